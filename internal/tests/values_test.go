@@ -9,7 +9,7 @@ import (
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
-	"example.com/prospectkit/internal/undocumented"
+	news "example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -49,11 +49,11 @@ func TestValues_AreThoseOfTheTable(t *testing.T) {
 		{string(ratelimit.WindowMinute), ratehdr.Minute},
 		{string(ratelimit.WindowDay), ratehdr.Day},
 		{string(ratelimit.WindowUnknown), ratehdr.Unknown},
-		{string(event.UndocumentedField), string(undocumented.Field)},
-		{string(event.UndocumentedValue), string(undocumented.Value)},
-		{string(event.UndocumentedCode), string(undocumented.Code)},
-		{string(event.UndocumentedHeader), string(undocumented.Header)},
-		{string(event.UndocumentedMissing), string(undocumented.Missing)},
+		{string(event.UndocumentedField), string(news.Field)},
+		{string(event.UndocumentedValue), string(news.Value)},
+		{string(event.UndocumentedCode), string(news.Code)},
+		{string(event.UndocumentedHeader), string(news.Header)},
+		{string(event.UndocumentedMissing), string(news.Missing)},
 	} {
 		require.Equal(t, p.internal, p.public)
 	}
