@@ -16,8 +16,8 @@ import (
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/spend"
 	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/spend"
 )
 
 // Error returns the code itself.

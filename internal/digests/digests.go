@@ -7,6 +7,7 @@ import (
 	"strings"
 )
 
+// The form of a digest.
 const (
 	Version   = "review2" // how a digest begins
 	SumLength = 16        // of the sum of a section: 128 bits
