@@ -11,6 +11,8 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
@@ -19,6 +21,7 @@ import (
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 )
 
 // service is what the services of a client share.
@@ -179,7 +182,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	c.encode()
 	if c.opts.info != nil {
 		// It clears the values of an earlier call.
-		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
+		*c.opts.info = Info{Op: o.Name, Surface: ratelimit.Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
 	}
 	if len(*bad) > 0 {
 		return c.withRoute(refusal(c.op, *bad))
@@ -220,7 +223,7 @@ func (c *call) runHooks() {
 
 func (c *call) runHook(f CallHook) {
 	defer func() { _ = recover() }()
-	ctx, observer := f(c.ctx, c.event(Event{Kind: EventStart, Start: c.began}))
+	ctx, observer := f(c.ctx, c.event(Event{Kind: event.KindStart, Start: c.began}))
 	if ctx != nil {
 		c.ctx = ctx
 	}
@@ -241,6 +244,15 @@ func (c *call) askGates() error {
 
 var errGatePanicked error = redact.OwnError("the gate panicked")
 
+// operation is the call's, for gates.
+func (c *call) operation() catalogue.Operation {
+	if c.in.own != nil {
+		return *c.in.own
+	}
+	o, _ := catalogue.ByName(c.op.Name)
+	return o
+}
+
 func (c *call) askGate(gate Gate) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -248,7 +260,7 @@ func (c *call) askGate(gate Gate) (err error) {
 		}
 	}()
 	spends, sends := consequences(c.op, c.in)
-	return gate(c.ctx, operationOf(c.op), Intent{
+	return gate(c.ctx, c.operation(), Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends,
 	})
 }
@@ -337,7 +349,7 @@ func (c *call) finish(loopErr error) error {
 	c.noteEnd(err)
 	if info := c.opts.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
+			Op: c.op.Name, Surface: ratelimit.Surface(c.op.Surface), Status: c.status,
 			Header: c.secrets().Header(c.headers), RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
@@ -419,7 +431,7 @@ func (c *call) emitCall(err error) {
 	now := time.Now()
 	c.countPause(now)
 	c.emit(Event{
-		Kind: EventCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
+		Kind: event.KindCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
 		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
 	})
 }

@@ -11,12 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 )
 
 // transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport
@@ -27,7 +29,7 @@ type transport struct{ base http.RoundTripper }
 // has no body left to read. A request that is not sent has nothing to close: its body is in memory.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callFrom(req.Context())
-	a := attempt{call: c, began: time.Now(), delivery: DeliveryNotSent}
+	a := attempt{call: c, began: time.Now(), delivery: event.DeliveryNotSent}
 	if err := c.admit(&a); err != nil {
 		return nil, err
 	}
@@ -86,7 +88,7 @@ func (c *call) admit(a *attempt) error {
 		return err
 	}
 	want := budget.Request{NoWait: true, WaitDay: true} // a full day is waited for, too, as far as maxWait allows
-	if c.opts.priority == PriorityBatch {
+	if c.opts.priority == ratelimit.PriorityBatch {
 		want.Priority = budget.Batch
 	}
 	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {
@@ -99,7 +101,7 @@ func (c *call) admit(a *attempt) error {
 	}
 	began := a.began
 	c.emit(Event{
-		Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
+		Kind: event.KindWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
 	})
 	want.NoWait, want.MaxWait = false, c.opts.maxWait
 	err = c.enqueue(a, want)
@@ -209,7 +211,7 @@ func (c *call) keepBack(rule SafetyRule, cause error) error {
 	return cause
 }
 
-// enqueue asks for a permit, in the queue unless NoWait. The attempt begins when it leaves the queue.
+// enqueue asks for a permit, in the queue unless want.NoWait. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	a.report.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
@@ -329,20 +331,20 @@ func (a *attempt) dumpResponse() {
 }
 
 // delivered returns what is known about the delivery of an attempt after send.
-func (a *attempt) delivered(resp *http.Response, err error) Delivery {
+func (a *attempt) delivered(resp *http.Response, err error) event.Delivery {
 	switch {
 	case resp != nil && a.BodyErr == nil:
-		return DeliveryConfirmed
+		return event.DeliveryConfirmed
 	case resp != nil:
-		return DeliveryUnknown
+		return event.DeliveryUnknown
 	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
-		return DeliveryUnprocessed
+		return event.DeliveryUnprocessed
 	case a.trace.Unconnected(), a.trace.Unwritten() && !a.expired:
-		return DeliveryNotSent
+		return event.DeliveryNotSent
 	case a.truncated:
-		return DeliveryCutShort
+		return event.DeliveryCutShort
 	}
-	return DeliveryUnknown // it got further, or there is no trace
+	return event.DeliveryUnknown // it got further, or there is no trace
 }
 
 // recordAttempt records the result of an attempt, and decides what comes next.
@@ -389,7 +391,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	try.Code, try.Err = c.errorResponse.Code, c.cause
 	c.attempts = append(c.attempts, try)
 	c.emit(Event{
-		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
+		Kind: event.KindAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
 		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
 	})
 	if resp != nil && a.BodyErr == nil {
@@ -413,7 +415,7 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 		}
 		seen.RateLimited = resp.StatusCode == http.StatusTooManyRequests
 		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.RateLimited
-	case a.delivery == DeliveryNotSent:
+	case a.delivery == event.DeliveryNotSent:
 		seen.NotSent = true
 	default:
 		seen.Lost = true

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // What a transport writes to its header after it was abandoned is not sent by a later attempt.
@@ -49,6 +50,6 @@ func TestAttempt_AbandonedMayStillConnect(t *testing.T) {
 			return nil, io.EOF
 		}), prospectkit.WithAttemptTimeout(time.Second)), true)
 		requireUnknown(t, err)
-		require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+		require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 	})
 }

@@ -24,6 +24,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 )
 
 // What the peer writes proves nothing, although net/http quotes it: only its own words, as a whole, and over HTTP/2, do.
@@ -43,7 +45,7 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 				_, err := m.Client(t).Campaigns.Approve(t.Context(), campaignID, prospectkit.WithInfo(&info))
 				requireUnknown(t, err)
 				require.EqualValues(t, 1, m.Requests.Load())
-				require.NotEqual(t, prospectkit.DeliveryUnprocessed, info.Attempts[0].Delivery)
+				require.NotEqual(t, event.DeliveryUnprocessed, info.Attempts[0].Delivery)
 			})
 		})
 	}
@@ -67,11 +69,11 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 // A transport of the caller's that adds an idempotency key gives net/http licence to retry a write. It does not.
 func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
 	for _, key := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
-		for name, op := range map[string]prospectkit.Operation{
-			"a write":            described(http.MethodPost, prospectkit.ClassGuardedByState),
-			"an idempotent one":  described(http.MethodPut, prospectkit.ClassIdempotent),
-			"a paid read":        described(http.MethodPost, prospectkit.ClassPaidRead),
-			"a paid read by GET": described(http.MethodGet, prospectkit.ClassPaidRead),
+		for name, op := range map[string]catalogue.Operation{
+			"a write":            described(http.MethodPost, catalogue.ClassGuardedByState),
+			"an idempotent one":  described(http.MethodPut, catalogue.ClassIdempotent),
+			"a paid read":        described(http.MethodPost, catalogue.ClassPaidRead),
+			"a paid read by GET": described(http.MethodGet, catalogue.ClassPaidRead),
 		} {
 			t.Run(key+"/"+name, func(t *testing.T) {
 				inMemory(t, func(w http.ResponseWriter, r *http.Request) {
@@ -233,7 +235,7 @@ func TestDelivery_CertificateThatIsMissing(t *testing.T) {
 			rt.CloseIdleConnections()
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
 			require.Len(t, info.Attempts, 1, "no repetition brings a certificate")
-			require.NotEqual(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+			require.NotEqual(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 		}
 	}
 }
@@ -247,14 +249,14 @@ func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
 		time.AfterFunc(time.Second, func() { cancel(&net.OpError{Op: "remote error", Err: errors.New("tls: access denied")}) })
 		info, err := call(ctx, m.Client(t), true)
 		requireUnknown(t, err)
-		require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+		require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 		require.EqualValues(t, 1, m.Requests.Load())
 	})
 }
 
 // Without a byte written, nothing was sent; but once the context has ended, a writer may be late, so that proves nothing.
 func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
-	for ends, want := range map[bool]prospectkit.Delivery{false: prospectkit.DeliveryNotSent, true: prospectkit.DeliveryUnknown} {
+	for ends, want := range map[bool]event.Delivery{false: event.DeliveryNotSent, true: event.DeliveryUnknown} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()
@@ -284,5 +286,5 @@ func TestDelivery_EarlySuccessOfAnUpload(t *testing.T) {
 	var info prospectkit.Info
 	_, err := client.Imports.Upload(t.Context(), csvUpload(strings.Repeat("a,b\n", 1000)), prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
-	require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+	require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 }

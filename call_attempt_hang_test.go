@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
@@ -153,7 +154,7 @@ func TestAttempt_NoBodyOutlivesTheTimeLimit(t *testing.T) {
 				require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
 				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
 				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
-				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+				require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 				close(h.released)
 				requireNothingLeft(t, client, 0)
 			})
@@ -195,7 +196,7 @@ func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 				info, err := call(t.Context(), client, true)
 				require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
 				requireUnknown(t, err)
-				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+				require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
 				requireNothingLeft(t, client, 1)
 

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 )
 
 // The frames and errors of HTTP/2 (RFC 9113) that these tests need.
@@ -100,18 +102,18 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 		in       any
 		received int32
 		outcome  prospectkit.Outcome
-		delivery prospectkit.Delivery // of the first attempt
+		delivery event.Delivery // of the first attempt
 	}{
-		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryUnprocessed},
-		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"internal error, with a body", reset(internalError), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"internal error, without", reset(internalError), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"cancelled, with a body", reset(cancelled), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.OutcomeApplied, prospectkit.DeliveryUnprocessed},
-		{"going away before it, without", goAway(func(uint32) uint32 { return 0 }), bodyless, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
-		{"going away after it", goAway(func(s uint32) uint32 { return s }), withBody, 1, prospectkit.OutcomeUnknown, prospectkit.DeliveryUnknown},
+		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, event.DeliveryUnprocessed},
+		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"internal error, with a body", reset(internalError), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"internal error, without", reset(internalError), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"cancelled, with a body", reset(cancelled), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.OutcomeApplied, event.DeliveryUnprocessed},
+		{"going away before it, without", goAway(func(uint32) uint32 { return 0 }), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"going away after it", goAway(func(s uint32) uint32 { return s }), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -124,7 +126,7 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 			})
 			client := clientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
 			var info prospectkit.Info
-			err := client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), test.in, nil, prospectkit.WithInfo(&info))
+			err := client.Call(t.Context(), described(http.MethodPost, catalogue.ClassGuardedByState), test.in, nil, prospectkit.WithInfo(&info))
 			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, test.received, server.requests.Load())
 			require.Equal(t, test.delivery, info.Attempts[0].Delivery, "%v", info.Attempts[0].Err)

@@ -13,7 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -236,8 +238,8 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 	monitor := prospectkit.WebMonitor{ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round", MaxCreditSpend: 1000}
 	forever := movers("For ever", true)
 	forever.Expires = prospectkit.NeverExpires()
-	read := prospectkit.Operation{
-		Name: "custom", Method: "GET", Path: "/business/me", Surface: prospectkit.SurfaceAccount, Class: prospectkit.ClassRead,
+	read := catalogue.Operation{
+		Name: "custom", Method: "GET", Path: "/business/me", Surface: ratelimit.SurfaceAccount, Class: catalogue.ClassRead,
 	}
 	for name, call := range map[string]func(ctx context.Context, c *prospectkit.Client) error{
 		"search": func(ctx context.Context, c *prospectkit.Client) error {
@@ -256,7 +258,7 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 		"read":     func(ctx context.Context, c *prospectkit.Client) error { return c.Call(ctx, read, nil, nil) },
 		"free read": func(ctx context.Context, c *prospectkit.Client) error {
 			free := read
-			free.Spends = prospectkit.EffectNo
+			free.Spends = catalogue.EffectNo
 			require.NoError(t, c.Call(ctx, free, nil, nil))
 			require.NoError(t, discard(c.Agents.Create(ctx, monitor)), "a draft")
 			return discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))

@@ -18,6 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 )
 
 // protocols start a server on a real socket and return its address and a transport that reaches it.
@@ -69,12 +71,12 @@ func TestDelivery_PerProtocol(t *testing.T) {
 			client := clientAt(t, url, prospectkit.WithTransport(rt))
 			info, err := call(t.Context(), client, true)
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.DeliveryConfirmed, info.Attempts[0].Delivery)
+			require.Equal(t, event.DeliveryConfirmed, info.Attempts[0].Delivery)
 			for _, in := range []any{map[string]int{"size": 1}, nil} {
 				requests.Store(0)
-				err = client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), in, nil, prospectkit.WithInfo(&info))
+				err = client.Call(t.Context(), described(http.MethodPost, catalogue.ClassGuardedByState), in, nil, prospectkit.WithInfo(&info))
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+				require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 				require.EqualValues(t, 1, requests.Load(), "sent once")
 			}
 		})
@@ -89,7 +91,7 @@ func TestDelivery_MocksProveNothing(t *testing.T) {
 	info, err := call(t.Context(), client, true)
 	requireUnknown(t, err)
 	require.ErrorIs(t, err, errBroken)
-	require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+	require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 	require.Equal(t, 1, mock.GetTotalCallCount())
 	_, err = call(t.Context(), client, false)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
@@ -123,12 +125,12 @@ func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 // A kept connection that dies after the request was processed: net/http retries a GET automatically, and so it must not be able
 // to where that could matter. This pins the behavior of the Go release.
 func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
-	get := described(http.MethodGet, prospectkit.ClassRead)
-	paidGet := described(http.MethodGet, prospectkit.ClassPaidRead)
-	unsafeGet := described(http.MethodGet, prospectkit.ClassUnsafe)
-	post := described(http.MethodPost, prospectkit.ClassUnsafe)
+	get := described(http.MethodGet, catalogue.ClassRead)
+	paidGet := described(http.MethodGet, catalogue.ClassPaidRead)
+	unsafeGet := described(http.MethodGet, catalogue.ClassUnsafe)
+	post := described(http.MethodPost, catalogue.ClassUnsafe)
 	tests := map[string]struct {
-		op       prospectkit.Operation
+		op       catalogue.Operation
 		in       any
 		received int32
 		outcome  prospectkit.Outcome

@@ -14,7 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -117,7 +120,7 @@ func TestContext_ResponseBeatsIt(t *testing.T) {
 			})
 			info, err := call(ctx, newClient(t, rt), isWrite)
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.DeliveryConfirmed, info.Attempts[0].Delivery)
+			require.Equal(t, event.DeliveryConfirmed, info.Attempts[0].Delivery)
 		})
 	}
 	synctest.Test(t, func(t *testing.T) {
@@ -156,7 +159,7 @@ func TestContext_EndsDuringAnAttempt(t *testing.T) {
 				require.ErrorIs(t, err, context.Canceled)
 				require.Equal(t, test.outcome, prospectkit.OutcomeOf(err))
 				require.EqualValues(t, 1, m.Requests.Load())
-				require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[0].Delivery)
+				require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 			})
 		})
 	}
@@ -173,7 +176,7 @@ func TestContext_EndsWhileDialling(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Len(t, info.Attempts, 1)
-		require.Equal(t, prospectkit.DeliveryNotSent, info.Attempts[0].Delivery)
+		require.Equal(t, event.DeliveryNotSent, info.Attempts[0].Delivery)
 	})
 }
 
@@ -247,8 +250,8 @@ func TestContext_Missing(t *testing.T) {
 		"write":  func() error { _, err := client.Lists.Create(none, q1); return err },
 		"ensure": func() error { _, err := client.Lists.Ensure(none, q1); return err },
 		"call": func() error {
-			return client.Call(none, prospectkit.Operation{
-				Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassRead,
+			return client.Call(none, catalogue.Operation{
+				Name: "x", Method: http.MethodGet, Path: "/x", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassRead,
 			}, nil, nil)
 		},
 		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 )
 
 // A call that would have to wait longer than its context lasts says that the deadline was too near, also if it may not wait at all.
@@ -48,14 +49,14 @@ func TestContext_RefusedWaitsHaveOneType(t *testing.T) {
 		within     time.Duration // the deadline; 0: none
 		opts       []prospectkit.ClientOption
 		wait       time.Duration // 0: less than a second
-		window     prospectkit.Window
+		window     ratelimit.Window
 	}{
-		"deadline":               {"60", 2 * time.Second, nil, time.Minute, prospectkit.WindowMinute},
-		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}, time.Minute, prospectkit.WindowMinute},
-		"longest wait":           {"3600", 0, nil, time.Hour, prospectkit.WindowDay},
-		"no wait":                {"1", 0, []prospectkit.ClientOption{prospectkit.NoWait()}, time.Second, prospectkit.WindowMinute},
-		"no wait, none was told": {"", 0, []prospectkit.ClientOption{prospectkit.NoWait()}, 0, prospectkit.WindowMinute},
-		"never":                  {"99999999999", 2 * time.Second, nil, 24 * time.Hour, prospectkit.WindowDay},
+		"deadline":               {"60", 2 * time.Second, nil, time.Minute, ratelimit.WindowMinute},
+		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}, time.Minute, ratelimit.WindowMinute},
+		"longest wait":           {"3600", 0, nil, time.Hour, ratelimit.WindowDay},
+		"no wait":                {"1", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, time.Second, ratelimit.WindowMinute},
+		"no wait, none was told": {"", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, 0, ratelimit.WindowMinute},
+		"never":                  {"99999999999", 2 * time.Second, nil, 24 * time.Hour, ratelimit.WindowDay},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -70,7 +71,7 @@ func TestContext_RefusedWaitsHaveOneType(t *testing.T) {
 					_, err := client.Account.Me(ctx)
 					wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err)
 					require.True(t, ok, "%v", err)
-					require.Equal(t, prospectkit.SurfaceAccount, wait.Surface)
+					require.Equal(t, ratelimit.SurfaceAccount, wait.Surface)
 					require.Equal(t, test.window, wait.Window)
 					require.InDelta(t, test.wait.Seconds(), wait.Wait.Seconds(), 1.1, "with jitter")
 					require.Positive(t, wait.Wait)

@@ -12,7 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/filter"
+	"example.com/prospectkit/ratelimit"
 )
 
 const latin1 = "caf\xe9" // from a file that was never UTF-8
@@ -78,7 +80,7 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 	require.Contains(t, refusals(t, err)[0], "WithRoute must be a method and a path")
 }
 
-var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Class: prospectkit.ClassUnsafe, Surface: prospectkit.SurfaceLists}
+var rawCall = catalogue.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Class: catalogue.ClassUnsafe, Surface: ratelimit.SurfaceLists}
 
 func withFields(u prospectkit.Upload, fields map[string]string) prospectkit.Upload {
 	u.Fields = fields

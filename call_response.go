@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -206,8 +207,8 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 			continue
 		}
 		c.emit(Event{
-			Kind: EventUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status,
-			Undocumented: Undocumented{UndocumentedKind(u.Kind), u.Name, u.Value},
+			Kind: event.KindUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status,
+			Undocumented: event.Undocumented{Kind: event.UndocumentedKind(u.Kind), Name: u.Name, Value: u.Value},
 		})
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/ratelimit"
 )
 
 // A row of a page may become a struct of this size.
@@ -92,8 +94,8 @@ var hugeCases = map[string]struct {
 		return err
 	}},
 	"an operation of the caller's": {manyOf(`{"items":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, prospectkit.Operation{
-			Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassRead,
+		return c.Call(ctx, catalogue.Operation{
+			Name: "x", Method: http.MethodGet, Path: "/x", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassRead,
 		}, nil, new(wideRow))
 	}},
 }

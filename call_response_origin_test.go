@@ -11,7 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -89,7 +91,7 @@ func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 		client, _ = throughStripping(t)
 		_, err = client.Account.Me(t.Context()) // which proves itself
 		require.NoError(t, err)
-		derived, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
+		derived, err := client.With(prospectkit.WithPriority(ratelimit.PriorityBatch))
 		require.NoError(t, err)
 		_, err = call(t.Context(), derived)
 		require.NoError(t, err, "the client has learnt that the headers are dropped")
@@ -290,8 +292,8 @@ func TestDecode_AnotherTransportLearnsAfresh(t *testing.T) {
 // A response that is too long, or does not fit what the caller wants it in, is applied if it is the service's.
 func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 	var out struct{ Status int }
-	write := described(http.MethodPost, prospectkit.ClassUnsafe)
-	read := described(http.MethodGet, prospectkit.ClassRead)
+	write := described(http.MethodPost, catalogue.ClassUnsafe)
+	read := described(http.MethodGet, catalogue.ClassRead)
 	const mismatch = `{"status":"unavailable"}`
 	for name, c := range map[string]struct {
 		headers []string
@@ -307,7 +309,7 @@ func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 
 			small := newClient(t, always(200, `{"profiles":["`+mismatch+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
-			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), described(http.MethodPost, prospectkit.ClassPaidRead), nil, nil)))
+			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), described(http.MethodPost, catalogue.ClassPaidRead), nil, nil)))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))
 		})
 	}
@@ -413,12 +415,12 @@ func TestDecode_NoSuccessInDisguise(t *testing.T) {
 	_, err := newClient(t, always(200, envelope("INVALID_REQUEST")), once).Search.FilterOptions(t.Context())
 	require.Error(t, err)
 	requireUnknown(t, newClient(t, always(101, "", "RateLimit-Remaining", "9"), once).
-		Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil))
+		Call(t.Context(), described(http.MethodPost, catalogue.ClassUnsafe), nil, nil))
 }
 
 // A message may quote the URL of the request, and what it searched for: in whatever form, the text of the error does not show it.
 func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
-	search := prospectkit.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Class: prospectkit.ClassRead, Surface: prospectkit.SurfaceLists}
+	search := catalogue.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Class: catalogue.ClassRead, Surface: ratelimit.SurfaceLists}
 	for _, quoted := range []string{
 		"search=berlin", "search%3Dberlin", "search&#61;berlin", `search\\u003dberlin`, "/api/v1/business/x?search=berlin",
 	} {

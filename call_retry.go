@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"time"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/ratelimit"
 )
 
 // failure is what went wrong with one attempt: a row of the decision table.
@@ -110,13 +112,13 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 		c.schedule(resp, now)
 	}
 	e := Event{
-		Kind: EventDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.errorResponse.Code,
+		Kind: event.KindDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.errorResponse.Code,
 		Reason: decisions[f].reason, Next: c.next.String(),
 	}
 	c.emit(e)
 	if c.pause > 0 {
 		c.attempts[len(c.attempts)-1].Wait, c.pausing = c.pause, now
-		e.Kind, e.Attempt, e.Wait, e.Next = EventWait, len(c.attempts)+1, c.pause, ""
+		e.Kind, e.Attempt, e.Wait, e.Next = event.KindWait, len(c.attempts)+1, c.pause, ""
 		c.emit(e)
 	}
 }
@@ -159,8 +161,8 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 // refuseWait records that a wait for the rate limit does not fit.
 func (c *call) refuseWait(full *budget.WaitTooLongError) {
 	c.waitError = &RateLimitWaitError{
-		Op: c.op.Name, Method: c.method, Route: c.route, Surface: Surface(c.op.Surface),
-		Window: Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
+		Op: c.op.Name, Method: c.method, Route: c.route, Surface: ratelimit.Surface(c.op.Surface),
+		Window: ratelimit.Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
 		deadline: full.Deadline || c.afterDeadline(full.Wait), waited: c.waited,
 	}
 }
@@ -228,13 +230,13 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 func (c *call) classifyIncomplete(a *attempt, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery; {
-	case (delivery == DeliveryNotSent || delivery == DeliveryUnprocessed) && exchange.IsPermanent(err):
+	case (delivery == event.DeliveryNotSent || delivery == event.DeliveryUnprocessed) && exchange.IsPermanent(err):
 		return failUnreachable
-	case delivery == DeliveryNotSent:
+	case delivery == event.DeliveryNotSent:
 		return failNotSent
-	case delivery == DeliveryUnprocessed:
+	case delivery == event.DeliveryUnprocessed:
 		return failUnprocessed
-	case delivery == DeliveryCutShort:
+	case delivery == event.DeliveryCutShort:
 		return failUpload
 	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.FreeRead()):
 		return failUnusable

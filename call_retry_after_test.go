@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // Bubbles begin at midnight UTC of the first of January 2000.
@@ -169,7 +170,7 @@ func TestRetry_RefusalsWaitAsToldOrBackOff(t *testing.T) {
 func TestRetry_WaitsThatAreNotAllowedAreNotAnnounced(t *testing.T) {
 	slow := prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 8 * time.Second, MaxDelay: 8 * time.Second})
 	for name, opts := range map[string][]prospectkit.ClientOption{
-		"0": {prospectkit.NoWait()}, "": {slow, prospectkit.WithMaxWait(3 * time.Second)},
+		"0": {prospectkit.WithMaxWait(0)}, "": {slow, prospectkit.WithMaxWait(3 * time.Second)},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var seen []prospectkit.Event
@@ -203,7 +204,7 @@ func TestRetry_NothingIsAnnouncedAfterTheContext(t *testing.T) {
 // nextSteps lists what was decided.
 func nextSteps(seen []prospectkit.Event) (next []string) {
 	for _, e := range seen {
-		if e.Kind == prospectkit.EventDecision {
+		if e.Kind == event.KindDecision {
 			next = append(next, e.Next)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 type dialFunc = func(ctx context.Context, network, address string) (net.Conn, error)
@@ -158,7 +159,7 @@ func requireNotSent(t *testing.T, err error, info prospectkit.Info, attempts int
 	require.Equal(t, prospectkit.ActionMayPass, e.Advice().Action)
 	require.Len(t, info.Attempts, int(attempts))
 	for _, a := range info.Attempts {
-		require.Equal(t, prospectkit.DeliveryNotSent, a.Delivery, "%v", a.Err)
+		require.Equal(t, event.DeliveryNotSent, a.Delivery, "%v", a.Err)
 		require.Error(t, a.Err)
 	}
 }
@@ -190,13 +191,13 @@ func TestRetry_CutWhileWriting(t *testing.T) {
 		header   prospectkit.CallOption
 		left     int // bytes that get through on each connection
 		attempts int32
-		delivery prospectkit.Delivery
+		delivery event.Delivery
 		outcome  prospectkit.Outcome
 	}{
-		{"before the first byte", long, 0, 3, prospectkit.DeliveryNotSent, prospectkit.OutcomeNotApplied},
-		{"in the headers", long, 8 << 10, 3, prospectkit.DeliveryNotSent, prospectkit.OutcomeNotApplied},
-		{"after the headers", long, 12<<10 + 500, 1, prospectkit.DeliveryUnknown, prospectkit.OutcomeUnknown},
-		{"a small request", short, 0, 1, prospectkit.DeliveryUnknown, prospectkit.OutcomeUnknown},
+		{"before the first byte", long, 0, 3, event.DeliveryNotSent, prospectkit.OutcomeNotApplied},
+		{"in the headers", long, 8 << 10, 3, event.DeliveryNotSent, prospectkit.OutcomeNotApplied},
+		{"after the headers", long, 12<<10 + 500, 1, event.DeliveryUnknown, prospectkit.OutcomeUnknown},
+		{"a small request", short, 0, 1, event.DeliveryUnknown, prospectkit.OutcomeUnknown},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/op"
 )
@@ -108,20 +109,20 @@ func TestRetryDocs_Delivery(t *testing.T) {
 		said, _, _ = strings.Cut(said, ",")
 		require.Equal(t, string(want), said, "%s: %s", row[1], decisions[f].reason)
 	}
-	deliveries := map[Delivery]bool{}
+	deliveries := map[event.Delivery]bool{}
 	var responses [][]string
 	for _, row := range tableRows(t, safetyPage, []string{"Delivery", "Proof", "Outcome of the attempt"}) {
-		delivery := Delivery(row[0])
+		delivery := event.Delivery(row[0])
 		deliveries[delivery] = true
-		if delivery == DeliveryConfirmed {
+		if delivery == event.DeliveryConfirmed {
 			responses = append(responses, row)
 			continue
 		}
 		c := &call{plan: plan{op: op.ListsCreate, ctx: context.Background()}}
 		check(c.classifyIncomplete(&attempt{delivery: delivery}, nil), row)
 	}
-	require.ElementsMatch(t, slices.Collect(maps.Keys(deliveries)), []Delivery{
-		DeliveryNotSent, DeliveryUnprocessed, DeliveryUnknown, DeliveryCutShort, DeliveryConfirmed,
+	require.ElementsMatch(t, slices.Collect(maps.Keys(deliveries)), []event.Delivery{
+		event.DeliveryNotSent, event.DeliveryUnprocessed, event.DeliveryUnknown, event.DeliveryCutShort, event.DeliveryConfirmed,
 	})
 	eachStatus(func(status int, service bool) {
 		named := naming(slices.Values(responses), 1, status, service)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 )
 
 // door is a service that refuses everybody until an instant, and says when that is.
@@ -143,8 +144,8 @@ func requirePaused(t *testing.T, err error, opens time.Time) {
 	var wait *prospectkit.RateLimitWaitError
 	require.ErrorAs(t, err, &wait)
 	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-	require.Equal(t, prospectkit.SurfaceLists, wait.Surface)
-	require.NotEqual(t, prospectkit.WindowUnknown, wait.Window)
+	require.Equal(t, ratelimit.SurfaceLists, wait.Surface)
+	require.NotEqual(t, ratelimit.WindowUnknown, wait.Window)
 	require.WithinRange(t, wait.FitsAt, opens, opens.Add(time.Second), "jitter adds a tenth at most")
 	require.Equal(t, time.Until(wait.FitsAt), wait.Wait)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))

@@ -9,7 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // A failure that no retry cures is one of the connection. The same text after something was sent, or from a transport without a
@@ -26,7 +26,7 @@ func TestRetry_PermanentFailuresAfterSending(t *testing.T) {
 			info, err = call(t.Context(), client, false)
 			require.Error(t, err)
 			require.Len(t, info.Attempts, 3)
-			require.Equal(t, prospectkit.DeliveryUnknown, info.Attempts[2].Delivery)
+			require.Equal(t, event.DeliveryUnknown, info.Attempts[2].Delivery)
 		})
 	}
 }

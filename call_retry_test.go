@@ -14,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 )
 
 // kinds are the calls that the decision table tells apart, and those that look different on the wire.
@@ -26,7 +29,7 @@ var kinds = []struct {
 		return err
 	}},
 	{"paid", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		return c.Call(ctx, described(http.MethodPost, prospectkit.ClassPaidRead), map[string]int{"size": 100}, nil, o)
+		return c.Call(ctx, described(http.MethodPost, catalogue.ClassPaidRead), map[string]int{"size": 100}, nil, o)
 	}},
 	{"later page", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
 		return c.CallLaterPage(ctx, o)
@@ -36,7 +39,7 @@ var kinds = []struct {
 		return err
 	}},
 	{"write without a body", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		return c.Call(ctx, described(http.MethodPost, prospectkit.ClassGuardedByState), nil, nil, o)
+		return c.Call(ctx, described(http.MethodPost, catalogue.ClassGuardedByState), nil, nil, o)
 	}},
 	{"repeatable write", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
 		_, err := c.Lists.Move(ctx, listID, listID, o)
@@ -44,9 +47,9 @@ var kinds = []struct {
 	}},
 }
 
-func described(method string, class prospectkit.Class) prospectkit.Operation {
-	return prospectkit.Operation{
-		Name: "test", Method: method, Path: "/business/test", Surface: prospectkit.SurfaceCampaigns, Class: class,
+func described(method string, class catalogue.Class) catalogue.Operation {
+	return catalogue.Operation{
+		Name: "test", Method: method, Path: "/business/test", Surface: ratelimit.SurfaceCampaigns, Class: class,
 	}
 }
 
@@ -241,7 +244,7 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 
 // An upload that was cut short was not applied, and the file would end early again, whatever the class of the call.
 func TestRetry_UploadCutShortOfEveryClass(t *testing.T) {
-	for _, class := range []prospectkit.Class{prospectkit.ClassRead, prospectkit.ClassPaidRead, prospectkit.ClassUnsafe} {
+	for _, class := range []catalogue.Class{catalogue.ClassRead, catalogue.ClassPaidRead, catalogue.ClassUnsafe} {
 		t.Run(string(class), func(t *testing.T) {
 			rt, asked := inTurn(t, func(r *http.Request) (*http.Response, error) {
 				_, err := io.Copy(io.Discard, r.Body)
@@ -287,7 +290,7 @@ func TestRetry_LastAttemptIsTheError(t *testing.T) {
 		rt, _ = inTurn(t, failed, always(404, envelope("LIST_NOT_FOUND")))
 		ctx, cancel := context.WithCancel(t.Context())
 		last := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventAttempt && e.Attempt == 2 {
+			if e.Kind == event.KindAttempt && e.Attempt == 2 {
 				cancel()
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 )
 
 // inTurn responds with one transport after another, and fails the test if more is asked for.
@@ -68,10 +69,10 @@ func TestRetry_UnknownStaysUnknown(t *testing.T) {
 func TestRetry_CallsThatAllowNoRetryUnknown(t *testing.T) {
 	client := newClient(t, always(200, "{}"))
 	for name, err := range map[string]error{
-		"paid":    client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassPaidRead), nil, nil, prospectkit.AllowRetryUnknown()),
-		"unsafe":  client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), nil, nil, prospectkit.AllowRetryUnknown()),
-		"state":   client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassGuardedByState), nil, nil, prospectkit.AllowRetryUnknown()),
-		"unclear": client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassIdempotent), nil, nil, prospectkit.AllowRetryUnknown()),
+		"paid":    client.Call(t.Context(), described(http.MethodPost, catalogue.ClassPaidRead), nil, nil, prospectkit.AllowRetryUnknown()),
+		"unsafe":  client.Call(t.Context(), described(http.MethodPost, catalogue.ClassUnsafe), nil, nil, prospectkit.AllowRetryUnknown()),
+		"state":   client.Call(t.Context(), described(http.MethodPost, catalogue.ClassGuardedByState), nil, nil, prospectkit.AllowRetryUnknown()),
+		"unclear": client.Call(t.Context(), described(http.MethodPost, catalogue.ClassIdempotent), nil, nil, prospectkit.AllowRetryUnknown()),
 	} {
 		var refused *prospectkit.RefusedError
 		require.ErrorAs(t, err, &refused, name)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
@@ -24,6 +26,7 @@ import (
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -40,11 +43,12 @@ type args struct {
 	check     func(*check.Violations)
 
 	// What it means.
-	free   bool             // spends no credits, although the operation may
-	spent  func(error) bool // reports whether a refusal may come after the credits were spent; nil: none does
-	cost   spend.Call       // what is known of its cost, beside operation, ids and body
-	lookup journal.Lookup   // what a search for its effect needs, beside the ids
-	ticket string           // the ID of its ticket, if the caller has stored it
+	own    *catalogue.Operation // of the caller of Call; nil for an operation of the catalogue
+	free   bool                 // spends no credits, although the operation may
+	spent  func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
+	cost   spend.Call           // what is known of its cost, beside operation, ids and body
+	lookup journal.Lookup       // what a search for its effect needs, beside the ids
+	ticket string               // the ID of its ticket, if the caller has stored it
 }
 
 // expected is what a method knows of the response, beyond its type and the row of the operation.
@@ -109,7 +113,7 @@ type tally struct {
 	attempts      []Attempt
 	status        int // of the last attempt; 0 without a response
 	headers       http.Header
-	rate          RateWindow
+	rate          ratelimit.Headers
 	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
@@ -154,13 +158,13 @@ type attempt struct {
 	call           *call
 	report         budget.Report
 	began          time.Time
-	ended          time.Time // zero until it has
-	truncated      bool      // the end of the upload was not sent
-	expired        bool      // its context had ended by then
-	out            bool      // it may be sent, and its result is not recorded yet
-	delivery       Delivery  // set by send
-	abandoned      bool      // the exchange ignored its context and Close, and may go on
-	hasRateHeaders bool      // the response has rate headers
+	ended          time.Time      // zero until it has
+	truncated      bool           // the end of the upload was not sent
+	expired        bool           // its context had ended by then
+	out            bool           // it may be sent, and its result is not recorded yet
+	delivery       event.Delivery // set by send
+	abandoned      bool           // the exchange ignored its context and Close, and may go on
+	hasRateHeaders bool           // the response has rate headers
 	rate           ratehdr.Rate
 
 	request  http.Request
@@ -315,9 +319,9 @@ func (c *call) emit(e Event) {
 	}
 	e = c.event(e)
 	switch e.Kind {
-	case EventAttempt:
+	case event.KindAttempt:
 		e.ErrorType = errorType(e.Err, e.Status, e.Code, e.Delivery)
-	case EventCall:
+	case event.KindCall:
 		e.ErrorType = errorTypeOf(e.Err)
 	default:
 	}
@@ -327,7 +331,7 @@ func (c *call) emit(e Event) {
 }
 
 func (c *call) event(e Event) Event {
-	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, Surface(c.op.Surface)
+	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, ratelimit.Surface(c.op.Surface)
 	e.Host = c.conf.base.Host
 	return e
 }

@@ -3,9 +3,12 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"encoding/json"
+	"iter"
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/digests"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/review"
@@ -112,6 +115,17 @@ func versions[T interface{ Raw() Object }](ctx context.Context, r *review.Review
 	return all, nil
 }
 
+// addAll adds the texts of a sequence to a review, up to its first error.
+func addAll[T interface{ Raw() json.RawMessage }](r *review.Review, s review.Section, texts iter.Seq2[T, error]) error {
+	for text, err := range texts {
+		if err != nil {
+			return err
+		}
+		r.Add(s, text.Raw())
+	}
+	return nil
+}
+
 // reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
 func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign *Campaign, opts []CallOption) error {
 	if lists, _ := campaign.Raw().Get("listIds"); !lists.begins('[') {
@@ -119,7 +133,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 	}
 	lists := &ListsService{s.service}
 	for _, id := range campaign.ListIDs {
-		if err := review.AddAll(&r.content, review.Contacts, lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...)); err != nil {
+		if err := addAll(&r.content, review.Contacts, lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...)); err != nil {
 			return err
 		}
 	}
@@ -153,9 +167,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
 	switch {
-	case review.Outdated(digest):
+	case digests.Outdated(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
-	case !review.Valid(digest):
+	case !digests.Valid(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
 	}
 	if err := s.unapproved(ctx, campaignID, digest, opts); err != nil {

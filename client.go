@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/credential"
@@ -166,7 +167,7 @@ func (c *Client) Close() error {
 // Call calls an operation that this package has no method for, with the same limits, retries,
 // checks and errors as all others. Name, method, path, surface and class are required. An effect
 // that you leave out counts as possible. The class decides what is retried: if you are not certain,
-// use [ClassUnsafe].
+// use [catalogue.ClassUnsafe].
 //
 // in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the
 // response into, an *[Object], or nil. The memory that out may take is bounded: see
@@ -174,8 +175,9 @@ func (c *Client) Close() error {
 //
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
 // [CodeRateLimited], [CodeUnexpectedError].
-func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
-	row, bad := o.row()
+func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, opts ...CallOption) error {
+	own := completed(o)
+	row, bad := rowOf(own, o.Path)
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
 		bad.Add("out", "must be a pointer that is not nil, or plain nil")
 	}
@@ -196,7 +198,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do(ctx, c.conf, row, args{body: in}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
+	_, err := do(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
 	return err
 }
 

@@ -10,12 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/ratelimit"
 )
 
 func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 	wire := &recorder{respond: func() (*http.Response, error) { return respond(200, `{"stopped":true,"at":{"n":3}}`), nil }}
 	client := newClient(t, wire)
-	stop := unnamedOperation(prospectkit.ClassUnsafe)
+	stop := unnamedOperation(catalogue.ClassUnsafe)
 
 	var raw prospectkit.Object
 	require.NoError(t, client.Call(t.Context(), stop, prospectkit.Fields{"why": "test"}, &raw, prospectkit.WithQuery("dry", "1")))
@@ -28,7 +30,7 @@ func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 	require.NoError(t, client.Call(t.Context(), stop, struct{ A int }{1}, &typed, prospectkit.WithInfo(&info)))
 	require.True(t, typed.Stopped)
 	require.JSONEq(t, `{"A":1}`, wire.body)
-	require.Equal(t, []any{"campaigns.stop", prospectkit.SurfaceCampaigns}, []any{info.Op, info.Surface})
+	require.Equal(t, []any{"campaigns.stop", ratelimit.SurfaceCampaigns}, []any{info.Op, info.Surface})
 
 	require.NoError(t, client.Call(t.Context(), stop, nil, nil))
 	require.Empty(t, wire.body)
@@ -41,26 +43,26 @@ func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 func TestCall_EmptyResponse(t *testing.T) {
 	client := newClient(t, always(204, ""))
 	typed := struct{ N int }{7}
-	require.NoError(t, client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), nil, &typed))
+	require.NoError(t, client.Call(t.Context(), unnamedOperation(catalogue.ClassUnsafe), nil, &typed))
 	require.Equal(t, 7, typed.N, "there was nothing to decode")
 	var object prospectkit.Object
 	require.NoError(t, json.Unmarshal([]byte(`{"n":7}`), &object))
-	require.NoError(t, client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), nil, &object))
+	require.NoError(t, client.Call(t.Context(), unnamedOperation(catalogue.ClassUnsafe), nil, &object))
 	require.True(t, object.IsZero(), "an Object is the response, here none, and never an earlier one")
 }
 
 // What is repeated is decided by the class that the caller names.
 func TestCall_RespectsTheClass(t *testing.T) {
-	for class, want := range map[prospectkit.Class]struct {
+	for class, want := range map[catalogue.Class]struct {
 		after500, after502 int // requests
 		unknown            bool
 	}{
-		prospectkit.ClassRead:           {3, 3, false},
-		prospectkit.ClassPaidRead:       {3, 1, true},
-		prospectkit.ClassIdempotent:     {1, 1, true},
-		prospectkit.ClassGuardedByName:  {1, 1, true},
-		prospectkit.ClassGuardedByState: {1, 1, true},
-		prospectkit.ClassUnsafe:         {1, 1, true},
+		catalogue.ClassRead:           {3, 3, false},
+		catalogue.ClassPaidRead:       {3, 1, true},
+		catalogue.ClassIdempotent:     {1, 1, true},
+		catalogue.ClassGuardedByName:  {1, 1, true},
+		catalogue.ClassGuardedByState: {1, 1, true},
+		catalogue.ClassUnsafe:         {1, 1, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			requests := func(status int, body string) (int, error) {
@@ -81,7 +83,7 @@ func TestCall_RespectsTheClass(t *testing.T) {
 func TestCall_Timeouts(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 5 * time.Second: 5 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			o := unnamedOperation(prospectkit.ClassUnsafe)
+			o := unnamedOperation(catalogue.ClassUnsafe)
 			o.AttemptTimeout = given
 			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
@@ -99,27 +101,27 @@ func TestCall_Refuses(t *testing.T) {
 	client := newClient(t, wire)
 	type object = prospectkit.Object
 	for name, c := range map[string]struct {
-		change func(*prospectkit.Operation)
+		change func(*catalogue.Operation)
 		in     any
 		out    any
 		params []string
 	}{
-		"nothing given":     {func(o *prospectkit.Operation) { *o = prospectkit.Operation{} }, nil, nil, []string{"Operation.Name", "Operation.Method", "Operation.Path", "Operation.Surface", "Operation.Class"}},
-		"unknown class":     {func(o *prospectkit.Operation) { o.Class = "safe" }, nil, nil, []string{"Operation.Class"}},
-		"unknown method":    {func(o *prospectkit.Operation) { o.Method = "post" }, nil, nil, []string{"Operation.Method"}},
-		"unknown surface":   {func(o *prospectkit.Operation) { o.Surface = "moon" }, nil, nil, []string{"Operation.Surface"}},
-		"path with braces":  {func(o *prospectkit.Operation) { o.Path = "/lists/{id}" }, nil, nil, []string{"Operation.Path"}},
-		"path with query":   {func(o *prospectkit.Operation) { o.Path = "/lists?a=b" }, nil, nil, []string{"Operation.Path"}},
-		"path that climbs":  {func(o *prospectkit.Operation) { o.Path = "/lists/../me" }, nil, nil, []string{"Operation.Path"}},
-		"foreign address":   {func(o *prospectkit.Operation) { o.Path = "//evil.example/x" }, nil, nil, []string{"Operation.Path"}},
-		"negative timeout":  {func(o *prospectkit.Operation) { o.AttemptTimeout = -1 }, nil, nil, []string{"Operation.AttemptTimeout"}},
-		"body unmarshalled": {func(*prospectkit.Operation) {}, func() {}, nil, []string{"body"}},
-		"body of a GET":     {func(o *prospectkit.Operation) { o.Method = http.MethodGet }, prospectkit.Fields{}, nil, []string{"body"}},
-		"out no pointer":    {func(*prospectkit.Operation) {}, nil, object{}, []string{"out"}},
-		"out a nil pointer": {func(*prospectkit.Operation) {}, nil, (*object)(nil), []string{"out"}},
-		"out a map":         {func(*prospectkit.Operation) {}, nil, map[string]any{}, []string{"out"}},
+		"nothing given":     {func(o *catalogue.Operation) { *o = catalogue.Operation{} }, nil, nil, []string{"Operation.Name", "Operation.Method", "Operation.Path", "Operation.Surface", "Operation.Class"}},
+		"unknown class":     {func(o *catalogue.Operation) { o.Class = "safe" }, nil, nil, []string{"Operation.Class"}},
+		"unknown method":    {func(o *catalogue.Operation) { o.Method = "post" }, nil, nil, []string{"Operation.Method"}},
+		"unknown surface":   {func(o *catalogue.Operation) { o.Surface = "moon" }, nil, nil, []string{"Operation.Surface"}},
+		"path with braces":  {func(o *catalogue.Operation) { o.Path = "/lists/{id}" }, nil, nil, []string{"Operation.Path"}},
+		"path with query":   {func(o *catalogue.Operation) { o.Path = "/lists?a=b" }, nil, nil, []string{"Operation.Path"}},
+		"path that climbs":  {func(o *catalogue.Operation) { o.Path = "/lists/../me" }, nil, nil, []string{"Operation.Path"}},
+		"foreign address":   {func(o *catalogue.Operation) { o.Path = "//evil.example/x" }, nil, nil, []string{"Operation.Path"}},
+		"negative timeout":  {func(o *catalogue.Operation) { o.AttemptTimeout = -1 }, nil, nil, []string{"Operation.AttemptTimeout"}},
+		"body unmarshalled": {func(*catalogue.Operation) {}, func() {}, nil, []string{"body"}},
+		"body of a GET":     {func(o *catalogue.Operation) { o.Method = http.MethodGet }, prospectkit.Fields{}, nil, []string{"body"}},
+		"out no pointer":    {func(*catalogue.Operation) {}, nil, object{}, []string{"out"}},
+		"out a nil pointer": {func(*catalogue.Operation) {}, nil, (*object)(nil), []string{"out"}},
+		"out a map":         {func(*catalogue.Operation) {}, nil, map[string]any{}, []string{"out"}},
 	} {
-		o := unnamedOperation(prospectkit.ClassUnsafe)
+		o := unnamedOperation(catalogue.ClassUnsafe)
 		c.change(&o)
 		var refused *prospectkit.RefusedError
 		require.ErrorAs(t, client.Call(t.Context(), o, c.in, c.out), &refused, name)

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 )
 
 // traces are the forms in which the token can show.
@@ -62,7 +63,7 @@ func TestRedaction_NothingPrintsTheToken(t *testing.T) {
 		"client": client, "derived client": child, "account": client.Account, "lists": client.Lists,
 		"search by value": *client.Search, "in a struct": struct{ C *prospectkit.Client }{client}, "budget": client.Budget(),
 		"options": []any{prospectkit.WithUserAgent("x"), prospectkit.WithMaxWait(0), prospectkit.WithQuery("a", "b")},
-		"info":    info, "attempt": info.Attempts[0], "events": seen, "operation": prospectkit.Operations()[0],
+		"info":    info, "attempt": info.Attempts[0], "events": seen, "operation": catalogue.Operations()[0],
 	} {
 		requireNoToken(t, name, v)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // opts is short for the tables.
@@ -215,7 +216,7 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 	parentEvents, childEvents := 0, 0
 	count := func(n *int) prospectkit.ClientOption {
 		return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventCall {
+			if e.Kind == event.KindCall {
 				*n++
 			}
 		})

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // counted is a server on a socket that counts its connections.
@@ -114,7 +115,7 @@ func TestClient_JarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	var failed *prospectkit.Error
 	require.ErrorAs(t, err, &failed, "the cookie came back and the time limit held")
 	require.Zero(t, failed.Status)
-	require.Equal(t, prospectkit.DeliveryUnknown, failed.Attempts[0].Delivery)
+	require.Equal(t, event.DeliveryUnknown, failed.Attempts[0].Delivery)
 }
 
 // Each attempt sends the cookies of its own jar, once and beside the key, and no client sends those of another one.
@@ -278,7 +279,7 @@ func TestClient_OneClientServesManyGoroutines(t *testing.T) {
 	server, _ := counted(t, lists)
 	var attempts atomic.Int32
 	client := dialled(t, server, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventAttempt {
+		if e.Kind == event.KindAttempt {
 			attempts.Add(1)
 		}
 	}))

@@ -12,45 +12,70 @@
 //		fmt.Println(list.Name, list.ContactsCount)
 //	}
 //
-// # Calls
+// # The first day
 //
-// A [Client] has one field per part of the service, such as [Client.Lists]. Share it: it is safe for concurrent use.
-// Most methods take a context, ids, parameters if there is more to set, and options. [Operations] lists what they call.
+// To begin:
+//   - [New] and [FromEnv] make a [Client]. Share it: it is safe for concurrent use.
+//   - [Client.Lists], Agents, Campaigns, Facts, Search, Contacts, Imports and Account are the parts of the service.
+//   - [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm; package [example.com/prospectkit/sandbox]
+//     is the service for your tests, with faults, credits and virtual time.
 //
-// Where the service's API description shows no fields, a body is [Fields] and a response an [Object]. Comments call this
-// undocumented. Where this package or its sandbox guesses, they say assumed.
+// To read:
+//   - All, as in [ListsService.All], yields every element; Get, as in [ListsService.Get], reads one by its id.
+//   - [RowsOf] decodes rows into your own struct, [Collect] makes a slice.
+//   - [MaxPaidPages] bounds what an iterator over a search spends: such an iterator demands it or [UnlimitedPages].
+//   - [WithProgress] gives a checkpoint, from which [ResumeFrom] continues in another process.
 //
-// # Errors
+// To write:
+//   - Create, as in [ListsService.Create], sends its request once, unless nothing was processed.
+//   - Ensure, as in [ListsService.Ensure] and [AgentsService.Ensure], creates or finds, also after a lost response.
+//   - [OutcomeOf] says whether a call was applied: look at it before anything else.
+//   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads which.
+//   - Code..., such as [CodeListNameTaken], are the 92 errors of the service; Err..., such as [ErrRateLimited], their classes.
 //
-// Match errors by code or class:
+// So a program that creates something asks for the outcome first:
 //
-//	_, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
+//	list, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 //	switch {
-//	case errors.Is(err, prospectkit.ErrOutcomeUnknown): // always first: it may have happened
-//	case errors.Is(err, prospectkit.CodeListNameTaken): // the name is in use
-//	case errors.Is(err, prospectkit.ErrRateLimited):    // later
+//	case err == nil:
+//		fmt.Println(list.ID)
+//	case prospectkit.OutcomeOf(err) != prospectkit.OutcomeNotApplied: // always first: it happened, or it may have
+//		fmt.Println("look for the list before you create it again:", err)
+//	case errors.Is(err, prospectkit.CodeListNameTaken): // nothing happened: the name is in use
+//		fmt.Println("choose another name")
+//	default:
+//		return err // nothing happened
 //	}
 //
-// [OutcomeOf] tells whether the call was applied, [AdviceOf] what to do next. [OutcomeUnknownError.Resolve] reads what
-// became of a write, where the API can tell.
+// # The second day
 //
-// # Retries
+//   - [AdviceOf] says what to do about an error, [CodeOf] which code it has.
+//   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
+//   - [WithMaxWait] bounds how long a call queues for a rate limit; beyond it, a [*RateLimitWaitError] comes at once if that is
+//     foreseeable. [WithBudget] and [NewBudget] share the limits of a workspace between clients and processes.
+//   - [WithJournal] keeps what was in progress when a process dies: see [Client.InDoubt] and [Client.Resolve].
+//   - [WithSpendGuard] caps credits, [WithGate] asks your application before each call.
+//   - [WithRetry] sets how often calls are retried, [Prefetch] reads pages ahead, [WithTokenSource] changes keys.
+//   - [Fields] is a body, and [Object] a response, of which the service's API description shows no fields. Comments call this
+//     undocumented. Where this package or its sandbox guesses, they say assumed. [WithField], [WithRoute] and [Client.Call] reach what
+//     has no name here.
+//
+// # What is retried
 //
 // Reads are retried with backoff, paid ones only after a 500 of the service; and any call after a 429 or when nothing was
 // sent, where a retry can help. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
-// [ListsService.Ensure] and [AgentsService.Ensure] look first, and then may send it again. [ReadOnly], [NoSpend] and
-// [NoSend] refuse calls that could do harm.
-//
-// Calls queue for the rate limit of the workspace: see [Budget]. A queued call whose wait would outlast the context or
-// [WithMaxWait] fails with a [*RateLimitWaitError], at once if that is foreseeable.
+// Ensure looks first, and then may send it again.
 //
 // # Iterators
 //
 // Iterators request pages as the loop needs them. An error ends the loop, except in
-// [AgentsService.WaitEach] and [ListsService.PushEach]. [WithProgress] gives a checkpoint for [ResumeFrom].
-// Iterators over searches demand [MaxPaidPages] or [UnlimitedPages].
+// [AgentsService.WaitEach] and [ListsService.PushEach].
 //
-// # Testing
+// # The rest
 //
-// Package [example.com/prospectkit/sandbox] is the service for your tests, with faults, credits and virtual time.
+// Names that few programs type have packages of their own: [example.com/prospectkit/filter] for filters of rows and searches,
+// [example.com/prospectkit/catalogue] for the operations with scopes and effects, [example.com/prospectkit/ratelimit] for
+// surfaces and stores of budgets, [example.com/prospectkit/event] for what observers see, [example.com/prospectkit/journal],
+// [example.com/prospectkit/spend], [example.com/prospectkit/changes], [example.com/prospectkit/push] and
+// [example.com/prospectkit/review] for the calls that name them.
 package prospectkit

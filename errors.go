@@ -11,11 +11,13 @@ import (
 	"time"
 
 	"example.com/prospectkit/changes"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -50,22 +52,20 @@ func (c Code) Advice() Advice {
 	return Advice{Action: ActionVerifyFirst, Hint: "the code is undocumented"}
 }
 
-// Explanation is the documentation of a code.
-type Explanation struct {
-	Code     Code
-	Statuses []int // two codes have two; never branch on them
-	Meaning  string
-	Advice   Advice
+// Meaning says what a documented code means. It is empty for an undocumented one.
+func (c Code) Meaning() string {
+	if known, ok := op.CodeByName(string(c)); ok {
+		return known.Meaning
+	}
+	return ""
 }
 
-// Explain returns what a code means and what to do about it, without a call. It reports false for
-// an undocumented code.
-func Explain(code Code) (Explanation, bool) {
-	known, ok := op.CodeByName(string(code))
-	if !ok {
-		return Explanation{Code: code, Advice: code.Advice()}, false
+// Statuses returns the documented HTTP statuses of a code, as a new slice: two codes have two, so never branch on them.
+func (c Code) Statuses() []int {
+	if known, ok := op.CodeByName(string(c)); ok {
+		return slices.Clone(known.Statuses)
 	}
-	return Explanation{code, slices.Clone(known.Statuses), known.Meaning, code.Advice()}, true
+	return nil
 }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
@@ -264,25 +264,12 @@ type Error struct {
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
-	Status   int           // 0 when no response arrived
-	Code     Code          // of an error response
-	Delivery Delivery      // what is known about delivery
-	Err      error         `json:"-"` // why there was no usable response
-	Wait     time.Duration // before the next attempt
+	Status   int            // 0 when no response arrived
+	Code     Code           // of an error response
+	Delivery event.Delivery // what is known about delivery
+	Err      error          `json:"-"` // why there was no usable response
+	Wait     time.Duration  // before the next attempt
 }
-
-// Delivery is what is known about the delivery of one attempt.
-type Delivery string
-
-// The deliveries, by a connection trace. After a failure of a transport without a trace, such as a
-// mock, it is [DeliveryUnknown], or [DeliveryCutShort] by the upload itself.
-const (
-	DeliveryNotSent     Delivery = "not sent"    // no connection, or no header written
-	DeliveryUnprocessed Delivery = "unprocessed" // the peer's protocol layer says that it was not processed
-	DeliveryUnknown     Delivery = "unknown"     // it may have been processed
-	DeliveryCutShort    Delivery = "cut short"   // the end of an upload was not sent, so it was not processed
-	DeliveryConfirmed   Delivery = "confirmed"   // a complete response arrived, or an error response, even cut short
-)
 
 // withoutEffect returns the error of a call that changed nothing.
 func withoutEffect(o *op.Op, cause error) *Error {
@@ -355,12 +342,15 @@ func (e *Error) Advice() Advice {
 	case e.class == ErrInvalid:
 		return Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"}
 	case errors.Is(e.cause, changes.ErrFullSyncRequired):
-		return Advice{Action: ActionFixInput, Hint: changes.Remedy}
+		return Advice{Action: ActionFixInput, Hint: fullSync}
 	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
 	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
 }
+
+// fullSync is what to do about [changes.ErrFullSyncRequired].
+const fullSync = "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty"
 
 // startAdvice is the advice of [ErrNotStarted].
 func startAdvice(cause error) Advice {
@@ -509,8 +499,8 @@ type RateLimitWaitError struct {
 	Op      string
 	Method  string
 	Route   string
-	Surface Surface
-	Window  Window
+	Surface ratelimit.Surface
+	Window  ratelimit.Window
 	Wait    time.Duration // until the call is expected to fit
 	FitsAt  time.Time     // when it is expected to fit: retry then
 

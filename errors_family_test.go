@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 )
 
 // family makes one error of each kind the way a user gets it.
@@ -115,12 +116,12 @@ func TestErrors_MissingScopeIsNamed(t *testing.T) {
 	_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
 	require.ErrorContains(t, err, `: Prose; this operation needs the scope "lists"`)
 	require.ErrorIs(t, err, prospectkit.ErrForbidden)
-	err = client.Call(t.Context(), unnamedOperation(prospectkit.ClassRead), nil, nil)
+	err = client.Call(t.Context(), unnamedOperation(catalogue.ClassRead), nil, nil)
 	require.ErrorContains(t, err, `needs the scope "campaigns"`)
 
 	_, err = client.Account.Me(t.Context())
 	require.NotContains(t, err.Error(), "needs the scope", "any key may call it: there is no scope to name")
-	unnamed := unnamedOperation(prospectkit.ClassRead)
+	unnamed := unnamedOperation(catalogue.ClassRead)
 	unnamed.Scope = ""
 	require.NotContains(t, client.Call(t.Context(), unnamed, nil, nil).Error(), "needs the scope")
 }
@@ -131,7 +132,7 @@ func TestErrors_UnknownEndpoint(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
 	require.NotErrorIs(t, err, prospectkit.ErrNotFound)
 	require.NotContains(t, err.Error(), "WithRoute", "the document shows this path")
-	err = client.Call(t.Context(), unnamedOperation(prospectkit.ClassRead), nil, nil)
+	err = client.Call(t.Context(), unnamedOperation(catalogue.ClassRead), nil, nil)
 	require.NotContains(t, err.Error(), "WithRoute", "the caller gave this path")
 }
 

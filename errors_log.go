@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/changes"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/redact"
@@ -85,7 +86,7 @@ func (e *Error) tried() []Attempt { return e.Attempts }
 func errorTypeOf(err error) string {
 	own, ok := errors.AsType[ownError](err)
 	if !ok {
-		return errorType(err, 0, "", DeliveryNotSent)
+		return errorType(err, 0, "", event.DeliveryNotSent)
 	}
 	switch e := own.(type) {
 	case *RefusedError:
@@ -98,7 +99,7 @@ func errorTypeOf(err error) string {
 		} else if e.class == ErrNotStarted {
 			return errorTypeOf(e.cause)
 		}
-		last := Attempt{Status: e.Status, Code: e.Code, Delivery: DeliveryNotSent}
+		last := Attempt{Status: e.Status, Code: e.Code, Delivery: event.DeliveryNotSent}
 		return errorTypeOfLast(own, append([]Attempt{last}, e.Attempts...))
 	case interface{ tried() []Attempt }: // an OutcomeUnknownError, of an earlier run if it has no attempt
 		return errorTypeOfLast(own, append([]Attempt{{}}, e.tried()...))
@@ -114,7 +115,7 @@ func errorTypeOfLast(err error, attempts []Attempt) string {
 }
 
 // errorType is a word of a closed set for an attempt that failed, or nothing for a success.
-func errorType(err error, status int, code Code, delivery Delivery) string {
+func errorType(err error, status int, code Code, delivery event.Delivery) string {
 	_, hopeless := errors.AsType[*RateLimitWaitError](err)
 	switch {
 	case code.Known():
@@ -131,7 +132,7 @@ func errorType(err error, status int, code Code, delivery Delivery) string {
 		return "deadline_exceeded"
 	case status != 0:
 		return "unreadable_response"
-	case delivery == DeliveryNotSent, delivery == DeliveryUnprocessed:
+	case delivery == event.DeliveryNotSent, delivery == event.DeliveryUnprocessed:
 		return "not_sent"
 	}
 	return "no_response"

@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -88,7 +89,7 @@ var stall = roundTrip(func(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 })
 
-func refuseAll(context.Context, prospectkit.Operation, prospectkit.Intent) error {
+func refuseAll(context.Context, catalogue.Operation, prospectkit.Intent) error {
 	return errors.New("secret approval")
 }
 

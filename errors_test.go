@@ -358,15 +358,16 @@ func TestErrors_TimeRunsOut(t *testing.T) {
 	}
 }
 
-func TestExplain(t *testing.T) {
-	explanation, ok := prospectkit.Explain(prospectkit.CodeInsufficientCredits)
-	require.True(t, ok)
-	require.Equal(t, []int{402, 422}, explanation.Statuses)
-	require.Equal(t, prospectkit.ActionBuyCredits, explanation.Advice.Action)
-	explanation.Statuses[0] = 0
-	again, _ := prospectkit.Explain(prospectkit.CodeInsufficientCredits)
-	require.Equal(t, 402, again.Statuses[0], "a copy")
-	explanation, ok = prospectkit.Explain("NEW_ONE")
-	require.False(t, ok)
-	require.Equal(t, prospectkit.ActionVerifyFirst, explanation.Advice.Action)
+func TestCode_SaysWhatIsDocumented(t *testing.T) {
+	code := prospectkit.CodeInsufficientCredits
+	require.Equal(t, []int{402, 422}, code.Statuses())
+	require.Equal(t, "the balance is too low; nothing was billed", code.Meaning())
+	require.Equal(t, prospectkit.ActionBuyCredits, code.Advice().Action)
+	code.Statuses()[0] = 0
+	require.Equal(t, 402, code.Statuses()[0], "a copy")
+	code = "NEW_ONE"
+	require.False(t, code.Known())
+	require.Empty(t, code.Meaning())
+	require.Empty(t, code.Statuses())
+	require.Equal(t, prospectkit.ActionVerifyFirst, code.Advice().Action)
 }

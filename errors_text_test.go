@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 )
 
 // A repetition that our own limit refuses says both: why the first attempt failed, and why there is no second one.
@@ -194,7 +195,7 @@ func rowsAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:
 }
 
 func callAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:revive // as above
-	return c.Call(ctx, unnamedOperation(prospectkit.ClassUnsafe), nil, new(T))
+	return c.Call(ctx, unnamedOperation(catalogue.ClassUnsafe), nil, new(T))
 }
 
 // Logs hold what the service writes only if it is a plain name.

@@ -12,6 +12,9 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -185,9 +188,9 @@ func ExampleOutcomeOf() {
 // How long a job will take, before it begins: a million rows, and a thousand pages of a search.
 func ExampleBudget_Forecast() {
 	budget := clientOf(sandbox.New(nil)).Budget()
-	fmt.Println("rows:", budget.Forecast(prospectkit.SurfaceLists, 1000).Round(time.Minute))
-	fmt.Println("search:", budget.Forecast(prospectkit.SurfaceSearch, 1000).Round(time.Minute))
-	fmt.Println("a single call:", budget.Forecast(prospectkit.SurfaceLists, 1))
+	fmt.Println("rows:", budget.Forecast(ratelimit.SurfaceLists, 1000).Round(time.Minute))
+	fmt.Println("search:", budget.Forecast(ratelimit.SurfaceSearch, 1000).Round(time.Minute))
+	fmt.Println("a single call:", budget.Forecast(ratelimit.SurfaceLists, 1))
 	// Output:
 	// rows: 8m0s
 	// search: 50m0s
@@ -236,8 +239,8 @@ func ExampleBudgetConfig() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
 	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: 5})
-	client := clientOf(sb, prospectkit.WithBudget(budget), prospectkit.NoWait())
-	job, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
+	client := clientOf(sb, prospectkit.WithBudget(budget), prospectkit.WithMaxWait(0))
+	job, err := client.With(prospectkit.WithPriority(ratelimit.PriorityBatch))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -276,10 +279,10 @@ func ExampleWithBudget() {
 // exampleStore is the least that a store has to do. Yours keeps the state in a database, one row for each surface, by its clock.
 type exampleStore struct {
 	mu     sync.Mutex
-	states map[prospectkit.Surface][]byte
+	states map[ratelimit.Surface][]byte
 }
 
-func (s *exampleStore) Exchange(_ context.Context, surface prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+func (s *exampleStore) Exchange(_ context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	state, reply := ask.Decide(s.states[surface], time.Now(), 2)
@@ -291,10 +294,10 @@ func (s *exampleStore) Exchange(_ context.Context, surface prospectkit.Surface, 
 func ExampleBudgetConfig_store() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
-	store := &exampleStore{states: map[prospectkit.Surface][]byte{}}
+	store := &exampleStore{states: map[ratelimit.Surface][]byte{}}
 	process := func() *prospectkit.Client {
 		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 2})
-		return clientOf(sb, prospectkit.WithBudget(budget), prospectkit.NoWait())
+		return clientOf(sb, prospectkit.WithBudget(budget), prospectkit.WithMaxWait(0))
 	}
 	one, two := process(), process()
 	for _, client := range []*prospectkit.Client{one, two, one} {
@@ -363,7 +366,7 @@ func ExampleWithCallHook() {
 			}
 			fmt.Println(job, "begins", start.Op)
 			return ctx, func(_ context.Context, e prospectkit.Event) {
-				if e.Kind == prospectkit.EventCall {
+				if e.Kind == event.KindCall {
 					fmt.Println(job, "ended", e.Op, e.Status)
 				}
 			}
@@ -409,9 +412,9 @@ func ExampleWithLogger() {
 func ExampleClient_Call() {
 	sb := sandbox.New(nil, sandbox.Credits(5000))
 	client := clientOf(sb)
-	credits := prospectkit.Operation{
+	credits := catalogue.Operation{
 		Name: "your.credits", Method: "GET", Path: "/business/credits",
-		Surface: prospectkit.SurfaceAccount, Class: prospectkit.ClassRead, AttemptTimeout: 10 * time.Second,
+		Surface: ratelimit.SurfaceAccount, Class: catalogue.ClassRead, AttemptTimeout: 10 * time.Second,
 	}
 	var balance prospectkit.Object // or a struct of yours
 	if err := client.Call(context.Background(), credits, nil, &balance); err != nil {
@@ -459,7 +462,7 @@ func ExampleWithTokenSource() {
 // The rule of an application: nothing is sent to people while a freeze lasts, whoever asks.
 func ExampleWithGate() {
 	frozen := true
-	freeze := func(_ context.Context, o prospectkit.Operation, in prospectkit.Intent) error {
+	freeze := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
 		if frozen && in.Sends {
 			return fmt.Errorf("%s wants %s during the freeze", in.Actor, o.Name)
 		}

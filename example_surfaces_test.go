@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
@@ -502,7 +503,7 @@ func ExampleExpiresOn() {
 
 // Which scopes a key needs for what a program does.
 func ExampleScopesFor() {
-	scopes, err := prospectkit.ScopesFor("agents.activate", "lists.rows", "facts.edit", "campaigns.approve", "account.me")
+	scopes, err := catalogue.ScopesFor("agents.activate", "lists.rows", "facts.edit", "campaigns.approve", "account.me")
 	fmt.Println(scopes, err)
 	// Output:
 	// [agents lists campaigns] <nil>

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
@@ -333,7 +334,7 @@ func ExampleUndocumented() {
 	sb := sandbox.New(nil)
 	sb.Fail("account.me", sandbox.RawBody(200, `{"user": {"id": "65f0c0ffee65f0c0ffee65f1", "name": "Ada", "timezone": "UTC"}}`))
 	canary := func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventUndocumented {
+		if e.Kind == event.KindUndocumented {
 			fmt.Println(e.Op, e.Undocumented.Kind, e.Undocumented.Name)
 		}
 	}
@@ -365,10 +366,10 @@ func ExampleCodeOf() {
 	// missing, or of another workspace
 }
 
-func ExampleExplain() {
-	explanation, _ := prospectkit.Explain(prospectkit.CodeCampaignBusy)
-	fmt.Println(explanation.Meaning)
-	fmt.Println(explanation.Advice.Action)
+func ExampleCode() {
+	code := prospectkit.CodeCampaignBusy
+	fmt.Println(code.Meaning())
+	fmt.Println(code.Advice().Action)
 	// Output:
 	// another approve or stop holds the activation lock
 	// after-delay

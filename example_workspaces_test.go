@@ -32,7 +32,7 @@ func ExampleNew_workspaces() {
 
 	sb.Consume("lists", 200) // acme's minute is used up
 	for _, t := range tokens {
-		lists, err := prospectkit.Collect(clients[t.workspace].Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.NoWait()), 100)
+		lists, err := prospectkit.Collect(clients[t.workspace].Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.WithMaxWait(0)), 100)
 		fmt.Printf("%s: %d lists, rate limited: %t\n", t.workspace, len(lists), errors.Is(err, prospectkit.ErrRateLimited))
 	}
 	// Output:

@@ -24,6 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/journal"
 )
 
@@ -393,7 +394,7 @@ func requireCutShort(t *testing.T, err error, want string) {
 	require.ErrorContains(t, err, want)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	attempts := asError(t, err).Attempts
-	require.Equal(t, prospectkit.DeliveryCutShort, attempts[len(attempts)-1].Delivery)
+	require.Equal(t, event.DeliveryCutShort, attempts[len(attempts)-1].Delivery)
 }
 
 // Whatever breaks before the end has left is not applied; from then on it is unknown.
@@ -476,7 +477,7 @@ func TestImports_UploadIsRetriedWhenNothingWasSent(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, *got, 1)
 		require.Contains(t, (*got)[0].parts[0], "|name\nAda\n")
-		require.Equal(t, prospectkit.DeliveryNotSent, info.Attempts[0].Delivery)
+		require.Equal(t, event.DeliveryNotSent, info.Attempts[0].Delivery)
 		require.EqualValues(t, 2, s.opened.Load())
 	}, 0)
 }

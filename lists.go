@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/pushing"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
@@ -348,7 +349,7 @@ func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush,
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
 	o, ticket := op.ListsCRMPush, ""
-	sender := push.Sender{
+	sender := pushing.Sender{
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
 		Send: func(ctx context.Context, ids []string) error {
 			_, err := s.pushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids}, ticket)
@@ -373,7 +374,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 			return known, nil
 		}
 	}
-	return push.Each(ctx, sender, contactIDs, opts)
+	return pushing.Each(ctx, sender, contactIDs, opts)
 }
 
 // endsPush reports whether an error would meet every other part, too.

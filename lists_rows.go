@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/changes"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/feed"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -167,13 +168,13 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 	return func(yield func(*changes.Change[Row], error) bool) {
 		var walk Progress // of a pass
 		// A company list is told by its kind: the key is not checked.
-		changes.Each(ctx, changes.Source[Row, RowPage]{
+		feed.Each(ctx, feed.Source[Row, RowPage]{
 			List: s.conf.base.String() + " " + strings.ToLower(listID), Limit: maxPageSize,
 			Pages: func(ctx context.Context, limit int) iter.Seq2[*RowPage, error] {
 				return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt").Unchecked()}, WithProgress(&walk))
 			},
-			View: func(p *RowPage) changes.Page[Row] {
-				return changes.Page[Row]{Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown}
+			View: func(p *RowPage) feed.Page[Row] {
+				return feed.Page[Row]{Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown}
 			},
 			Moved: func() bool {
 				r := walk.Report()

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // berlin is the list of the exchanges, without its raw text.
@@ -308,9 +309,9 @@ func TestLists_ColumnsThatAreNotThere(t *testing.T) {
 		`{"list":{"id":"` + listID + `","columns":[]}}`:                 false,
 		`{"list":{"id":"` + listID + `","columns":[{"id":"x"}]}}`:       false,
 	} {
-		var missing []prospectkit.Undocumented
+		var missing []event.Undocumented
 		client := newClient(t, always(http.StatusOK, body), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Undocumented.Kind == prospectkit.UndocumentedMissing {
+			if e.Undocumented.Kind == event.UndocumentedMissing {
 				missing = append(missing, e.Undocumented)
 			}
 		}))

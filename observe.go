@@ -7,24 +7,9 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/prospectkit/internal/undocumented"
-)
-
-// EventKind says what an [Event] reports.
-type EventKind string
-
-// The kinds of events. A call emits what happens when it happens.
-const (
-	EventStart    EventKind = "start"    // the call is about to begin; only a CallHook sees it
-	EventAttempt  EventKind = "attempt"  // an attempt has ended
-	EventDecision EventKind = "decision" // the attempt was unsuccessful: what follows, and why
-	EventWait     EventKind = "wait"     // the call is about to wait: for a rate limit, before a retry, or between polls
-	EventCall     EventKind = "call"     // the call has ended, or was refused before anything was sent
-
-	// EventUndocumented follows an attempt whose response held something undocumented. A client and
-	// those derived from it report each such thing once. They examine the first responses of an
-	// operation, and some of the later ones.
-	EventUndocumented EventKind = "undocumented"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Event is one step of a call. It holds no key, id, query or URL of the call. Of
@@ -32,25 +17,25 @@ const (
 // names in Undocumented; and in Err the fields of an [*Error], of which Message, Param, Body and
 // RowID may hold personal data.
 type Event struct {
-	Kind     EventKind
+	Kind     event.Kind
 	Op       string // name in the operation catalogue
 	Method   string
 	Route    string
 	Host     string // of the base URL
-	Surface  Surface
-	Attempt  int // 1 for the first; of EventCall how many there were, of an EventWait between polls the number of the poll
+	Surface  ratelimit.Surface
+	Attempt  int // 1 for the first; of event.KindCall how many there were, of an event.KindWait between polls the number of the poll
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no response arrived
 	Code     Code
-	Delivery Delivery      // of an attempt
-	Wait     time.Duration // of a wait: how long it is expected to take, as far as the service is known when it begins
-	Waited   time.Duration // of the whole call: the time waited for rate limits and before retries
-	Reason   string        // of a wait or a decision
-	Next     string        // of a decision: what follows
-	Rate     RateWindow    // by the last response that had rate headers; At is zero without one
-	Outcome  Outcome       // of the call
-	Err      error         // of the attempt or the call
+	Delivery event.Delivery    // of an attempt
+	Wait     time.Duration     // of a wait: how long it is expected to take, as far as the service is known when it begins
+	Waited   time.Duration     // of the whole call: the time waited for rate limits and before retries
+	Reason   string            // of a wait or a decision
+	Next     string            // of a decision: what follows
+	Rate     ratelimit.Headers // by the last response that had rate headers; At is zero without one
+	Outcome  Outcome           // of the call
+	Err      error             // of the attempt or the call
 
 	// ErrorType says in a word what went wrong with the attempt or the call: the code if it is [Code.Known], else the
 	// status of an unsuccessful response, or else refused_locally, wait_too_long, canceled, deadline_exceeded,
@@ -58,7 +43,7 @@ type Event struct {
 	// an error call it error.type; there, not_started is a draft that a method needs started.
 	ErrorType string
 
-	Undocumented Undocumented // what was found
+	Undocumented event.Undocumented // what was found
 }
 
 // Observer receives events, in the goroutine of the call, which it holds until it returns. It must be safe for concurrent use, and
@@ -73,7 +58,7 @@ type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 
 // Gate says whether a call may leave. It gets the operation and what the call is about to do, and
 // refuses it with an error.
-type Gate func(ctx context.Context, o Operation, in Intent) error
+type Gate func(ctx context.Context, o catalogue.Operation, in Intent) error
 
 // Intent is what a call is about to do. It holds no key and no value of the body or the query.
 type Intent struct {
@@ -90,12 +75,12 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 		return
 	}
 	attrs := []slog.Attr{slog.String("op", e.Op)}
-	if e.Kind == EventCall {
+	if e.Kind == event.KindCall {
 		attrs = append(attrs, slog.Int("attempts", e.Attempt))
 	} else {
 		attrs = append(attrs, slog.Int("attempt", e.Attempt))
 	}
-	if e.Kind == EventAttempt || e.Kind == EventCall {
+	if e.Kind == event.KindAttempt || e.Kind == event.KindCall {
 		attrs = append(attrs, slog.String("error.type", e.ErrorType), slog.String("reason", reasonOf(e.Err)),
 			slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
 			slog.String("delivery", string(e.Delivery)), slog.String("outcome", string(e.Outcome)))
@@ -109,11 +94,11 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 // levelOf is the level of an event, as [WithLogger] documents it.
 func levelOf(e Event) slog.Level {
 	switch {
-	case e.Kind == EventCall && e.Err != nil && concernsProgramOnly(e):
+	case e.Kind == event.KindCall && e.Err != nil && concernsProgramOnly(e):
 		return slog.LevelInfo
-	case e.Kind == EventCall && e.Err != nil:
+	case e.Kind == event.KindCall && e.Err != nil:
 		return slog.LevelWarn
-	case e.Kind == EventWait, e.Kind == EventDecision, e.Kind == EventUndocumented, e.Err != nil:
+	case e.Kind == event.KindWait, e.Kind == event.KindDecision, e.Kind == event.KindUndocumented, e.Err != nil:
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug
@@ -129,11 +114,11 @@ func concernsProgramOnly(e Event) bool {
 // Info is what happened on the wire during a call, successful or not; see [WithInfo].
 type Info struct {
 	Op        string
-	Surface   Surface
+	Surface   ratelimit.Surface
 	Status    int
-	Header    http.Header // of the last response; a copy, without the key and the token of a scroll
-	RequestID string      // of the last unsuccessful response; successes have none, as far as documented
-	Rate      RateWindow  // by the last response that had rate headers; At is zero without one
+	Header    http.Header       // of the last response; a copy, without the key and the token of a scroll
+	RequestID string            // of the last unsuccessful response; successes have none, as far as documented
+	Rate      ratelimit.Headers // by the last response that had rate headers; At is zero without one
 	Attempts  []Attempt
 	Duration  time.Duration
 
@@ -148,25 +133,4 @@ type Info struct {
 func notify(ctx context.Context, f Observer, e Event) {
 	defer func() { _ = recover() }()
 	f(ctx, e)
-}
-
-// UndocumentedKind says what is undocumented.
-type UndocumentedKind string
-
-// The kinds of undocumented things.
-const (
-	UndocumentedField   UndocumentedKind = UndocumentedKind(undocumented.Field)   // of an object that is fully documented
-	UndocumentedValue   UndocumentedKind = UndocumentedKind(undocumented.Value)   // of an enumeration
-	UndocumentedCode    UndocumentedKind = UndocumentedKind(undocumented.Code)    // of an error
-	UndocumentedHeader  UndocumentedKind = UndocumentedKind(undocumented.Header)  // about rate limits, or Deprecation or Sunset
-	UndocumentedMissing UndocumentedKind = UndocumentedKind(undocumented.Missing) // what was asked for, or an assumed field, is not where it is assumed to be: in a listing, in no element of a page
-)
-
-// Undocumented is something in a response that is not documented for this version of the package: a
-// sign that the service has changed. It never holds what users wrote: rows, profiles and partly
-// documented objects are not examined for fields.
-type Undocumented struct {
-	Kind  UndocumentedKind
-	Name  string // of a header, a code, or a field with its path, such as "list.entityType"; empty unless plain
-	Value string // of an enumeration; empty unless a plain name
 }

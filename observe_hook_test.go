@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 )
 
 type hookKey struct{}
@@ -45,21 +47,21 @@ func TestHook_ContextIsTheCalls(t *testing.T) {
 	require.False(t, start.Start.IsZero())
 	start.Start = start.Start.Truncate(0)
 	require.Equal(t, prospectkit.Event{
-		Kind: prospectkit.EventStart, Op: "account.me", Method: "GET", Route: "/business/me", Host: "api.example.com",
-		Surface: prospectkit.SurfaceAccount, Start: start.Start,
+		Kind: event.KindStart, Op: "account.me", Method: "GET", Route: "/business/me", Host: "api.example.com",
+		Surface: ratelimit.SurfaceAccount, Start: start.Start,
 	}, start)
 }
 
 func TestHook_FollowsOneCallAmongMany(t *testing.T) {
 	var mu sync.Mutex
-	var calls [][]prospectkit.EventKind
+	var calls [][]event.Kind
 	hook := func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
-		var mine []prospectkit.EventKind
+		var mine []event.Kind
 		return ctx, func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventWait {
+			if e.Kind == event.KindWait {
 				return // those that find the budget busy queue
 			}
-			if mine = append(mine, e.Kind); e.Kind == prospectkit.EventCall {
+			if mine = append(mine, e.Kind); e.Kind == event.KindCall {
 				mu.Lock()
 				defer mu.Unlock()
 				calls = append(calls, mine)
@@ -74,7 +76,7 @@ func TestHook_FollowsOneCallAmongMany(t *testing.T) {
 	all.Wait()
 	require.Len(t, calls, 20)
 	for _, kinds := range calls {
-		require.Equal(t, []prospectkit.EventKind{prospectkit.EventAttempt, prospectkit.EventCall}, kinds)
+		require.Equal(t, []event.Kind{event.KindAttempt, event.KindCall}, kinds)
 	}
 }
 
@@ -95,7 +97,7 @@ func TestHook_RefusedCallIsObserved(t *testing.T) {
 	require.Equal(t, 3, hooked)
 	require.Len(t, got, 3)
 	for i, want := range []error{refused, invalid, noContext} {
-		require.Equal(t, prospectkit.EventCall, got[i].Kind)
+		require.Equal(t, event.KindCall, got[i].Kind)
 		require.Equal(t, want, got[i].Err)
 		require.Equal(t, prospectkit.OutcomeNotApplied, got[i].Outcome)
 		require.Zero(t, got[i].Attempt)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // A pause that the context cuts short is part of the time waited.
@@ -17,7 +18,7 @@ func TestEventCall_CountsThePauseThatWasCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended prospectkit.Event
 		client := newClient(t, always(http.StatusServiceUnavailable, "", "Retry-After", "60"), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventCall {
+			if e.Kind == event.KindCall {
 				ended = e
 			}
 		}))

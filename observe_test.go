@@ -16,6 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 )
 
 // events gathers what a client reports.
@@ -43,7 +45,7 @@ func TestObserve_EventsOfACall(t *testing.T) {
 		require.NoError(t, err)
 
 		type row struct {
-			kind    prospectkit.EventKind
+			kind    event.Kind
 			attempt int
 			status  int
 			code    prospectkit.Code
@@ -51,17 +53,17 @@ func TestObserve_EventsOfACall(t *testing.T) {
 		var rows []row
 		for _, e := range got {
 			rows = append(rows, row{e.Kind, e.Attempt, e.Status, e.Code})
-			require.Equal(t, []any{"account.me", "GET", "/business/me", prospectkit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
+			require.Equal(t, []any{"account.me", "GET", "/business/me", ratelimit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
 		}
 		require.Equal(t, []row{
-			{prospectkit.EventAttempt, 1, 500, "UNEXPECTED_ERROR"},
-			{prospectkit.EventDecision, 1, 500, "UNEXPECTED_ERROR"},
-			{prospectkit.EventWait, 2, 500, "UNEXPECTED_ERROR"},
-			{prospectkit.EventAttempt, 2, 500, "UNEXPECTED_ERROR"},
-			{prospectkit.EventDecision, 2, 500, "UNEXPECTED_ERROR"},
-			{prospectkit.EventWait, 3, 500, "UNEXPECTED_ERROR"},
-			{prospectkit.EventAttempt, 3, 200, ""},
-			{prospectkit.EventCall, 3, 200, ""},
+			{event.KindAttempt, 1, 500, "UNEXPECTED_ERROR"},
+			{event.KindDecision, 1, 500, "UNEXPECTED_ERROR"},
+			{event.KindWait, 2, 500, "UNEXPECTED_ERROR"},
+			{event.KindAttempt, 2, 500, "UNEXPECTED_ERROR"},
+			{event.KindDecision, 2, 500, "UNEXPECTED_ERROR"},
+			{event.KindWait, 3, 500, "UNEXPECTED_ERROR"},
+			{event.KindAttempt, 3, 200, ""},
+			{event.KindCall, 3, 200, ""},
 		}, rows)
 
 		second, third := got[2].Wait, got[5].Wait
@@ -79,9 +81,9 @@ func TestObserve_EventsOfACall(t *testing.T) {
 		require.Equal(t, 3*time.Second+second+third, last.Duration)
 		require.Equal(t, prospectkit.OutcomeApplied, last.Outcome)
 		require.NoError(t, last.Err)
-		require.Equal(t, prospectkit.DeliveryConfirmed, got[6].Delivery)
+		require.Equal(t, event.DeliveryConfirmed, got[6].Delivery)
 		require.Equal(t, 7, last.Rate.Remaining)
-		require.Equal(t, prospectkit.WindowMinute, last.Rate.Window)
+		require.Equal(t, ratelimit.WindowMinute, last.Rate.Window)
 	})
 }
 
@@ -89,16 +91,16 @@ func TestObserve_EventsOfAFailure(t *testing.T) {
 	var got []prospectkit.Event
 	cut := roundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
 	_, err := newClient(t, cut, events(&got)).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-	require.Equal(t, []prospectkit.EventKind{prospectkit.EventAttempt, prospectkit.EventDecision, prospectkit.EventCall}, eventKinds(got))
+	require.Equal(t, []event.Kind{event.KindAttempt, event.KindDecision, event.KindCall}, eventKinds(got))
 	require.ErrorIs(t, got[0].Err, io.ErrUnexpectedEOF)
-	require.Equal(t, prospectkit.DeliveryUnknown, got[0].Delivery)
+	require.Equal(t, event.DeliveryUnknown, got[0].Delivery)
 	require.Equal(t, "return an unknown outcome", got[1].Next)
 	require.Equal(t, err, got[2].Err)
 	require.Equal(t, prospectkit.OutcomeUnknown, got[2].Outcome)
 }
 
-func eventKinds(all []prospectkit.Event) []prospectkit.EventKind {
-	var list []prospectkit.EventKind
+func eventKinds(all []prospectkit.Event) []event.Kind {
+	var list []event.Kind
 	for _, e := range all {
 		list = append(list, e.Kind)
 	}
@@ -120,7 +122,7 @@ func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
 		got = nil
 		_, err = client.Account.Me(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, []prospectkit.EventKind{prospectkit.EventWait, prospectkit.EventAttempt, prospectkit.EventCall}, eventKinds(got))
+		require.Equal(t, []event.Kind{event.KindWait, event.KindAttempt, event.KindCall}, eventKinds(got))
 		require.GreaterOrEqual(t, got[0].Wait, 20*time.Second)
 		require.Equal(t, 1, got[0].Attempt)
 		require.Contains(t, got[0].Reason, "rate limit")

@@ -16,7 +16,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -232,8 +234,8 @@ func TestUndocumented_IsBounded(t *testing.T) {
 func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 	for name, call := range map[string]func(context.Context, *prospectkit.Client) error{
 		"a described operation": func(ctx context.Context, client *prospectkit.Client) error {
-			return client.Call(ctx, prospectkit.Operation{
-				Name: "things.get", Method: "GET", Path: "/business/things", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassRead,
+			return client.Call(ctx, catalogue.Operation{
+				Name: "things.get", Method: "GET", Path: "/business/things", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassRead,
 			}, nil, nil)
 		},
 		"a supplied route": func(ctx context.Context, client *prospectkit.Client) error {

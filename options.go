@@ -29,6 +29,7 @@ import (
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -85,7 +86,8 @@ func WithRetry(p RetryPolicy) Option {
 // Retry-After; default 2 minutes. After such a response, a call whose wait would be longer ends at once
 // with the error of the response. A call that queues ends with a [RateLimitWaitError]: at once if it cannot fit,
 // otherwise when the time is over. Of a 429, the error of the response has a RateLimitWaitError as its cause. Zero
-// refuses every wait.
+// refuses every wait. The first request on a surface is sent alone, to learn what is left: until its response, other calls
+// that may not wait are refused.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -93,15 +95,11 @@ func WithMaxWait(d time.Duration) Option {
 	})
 }
 
-// NoWait refuses every wait for a rate limit. It is WithMaxWait(0). The first request on a surface
-// is sent alone, to learn what is left: until its response, other calls with NoWait are refused.
-func NoWait() Option { return WithMaxWait(0) }
-
 // WithPriority sets which calls go first when calls are queued for a rate limit; default
-// [PriorityInteractive].
-func WithPriority(p Priority) Option {
+// [ratelimit.PriorityInteractive].
+func WithPriority(p ratelimit.Priority) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		check.OneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
+		check.OneOf(bad, "WithPriority", p, ratelimit.PriorityInteractive, ratelimit.PriorityBatch)
 		s.priority = p
 	})
 }
@@ -204,7 +202,7 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every event of every call, except [EventStart]. It can be given more than once.
+// WithObserver calls f for every event of every call, except [example.com/prospectkit/event.KindStart]. It can be given more than once.
 func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(f != nil, "WithObserver", "got nil")
@@ -395,7 +393,7 @@ func WithRoutes(routes map[string]string) ClientOption {
 
 // WithShapes uses what the command prospectkit-check has learned of the service: the file that its flag -o
 // writes, by os.ReadFile or go:embed. Reads go to the paths that were found, as [WithRoutes] sets them, and
-// what was seen is no longer reported with [EventUndocumented]. Writes keep their paths. Data that is not
+// what was seen is no longer reported with [example.com/prospectkit/event.KindUndocumented]. Writes keep their paths. Data that is not
 // such a file, or has a path with other parameters, is a violation.
 func WithShapes(data []byte) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
@@ -591,7 +589,7 @@ type settings struct {
 	maxWait time.Duration
 	timeout time.Duration // 0: the operation's own
 
-	priority Priority
+	priority ratelimit.Priority
 
 	readOnly, noSpend, noSend bool
 }

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
@@ -21,9 +23,9 @@ func TestGate_EveryOperation(t *testing.T) {
 	eachOperation(t, func(t *testing.T, row *op.Op, call anyCall) {
 		synctest.Test(t, func(t *testing.T) {
 			sb, book := everySandbox(t, time.Now()), new(notebook)
-			var asked []prospectkit.Operation
+			var asked []catalogue.Operation
 			var intents []prospectkit.Intent
-			gate := func(_ context.Context, o prospectkit.Operation, in prospectkit.Intent) error {
+			gate := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
 				asked, intents = append(asked, o), append(intents, in)
 				for i := range in.IDs {
 					in.IDs[i] = "x" // it is a copy
@@ -71,7 +73,7 @@ func spends(t *testing.T, sb *sandbox.Sandbox, call anyCall) bool {
 func TestGate_OncePerCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, requests := 0, 0
-		gate := func(_ context.Context, o prospectkit.Operation, in prospectkit.Intent) error {
+		gate := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
 			asked++
 			require.Equal(t, "lists.get", o.Name)
 			require.Equal(t, []string{listID}, in.IDs)
@@ -96,9 +98,9 @@ func TestGate_OncePerCall(t *testing.T) {
 
 // A derived client adds gates. The first refusal counts, a panic is one, and observers see it.
 func TestGate_AddedNeverLifted(t *testing.T) {
-	yes := func(context.Context, prospectkit.Operation, prospectkit.Intent) error { return nil }
-	no := func(context.Context, prospectkit.Operation, prospectkit.Intent) error { return errors.New("not today") }
-	panics := func(context.Context, prospectkit.Operation, prospectkit.Intent) error { panic("oh") }
+	yes := func(context.Context, catalogue.Operation, prospectkit.Intent) error { return nil }
+	no := func(context.Context, catalogue.Operation, prospectkit.Intent) error { return errors.New("not today") }
+	panics := func(context.Context, catalogue.Operation, prospectkit.Intent) error { panic("oh") }
 	var seen []prospectkit.Event
 	plain := newClient(t, always(200, oneUser), events(&seen), prospectkit.WithGate(yes))
 	strict, err := plain.With(prospectkit.WithGate(no))
@@ -117,7 +119,7 @@ func TestGate_AddedNeverLifted(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.Empty(t, info.Attempts)
 		require.Len(t, seen, 1)
-		require.Equal(t, prospectkit.EventCall, seen[0].Kind)
+		require.Equal(t, event.KindCall, seen[0].Kind)
 	}
 	_, err = prospectkit.New(baseURL, token, prospectkit.WithGate(nil))
 	require.Equal(t, []string{"WithGate got nil"}, refusals(t, err))
@@ -127,7 +129,7 @@ func TestGate_AddedNeverLifted(t *testing.T) {
 func TestGate_TakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
-		client := sandboxClient(t, sb, prospectkit.WithGate(func(context.Context, prospectkit.Operation, prospectkit.Intent) error {
+		client := sandboxClient(t, sb, prospectkit.WithGate(func(context.Context, catalogue.Operation, prospectkit.Intent) error {
 			time.Sleep(time.Hour)
 			return nil
 		}))
@@ -145,7 +147,7 @@ func TestGate_TakesItsTime(t *testing.T) {
 func TestGate_Drafts(t *testing.T) {
 	var spends []bool
 	client := newClient(t, always(201, `{"agent":{"id":"`+agentID+`","name":"x"}}`),
-		prospectkit.WithGate(func(_ context.Context, _ prospectkit.Operation, in prospectkit.Intent) error {
+		prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
 			spends = append(spends, in.Spends)
 			return nil
 		}))

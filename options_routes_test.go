@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -49,7 +50,7 @@ func TestRoutes_OfAClient(t *testing.T) {
 func TestRoutes_NotOfCall(t *testing.T) {
 	r := new(recorder)
 	client := newClient(t, r, prospectkit.WithRoutes(map[string]string{"agents.pause": "POST /business/agents/{agentId}/halt"}))
-	o := unnamedOperation(prospectkit.ClassRead)
+	o := unnamedOperation(catalogue.ClassRead)
 	o.Name, o.Method, o.Path = "agents.pause", "GET", "/business/mine"
 	require.NoError(t, client.Call(t.Context(), o, nil, nil))
 	require.Equal(t, "/api/v1/business/mine", r.path)
@@ -74,7 +75,7 @@ func TestRoutes_EscapesStay(t *testing.T) {
 		require.Equal(t, "/api/v1/business/a%2Fb", r.URL.EscapedPath())
 		return respond(200, `{}`), nil
 	}))
-	row := described(http.MethodPost, prospectkit.ClassUnsafe)
+	row := described(http.MethodPost, catalogue.ClassUnsafe)
 	row.Path = "/business/a%2Fb"
 	require.NoError(t, client.Call(t.Context(), row, nil, nil))
 }

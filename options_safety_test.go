@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/spend"
 )
 
@@ -17,14 +18,14 @@ func TestSafety_Modes(t *testing.T) {
 	modes := map[string]struct {
 		option  func() prospectkit.Option
 		rule    prospectkit.SafetyRule
-		forbids func(prospectkit.Operation) bool
+		forbids func(catalogue.Operation) bool
 	}{
-		"ReadOnly": {prospectkit.ReadOnly, prospectkit.RuleReadOnly, func(o prospectkit.Operation) bool {
-			return o.Class != prospectkit.ClassRead && o.Class != prospectkit.ClassPaidRead
+		"ReadOnly": {prospectkit.ReadOnly, prospectkit.RuleReadOnly, func(o catalogue.Operation) bool {
+			return o.Class != catalogue.ClassRead && o.Class != catalogue.ClassPaidRead
 		}},
-		"NoSpend": {prospectkit.NoSpend, prospectkit.RuleNoSpend, func(o prospectkit.Operation) bool { return o.Spends != prospectkit.EffectNo }},
-		"NoSend": {prospectkit.NoSend, prospectkit.RuleNoSend, func(o prospectkit.Operation) bool {
-			return o.Sends != prospectkit.EffectNo || o.WritesOutside != prospectkit.EffectNo
+		"NoSpend": {prospectkit.NoSpend, prospectkit.RuleNoSpend, func(o catalogue.Operation) bool { return o.Spends != catalogue.EffectNo }},
+		"NoSend": {prospectkit.NoSend, prospectkit.RuleNoSend, func(o catalogue.Operation) bool {
+			return o.Sends != catalogue.EffectNo || o.WritesOutside != catalogue.EffectNo
 		}},
 	}
 	for name, mode := range modes {
@@ -39,7 +40,7 @@ func TestSafety_Modes(t *testing.T) {
 			derived, err := safe.With(prospectkit.WithUserAgent("derived"))
 			require.NoError(t, err)
 			refused := 0
-			for _, o := range prospectkit.Operations() {
+			for _, o := range catalogue.Operations() {
 				o.Path = "/business/x" // no ids, no caller's path
 				if o.Method == "" {
 					o.Method = http.MethodPost
@@ -134,15 +135,15 @@ func TestSafety_ClosedClient(t *testing.T) {
 
 // What may send or write outside may not be sent twice, even if it costs nothing and leaves the same state; a read may.
 func TestSafety_RetryUnknownIsNotForWhatLeaves(t *testing.T) {
-	free := altered(described(http.MethodPost, prospectkit.ClassIdempotent), func(o *prospectkit.Operation) {
-		o.Spends, o.Sends, o.WritesOutside = prospectkit.EffectNo, prospectkit.EffectNo, prospectkit.EffectYes
+	free := altered(described(http.MethodPost, catalogue.ClassIdempotent), func(o *catalogue.Operation) {
+		o.Spends, o.Sends, o.WritesOutside = catalogue.EffectNo, catalogue.EffectNo, catalogue.EffectYes
 	})
 	err := newClient(t, untouched(t)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown())
 	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 	require.True(t, ok)
 	require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
-	free.WritesOutside = prospectkit.EffectNo
+	free.WritesOutside = catalogue.EffectNo
 	require.NoError(t, newClient(t, always(200, `{}`)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown()))
-	read := described(http.MethodGet, prospectkit.ClassRead)
+	read := described(http.MethodGet, catalogue.ClassRead)
 	require.NoError(t, newClient(t, always(200, `{}`)).Call(t.Context(), read, nil, nil, prospectkit.AllowRetryUnknown()))
 }

@@ -15,6 +15,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 )
 
 // recorder responds to every request the same way and keeps what it saw last.
@@ -201,7 +204,7 @@ func TestWithField_OfTheBody(t *testing.T) {
 	client := newClient(t, untouched(t))
 	for _, name := range []string{"Note", "size"} {
 		for _, in := range []any{body{}, &body{}} {
-			err := client.Call(t.Context(), described(http.MethodPost, prospectkit.ClassUnsafe), in, nil, prospectkit.WithField(name, 1))
+			err := client.Call(t.Context(), described(http.MethodPost, catalogue.ClassUnsafe), in, nil, prospectkit.WithField(name, 1))
 			require.ErrorContains(t, err, `field "`+name+`" is set by the call itself`)
 		}
 	}
@@ -250,10 +253,10 @@ func TestWithField(t *testing.T) {
 			return err
 		},
 		"on a body that is null": func() error {
-			return client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), map[string]any(nil), nil, note)
+			return client.Call(t.Context(), unnamedOperation(catalogue.ClassUnsafe), map[string]any(nil), nil, note)
 		},
 		"on a body that is an array": func() error {
-			return client.Call(t.Context(), unnamedOperation(prospectkit.ClassUnsafe), []int{1}, nil, note)
+			return client.Call(t.Context(), unnamedOperation(catalogue.ClassUnsafe), []int{1}, nil, note)
 		},
 	} {
 		require.ErrorIs(t, refuse(), prospectkit.ErrRefusedLocally, name)
@@ -296,15 +299,15 @@ func TestWithInfo(t *testing.T) {
 	client := newClient(t, always(200, oneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
 	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.NoError(t, err)
-	require.Equal(t, []any{"account.me", prospectkit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
-	require.Equal(t, []any{prospectkit.WindowMinute, 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
+	require.Equal(t, []any{"account.me", ratelimit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
+	require.Equal(t, []any{ratelimit.WindowMinute, 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
 	require.Len(t, info.Attempts, 1)
-	require.Equal(t, prospectkit.DeliveryConfirmed, info.Attempts[0].Delivery)
+	require.Equal(t, event.DeliveryConfirmed, info.Attempts[0].Delivery)
 	require.NoError(t, info.Attempts[0].Err)
 
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: prospectkit.SurfaceLists}, info, "nothing is left of the call before")
+	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: ratelimit.SurfaceLists}, info, "nothing is left of the call before")
 
 	_, err = newClient(t, always(404, envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), listID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // lock accepts one token, and notes all that it gets.
@@ -84,7 +85,7 @@ func TestToken_Changes(t *testing.T) {
 		require.NoError(t, move(t.Context(), derived))
 		require.Equal(t, []string{"key-1", "key-2", "key-2", "key-2"}, l.got)
 		require.Equal(t, 1, s.asked)
-		at := slices.IndexFunc(seen, func(e prospectkit.Event) bool { return e.Kind == prospectkit.EventDecision })
+		at := slices.IndexFunc(seen, func(e prospectkit.Event) bool { return e.Kind == event.KindDecision })
 		require.Equal(t, "the key was rejected", seen[at].Reason)
 		require.Equal(t, "ask for another key and resend", seen[at].Next)
 		require.Equal(t, prospectkit.CodeUnauthorized, seen[at].Code)

@@ -14,7 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -74,7 +76,7 @@ func TestResolve_LooksUntilSoLongAfterTheCall(t *testing.T) {
 func TestJournal_HoldsOnlyWhatWasSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		book := new(notebook)
-		client := newClient(t, always(429, "", "Retry-After", "60"), prospectkit.WithJournal(book), prospectkit.NoWait())
+		client := newClient(t, always(429, "", "Retry-After", "60"), prospectkit.WithJournal(book), prospectkit.WithMaxWait(0))
 		for range 3 {
 			require.ErrorIs(t, move(t.Context(), client), prospectkit.ErrRateLimited)
 		}
@@ -171,9 +173,9 @@ func TestJournal_PanicsAndExits(t *testing.T) {
 						test.set(book, store)
 					}
 					client := newClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
-					paid := prospectkit.Operation{
-						Name: "custom", Method: "POST", Path: "/business/custom", Surface: prospectkit.SurfaceSearch,
-						Class: prospectkit.ClassUnsafe, Spends: prospectkit.EffectYes,
+					paid := catalogue.Operation{
+						Name: "custom", Method: "POST", Path: "/business/custom", Surface: ratelimit.SurfaceSearch,
+						Class: catalogue.ClassUnsafe, Spends: catalogue.EffectYes,
 					}
 					ended := make(chan any)
 					go func() {

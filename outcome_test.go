@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -285,7 +286,7 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.ErrorContains(t, &back, "lists.create: outcome unknown")
 		require.Len(t, back.Attempts, 1)
-		require.Equal(t, prospectkit.DeliveryUnknown, back.Attempts[0].Delivery)
+		require.Equal(t, event.DeliveryUnknown, back.Attempts[0].Delivery)
 		require.NoError(t, back.Attempts[0].Err, "JSON holds no errors")
 		r, err := back.Resolve(t.Context())
 		require.NoError(t, err)

@@ -19,6 +19,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Page is one page of a collection.
@@ -30,8 +31,8 @@ type Page[T any] struct {
 	TotalKnown   bool
 	Recovered    bool // read again, because records had moved across a page boundary
 
-	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
+	RequestID string            `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      ratelimit.Headers `json:"-"` // by the last response that had rate headers; At is zero without one
 
 	kind     ListKind // of rows
 	response *Object  // of a listing; a pointer, so that no dump of a page shows its records twice

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // A page that was requested early, and refused because its wait was too long, is requested again when it is needed.
@@ -27,9 +28,9 @@ func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 			return resp, err
 		})
 		var refused atomic.Int32
-		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(full), prospectkit.NoWait(),
+		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(full), prospectkit.WithMaxWait(0),
 			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-				if e.Kind == prospectkit.EventCall && e.Err != nil {
+				if e.Kind == event.KindCall && e.Err != nil {
 					refused.Add(1)
 				}
 			}))

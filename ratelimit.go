@@ -13,48 +13,8 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/ratelimit"
 )
-
-// Surface is a part of the API with its own rate limits, shared by all keys and members of a
-// workspace.
-type Surface string
-
-// The surfaces, with their documented limits, which op.DocumentedLimits holds. Those of the last four are learned from response
-// headers.
-const (
-	SurfaceLists         Surface = Surface(op.Lists)         // 120 a minute, 10,000 a day
-	SurfaceCampaigns     Surface = Surface(op.Campaigns)     // 30 a minute, 1,000 a day; knowledge hubs and facts too
-	SurfaceAccount       Surface = Surface(op.Account)       // 120 a minute, 10,000 a day
-	SurfaceSearch        Surface = Surface(op.Search)        // 20 a minute, 1,000 a day
-	SurfaceSavedSearches Surface = Surface(op.SavedSearches) // 60 a minute, 5,000 a day
-	SurfaceAgents        Surface = Surface(op.Agents)        // 30 a minute, 2,000 a day
-	SurfaceContacts      Surface = Surface(op.Contacts)
-	SurfaceCompanies     Surface = Surface(op.Companies)
-	SurfaceImports       Surface = Surface(op.Imports)
-	SurfaceReference     Surface = Surface(op.Reference)
-)
-
-// Window is one of the two rate windows of a surface.
-type Window string
-
-// The windows. The headers do not name theirs: it is inferred from the limit, or from a reset beyond
-// a minute.
-const (
-	WindowMinute  Window = ratehdr.Minute
-	WindowDay     Window = ratehdr.Day
-	WindowUnknown Window = ratehdr.Unknown
-)
-
-// RateWindow is the rate headers of a response. They describe the window of a surface with
-// fewer requests left, so the limit can alternate between responses.
-type RateWindow struct {
-	Surface   Surface
-	Window    Window
-	Limit     int // -1 without a header
-	Remaining int // -1 without a header
-	ResetAt   time.Time
-	At        time.Time // when the response arrived
-}
 
 // Budget paces the requests of one workspace, so that they use its rate limits and avoid 429s. It
 // knows the documented limits of each surface, learns from the rate headers, leaves room for
@@ -86,7 +46,7 @@ type BudgetConfig struct {
 	//
 	// While the store is away, a process uses its part of the documented or learned limits, and
 	// still obeys the headers. Its calls retry the store once a second.
-	Store BudgetStore
+	Store ratelimit.Store
 
 	// StoreTimeout is how long the store may take to respond before it counts as away; default 250
 	// ms.
@@ -117,61 +77,34 @@ func NewBudget(c BudgetConfig) *Budget {
 	return b
 }
 
-// Priority says which of the queued calls go first.
-type Priority string
-
-// The priorities. Every fourth request is that of a queued batch call.
-const (
-	PriorityInteractive Priority = "interactive" // the default
-	PriorityBatch       Priority = "batch"       // goes last, and does not use the reserve
-)
-
-// SurfaceBudget is the known state of a surface.
-type SurfaceBudget struct {
-	Surface   Surface
-	Minute    WindowBudget
-	Day       WindowBudget
-	HeldUntil time.Time // of the pause after a 429; zero if there is none
-	OtherRate float64   // requests a second that teammates seem to send
-	InFlight  int
-	Waiting   int
-}
-
-// WindowBudget is the known state of one window of a surface.
-type WindowBudget struct {
-	Limit      int       // 0 when unknown
-	Documented bool      // the limit is the documented one, not learned from responses
-	Used       int       // by this budget, within the length of the window
-	Remaining  int       // by the last response, minus requests sent since; -1 without headers
-	ResetAt    time.Time // zero without a header
-}
-
 // Snapshot returns what is known about each surface in use, sorted by name.
-func (b *Budget) Snapshot() []SurfaceBudget {
+func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 	b.mu.Lock()
 	states := slices.Collect(maps.Values(b.surfaces))
 	b.mu.Unlock()
-	surfaces := make([]SurfaceBudget, 0, len(states))
+	surfaces := make([]ratelimit.SurfaceState, 0, len(states))
 	for _, p := range states {
 		s := p.limiter.Snapshot()
-		surfaces = append(surfaces, SurfaceBudget{
-			Surface: Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
+		surfaces = append(surfaces, ratelimit.SurfaceState{
+			Surface: ratelimit.Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
 			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.InFlight, Waiting: s.Waiting,
 		})
 	}
-	slices.SortFunc(surfaces, func(a, b SurfaceBudget) int { return cmp.Compare(a.Surface, b.Surface) })
+	slices.SortFunc(surfaces, func(a, b ratelimit.SurfaceState) int { return cmp.Compare(a.Surface, b.Surface) })
 	return surfaces
 }
 
-func windowBudget(s budget.WindowState) WindowBudget {
-	return WindowBudget{s.Limit, s.Source == budget.Documented, s.Used, s.Remaining, s.ResetAt}
+func windowBudget(s budget.WindowState) ratelimit.WindowState {
+	return ratelimit.WindowState{
+		Limit: s.Limit, Documented: s.Source == budget.Documented, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt,
+	}
 }
 
 // Forecast estimates how long a number of further requests of a surface will take, after those in the
 // queue: for 1,000 pages of rows, about 8 minutes. It assumes an even pace, so it can be up to a
 // minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
 // no limit is known.
-func (b *Budget) Forecast(s Surface, requests int) time.Duration {
+func (b *Budget) Forecast(s ratelimit.Surface, requests int) time.Duration {
 	return b.surface(op.Surface(s)).limiter.Forecast(requests)
 }
 
@@ -197,21 +130,21 @@ type surfaceState struct {
 	allowance *budget.RetryAllowance
 
 	mu   sync.Mutex
-	last RateWindow
+	last ratelimit.Headers
 }
 
 // lastRate returns the last rate headers.
-func (p *surfaceState) lastRate() RateWindow {
+func (p *surfaceState) lastRate() ratelimit.Headers {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.last
 }
 
 // observe records the rate headers of a response.
-func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) RateWindow {
+func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	documented := op.DocumentedLimits[p.surface]
-	w := RateWindow{
-		Surface: Surface(p.surface), Window: Window(rate.Window(documented.PerMinute, documented.PerDay)),
+	w := ratelimit.Headers{
+		Surface: ratelimit.Surface(p.surface), Window: ratelimit.Window(rate.Window(documented.PerMinute, documented.PerDay)),
 		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
 	}
 	if rate.HasReset {
@@ -228,53 +161,20 @@ func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
 		return budget.New(c)
 	}
 	return budget.NewShared(c, b.link, func(ctx context.Context, a *budget.Ask) (budget.Reply, error) {
-		reply, err := b.conf.Store.Exchange(ctx, Surface(s), &BudgetAsk{*a})
-		return reply.reply, err
+		var ask ratelimit.Ask
+		if err := ask.UnmarshalBinary(a.Encode()); err != nil {
+			return budget.Reply{}, err
+		}
+		reply, err := b.conf.Store.Exchange(ctx, ratelimit.Surface(s), &ask)
+		if err != nil {
+			return budget.Reply{}, err
+		}
+		data, err := reply.MarshalBinary()
+		if err != nil {
+			return budget.Reply{}, err
+		}
+		var r budget.Reply
+		err = r.Decode(data)
+		return r, err
 	})
 }
-
-// BudgetStore shares a budget between processes of one workspace; see [BudgetConfig]. The module
-// redisbudget has one for Redis, the module postgres one for PostgreSQL. Any database with a clock can be one, if it can update a value
-// atomically:
-//
-//	begin a transaction that locks the row of the workspace and the surface
-//	read the state, empty if there is none, and the database's time
-//	state, reply := ask.Decide(state, now, processes)
-//	write the state, and commit
-//
-// Exchange must not retry after an error, because the first attempt may have happened; return the
-// error. It must return when the context ends, and be safe for concurrent use.
-type BudgetStore interface {
-	Exchange(ctx context.Context, surface Surface, ask *BudgetAsk) (BudgetReply, error)
-}
-
-// BudgetAsk is what a process tells a [BudgetStore]: the results of its requests, and how many more
-// it wants to send.
-type BudgetAsk struct{ ask budget.Ask }
-
-// BudgetReply is the reply to a [BudgetAsk]: permits to send, and a copy of what is known.
-type BudgetReply struct{ reply budget.Reply }
-
-// Decide returns the next state of a surface, and the reply. It takes the state that the last call
-// for the surface returned, empty if there is none of the last two days; the time, by one clock for
-// all processes; and how many processes asked lately, which matters only while the store is away. A
-// state that this version does not understand is ignored.
-func (a *BudgetAsk) Decide(state []byte, now time.Time, processes int) ([]byte, BudgetReply) {
-	next, reply := budget.Decide(state, budget.Instant(now.UnixMicro()), processes, &a.ask)
-	return next, BudgetReply{reply}
-}
-
-// MarshalBinary writes the ask for a store that decides elsewhere, as numbers of eight bytes.
-func (a *BudgetAsk) MarshalBinary() ([]byte, error) { return a.ask.Encode(), nil }
-
-// UnmarshalBinary reads what MarshalBinary wrote.
-func (a *BudgetAsk) UnmarshalBinary(data []byte) error {
-	a.ask = budget.Ask{}
-	return a.ask.Decode(data)
-}
-
-// MarshalBinary writes the reply of a store that decides elsewhere, as numbers of eight bytes.
-func (r *BudgetReply) MarshalBinary() ([]byte, error) { return r.reply.Encode(), nil }
-
-// UnmarshalBinary reads what MarshalBinary wrote.
-func (r *BudgetReply) UnmarshalBinary(data []byte) error { return r.reply.Decode(data) }

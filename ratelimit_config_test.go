@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 )
 
 // What is only for a store is refused without one.
@@ -33,12 +34,12 @@ func TestBudget_ConfigOfAStoreWithoutOne(t *testing.T) {
 func TestBudget_SnapshotInOrder(t *testing.T) {
 	for range 3 {
 		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{})
-		for _, s := range []prospectkit.Surface{prospectkit.SurfaceSearch, prospectkit.SurfaceLists, prospectkit.SurfaceReference, prospectkit.SurfaceAgents, prospectkit.SurfaceCampaigns} {
+		for _, s := range []ratelimit.Surface{ratelimit.SurfaceSearch, ratelimit.SurfaceLists, ratelimit.SurfaceReference, ratelimit.SurfaceAgents, ratelimit.SurfaceCampaigns} {
 			budget.Forecast(s, 1)
 		}
 		all := budget.Snapshot()
 		require.Len(t, all, 5)
-		require.True(t, slices.IsSortedFunc(all, func(a, b prospectkit.SurfaceBudget) int { return strings.Compare(string(a.Surface), string(b.Surface)) }))
+		require.True(t, slices.IsSortedFunc(all, func(a, b ratelimit.SurfaceState) int { return strings.Compare(string(a.Surface), string(b.Surface)) }))
 		for _, s := range all {
 			require.Equal(t, s.Minute.Limit != 0, s.Minute.Documented)
 			require.Equal(t, s.Day.Limit != 0, s.Day.Documented)
@@ -54,7 +55,7 @@ func TestBudget_LostRequestsCount(t *testing.T) {
 			return respond(200, oneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "119"), nil
 		}
 		return nil, errBroken
-	}), prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.NoWait(), prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{})))
+	}), prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxWait(0), prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{})))
 	for range 200 {
 		_, _ = call(t.Context(), client, false)
 	}

@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -23,18 +25,18 @@ type memoryStore struct {
 	latency   time.Duration
 
 	mu     sync.Mutex
-	states map[prospectkit.Surface][]byte
+	states map[ratelimit.Surface][]byte
 	down   error
 	asks   int
-	ask    prospectkit.BudgetAsk // as it came over the wire; used again and again
-	reply  prospectkit.BudgetReply
+	ask    ratelimit.Ask // as it came over the wire; used again and again
+	reply  ratelimit.Reply
 }
 
 func newStore(processes int) *memoryStore {
-	return &memoryStore{processes: processes, latency: time.Millisecond, states: map[prospectkit.Surface][]byte{}}
+	return &memoryStore{processes: processes, latency: time.Millisecond, states: map[ratelimit.Surface][]byte{}}
 }
 
-func (m *memoryStore) Exchange(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (reply prospectkit.BudgetReply, err error) {
+func (m *memoryStore) Exchange(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (reply ratelimit.Reply, err error) {
 	select {
 	case <-time.After(m.latency):
 	case <-ctx.Done():
@@ -109,7 +111,7 @@ func TestStore_ProcessesShareTheQuota(t *testing.T) {
 		pullAll(t, clients, 8, 10*time.Minute).Wait()
 		require.Zero(t, tooMany(sb))
 		require.GreaterOrEqual(t, sb.Calls("lists.list"), 10*120*98/100)
-		require.InDelta(t, sb.Calls("lists.list"), snapshotOf(t, clients[0], prospectkit.SurfaceLists).Day.Used, 8*8)
+		require.InDelta(t, sb.Calls("lists.list"), snapshotOf(t, clients[0], ratelimit.SurfaceLists).Day.Used, 8*8)
 		require.Less(t, store.asks, 10*60*8*25, "processes that wait do not storm the store")
 	})
 }
@@ -163,7 +165,7 @@ func TestStore_Hangs(t *testing.T) {
 		}
 		require.Equal(t, 100*time.Millisecond, time.Since(began))
 		require.Zero(t, store.asks)
-		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
 		var full *prospectkit.RateLimitWaitError
 		require.ErrorAs(t, err, &full, "half of the minute is the part of this process")
 		require.Positive(t, full.Wait)
@@ -178,7 +180,7 @@ func TestStore_RefusalPausesAllProcesses(t *testing.T) {
 		sb.Fail("lists.list", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30))
 		_, err := clients[0].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
 		require.ErrorIs(t, err, prospectkit.CodeRateLimited)
-		_, err = clients[1].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+		_, err = clients[1].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
 		var full *prospectkit.RateLimitWaitError
 		require.ErrorAs(t, err, &full)
 		require.InDelta(t, 31, full.Wait.Seconds(), 1)
@@ -192,15 +194,15 @@ func TestStore_RefusalPausesAllProcesses(t *testing.T) {
 // Time that the store takes for its response is no wait for a rate limit: not even for the first call of a process.
 func TestStore_FirstCallNeedNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var observed []prospectkit.EventKind
+		var observed []event.Kind
 		observer := func(_ context.Context, e prospectkit.Event) { observed = append(observed, e.Kind) }
 		for _, client := range fleet(t, sandbox.New(t), newStore(2), prospectkit.BudgetConfig{}) {
 			client, err := client.With(prospectkit.WithObserver(observer))
 			require.NoError(t, err)
-			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
 			require.NoError(t, err)
 		}
-		require.NotContains(t, observed, prospectkit.EventWait)
+		require.NotContains(t, observed, event.KindWait)
 	})
 }
 
@@ -217,7 +219,7 @@ func TestStore_PermitsAreReturned(t *testing.T) {
 				defer cancel()
 				time.AfterFunc(time.Duration(i)*100*time.Microsecond, cancel)
 				if _, err := clients[i%2].Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithPriority(
-					[]prospectkit.Priority{prospectkit.PriorityBatch, prospectkit.PriorityInteractive}[i/2%2])); err != nil {
+					[]ratelimit.Priority{ratelimit.PriorityBatch, ratelimit.PriorityInteractive}[i/2%2])); err != nil {
 					require.ErrorIs(t, err, context.Canceled)
 				}
 			})
@@ -225,16 +227,16 @@ func TestStore_PermitsAreReturned(t *testing.T) {
 		group.Wait()
 		_, err := clients[0].Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
 		require.NoError(t, err)
-		surface := snapshotOf(t, clients[0], prospectkit.SurfaceLists)
+		surface := snapshotOf(t, clients[0], ratelimit.SurfaceLists)
 		require.Zero(t, surface.InFlight+surface.Waiting)
 		require.GreaterOrEqual(t, surface.Day.Used, sb.Calls("lists.list"))
 		require.Less(t, surface.Day.Used, 200)
 	})
 }
 
-type storeFunc func(context.Context, prospectkit.Surface, *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error)
+type storeFunc func(context.Context, ratelimit.Surface, *ratelimit.Ask) (ratelimit.Reply, error)
 
-func (f storeFunc) Exchange(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+func (f storeFunc) Exchange(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
 	return f(ctx, s, ask)
 }
 
@@ -245,7 +247,7 @@ func TestStore_Panics(t *testing.T) {
 		store := newStore(1)
 		broken := true
 		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Processes: 1, Store: storeFunc(
-			func(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+			func(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
 				if broken {
 					broken = false
 					time.Sleep(10 * time.Millisecond)
@@ -271,12 +273,12 @@ func TestStore_Panics(t *testing.T) {
 }
 
 // Calls that do not wait and come together are all let go while there is room.
-func TestStore_NoWaitTogether(t *testing.T) {
+func TestStore_NoneWaitsTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		store := newStore(1)
 		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Processes: 1, Store: storeFunc(
-			func(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
+			func(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
 				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
 				reply, err := store.Exchange(ctx, s, ask)
 				time.Sleep(time.Duration(rand.IntN(20)) * time.Millisecond)
@@ -288,7 +290,7 @@ func TestStore_NoWaitTogether(t *testing.T) {
 		for i := range 40 {
 			group.Go(func() {
 				time.Sleep(time.Duration(i) * 5 * time.Millisecond)
-				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
 				require.NoError(t, err)
 			})
 		}

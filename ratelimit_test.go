@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -67,12 +68,12 @@ func TestBudget_YieldsToTeammates(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.LessOrEqual(t, tooMany(sb), sb.Calls("lists.list")/50, "under 2 percent")
-		surface := snapshotOf(t, client, prospectkit.SurfaceLists)
+		surface := snapshotOf(t, client, ratelimit.SurfaceLists)
 		require.InDelta(t, 1, surface.OtherRate, 0.7, "requests a second of others")
 	})
 }
 
-func snapshotOf(t *testing.T, client *prospectkit.Client, s prospectkit.Surface) prospectkit.SurfaceBudget {
+func snapshotOf(t *testing.T, client *prospectkit.Client, s ratelimit.Surface) ratelimit.SurfaceState {
 	t.Helper()
 	for _, surface := range client.Budget().Snapshot() {
 		if surface.Surface == s {
@@ -80,7 +81,7 @@ func snapshotOf(t *testing.T, client *prospectkit.Client, s prospectkit.Surface)
 		}
 	}
 	require.Fail(t, "no such surface", s)
-	return prospectkit.SurfaceBudget{}
+	return ratelimit.SurfaceState{}
 }
 
 // When the window is used up, a call is refused at once if it may not wait, and nothing is sent.
@@ -97,7 +98,7 @@ func TestBudget_RefusesFast(t *testing.T) {
 		defer cancel()
 		for name, try := range map[string]func() error{
 			"no wait": func() error {
-				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
 				return err
 			},
 			"deadline": func() error { _, err := client.Lists.Page(short, prospectkit.ListsParams{}); return err },
@@ -112,7 +113,7 @@ func TestBudget_RefusesFast(t *testing.T) {
 		}
 		require.Equal(t, began, time.Now(), "at once")
 		require.Equal(t, sent, sb.Calls("lists.list"), "nothing was sent")
-		_, err := client.Account.Me(t.Context(), prospectkit.NoWait())
+		_, err := client.Account.Me(t.Context(), prospectkit.WithMaxWait(0))
 		require.NoError(t, err, "another surface")
 		_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 		require.NoError(t, err, "the default is to wait")
@@ -133,7 +134,7 @@ func TestBudget_Reserve(t *testing.T) {
 		client := sandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: 20})))
 		batch := 0
 		for {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait(), prospectkit.WithPriority(prospectkit.PriorityBatch))
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0), prospectkit.WithPriority(ratelimit.PriorityBatch))
 			if err != nil {
 				require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 				break
@@ -162,7 +163,7 @@ func TestBudget_CountsReplays(t *testing.T) {
 		for _, used := range []int{1, 3, 7} {
 			_, err := client.Account.Me(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, used, snapshotOf(t, client, prospectkit.SurfaceAccount).Minute.Used)
+			require.Equal(t, used, snapshotOf(t, client, ratelimit.SurfaceAccount).Minute.Used)
 			conns *= 2
 		}
 	})
@@ -172,12 +173,12 @@ func TestBudget_ForecastAndSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		client := sandboxClient(t, sb)
-		require.InDelta(t, 7.3, client.Budget().Forecast(prospectkit.SurfaceLists, 1000).Minutes(), 1.1, "1,000 pages at 120 a minute")
-		require.Zero(t, client.Budget().Forecast(prospectkit.SurfaceLists, 1))
-		require.Zero(t, client.Budget().Forecast(prospectkit.SurfaceContacts, 1000), "no limit is known")
+		require.InDelta(t, 7.3, client.Budget().Forecast(ratelimit.SurfaceLists, 1000).Minutes(), 1.1, "1,000 pages at 120 a minute")
+		require.Zero(t, client.Budget().Forecast(ratelimit.SurfaceLists, 1))
+		require.Zero(t, client.Budget().Forecast(ratelimit.SurfaceContacts, 1000), "no limit is known")
 		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 		require.NoError(t, err)
-		lists := snapshotOf(t, client, prospectkit.SurfaceLists)
+		lists := snapshotOf(t, client, ratelimit.SurfaceLists)
 		require.Equal(t, 120, lists.Minute.Limit)
 		require.Equal(t, 119, lists.Minute.Remaining)
 		require.Equal(t, 1, lists.Day.Used)
@@ -187,7 +188,7 @@ func TestBudget_ForecastAndSnapshot(t *testing.T) {
 
 		_, err = client.Search.FilterOptions(t.Context())
 		require.NoError(t, err)
-		learned := snapshotOf(t, client, prospectkit.SurfaceReference).Minute
+		learned := snapshotOf(t, client, ratelimit.SurfaceReference).Minute
 		require.Positive(t, learned.Limit)
 		require.False(t, learned.Documented, "the headers told it")
 	})
@@ -201,7 +202,7 @@ func TestBudget_ForecastHolds(t *testing.T) {
 				sb := sandbox.New(t)
 				client := sandboxClient(t, sb)
 				pull(t, client, before)
-				forecast := client.Budget().Forecast(prospectkit.SurfaceLists, pages)
+				forecast := client.Budget().Forecast(ratelimit.SurfaceLists, pages)
 				began := time.Now()
 				pull(t, client, pages)
 				took := time.Since(began)
@@ -299,7 +300,7 @@ func TestBudget_AfterAPanic(t *testing.T) {
 			require.Panics(t, func() { _, _ = call(t.Context(), panics, true) })
 			both.Wait()
 			require.Equal(t, lost.Budget().Snapshot(), panics.Budget().Snapshot())
-			require.Equal(t, lost.Budget().Forecast(prospectkit.SurfaceLists, 500), panics.Budget().Forecast(prospectkit.SurfaceLists, 500))
+			require.Equal(t, lost.Budget().Forecast(ratelimit.SurfaceLists, 500), panics.Budget().Forecast(ratelimit.SurfaceLists, 500))
 		}
 		time.Sleep(2 * time.Minute)
 		require.Equal(t, lost.Budget().Snapshot(), panics.Budget().Snapshot())

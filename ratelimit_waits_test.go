@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -33,9 +34,9 @@ func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context,
 	var told time.Duration
 	return ctx, func(_ context.Context, e prospectkit.Event) {
 		switch e.Kind {
-		case prospectkit.EventWait:
+		case event.KindWait:
 			told += e.Wait
-		case prospectkit.EventCall:
+		case event.KindCall:
 			w.mu.Lock()
 			defer w.mu.Unlock()
 			w.told += told
@@ -107,7 +108,7 @@ func TestBudget_WaitedIsTrue(t *testing.T) {
 		sb.Fail("lists.list", sandbox.First(2), sandbox.Status(http.StatusBadGateway, ""))
 		var ends []prospectkit.Event
 		client := sandboxClient(t, sb, slowly(sb, 100*time.Millisecond), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventCall {
+			if e.Kind == event.KindCall {
 				ends = append(ends, e)
 			} else {
 				require.Zero(t, e.Waited)
@@ -189,7 +190,7 @@ func TestBudget_ReportedRefusalsAreTrue(t *testing.T) {
 			client := sandboxClient(t, sb, slowly(sb, trip))
 			refused := 0
 			for served := 0; served < 300; {
-				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.NoWait())
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
 				if err == nil {
 					served++
 					continue
@@ -240,7 +241,7 @@ func TestBudget_SlowFirstRequest(t *testing.T) {
 			})
 		}
 		time.Sleep(500 * time.Millisecond)
-		_, err := client.Agents.Page(t.Context(), prospectkit.NoWait())
+		_, err := client.Agents.Page(t.Context(), prospectkit.WithMaxWait(0))
 		var wait *prospectkit.RateLimitWaitError
 		require.ErrorAs(t, err, &wait)
 		require.Positive(t, wait.Wait)

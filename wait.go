@@ -6,9 +6,11 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/ratelimit"
 )
 
 // WaitTimeoutError is a wait that ended before the state it waits for: the context ended, or the
@@ -62,7 +64,7 @@ func waitFor[T any](
 			return conf.pace(ctx, o.Surface, pause, failure)
 		},
 		Pausing: func(poll int, wait time.Duration, reason string) {
-			conf.emit(ctx, o, Event{Kind: EventWait, Attempt: poll, Start: time.Now(), Wait: wait, Reason: reason})
+			conf.emit(ctx, o, Event{Kind: event.KindWait, Attempt: poll, Start: time.Now(), Wait: wait, Reason: reason})
 		},
 	}.Wait(ctx)
 	end, ok := err.(*waits.TimeoutError) //nolint:errorlint // it is the wait's own
@@ -114,7 +116,7 @@ func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 
 // emit reports an event outside of any call.
 func (c *config) emit(ctx context.Context, o *op.Op, e Event) {
-	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, Surface(o.Surface)
+	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, ratelimit.Surface(o.Surface)
 	e.Host = c.base.Host
 	for _, f := range c.observers {
 		notify(ctx, f, e)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // A failed poll that names no time ends no wait early: the next one may have been in time, had the pause been shorter.
@@ -30,7 +31,7 @@ func TestWait_CanceledBetweenPolls(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	client := newClient(t, sees("processing"), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventCall {
+		if e.Kind == event.KindCall {
 			cancel()
 		}
 	}))

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 )
 
 // rateTold is a response with an agent and the headers of a rate window.
@@ -221,10 +223,10 @@ func TestWait_EndsWithTheContext(t *testing.T) {
 func TestWait_TellsObservers(t *testing.T) {
 	var told []string
 	observer := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventWait {
+		if e.Kind == event.KindWait {
 			require.Equal(t, "agents.get", e.Op)
 			require.NotEmpty(t, e.Host)
-			require.Equal(t, prospectkit.SurfaceAgents, e.Surface)
+			require.Equal(t, ratelimit.SurfaceAgents, e.Surface)
 			require.Equal(t, len(told)+2, e.Attempt)
 			require.GreaterOrEqual(t, e.Wait, 2*time.Second)
 			told = append(told, e.Reason)

@@ -8,7 +8,7 @@ import (
 	"errors"
 	"time"
 
-	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/settings"
 )
 
 // Change is a row that is new, or that has changed. The service does not show which of both: your
@@ -27,6 +27,11 @@ type Change[R any] struct {
 // It names up to 900 rows that changed last, by id and time: mostly one, and at most 22 KB of text.
 // It has no other content of rows, and no key.
 func (c *Change[R]) Checkpoint() string { return c.checkpoint() }
+
+// NewChange makes a change, for a fake in your tests. checkpoint is called when the checkpoint is asked for.
+func NewChange[R any](row *R, updatedAt time.Time, checkpoint func() string) *Change[R] {
+	return &Change[R]{Row: row, UpdatedAt: updatedAt, checkpoint: checkpoint}
+}
 
 // Reason says why a full sync is required.
 type Reason string
@@ -57,9 +62,6 @@ const (
 // ErrFullSyncRequired matches every [FullSyncRequiredError] with errors.Is.
 var ErrFullSyncRequired = errors.New("full sync required")
 
-// Remedy is what to do about [ErrFullSyncRequired].
-const Remedy = "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty"
-
 // FullSyncRequiredError ends a range that cannot promise that it shows all changes. Read all rows,
 // with Rows or RowsPages of the client, and drop what your copy has beyond them. Then continue from
 // After.
@@ -83,12 +85,7 @@ func (e *FullSyncRequiredError) Error() string {
 func (e *FullSyncRequiredError) Is(target error) bool { return target == ErrFullSyncRequired }
 
 // Option is an option of a feed.
-type Option func(*options)
-
-type options struct {
-	held func(context.Context) (int, error)
-	bad  check.Violations
-}
+type Option func(*settings.Changes)
 
 // Holding compares the number of rows in your copy with the service's, after the last change: store
 // what you have buffered before you count. If they differ, the feed ends with [ReasonCount].
@@ -96,18 +93,8 @@ type options struct {
 // Without it, the feed knows only how many rows it yielded. A removed row then passes unnoticed if a
 // row was added since the checkpoint.
 func Holding(count func(ctx context.Context) (int, error)) Option {
-	return func(o *options) {
-		o.bad.Must(count != nil, "Holding", "got nil")
-		o.held = count
+	return func(s *settings.Changes) {
+		s.Bad.Must(count != nil, "Holding", "got nil")
+		s.Held = count
 	}
-}
-
-func read(opts []Option) options {
-	var o options
-	for _, option := range opts {
-		if o.bad.Must(option != nil, "option", "is nil"); option != nil {
-			option(&o)
-		}
-	}
-	return o
 }

@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 )
 
 // ObserveBudget exports the state of the rate limits of a workspace: limit, remaining and used requests of both windows of each surface
@@ -56,14 +57,14 @@ type gauges struct {
 	others, held                              metric.Float64ObservableGauge
 }
 
-func (g gauges) show(o metric.Observer, s prospectkit.SurfaceBudget) {
+func (g gauges) show(o metric.Observer, s ratelimit.SurfaceState) {
 	surface := append(slices.Clip(g.own), surfaceKey.String(string(s.Surface)))
 	of := metric.WithAttributes(surface...)
 	o.ObserveInt64(g.waiting, int64(s.Waiting), of)
 	o.ObserveInt64(g.inFlight, int64(s.InFlight), of)
 	o.ObserveFloat64(g.others, s.OtherRate, of)
 	o.ObserveFloat64(g.held, max(0, time.Until(s.HeldUntil).Seconds()), of)
-	for name, w := range map[prospectkit.Window]prospectkit.WindowBudget{prospectkit.WindowMinute: s.Minute, prospectkit.WindowDay: s.Day} {
+	for name, w := range map[ratelimit.Window]ratelimit.WindowState{ratelimit.WindowMinute: s.Minute, ratelimit.WindowDay: s.Day} {
 		of := metric.WithAttributes(append(slices.Clip(surface), windowKey.String(string(name)))...)
 		o.ObserveInt64(g.used, int64(w.Used), of)
 		if w.Limit > 0 {

@@ -15,6 +15,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // The attributes without a convention.
@@ -40,18 +41,18 @@ type call struct {
 
 func (c *call) observe(ctx context.Context, e prospectkit.Event) {
 	switch e.Kind {
-	case prospectkit.EventAttempt:
+	case event.KindAttempt:
 		c.waited(ctx, e.Start)
 		c.attempt(ctx, e)
-	case prospectkit.EventDecision:
+	case event.KindDecision:
 		c.span.AddEvent("decision", trace.WithTimestamp(e.Start),
 			trace.WithAttributes(attemptKey.Int(e.Attempt), reasonKey.String(e.Reason), nextKey.String(e.Next)))
-	case prospectkit.EventWait:
+	case event.KindWait:
 		c.waited(ctx, e.Start)
 		c.wait = e
 		c.span.AddEvent("wait", trace.WithTimestamp(e.Start),
 			trace.WithAttributes(attemptKey.Int(e.Attempt), reasonKey.String(e.Reason), durationKey.Float64(e.Wait.Seconds())))
-	case prospectkit.EventCall:
+	case event.KindCall:
 		c.waited(ctx, e.Start.Add(e.Duration))
 		c.end(ctx, e)
 	default:

@@ -152,7 +152,7 @@ var failures = map[string]struct {
 	"refused locally": {name: strings.Repeat("x", 300), errType: "refused_locally", outcome: "not applied"},
 	"wait too long": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Consume("lists", 120) },
-		options: []prospectkit.CallOption{prospectkit.NoWait()},
+		options: []prospectkit.CallOption{prospectkit.WithMaxWait(0)},
 		errType: "RATE_LIMITED", outcome: "not applied", events: []string{"attempt", "decision"},
 	},
 	"canceled": {
@@ -208,10 +208,10 @@ func TestAHopelessWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.sb.Consume("account", 120)
-		_, err := r.Account.Me(t.Context(), prospectkit.NoWait())
+		_, err := r.Account.Me(t.Context(), prospectkit.WithMaxWait(0))
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 		r.spans.Reset()
-		_, err = r.Account.Me(t.Context(), prospectkit.NoWait()) // the surface is paused now
+		_, err = r.Account.Me(t.Context(), prospectkit.WithMaxWait(0)) // the surface is paused now
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 		require.Equal(t, "wait_too_long", flat(r.span(t).Attributes)["error.type"])
 	})

@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Spans and metrics do not contain what a peer repeats of the request.
@@ -42,8 +44,8 @@ func TestNothingThatIsRepeatedGetsOut(t *testing.T) {
 		require.Error(t, err)
 		_, err = r.Lists.MoveToRoot(t.Context(), id)
 		require.Error(t, err)
-		err = r.Call(t.Context(), prospectkit.Operation{
-			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: prospectkit.SurfaceLists, Class: prospectkit.ClassUnsafe,
+		err = r.Call(t.Context(), catalogue.Operation{
+			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassUnsafe,
 		}, nil, nil)
 		require.Error(t, err)
 		text := fmt.Sprintf("%+v %+v", r.spans.GetSpans(), r.metrics(t))

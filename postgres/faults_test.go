@@ -13,9 +13,9 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 )
 
 // A cutter cuts a connection at one of the messages to the database: before it, or before its response.
@@ -149,9 +149,9 @@ func TestCut_Spend(t *testing.T) {
 // An exchange is never made twice.
 func TestCut_Exchange(t *testing.T) {
 	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
-		var ask prospectkit.BudgetAsk
+		var ask ratelimit.Ask
 		require.NoError(t, ask.UnmarshalBinary((&budget.Ask{Elsewhere: 1}).Encode()))
-		_, err := p.cutting(t, name, c).Exchange(t.Context(), prospectkit.SurfaceLists, &ask)
+		_, err := p.cutting(t, name, c).Exchange(t.Context(), ratelimit.SurfaceLists, &ask)
 		sent := exchange(t, p.store(t, name), &budget.Ask{}).State.Dispatched
 		if err != nil {
 			require.LessOrEqual(t, sent, int64(1))

@@ -7,9 +7,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 )
 
 // database makes an empty one, and returns the options of a connection string that lead there.
@@ -70,7 +70,7 @@ func TestMigrate_Forgotten(t *testing.T) {
 	pool := server.pool(t, server.database(t, "forgotten"))
 	store, err := New(pool, Config{Workspace: "acme"})
 	require.NoError(t, err)
-	_, failed := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
 	for _, err := range []error{
 		failed,
 		store.Sending(t.Context(), ticket("a")),

@@ -27,8 +27,8 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 )
 
 // DefaultLease is [Config.Lease] unless that is set.
@@ -53,7 +53,7 @@ type Config struct {
 	Lease time.Duration
 }
 
-// Store is a [prospectkit.BudgetStore] and a [journal.Journal] in PostgreSQL. [Store.Spend] has the state of spend guards.
+// Store is a [ratelimit.Store] and a [journal.Journal] in PostgreSQL. [Store.Spend] has the state of spend guards.
 // It is safe for concurrent use. It starts no goroutine that outlives a call.
 type Store struct {
 	pool      *pgxpool.Pool
@@ -62,7 +62,7 @@ type Store struct {
 	owner     string // this process
 
 	mu    sync.Mutex
-	turns map[prospectkit.Surface]chan struct{}
+	turns map[ratelimit.Surface]chan struct{}
 	calls map[string]bool            // in progress, by the ID of the ticket
 	late  map[string]journal.Outcome // of calls that ended while the database was away
 }
@@ -87,7 +87,7 @@ func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	return &Store{
 		pool: pool, workspace: c.Workspace, lease: c.Lease,
 		owner: fmt.Sprintf("%s/%d/%s", strings.ToValidUTF8(host, ""), os.Getpid(), rand.Text()),
-		turns: map[prospectkit.Surface]chan struct{}{}, calls: map[string]bool{}, late: map[string]journal.Outcome{},
+		turns: map[ratelimit.Surface]chan struct{}{}, calls: map[string]bool{}, late: map[string]journal.Outcome{},
 	}, nil
 }
 

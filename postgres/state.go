@@ -9,14 +9,14 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
 // Exchange decides on an ask in one transaction, which locks the row of the surface. The next one of this process waits outside of the
 // database, so that the budget takes few connections of the pool.
-func (s *Store) Exchange(ctx context.Context, surface prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
-	var reply prospectkit.BudgetReply
+func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
+	var reply ratelimit.Reply
 	turn := s.turn(surface)
 	select {
 	case turn <- struct{}{}:
@@ -48,7 +48,7 @@ func (s *Store) Exchange(ctx context.Context, surface prospectkit.Surface, ask *
 	return decided, nil
 }
 
-func (s *Store) turn(surface prospectkit.Surface) chan struct{} {
+func (s *Store) turn(surface ratelimit.Surface) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	turn, ok := s.turns[surface]
@@ -68,7 +68,7 @@ type budgetRow struct {
 }
 
 // read begins a transaction and locks the row.
-func (s *Store) read(ctx context.Context, conn *pgxpool.Conn, surface prospectkit.Surface) (row budgetRow, err error) {
+func (s *Store) read(ctx context.Context, conn *pgxpool.Conn, surface ratelimit.Surface) (row budgetRow, err error) {
 	b := &pgx.Batch{}
 	b.Queue(begin)
 	b.Queue(bounded + idle)

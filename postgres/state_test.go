@@ -13,12 +13,13 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
 
 // client is one process of a workspace.
-func client(t *testing.T, sb *sandbox.Sandbox, store prospectkit.BudgetStore) *prospectkit.Client {
+func client(t *testing.T, sb *sandbox.Sandbox, store ratelimit.Store) *prospectkit.Client {
 	t.Helper()
 	shared := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, StoreTimeout: 10 * time.Second})
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(shared))
@@ -31,7 +32,7 @@ func remaining(t *testing.T, c *prospectkit.Client) int {
 	_, err := c.Lists.Page(t.Context(), prospectkit.ListsParams{})
 	require.NoError(t, err)
 	for _, s := range c.Budget().Snapshot() {
-		if s.Surface == prospectkit.SurfaceLists {
+		if s.Surface == ratelimit.SurfaceLists {
 			return s.Minute.Remaining
 		}
 	}
@@ -98,11 +99,11 @@ func exchange(t *testing.T, s *Store, ask *budget.Ask) budget.Reply {
 }
 
 func tryExchange(ctx context.Context, s *Store, ask *budget.Ask) (reply budget.Reply, err error) {
-	var public prospectkit.BudgetAsk
+	var public ratelimit.Ask
 	if err := public.UnmarshalBinary(ask.Encode()); err != nil {
 		return reply, err
 	}
-	answer, err := s.Exchange(ctx, prospectkit.SurfaceLists, &public)
+	answer, err := s.Exchange(ctx, ratelimit.SurfaceLists, &public)
 	if err != nil {
 		return reply, err
 	}
@@ -326,7 +327,7 @@ func BenchmarkExchange(b *testing.B) {
 		store, err := New(pool, Config{Workspace: "acme"})
 		require.NoError(b, err)
 		for each.Next() {
-			_, err := store.Exchange(b.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+			_, err := store.Exchange(b.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
 			require.NoError(b, err)
 		}
 	})

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/settings"
 	"example.com/prospectkit/journal"
 )
 
@@ -36,17 +37,7 @@ type Part struct {
 }
 
 // Option is an option of a push.
-type Option func(*options)
-
-type options struct {
-	from    string
-	resumes bool
-	except  map[string]bool
-	repeat  bool  // every part whose outcome is unknown,
-	repeats []int // or these
-	save    func(ctx context.Context, checkpoint string) error
-	bad     check.Violations
-}
+type Option func(*settings.Push)
 
 // Except keeps contacts back, such as those who objected. The push sends none of them, in whichever
 // case their ids are written. An id that is not one of 24 hexadecimal digits refuses the push before
@@ -60,9 +51,9 @@ func Except(contactIDs []string) Option {
 	for _, id := range contactIDs {
 		chosen[strings.ToLower(id)] = true
 	}
-	return func(o *options) {
-		maps.Copy(o.except, chosen)
-		o.bad = append(o.bad, bad...)
+	return func(s *settings.Push) {
+		maps.Copy(s.Except, chosen)
+		s.Bad = append(s.Bad, bad...)
 	}
 }
 
@@ -73,9 +64,9 @@ func Except(contactIDs []string) Option {
 // holds no id of a contact. With a journal that is a [journal.History], it also has 27 bytes for each part whose outcome
 // is unknown, for the ID of its ticket.
 func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
-	return func(o *options) {
-		o.bad.Must(save != nil, "SaveTo", "got nil")
-		o.save = save
+	return func(s *settings.Push) {
+		s.Bad.Must(save != nil, "SaveTo", "got nil")
+		s.Save = save
 	}
 }
 
@@ -88,7 +79,7 @@ func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 // counts as applied if one of them was, and is otherwise sent. A ticket that the journal no longer has leaves the part unknown.
 // So does a client without a journal: a part that you have found in the CRM is then yielded by each run, and sent by none.
 func ResumeFrom(checkpoint string) Option {
-	return func(o *options) { o.from, o.resumes = checkpoint, checkpoint != "" }
+	return func(s *settings.Push) { s.From, s.Resumes = checkpoint, checkpoint != "" }
 }
 
 // RepeatUnknown sends parts again whose outcome was unknown in the checkpoint of [ResumeFrom]: those with these numbers, as in
@@ -96,41 +87,5 @@ func ResumeFrom(checkpoint string) Option {
 // were changed there meanwhile. Look in the CRM first. With a journal, settle the tickets of the part instead, as [Part] says.
 func RepeatUnknown(parts ...int) Option {
 	parts = slices.Clone(parts)
-	return func(o *options) { o.repeat, o.repeats = o.repeat || len(parts) == 0, append(o.repeats, parts...) }
-}
-
-// repeated reports whether a part is sent again.
-func (o *options) repeated(number int) bool { return o.repeat || slices.Contains(o.repeats, number) }
-
-func read(opts []Option) options {
-	o := options{except: make(map[string]bool)}
-	for _, option := range opts {
-		if o.bad.Must(option != nil, "option", "is nil"); option != nil {
-			option(&o)
-		}
-	}
-	return o
-}
-
-// split divides ids into those to send and those to keep back.
-func (o *options) split(ids []string) (send, back []string) {
-	for _, id := range ids {
-		if o.except[strings.ToLower(id)] {
-			back = append(back, id)
-		} else {
-			send = append(send, id)
-		}
-	}
-	return send, back
-}
-
-// once returns the ids without repeats, in order.
-func once(ids []string) []string {
-	seen := make(map[string]bool, len(ids))
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		key := strings.ToLower(id)
-		repeated := seen[key]
-		seen[key] = true
-		return repeated
-	})
+	return func(s *settings.Push) { s.Repeat, s.Repeats = s.Repeat || len(parts) == 0, append(s.Repeats, parts...) }
 }

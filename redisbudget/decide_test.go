@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit"
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/ratelimit"
 )
 
 // twin asks the script and the package in Go the same, at the same time.
@@ -66,9 +66,9 @@ func (w *twin) ask(a *budget.Ask) budget.Reply {
 	text := "{" + strconv.FormatInt(micros/1_000_000, 10) + "," + strconv.FormatInt(micros%1_000_000, 10) + "}"
 	require.Equal(w.t, 1, strings.Count(script, clock))
 	require.NoError(w.t, w.store.client.Set(w.t.Context(), "{twin}:clock", text, 0).Err())
-	answer, err := w.store.eval(w.t.Context(), "evalsha", w.store.sha, prospectkit.SurfaceLists, a.Encode())
+	answer, err := w.store.eval(w.t.Context(), "evalsha", w.store.sha, ratelimit.SurfaceLists, a.Encode())
 	if err != nil && strings.HasPrefix(err.Error(), "NOSCRIPT") {
-		answer, err = w.store.eval(w.t.Context(), "eval", w.store.script, prospectkit.SurfaceLists, a.Encode())
+		answer, err = w.store.eval(w.t.Context(), "eval", w.store.script, ratelimit.SurfaceLists, a.Encode())
 	}
 	require.NoError(w.t, err)
 	var lua budget.Reply

@@ -22,7 +22,7 @@ import (
 
 	"github.com/redis/go-redis/v9"
 
-	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 )
 
 var (
@@ -35,7 +35,7 @@ var (
 	script   = decision + taking + exchange
 )
 
-// Store is a [prospectkit.BudgetStore] in Redis. It is safe for concurrent use and starts no goroutine.
+// Store is a [ratelimit.Store] in Redis. It is safe for concurrent use and starts no goroutine.
 type Store struct {
 	client  redis.UniversalClient
 	prefix  string
@@ -76,8 +76,8 @@ func digest(script string) (name string) {
 }
 
 // Exchange runs the decision in Redis, as one script and at its time.
-func (s *Store) Exchange(ctx context.Context, surface prospectkit.Surface, ask *prospectkit.BudgetAsk) (prospectkit.BudgetReply, error) {
-	var reply prospectkit.BudgetReply
+func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
+	var reply ratelimit.Reply
 	question, err := ask.MarshalBinary()
 	if err != nil {
 		return reply, err
@@ -92,7 +92,7 @@ func (s *Store) Exchange(ctx context.Context, surface prospectkit.Surface, ask *
 	return reply, reply.UnmarshalBinary([]byte(answer))
 }
 
-func (s *Store) eval(ctx context.Context, command, code string, surface prospectkit.Surface, question []byte) (string, error) {
+func (s *Store) eval(ctx context.Context, command, code string, surface ratelimit.Surface, question []byte) (string, error) {
 	cmd := redis.NewCmd(ctx, command, code, 2, s.key(string(surface)), s.key("processes"), question, s.process)
 	if err := s.client.Process(ctx, once{cmd}); err != nil {
 		return "", err

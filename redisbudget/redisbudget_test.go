@@ -17,6 +17,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -34,7 +35,7 @@ func remaining(t *testing.T, c *prospectkit.Client) int {
 	_, err := c.Lists.Page(t.Context(), prospectkit.ListsParams{})
 	require.NoError(t, err)
 	for _, s := range c.Budget().Snapshot() {
-		if s.Surface == prospectkit.SurfaceLists {
+		if s.Surface == ratelimit.SurfaceLists {
 			return s.Minute.Remaining
 		}
 	}
@@ -66,7 +67,7 @@ func TestRedisThatRefuses(t *testing.T) {
 	store := server.store(t, "one")
 	require.NoError(t, store.client.SAdd(t.Context(), "{one}:lists", "x").Err())
 	require.Equal(t, 119, remaining(t, client(t, sb, store)))
-	_, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+	_, err := store.Exchange(t.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
 	require.ErrorContains(t, err, "WRONGTYPE")
 }
 
@@ -74,7 +75,7 @@ func TestRedisThatRefuses(t *testing.T) {
 func TestStateOfAnotherVersion(t *testing.T) {
 	server, sb := startRedis(t), sandbox.New(t)
 	store := server.store(t, "one")
-	reply, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+	reply, err := store.Exchange(t.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
 	require.NoError(t, err)
 	life := born(t, reply)
 	ours, err := store.client.Get(t.Context(), "{one}:lists").Result()
@@ -85,7 +86,7 @@ func TestStateOfAnotherVersion(t *testing.T) {
 		"", "x", "12345678", "123456781234567812345678", ours[:8], ours[:len(ours)-8], ours + "x", ours + "12345678", ours + strings.Repeat("12345678", 10_000), long,
 	} {
 		require.NoError(t, store.client.Set(t.Context(), "{one}:lists", garbage, 0).Err())
-		reply, err := store.Exchange(t.Context(), prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+		reply, err := store.Exchange(t.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
 		require.NoError(t, err, "%d bytes", len(garbage))
 		require.Greater(t, born(t, reply), life, "%d bytes", len(garbage))
 		now, err := store.client.StrLen(t.Context(), "{one}:lists").Result()
@@ -96,7 +97,7 @@ func TestStateOfAnotherVersion(t *testing.T) {
 }
 
 // born is when the state began.
-func born(t *testing.T, reply prospectkit.BudgetReply) int64 {
+func born(t *testing.T, reply ratelimit.Reply) int64 {
 	t.Helper()
 	data, err := reply.MarshalBinary()
 	require.NoError(t, err)
@@ -116,7 +117,7 @@ func TestRedisThatHangs(t *testing.T) {
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	_, err = store.Exchange(ctx, prospectkit.SurfaceLists, &prospectkit.BudgetAsk{})
+	_, err = store.Exchange(ctx, ratelimit.SurfaceLists, &ratelimit.Ask{})
 	require.Error(t, err)
 	require.ErrorIs(t, ctx.Err(), context.DeadlineExceeded)
 }

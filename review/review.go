@@ -9,11 +9,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
-	"iter"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/prospectkit/internal/digests"
 )
 
 // Review is a campaign with its steps, scheduled sends, source lists and their contacts, as they were
@@ -66,25 +67,11 @@ func (r *Review) Add(s Section, text json.RawMessage) {
 	}
 }
 
-// AddAll adds the texts of a sequence, up to its first error.
-func AddAll[T interface{ Raw() json.RawMessage }](r *Review, s Section, texts iter.Seq2[T, error]) error {
-	for text, err := range texts {
-		if err != nil {
-			return err
-		}
-		r.Add(s, text.Raw())
-	}
-	return nil
-}
-
-// sumLength is that of the sums: 128 bits.
-const sumLength = 16
-
 // hashOf is the same for the same content: the order of keys, space, escapes, and timestamps of the
 // reading do not count.
 func hashOf(text json.RawMessage) []byte {
 	h := sha256.Sum256(canonical(text))
-	return h[:sumLength]
+	return h[:digests.SumLength]
 }
 
 func canonical(text json.RawMessage) []byte {
@@ -156,8 +143,6 @@ func (r *Review) sums(s Section) [][]byte {
 	return all
 }
 
-const version = "review2"
-
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
 // and has about 140 characters. The order of keys and of all but the steps does not count, nor do timestamps under a name that says when
 // something was read, such as readAt.
@@ -165,11 +150,11 @@ func (r *Review) Digest() string { return r.Content() + strconv.Itoa(r.Approvals
 
 // Content is the digest without the number of approvals at its end.
 func (r *Review) Content() string {
-	parts := []string{version}
+	parts := []string{digests.Version}
 	for _, s := range sections {
 		sums := r.sums(s)
 		h := sha256.Sum256(bytes.Join(sums, nil))
-		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:sumLength]))
+		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:digests.SumLength]))
 	}
 	return strings.Join(parts, ".") + "."
 }
@@ -180,29 +165,6 @@ func (r *Review) Approved(digest string) {
 		n, _ := strconv.Atoi(number)
 		r.Approvals = max(r.Approvals, n+1)
 	}
-}
-
-// Outdated reports whether a text is a digest of an earlier version of this package, which left out the order of steps.
-func Outdated(digest string) bool { return strings.HasPrefix(digest, "review1.") }
-
-// Valid reports whether a text is a digest of this package.
-func Valid(digest string) bool {
-	parts := strings.Split(digest, ".")
-	if len(parts) != 2+2*len(sections) || parts[0] != version || strings.ContainsAny(digest, "\r\n") {
-		return false
-	}
-	last := parts[len(parts)-1]
-	if n, err := strconv.Atoi(last); err != nil || n < 0 || strconv.Itoa(n) != last {
-		return false // or one digest could be written, and used, twice
-	}
-	for i := 1; i < len(parts)-1; i += 2 {
-		n, err := strconv.Atoi(parts[i])
-		h, wrong := base64.RawURLEncoding.Strict().DecodeString(parts[i+1])
-		if err != nil || wrong != nil || n < 0 || len(h) != sumLength {
-			return false
-		}
-	}
-	return true
 }
 
 // Change is a section that is not as it was.

@@ -2,7 +2,6 @@ package review_test
 
 import (
 	"encoding/json"
-	"errors"
 	"maps"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/digests"
 	"example.com/prospectkit/review"
 )
 
@@ -47,26 +47,18 @@ func TestDigest_SameContent(t *testing.T) {
 }
 
 // raw is an item of a listing.
-type raw string
-
-func (r raw) Raw() json.RawMessage { return json.RawMessage(r) }
-
-// Each section counts, and what a sequence yields before its error is in it.
+// Each section counts.
 func TestChanges_EachSection(t *testing.T) {
-	of := func(s review.Section, texts ...raw) *review.Review {
+	of := func(s review.Section, texts ...string) *review.Review {
 		r := new(review.Review)
 		for _, other := range []review.Section{review.Campaign, review.Steps, review.Sends, review.Lists, review.Contacts} {
 			if other != s {
 				r.Add(other, json.RawMessage(`{"id":"x","of":"`+other+`"}`))
 			}
 		}
-		require.NoError(t, review.AddAll(r, s, func(yield func(raw, error) bool) {
-			for _, text := range texts {
-				if !yield(text, nil) {
-					return
-				}
-			}
-		}))
+		for _, text := range texts {
+			r.Add(s, json.RawMessage(text))
+		}
 		return r
 	}
 	for _, s := range []review.Section{review.Steps, review.Sends, review.Lists, review.Contacts} {
@@ -81,16 +73,10 @@ func TestChanges_EachSection(t *testing.T) {
 
 	digest := of(review.Sends, `{"n":1}`).Digest()
 	for _, s := range []string{strings.Replace(digest, ".1.", ".2.", 1), strings.Replace(digest, ".1.", ".01.", 1)} {
-		require.True(t, review.Valid(s))
+		require.True(t, digests.Valid(s))
 		require.Len(t, of(review.Sends, `{"n":1}`).Changes(s), 1, "another digest never reads as the same")
 	}
 	require.Equal(t, "changed: 2 reviewed, 3 now", review.Change{Was: 2, Now: 3}.String())
-
-	broken, r := errors.New("broken"), new(review.Review)
-	require.ErrorIs(t, review.AddAll(r, review.Lists, func(yield func(raw, error) bool) {
-		_ = yield(`{}`, nil) && yield("", broken)
-	}), broken)
-	require.Len(t, r.Lists, 1)
 }
 
 // A review keeps what it was given, also if the caller reuses the memory.
@@ -104,16 +90,16 @@ func TestAdd_Copies(t *testing.T) {
 
 func TestValid(t *testing.T) {
 	digest := made(`{}`).Digest()
-	require.True(t, review.Valid(digest))
+	require.True(t, digests.Valid(digest))
 	for _, wrong := range []string{
 		"", "review1", "review2", strings.Replace(digest, "2", "1", 1), "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), strings.Replace(digest, ".1.", ".x.", 1),
 		digest[:len(digest)-1] + "?", digest[:len(digest)-2], digest + "\n", digest + "0",
 		strings.TrimSuffix(digest, "0") + "+1", strings.TrimSuffix(digest, "0") + "-1",
 	} {
-		require.False(t, review.Valid(wrong), "%q", wrong)
+		require.False(t, digests.Valid(wrong), "%q", wrong)
 	}
-	require.True(t, review.Outdated("review1.1.QAaVQakY9hX_bdlYzL-m-g"))
-	require.False(t, review.Outdated(digest))
+	require.True(t, digests.Outdated("review1.1.QAaVQakY9hX_bdlYzL-m-g"))
+	require.False(t, digests.Outdated(digest))
 }
 
 // A review of what was approved before has another digest, so that each agreement counts once. The content is the same.
@@ -123,7 +109,7 @@ func TestDigest_UsedUp(t *testing.T) {
 	require.Equal(t, first.Digest(), again.Digest(), "another content")
 	again.Approved(first.Digest())
 	require.NotEqual(t, first.Digest(), again.Digest())
-	require.True(t, review.Valid(again.Digest()))
+	require.True(t, digests.Valid(again.Digest()))
 	require.Empty(t, again.Changes(first.Digest()))
 	require.Contains(t, again.String(), "Approved before with the same content: 1\n")
 	third := made(`{}`)
@@ -162,7 +148,7 @@ func FuzzDigest_KeyOrder(f *testing.F) {
 			parts = append(parts, string(name)+" : "+string(fields[key]))
 		}
 		digest := made(text).Digest()
-		require.True(t, review.Valid(digest))
+		require.True(t, digests.Valid(digest))
 		require.Equal(t, digest, made("{"+strings.Join(parts, "\n,")+"}").Digest())
 		parts = append(parts, `"\u0000another":1`)
 		if _, taken := fields["\x00another"]; !taken {

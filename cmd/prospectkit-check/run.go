@@ -14,6 +14,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit-check/internal/firstcontact"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/termline"
 )
@@ -202,7 +203,7 @@ func (f *flags) older() (*shapes.File, error) {
 type waiting struct{ until atomic.Int64 }
 
 func (w *waiting) observe(_ context.Context, e prospectkit.Event) {
-	if e.Kind == prospectkit.EventWait {
+	if e.Kind == event.KindWait {
 		w.until.Store(time.Now().Add(e.Wait).Unix())
 	}
 }

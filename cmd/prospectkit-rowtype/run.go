@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/rowquery"
 	"example.com/prospectkit/internal/rowtype"
@@ -107,7 +108,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, opts ...p
 }
 
 func (c *command) count(_ context.Context, e prospectkit.Event) {
-	if e.Kind == prospectkit.EventAttempt {
+	if e.Kind == event.KindAttempt {
 		c.requests.Add(1)
 	}
 }

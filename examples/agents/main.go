@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -86,7 +87,7 @@ func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error
 // quickly advances the sandbox's clock while the client waits, so that a run of minutes takes seconds.
 func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event) {
 	return func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventWait {
+		if e.Kind == event.KindWait {
 			clock.Advance(10 * time.Minute)
 		}
 	}

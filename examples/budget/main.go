@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 )
 
 const usage = `Usage: budget [-svg FILE]
@@ -36,7 +37,7 @@ func run(file string, out io.Writer) error {
 		name string
 		read reader
 	}{{"no limiter, back after each 429", readAgain}, {"the rate budget", readPage}}
-	forecast := prospectkit.NewBudget(prospectkit.BudgetConfig{}).Forecast(prospectkit.SurfaceLists, pages)
+	forecast := prospectkit.NewBudget(prospectkit.BudgetConfig{}).Forecast(ratelimit.SurfaceLists, pages)
 	fmt.Fprintf(out, "%d pages at %d requests a minute: the budget forecasts %s.\n", pages, perMinute, clock(forecast))
 	fmt.Fprintf(out, "From %s to %s a teammate sends a request a second.\n\n", clock(mateComes), clock(mateGoes))
 	pulls := make([]*pull, len(ways))

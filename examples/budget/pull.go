@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -145,7 +146,7 @@ func teammate(ctx context.Context, sb *sandbox.Sandbox) error {
 // sample reads what is left of the minute.
 func (p *pull) sample(ctx context.Context, sb *sandbox.Sandbox) {
 	for more := true; more; more = pause(ctx, sampled) {
-		p.left = append(p.left, sb.Windows(string(prospectkit.SurfaceLists))[0].Remaining)
+		p.left = append(p.left, sb.Windows(string(ratelimit.SurfaceLists))[0].Remaining)
 	}
 }
 

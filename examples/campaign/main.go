@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -79,7 +80,7 @@ func run(ctx context.Context, out io.Writer) error {
 // quickly advances the sandbox's clock while the client waits, so that minutes take seconds.
 func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event) {
 	return func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == prospectkit.EventWait {
+		if e.Kind == event.KindWait {
 			clock.Advance(time.Minute)
 		}
 	}

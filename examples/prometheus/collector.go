@@ -6,6 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Collector counts calls, retries and waits, and reads the rate budget whenever it is scraped. Its labels are names of the
@@ -49,11 +51,11 @@ func NewCollector(workspace string, budget *prospectkit.Budget) *Collector {
 // Observe is the observer for [prospectkit.WithObserver].
 func (c *Collector) Observe(_ context.Context, e prospectkit.Event) {
 	switch e.Kind {
-	case prospectkit.EventAttempt:
+	case event.KindAttempt:
 		if e.Attempt > 1 {
 			c.retries.WithLabelValues(e.Op).Inc()
 		}
-	case prospectkit.EventCall:
+	case event.KindCall:
 		if e.Waited > 0 {
 			c.waits.WithLabelValues(string(e.Surface)).Observe(e.Waited.Seconds())
 		}
@@ -87,7 +89,7 @@ func (c *Collector) Collect(out chan<- prometheus.Metric) {
 	for _, s := range c.budget.Snapshot() {
 		surface := string(s.Surface)
 		gauge(c.waiting, s.Waiting, surface)
-		for name, w := range map[string]prospectkit.WindowBudget{"minute": s.Minute, "day": s.Day} {
+		for name, w := range map[string]ratelimit.WindowState{"minute": s.Minute, "day": s.Day} {
 			gauge(c.used, w.Used, surface, name)
 			if w.Limit > 0 {
 				gauge(c.limit, w.Limit, surface, name)

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
@@ -208,18 +209,18 @@ type stats struct {
 
 func (s *stats) observe(_ context.Context, e prospectkit.Event) {
 	switch e.Kind {
-	case prospectkit.EventAttempt:
+	case event.KindAttempt:
 		s.requests++
 		if e.Attempt > 1 {
 			s.retries++
 		}
-	case prospectkit.EventDecision:
+	case event.KindDecision:
 		if e.Status == 429 || e.Status >= 500 {
 			fmt.Fprintf(s.out, "  [%s got %d %s: %s]\n", e.Op, e.Status, e.Code, e.Next)
 		}
-	case prospectkit.EventWait:
+	case event.KindWait:
 		fmt.Fprintf(s.out, "  [%s waits about %s]\n", e.Op, e.Wait.Round(10*time.Millisecond))
-	case prospectkit.EventCall:
+	case event.KindCall:
 		s.waited += e.Waited
 	default:
 	}

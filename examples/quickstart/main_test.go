@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -69,7 +70,7 @@ func TestABrokenRunKeepsTheFile(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	client, list := nasty(t, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Op == "lists.rows" && e.Kind == prospectkit.EventAttempt {
+		if e.Op == "lists.rows" && e.Kind == event.KindAttempt {
 			cancel()
 		}
 	}))

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/examples/vcr"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
@@ -84,5 +85,5 @@ func TestAReplayProvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
-	require.Equal(t, prospectkit.DeliveryUnknown, doubt.Attempts[0].Delivery)
+	require.Equal(t, event.DeliveryUnknown, doubt.Attempts[0].Delivery)
 }

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // bar shows the progress of a sync: on a terminal in one changing line, elsewhere with a line for each tenth.
@@ -72,7 +73,7 @@ func (b *bar) set(change func()) {
 
 // observe shows waits that are long enough to notice.
 func (b *bar) observe(_ context.Context, e prospectkit.Event) {
-	if e.Kind == prospectkit.EventWait && e.Wait >= time.Second {
+	if e.Kind == event.KindWait && e.Wait >= time.Second {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.draw(fmt.Sprintf("waiting %s: %s", e.Wait.Round(time.Second), e.Reason))

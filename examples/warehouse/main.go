@@ -18,6 +18,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -76,9 +77,9 @@ func (c config) check() error {
 
 func run(ctx context.Context, cfg config, terminal *os.File, out io.Writer) (err error) {
 	budget, wire := prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: cfg.trustHeaders}), new(wire)
-	bar := newBar(terminal, func(requests int) time.Duration { return budget.Forecast(prospectkit.SurfaceLists, requests) })
+	bar := newBar(terminal, func(requests int) time.Duration { return budget.Forecast(ratelimit.SurfaceLists, requests) })
 	client, baseURL, sb, err := connect(out, prospectkit.WithBudget(budget), prospectkit.WithObserver(wire.observe),
-		prospectkit.WithObserver(bar.observe), prospectkit.ReadOnly(), prospectkit.WithPriority(prospectkit.PriorityBatch),
+		prospectkit.WithObserver(bar.observe), prospectkit.ReadOnly(), prospectkit.WithPriority(ratelimit.PriorityBatch),
 		prospectkit.WithMaxWait(time.Hour))
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // The whole program, as somebody without an account runs it.
@@ -78,7 +79,7 @@ func TestBar(t *testing.T) {
 	b.begin(2000, 20)
 	b.page(100, 1) // no line: a tenth is not full
 	b.page(900, 9)
-	b.observe(t.Context(), prospectkit.Event{Kind: prospectkit.EventWait, Wait: 90 * time.Second, Reason: "the minute is used up"})
+	b.observe(t.Context(), prospectkit.Event{Kind: event.KindWait, Wait: 90 * time.Second, Reason: "the minute is used up"})
 	b.at("Berlin", 9000, 0) // a list that grew
 	require.Equal(t, strings.Join([]string{
 		"  ░░░░░░░░░░░░░░░░░░░░ 0 of 2,000 rows, 20 requests to go, in about 20s  ",

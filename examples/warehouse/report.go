@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // wire counts what happened on the wire.
@@ -18,7 +19,7 @@ type wire struct{ requests, refused, retries, waited atomic.Int64 }
 
 func (w *wire) observe(_ context.Context, e prospectkit.Event) {
 	switch e.Kind {
-	case prospectkit.EventAttempt:
+	case event.KindAttempt:
 		w.requests.Add(1)
 		if e.Status == 429 {
 			w.refused.Add(1)
@@ -26,7 +27,7 @@ func (w *wire) observe(_ context.Context, e prospectkit.Event) {
 		if e.Attempt > 1 {
 			w.retries.Add(1)
 		}
-	case prospectkit.EventCall:
+	case event.KindCall:
 		w.waited.Add(int64(e.Waited))
 	default:
 	}

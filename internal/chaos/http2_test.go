@@ -18,6 +18,8 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/ratelimit"
 )
 
 // frameServer speaks HTTP/2 by hand: it counts the requests that it receives, and responds to each as the script says.
@@ -120,9 +122,9 @@ func then(n int64, first func(int64, *http2.Framer, uint32) error) func(int64, *
 
 func TestHTTP2(t *testing.T) {
 	approve := func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, prospectkit.Operation{
+		return c.Call(ctx, catalogue.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/campaigns/x/approve",
-			Surface: prospectkit.SurfaceCampaigns, Class: prospectkit.ClassGuardedByState,
+			Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassGuardedByState,
 		}, nil, nil)
 	}
 	create := func(ctx context.Context, c *prospectkit.Client) error {
@@ -175,9 +177,9 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	require.NoError(t, err)
 	const calls = 1000
 	for range calls {
-		err := client.Call(t.Context(), prospectkit.Operation{
+		err := client.Call(t.Context(), catalogue.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/campaigns/x/approve",
-			Surface: prospectkit.SurfaceContacts, Class: prospectkit.ClassGuardedByState,
+			Surface: ratelimit.SurfaceContacts, Class: catalogue.ClassGuardedByState,
 		}, nil, nil)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 )
 
 // Canary gathers what is reported as undocumented, as "kind name value".
@@ -17,7 +18,7 @@ type Canary struct {
 
 // Observe is the observer.
 func (c *Canary) Observe(_ context.Context, e prospectkit.Event) {
-	if e.Kind == prospectkit.EventUndocumented {
+	if e.Kind == event.KindUndocumented {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.Seen = append(c.Seen, strings.TrimSpace(fmt.Sprint(e.Undocumented.Kind, " ", e.Undocumented.Name, " ", e.Undocumented.Value)))

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,7 +21,7 @@ import (
 // testRooms are the packages that testdata/conformance.md may name, and where they are.
 var testRooms = map[string]string{
 	"prospectkit": ".", "tests": "internal/tests", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
-	"ratehdr": "internal/ratehdr", "claim": "claim",
+	"ratehdr": "internal/ratehdr", "claim": "claim", "catalogue": "catalogue",
 }
 
 // TestConformance holds testdata/conformance.md against the tests, the operations and the codes that there are.
@@ -216,19 +215,14 @@ func TestConformance_DocumentedScopes(t *testing.T) {
 
 // Whose connection a push checks is told by the advice: another user's does not count.
 func TestConformance_PushAdviceNamesTheSyncUser(t *testing.T) {
-	unconnected, ok := prospectkit.Explain(prospectkit.CodeCRMNotConnected)
-	require.True(t, ok)
-	require.Contains(t, unconnected.Advice.Hint, "the team's designated sync user")
+	require.Contains(t, prospectkit.CodeCRMNotConnected.Advice().Hint, "the team's designated sync user")
 }
 
 // Waiting for the end of a run, as the code tells, helps no adjustment and no activation: only drafts are open to them.
 func TestConformance_AdviceOfARunningAgent(t *testing.T) {
-	running, ok := prospectkit.Explain(prospectkit.CodeAgentProcessing)
-	require.True(t, ok)
-	require.Equal(t, prospectkit.ActionAfterState, running.Advice.Action)
-	require.Contains(t, running.Advice.Hint, "still need a draft")
-	settled, ok := prospectkit.Explain(prospectkit.CodeAgentNotADraft)
-	require.True(t, ok)
-	require.Equal(t, prospectkit.ActionNever, settled.Advice.Action)
-	require.True(t, slices.Contains(settled.Statuses, 409))
+	running, settled := prospectkit.CodeAgentProcessing, prospectkit.CodeAgentNotADraft
+	require.Equal(t, prospectkit.ActionAfterState, running.Advice().Action)
+	require.Contains(t, running.Advice().Hint, "still need a draft")
+	require.Equal(t, prospectkit.ActionNever, settled.Advice().Action)
+	require.Contains(t, settled.Statuses(), 409)
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -20,7 +22,7 @@ var errNobodyAgreed = errors.New("nobody agreed")
 // guardedClient has a token source, a gate that writes down what it lets through and refuses what sends
 // messages, and a route. It counts how often the service rejected the key of one call.
 func guardedClient(run *sandbox.Run, source func(context.Context) (string, error), most *int) *prospectkit.Client {
-	gate := func(_ context.Context, o prospectkit.Operation, in prospectkit.Intent) error {
+	gate := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
 		if in.Sends {
 			return errNobodyAgreed
 		}
@@ -32,7 +34,7 @@ func guardedClient(run *sandbox.Run, source func(context.Context) (string, error
 	count := func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
 		n := 0
 		return ctx, func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventAttempt && e.Code == prospectkit.CodeUnauthorized {
+			if e.Kind == event.KindAttempt && e.Code == prospectkit.CodeUnauthorized {
 				n++
 			}
 			*most = max(*most, n)
@@ -104,7 +106,7 @@ func TestEveryFailure_KeysGatesAndRoutes(t *testing.T) {
 func TestEveryFailure_SourcesAndGatesThatFail(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		n := 0
-		flaky := func(context.Context, prospectkit.Operation, prospectkit.Intent) error {
+		flaky := func(context.Context, catalogue.Operation, prospectkit.Intent) error {
 			if n++; n == 1 {
 				panic("no connection to the rules")
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
@@ -44,10 +45,10 @@ func (r *rotation) client(t *testing.T, opts ...prospectkit.ClientOption) *prosp
 	count := func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
 		n := 0
 		return ctx, func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventAttempt && e.Code == prospectkit.CodeUnauthorized {
+			if e.Kind == event.KindAttempt && e.Code == prospectkit.CodeUnauthorized {
 				n++
 			}
-			if e.Kind == prospectkit.EventCall {
+			if e.Kind == event.KindCall {
 				r.mu.Lock()
 				defer r.mu.Unlock()
 				r.rejected[n]++

@@ -322,7 +322,7 @@ func TestPushEach_SendsNothing(t *testing.T) {
 func TestPushEach_EndsAtARefusedWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now(), sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 2, PerDay: 10_000}}))
-		client := SandboxClient(t, sb, prospectkit.NoWait())
+		client := SandboxClient(t, sb, prospectkit.WithMaxWait(0))
 		ids := someContacts(2500)
 		var parts, refused int
 		pushed := client.Lists.PushEach(t.Context(), ListID, "crm-1", ids)

@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/filter"
 )
 
@@ -90,7 +91,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 	},
 	"a call of one's own": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		var out struct{ Age int }
-		return c.Call(ctx, UnnamedOperation(prospectkit.ClassUnsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
+		return c.Call(ctx, UnnamedOperation(catalogue.ClassUnsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
 	},
 }
 
@@ -216,7 +217,7 @@ var limits = map[string]struct {
 }{
 	"as it is":    {nil, within(time.Hour)},
 	"no retry":    {[]prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)}, within(time.Hour)},
-	"no wait":     {[]prospectkit.CallOption{prospectkit.NoWait()}, within(time.Hour)},
+	"no wait":     {[]prospectkit.CallOption{prospectkit.WithMaxWait(0)}, within(time.Hour)},
 	"soon":        {nil, within(300 * time.Millisecond)},
 	"later":       {nil, within(700 * time.Millisecond)},
 	"given up":    {nil, canceled(0)},
@@ -330,7 +331,7 @@ var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Clien
 		return err
 	},
 	"body": func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, UnnamedOperation(prospectkit.ClassUnsafe), refusesJSON{}, nil)
+		return c.Call(ctx, UnnamedOperation(catalogue.ClassUnsafe), refusesJSON{}, nil)
 	},
 	"file": func(ctx context.Context, c *prospectkit.Client) error {
 		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
@@ -339,7 +340,7 @@ var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Clien
 		return err
 	},
 	"gate": func(ctx context.Context, c *prospectkit.Client) error {
-		gated, err := c.With(prospectkit.WithGate(func(context.Context, prospectkit.Operation, prospectkit.Intent) error {
+		gated, err := c.With(prospectkit.WithGate(func(context.Context, catalogue.Operation, prospectkit.Intent) error {
 			return fmt.Errorf("%s has to approve", someone)
 		}))
 		if err == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/retrydata"
@@ -262,7 +263,7 @@ func (p *retryPlay) options() []prospectkit.ClientOption {
 		Unpaced(),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}),
 		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == prospectkit.EventAttempt {
+			if e.Kind == event.KindAttempt {
 				p.attempts.Add(1)
 			}
 		}),

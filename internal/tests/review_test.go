@@ -252,7 +252,7 @@ func TestApproveReviewed_AlreadyApproved(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	require.NoError(t, err)
-	derived, err := client.With(prospectkit.NoWait())
+	derived, err := client.With(prospectkit.WithMaxWait(0))
 	require.NoError(t, err)
 	for _, again := range []*prospectkit.Client{client, derived, SandboxClient(t, sb)} {
 		_, err = again.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())

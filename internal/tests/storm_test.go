@@ -14,6 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -188,7 +189,7 @@ func (s *storm) provenUnsent(err error, sent int) bool {
 	}
 	earlier := unknown.Attempts[:len(unknown.Attempts)-1]
 	return sent <= len(unknown.Attempts) && !slices.ContainsFunc(earlier, func(a prospectkit.Attempt) bool {
-		return a.Delivery != prospectkit.DeliveryNotSent && a.Status != 429
+		return a.Delivery != event.DeliveryNotSent && a.Status != 429
 	})
 }
 

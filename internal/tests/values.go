@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Monitor is a valid spec.
@@ -38,13 +40,13 @@ func JSONText(s string) string {
 }
 
 // UnnamedOperation is one that the package has no method for.
-func UnnamedOperation(class prospectkit.Class) prospectkit.Operation {
+func UnnamedOperation(class catalogue.Class) catalogue.Operation {
 	method := http.MethodPost
-	if class == prospectkit.ClassRead {
+	if class == catalogue.ClassRead {
 		method = http.MethodGet
 	}
-	return prospectkit.Operation{
+	return catalogue.Operation{
 		Name: "campaigns.stop", Method: method, Path: "/business/campaigns/" + ListID + "/stop",
-		Scope: prospectkit.ScopeCampaigns, Surface: prospectkit.SurfaceCampaigns, Class: class,
+		Scope: catalogue.ScopeCampaigns, Surface: ratelimit.SurfaceCampaigns, Class: class,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/ratelimit"
 )
 
 // rationed serves pages of lists, one list a page, within the two documented windows of the surface. Both are fixed: they begin
@@ -121,7 +122,7 @@ func sleepUntilTomorrow(t *testing.T, err error) {
 	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 	var at time.Time
 	if wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
-		require.Equal(t, prospectkit.WindowDay, wait.Window)
+		require.Equal(t, ratelimit.WindowDay, wait.Window)
 		at = wait.FitsAt
 	} else {
 		at = AsError(t, err).ResetAt

@@ -58,11 +58,11 @@ func failures(t *testing.T) (all []failure) {
 		add(&prospectkit.RefusedError{Rule: prospectkit.SafetyRule(rule)}, name)
 	}
 	for _, code := range constants(t, "codes.go", "Code") {
-		explained, ok := prospectkit.Explain(prospectkit.Code(code))
-		require.True(t, ok, code)
-		for _, status := range explained.Statuses {
-			add(&prospectkit.Error{Code: explained.Code, Status: status})
-			add(&prospectkit.Error{Code: explained.Code, Status: status, RetryAfter: time.Hour})
+		code := prospectkit.Code(code)
+		require.True(t, code.Known(), code)
+		for _, status := range code.Statuses() {
+			add(&prospectkit.Error{Code: code, Status: status})
+			add(&prospectkit.Error{Code: code, Status: status, RetryAfter: time.Hour})
 		}
 	}
 	add(refusedByGuard(t, spend.NewGuard(0, spend.Prices{"search.prospects": {PerResult: 1}})), "ErrSpendCap")

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Config is what a run needs. Client options are added to those of the run.
@@ -259,9 +261,9 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 	for _, q := range a.query {
 		opts = append(opts, prospectkit.WithQuery(q[0], q[1]))
 	}
-	o := prospectkit.Operation{
-		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: prospectkit.Surface(a.op.Surface),
-		Class: prospectkit.ClassRead, Spends: prospectkit.EffectNo, Sends: prospectkit.EffectNo, WritesOutside: prospectkit.EffectNo,
+	o := catalogue.Operation{
+		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: ratelimit.Surface(a.op.Surface),
+		Class: catalogue.ClassRead, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
 	}
 	for range 2 {
 		r.recorder.last, r.recorder.noKey = nil, a.noKey

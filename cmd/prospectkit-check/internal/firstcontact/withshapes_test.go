@@ -56,7 +56,7 @@ func TestShapes_KnownToCanaries(t *testing.T) {
 			}
 			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
 			require.NoError(t, err)
-			client, err = client.With(prospectkit.NoWait())
+			client, err = client.With(prospectkit.WithMaxWait(0))
 			require.NoError(t, err)
 			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 			require.NoError(t, err)

@@ -1,4 +1,4 @@
-package changes
+package feed
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/pagewalk"
 )
@@ -84,7 +85,7 @@ func (s pages) Short(r pagewalk.Report) error {
 }
 
 // changes is the feed of the service.
-func (s *service) changes(saved string, opts ...Option) iter.Seq2[*Change[record], error] {
+func (s *service) changes(saved string, opts ...changes.Option) iter.Seq2[*changes.Change[record], error] {
 	return Each(context.Background(), s.source(), saved, opts)
 }
 
@@ -106,16 +107,16 @@ func (s *service) source() Source[record, page] {
 		},
 		ID: func(r *record) string { return r.id }, UpdatedAt: func(r *record) time.Time { return r.at },
 		Refuse:  func(bad check.Violations) error { return fmt.Errorf("refused: %s %s", bad[0].Param, bad[0].Problem) },
-		Require: func(e *FullSyncRequiredError) error { return fmt.Errorf("lists.rows: %w", e) },
+		Require: func(e *changes.FullSyncRequiredError) error { return fmt.Errorf("lists.rows: %w", e) },
 	}
 }
 
 // start is the checkpoint of a new feed.
 func (s *service) start(t require.TestingT) string {
 	for _, err := range s.changes("") {
-		e, ok := errors.AsType[*FullSyncRequiredError](err)
+		e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 		require.True(t, ok)
-		require.Equal(t, ReasonNoCheckpoint, e.Reason)
+		require.Equal(t, changes.ReasonNoCheckpoint, e.Reason)
 		require.NotEmpty(t, e.After)
 		return e.After
 	}
@@ -123,7 +124,7 @@ func (s *service) start(t require.TestingT) string {
 }
 
 // drain returns the ids that a feed yields, its last checkpoint, and its error.
-func (s *service) drain(saved string, opts ...Option) (ids []string, last string, err error) {
+func (s *service) drain(saved string, opts ...changes.Option) (ids []string, last string, err error) {
 	last = saved
 	for c, err := range s.changes(saved, opts...) {
 		if err != nil {
@@ -209,11 +210,11 @@ func TestEach_AFirstPageWithoutRows(t *testing.T) {
 			}
 		}
 	}
-	for checkpoint, want := range map[string]Reason{"": ReasonNoCheckpoint, saved: ReasonCount} {
+	for checkpoint, want := range map[string]changes.Reason{"": changes.ReasonNoCheckpoint, saved: changes.ReasonCount} {
 		empty, requests = true, nil
 		var after string
 		for _, err := range Each(t.Context(), source, checkpoint, nil) {
-			e, ok := errors.AsType[*FullSyncRequiredError](err)
+			e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 			require.True(t, ok)
 			require.Equal(t, want, e.Reason)
 			after = e.After
@@ -308,28 +309,28 @@ func TestEach_Requests(t *testing.T) {
 // What ends a feed that has begun with six rows, the last of which is remembered.
 var ends = map[string]struct {
 	edit   func(s *service)
-	reason Reason
+	reason changes.Reason
 	yields int
 	dead   bool // the feed cannot follow the list
 }{
-	"companies":         {func(s *service) { s.kind = "companyList" }, ReasonNoOrder, 0, true},
-	"out of order":      {func(s *service) { s.order = func(a, b record) int { return -lastChangedFirst(a, b) } }, ReasonUnordered, 0, true},
-	"without updatedAt": {func(s *service) { s.rows = append(s.rows, record{id: "x"}) }, ReasonUnordered, 0, true},
-	"without id":        {func(s *service) { s.rows = append(s.rows, record{"", s.now}) }, ReasonUnordered, 0, true},
-	"removed":           {func(s *service) { s.rows = s.rows[1:] }, ReasonCount, 0, false},
+	"companies":         {func(s *service) { s.kind = "companyList" }, changes.ReasonNoOrder, 0, true},
+	"out of order":      {func(s *service) { s.order = func(a, b record) int { return -lastChangedFirst(a, b) } }, changes.ReasonUnordered, 0, true},
+	"without updatedAt": {func(s *service) { s.rows = append(s.rows, record{id: "x"}) }, changes.ReasonUnordered, 0, true},
+	"without id":        {func(s *service) { s.rows = append(s.rows, record{"", s.now}) }, changes.ReasonUnordered, 0, true},
+	"removed":           {func(s *service) { s.rows = s.rows[1:] }, changes.ReasonCount, 0, false},
 	"removed and changed": {func(s *service) {
 		s.rows = s.rows[1:]
 		s.rows[0].at = s.now
-	}, ReasonCount, 1, false},
-	"two removed, one added": {func(s *service) { s.rows = s.rows[2:]; s.add(1); s.rows[len(s.rows)-1].id = "new" }, ReasonCount, 1, false},
-	"added without a change": {func(s *service) { s.rows = append(s.rows, record{"x", s.now.Add(-2 * time.Hour)}) }, ReasonCount, 0, false},
-	"the last one removed":   {func(s *service) { s.rows[len(s.rows)-1] = record{"x", s.now} }, ReasonCount, 1, false},
-	"all removed":            {func(s *service) { s.rows = nil }, ReasonCount, 0, false},
-	"backlog":                {func(s *service) { s.add(1001) }, ReasonBacklog, 0, false},
+	}, changes.ReasonCount, 1, false},
+	"two removed, one added": {func(s *service) { s.rows = s.rows[2:]; s.add(1); s.rows[len(s.rows)-1].id = "new" }, changes.ReasonCount, 1, false},
+	"added without a change": {func(s *service) { s.rows = append(s.rows, record{"x", s.now.Add(-2 * time.Hour)}) }, changes.ReasonCount, 0, false},
+	"the last one removed":   {func(s *service) { s.rows[len(s.rows)-1] = record{"x", s.now} }, changes.ReasonCount, 1, false},
+	"all removed":            {func(s *service) { s.rows = nil }, changes.ReasonCount, 0, false},
+	"backlog":                {func(s *service) { s.add(1001) }, changes.ReasonBacklog, 0, false},
 	"a crowd in the future": {func(s *service) {
 		s.now = time.Now().Add(time.Hour)
 		s.add(91)
-	}, ReasonUnordered, 0, true},
+	}, changes.ReasonUnordered, 0, true},
 }
 
 func TestEach_FullSyncRequired(t *testing.T) {
@@ -344,17 +345,17 @@ func TestEach_FullSyncRequired(t *testing.T) {
 			c.edit(s)
 			ids, last, err := s.drain(saved)
 			require.Len(t, ids, c.yields)
-			require.ErrorIs(t, err, ErrFullSyncRequired)
-			e, ok := errors.AsType[*FullSyncRequiredError](err)
+			require.ErrorIs(t, err, changes.ErrFullSyncRequired)
+			e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 			require.True(t, ok)
 			require.Equal(t, c.reason, e.Reason)
 			require.ErrorContains(t, err, string(c.reason))
 			require.Equal(t, c.dead, e.After == "")
 			_, _, err = s.drain(last)
-			require.ErrorIs(t, err, ErrFullSyncRequired, "as long as there was none")
+			require.ErrorIs(t, err, changes.ErrFullSyncRequired, "as long as there was none")
 			if c.dead {
 				_, _, err = s.drain("")
-				e, ok := errors.AsType[*FullSyncRequiredError](err)
+				e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 				require.True(t, ok)
 				require.Empty(t, e.After)
 				require.Equal(t, c.reason, e.Reason)
@@ -381,9 +382,9 @@ func TestEach_ARemovedRowIsNotForgotten(t *testing.T) {
 		saved := s.start(t)
 		s.now = s.now.Add(time.Hour)
 		s.rows = []record{s.rows[0], s.rows[1], {"x", s.now}, {"y", s.now}, {"old", s.now.Add(-2 * time.Hour)}}
-		var opts []Option
+		var opts []changes.Option
 		if holds {
-			opts = append(opts, Holding(func(context.Context) (int, error) { return len(s.rows), nil }))
+			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(s.rows), nil }))
 		}
 		for c, err := range s.changes(saved, opts...) {
 			require.NoError(t, err)
@@ -393,7 +394,7 @@ func TestEach_ARemovedRowIsNotForgotten(t *testing.T) {
 		for range 2 {
 			var err error
 			_, saved, err = s.drain(saved, opts...)
-			require.ErrorIs(t, err, ErrFullSyncRequired)
+			require.ErrorIs(t, err, changes.ErrFullSyncRequired)
 		}
 	}
 }
@@ -406,7 +407,7 @@ func TestEach_HoldingDecides(t *testing.T) {
 	s.add(1)
 	saved := s.start(t)
 	s.rows = s.rows[1:]
-	held := Holding(func(context.Context) (int, error) { return 5, nil })
+	held := changes.Holding(func(context.Context) (int, error) { return 5, nil })
 	_, _, err := s.drain(saved, held)
 	require.NoError(t, err)
 	s.now = s.now.Add(time.Hour)
@@ -448,8 +449,8 @@ func TestEach_OutOfOrderFromPageToPage(t *testing.T) {
 	}
 	s.order = func(record, record) int { return 0 }
 	ids, _, err := s.drain(saved)
-	require.ErrorIs(t, err, ErrFullSyncRequired)
-	require.ErrorContains(t, err, string(ReasonUnordered))
+	require.ErrorIs(t, err, changes.ErrFullSyncRequired)
+	require.ErrorContains(t, err, string(changes.ReasonUnordered))
 	require.Empty(t, ids)
 }
 
@@ -459,7 +460,7 @@ func TestEach_Holding(t *testing.T) {
 	s.now = s.now.Add(time.Hour)
 	s.add(1)
 	saved, held := s.start(t), 6
-	holding := Holding(func(context.Context) (int, error) { return held, nil })
+	holding := changes.Holding(func(context.Context) (int, error) { return held, nil })
 	s.now = s.now.Add(time.Hour)
 	s.rows[0] = record{"new", s.now}
 	ids, last, err := s.drain(saved)
@@ -467,7 +468,7 @@ func TestEach_Holding(t *testing.T) {
 	require.Equal(t, []string{"new"}, ids)
 	held, s.requests = 7, nil
 	_, _, err = s.drain(saved, holding)
-	require.ErrorIs(t, err, ErrFullSyncRequired)
+	require.ErrorIs(t, err, changes.ErrFullSyncRequired)
 	require.Len(t, s.requests, 1)
 	held = 6
 	_, _, err = s.drain(last, holding)
@@ -484,12 +485,12 @@ func TestEach_Holding(t *testing.T) {
 	}
 	s.requests = nil
 	_, _, err = s.drain(last, holding)
-	require.ErrorIs(t, err, ErrFullSyncRequired)
+	require.ErrorIs(t, err, changes.ErrFullSyncRequired)
 	require.Len(t, slices.DeleteFunc(s.requests, func(limit int) bool { return limit == 100 }), 3, "it begins three times with a small page")
 	s.edit = nil
 
 	gone := errors.New("the database is gone")
-	_, _, err = s.drain(last, Holding(func(context.Context) (int, error) { return 0, gone }))
+	_, _, err = s.drain(last, changes.Holding(func(context.Context) (int, error) { return 0, gone }))
 	require.ErrorIs(t, err, gone)
 }
 
@@ -556,7 +557,7 @@ func TestEach_ChangesWithoutEnd(t *testing.T) {
 		}
 	}
 	_, _, err := s.drain(saved)
-	require.ErrorContains(t, err, string(ReasonBacklog))
+	require.ErrorContains(t, err, string(changes.ReasonBacklog))
 	require.Less(t, len(s.requests), 16)
 }
 
@@ -569,7 +570,7 @@ func TestEach_WithoutTotals(t *testing.T) {
 	saved := s.start(t)
 	s.now = s.now.Add(time.Hour)
 	s.add(205)
-	ids, last, err := s.drain(saved, Holding(func(context.Context) (int, error) { panic("there is nothing to compare it with") }))
+	ids, last, err := s.drain(saved, changes.Holding(func(context.Context) (int, error) { panic("there is nothing to compare it with") }))
 	require.NoError(t, err)
 	require.Len(t, ids, 205)
 	s.rows = s.rows[1:]
@@ -614,7 +615,7 @@ func TestEach_AWrongCountIsNotForgotten(t *testing.T) {
 	}
 	s.rows[0].at = s.now.Add(time.Second) // the next pass delivers a row that is not new
 	_, _, err := s.drain(saved)
-	require.ErrorIs(t, err, ErrFullSyncRequired)
+	require.ErrorIs(t, err, changes.ErrFullSyncRequired)
 }
 
 // A new feed of a list whose rows changed at one instant reads two pages, and not the whole list.
@@ -659,7 +660,7 @@ func TestEach_Refuses(t *testing.T) {
 		_, _, err := s.drain(damaged)
 		require.EqualError(t, err, "refused: saved is not a checkpoint of this list, or is damaged")
 	}
-	_, _, err := s.drain(saved, Holding(nil))
+	_, _, err := s.drain(saved, changes.Holding(nil))
 	require.EqualError(t, err, "refused: Holding got nil")
 	_, _, err = s.drain(saved, nil)
 	require.EqualError(t, err, "refused: option is nil")

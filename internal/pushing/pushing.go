@@ -1,4 +1,5 @@
-package push
+// Package pushing sends contacts in parts, and keeps the checkpoint of that. Package push has what users name of it.
+package pushing
 
 import (
 	"context"
@@ -7,13 +8,16 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/settings"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/push"
 )
 
 // Sender is what sends the parts: the client.
@@ -42,7 +46,7 @@ const (
 // run is the state of a push, which all ranges share: a second range continues the first.
 type run struct {
 	Sender
-	options
+	settings.Push
 	parts       [][]string
 	fingerprint string
 	states      []byte
@@ -52,16 +56,16 @@ type run struct {
 	hangs       bool // SaveTo was abandoned: it may still store the checkpoint that it was given
 }
 
-// Each sends parts, and yields each with its outcome. It is what PushEach of the client consists
-// of: call that.
-func Each(ctx context.Context, s Sender, contactIDs []string, opts []Option) iter.Seq2[*Part, error] {
-	r := &run{Sender: s, options: read(opts)}
-	r.bad.IDs("contactIds", contactIDs)
+// Each sends parts, and yields each with its outcome.
+func Each(ctx context.Context, s Sender, contactIDs []string, opts []push.Option) iter.Seq2[*push.Part, error] {
+	r := &run{Sender: s, Push: settings.Push{Except: make(map[string]bool)}}
+	settings.Read(&r.Push, &r.Bad, opts)
+	r.Bad.IDs("contactIds", contactIDs)
 	r.plan(once(contactIDs))
-	return func(yield func(*Part, error) bool) {
+	return func(yield func(*push.Part, error) bool) {
 		switch {
-		case len(r.bad) > 0:
-			yield(nil, r.Refuse(r.bad))
+		case len(r.Bad) > 0:
+			yield(nil, r.Refuse(r.Bad))
 		case r.busy.Swap(true):
 			yield(nil, r.Refuse(check.One("PushEach", "is already running in another loop")))
 		default:
@@ -87,18 +91,18 @@ func (r *run) plan(ids []string) {
 	r.fingerprint = "push1." + hex.EncodeToString(sum.Sum(nil)[:8]) + "."
 	r.states = []byte(strings.Repeat(string(unsent), len(r.parts)))
 	r.tickets = make([]string, len(r.parts))
-	if r.resumes {
-		r.bad.Must(r.resume(), "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others")
+	if r.Resumes {
+		r.Bad.Must(r.resume(), "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others")
 	}
 	r.shown = make([]byte, len(r.parts))
-	for _, n := range r.repeats {
-		r.bad.Must(n >= 1 && n <= len(r.parts), "RepeatUnknown", "has no part %d: the push has %d", n, len(r.parts))
+	for _, n := range r.Repeats {
+		r.Bad.Must(n >= 1 && n <= len(r.parts), "RepeatUnknown", "has no part %d: the push has %d", n, len(r.parts))
 	}
 }
 
 // resume reads the checkpoint. It reports false if that is of another push.
 func (r *run) resume() bool {
-	text, ok := strings.CutPrefix(r.from, r.fingerprint)
+	text, ok := strings.CutPrefix(r.From, r.fingerprint)
 	states, tickets, some := strings.Cut(text, ".")
 	open := strings.Split(tickets, ".")
 	if !ok || len(states) != len(r.parts) || strings.Trim(states, "-au") != "" || some && len(open) != strings.Count(states, string(unknown)) {
@@ -157,13 +161,13 @@ func (r *run) settle(ctx context.Context) error {
 	return r.store(ctx) // the journal may drop the ticket later
 }
 
-func (r *run) each(ctx context.Context, yield func(*Part, error) bool) {
+func (r *run) each(ctx context.Context, yield func(*push.Part, error) bool) {
 	if err := r.settle(ctx); err != nil {
 		yield(nil, err)
 		return
 	}
 	for i, ids := range r.parts {
-		part := &Part{Number: i + 1, Of: len(r.parts), Outcome: journal.NotApplied}
+		part := &push.Part{Number: i + 1, Of: len(r.parts), Outcome: journal.NotApplied}
 		part.ContactIDs, part.Excepted = r.split(ids)
 		more := true
 		switch {
@@ -185,7 +189,7 @@ func (r *run) each(ctx context.Context, yield func(*Part, error) bool) {
 }
 
 // send sends a part. It reports false if the push ends.
-func (r *run) send(ctx context.Context, i int, part *Part, yield func(*Part, error) bool) bool {
+func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push.Part, error) bool) bool {
 	before, open := r.states[i], r.tickets[i]
 	r.states[i] = unknown
 	if r.Ticket != nil {
@@ -240,11 +244,37 @@ func (r *run) open(i int) []string {
 }
 
 func (r *run) store(ctx context.Context) error {
-	if r.save == nil {
+	if r.Save == nil {
 		return nil
 	}
-	if err := r.save(ctx, r.checkpoint()); err != nil {
+	if err := r.Save(ctx, r.checkpoint()); err != nil {
 		return r.Unsaved(err)
 	}
 	return nil
+}
+
+// repeated reports whether a part is sent again.
+func (r *run) repeated(number int) bool { return r.Repeat || slices.Contains(r.Repeats, number) }
+
+// split divides ids into those to send and those to keep back.
+func (r *run) split(ids []string) (send, back []string) {
+	for _, id := range ids {
+		if r.Except[strings.ToLower(id)] {
+			back = append(back, id)
+		} else {
+			send = append(send, id)
+		}
+	}
+	return send, back
+}
+
+// once returns the ids without repeats, in order.
+func once(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		key := strings.ToLower(id)
+		repeated := seen[key]
+		seen[key] = true
+		return repeated
+	})
 }

@@ -1,4 +1,4 @@
-package changes
+package feed
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"example.com/prospectkit/changes"
 )
 
 // mirror is a program that follows a service. What it has stored survives a kill.
@@ -24,10 +26,10 @@ type mirror struct {
 var errKilled = errors.New("killed")
 
 // follow runs the program once. kill is asked at each place where it may be killed.
-func (m *mirror) follow(s *service, kill func() bool, opts ...Option) error {
+func (m *mirror) follow(s *service, kill func() bool, opts ...changes.Option) error {
 	if !m.walking {
 		for c, err := range s.changes(m.saved, opts...) {
-			if e, ok := errors.AsType[*FullSyncRequiredError](err); ok {
+			if e, ok := errors.AsType[*changes.FullSyncRequiredError](err); ok {
 				m.saved, m.walking = e.After, true
 				break
 			}
@@ -113,10 +115,10 @@ func TestEach_Property(t *testing.T) {
 		mate.edits(60)
 		m := &mirror{rows: map[string]time.Time{}, yielded: map[record]int{}}
 		kill := func() bool { return rapid.IntRange(0, 15).Draw(rt, "kill") == 0 }
-		var opts []Option
+		var opts []changes.Option
 		holds := rapid.Bool().Draw(rt, "holds")
 		if holds {
-			opts = append(opts, Holding(func(context.Context) (int, error) { return len(m.rows), nil }))
+			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.rows), nil }))
 		}
 		for range rapid.IntRange(1, 12).Draw(rt, "runs") {
 			mate.edits(25)

@@ -1,4 +1,4 @@
-package changes
+package feed
 
 import (
 	"context"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
+
+	"example.com/prospectkit/changes"
 )
 
 // More rows than a page share one instant, and each response has an order of its own among them: a row may stand on no page.
@@ -30,9 +32,9 @@ func TestEach_AnotherOrderInEachResponse(t *testing.T) {
 	}
 	ids, _, err := s.drain(saved)
 	require.Empty(t, ids)
-	e, ok := errors.AsType[*FullSyncRequiredError](err)
+	e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 	require.True(t, ok, err)
-	require.Equal(t, ReasonBurst, e.Reason)
+	require.Equal(t, changes.ReasonBurst, e.Reason)
 	ids, _, err = s.drain(e.After)
 	require.NoError(t, err)
 	require.Empty(t, ids, "the full sync has them")
@@ -53,9 +55,9 @@ func TestEach_AnotherOrderOnTheLastPage(t *testing.T) {
 	}
 	ids, _, err := s.drain(saved)
 	require.Empty(t, ids)
-	e, ok := errors.AsType[*FullSyncRequiredError](err)
+	e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 	require.True(t, ok, err)
-	require.Equal(t, ReasonBurst, e.Reason)
+	require.Equal(t, changes.ReasonBurst, e.Reason)
 }
 
 // More rows change in a minute than the checkpoint remembers: once all that is late is visible, a full sync is asked for, and one.
@@ -78,9 +80,9 @@ func TestEach_MoreThanIsRemembered(t *testing.T) {
 		require.Empty(t, ids)
 		time.Sleep(time.Second)
 		_, _, err = s.drain(saved)
-		e, ok := errors.AsType[*FullSyncRequiredError](err)
+		e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 		require.True(t, ok, err)
-		require.Equal(t, ReasonBurst, e.Reason)
+		require.Equal(t, changes.ReasonBurst, e.Reason)
 		for range 5 {
 			time.Sleep(time.Minute)
 			_, _, err = s.drain(e.After)
@@ -138,9 +140,9 @@ func requireNoneLost(t *testing.T, random *rand.Rand, seed uint64) {
 	s.shuffle = func(rows []record) { random.Shuffle(len(rows), func(i, k int) { rows[i], rows[k] = rows[k], rows[i] }) }
 	s.add(random.IntN(5 * s.limit))
 	m := &mirror{rows: map[string]time.Time{}, yielded: map[record]int{}}
-	var opts []Option
+	var opts []changes.Option
 	if random.IntN(2) == 0 {
-		opts = append(opts, Holding(func(context.Context) (int, error) { return len(m.rows), nil }))
+		opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.rows), nil }))
 	}
 	var shown []func()
 	busy := random.IntN(2) == 0

@@ -1,4 +1,4 @@
-package changes
+package feed
 
 import (
 	"encoding/base64"

@@ -1,4 +1,6 @@
-package changes
+// Package feed finds what has changed in a list: passes over its rows, checkpoints, reasons for a full sync. Package changes has what
+// users name of it.
+package feed
 
 import (
 	"context"
@@ -6,7 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/settings"
 )
 
 // Source is where the rows come from: the client.
@@ -24,8 +28,8 @@ type Source[R, P any] struct {
 
 	ID        func(*R) string
 	UpdatedAt func(*R) time.Time
-	Refuse    func(check.Violations) error       // the error of arguments
-	Require   func(*FullSyncRequiredError) error // the error of a feed that ends
+	Refuse    func(check.Violations) error               // the error of arguments
+	Require   func(*changes.FullSyncRequiredError) error // the error of a feed that ends
 }
 
 // Page is what the feed needs of a page.
@@ -48,25 +52,25 @@ func (s *Source[R, P]) smallPage() int { return s.Limit / 10 }
 // page of new ones.
 func (s *Source[R, P]) window() int { return s.Limit - s.smallPage() }
 
-// Each reads what has changed since the checkpoint, and yields it, first changed first. It is what
-// Changes of the client consists of: call that.
-func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []Option) iter.Seq2[*Change[R], error] {
-	return func(yield func(*Change[R], error) bool) {
-		f, now := &feed[R, P]{Source: s, options: read(opts), starts: ReasonNoCheckpoint}, time.Now()
+// Each reads what has changed since the checkpoint, and yields it, first changed first.
+func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []changes.Option) iter.Seq2[*changes.Change[R], error] {
+	return func(yield func(*changes.Change[R], error) bool) {
+		f, now := &feed[R, P]{Source: s, starts: changes.ReasonNoCheckpoint}, time.Now()
+		settings.Read(&f.Changes, &f.Bad, opts)
 		last := &state{keep: s.window()}
 		if saved != "" {
 			var ok bool
 			last, ok = parse(saved, s.List, s.window())
-			f.bad.Must(ok, "saved", "is not a checkpoint of this list, or is damaged")
+			f.Bad.Must(ok, "saved", "is not a checkpoint of this list, or is damaged")
 			f.starts = ""
 		}
-		if len(f.bad) > 0 {
-			yield(nil, s.Refuse(f.bad))
+		if len(f.Bad) > 0 {
+			yield(nil, s.Refuse(f.Bad))
 			return
 		}
 		f.state = *last
 		if last.due(now) {
-			f.starts, f.state.settled = ReasonBurst, last.top
+			f.starts, f.state.settled = changes.ReasonBurst, last.top
 		}
 		if f.starts != "" {
 			f.state = f.state.begin(nil, now)
@@ -80,13 +84,13 @@ func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []Op
 // feed is a range over the changes of a list.
 type feed[R, P any] struct {
 	Source[R, P]
-	options
+	settings.Changes
 	state  state
-	starts Reason // why it starts afresh; empty if it continues
+	starts changes.Reason // why it starts afresh; empty if it continues
 }
 
 // run makes passes over what has changed, until the service counts as many rows as it should.
-func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool) error {
+func (f *feed[R, P]) run(ctx context.Context, yield func(*changes.Change[R], error) bool) error {
 	for n := 1; ; n++ {
 		p, err := f.read(ctx)
 		if err != nil {
@@ -96,7 +100,7 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 			if n < passes {
 				continue
 			}
-			p.reason = ReasonBurst
+			p.reason = changes.ReasonBurst
 		}
 		next := f.state.delivered(p.positions(), p.now, true)
 		fits := next.counts(len(p.fresh), p.total, p.counted)
@@ -105,20 +109,20 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 		case f.starts != "":
 			p.reason = f.starts
 		case next.ahead(p.now):
-			p.reason = ReasonUnordered
+			p.reason = changes.ReasonUnordered
 		}
 		if p.reason != "" {
 			return f.require(p, p.from.begin(p.first, p.now))
 		}
-		if p.lost() || !fits && f.held == nil && p.pages == 1 {
+		if p.lost() || !fits && f.Held == nil && p.pages == 1 {
 			p.from.low, next.low, fits = broken, broken, false
 		}
 		if !f.handOut(p, &next, yield) {
 			return nil
 		}
 		f.state = next
-		if f.held != nil && p.counted {
-			held, err := f.held(ctx)
+		if f.Held != nil && p.counted {
+			held, err := f.Held(ctx)
 			if err != nil {
 				return err
 			}
@@ -128,7 +132,7 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 			return nil
 		}
 		if p.pages == 1 || n == passes { // rows and total of one page belong together; others may have moved meanwhile
-			p.reason = ReasonCount
+			p.reason = changes.ReasonCount
 			left := p.from
 			left.window = p.met
 			return f.require(p, left.delivered(p.positions(), p.now, true))
@@ -137,18 +141,18 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*Change[R], error) bool
 }
 
 // handOut yields what a pass has found, with the state after each row.
-func (f *feed[R, P]) handOut(p *pass[R], next *state, yield func(*Change[R], error) bool) bool {
+func (f *feed[R, P]) handOut(p *pass[R], next *state, yield func(*changes.Change[R], error) bool) bool {
 	places := p.positions()
 	for i := range p.fresh {
-		c := &Change[R]{Row: p.fresh[i].row, UpdatedAt: f.UpdatedAt(p.fresh[i].row)}
-		c.checkpoint = func() string {
+		row := p.fresh[i].row
+		c := changes.NewChange(row, f.UpdatedAt(row), func() string {
 			if i == len(places)-1 {
 				return next.encode(f.List)
 			}
 			s := p.from.delivered(places[:i+1], p.now, false)
 			s.counts(i+1, 0, false)
 			return s.encode(f.List)
-		}
+		})
 		if !yield(c, nil) {
 			return false
 		}
@@ -159,11 +163,11 @@ func (f *feed[R, P]) handOut(p *pass[R], next *state, yield func(*Change[R], err
 // require is the error that asks for a full sync. The feed continues after it with the given state, if the
 // list can be followed at all.
 func (f *feed[R, P]) require(p *pass[R], s state) error {
-	e := &FullSyncRequiredError{Reason: p.reason}
+	e := &changes.FullSyncRequiredError{Reason: p.reason}
 	switch {
-	case p.reason == ReasonNoOrder || p.reason == ReasonUnordered:
+	case p.reason == changes.ReasonNoOrder || p.reason == changes.ReasonUnordered:
 	case s.ahead(p.now):
-		e.Reason = ReasonUnordered
+		e.Reason = changes.ReasonUnordered
 	default:
 		s.low, s.high = unknown, unknown
 		s.counts(0, p.total, p.counted)
@@ -217,7 +221,7 @@ type pass[R any] struct {
 	seen   int        // rows of the window, changed or not
 	ended  bool       // nothing after this row can be new
 	moved  bool       // rows may stand on no page, because they moved across a page boundary
-	reason Reason
+	reason changes.Reason
 }
 
 // version is a row as it was read.
@@ -250,7 +254,7 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 		p.ended = len(page.Rows) == 0 || page.TotalKnown && page.Total <= len(page.Rows)
 	}
 	if !page.Ordered {
-		p.fail(ReasonNoOrder)
+		p.fail(changes.ReasonNoOrder)
 		return
 	}
 	for i := range page.Rows {
@@ -259,13 +263,13 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 		v := version[R]{position{at.UnixMicro(), id}, row}
 		switch {
 		case at.IsZero() || id == "":
-			p.fail(ReasonUnordered)
+			p.fail(changes.ReasonUnordered)
 			return
 		case p.pages > 1 && v.at > p.first[0].at:
 			p.later++ // it has changed since the first page was read
 			continue
 		case v.at > p.before && (p.pages > 1 || i > 0):
-			p.fail(ReasonUnordered)
+			p.fail(changes.ReasonUnordered)
 			return
 		}
 		p.before = v.at
@@ -275,7 +279,7 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 		p.meet(v)
 	}
 	if len(p.fresh)+p.later > backlog*f.Limit {
-		p.fail(ReasonBacklog)
+		p.fail(changes.ReasonBacklog)
 	}
 }
 
@@ -296,4 +300,4 @@ func (p *pass[R]) meet(v version[R]) {
 	}
 }
 
-func (p *pass[R]) fail(reason Reason) { p.reason, p.ended = reason, true }
+func (p *pass[R]) fail(reason changes.Reason) { p.reason, p.ended = reason, true }

@@ -1,4 +1,4 @@
-package push_test
+package pushing_test
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/pushing"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/push"
 )
@@ -43,8 +44,8 @@ func (c *crm) save(_ context.Context, checkpoint string) error {
 	return nil
 }
 
-func (c *crm) sender() push.Sender {
-	return push.Sender{
+func (c *crm) sender() pushing.Sender {
+	return pushing.Sender{
 		Target: "a list", Size: 2,
 		Send: func(_ context.Context, ids []string) error {
 			c.sent = append(c.sent, short(ids))
@@ -69,7 +70,7 @@ func (c *crm) sender() push.Sender {
 // run ranges over a push, and tells each part in one line.
 func (c *crm) run(t *testing.T, ids []string, opts ...push.Option) (parts []string) {
 	t.Helper()
-	for part, err := range push.Each(t.Context(), c.sender(), ids, opts) {
+	for part, err := range pushing.Each(t.Context(), c.sender(), ids, opts) {
 		text := "none"
 		if part != nil {
 			text = fmt.Sprintf("%d/%d %s", part.Number, part.Of, part.Outcome)
@@ -187,7 +188,7 @@ func TestEach_Tickets(t *testing.T) {
 			s.Ticket = func() string { n++; return fmt.Sprint("T", n) }
 			s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) { return known, nil }
 			for range 2 {
-				drain(push.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(crm.save), push.ResumeFrom(crm.whole), push.RepeatUnknown()}))
+				drain(pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(crm.save), push.ResumeFrom(crm.whole), push.RepeatUnknown()}))
 				if n == 1 {
 					require.Regexp(t, `\.u\.T1$`, crm.whole)
 				}
@@ -195,7 +196,7 @@ func TestEach_Tickets(t *testing.T) {
 			require.Regexp(t, `\.u\.T1\+T2$`, crm.whole)
 			crm.fail, known = nil, c.known
 			var got []string
-			for part, err := range push.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(crm.save), push.ResumeFrom(crm.whole)}) {
+			for part, err := range pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(crm.save), push.ResumeFrom(crm.whole)}) {
 				text := fmt.Sprintf("%d/%d %s %s", part.Number, part.Of, part.Outcome, short(part.ContactIDs))
 				if part.Earlier {
 					require.Equal(t, []string{"T1", "T2"}, part.Tickets)
@@ -217,9 +218,9 @@ func TestEach_TicketsOfAnOldCheckpoint(t *testing.T) {
 	s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) {
 		return map[string]journal.Outcome{"T": journal.NotApplied}, nil
 	}
-	drain(push.Each(t.Context(), s, contacts("1234"), []push.Option{push.SaveTo(old.save), push.ResumeFrom(old.whole), push.RepeatUnknown(2)}))
+	drain(pushing.Each(t.Context(), s, contacts("1234"), []push.Option{push.SaveTo(old.save), push.ResumeFrom(old.whole), push.RepeatUnknown(2)}))
 	require.Regexp(t, `\.uu\.\.\+T$`, old.whole)
-	require.Len(t, drain(push.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(old.whole)})), 2)
+	require.Len(t, drain(pushing.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(old.whole)})), 2)
 	require.Len(t, old.sent, 3)
 	require.Equal(t, []string{"none: ResumeFrom is not a checkpoint of this push: its list, CRM or contact ids are others"},
 		old.run(t, contacts("1234"), push.ResumeFrom(old.whole+".T")))
@@ -228,7 +229,7 @@ func TestEach_TicketsOfAnOldCheckpoint(t *testing.T) {
 // A second range continues the first: it sends again what was not applied, and nothing else.
 func TestEach_SecondRange(t *testing.T) {
 	c := &crm{fail: map[string]error{"3": errLost, "5": errRefused}}
-	seq := push.Each(t.Context(), c.sender(), contacts("123456"), nil)
+	seq := pushing.Each(t.Context(), c.sender(), contacts("123456"), nil)
 	drain(seq)
 	c.fail = nil
 	var outcomes []string
@@ -251,7 +252,7 @@ func TestEach_Ends(t *testing.T) {
 	require.Equal(t, []string{"12"}, c.sent, "nothing is sent that is not noted")
 
 	c = &crm{full: 2}
-	seq := push.Each(t.Context(), c.sender(), contacts("1234"), []push.Option{push.SaveTo(c.save)})
+	seq := pushing.Each(t.Context(), c.sender(), contacts("1234"), []push.Option{push.SaveTo(c.save)})
 	require.Len(t, drain(seq), 2)
 	c.full = 0
 	for part, err := range seq {
@@ -267,20 +268,20 @@ func TestEach_Ends(t *testing.T) {
 	c = new(crm)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for _, err := range push.Each(ctx, c.sender(), contacts("123456"), []push.Option{push.Except(contacts("34"))}) {
+	for _, err := range pushing.Each(ctx, c.sender(), contacts("123456"), []push.Option{push.Except(contacts("34"))}) {
 		require.NoError(t, err)
 		cancel()
 	}
 	require.Equal(t, []string{"12"}, c.sent)
 
 	c = new(crm)
-	for _, err := range push.Each(t.Context(), c.sender(), contacts("123456"), []push.Option{push.Except(contacts("12"))}) {
+	for _, err := range pushing.Each(t.Context(), c.sender(), contacts("123456"), []push.Option{push.Except(contacts("12"))}) {
 		require.NoError(t, err)
 		break
 	}
 	require.Empty(t, c.sent)
 
-	seq = push.Each(t.Context(), c.sender(), contacts("12"), nil)
+	seq = pushing.Each(t.Context(), c.sender(), contacts("12"), nil)
 	require.Panics(t, func() {
 		for part, err := range seq {
 			require.NoError(t, err)
@@ -303,7 +304,7 @@ func TestEach_CheckpointOutlivesTheContext(t *testing.T) {
 		ended = append(ended, ctx.Err())
 		return c.save(ctx, checkpoint)
 	})
-	require.Equal(t, []error{errLost}, drain(push.Each(ctx, s, contacts("1234"), []push.Option{save})))
+	require.Equal(t, []error{errLost}, drain(pushing.Each(ctx, s, contacts("1234"), []push.Option{save})))
 	require.Equal(t, []string{"u-", "u-"}, c.stored)
 	require.Equal(t, []error{nil, nil}, ended)
 }
@@ -327,7 +328,7 @@ func TestEach_SaveToThatHangs(t *testing.T) {
 					return c.save(ctx, checkpoint)
 				})
 				began := time.Now()
-				seq := push.Each(ctx, c.sender(), contacts("1234"), []push.Option{save})
+				seq := pushing.Each(ctx, c.sender(), contacts("1234"), []push.Option{save})
 				require.Equal(t, []error{nil}, drain(seq), "the part was applied")
 				require.InDelta(t, 3.95, time.Since(began).Seconds(), 0.06)
 				if !heeds {
@@ -348,7 +349,7 @@ func TestEach_SendPanics(t *testing.T) {
 	s := c.sender()
 	s.Send = func(context.Context, []string) error { panic("in a transport") }
 	var checkpoint string
-	seq := push.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(func(_ context.Context, text string) error { checkpoint = text; return nil })})
+	seq := pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(func(_ context.Context, text string) error { checkpoint = text; return nil })})
 	require.Panics(t, func() { drain(seq) })
 	require.Empty(t, drain(seq), "the part may have been sent")
 	require.True(t, strings.HasSuffix(checkpoint, ".u"))
@@ -364,10 +365,10 @@ func TestEach_Refuses(t *testing.T) {
 	}
 	require.Equal(t, []string{other}, c.run(t, contacts("1243"), push.ResumeFrom(c.whole)), "in another order")
 	require.Equal(t, []string{other}, c.run(t, contacts("123"), push.ResumeFrom(c.whole)), "others")
-	for _, change := range []func(*push.Sender){func(s *push.Sender) { s.Target = "another" }, func(s *push.Sender) { s.Size = 3 }} {
+	for _, change := range []func(*pushing.Sender){func(s *pushing.Sender) { s.Target = "another" }, func(s *pushing.Sender) { s.Size = 3 }} {
 		s := c.sender()
 		change(&s)
-		refused := drain(push.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(c.whole)}))
+		refused := drain(pushing.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(c.whole)}))
 		require.Len(t, refused, 1)
 		require.ErrorContains(t, refused[0], "is not a checkpoint of this push")
 	}

@@ -1,0 +1,38 @@
+// Package digests tells the digests of reviews from other texts. Package review makes them.
+package digests
+
+import (
+	"encoding/base64"
+	"strconv"
+	"strings"
+)
+
+// The form of a digest.
+const (
+	Version   = "review2" // how a digest begins
+	SumLength = 16        // of the sum of a section: 128 bits
+	sections  = 5
+)
+
+// Outdated reports whether a text is a digest of an earlier version, which left out the order of steps.
+func Outdated(digest string) bool { return strings.HasPrefix(digest, "review1.") }
+
+// Valid reports whether a text is a digest.
+func Valid(digest string) bool {
+	parts := strings.Split(digest, ".")
+	if len(parts) != 2+2*sections || parts[0] != Version || strings.ContainsAny(digest, "\r\n") {
+		return false
+	}
+	last := parts[len(parts)-1]
+	if n, err := strconv.Atoi(last); err != nil || n < 0 || strconv.Itoa(n) != last {
+		return false // or one digest could be written, and used, twice
+	}
+	for i := 1; i < len(parts)-1; i += 2 {
+		n, err := strconv.Atoi(parts[i])
+		h, wrong := base64.RawURLEncoding.Strict().DecodeString(parts[i+1])
+		if err != nil || wrong != nil || n < 0 || len(h) != SumLength {
+			return false
+		}
+	}
+	return true
+}

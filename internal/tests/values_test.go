@@ -1,0 +1,60 @@
+package tests_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/ratehdr"
+	news "example.com/prospectkit/internal/undocumented"
+	"example.com/prospectkit/ratelimit"
+)
+
+// TestValues_AreThoseOfTheTable holds the constants that documentation shows with their values against where these come from.
+func TestValues_AreThoseOfTheTable(t *testing.T) {
+	type pair struct{ public, internal string }
+	for _, p := range []pair{
+		{string(catalogue.ScopeAny), string(op.ScopeAny)},
+		{string(catalogue.ScopeLists), string(op.ScopeLists)},
+		{string(catalogue.ScopeCampaigns), string(op.ScopeCampaigns)},
+		{string(catalogue.ScopeSearch), string(op.ScopeSearch)},
+		{string(catalogue.ScopeContacts), string(op.ScopeContacts)},
+		{string(catalogue.ScopeAgents), string(op.ScopeAgents)},
+		{string(catalogue.ScopeCompanies), string(op.ScopeCompanies)},
+		{string(catalogue.ClassRead), string(op.Read)},
+		{string(catalogue.ClassPaidRead), string(op.PaidRead)},
+		{string(catalogue.ClassIdempotent), string(op.Idempotent)},
+		{string(catalogue.ClassGuardedByName), string(op.GuardedByName)},
+		{string(catalogue.ClassGuardedByState), string(op.GuardedByState)},
+		{string(catalogue.ClassUnsafe), string(op.Unsafe)},
+		{string(catalogue.EffectNo), string(op.No)},
+		{string(catalogue.EffectYes), string(op.Yes)},
+		{string(catalogue.EffectAssumed), string(op.Assumed)},
+		{string(catalogue.ProvenanceDocumented), string(op.Documented)},
+		{string(catalogue.ProvenanceAssumed), string(op.AssumedPath)},
+		{string(catalogue.ProvenanceCallerSupplied), string(op.CallerSupplied)},
+		{string(ratelimit.SurfaceLists), string(op.Lists)},
+		{string(ratelimit.SurfaceCampaigns), string(op.Campaigns)},
+		{string(ratelimit.SurfaceAccount), string(op.Account)},
+		{string(ratelimit.SurfaceSearch), string(op.Search)},
+		{string(ratelimit.SurfaceSavedSearches), string(op.SavedSearches)},
+		{string(ratelimit.SurfaceAgents), string(op.Agents)},
+		{string(ratelimit.SurfaceContacts), string(op.Contacts)},
+		{string(ratelimit.SurfaceCompanies), string(op.Companies)},
+		{string(ratelimit.SurfaceImports), string(op.Imports)},
+		{string(ratelimit.SurfaceReference), string(op.Reference)},
+		{string(ratelimit.WindowMinute), ratehdr.Minute},
+		{string(ratelimit.WindowDay), ratehdr.Day},
+		{string(ratelimit.WindowUnknown), ratehdr.Unknown},
+		{string(event.UndocumentedField), string(news.Field)},
+		{string(event.UndocumentedValue), string(news.Value)},
+		{string(event.UndocumentedCode), string(news.Code)},
+		{string(event.UndocumentedHeader), string(news.Header)},
+		{string(event.UndocumentedMissing), string(news.Missing)},
+	} {
+		require.Equal(t, p.internal, p.public)
+	}
+}
