@@ -430,4 +430,9 @@ func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
 		require.ErrorContains(t, err, "nothing for ")
 		require.NotContains(t, err.Error(), "berlin", quoted)
 	}
+	search.Path = "/business/berlin"
+	client := newClient(t, always(404, strings.Replace(envelope("LIST_NOT_FOUND"), "prose", "nothing at /api/v1/business/berlin", 1)))
+	err := client.Call(t.Context(), search, nil, nil)
+	require.ErrorContains(t, err, "nothing at ")
+	require.NotContains(t, err.Error(), "berlin", "a path alone")
 }

@@ -33,7 +33,7 @@ func TestRun_Killed(t *testing.T) {
 	} {
 		file := filepath.Join(dir, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
-		require.NoError(t, os.WriteFile(file, []byte(content), 0o700)) //nolint:gosec // programs
+		require.NoError(t, os.WriteFile(file, []byte(content), 0o700))
 	}
 	for _, step := range []string{"build", "readme"} { // the second has a time limit on what it starts
 		for _, sent := range []syscall.Signal{syscall.SIGTERM, syscall.SIGHUP, syscall.SIGINT} {
