@@ -71,3 +71,25 @@ func doneOnce(run *sandbox.Run) error {
 	}
 	return nil
 }
+
+// A person looks after pushes only: the program finds out about the rest itself.
+func TestPerson(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "journal")
+	j, err := journal.File(path)
+	require.NoError(t, err)
+	for _, ticket := range []journal.Ticket{{ID: "1", Op: "lists.create"}, {ID: "2", Op: "lists.crm-push", IDs: []string{"a"}}} {
+		require.NoError(t, j.Sending(t.Context(), ticket))
+	}
+	require.NoError(t, j.Close())
+
+	require.NoError(t, person(t.Context(), sandbox.New(nil), path, io.Discard))
+	j, err = journal.File(path)
+	require.NoError(t, err)
+	defer j.Close()
+	var left []string
+	for ticket, err := range j.InDoubt(t.Context()) {
+		require.NoError(t, err)
+		left = append(left, ticket.ID)
+	}
+	require.Equal(t, []string{"1"}, left)
+}

@@ -77,6 +77,9 @@ func person(ctx context.Context, sb *sandbox.Sandbox, path string, out io.Writer
 		if err != nil {
 			return err
 		}
+		if ticket.Op != "lists.crm-push" {
+			continue // the program looks for the others itself
+		}
 		found := slices.ContainsFunc(sb.CRMPushes(), func(p sandbox.CRMPush) bool { return slices.Contains(ticket.IDs, p.ListID) })
 		outcome := journal.NotApplied
 		if found {
