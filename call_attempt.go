@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
@@ -380,6 +381,9 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 		}
 		seen.RateLimited = resp.StatusCode == http.StatusTooManyRequests
 		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.RateLimited
+		if seen.RateLimited {
+			seen.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
+		}
 	case a.delivery == DeliveryNotSent:
 		seen.NotSent = true
 	default:

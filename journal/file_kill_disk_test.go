@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"sync"
 	"time"
+
+	"example.com/prospectkit/internal/filesystem"
 )
 
 // DiskConfig says what a journal's disk does in a program that is killed.
@@ -57,7 +59,7 @@ func KillMyself() {
 type shakyDisk struct {
 	DiskConfig
 
-	below files
+	below filesystem.FS
 
 	mu     sync.Mutex
 	random *rand.Rand
@@ -87,13 +89,14 @@ func (d *shakyDisk) do(operation string, whole func() error, failed func()) erro
 	return err
 }
 
-func (d *shakyDisk) lock(name string) (file, error)        { return d.below.lock(name) }
-func (d *shakyDisk) stat(name string) (fs.FileInfo, error) { return d.below.stat(name) }
-func (d *shakyDisk) same(a, b fs.FileInfo) bool            { return d.below.same(a, b) }
-func (d *shakyDisk) remove(name string) error              { return d.below.remove(name) }
-func (d *shakyDisk) open(name string, flag int) (f file, err error) {
+func (d *shakyDisk) Lock(name string) (file, error)        { return d.below.Lock(name) }
+func (d *shakyDisk) Stat(name string) (fs.FileInfo, error) { return d.below.Stat(name) }
+func (d *shakyDisk) Text() string                          { return d.below.Text() }
+func (d *shakyDisk) Same(a, b fs.FileInfo) bool            { return d.below.Same(a, b) }
+func (d *shakyDisk) Remove(name string) error              { return d.below.Remove(name) }
+func (d *shakyDisk) Open(name string, flag int) (f file, err error) {
 	err = d.do("open", func() error {
-		f, err = d.below.open(name, flag)
+		f, err = d.below.Open(name, flag)
 		return err
 	}, nil)
 	if err != nil {
@@ -102,12 +105,12 @@ func (d *shakyDisk) open(name string, flag int) (f file, err error) {
 	return shakyFile{f, d}, nil
 }
 
-func (d *shakyDisk) rename(from, to string) error {
-	return d.do("rename", func() error { return d.below.rename(from, to) }, nil)
+func (d *shakyDisk) Rename(from, to string) error {
+	return d.do("rename", func() error { return d.below.Rename(from, to) }, nil)
 }
 
-func (d *shakyDisk) syncDir(name string) error {
-	return d.do("sync directory", func() error { return d.below.syncDir(name) }, nil)
+func (d *shakyDisk) SyncDir(name string) error {
+	return d.do("sync directory", func() error { return d.below.SyncDir(name) }, nil)
 }
 
 type shakyFile struct {
@@ -183,7 +186,7 @@ func (d *forgetful) find(name string) (*node, error) {
 	return n, nil
 }
 
-func (d *forgetful) stat(name string) (fs.FileInfo, error) {
+func (d *forgetful) Stat(name string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n, err := d.find(name)
@@ -193,9 +196,9 @@ func (d *forgetful) stat(name string) (fs.FileInfo, error) {
 	return nodeInfo{n, int64(len(n.data))}, nil
 }
 
-func (d *forgetful) same(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
+func (d *forgetful) Same(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
 
-func (d *forgetful) open(name string, flag int) (file, error) {
+func (d *forgetful) Open(name string, flag int) (file, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n, err := d.find(name)
@@ -241,7 +244,7 @@ func (d *forgetful) settle() error {
 	return nil
 }
 
-func (d *forgetful) rename(from, to string) error {
+func (d *forgetful) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n, err := d.find(from)
@@ -252,7 +255,7 @@ func (d *forgetful) rename(from, to string) error {
 	return d.change(func() error { return n.become(to) })
 }
 
-func (d *forgetful) remove(name string) error {
+func (d *forgetful) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n, err := d.find(name)
@@ -263,7 +266,7 @@ func (d *forgetful) remove(name string) error {
 	return d.change(func() error { return os.Remove(n.backing) })
 }
 
-func (d *forgetful) syncDir(string) error {
+func (d *forgetful) SyncDir(string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.settle()
