@@ -1,0 +1,164 @@
+package simulation
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/sandbox"
+)
+
+// What can go wrong, how often, and what the service does then. Each fault stays within what the documentation promises for it, except
+// those of beyond.
+
+// requestFaults happen at a request.
+var requestFaults = []struct {
+	fault sim.Fault
+	share float64
+	does  []sandbox.FaultOption
+}{
+	{sim.KillBefore, 0.015, nil},
+	{sim.KillAfter, 0.025, nil},
+	{duplicated, 0.01, nil},
+	{"refused connection", 0.01, []sandbox.FaultOption{sandbox.Refuse()}},
+	{"lost request", 0.02, []sandbox.FaultOption{sandbox.DropBefore()}},
+	{"lost response", 0.03, []sandbox.FaultOption{sandbox.DropAfter()}},
+	{"reset", 0.01, []sandbox.FaultOption{sandbox.Reset()}},
+	{"truncated", 0.01, []sandbox.FaultOption{sandbox.Truncate(9)}},
+	{"empty", 0.01, []sandbox.FaultOption{sandbox.EmptyBody()}},
+	{"stalled", 0.01, []sandbox.FaultOption{sandbox.Stall(50 * time.Second)}},
+	{"late", 0.01, []sandbox.FaultOption{sandbox.Latency(50 * time.Second)}},
+	{slowBody, 0.01, nil},
+	{"500", 0.02, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR")}},
+	{"sparse 500", 0.01, []sandbox.FaultOption{sandbox.Status(500, "")}},
+	{"500 of a gateway", 0.01, []sandbox.FaultOption{sandbox.HTML(502)}},
+	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
+	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
+	{"500, applied", 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
+	{"403 of another server, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(403), sandbox.Applied()}},
+	{"2xx of another server", 0.01, []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
+	{"redirected", 0.01, []sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.invalid/")}},
+	{"429", 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
+	{"421", 0.005, []sandbox.FaultOption{sandbox.HTML(421)}},
+	{"undocumented fields", 0.005, []sandbox.FaultOption{sandbox.ExtraFields()}},
+}
+
+const (
+	duplicated sim.Fault = "delivered twice" // by a gateway
+	slowBody   sim.Fault = "slow body"
+)
+
+// Faults of a store that processes share.
+const (
+	awayBefore sim.Fault = "store away"
+	awayAfter  sim.Fault = "store away after it changed"
+	hangs      sim.Fault = "store hangs"
+)
+
+// rates are those of all faults.
+func rates() (all []sim.Rate) {
+	for _, f := range requestFaults {
+		all = append(all, sim.Rate{Class: "request", Fault: f.fault, Share: f.share})
+	}
+	for _, class := range []string{"write", "fsync", "name", "save", "store"} {
+		all = append(all, sim.Rate{Class: class, Fault: sim.KillBefore, Share: 0.004}, sim.Rate{Class: class, Fault: sim.KillAfter, Share: 0.006})
+	}
+	for _, class := range []string{"write", "fsync", "name"} {
+		all = append(all, sim.Rate{Class: class, Fault: sim.PowerFails, Share: 0.012})
+	}
+	return append(all,
+		sim.Rate{Class: "write", Fault: sim.KillWithin, Share: 0.004}, sim.Rate{Class: "write", Fault: sim.DiskFull, Share: 0.01},
+		sim.Rate{Class: "fsync", Fault: sim.SyncFails, Share: 0.01}, sim.Rate{Class: "name", Fault: sim.DiskFull, Share: 0.01},
+		sim.Rate{Class: "store", Fault: awayBefore, Share: 0.02}, sim.Rate{Class: "store", Fault: awayAfter, Share: 0.02},
+		sim.Rate{Class: "store", Fault: hangs, Share: 0.01})
+}
+
+// routes finds the operation of a request.
+var routes = func() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, o := range op.All() {
+		if o.Path != "" {
+			mux.Handle(o.Method+" /api/v1"+o.Path, named{o: o})
+		}
+	}
+	return mux
+}()
+
+type named struct {
+	http.Handler
+
+	o *op.Op
+}
+
+func opOf(r *http.Request) *op.Op {
+	h, _ := routes.Handler(r)
+	n, _ := h.(named)
+	return n.o
+}
+
+// wire is how a process reaches the service.
+type wire struct {
+	*run
+
+	start *sim.Start
+}
+
+// RoundTrip sends a request when it is its turn.
+func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	dead := w.start.Do(r.Context(), "request", r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
+		o := opOf(r)
+		w.laws.leaves(w.start, o, r)
+		w.service.Clear()
+		for _, f := range requestFaults {
+			if f.fault == t.Fault && f.does != nil && !(o != nil && o.Class == op.PaidRead && len(f.does) > 1) {
+				w.service.Fail("*", append([]sandbox.FaultOption{sandbox.First(1)}, f.does...)...)
+			}
+		}
+		if t.Fault == duplicated {
+			w.deliverTwice(r)
+		}
+		if resp, err = w.service.Transport().RoundTrip(r); err != nil {
+			return err.Error()
+		}
+		if t.Fault == slowBody {
+			resp.Body = trickle{resp.Body}
+		}
+		return resp.Status
+	})
+	if dead != nil {
+		if resp != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, dead
+	}
+	return resp, err
+}
+
+// trickle is a body that comes at the same pace whatever the buffer of its reader.
+type trickle struct{ io.ReadCloser }
+
+func (b trickle) Read(p []byte) (int, error) {
+	time.Sleep(160 * time.Millisecond)
+	return b.ReadCloser.Read(p[:min(len(p), 16)])
+}
+
+// deliverTwice sends what somebody sends a second time.
+func (w wire) deliverTwice(r *http.Request) {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	first := r.Clone(w.start.Context("gateway"))
+	first.Body = io.NopCloser(bytes.NewReader(body))
+	w.laws.twice(markOf(r))
+	if resp, err := w.service.Transport().RoundTrip(first); err == nil {
+		_ = resp.Body.Close()
+	}
+}
+
+var errAway = errors.New("the store is away")

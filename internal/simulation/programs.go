@@ -1,0 +1,302 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/filesystem"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
+)
+
+// option is one of a client that needs the process.
+type option func(*run, *user) prospectkit.ClientOption
+
+// kinds are the programs.
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer}
+
+// run is a world with a service in it.
+type run struct {
+	*sim.World
+
+	service *sandbox.Sandbox
+	laws    *laws
+	store   *store
+}
+
+// user is what a program has at hand.
+type user struct {
+	*sim.Start
+	*run
+
+	ctx    context.Context //nolint:containedctx // that of its main strand
+	client *prospectkit.Client
+	file   *journal.FileJournal
+}
+
+// program is what a process does, ten calls or so.
+func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) error {
+	return func(s *sim.Start) error {
+		u := &user{Start: s, run: r, ctx: s.Context("main")}
+		opened, err := filesystem.OpenJournal(s.Files(u.ctx), "journal")
+		if r.laws.opened(err); err != nil {
+			return err
+		}
+		u.file = opened.(*journal.FileJournal)
+		defer u.file.Close()
+		all := []prospectkit.ClientOption{
+			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(u.file), prospectkit.WithWorkspace("main"),
+		}
+		for _, o := range opts {
+			all = append(all, o(r, u))
+		}
+		if u.client, err = prospectkit.New(r.service.BaseURL(), r.service.Token(), all...); err != nil {
+			return err
+		}
+		if err := u.settle(); err != nil {
+			return err
+		}
+		return do(u)
+	}
+}
+
+// settle resolves what earlier starts left in doubt.
+func (u *user) settle() error {
+	entries := map[string][]journal.Entry{}
+	for e, err := range u.file.Calls(u.ctx, "") {
+		if err != nil {
+			return err
+		}
+		mark := markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))
+		entries[mark] = append(entries[mark], e)
+	}
+	u.laws.remembers(u.Start, entries)
+	for ticket, err := range u.client.InDoubt(u.ctx) {
+		if err != nil {
+			return err
+		}
+		r, _ := u.client.Resolve(u.ctx, ticket)
+		u.laws.heard(u.Start, markIn(strings.Replace(ticket.Actor, "#", "mark=", 1)), r)
+	}
+	return nil
+}
+
+// guarded reserves credits in the store that all share.
+func guarded(r *run, u *user) prospectkit.ClientOption {
+	return prospectkit.WithSpendGuard(spend.NewSharedGuard(r.laws.credits, guardPrices, guardStore{r.store, u}))
+}
+
+// guardPrices are at least those of the service.
+var guardPrices = spend.Prices{
+	"search.prospects": {PerResult: 2}, "search.run-saved": {PerResult: 3}, "search.companies": {PerCall: 500},
+	"lists.add-members": {PerItem: 7, ItemsIn: "contactIds"}, "lists.add-contacts": {PerItem: 3, ItemsIn: "contacts"},
+	"lists.save-to-list": {PerCall: 40}, "contacts.resolve": {PerCall: 6}, "campaigns.create": {PerCall: 60},
+	"campaigns.preview-step": {PerCall: 9}, "imports.create": {PerCall: 8},
+}
+
+var servicePrices = sandbox.Prices{
+	"search.prospects": 2, "search.run-saved": 3, "search.companies": 5, "lists.add-members": 7, "lists.add-contacts": 3,
+	"lists.save-to-list": 4, "contacts.resolve": 6, "campaigns.create": 60, "campaigns.preview-step": 9, "imports.create": 8,
+}
+
+// calls is how many calls a program makes.
+const calls = 10
+
+// each makes the calls that an earlier start has not made, each of which is chosen by its number.
+func (u *user) each(do func(n int, random *rand.Rand) error) error {
+	n, _ := strconv.Atoi(u.Load("calls"))
+	for ; n < calls; n++ {
+		if err := u.Save(u.ctx, "calls", strconv.Itoa(n+1)); err != nil {
+			return err
+		}
+		if err := do(n, u.Random(uint64(n+1))); err != nil {
+			return err
+		}
+		if !u.Alive() {
+			return sim.ErrKilled
+		}
+	}
+	return nil
+}
+
+// write makes one call, and notes what it claims.
+func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string, call tests.AnyCall) {
+	mark := fmt.Sprintf("%s.%d.%d", u.Name, u.Number, n)
+	c := &made{op: name, process: u.Name}
+	opts := []prospectkit.CallOption{prospectkit.WithQuery("mark", mark)}
+	if c.permitted = random.IntN(8) == 0; c.permitted {
+		opts = append(opts, prospectkit.AllowRetryUnknown())
+	}
+	u.laws.begin(mark, c)
+	ctx = prospectkit.WithActor(ctx, "sim#"+mark)
+	cancelled := time.Time{}
+	if random.IntN(10) == 0 {
+		var cancel context.CancelFunc
+		cancelled = time.Now().Add(time.Duration(random.Int64N(int64(20 * time.Second))))
+		ctx, cancel = context.WithDeadline(ctx, cancelled)
+		defer cancel()
+	}
+	_, err := call(ctx, u.client, opts...)
+	u.laws.told(u.Start, mark, err)
+	if late := time.Since(cancelled); !cancelled.IsZero() && late > 2*time.Second {
+		_ = u.laws.fails(contextsEnd, fmt.Errorf("%s %s ended %v after its context: %w", mark, name, late, err))
+	}
+	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok && random.IntN(2) == 0 {
+		r, _ := unknown.Resolve(u.ctx)
+		u.laws.heard(u.Start, mark, r)
+	}
+}
+
+// writes are the calls of a writer, each with a name or a target of its own where the outcome could be another call's.
+func writes(random *rand.Rand, mark string) (string, tests.AnyCall) {
+	type (
+		client = *prospectkit.Client
+		option = prospectkit.CallOption
+	)
+	discovery, watcher, monitor := tests.Discovery(), tests.Watcher(), tests.Monitor()
+	discovery.ListName, watcher.ListName, monitor.ListName = "D "+mark, "W "+mark, "M "+mark
+	own := map[string]tests.AnyCall{
+		"lists.create": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Lists.Create(ctx, prospectkit.NewList{Name: "L " + mark}, opts...)
+		},
+		"agents.create-person-discovery": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Agents.Create(ctx, discovery, opts...)
+		},
+		"agents.create-people-watcher": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Agents.Create(ctx, watcher, opts...)
+		},
+		"agents.create-web-monitor": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Agents.Create(ctx, monitor, opts...)
+		},
+	}
+	name := writeNames[random.IntN(len(writeNames))]
+	if call, ok := own[name]; ok {
+		return name, call
+	}
+	return name, tests.EveryCall[name]
+}
+
+// writeNames are the operations that need a ticket; creating a list, whose outcome can be looked up, comes more often.
+var writeNames = func() []string {
+	names := []string{"lists.create", "lists.create", "lists.create", "lists.create", "lists.move", "lists.move", "agents.create-person-discovery"}
+	for _, o := range op.All() {
+		if o.Class != op.Read {
+			names = append(names, o.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}()
+
+// writer makes all kinds of writes, two at a time.
+func writer(u *user) error {
+	return u.each(func(n int, random *rand.Rand) error {
+		if n == calls/2 {
+			var both sync.WaitGroup
+			for _, strand := range []string{"left", "right"} {
+				own := u.Random(uint64(100 + len(strand)))
+				both.Go(func() {
+					ctx := u.Context(strand)
+					if u.Save(ctx, strand, "") == nil { // so that they begin one after the other
+						u.writeAny(ctx, own, 100+len(strand))
+					}
+				})
+			}
+			both.Wait()
+		}
+		u.writeAny(u.ctx, random, n)
+		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Minute))))
+		return nil
+	})
+}
+
+func (u *user) writeAny(ctx context.Context, random *rand.Rand, n int) {
+	name, call := writes(random, fmt.Sprintf("%s.%d.%d", u.Name, u.Number, n))
+	u.write(ctx, random, n, name, call)
+}
+
+// spender makes calls that cost credits.
+func spender(u *user) error {
+	names := slices.Sorted(maps.Keys(servicePrices))
+	return u.each(func(n int, random *rand.Rand) error {
+		name := names[random.IntN(len(names))]
+		u.write(u.ctx, random, n, name, tests.EveryCall[name])
+		return nil
+	})
+}
+
+// walker reads all rows of a list, one page a call, and stores each with its checkpoint.
+func walker(u *user) error {
+	var progress prospectkit.Progress
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(&progress)}
+	var ids []string
+	if saved := u.Load("walk"); saved != "" {
+		ids = strings.Split(saved, "\n")
+		opts = append(opts, prospectkit.ResumeFrom(ids[0]))
+		ids = ids[1:]
+	}
+	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: 2}, opts...) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, row.ID())
+		if err := u.Save(u.ctx, "walk", strings.Join(append([]string{progress.Checkpoint()}, ids...), "\n")); err != nil {
+			return err
+		}
+	}
+	slices.Sort(ids)
+	if want := rowIDs(); u.Alive() && !slices.Equal(ids, want) {
+		return u.laws.fails(everyRowOnce, fmt.Errorf("%d rows, not %d: %q", len(ids), len(want), ids))
+	}
+	return nil
+}
+
+// approver approves what it has reviewed.
+func approver(u *user) error {
+	return u.each(func(n int, random *rand.Rand) error {
+		seen, err := u.client.Campaigns.Review(u.ctx, tests.CampaignID)
+		if err != nil {
+			return nil // the next call tries again
+		}
+		u.write(u.ctx, random, n, "campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), opts...)
+		})
+		return nil
+	})
+}
+
+// ensurer wants a list and an agent to be there, once.
+func ensurer(u *user) error {
+	spec := tests.Discovery()
+	spec.ListName, spec.MaxCreditSpend = "ensured agent", 1000
+	return u.each(func(n int, random *rand.Rand) error {
+		if n%2 == 0 {
+			_, _ = u.client.Lists.Ensure(u.ctx, prospectkit.NewList{Name: "ensured"})
+		} else {
+			_, _ = u.client.Agents.CreateAndStart(u.ctx, spec)
+		}
+		return nil
+	})
+}
+
+const walkedID = "65f0c0ffee65f0c0ffee9999"
+
+func rowIDs() (ids []string) {
+	for i := range 9 {
+		ids = append(ids, fmt.Sprintf("65f0c0ffee65f0c0ffee8%03d", i))
+	}
+	return ids
+}

@@ -1,0 +1,97 @@
+// Package simulation runs programs on the client through everything that can go wrong, and holds the promises of the library after every step.
+// One number decides what goes wrong, and replays it: docs/simulation.md.
+package simulation
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+)
+
+// Result is what one run has shown.
+type Result struct {
+	Seed  sim.Seed
+	Err   error // the law that is broken
+	Sum   uint64
+	Steps int
+	Fired []sim.Fired
+	Lines []string
+	Calls int
+}
+
+// Run runs the programs that a seed draws.
+func Run(seed sim.Seed, keep bool) Result {
+	plan := &sim.Drawn{Rates: rates(), Only: seed.Only}
+	w := &sim.World{Seed: seed.Number, Plan: plan, Keep: keep, Pace: 40 * time.Millisecond}
+	r := &run{World: w, store: newStore()}
+	w.Check = func() error { return r.laws.check() }
+	err := w.Run(r.prepare)
+	out := Result{Seed: seed, Err: err, Sum: w.Sum(), Steps: w.Steps(), Fired: plan.Fired, Lines: w.Lines()}
+	if r.laws != nil {
+		out.Calls = len(r.laws.calls)
+	}
+	return out
+}
+
+// prepare makes the service and three processes.
+func (r *run) prepare() []*sim.Process {
+	state := tests.EveryState(time.Now().Add(-time.Hour), time.Now().Add(48*time.Hour))
+	ws := &state.Workspaces[0]
+	ws.Agents = ws.Agents[:1]
+	ws.Credits = 1_000_000
+	walked := sandbox.List{ID: walkedID, Name: "Walked", CreatedAt: time.Now().Add(-time.Hour)}
+	for _, id := range rowIDs() {
+		walked.Rows = append(walked.Rows, sandbox.Rows(sandbox.Row{"id": id, "firstName": "W"})...)
+	}
+	ws.Lists = append(ws.Lists, walked)
+	random := sim.Draws(r.Seed, 1, 1)
+	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices))
+	r.service = sandbox.New(nil, opts...)
+	r.laws = &laws{service: r.service, calls: map[string]*made{}, first: r.service.Balance()}
+	if random.IntN(4) > 0 {
+		r.laws.credits = 20 + random.Int64N(800)
+	}
+	programs := []string{"writer", "spender", []string{"walker", "approver", "ensurer", "writer"}[random.IntN(4)]}
+	var all []*sim.Process
+	for i, name := range programs {
+		opts := []option{shared}
+		if r.laws.credits > 0 {
+			opts = append(opts, guarded)
+		}
+		all = append(all, &sim.Process{
+			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], opts...), Starts: 8, Pause: 10 * time.Minute, Disk: sim.NewDisk(),
+		})
+	}
+	return all
+}
+
+// String is the law that is broken, and the shortest history that breaks it.
+func (r Result) String() string {
+	text := fmt.Sprintf("seed %s: %v", r.Seed, r.Err)
+	for _, f := range r.Fired {
+		text += "\n  " + f.String()
+	}
+	return text
+}
+
+// Shrink removes faults from a run for as long as it breaks the same law.
+func Shrink(number uint64) Result {
+	whole := Run(sim.Seed{Number: number}, false)
+	if whole.Err == nil {
+		return whole
+	}
+	law, _, _ := strings.Cut(whole.Err.Error(), ":")
+	only := make([]sim.Key, 0, len(whole.Fired))
+	for _, f := range whole.Fired {
+		only = append(only, f.Key)
+	}
+	only = sim.Shrink(only, func(some []sim.Key) bool {
+		err := Run(sim.Seed{Number: number, Only: some}, false).Err
+		return err != nil && strings.HasPrefix(err.Error(), law)
+	})
+	return Run(sim.Seed{Number: number, Only: only}, true)
+}

@@ -1,0 +1,86 @@
+package simulation
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/sim"
+)
+
+// store is a database that processes share, and that survives them all.
+type store struct {
+	mu      sync.Mutex
+	spend   []byte
+	budgets map[prospectkit.Surface][]byte
+}
+
+func newStore() *store { return &store{budgets: map[prospectkit.Surface][]byte{}} }
+
+// change is a transaction: a step.
+func (s *store) change(u *user, ctx context.Context, what string, do func() error) error {
+	var err error
+	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
+		switch t.Fault {
+		case hangs:
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Minute):
+			}
+			err = errAway
+			return "hung"
+		case awayBefore:
+			err = errAway
+			return "away"
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if err = do(); err == nil && t.Fault == awayAfter {
+			err = errAway
+		}
+		return fmt.Sprint(err)
+	})
+	if dead != nil {
+		return dead
+	}
+	return err
+}
+
+// guardStore holds the state of spend guards.
+type guardStore struct {
+	*store
+
+	user *user
+}
+
+func (g guardStore) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
+	return g.change(g.user, ctx, "spend", func() error {
+		next, err := change(g.spend)
+		if err == nil {
+			g.spend = next
+		}
+		return err
+	})
+}
+
+// budgetStore holds the state of budgets.
+type budgetStore struct {
+	*store
+
+	user *user
+}
+
+func (b budgetStore) Exchange(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (reply prospectkit.BudgetReply, err error) {
+	err = b.change(b.user, ctx, "budget "+string(s), func() error {
+		b.budgets[s], reply = ask.Decide(b.budgets[s], time.Now(), 3)
+		return nil
+	})
+	return reply, err
+}
+
+// shared paces all processes by one budget.
+func shared(r *run, u *user) prospectkit.ClientOption {
+	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: budgetStore{r.store, u}, Processes: 3}))
+}
