@@ -113,7 +113,7 @@ func ParseSeed(text string) (s Seed, err error) {
 func Shrink(only []Key, fails func([]Key) bool) []Key {
 	for size := (len(only) + 1) / 2; size > 0; size /= 2 {
 		for at := 0; at < len(only); {
-			rest := slices.Concat(only[:at], only[min(at+size, len(only)):])
+			rest := append(append([]Key{}, only[:at]...), only[min(at+size, len(only)):]...) // not nil
 			if fails(rest) {
 				only = rest
 				size = min(size, max(len(only), 1))

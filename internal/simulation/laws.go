@@ -23,13 +23,18 @@ import (
 type laws struct {
 	sync.Mutex
 
-	service *sandbox.Sandbox
-	seen    int // entries of the books
-	calls   map[string]*made
-	credits int64 // that the guard allows
-	first   int64 // the balance at the beginning
-	limits  bool  // the service refuses who is too fast
-	broken  error
+	service  *sandbox.Sandbox
+	seen     int // entries of the books
+	calls    map[string]*made
+	credits  int64           // that the guard allows
+	repeated bool            // a gateway has repeated a request, which costs twice
+	first    int64           // the balance at the beginning
+	limits   bool            // the service refuses who is too fast
+	edits    int             // by teammates
+	removed  map[string]bool // rows, by them
+	appended bool            // a row at the end, by them
+	reached  map[string]bool
+	broken   error
 }
 
 // made is one call of a program, by its mark, which stands in its requests and its ticket.
@@ -60,6 +65,7 @@ const (
 	capHolds         = "the cap of the guard is never exceeded"
 	oneApproval      = "a campaign is approved once"
 	everyRowOnce     = "a walk delivers each living row once"
+	noChangeMissed   = "a feed of changes misses none"
 	contextsEnd      = "nothing outlives its context"
 	noRefusal        = "nobody alone is refused for being too fast"
 	noSecret         = "no text holds the key"
@@ -87,7 +93,7 @@ func (l *laws) check() error {
 		if c == nil || o.FreeRead() {
 			continue
 		}
-		if e.Status != http.StatusTooManyRequests && e.Status != http.StatusMisdirectedRequest && (o.Class != op.PaidRead || e.Status != 500) {
+		if !beforeWork(o, e.Status) {
 			c.arrived++
 		}
 		if e.Processed {
@@ -103,10 +109,19 @@ func (l *laws) check() error {
 	for mark, c := range l.calls {
 		l.judge(mark, c)
 	}
-	if spent := l.first - l.service.Balance(); l.credits > 0 && spent > l.credits {
+	if spent := l.first - l.service.Balance(); l.credits > 0 && !l.repeated && spent > l.credits {
 		l.breach(capHolds, "spent %d of %d", spent, l.credits)
 	}
 	return l.broken
+}
+
+// beforeWork reports whether a response proves that the service has done nothing.
+func beforeWork(o *op.Op, status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusMisdirectedRequest, http.StatusUnauthorized:
+		return true
+	}
+	return o.Class == op.PaidRead && status == http.StatusInternalServerError // a failed request costs nothing
 }
 
 // judge holds one call against the books.
@@ -183,7 +198,7 @@ func (l *laws) twice(mark string) {
 	l.Lock()
 	defer l.Unlock()
 	if c := l.calls[mark]; c != nil {
-		c.twice = true
+		c.twice, l.repeated = true, true
 	}
 }
 
@@ -191,7 +206,7 @@ func (l *laws) twice(mark string) {
 func (l *laws) told(s *sim.Start, mark string, err error) {
 	l.Lock()
 	defer l.Unlock()
-	if err != nil && strings.Contains(fmt.Sprintf("%v %+v", err, err), l.service.Token()) {
+	if err != nil && strings.Contains(fmt.Sprintf("%v %+v", err, err), keyPrefix) {
 		l.breach(noSecret, "%s: %v", mark, err)
 	}
 	if !s.Alive() {
@@ -208,8 +223,18 @@ func (l *laws) heard(s *sim.Start, mark string, r *prospectkit.Resolution) {
 	defer l.Unlock()
 	if c := l.calls[mark]; c != nil && r != nil && s.Alive() {
 		c.verdict = r.Verdict
+		l.mark("verdict: %s", r.Verdict)
 	}
 }
+
+// reach marks what a night of seeds has to show at least once.
+func (l *laws) reach(format string, args ...any) {
+	l.Lock()
+	defer l.Unlock()
+	l.mark(format, args...)
+}
+
+func (l *laws) mark(format string, args ...any) { l.reached[fmt.Sprintf(format, args...)] = true }
 
 // fails breaks a law that a program finds out about itself.
 func (l *laws) fails(law string, err error) error {

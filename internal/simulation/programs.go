@@ -26,7 +26,7 @@ import (
 type option func(*run, *user) prospectkit.ClientOption
 
 // kinds are the programs.
-var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer}
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "follower": follower}
 
 // run is a world with a service in it.
 type run struct {
@@ -35,6 +35,7 @@ type run struct {
 	service *sandbox.Sandbox
 	laws    *laws
 	store   *store
+	key     string // that is valid
 }
 
 // user is what a program has at hand.
@@ -59,11 +60,12 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
 			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(u.file), prospectkit.WithWorkspace("main"),
+			prospectkit.WithTokenSource(func(context.Context) (string, error) { return r.key, nil }),
 		}
 		for _, o := range opts {
 			all = append(all, o(r, u))
 		}
-		if u.client, err = prospectkit.New(r.service.BaseURL(), r.service.Token(), all...); err != nil {
+		if u.client, err = prospectkit.New(r.service.BaseURL(), "", all...); err != nil {
 			return err
 		}
 		if err := u.settle(); err != nil {
@@ -150,6 +152,12 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 		defer cancel()
 	}
 	_, err := call(ctx, u.client, opts...)
+	u.laws.reach("outcome: %s", prospectkit.OutcomeOf(err))
+	for _, why := range []error{prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
+		if errors.Is(err, why) {
+			u.laws.reach("error: %v", why)
+		}
+	}
 	u.laws.told(u.Start, mark, err)
 	if late := time.Since(cancelled); !cancelled.IsZero() && late > 2*time.Second {
 		_ = u.laws.fails(contextsEnd, fmt.Errorf("%s %s ended %v after its context: %w", mark, name, late, err))
@@ -238,32 +246,6 @@ func spender(u *user) error {
 	})
 }
 
-// walker reads all rows of a list, one page a call, and stores each with its checkpoint.
-func walker(u *user) error {
-	var progress prospectkit.Progress
-	opts := []prospectkit.PageOption{prospectkit.WithProgress(&progress)}
-	var ids []string
-	if saved := u.Load("walk"); saved != "" {
-		ids = strings.Split(saved, "\n")
-		opts = append(opts, prospectkit.ResumeFrom(ids[0]))
-		ids = ids[1:]
-	}
-	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: 2}, opts...) {
-		if err != nil {
-			return err
-		}
-		ids = append(ids, row.ID())
-		if err := u.Save(u.ctx, "walk", strings.Join(append([]string{progress.Checkpoint()}, ids...), "\n")); err != nil {
-			return err
-		}
-	}
-	slices.Sort(ids)
-	if want := rowIDs(); u.Alive() && !slices.Equal(ids, want) {
-		return u.laws.fails(everyRowOnce, fmt.Errorf("%d rows, not %d: %q", len(ids), len(want), ids))
-	}
-	return nil
-}
-
 // approver approves what it has reviewed.
 func approver(u *user) error {
 	return u.each(func(n int, random *rand.Rand) error {
@@ -290,13 +272,4 @@ func ensurer(u *user) error {
 		}
 		return nil
 	})
-}
-
-const walkedID = "65f0c0ffee65f0c0ffee9999"
-
-func rowIDs() (ids []string) {
-	for i := range 9 {
-		ids = append(ids, fmt.Sprintf("65f0c0ffee65f0c0ffee8%03d", i))
-	}
-	return ids
 }

@@ -21,6 +21,8 @@ type Result struct {
 	Fired []sim.Fired
 	Lines []string
 	Calls int
+
+	Reached map[string]bool
 }
 
 // Run runs the programs that a seed draws.
@@ -32,7 +34,10 @@ func Run(seed sim.Seed, keep bool) Result {
 	err := w.Run(r.prepare)
 	out := Result{Seed: seed, Err: err, Sum: w.Sum(), Steps: w.Steps(), Fired: plan.Fired, Lines: w.Lines()}
 	if r.laws != nil {
-		out.Calls = len(r.laws.calls)
+		out.Calls, out.Reached = len(r.laws.calls), r.laws.reached
+		for _, f := range plan.Fired {
+			out.Reached["fault: "+string(f.Fault)] = true
+		}
 	}
 	return out
 }
@@ -43,19 +48,21 @@ func (r *run) prepare() []*sim.Process {
 	ws := &state.Workspaces[0]
 	ws.Agents = ws.Agents[:1]
 	ws.Credits = 1_000_000
+	r.key = keyPrefix + "1"
+	ws.Keys = []sandbox.Key{{Token: r.key}, {Token: keyPrefix + "2"}}
 	walked := sandbox.List{ID: walkedID, Name: "Walked", CreatedAt: time.Now().Add(-time.Hour)}
 	for _, id := range rowIDs() {
-		walked.Rows = append(walked.Rows, sandbox.Rows(sandbox.Row{"id": id, "firstName": "W"})...)
+		walked.Rows = append(walked.Rows, sandbox.Rows(touched(id))...)
 	}
 	ws.Lists = append(ws.Lists, walked)
 	random := sim.Draws(r.Seed, 1, 1)
 	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices))
 	r.service = sandbox.New(nil, opts...)
-	r.laws = &laws{service: r.service, calls: map[string]*made{}, first: r.service.Balance()}
+	r.laws = &laws{service: r.service, calls: map[string]*made{}, removed: map[string]bool{}, reached: map[string]bool{}, limits: true, first: r.service.Balance()}
 	if random.IntN(4) > 0 {
 		r.laws.credits = 20 + random.Int64N(800)
 	}
-	programs := []string{"writer", "spender", []string{"walker", "approver", "ensurer", "writer"}[random.IntN(4)]}
+	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer"}[random.IntN(4)]}
 	var all []*sim.Process
 	for i, name := range programs {
 		opts := []option{shared}
@@ -66,7 +73,7 @@ func (r *run) prepare() []*sim.Process {
 			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], opts...), Starts: 8, Pause: 10 * time.Minute, Disk: sim.NewDisk(),
 		})
 	}
-	return all
+	return append(all, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
 }
 
 // String is the law that is broken, and the shortest history that breaks it.

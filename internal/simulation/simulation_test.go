@@ -38,13 +38,15 @@ func TestSimulation(t *testing.T) {
 	}
 	began := time.Now()
 	var steps, calls atomic.Int64
+	var sum atomic.Uint64
 	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
 		r := simulation.Run(sim.Seed{Number: n}, false)
 		steps.Add(int64(r.Steps))
+		sum.Add(r.Sum)
 		calls.Add(int64(r.Calls))
 		return r.Err == nil
 	})
-	t.Logf("%d seeds, %d steps, %d calls in %v", *seedsFlag, steps.Load(), calls.Load(), time.Since(began))
+	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v", *seedsFlag, steps.Load(), calls.Load(), sum.Load(), time.Since(began))
 	if broken != nil {
 		t.Error(report(t, simulation.Shrink(*broken)))
 		return

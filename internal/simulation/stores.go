@@ -23,6 +23,9 @@ func newStore() *store { return &store{budgets: map[prospectkit.Surface][]byte{}
 func (s *store) change(u *user, ctx context.Context, what string, do func() error) error {
 	var err error
 	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
+		if t.Fault != "" {
+			u.laws.limits = false // docs/budget.md: each process then keeps to its part, and reports what it sent when the store is back
+		}
 		switch t.Fault {
 		case hangs:
 			select {
