@@ -2,6 +2,7 @@ package simulation
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -77,7 +78,7 @@ func rates() (all []sim.Rate) {
 		sim.Rate{Class: "store", Fault: hangs, Share: 0.01})
 }
 
-// routes finds the operation of a request.
+// routes finds the operation of a request, if its path is documented.
 var routes = func() *http.ServeMux {
 	mux := http.NewServeMux()
 	for _, o := range op.All() {
@@ -110,7 +111,7 @@ type wire struct {
 // RoundTrip sends a request when it is its turn.
 func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	dead := w.start.Do(r.Context(), "request", r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
-		o := opOf(r)
+		o := cmp.Or(opOf(r), w.laws.opOf(r))
 		w.laws.leaves(w.start, o, r)
 		w.service.Clear()
 		for _, f := range requestFaults {

@@ -24,7 +24,8 @@ type laws struct {
 	sync.Mutex
 
 	service  *sandbox.Sandbox
-	seen     int // entries of the books
+	seen     int  // entries of the books
+	news     bool // since the last check
 	calls    map[string]*made
 	credits  int64           // that the guard allows
 	repeated bool            // a gateway has repeated a request, which costs twice
@@ -43,6 +44,7 @@ type made struct {
 	process   string
 	permitted bool // to be sent again although its outcome is unknown
 	twice     bool // a gateway has delivered it twice
+	archived  bool // with a known outcome
 	goal      bool // it makes several requests, each with a ticket of its own
 	arrived   int  // requests that the service got and did not refuse before work
 	applied   int
@@ -76,6 +78,10 @@ const (
 func (l *laws) check() error {
 	l.Lock()
 	defer l.Unlock()
+	if !l.news {
+		return l.broken
+	}
+	l.news = false
 	entries := l.service.Journal()
 	approvals := map[string]int{}
 	for i, e := range entries {
@@ -151,6 +157,7 @@ func absolute(name string) bool {
 func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
 	l.Lock()
 	defer l.Unlock()
+	l.news = true
 	mark := markOf(r)
 	c := l.calls[mark]
 	if c == nil || o == nil || o.FreeRead() || s.Disk == nil {
@@ -161,8 +168,19 @@ func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
 	}
 }
 
+// opOf is the operation of a request with a mark.
+func (l *laws) opOf(r *http.Request) *op.Op {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[markOf(r)]; c != nil {
+		o, _ := op.ByName(c.op)
+		return o
+	}
+	return nil
+}
+
 // remembers: what a dead start has sent, and was not told about, is in doubt or noted as applied.
-func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry) {
+func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubts []string) {
 	l.Lock()
 	defer l.Unlock()
 	for mark, c := range l.calls {
@@ -170,7 +188,7 @@ func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry) {
 			continue
 		}
 		in := entries[mark]
-		if !slices.ContainsFunc(in, func(e journal.Entry) bool { return e.Outcome != journal.NotApplied }) {
+		if !c.archived && !slices.ContainsFunc(in, func(e journal.Entry) bool { return e.Outcome != journal.NotApplied }) {
 			l.breach(nothingForgotten, "%s %s was applied, and is neither known nor in doubt: %v", mark, c.op, in)
 		}
 	}
@@ -180,6 +198,9 @@ func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry) {
 			continue
 		}
 		for _, e := range in {
+			if e.Outcome == journal.Unknown && !slices.Contains(doubts, e.Ticket.ID) {
+				l.breach(nothingForgotten, "%s %s is unknown, and not in doubt", mark, c.op)
+			}
 			if e.Outcome == journal.Applied && c.applied == 0 && !absolute(c.op) || e.Outcome == journal.NotApplied && c.applied > 0 {
 				l.breach(claimsAreTrue, "%s %s is noted as %s, applied: %d", mark, c.op, e.Outcome, c.applied)
 			}
@@ -192,6 +213,16 @@ func (l *laws) begin(mark string, c *made) {
 	l.Lock()
 	defer l.Unlock()
 	l.calls[mark] = c
+}
+
+// archive takes what leaves a journal.
+func (l *laws) archive(e journal.Entry) error {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))]; c != nil {
+		c.archived = e.Outcome == journal.Applied || c.archived
+	}
+	return nil
 }
 
 func (l *laws) twice(mark string) {
@@ -213,7 +244,7 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 		return
 	}
 	if c := l.calls[mark]; c != nil {
-		c.told = prospectkit.OutcomeOf(err)
+		c.told, l.news = prospectkit.OutcomeOf(err), true
 	}
 }
 
@@ -222,7 +253,7 @@ func (l *laws) heard(s *sim.Start, mark string, r *prospectkit.Resolution) {
 	l.Lock()
 	defer l.Unlock()
 	if c := l.calls[mark]; c != nil && r != nil && s.Alive() {
-		c.verdict = r.Verdict
+		c.verdict, l.news = r.Verdict, true
 		l.mark("verdict: %s", r.Verdict)
 	}
 }

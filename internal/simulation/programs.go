@@ -85,11 +85,16 @@ func (u *user) settle() error {
 		mark := markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))
 		entries[mark] = append(entries[mark], e)
 	}
-	u.laws.remembers(u.Start, entries)
+	var tickets []journal.Ticket
+	var ids []string
 	for ticket, err := range u.client.InDoubt(u.ctx) {
 		if err != nil {
 			return err
 		}
+		tickets, ids = append(tickets, ticket), append(ids, ticket.ID)
+	}
+	u.laws.remembers(u.Start, entries, ids)
+	for _, ticket := range tickets {
 		r, _ := u.client.Resolve(u.ctx, ticket)
 		u.laws.heard(u.Start, markIn(strings.Replace(ticket.Actor, "#", "mark=", 1)), r)
 	}
@@ -224,6 +229,9 @@ func writer(u *user) error {
 				})
 			}
 			both.Wait()
+		}
+		if n%4 == 3 {
+			_ = u.file.Compact(u.ctx, time.Now(), u.laws.archive)
 		}
 		u.writeAny(u.ctx, random, n)
 		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Minute))))
