@@ -27,8 +27,9 @@ type laws struct {
 	seen     int  // entries of the books
 	news     bool // since the last check
 	calls    map[string]*made
-	credits  int64           // that the guard allows
-	repeated bool            // a gateway has repeated a request, which costs twice
+	credits  int64 // that the guard allows
+	repeated bool  // a gateway has repeated a request, which costs twice
+	held     func() (int64, error)
 	first    int64           // the balance at the beginning
 	limits   bool            // the service refuses who is too fast
 	edits    int             // by teammates
@@ -115,10 +116,20 @@ func (l *laws) check() error {
 	for mark, c := range l.calls {
 		l.judge(mark, c)
 	}
-	if spent := l.first - l.service.Balance(); l.credits > 0 && !l.repeated && spent > l.credits {
-		l.breach(capHolds, "spent %d of %d", spent, l.credits)
-	}
+	l.judgeCredits()
 	return l.broken
+}
+
+// judgeCredits holds the ledger of the service against the cap, and against what the guards hold in their store.
+func (l *laws) judgeCredits() {
+	if l.credits == 0 || l.repeated {
+		return
+	}
+	spent := l.first - l.service.Balance()
+	held, err := l.held()
+	if err != nil || spent > l.credits || held < spent || held > l.credits {
+		l.breach(capHolds, "spent %d, held %d, cap %d, %v", spent, held, l.credits, err)
+	}
 }
 
 // beforeWork reports whether a response proves that the service has done nothing.
@@ -160,11 +171,15 @@ func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
 	l.news = true
 	mark := markOf(r)
 	c := l.calls[mark]
-	if c == nil || o == nil || o.FreeRead() || s.Disk == nil {
+	if o == nil || o.FreeRead() || s.Disk == nil {
 		return
 	}
-	if !bytes.Contains(s.Disk.Durable("journal"), []byte("#"+mark+`"`)) {
-		l.breach(nothingForgotten, "%s %s leaves without a durable ticket", mark, c.op)
+	ticket := `"op":"` + o.Name + `"` // of a part of a call that makes several
+	if c != nil {
+		ticket = "#" + mark + `"`
+	}
+	if !bytes.Contains(s.Disk.Durable("journal"), []byte(ticket)) {
+		l.breach(nothingForgotten, "%s %s leaves without a durable ticket", mark, o.Name)
 	}
 }
 
@@ -215,6 +230,13 @@ func (l *laws) begin(mark string, c *made) {
 	l.calls[mark] = c
 }
 
+// again asks the laws although nothing has arrived.
+func (l *laws) again() {
+	l.Lock()
+	defer l.Unlock()
+	l.news = true
+}
+
 // archive takes what leaves a journal.
 func (l *laws) archive(e journal.Entry) error {
 	l.Lock()
@@ -228,8 +250,9 @@ func (l *laws) archive(e journal.Entry) error {
 func (l *laws) twice(mark string) {
 	l.Lock()
 	defer l.Unlock()
+	l.repeated = true
 	if c := l.calls[mark]; c != nil {
-		c.twice, l.repeated = true, true
+		c.twice = true
 	}
 }
 

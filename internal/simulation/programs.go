@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/filesystem"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/sim"
@@ -106,18 +107,22 @@ func guarded(r *run, u *user) prospectkit.ClientOption {
 	return prospectkit.WithSpendGuard(spend.NewSharedGuard(r.laws.credits, guardPrices, guardStore{r.store, u}))
 }
 
-// guardPrices are at least those of the service.
-var guardPrices = spend.Prices{
-	"search.prospects": {PerResult: 2}, "search.run-saved": {PerResult: 3}, "search.companies": {PerCall: 500},
-	"lists.add-members": {PerItem: 7, ItemsIn: "contactIds"}, "lists.add-contacts": {PerItem: 3, ItemsIn: "contacts"},
-	"lists.save-to-list": {PerCall: 40}, "contacts.resolve": {PerCall: 6}, "campaigns.create": {PerCall: 60},
-	"campaigns.preview-step": {PerCall: 9}, "imports.create": {PerCall: 8},
-}
-
-var servicePrices = sandbox.Prices{
-	"search.prospects": 2, "search.run-saved": 3, "search.companies": 5, "lists.add-members": 7, "lists.add-contacts": 3,
-	"lists.save-to-list": 4, "contacts.resolve": 6, "campaigns.create": 60, "campaigns.preview-step": 9, "imports.create": 8,
-}
+// The prices of the service, and those that the guard is told. The draft of the state has no cap, so its activation has no price.
+var (
+	servicePrices = sandbox.Prices{
+		"search.prospects": 2, "search.run-saved": 3, "search.companies": 5, "search.save-to-list": 2, "lists.add-members": 7,
+		"lists.add-contacts": 3, "lists.save-to-list": 4, "contacts.resolve": 6, "campaigns.create": 60, "campaigns.preview-step": 9,
+		"imports.create": 8, "agents.create-people-watcher": 400, "agents.create-person-discovery": 90,
+	}
+	guardPrices = spend.Prices{
+		"search.prospects": {PerResult: 2}, "search.run-saved": {PerResult: 3}, "search.companies": {PerCall: 500},
+		"search.save-to-list": {WorstCase: func(spend.Call) (int64, error) { return 2 * 200, nil }},
+		"lists.add-members":   {PerItem: 7, ItemsIn: "contactIds"}, "lists.add-contacts": {PerItem: 3, ItemsIn: "contacts"},
+		"lists.save-to-list": {PerCall: 40}, "contacts.resolve": {PerCall: 6}, "campaigns.create": {PerCall: 60},
+		"campaigns.preview-step": {PerCall: 9}, "imports.create": {PerCall: 8},
+		"agents.create-web-monitor": {Runs: 33}, "agents.create-person-discovery": {Runs: 33},
+	}
+)
 
 // calls is how many calls a program makes.
 const calls = 10
@@ -139,9 +144,11 @@ func (u *user) each(do func(n int, random *rand.Rand) error) error {
 	return nil
 }
 
+func (u *user) mark(n int) string { return fmt.Sprintf("%s.%d.%d", u.Name, u.Number, n) }
+
 // write makes one call, and notes what it claims.
 func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string, call tests.AnyCall) {
-	mark := fmt.Sprintf("%s.%d.%d", u.Name, u.Number, n)
+	mark := u.mark(n)
 	c := &made{op: name, process: u.Name}
 	opts := []prospectkit.CallOption{prospectkit.WithQuery("mark", mark)}
 	if c.permitted = random.IntN(8) == 0; c.permitted {
@@ -173,8 +180,8 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 	}
 }
 
-// writes are the calls of a writer, each with a name or a target of its own where the outcome could be another call's.
-func writes(random *rand.Rand, mark string) (string, tests.AnyCall) {
+// callOf is a call of an operation, with a name of its own where the outcome could be another call's.
+func callOf(name, mark string) tests.AnyCall {
 	type (
 		client = *prospectkit.Client
 		option = prospectkit.CallOption
@@ -195,11 +202,10 @@ func writes(random *rand.Rand, mark string) (string, tests.AnyCall) {
 			return c.Agents.Create(ctx, monitor, opts...)
 		},
 	}
-	name := writeNames[random.IntN(len(writeNames))]
 	if call, ok := own[name]; ok {
-		return name, call
+		return call
 	}
-	return name, tests.EveryCall[name]
+	return tests.EveryCall[name]
 }
 
 // writeNames are the operations that need a ticket; creating a list, whose outcome can be looked up, comes more often.
@@ -240,19 +246,42 @@ func writer(u *user) error {
 }
 
 func (u *user) writeAny(ctx context.Context, random *rand.Rand, n int) {
-	name, call := writes(random, fmt.Sprintf("%s.%d.%d", u.Name, u.Number, n))
-	u.write(ctx, random, n, name, call)
+	name := writeNames[random.IntN(len(writeNames))]
+	u.write(ctx, random, n, name, callOf(name, u.mark(n)))
 }
 
-// spender makes calls that cost credits.
+// spender makes calls that cost credits, and starts agents, whose runs cost some for weeks.
 func spender(u *user) error {
 	names := slices.Sorted(maps.Keys(servicePrices))
 	return u.each(func(n int, random *rand.Rand) error {
-		name := names[random.IntN(len(names))]
-		u.write(u.ctx, random, n, name, tests.EveryCall[name])
+		agent, most := u.mark(n), 1000+random.IntN(2000)
+		switch random.IntN(8) {
+		case 0:
+			page, err := u.client.Search.ProspectsPage(u.ctx, prospectkit.SearchParams{Filters: vps, Size: random.IntN(101)})
+			if err == nil && page.More() {
+				_, _ = page.Next(u.ctx)
+			}
+		case 1:
+			w := tests.Watcher()
+			w.ListName, w.Start, w.MaxCreditSpend, w.Frequency = agent, random.IntN(2) == 0, most, 1+random.IntN(9)
+			_, _ = u.client.Agents.Create(u.ctx, w)
+		case 2:
+			m := tests.Monitor()
+			m.ListName, m.MaxCreditSpend = agent, most
+			_, _ = u.client.Agents.CreateAndStart(u.ctx, m)
+		case 3:
+			d := tests.Discovery()
+			d.ListName, d.MaxCreditSpend, d.Start = agent, most, true
+			_, _ = u.client.Agents.Ensure(u.ctx, d)
+		default:
+			name := names[random.IntN(len(names))]
+			u.write(u.ctx, random, n, name, callOf(name, u.mark(n)))
+		}
 		return nil
 	})
 }
+
+var vps = filter.Search{"job_title_levels": filter.Including("vp")}
 
 // approver approves what it has reviewed.
 func approver(u *user) error {

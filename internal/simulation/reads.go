@@ -54,6 +54,10 @@ func (r *run) teammate(s *sim.Start) error {
 			return err
 		}
 	}
+	if random.IntN(4) == 0 {
+		time.Sleep(100 * 24 * time.Hour) // until all agents have expired
+		r.laws.again()
+	}
 	return nil
 }
 

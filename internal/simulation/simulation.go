@@ -56,12 +56,18 @@ func (r *run) prepare() []*sim.Process {
 	}
 	ws.Lists = append(ws.Lists, walked)
 	random := sim.Draws(r.Seed, 1, 1)
+	for i := range 40 {
+		ws.Prospects = append(ws.Prospects, sandbox.Rows(sandbox.Row{
+			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
+		})...)
+	}
 	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices))
 	r.service = sandbox.New(nil, opts...)
 	r.laws = &laws{service: r.service, calls: map[string]*made{}, removed: map[string]bool{}, reached: map[string]bool{}, limits: true, first: r.service.Balance()}
 	if random.IntN(4) > 0 {
-		r.laws.credits = 20 + random.Int64N(800)
+		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
 	}
+	r.laws.held = r.heldCredits
 	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer"}[random.IntN(4)]}
 	var all []*sim.Process
 	for i, name := range programs {

@@ -8,6 +8,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/spend"
 )
 
 // store is a database that processes share, and that survives them all.
@@ -66,6 +67,20 @@ func (g guardStore) Update(ctx context.Context, change func([]byte) ([]byte, err
 		}
 		return err
 	})
+}
+
+// peek reads the state of the guards, and changes nothing.
+type peek struct{ *store }
+
+func (p peek) Update(_ context.Context, change func([]byte) ([]byte, error)) error {
+	_, err := change(p.spend)
+	return err
+}
+
+// heldCredits is what counts against the cap, by the store.
+func (r *run) heldCredits() (int64, error) {
+	books, err := spend.NewSharedGuard(r.laws.credits, nil, peek{r.store}).Books(context.Background())
+	return books.Total.Committed + books.Total.InDoubt, err
 }
 
 // budgetStore holds the state of budgets.
