@@ -33,11 +33,13 @@ type Disk struct {
 	durable map[string]*inode
 	locked  map[string]*Start
 	power   bool // it has failed
+
+	Reached map[string]bool // what a restart has met
 }
 
 // NewDisk returns an empty disk.
 func NewDisk() *Disk {
-	return &Disk{names: map[string]*inode{}, durable: map[string]*inode{}, locked: map[string]*Start{}}
+	return &Disk{names: map[string]*inode{}, durable: map[string]*inode{}, locked: map[string]*Start{}, Reached: map[string]bool{}}
 }
 
 type inode struct {
@@ -87,26 +89,28 @@ func (d *Disk) restart(random *rand.Rand) {
 	}
 	d.power = false
 	if random.IntN(2) == 0 { // changes of names are durable together, or not
+		d.Reached["names were lost"] = d.Reached["names were lost"] || !maps.Equal(d.names, d.durable)
 		d.names = maps.Clone(d.durable)
 	}
 	d.durable = maps.Clone(d.names)
 	for _, name := range slices.Sorted(maps.Keys(d.names)) {
 		n := d.names[name]
-		n.data = n.survivors(random)
+		n.data = n.survivors(random, d.Reached)
 		n.disk, n.writes = slices.Clone(n.data), nil
 	}
 }
 
 // survivors is what is there after the power has failed: each write that is not durable is whole, in part, damaged or lost, whatever came
 // before it.
-func (n *inode) survivors(random *rand.Rand) []byte {
+func (n *inode) survivors(random *rand.Rand, reached map[string]bool) []byte {
 	data := slices.Clone(n.disk)
 	for _, w := range n.writes {
-		switch text := w.text; random.IntN(4) {
-		case 0: // lost
+		kind := random.IntN(4)
+		reached["a write was "+[]string{"lost", "kept", "torn", "damaged"}[kind]] = true
+		switch text := w.text; kind {
 		case 1:
 			data = n.apply(data, w)
-		case 2: // torn
+		case 2:
 			if w.at >= 0 {
 				from := random.IntN(len(text) + 1)
 				data = n.apply(data, write{w.at + from, text[from : from+random.IntN(len(text)-from+1)]})

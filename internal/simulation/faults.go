@@ -37,6 +37,7 @@ var requestFaults = []struct {
 	{"500", 0.02, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR")}},
 	{"sparse 500", 0.01, []sandbox.FaultOption{sandbox.Status(500, "")}},
 	{"500 of a gateway", 0.01, []sandbox.FaultOption{sandbox.HTML(502)}},
+	{"520 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(520)}},
 	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
 	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
 	{"500, applied", 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},

@@ -37,6 +37,8 @@ type run struct {
 	laws    *laws
 	store   *store
 	key     string // that is valid
+
+	processes []*sim.Process
 }
 
 // user is what a program has at hand.
@@ -61,6 +63,11 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
 			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(u.file), prospectkit.WithWorkspace("main"),
+			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+				if e.Kind == prospectkit.EventDecision {
+					r.laws.reach("decision: %s", e.Reason)
+				}
+			}),
 			prospectkit.WithTokenSource(func(context.Context) (string, error) { return r.key, nil }),
 		}
 		for _, o := range opts {

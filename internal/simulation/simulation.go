@@ -35,11 +35,30 @@ func Run(seed sim.Seed, keep bool) Result {
 	out := Result{Seed: seed, Err: err, Sum: w.Sum(), Steps: w.Steps(), Fired: plan.Fired, Lines: w.Lines()}
 	if r.laws != nil {
 		out.Calls, out.Reached = len(r.laws.calls), r.laws.reached
-		for _, f := range plan.Fired {
-			out.Reached["fault: "+string(f.Fault)] = true
-		}
+		r.collect(plan.Fired)
 	}
 	return out
+}
+
+// collect marks what the run has shown.
+func (r *run) collect(fired []sim.Fired) {
+	for _, f := range fired {
+		r.laws.mark("fault: %s", f.Fault)
+	}
+	for _, p := range r.processes {
+		if p.Disk != nil {
+			for what := range p.Disk.Reached {
+				r.laws.mark("restart: %s", what)
+			}
+		}
+	}
+	if books, err := r.books(); err == nil && r.laws.credits > 0 {
+		for what, n := range map[string]int64{"committed": books.Committed, "in doubt": books.InDoubt, "released": books.Released} {
+			if n > 0 {
+				r.laws.mark("guard: %s", what)
+			}
+		}
+	}
 }
 
 // prepare makes the service and three processes.
@@ -67,9 +86,13 @@ func (r *run) prepare() []*sim.Process {
 	if random.IntN(4) > 0 {
 		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
 	}
-	r.laws.held = r.heldCredits
+	r.laws.held = func() (int64, error) {
+		total, err := r.books()
+		return total.Committed + total.InDoubt, err
+	}
 	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer"}[random.IntN(4)]}
 	var all []*sim.Process
+	defer func() { r.processes = all }()
 	for i, name := range programs {
 		opts := []option{shared}
 		if r.laws.credits > 0 {

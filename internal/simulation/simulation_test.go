@@ -2,9 +2,11 @@ package simulation_test
 
 import (
 	"flag"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -18,9 +20,10 @@ import (
 )
 
 var (
-	seedsFlag = flag.Int("seeds", 200, "how many seeds TestSimulation runs")
-	fromFlag  = flag.Uint64("from", 0, "the first of them")
-	twiceFlag = flag.Int("twice", 40, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
+	seedsFlag  = flag.Int("seeds", 200, "how many seeds TestSimulation runs")
+	fromFlag   = flag.Uint64("from", 0, "the first of them")
+	updateFlag = flag.Bool("update", false, "writes testdata/reached.txt")
+	twiceFlag  = flag.Int("twice", 40, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
 )
 
 // replayVar holds a seed that was printed.
@@ -38,11 +41,13 @@ func TestSimulation(t *testing.T) {
 	}
 	began := time.Now()
 	var steps, calls atomic.Int64
+	reached := newMarks()
 	var sum atomic.Uint64
 	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
 		r := simulation.Run(sim.Seed{Number: n}, false)
 		steps.Add(int64(r.Steps))
 		sum.Add(r.Sum)
+		reached.add(r.Reached)
 		calls.Add(int64(r.Calls))
 		return r.Err == nil
 	})
@@ -51,7 +56,40 @@ func TestSimulation(t *testing.T) {
 		t.Error(report(t, simulation.Shrink(*broken)))
 		return
 	}
-	require.Positive(t, calls.Load())
+	reached.require(t, *seedsFlag >= 2000)
+}
+
+// marks are what the seeds have shown so far.
+type marks struct {
+	sync.Mutex
+
+	all map[string]bool
+}
+
+func newMarks() *marks { return &marks{all: map[string]bool{}} }
+
+func (m *marks) add(more map[string]bool) {
+	m.Lock()
+	defer m.Unlock()
+	maps.Copy(m.all, more)
+}
+
+// require demands that enough seeds have shown everything in the file: each row of the decision table, each verdict, outcome and fault.
+func (m *marks) require(t *testing.T, enough bool) {
+	t.Helper()
+	file := filepath.Join("testdata", "reached.txt")
+	if *updateFlag {
+		require.NoError(t, os.WriteFile(file, []byte(strings.Join(slices.Sorted(maps.Keys(m.all)), "\n")+"\n"), 0o600))
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	if !enough {
+		require.NotEmpty(t, m.all)
+		return
+	}
+	for line := range strings.Lines(string(text)) {
+		require.True(t, m.all[strings.TrimSpace(line)], "never reached: %s", line)
+	}
 }
 
 // report writes the trace to a file, and returns the line.

@@ -77,10 +77,10 @@ func (p peek) Update(_ context.Context, change func([]byte) ([]byte, error)) err
 	return err
 }
 
-// heldCredits is what counts against the cap, by the store.
-func (r *run) heldCredits() (int64, error) {
+// books are those of the guards, by the store.
+func (r *run) books() (spend.Book, error) {
 	books, err := spend.NewSharedGuard(r.laws.credits, nil, peek{r.store}).Books(context.Background())
-	return books.Total.Committed + books.Total.InDoubt, err
+	return books.Total, err
 }
 
 // budgetStore holds the state of budgets.
