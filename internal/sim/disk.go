@@ -267,7 +267,12 @@ func (h *handle) Truncate(size int64) error {
 
 func (h *handle) Sync() error {
 	n := h.inode
-	return h.do("fsync", h.name, func() { n.disk, n.writes = slices.Clone(n.data), nil }, func() { n.writes = nil })
+	return h.do("fsync", h.name, func() {
+		for _, w := range n.writes { // and not what an earlier fsync has lost
+			n.disk = n.apply(n.disk, w)
+		}
+		n.writes = nil
+	}, func() { n.writes = nil })
 }
 
 func (h *handle) Stat() (fs.FileInfo, error) {

@@ -3,9 +3,11 @@ package simulation
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"errors"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -47,11 +49,14 @@ var requestFaults = []struct {
 	{"429", 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
 	{"421", 0.005, []sandbox.FaultOption{sandbox.HTML(421)}},
 	{"undocumented fields", 0.005, []sandbox.FaultOption{sandbox.ExtraFields()}},
+	{arrivesLate, 0.02, nil},
 }
 
 const (
 	duplicated sim.Fault = "delivered twice" // by a gateway
 	slowBody   sim.Fault = "slow body"
+
+	arrivesLate sim.Fault = "arrives after the connection was cut"
 )
 
 // Faults of a store that processes share.
@@ -120,8 +125,13 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 				w.service.Fail("*", append([]sandbox.FaultOption{sandbox.First(1)}, f.does...)...)
 			}
 		}
-		if t.Fault == duplicated {
-			w.deliverTwice(r)
+		switch t.Fault {
+		case duplicated:
+			w.laws.twice(markOf(r))
+			w.deliver(copied(r))
+		case arrivesLate:
+			err = w.deliverLate(r)
+			return err.Error()
 		}
 		if resp, err = w.service.Transport().RoundTrip(r); err != nil {
 			return err.Error()
@@ -148,19 +158,35 @@ func (b trickle) Read(p []byte) (int, error) {
 	return b.ReadCloser.Read(p[:min(len(p), 16)])
 }
 
-// deliverTwice sends what somebody sends a second time.
-func (w wire) deliverTwice(r *http.Request) {
+// copied is the same request without its connection. The first one can still be sent.
+func copied(r *http.Request) *http.Request {
 	var body []byte
 	if r.Body != nil {
 		body, _ = io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 	}
-	first := r.Clone(w.start.Context("gateway"))
-	first.Body = io.NopCloser(bytes.NewReader(body))
-	w.laws.twice(markOf(r))
-	if resp, err := w.service.Transport().RoundTrip(first); err == nil {
+	again := r.Clone(context.Background())
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	return again
+}
+
+// deliver sends what nobody waits for.
+func (w wire) deliver(r *http.Request) {
+	if resp, err := w.service.Transport().RoundTrip(r); err == nil {
 		_ = resp.Body.Close()
 	}
+	w.laws.again()
+}
+
+// deliverLate keeps a request on its way for some seconds, less than a change may take to show.
+func (w wire) deliverLate(r *http.Request) error {
+	late := copied(r)
+	trace := httptrace.ContextClientTrace(r.Context()) // the client has one for each attempt
+	trace.GetConn("")
+	trace.GotConn(httptrace.GotConnInfo{})
+	trace.WroteHeaders()
+	time.AfterFunc(5*time.Second, func() { w.deliver(late) })
+	return io.EOF
 }
 
 var errAway = errors.New("the store is away")

@@ -276,6 +276,9 @@ func (l *laws) heard(s *sim.Start, mark string, r *prospectkit.Resolution) {
 	l.Lock()
 	defer l.Unlock()
 	if c := l.calls[mark]; c != nil && r != nil && s.Alive() {
+		if r.Verdict == prospectkit.VerdictNotSeen && !r.Final && c.applied == 0 {
+			return // it may still show
+		}
 		c.verdict, l.news = r.Verdict, true
 		l.mark("verdict: %s", r.Verdict)
 	}
