@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -63,7 +64,7 @@ func (p *Process) live() {
 			p.world.Note("%s.%d returned", p.Name, number)
 			break
 		}
-		random := p.world.draws(uint64(p.index), uint64(number)<<32)
+		random := p.world.draws(p.index, number<<32)
 		if p.Disk != nil {
 			p.Disk.restart(random)
 		}
@@ -115,7 +116,9 @@ type strandKey struct{}
 // Context is that of one strand of the program, a part that does one thing at a time. It ends with the start, and holds the source of what its
 // calls leave to chance.
 func (s *Start) Context(strand string) context.Context {
-	source := chance.New(s.world.Seed<<8^uint64(s.index), uint64(s.Number)<<32|uint64(len(strand)))
+	about := fnv.New64a()
+	_, _ = fmt.Fprint(about, s.Name, s.Number, strand)
+	source := chance.New(s.world.Seed, about.Sum64())
 	return chance.With(context.WithValue(s.context, strandKey{}, strand), source)
 }
 
@@ -162,7 +165,7 @@ func (s *Start) over() bool {
 func (s *Start) Alive() bool { return !s.over() }
 
 // Random is for what the program itself leaves to chance, the same in every start.
-func (s *Start) Random(about uint64) *rand.Rand { return s.world.draws(uint64(s.index), about<<40) }
+func (s *Start) Random(about int) *rand.Rand { return s.world.draws(s.index, about<<20) }
 
 // World is where the start runs.
 func (s *Start) World() *World { return s.world }

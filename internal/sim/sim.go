@@ -86,14 +86,15 @@ func (w *World) drive() {
 	for {
 		synctest.Wait()
 		w.judge()
-		if w.pending() == 0 {
-			if w.left == 0 {
-				return
-			}
+		held, left := w.pending()
+		switch {
+		case held == 0 && left == 0:
+			return
+		case held == 0:
 			<-w.news // time passes
 			continue
 		}
-		random := w.draws(^uint64(0), uint64(w.steps))
+		random := w.draws(-1, w.steps)
 		time.Sleep(1 + time.Duration(random.Int64N(int64(max(w.Pace, 1)))))
 		synctest.Wait()
 		if t := w.choose(random); t != nil {
@@ -102,10 +103,10 @@ func (w *World) drive() {
 	}
 }
 
-func (w *World) pending() int {
+func (w *World) pending() (held, left int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return len(w.held)
+	return len(w.held), w.left
 }
 
 // choose takes one of the turns that wait. Their order does not depend on which goroutine was faster.
@@ -124,17 +125,17 @@ func (w *World) choose(random *rand.Rand) *Turn {
 	w.steps++
 	t.start.steps++
 	t.key = Key{t.start.index, t.start.steps}
-	t.Rand = w.draws(uint64(t.start.index), uint64(t.start.steps))
+	t.Rand = w.draws(t.start.index, t.start.steps)
 	t.Fault = w.Plan.At(t)
 	return t
 }
 
 // draws is a source of its own for each step of each process.
-func (w *World) draws(process, step uint64) *rand.Rand { return Draws(w.Seed, process, step) }
+func (w *World) draws(process, step int) *rand.Rand { return Draws(w.Seed, process, step) }
 
 // Draws is a source that differs for each of its arguments.
-func Draws(seed, a, b uint64) *rand.Rand {
-	return rand.New(rand.NewPCG(seed^a*0x9e3779b97f4a7c15, b*0xd1342543de82ef95+seed))
+func Draws(seed uint64, a, b int) *rand.Rand {
+	return rand.New(rand.NewPCG(seed^uint64(a)*0x9e3779b97f4a7c15, uint64(b)*0xd1342543de82ef95+seed)) //nolint:gosec // G115: any bits will do
 }
 
 // judge asks the laws. After the first break everything stops.

@@ -121,7 +121,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		w.laws.leaves(w.start, o, r)
 		w.service.Clear()
 		for _, f := range requestFaults {
-			if f.fault == t.Fault && f.does != nil && !(o != nil && o.Class == op.PaidRead && len(f.does) > 1) {
+			if f.fault == t.Fault && f.does != nil && (o == nil || o.Class != op.PaidRead || len(f.does) == 1) {
 				w.service.Fail("*", append([]sandbox.FaultOption{sandbox.First(1)}, f.does...)...)
 			}
 		}

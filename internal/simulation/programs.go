@@ -62,7 +62,7 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		u.file = opened.(*journal.FileJournal)
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
-			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(u.file), prospectkit.WithWorkspace("main"),
+			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s}), prospectkit.WithWorkspace("main"),
 			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 				if e.Kind == prospectkit.EventDecision {
 					r.laws.reach("decision: %s", e.Reason)
@@ -81,6 +81,27 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		}
 		return do(u)
 	}
+}
+
+// orderly lets one strand at a time begin to use the journal: a step can wake two.
+type orderly struct {
+	*journal.FileJournal
+
+	start *sim.Start
+}
+
+func (o orderly) Sending(ctx context.Context, t journal.Ticket) error {
+	if err := o.start.Do(ctx, "journal", "sending", func(*sim.Turn) string { return "" }); err != nil {
+		return err
+	}
+	return o.FileJournal.Sending(ctx, t)
+}
+
+func (o orderly) Ended(ctx context.Context, id string, outcome journal.Outcome) error {
+	if err := o.start.Do(ctx, "journal", "ended", func(*sim.Turn) string { return "" }); err != nil {
+		return err
+	}
+	return o.FileJournal.Ended(ctx, id, outcome)
 }
 
 // settle resolves what earlier starts left in doubt.
@@ -141,7 +162,7 @@ func (u *user) each(do func(n int, random *rand.Rand) error) error {
 		if err := u.Save(u.ctx, "calls", strconv.Itoa(n+1)); err != nil {
 			return err
 		}
-		if err := do(n, u.Random(uint64(n+1))); err != nil {
+		if err := do(n, u.Random(n+1)); err != nil {
 			return err
 		}
 		if !u.Alive() {
@@ -233,7 +254,7 @@ func writer(u *user) error {
 		if n == calls/2 {
 			var both sync.WaitGroup
 			for _, strand := range []string{"left", "right"} {
-				own := u.Random(uint64(100 + len(strand)))
+				own := u.Random(100 + len(strand))
 				both.Go(func() {
 					ctx := u.Context(strand)
 					if u.Save(ctx, strand, "") == nil { // so that they begin one after the other
@@ -295,7 +316,7 @@ func approver(u *user) error {
 	return u.each(func(n int, random *rand.Rand) error {
 		seen, err := u.client.Campaigns.Review(u.ctx, tests.CampaignID)
 		if err != nil {
-			return nil // the next call tries again
+			return nil //nolint:nilerr // the next call tries again
 		}
 		u.write(u.ctx, random, n, "campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), opts...)
@@ -308,7 +329,7 @@ func approver(u *user) error {
 func ensurer(u *user) error {
 	spec := tests.Discovery()
 	spec.ListName, spec.MaxCreditSpend = "ensured agent", 1000
-	return u.each(func(n int, random *rand.Rand) error {
+	return u.each(func(n int, _ *rand.Rand) error {
 		if n%2 == 0 {
 			_, _ = u.client.Lists.Ensure(u.ctx, prospectkit.NewList{Name: "ensured"})
 		} else {

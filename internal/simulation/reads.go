@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -46,9 +47,9 @@ func (r *run) teammate(s *sim.Start) error {
 	for range 3 + random.IntN(5) {
 		time.Sleep(time.Duration(random.Int64N(int64(3 * time.Minute))))
 		kind := random.IntN(5)
-		err := s.Do(ctx, "edit", "edit", func(t *sim.Turn) string {
+		err := s.Do(ctx, "edit", "edit", func(*sim.Turn) string {
 			r.service.Do(func(tx *sandbox.Tx) { r.edit(tx, kind, rowIDs()[random.IntN(9)]) })
-			return fmt.Sprint(kind)
+			return strconv.Itoa(kind)
 		})
 		if err != nil {
 			return err

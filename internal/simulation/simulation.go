@@ -107,11 +107,11 @@ func (r *run) prepare() []*sim.Process {
 
 // String is the law that is broken, and the shortest history that breaks it.
 func (r Result) String() string {
-	text := fmt.Sprintf("seed %s: %v", r.Seed, r.Err)
+	lines := []string{fmt.Sprintf("seed %s: %v", r.Seed, r.Err)}
 	for _, f := range r.Fired {
-		text += "\n  " + f.String()
+		lines = append(lines, f.String())
 	}
-	return text
+	return strings.Join(lines, "\n  ")
 }
 
 // Shrink removes faults from a run for as long as it breaks the same law.

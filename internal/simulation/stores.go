@@ -21,13 +21,13 @@ type store struct {
 func newStore() *store { return &store{budgets: map[prospectkit.Surface][]byte{}} }
 
 // change is a transaction: a step.
-func (s *store) change(u *user, ctx context.Context, what string, do func() error) error {
+func (s *store) change(ctx context.Context, u *user, what string, do func() error) error {
 	var err error
 	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
 		if t.Fault != "" {
 			u.laws.limits = false // docs/budget.md: each process then keeps to its part, and reports what it sent when the store is back
 		}
-		switch t.Fault {
+		switch t.Fault { //nolint:exhaustive // the engine sees to the others
 		case hangs:
 			select {
 			case <-ctx.Done():
@@ -60,7 +60,7 @@ type guardStore struct {
 }
 
 func (g guardStore) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
-	return g.change(g.user, ctx, "spend", func() error {
+	return g.change(ctx, g.user, "spend", func() error {
 		next, err := change(g.spend)
 		if err == nil {
 			g.spend = next
@@ -91,7 +91,7 @@ type budgetStore struct {
 }
 
 func (b budgetStore) Exchange(ctx context.Context, s prospectkit.Surface, ask *prospectkit.BudgetAsk) (reply prospectkit.BudgetReply, err error) {
-	err = b.change(b.user, ctx, "budget "+string(s), func() error {
+	err = b.change(ctx, b.user, "budget "+string(s), func() error {
 		b.budgets[s], reply = ask.Decide(b.budgets[s], time.Now(), 3)
 		return nil
 	})
