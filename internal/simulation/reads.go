@@ -68,7 +68,7 @@ func (r *run) edit(tx *sandbox.Tx, kind int, id string) {
 	r.laws.edits++
 	switch {
 	case kind < 2:
-		tx.AddRows(walkedID, touched(""))
+		tx.AddRows(walkedID, touched(""), touched(""))
 		r.laws.appended = true
 	case kind == 2 && !r.laws.removed[id]:
 		tx.RemoveRows(walkedID, id)
@@ -153,6 +153,12 @@ func (u *user) editsSoFar() int {
 	return u.laws.edits
 }
 
+func (u *user) rowsRemoved() bool {
+	u.laws.Lock()
+	defer u.laws.Unlock()
+	return len(u.laws.removed) > 0
+}
+
 func (u *user) saveCopy(m *mirror) error {
 	text, err := json.Marshal(m)
 	return errors.Join(err, u.Save(u.ctx, "copy", string(text)))
@@ -161,8 +167,11 @@ func (u *user) saveCopy(m *mirror) error {
 // follow brings the copy up to date.
 func (u *user) follow(m *mirror) error {
 	if m.Walking == "" {
-		held := changes.Holding(func(context.Context) (int, error) { return len(m.Rows), nil })
-		for change, err := range u.client.Lists.Changes(u.ctx, walkedID, m.Saved, held) {
+		var opts []changes.Option
+		if u.holds() {
+			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.Rows), nil }))
+		}
+		for change, err := range u.client.Lists.Changes(u.ctx, walkedID, m.Saved, opts...) {
 			full, required := errors.AsType[*changes.FullSyncRequiredError](err)
 			switch {
 			case required && full.After != "":
@@ -192,6 +201,9 @@ func (u *user) follow(m *mirror) error {
 	return u.saveCopy(m)
 }
 
+// holds is whether the program tells the feed how many rows it has. Otherwise a removed row can hide behind an added one.
+func (u *user) holds() bool { return u.Random(3).IntN(2) == 0 }
+
 // compare holds the copy against the list, which nobody has changed meanwhile.
 func (u *user) compare(m *mirror) {
 	want := map[string]string{}
@@ -201,7 +213,7 @@ func (u *user) compare(m *mirror) {
 			want[row.ID] = row.UpdatedAt
 		}
 	}
-	if !maps.Equal(m.Rows, want) {
+	if hidden := !u.holds() && u.rowsRemoved(); !hidden && !maps.Equal(m.Rows, want) {
 		_ = u.laws.fails(noChangeMissed, fmt.Errorf("%d rows, not %d", len(m.Rows), len(want)))
 	}
 }
