@@ -1,12 +1,10 @@
 package prospectkit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"iter"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -56,21 +54,17 @@ func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
 func (s AgentStatus) started() bool { return s != AgentStatusInitializing }
 
 // Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
-// and contactsFound are; the other names are assumed.
+// and contactsFound are.
 type Agent struct {
-	ID            string      `json:"id"`
-	Type          AgentType   `json:"type"` // empty for a legacy kind
-	Name          string      `json:"name"` // also of its results list
-	Status        AgentStatus `json:"status"`
-	Started       bool        `json:"started"`          // false for a draft; assumed after a read
-	ListID        string      `json:"listId,omitempty"` // its results list
-	ContactsFound int         `json:"contactsFound"`
-
-	raw Object
+	ID            string      `json:"id" doc:"assumed"`      // assumed after a read
+	Type          AgentType   `json:"type" doc:"assumed"`    // assumed after a read; empty for a legacy kind
+	Name          string      `json:"name" doc:"assumed"`    // assumed after a read; also of its results list
+	Status        AgentStatus `json:"status"`                // documented
+	Started       bool        `json:"started" doc:"assumed"` // assumed after a read; false for a draft
+	ListID        string      `json:"listId,omitempty"`      // documented; its results list
+	ContactsFound int         `json:"contactsFound"`         // documented
+	partial
 }
-
-// Raw returns the agent as the service sent it, with its undocumented fields.
-func (a *Agent) Raw() Object { return a.raw }
 
 // String returns the agent as JSON: the text that the service sent, or the fields that you set.
 func (a Agent) String() string { return textOf(a.raw, a) }
@@ -124,7 +118,7 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []Call
 	case agent == nil && slices.ContainsFunc(others, (*Agent).nameless):
 		return unknowable(nil, "the listing has no names of agents")
 	case agent == nil && slices.ContainsFunc(others, near):
-		return unknowable(nil, "an agent's name differs in case, spaces or accents only: it may be this one, if the service changes names")
+		return unknowable(nil, "an agent's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names")
 	case agent == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case !agent.mayBeOf(AgentType(want.Kind)):
@@ -160,18 +154,25 @@ func specOf(in AgentSpec) (agentSpec, error) {
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
-	return s.listing().pager(func(a *Agent) string { return a.ID }).items(ctx, opts)
+	return s.listing().pager().items(ctx, opts)
 }
 
-// List reads the first page of the agents, or all if there are no pages; see [AgentsService.All].
+// Pages iterates over pages of agents, and otherwise as [AgentsService.All] does.
 //
 // GET /business/agents, scope agents.
-func (s *AgentsService) List(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
+func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Agent], error] {
+	return s.listing().pager().pages(ctx, opts)
+}
+
+// Page reads the first page of the agents, or all if there are no pages; see [AgentsService.All].
+//
+// GET /business/agents, scope agents.
+func (s *AgentsService) Page(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
 	return s.listing().page(ctx, 1, opts)
 }
 
 func (s *AgentsService) listing() listing[Agent] {
-	return listing[Agent]{conf: s.conf, op: op.AgentsList, name: "agents"}
+	return listing[Agent]{conf: s.conf, op: op.AgentsList, name: "agents", id: func(a *Agent) string { return a.ID }}
 }
 
 // Get reads one agent.
@@ -222,19 +223,8 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	response, err := do(ctx, s.conf, op.AgentsActivate, args{ids: []string{agentID}, spent: saysStarted}, opts, expected[Object]{
-		proof:      func(a *Object) bool { return sameID(a.Text("id"), agentID) },
-		documented: reflect.TypeFor[Agent](),
-	})
-	if err != nil {
-		return nil, err
-	}
-	agent, err := decodeObject[Agent](*response)
-	if err != nil { // it has started nonetheless
-		agent = new(Agent)
-	}
-	agent.ID = cmp.Or(agent.ID, agentID)
-	return agent, nil
+	in := args{ids: []string{agentID}, spent: saysStarted}
+	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", func(a *Agent) *string { return &a.ID })
 }
 
 // saysStarted reports whether an activation was refused because the agent has left the draft state: by another
@@ -380,7 +370,7 @@ func newAgentPolls() *waits.Shared[Agent] {
 
 // listEach reads all agents, and counts the pages.
 func (s *AgentsService) listEach(ctx context.Context) (agents []Agent, pages int, err error) {
-	for page, err := range s.listing().pager(func(a *Agent) string { return a.ID }).pages(ctx, nil) {
+	for page, err := range s.Pages(ctx) {
 		if pages++; err != nil {
 			return nil, pages, err
 		}

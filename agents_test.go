@@ -85,7 +85,7 @@ func TestAgents_CreateNeedsAnID(t *testing.T) {
 func TestAgents_Listings(t *testing.T) {
 	for _, wrapper := range []string{"agents", "data", "bare"} {
 		t.Run(wrapper, func(t *testing.T) {
-			page, err := exchange(t, "agents.list/"+wrapper).Agents.List(t.Context())
+			page, err := exchange(t, "agents.list/"+wrapper).Agents.Page(t.Context())
 			require.NoError(t, err)
 			require.Len(t, page.Items, 3)
 			require.Equal(t, 1, page.Number)
@@ -117,12 +117,12 @@ func TestAgents_Listings(t *testing.T) {
 func TestAgents_ListingsThatShowNoAgents(t *testing.T) {
 	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
 		client := newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
-		_, err := client.Agents.List(t.Context())
+		_, err := client.Agents.Page(t.Context())
 		require.Error(t, err, body)
 		require.Equal(t, 200, asError(t, err).Status, body)
 	}
 	for _, body := range []string{`{"agents":[]}`, `[]`, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`} {
-		page, err := newClient(t, always(200, body)).Agents.List(t.Context())
+		page, err := newClient(t, always(200, body)).Agents.Page(t.Context())
 		require.NoError(t, err, body)
 		require.Empty(t, page.Items, body)
 	}

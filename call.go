@@ -33,6 +33,53 @@ func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []Call
 	return c.out, nil
 }
 
+// doRecord makes a call whose undocumented response holds a record with the key: see recordOf. Any other response is an error.
+func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name, key string) (*T, error) {
+	var record *T
+	_, err := doCall(ctx, conf, o, in, opts, expected[Object]{
+		documented: reflect.TypeFor[T](), keys: []string{name},
+		missing: func(*Object) []string { return missingIn([]T{*record}) },
+		accept: func(response *Object) (err error) {
+			record, err = recordOf[T](*response, name, key)
+			return err
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return record, nil
+}
+
+// doChange makes a call whose success says all: that the record with its id was changed. The response may hold that record. If it
+// does not, only the id of the result is set.
+func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name string, id func(*T) *string) (*T, error) {
+	record, changed := new(T), in.ids[0]
+	c, err := doCall(ctx, conf, o, in, opts, expected[Object]{
+		documented: reflect.TypeFor[T](), keys: []string{name},
+		proof: func(*Object) bool { return sameID(*id(record), changed) },
+		missing: func(response *Object) []string {
+			if response.IsZero() {
+				return nil
+			}
+			return missingIn([]T{*record})
+		},
+		accept: func(response *Object) (err error) {
+			if record, err = recordOf[T](*response, name, "id"); err != nil {
+				record, _ = decodeObject[T](*response) // to keep its text
+			}
+			return nil
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c.out.IsZero() {
+		record = new(T)
+	}
+	*id(record) = cmp.Or(*id(record), changed)
+	return record, nil
+}
+
 // doCall makes a call. Every request of this package goes through it.
 func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*callOf[T], error) {
 	c := new(callOf[T])
@@ -88,9 +135,9 @@ func (c *callOf[T]) fields() *undocumented.Shape {
 	return c.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
 }
 
-func (c *callOf[T]) missing() string {
+func (c *callOf[T]) missing() []string {
 	if c.want.missing == nil {
-		return ""
+		return nil
 	}
 	return c.want.missing(c.out)
 }

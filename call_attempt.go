@@ -64,7 +64,15 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	return resp, nil
 }
 
-var errAttemptTimeout error = redact.OwnError("no complete response within the time limit of one attempt")
+// timeLimitError ends an attempt that takes longer than it may.
+type timeLimitError time.Duration
+
+func (e timeLimitError) Error() string {
+	return "no complete response within the time limit of one attempt, " + time.Duration(e).String()
+}
+
+// Words are for logs.
+func (e timeLimitError) Words() string { return e.Error() }
 
 // admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that would be
 // after the deadline or beyond WithMaxWait. The attempt begins when it is admitted.
@@ -243,10 +251,10 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	defer func() { a.delivery = a.delivered(resp, err) }() // after all other defers, also if a user's transport panics
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
-	timer := time.AfterFunc(c.timeout, func() { cancel(errAttemptTimeout) })
+	timer := time.AfterFunc(c.timeout, func() { cancel(timeLimitError(c.timeout)) })
 	defer timer.Stop()
 	if whole := conf.wholeAttempt; whole > 0 {
-		defer time.AfterFunc(whole, func() { cancel(errAttemptTimeout) }).Stop()
+		defer time.AfterFunc(whole, func() { cancel(timeLimitError(whole)) }).Stop()
 	}
 
 	a.trace.Hooked = conf.ownTransport != nil
@@ -286,7 +294,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	}
 	a.expired = ctx.Err() != nil
 	ended := context.Cause(ctx)
-	if errors.Is(ended, errAttemptTimeout) || errors.Is(ended, exchange.ErrReplay) { // net/http only reports a cancelled context
+	if _, late := errors.AsType[timeLimitError](ended); late || errors.Is(ended, exchange.ErrReplay) { // net/http only reports a cancelled context
 		if a.Err != nil {
 			a.Err = ended
 		} else if a.BodyErr != nil {

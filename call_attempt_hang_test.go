@@ -251,6 +251,7 @@ func TestAttempt_SwitchedProtocols(t *testing.T) {
 			panic(err)
 		}
 		_, _ = io.WriteString(conn, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n{")
+		_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second)) // a client that waits for more fails, and does not hang
 		_, err = conn.Read(make([]byte, 1))
 		closed <- err
 		_ = conn.Close()

@@ -206,7 +206,7 @@ func TestAttempt_ProgressRenewsTheTimeLimit(t *testing.T) {
 				require.Equal(t, test.ok, err == nil, "%v", err)
 				require.Equal(t, test.took, time.Since(began))
 				if !test.ok {
-					require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
+					require.ErrorContains(t, err, "no complete response within the time limit of one attempt, 30s")
 				}
 			})
 		})

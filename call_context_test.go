@@ -318,6 +318,9 @@ func TestContext_EndsBeforeItIsSent(t *testing.T) {
 					require.Equal(t, journal.NotApplied, outcome, id)
 				}
 				require.Len(t, book.ended, len(book.sent))
+				if name == "in the token source" {
+					require.Empty(t, book.sent, "nobody else is asked for what is not sent")
+				}
 				require.Zero(t, booked(t, guard).InDoubt)
 			})
 		})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"net/http"
 	"reflect"
 	"slices"
@@ -186,7 +187,7 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 		}
 	}
 	if c.done {
-		if name := c.response.missing(); name != "" {
+		for _, name := range c.response.missing() {
 			found = append(found, undocumented.Found{Kind: undocumented.Missing, Name: name})
 		}
 	}
@@ -289,6 +290,43 @@ func decodeObject[T any](from Object) (*T, error) {
 		return out, nil
 	}
 	return out, jsonscan.DecodeRecord(from.raw, 0, out)
+}
+
+// recordOf decodes the record of an undocumented response: the object itself, or the one under its name, whichever has the key.
+func recordOf[T any](response Object, name, key string) (*T, error) {
+	for _, path := range []string{"", name} {
+		record, _ := response.Get(path)
+		if text, ok := record.TextOK(key); ok && text != "" {
+			return decodeObject[T](record)
+		}
+	}
+	return nil, otherShape(key, response)
+}
+
+// otherShape is the error of a response that has another shape than was assumed. It names the keys that are there.
+func otherShape(want string, response Object) error {
+	return fmt.Errorf("%w: it is %s", redact.OwnError("the response has no "+want), mismatch.Outline(response.raw))
+}
+
+// missingIn names the fields that no record has, although each is inferred or assumed to have them: see [partial].
+func missingIn[T any](records []T) (missing []string) {
+	if len(records) == 0 {
+		return nil
+	}
+	for f := range reflect.TypeFor[T]().Fields() {
+		name, optional, _ := strings.Cut(f.Tag.Get("json"), ",")
+		has := func(record T) bool {
+			kept, ok := any(record).(interface{ Raw() Object })
+			if ok {
+				_, ok = kept.Raw().Get(name)
+			}
+			return ok
+		}
+		if f.Tag.Get("doc") != "" && optional == "" && !slices.ContainsFunc(records, has) {
+			missing = append(missing, name)
+		}
+	}
+	return missing
 }
 
 // sameID reports whether ids are equal, whatever their case.

@@ -88,7 +88,7 @@ var hugeCases = map[string]struct {
 		return exhaust(c.Agents.All(ctx))
 	}},
 	"agents in an array": {manyOf(`[`, `{}`, `]`), func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Agents.List(ctx)
+		_, err := c.Agents.Page(ctx)
 		return err
 	}},
 	"an operation of the caller's": {manyOf(`{"items":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {

@@ -46,7 +46,8 @@ func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 // shown are the operations that may change or cost something, whose responses show that they are the service's.
 var shown = map[string]bool{
 	"lists.create": true, "lists.crm-push": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
-	"agents.create-web-monitor": true, "agents.activate": true, "campaigns.approve": true, "campaigns.preview-step": true,
+	"agents.create-web-monitor": true, "agents.activate": true, "campaigns.adjust": true, "campaigns.approve": true, "campaigns.edit-send": true,
+	"campaigns.preview-step": true, "contacts.resolve": true,
 	"facts.edit": true, "search.prospects": true, "search.run-saved": true,
 }
 

@@ -52,11 +52,11 @@ type expected[T any] struct {
 	// the documented shape of its response proves a read, free or paid, and nothing proves a write.
 	proof func(*T) bool
 
-	known    *T              // what is documented of the result of an operation that Confirms; nil: nothing
-	accept   func(*T) error  // refuses a response that was decoded; nil accepts it
-	shape    op.Shape        // if it differs from the operation's
-	missing  func(*T) string // names a part that was asked for and is not there; nil: nothing was
-	maxItems int             // of a page, at most; 0: as many as any array
+	known    *T                // what is documented of the result of an operation that Confirms; nil: nothing
+	accept   func(*T) error    // refuses a response that was decoded; nil accepts it
+	shape    op.Shape          // if it differs from the operation's
+	missing  func(*T) []string // names what was asked for, or is assumed, and is not there; nil: nothing
+	maxItems int               // of a page, at most; 0: as many as any array
 
 	// The documented part of a raw response: its type, and the keys that may wrap it.
 	documented reflect.Type
@@ -96,7 +96,7 @@ type plan struct {
 		decode(body []byte) error
 		proved() bool                // reports whether the service must have sent what was decoded
 		fields() *undocumented.Shape // that are documented
-		missing() string             // a part that was asked for and is not there; empty: none
+		missing() []string           // what was asked for, or is assumed, and is not there
 		results() int                // that may have a price each; -1 if the response does not tell
 		confirmed() bool             // reports whether a success without its body says all, and takes what is known for the result
 	}

@@ -4,81 +4,56 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"slices"
-	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/review"
 )
 
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
 // Approve is documented to send messages.
 type CampaignsService struct{ service }
 
-// CampaignStatus is the state of a campaign.
-type CampaignStatus string
-
-// The documented values. The value of a draft is undocumented.
-const (
-	CampaignActive  CampaignStatus = "active"  // its messages go out
-	CampaignStopped CampaignStatus = "stopped" // an approval resumes it
-)
-
-var campaignStatuses = []CampaignStatus{CampaignActive, CampaignStopped}
-
-// Known reports whether the status is documented.
-func (s CampaignStatus) Known() bool { return slices.Contains(campaignStatuses, s) }
-
-// SendState is the state of a scheduled send.
-type SendState string
-
-// The documented states. There is one more, of waiting on a task, whose value is undocumented.
-const (
-	SendScheduled        SendState = "scheduled"
-	SendApprovalRequired SendState = "approval_required"
-	SendSent             SendState = "sent"
-	SendSkipped          SendState = "skipped"
-	SendStopped          SendState = "stopped"
-	SendOverwritten      SendState = "overwritten"
-	SendReplied          SendState = "replied"
-	SendFailed           SendState = "failed"
-)
-
-var sendStates = []SendState{
-	SendScheduled, SendApprovalRequired, SendSent, SendSkipped, SendStopped, SendOverwritten, SendReplied,
-	SendFailed,
-}
-
-// Known reports whether the state is documented.
-func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
-
-// Editable reports whether [CampaignsService.EditSend] is accepted in this state.
-func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
-
-// List reads the campaigns, and returns the response as it is. Parameters (see [WithQuery]) and
-// response are undocumented.
-//
-// GET /business/campaigns, scope campaigns.
-func (s *CampaignsService) List(ctx context.Context, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.CampaignsList, args{}, opts)
-}
-
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
-// array, or an array under "campaigns" or "data", is accepted. If a pagination stands beside it,
-// further pages are requested with pageNum (assumed). Any other response is an error that names its
-// keys.
+// array, or an array under "campaigns" or "data", is accepted. If a pagination, a nextCursor or a scrollToken stands beside it, further
+// pages are requested with pageNum (assumed), and the same page once more is an error. Any other response is an error that names its
+// keys. A further page that the response tells of in any other way is not read.
 //
 // GET /business/campaigns, scope campaigns.
-func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.pager(op.CampaignsList, "campaigns").items(ctx, opts)
+func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
+	return s.listing().pager().items(ctx, opts)
 }
 
-func (s *CampaignsService) pager(o *op.Op, name string, ids ...string) pager[Object] {
-	return listing[Object]{conf: s.conf, op: o, ids: ids, name: name}.
-		pager(func(o *Object) string { return o.Text("id") })
+// Pages iterates over pages of campaigns, and otherwise as [CampaignsService.All] does.
+//
+// GET /business/campaigns, scope campaigns.
+func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Campaign], error] {
+	return s.listing().pager().pages(ctx, opts)
+}
+
+// Page reads the first page of the campaigns, or all if there are no pages; see [CampaignsService.All]. Parameters are
+// undocumented: see [WithQuery].
+//
+// GET /business/campaigns, scope campaigns.
+func (s *CampaignsService) Page(ctx context.Context, opts ...CallOption) (*Page[Campaign], error) {
+	return s.listing().page(ctx, 1, opts)
+}
+
+func (s *CampaignsService) listing() listing[Campaign] {
+	return listing[Campaign]{conf: s.conf, op: op.CampaignsList, name: "campaigns", id: func(c *Campaign) string { return c.ID }}
+}
+
+func (s *CampaignsService) steps(campaignID string) listing[Step] {
+	return listing[Step]{
+		conf: s.conf, op: op.CampaignsSteps, ids: []string{campaignID}, name: "steps", id: func(s *Step) string { return s.ID },
+	}
+}
+
+func (s *CampaignsService) sends(campaignID string) listing[Send] {
+	return listing[Send]{
+		conf: s.conf, op: op.CampaignsSends, ids: []string{campaignID}, name: "scheduledSends", id: func(s *Send) string { return s.ID },
+	}
 }
 
 // Create creates a campaign. Body and response are undocumented: you supply the fields. The sandbox
@@ -98,8 +73,8 @@ func (s *CampaignsService) pager(o *op.Op, name string, ids ...string) pager[Obj
 // [CodeInvalidRequest].
 //
 // POST /business/campaigns, scope campaigns.
-func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.CampaignsCreate, args{body: in}, opts)
+func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOption) (*Campaign, error) {
+	return doRecord[Campaign](ctx, s.conf, op.CampaignsCreate, args{body: in}, opts, "campaign", "id")
 }
 
 // Adjust changes a campaign, for example the listIds of its source lists, at most 10. Nothing else
@@ -115,46 +90,65 @@ func (s *CampaignsService) Create(ctx context.Context, in Fields, opts ...CallOp
 // [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
-func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.CampaignsAdjust, args{ids: []string{campaignID}, body: in}, opts)
+func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Fields, opts ...CallOption) (*Campaign, error) {
+	a := args{ids: []string{campaignID}, body: in}
+	return doChange(ctx, s.conf, op.CampaignsAdjust, a, opts, "campaign", func(c *Campaign) *string { return &c.ID })
 }
 
 // Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or
-// "data". Only their id and sequenceNumber are documented.
+// "data".
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
-func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.pager(op.CampaignsSteps, "steps", campaignID).items(ctx, opts)
+func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Step, error] {
+	return s.steps(campaignID).pager().items(ctx, opts)
 }
 
-// StepsPage reads the steps of a campaign, and returns the response as it is.
+// StepsPages iterates over pages of steps, and otherwise as [CampaignsService.Steps] does.
 //
 // Errors: those of [CampaignsService.Steps].
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
-func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.CampaignsSteps, args{ids: []string{campaignID}}, opts)
+func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Step], error] {
+	return s.steps(campaignID).pager().pages(ctx, opts)
+}
+
+// StepsPage reads the first page of the steps of a campaign, or all if there are no pages; see [CampaignsService.Steps].
+//
+// Errors: those of [CampaignsService.Steps].
+//
+// GET /business/campaigns/{campaignId}/steps, scope campaigns.
+func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Step], error) {
+	return s.steps(campaignID).page(ctx, 1, opts)
 }
 
 // Sends iterates over the messages that a campaign has sent or will send, as [CampaignsService.All]
-// does, under "scheduledSends" or "data". Only their states are documented: see [SendState].
+// does, under "scheduledSends" or "data".
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
-func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.pager(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, opts)
+func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Send, error] {
+	return s.sends(campaignID).pager().items(ctx, opts)
 }
 
-// SendsPage reads the scheduled sends of a campaign, and returns the response as it is.
+// SendsPages iterates over pages of scheduled sends, and otherwise as [CampaignsService.Sends] does.
 //
 // Errors: those of [CampaignsService.Sends].
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
-func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.CampaignsSends, args{ids: []string{campaignID}}, opts)
+func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Send], error] {
+	return s.sends(campaignID).pager().pages(ctx, opts)
+}
+
+// SendsPage reads the first page of the scheduled sends of a campaign, or all if there are no pages; see [CampaignsService.Sends].
+//
+// Errors: those of [CampaignsService.Sends].
+//
+// GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
+func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Send], error) {
+	return s.sends(campaignID).page(ctx, 1, opts)
 }
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
@@ -166,8 +160,9 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 // [CodeScheduledSendNotFound], [CodeConnectionNoteTooLong].
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
-func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.CampaignsEditSend, args{ids: []string{sendID}, body: in}, opts)
+func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Send, error) {
+	a := args{ids: []string{sendID}, body: in}
+	return doChange(ctx, s.conf, op.CampaignsEditSend, a, opts, "scheduledSend", func(s *Send) *string { return &s.ID })
 }
 
 // StepPreview is a step rendered for a sample lead. The shape of the preview is undocumented.
@@ -231,205 +226,25 @@ func (s *CampaignsService) approve(ctx context.Context, campaignID, digest strin
 	})
 }
 
-// Review reads all that the API shows of a campaign, for a person who is to approve it: the campaign in the
-// listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000.
-// The lists are those under listIds in the listing (assumed); they need the scope lists. If there are none, lists and contacts
-// are Unread in the review, and its text says so. Pass the Digest of the review to [CampaignsService.ApproveReviewed].
-//
-// Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
-//
-// GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
-func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*review.Review, error) {
-	r, _, err := s.review(ctx, campaignID, nil, opts)
-	if err != nil {
-		return nil, err
-	}
-	for e, err := range s.conf.approvalsOf(ctx) {
-		if err != nil {
-			return nil, withoutEffect(op.CampaignsList, err)
-		}
-		r.Approved(e.Ticket.Lookup.Digest)
-	}
-	return r, nil
-}
-
-// review makes a review. If the campaign was read earlier, its lists come first: they may have many pages,
-// and a change while those are read shows in what is read after them.
-func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Object, opts []CallOption) (*review.Review, *Object, error) {
-	r, shared := new(review.Review), sharedOptions(opts)
-	pages := pageOptions(shared)
-	if earlier != nil {
-		if err := s.reviewLists(ctx, r, *earlier, shared); err != nil {
-			return nil, nil, err
-		}
-	}
-	err := review.AddAll(r, review.Steps, s.versions(op.CampaignsSteps, "steps", campaignID).items(ctx, pages))
-	if err == nil {
-		err = review.AddAll(r, review.Sends, s.versions(op.CampaignsSends, "scheduledSends", campaignID).items(ctx, pages))
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	campaign, err := s.inListing(ctx, campaignID, pages)
-	switch {
-	case err != nil:
-		return nil, nil, err
-	case campaign.IsZero():
-		return nil, nil, unusable(op.CampaignsList, "the listing does not hold the campaign")
-	}
-	r.Add(review.Campaign, campaign.Raw())
-	if earlier == nil {
-		err = s.reviewLists(ctx, r, *campaign, shared)
-	}
-	return r, campaign, err
-}
-
-// versions is a pager that drops only what is the same: two steps of one id may differ.
-func (s *CampaignsService) versions(o *op.Op, name string, ids ...string) pager[Object] {
-	p := s.pager(o, name, ids...)
-	id := p.id
-	p.id = func(o *Object) string {
-		if id(o) == "" {
-			return ""
-		}
-		return id(o) + "\x00" + o.String()
-	}
-	return p
-}
-
-// reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
-func (s *CampaignsService) reviewLists(ctx context.Context, r *review.Review, campaign Object, opts []CallOption) error {
-	if lists, _ := campaign.Get("listIds"); !lists.begins('[') {
-		r.Unread = []review.Section{review.Lists, review.Contacts}
-	}
-	for id := range campaign.All("listIds") {
-		rows := (&ListsService{s.service}).Rows(ctx, id.Text(""), RowsParams{}, pageOptions(opts)...)
-		if err := review.AddAll(r, review.Contacts, rows); err != nil {
-			return err
-		}
-	}
-	for id := range campaign.All("listIds") {
-		list, err := (&ListsService{s.service}).Get(ctx, id.Text(""), GetListParams{}, opts...)
-		if err != nil {
-			return err
-		}
-		r.Add(review.Lists, list.Raw().Raw())
-	}
-	return nil
-}
-
-// ApproveReviewed approves a campaign if it is still what was reviewed. It makes the [CampaignsService.Review]
-// twice more, the second time with the contacts first, so that a change while those are read also counts.
-// If anything differs, nothing is approved: the error is a [RefusedError] with [RuleReview], whose
-// Violations name what changed. The approval itself takes no content, so a change of a part after its
-// last read and before the approval goes unnoticed. A review whose lists and contacts are Unread can be approved: neither
-// is compared.
-//
-// A digest is used up by one approval. After it, and for a campaign that is active, nothing is sent: the error is a
-// [RefusedError] with [RuleApproved], and whoever wanted the campaign approved is done. If the outcome of the earlier approval is
-// unknown and the campaign is not active, the error is its [OutcomeUnknownError]: resolve that. A campaign that a teammate has stopped
-// stays stopped until a new review is approved. This reaches as far as the journal of the client remembers, if that is a
-// [journal.History], in whichever process. Without one, it reaches as far as this client and those of its With: another process then
-// knows only that an active campaign is approved.
-//
-// Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
-//
-// POST /business/campaigns/{campaignId}/approve, scope campaigns.
-func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
-	switch {
-	case review.Outdated(digest):
-		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
-	case !review.Valid(digest):
-		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
-	}
-	if err := s.unapproved(ctx, campaignID, digest, opts); err != nil {
-		return nil, err
-	}
-	var campaign *Object
-	for range 2 {
-		now, found, err := s.review(ctx, campaignID, campaign, opts)
-		if err != nil {
-			return nil, err
-		}
-		campaign = found
-		if err := inactive(campaign); err != nil {
-			return nil, err
-		}
-		if changes := now.Changes(digest); len(changes) > 0 {
-			refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
-			for _, c := range changes {
-				refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
-			}
-			return nil, refused
-		}
-	}
-	return s.approve(ctx, campaignID, digest, opts)
-}
-
-// unapproved returns an error if an earlier call has approved the review, or may have.
-func (s *CampaignsService) unapproved(ctx context.Context, campaignID, digest string, opts []CallOption) error {
-	var earlier journal.Entry
-	for e, err := range s.conf.approvalsOf(ctx) {
-		switch {
-		case err != nil:
-			return withoutEffect(op.CampaignsApprove, err)
-		case e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied:
-			earlier = e
-		}
-	}
-	switch earlier.Outcome {
-	case journal.Applied:
-		return approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
-	case journal.Unknown:
-		campaign, err := s.inListing(ctx, campaignID, pageOptions(sharedOptions(opts)))
-		if err == nil {
-			err = inactive(campaign)
-		}
-		return cmp.Or(err, error(earlierUnknown(s.conf, op.CampaignsApprove, earlier.Ticket)))
-	case journal.NotApplied: // is left out
-	}
-	return nil
-}
-
-// inactive returns an error if a campaign is active.
-func inactive(campaign *Object) error {
-	if CampaignStatus(campaign.Text("status")) == CampaignActive {
-		return approved("campaign", "is active: somebody has approved it")
-	}
-	return nil
-}
-
-func approved(param, problem string) error {
-	refused := ruleRefusal(op.CampaignsApprove, RuleApproved, nil)
-	refused.Violations = []Violation{{Param: param, Problem: problem}}
-	return refused
-}
-
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
 // one proves nothing: a teammate may have stopped it since, and another approval would resume it.
 func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	listing, err := s.List(ctx, opts...) // of any shape
+	campaign, err := s.onAnyListing(ctx, q.id(), opts)
 	if err != nil {
 		return Resolution{}, err
 	}
-	campaign := campaignIn(*listing, q.id())
-	if _, paged := listing.Get("pagination"); paged && campaign.IsZero() {
-		if campaign, err = s.inListing(ctx, q.id(), pageOptions(opts)); err != nil {
-			return Resolution{}, err
-		}
-	}
 	r := Resolution{Verdict: VerdictUnknowable, Object: campaign}
-	switch status := CampaignStatus(campaign.Text("status")); {
-	case campaign.IsZero():
+	switch {
+	case campaign.ID == "":
 		r.Object = nil
 		r.Note = "the listing does not hold the campaign: its shape and its pages are undocumented"
-	case status == "":
+	case campaign.Status == "":
 		r.Note = "the listing holds the campaign, but not its status"
-	case status == CampaignActive:
+	case campaign.Status == CampaignActive:
 		r.Verdict = VerdictHappened
 		r.Note = "the campaign is active; a teammate may have approved it at the same moment"
 	default:
-		r.Verdict, q.undone = VerdictNotSeen, status == CampaignStopped
+		r.Verdict, q.undone = VerdictNotSeen, campaign.Status == CampaignStopped
 		r.Note = "the campaign is not active: it may still become so, because activation runs in the background (documented)"
 		if q.undone {
 			r.Note = "the campaign is stopped: a teammate may have stopped it since, so ask before you approve again"
@@ -438,55 +253,56 @@ func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opt
 	return r, nil
 }
 
-// campaignIn finds a campaign on a page of the listing. Its id is under "id" (assumed).
-func campaignIn(page Object, id string) *Object {
-	campaigns, _ := elementsOf(page, "campaigns")
-	for c := range campaigns.All("") {
-		if sameID(c.Text("id"), id) {
-			return &c
+// onAnyListing is inListing where a listing of another shape is no error: it does not hold the campaign.
+func (s *CampaignsService) onAnyListing(ctx context.Context, id string, opts []CallOption) (*Campaign, error) {
+	response, err := do[Object](ctx, s.conf, op.CampaignsList, args{}, opts)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.listing().read(*response)
+	if err != nil {
+		return new(Campaign), nil //nolint:nilerr // that it is no listing is known
+	}
+	for _, campaign := range page.Items {
+		if sameID(campaign.ID, id) {
+			return &campaign, nil
 		}
 	}
-	return new(Object)
+	if _, paged := response.Get("pagination"); paged {
+		return s.inListing(ctx, id, pageOptions(opts))
+	}
+	return new(Campaign), nil
 }
 
-// inListing finds a campaign on any page of the listing. It returns a zero Object if there is none.
-func (s *CampaignsService) inListing(ctx context.Context, id string, opts []PageOption) (*Object, error) {
+// inListing finds a campaign on any page of the listing. It returns one without an id if there is none.
+func (s *CampaignsService) inListing(ctx context.Context, id string, opts []PageOption) (*Campaign, error) {
 	for campaign, err := range s.All(ctx, opts...) {
 		if err != nil {
-			return new(Object), err
+			return new(Campaign), err
 		}
-		if sameID(campaign.Text("id"), id) {
+		if sameID(campaign.ID, id) {
 			return campaign, nil
 		}
 	}
-	return new(Object), nil
+	return new(Campaign), nil
 }
 
-// Initialized reports whether the initializationStatus of a campaign is completed or failed. It is a
-// test for [CampaignsService.WaitInitialized]. Earlier values are undocumented. The campaigns of the
-// listing have the field (assumed).
-func Initialized(campaign Object) bool {
-	status := campaign.Text("initializationStatus")
-	return status == "completed" || status == "failed"
-}
-
-// WaitInitialized reads the listing until test, such as [Initialized], returns true for the campaign
-// with that id. It keeps waiting while the listing lacks the campaign. It polls less
+// WaitInitialized reads the listing until the campaign with that id is [Campaign.Initialized]: until its
+// initializationStatus is completed or failed. It keeps waiting while the listing lacks the campaign, or its status. It polls less
 // often than [AgentsService.WaitSettled]. With a [WaitTimeoutError], it returns the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
-func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, test func(Object) bool, opts ...CallOption) (*Object, error) {
+func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {
 	var bad check.Violations
-	bad.ID("campaignId", campaignID)
-	bad.Must(test != nil, "test", "must not be nil")
-	if len(bad) > 0 {
+	if bad.ID("campaignId", campaignID); len(bad) > 0 {
 		return nil, refusal(op.CampaignsList, bad)
 	}
-	read := func(ctx context.Context) (*Object, error) { return s.inListing(ctx, campaignID, pageOptions(opts)) }
-	return waitFor(ctx, s.conf, op.CampaignsList, read, func(campaign *Object) waits.Sighting {
-		if campaign.IsZero() {
+	read := func(ctx context.Context) (*Campaign, error) { return s.inListing(ctx, campaignID, pageOptions(opts)) }
+	return waitFor(ctx, s.conf, op.CampaignsList, read, func(campaign *Campaign) waits.Sighting {
+		if campaign.ID == "" {
 			return waits.Sighting{State: "not in the listing"}
 		}
-		return waits.Sighting{Settled: test(*campaign), State: campaign.Text("initializationStatus")}
+		state := cmp.Or(string(campaign.InitializationStatus), "without initializationStatus")
+		return waits.Sighting{Settled: campaign.Initialized(), State: state}
 	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/review"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -63,7 +62,7 @@ func TestCampaigns_ReviewOfTheRightCampaign(t *testing.T) {
 
 // Nothing of the steps is left out: neither a second one with the id of the first, nor their order.
 func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
-	review := func(campaign, steps string) *review.Review {
+	review := func(campaign, steps string) *prospectkit.Review {
 		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 			switch {
 			case strings.HasSuffix(r.URL.Path, "/campaigns"):
@@ -81,9 +80,9 @@ func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
 	was := review("", `[`+one+`,`+two+`]`)
 	require.Len(t, was.Steps, 2)
 	for _, steps := range []string{one, two + `,` + one, one + `,` + three, one + `,` + two + `,` + three} {
-		require.Len(t, review("", `[`+steps+`]`).Changes(was.Digest()), 1, steps)
+		require.NotEqual(t, was.Digest(), review("", `[`+steps+`]`).Digest(), steps)
 	}
-	require.Empty(t, review("", `[`+one+`,`+two+`]`).Changes(was.Digest()))
+	require.Equal(t, was.Digest(), review("", `[`+one+`,`+two+`]`).Digest())
 	require.Contains(t, was.String(), "Not reviewed, because the API does not show them: lists contacts")
 	require.Contains(t, review(`,"listIds":null`, `[]`).String(), "Not reviewed")
 	none := review(`,"listIds":[]`, `[]`)
@@ -94,7 +93,7 @@ func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
 // A listing that cannot be read is the error of the look for an approval, and of the wait for a campaign.
 func TestCampaigns_ListingThatIsRefused(t *testing.T) {
 	denied := always(403, envelope("INSUFFICIENT_SCOPE"))
-	_, err := newClient(t, denied).Campaigns.WaitInitialized(t.Context(), campaignID, prospectkit.Initialized)
+	_, err := newClient(t, denied).Campaigns.WaitInitialized(t.Context(), campaignID)
 	require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
 	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
 		if r.Method == http.MethodPost {

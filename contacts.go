@@ -12,17 +12,27 @@ import (
 // ContactsService finds the ids of contacts and reads their activities.
 type ContactsService struct{ service }
 
-// Resolve finds the id of a contact. The response holds it as contactId; nothing else of body and
-// response is documented: you supply the fields. The sandbox takes email or socialUrl (assumed:
+// Resolve finds the id of a contact. The response holds it as contactId, at its top or under "contact" (assumed); any other is an
+// error that names its keys. Nothing else of body and response is documented: you supply the fields. The sandbox takes email or socialUrl (assumed:
 // rule contacts.resolve). Whether it costs credits is undocumented, so it counts as spending and is
 // never retried after an unknown outcome.
 //
 // Errors: likely: [CodeContactNotFound].
 //
 // POST /business/contacts/resolve, scope contacts.
-func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.ContactsResolve, args{body: in}, opts)
+func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*ContactMatch, error) {
+	return doRecord[ContactMatch](ctx, s.conf, op.ContactsResolve, args{body: in}, opts, "contact", "contactId")
 }
+
+// ContactMatch is a contact that [ContactsService.Resolve] has found.
+type ContactMatch struct {
+	ContactID string `json:"contactId"` // documented; also the id of its rows
+	partial
+}
+
+// String returns the match as JSON: the text that the service sent, or the fields that you set. It may hold personal data: keep it
+// out of logs.
+func (m ContactMatch) String() string { return textOf(m.raw, m) }
 
 // ActivityParams selects activities of a contact.
 type ActivityParams struct {
@@ -61,8 +71,27 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 // Errors: those of [ContactsService.Activities].
 //
 // GET (path undocumented), scope contacts.
-func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ScrollPage[Object], error) {
-	return s.timeline(contactID, p).first(ctx, opts)
+func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ActivityPage, error) {
+	return activityPage(s.timeline(contactID, p).first(ctx, opts))
+}
+
+// ActivityPage is one page of the activities of a contact, and leads to the next.
+type ActivityPage struct {
+	ScrollPage[Object]
+
+	ContactID string // as the service sent it
+}
+
+func activityPage(p *ScrollPage[Object], err error) (*ActivityPage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &ActivityPage{*p, p.contactID}, nil
+}
+
+// Next reads the following page, as that of a [ScrollPage] does. It spends no credits, and is retried after an unknown outcome.
+func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityPage, error) {
+	return activityPage(p.ScrollPage.Next(ctx, opts...))
 }
 
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
@@ -72,7 +101,7 @@ func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[O
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Object]{Items: c.out.Activities, ContactID: c.out.ContactID, RequestID: c.requestID, Rate: c.rate}
+		page := &ScrollPage[Object]{Items: c.out.Activities, contactID: c.out.ContactID, RequestID: c.requestID, Rate: c.rate}
 		return page, c.out.NextCursor, nil
 	}
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}

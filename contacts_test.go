@@ -147,3 +147,28 @@ func TestContacts_ActivitiesAreRetriedAsReads(t *testing.T) {
 		require.Equal(t, 4, calls)
 	})
 }
+
+// The id of a match stands at the top or under its name. Any other shape is an error that names its keys, and may have been paid for.
+func TestContacts_MatchOfAnotherShape(t *testing.T) {
+	resolve := func(body string) (*prospectkit.ContactMatch, error) {
+		return newClient(t, always(200, body)).Contacts.Resolve(t.Context(), prospectkit.Fields{"email": "ada@engines.example"})
+	}
+	for _, body := range []string{`{"contactId":"` + contactID + `","score":1}`, `{"contact":{"contactId":"` + contactID + `","score":1},"more":2}`} {
+		match, err := resolve(body)
+		require.NoError(t, err, body)
+		require.Equal(t, contactID, match.ContactID)
+		require.Equal(t, 1, match.Raw().Int("score"))
+	}
+	for body, want := range map[string]string{
+		`{"id":"` + contactID + `","name":"Ada"}`:          "the response has no contactId: it is an object with id, name",
+		`{"contactId":7}`:                                  "the response has no contactId: it is an object with contactId",
+		`{"contactId":""}`:                                 "the response has no contactId",
+		`{"contacts":[{"contactId":"` + contactID + `"}]}`: "the response has no contactId: it is an object with contacts",
+		`[{"contactId":"` + contactID + `"}]`:              "the response has no contactId: it is an array of 1",
+	} {
+		match, err := resolve(body)
+		require.Nil(t, match)
+		require.ErrorContains(t, err, want)
+		require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), body)
+	}
+}

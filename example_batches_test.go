@@ -132,3 +132,48 @@ func ExampleCampaignsService_ApproveReviewed() {
 	// contacts changed: 1 reviewed, 2 now
 	// active after 1 approval
 }
+
+// A program that lists campaigns with their steps and sends, reviews and approves, names no documented field by a string.
+func ExampleCampaignsService() {
+	ctx := context.Background()
+	client, sb := batchSandbox()
+	for campaign, err := range client.Campaigns.All(ctx) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(campaign.Status, campaign.Initialized(), len(campaign.ListIDs), campaign.Channels)
+		for step, err := range client.Campaigns.Steps(ctx, campaign.ID) {
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(step.SequenceNumber, step.Type, step.Subject)
+		}
+		seen, err := client.Campaigns.Review(ctx, campaign.ID)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(seen.Campaign.ID == campaign.ID, len(seen.Steps), len(seen.Lists), seen.Contacts) // print seen for the person
+		approval, err := client.Campaigns.ApproveReviewed(ctx, campaign.ID, seen.Digest())
+		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
+			log.Fatal(err)
+		} else if err != nil { // it may have happened: look at its status, do not repeat it
+			fmt.Println(err)
+			return
+		}
+		fmt.Println(approval.Status)
+		sb.Advance(10 * time.Second)
+		page, err := client.Campaigns.SendsPage(ctx, campaign.ID)
+		if err != nil {
+			log.Fatal(err)
+		}
+		for _, send := range page.Items {
+			fmt.Println(send.State, send.State.Editable())
+		}
+	}
+	// Output:
+	// draft true 1 [email]
+	// 1 email Hello
+	// true 1 1 1
+	// active
+	// scheduled true
+}

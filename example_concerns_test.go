@@ -242,11 +242,11 @@ func ExampleBudgetConfig() {
 		log.Fatal(err)
 	}
 	for err == nil {
-		_, err = job.Campaigns.List(ctx)
+		_, err = job.Campaigns.Page(ctx)
 	}
 	fmt.Println("the job has to wait:", errors.Is(err, prospectkit.ErrRateLimited))
 	fmt.Println("it left 5 or more:", sb.Windows("campaigns")[0].Remaining >= 5)
-	_, err = client.Campaigns.List(ctx)
+	_, err = client.Campaigns.Page(ctx)
 	fmt.Println("somebody has to wait:", errors.Is(err, prospectkit.ErrRateLimited))
 	// Output:
 	// the job has to wait: true
@@ -298,7 +298,7 @@ func ExampleBudgetConfig_store() {
 	}
 	one, two := process(), process()
 	for _, client := range []*prospectkit.Client{one, two, one} {
-		if _, err := client.Campaigns.List(ctx); err != nil {
+		if _, err := client.Campaigns.Page(ctx); err != nil {
 			log.Fatal(err)
 		}
 	}
@@ -306,9 +306,9 @@ func ExampleBudgetConfig_store() {
 
 	var err error
 	for err == nil {
-		_, err = one.Campaigns.List(ctx)
+		_, err = one.Campaigns.Page(ctx)
 	}
-	_, err = two.Campaigns.List(ctx)
+	_, err = two.Campaigns.Page(ctx)
 	fmt.Println("nothing is left for the second:", errors.Is(err, prospectkit.ErrRateLimited))
 	// Output:
 	// 3 used, says the first

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"slices"
 	"time"
 
 	"example.com/prospectkit"
@@ -168,10 +169,9 @@ func ExampleCampaignsService_Create() {
 		fmt.Println(err)
 		return
 	}
-	id, ok := made.TextOK("campaign.id")
-	fmt.Println("has an id:", ok)
+	id := made.ID
 	sb.Advance(time.Minute)
-	if _, err = client.Campaigns.WaitInitialized(ctx, id, prospectkit.Initialized); err != nil {
+	if _, err = client.Campaigns.WaitInitialized(ctx, id); err != nil {
 		log.Fatal(err)
 	}
 	_, err = client.Campaigns.Approve(ctx, id) // from here on, messages go out
@@ -186,10 +186,9 @@ func ExampleCampaignsService_Create() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(send.Text("subject"), send.Text("state"))
+		fmt.Println(send.Raw().Text("subject"), send.State)
 	}
 	// Output:
-	// has an id: true
 	// Hello Ada scheduled
 	// Hello Bob scheduled
 }
@@ -204,7 +203,7 @@ func ExampleCampaignsService_Adjust() {
 		fmt.Println(err)
 		return
 	}
-	id, lists := made.Text("campaign.id"), prospectkit.Fields{"listIds": []string{sourceListID}}
+	id, lists := made.ID, prospectkit.Fields{"listIds": []string{sourceListID}}
 	_, err = client.Campaigns.Adjust(ctx, id, lists)
 	fmt.Println("too early:", errors.Is(err, prospectkit.CodeCampaignInitializing))
 	sb.Advance(time.Minute)
@@ -215,7 +214,7 @@ func ExampleCampaignsService_Adjust() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(adjusted.Text("campaign.listIds.0") == sourceListID)
+	fmt.Println(slices.Contains(adjusted.ListIDs, sourceListID))
 	// Output:
 	// too early: true
 	// true
@@ -234,7 +233,7 @@ func ExampleCampaignsService_All() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(campaign.Text("name"), campaign.Text("status"))
+		fmt.Println(campaign.Raw().Text("name"), campaign.Status)
 	}
 	// Output:
 	// Spring draft
@@ -251,12 +250,12 @@ func ExampleCampaignsService_PreviewStep() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		preview, err := client.Campaigns.PreviewStep(ctx, id, step.Text("id"), nil, prospectkit.WithRoute("POST "+path))
+		preview, err := client.Campaigns.PreviewStep(ctx, id, step.ID, nil, prospectkit.WithRoute("POST "+path))
 		if err != nil {
 			log.Fatal(err)
 		}
 		_, ok := preview.Preview.TextOK("body")
-		fmt.Println(step.Int("sequenceNumber"), ok)
+		fmt.Println(step.SequenceNumber, ok)
 	}
 	// Output:
 	// 1 true

@@ -227,7 +227,7 @@ func ExampleCampaignsService_Approve() {
 	// 2 messages to 2 people
 }
 
-// Where the service shows how far a campaign is, its document does not say: you bring the test.
+// How far the service is with what it generates for a campaign.
 func ExampleCampaignsService_WaitInitialized() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
@@ -239,16 +239,16 @@ func ExampleCampaignsService_WaitInitialized() {
 		return
 	}
 	sb.Advance(time.Minute)
-	campaign, err := client.Campaigns.WaitInitialized(ctx, made.Text("campaign.id"), prospectkit.Initialized)
+	campaign, err := client.Campaigns.WaitInitialized(ctx, made.ID)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(campaign.Text("name"), campaign.Text("initializationStatus"))
+	fmt.Println(campaign.Raw().Text("name"), campaign.InitializationStatus)
 	// Output:
 	// Autumn completed
 }
 
-// A send can be edited until it goes out. Its shape is undocumented: the names of the fields are those of the sandbox.
+// A send can be edited until it goes out. What it says is undocumented: the names of those fields are those of the sandbox.
 func ExampleCampaignsService_EditSend() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
@@ -260,14 +260,14 @@ func ExampleCampaignsService_EditSend() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	first := sends[0].Text("id")
-	fmt.Println(sends[0].Text("subject"), sends[0].Text("state"))
+	first := sends[0].ID
+	fmt.Println(sends[0].Raw().Text("subject"), sends[0].State)
 
 	edited, err := client.Campaigns.EditSend(ctx, first, prospectkit.Fields{"subject": "Good morning"})
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(edited.Text("scheduledSend.subject"))
+	fmt.Println(edited.Raw().Text("subject"))
 	sb.Advance(time.Hour)
 	_, err = client.Campaigns.EditSend(ctx, first, prospectkit.Fields{"subject": "Good evening"})
 	fmt.Println(errors.Is(err, prospectkit.CodeScheduledSendNotEditable))
@@ -423,7 +423,7 @@ func ExampleContactsService_Resolve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(contact.Text("contactId"))
+	fmt.Println(contact.ContactID)
 	// Output:
 	// c00000000000000000000001
 }
@@ -478,7 +478,7 @@ func ExampleImportsService_FromUpload() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	importID := reserved.Text("importId")
+	importID := reserved.ImportID
 	_, err = client.Imports.FromUpload(ctx, importID)
 	fmt.Println("too early:", errors.Is(err, prospectkit.CodeImportFileMissing))
 

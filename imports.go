@@ -96,14 +96,25 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 	}, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB and returns an import id. Body and response
-// are undocumented: you supply the fields. The sandbox takes any body (assumed: rule
+// Presign reserves an upload for a file of up to 50 MB and returns an import id. The response holds it as
+// importId, at its top or under "import" (assumed); any other is an error that names its keys. Nothing else of body and response is
+// documented: you supply the fields. The sandbox takes any body (assumed: rule
 // imports.presign). It is never retried after an unknown outcome; a second call only reserves another
 // upload.
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
 // POST /business/imports/presign, scope lists.
-func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.ImportsPresign, args{body: in}, opts)
+func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*PresignedUpload, error) {
+	return doRecord[PresignedUpload](ctx, s.conf, op.ImportsPresign, args{body: in}, opts, "import", "importId")
 }
+
+// PresignedUpload is an upload that [ImportsService.Presign] has reserved. Where to send the file to is undocumented: see Raw.
+type PresignedUpload struct {
+	ImportID string `json:"importId" doc:"inferred"` // inferred: [ImportsService.FromUpload] takes it under this name
+	partial
+}
+
+// String returns the upload as JSON: the text that the service sent, or the fields that you set. It may hold a URL that anybody can
+// send a file to: keep it out of logs.
+func (u PresignedUpload) String() string { return textOf(u.raw, u) }

@@ -38,7 +38,7 @@ var listKinds = []ListKind{ContactList, CompanyList}
 // Known reports whether the kind is documented.
 func (k ListKind) Known() bool { return slices.Contains(listKinds, k) }
 
-// List is a prospect list.
+// List is a prospect list. Raw has its undocumented fields, such as the completionStatus of [CodeListProcessing].
 type List struct {
 	ID             string    `json:"id"`
 	Name           string    `json:"name"`
@@ -48,13 +48,8 @@ type List struct {
 	CreatedAt      time.Time `json:"createdAt,omitzero"`
 	FolderID       string    `json:"folderId,omitempty"` // empty at the folder root
 	Columns        []Column  `json:"columns,omitempty"`  // only from Get, when asked for; nil if the response has none under "columns"
-
-	raw Object
+	partial
 }
-
-// Raw returns the list as the service sent it, with its undocumented fields, such as the
-// completionStatus of [CodeListProcessing].
-func (l *List) Raw() Object { return l.raw }
 
 // String returns the list as JSON: the text that the service sent, or the fields that you set.
 func (l List) String() string { return textOf(l.raw, l) }
@@ -121,7 +116,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return readPage[List](ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts)
+	return readPage(ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts, missingIn[List])
 }
 
 func (s *ListsService) pager(p ListsParams) pager[List] {
@@ -173,7 +168,7 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 	case err != nil:
 		return Resolution{}, err
 	case list == nil && slices.ContainsFunc(near, q.mayHaveMade):
-		return unknowable(nil, "a list's name differs in case, spaces or accents only: it may be this one, if the service changes names")
+		return unknowable(nil, "a list's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names")
 	case list == nil:
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case list.Kind == "":
@@ -213,7 +208,7 @@ type GetListParams struct {
 
 // Get reads one list. Its columns are looked for under "columns" (assumed). If they were asked for and are not
 // there, Columns is nil and observers get an event: the list may have none, or the service may name them otherwise,
-// which [List.Raw] shows.
+// which Raw shows.
 //
 // Errors: documented: [CodeListNotFound] (also for a list of another workspace).
 //
@@ -221,17 +216,17 @@ type GetListParams struct {
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
 	return do(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, expected[List]{
 		proof: func(l *List) bool { return sameID(l.ID, listID) },
-		missing: func(l *List) string {
+		missing: func(l *List) []string {
 			if p.Include == "columns" && l.Columns == nil {
-				return "columns"
+				return []string{"columns"}
 			}
-			return ""
+			return nil
 		},
 	})
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
-// in [List.Raw], because its place and values are undocumented. It polls as
+// in Raw, because its place and values are undocumented. It polls as
 // [AgentsService.WaitSettled] does. With a [WaitTimeoutError], it returns the list as last seen.
 //
 // Errors: those of [ListsService.Get].
@@ -491,11 +486,7 @@ func (n NewList) kind() ListKind { return cmp.Or(n.Kind, ContactList) }
 
 // named finds the list with this name, of either kind, and those whose name the service may have made of it.
 func (s *ListsService) named(ctx context.Context, name string, opts []CallOption) (match *List, near []*List, err error) {
-	search := name
-	if runes := []rune(name); len(runes) > maxListSearch {
-		search = strings.TrimSpace(string(runes[:maxListSearch]))
-	}
-	lists := s.All(ctx, ListsParams{Search: search}, pageOptions(opts)...)
+	lists := s.All(ctx, ListsParams{Search: pagewalk.SearchFor(name)}, pageOptions(opts)...)
 	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
 	for _, other := range others {
 		if pagewalk.Near(other.Name, name) {

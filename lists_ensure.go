@@ -32,7 +32,7 @@ type Ensured struct {
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
 // context if that is shorter. It then creates the list again, at most twice: the service is documented to
 // refuse a name that is taken, also at the same moment (assumed). It does not if a list has appeared whose
-// name differs in case, spaces or accents only: that may be this one, under the name that the service gave it. A list
+// name differs in case, spaces or accents only, or is cut off: that may be this one, under the name that the service gave it. A list
 // found then is never reported as Created. A request without a response lasts as long as
 // [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline,
 // allow a minute. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
@@ -175,7 +175,7 @@ type NameConflictError struct {
 	Name   string
 	Kind   ListKind // the requested kind
 	Holder *List    // nil if no list with exactly that name is found
-	Near   []string // names that differ in case, spaces or accents only; whether those count is undocumented
+	Near   []string // names that differ in case, spaces or accents only, or are cut off; whether those count is undocumented
 
 	cause error
 	own   bool // a list of a near name is not older than the call
@@ -188,7 +188,7 @@ func (e *NameConflictError) Error() string {
 		holder := cmp.Or(redact.PlainName(string(e.Holder.Kind)), "list of another kind")
 		text = fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
 	} else if len(e.Near) > 0 {
-		text = "the name is taken; a list's name differs from it in case, spaces or accents only"
+		text = "the name is taken; a list's name differs from it in case, spaces or accents only, or is cut off"
 	}
 	return errtext.Line(opEnsure, text)
 }

@@ -1,6 +1,8 @@
 package prospectkit_test
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -31,7 +33,7 @@ func TestEnsure_NameThatDiffersInCase(t *testing.T) {
 			require.Nil(t, taken.Holder)
 			want := "prospectkit: lists.ensure: the name is taken, but no list has it: an agent may hold it"
 			if near != nil {
-				want = "prospectkit: lists.ensure: the name is taken; a list's name differs from it in case, spaces or accents only"
+				want = "prospectkit: lists.ensure: the name is taken; a list's name differs from it in case, spaces or accents only, or is cut off"
 			}
 			require.EqualError(t, err, want)
 		})
@@ -80,6 +82,34 @@ func TestEnsure_NameInAnotherForm(t *testing.T) {
 			if c.own {
 				require.ErrorContains(t, err, "differs in case, spaces or accents only")
 			}
+		})
+	}
+}
+
+// The service searches for a text in names (documented). What the client searches for finds the list in whatever form its name is kept.
+func TestResolve_SearchFindsNamesInAnotherForm(t *testing.T) {
+	long := strings.Repeat("Leads of the trade fair, ", 5)
+	for asked, kept := range map[string]string{
+		"Cafe\u0301 Q1": "Caf\u00e9 Q1", "Q1  Berlin": "Q1 Berlin", "Q1\u00a0Berlin": "Q1 Berlin", "Q1 Berlin": "q1 berlin", long: long[:50],
+		"\u041c\u043e\u0441\u043a\u0432\u0430": "\u043c\u043e\u0441\u043a\u0432\u0430",
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return cutOff(r)
+				}
+				var found []string
+				if strings.Contains(strings.ToLower(kept), strings.ToLower(r.FormValue("search"))) {
+					found = append(found, `{"id":"`+listID+`","name":"`+kept+`","entityType":"contactList"}`)
+				}
+				return respond(200, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`, strings.Join(found, ","), len(found))), nil
+			}))
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: asked})
+			unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			require.True(t, ok)
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, "%q kept as %q", asked, kept)
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -113,8 +114,14 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*Page[Row], error] {
-	return rowsPager(s, listID, p, (*Row).ID).pages(ctx, opts)
+func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*RowPage, error] {
+	return func(yield func(*RowPage, error) bool) {
+		for page, err := range rowsPager(s, listID, p, (*Row).ID).pages(ctx, opts) {
+			if !yield(rowPage(page, err)) {
+				return
+			}
+		}
+	}
 }
 
 // RowsPage reads one page of rows. A page past the end is empty.
@@ -122,8 +129,22 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
-	return rowsPage[Row](ctx, s, listID, p, opts)
+func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*RowPage, error) {
+	return rowPage(rowsPage(ctx, s, listID, p, (*Row).ID, opts))
+}
+
+// RowPage is one page of the rows of a list.
+type RowPage struct {
+	Page[Row]
+
+	Kind ListKind // of the list
+}
+
+func rowPage(p *Page[Row], err error) (*RowPage, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &RowPage{*p, p.kind}, nil
 }
 
 // Changes iterates over the rows of a contact list that are new or have changed since a checkpoint, first
@@ -146,12 +167,12 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 	return func(yield func(*changes.Change[Row], error) bool) {
 		var walk Progress // of a pass
 		// A company list is told by its kind: the key is not checked.
-		changes.Each(ctx, changes.Source[Row, Page[Row]]{
+		changes.Each(ctx, changes.Source[Row, RowPage]{
 			List: s.conf.base.String() + " " + strings.ToLower(listID), Limit: maxPageSize,
-			Pages: func(ctx context.Context, limit int) iter.Seq2[*Page[Row], error] {
+			Pages: func(ctx context.Context, limit int) iter.Seq2[*RowPage, error] {
 				return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt").Unchecked()}, WithProgress(&walk))
 			},
-			View: func(p *Page[Row]) changes.Page[Row] {
+			View: func(p *RowPage) changes.Page[Row] {
 				r := walk.Report()
 				return changes.Page[Row]{
 					Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown,
@@ -229,11 +250,16 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 	}
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, opts []CallOption) (*Page[R], error) {
+func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, id func(*R) string, opts []CallOption) (*Page[R], error) {
 	in := args{ids: []string{listID}, query: p.wire(), check: p.check}
-	page, err := readPage[R](ctx, s.conf, op.ListsRows, in, p.Limit, opts)
+	page, err := readPage(ctx, s.conf, op.ListsRows, in, p.Limit, opts, func(rows []R) []string {
+		if len(rows) == 0 || slices.ContainsFunc(rows, func(row R) bool { return id(&row) != "" }) {
+			return nil
+		}
+		return []string{"id"}
+	})
 	if err == nil {
-		err = p.heeded(page.Kind)
+		err = p.heeded(page.kind)
 	}
 	if err != nil {
 		return nil, err
@@ -249,7 +275,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
-			return rowsPage[R](ctx, s, listID, p, opts)
+			return rowsPage(ctx, s, listID, p, id, opts)
 		},
 	}
 }

@@ -63,6 +63,14 @@ type record struct{ text jsonscan.Source }
 // that you made.
 func (r record) Raw() Object { return Object{raw: jsonscan.Text(r.text)} }
 
+// partial keeps the text of a record that is documented in part. Types of responses embed it. A field whose name or place is
+// not documented has a tag doc, with the word inferred or assumed: see missingIn.
+type partial struct{ raw Object }
+
+// Raw returns the record as the service sent it, with its undocumented fields. It is zero for a record
+// that you made.
+func (p partial) Raw() Object { return p.raw }
+
 // IsZero reports whether there is no value.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 

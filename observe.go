@@ -61,13 +61,14 @@ type Event struct {
 	Undocumented Undocumented // what was found
 }
 
-// Observer receives events, in the goroutine of the call. It must be safe for concurrent use, and
-// should be quick. A panic in it is ignored, so that it cannot break a call.
+// Observer receives events, in the goroutine of the call, which it holds until it returns. It must be safe for concurrent use, and
+// should be quick. A panic in it is ignored, so that it cannot break a call. Make no call from it with a client of the same budget: the call
+// whose event it gets may hold the permit that the other one waits for.
 type Observer func(ctx context.Context, e Event)
 
 // CallHook sees a call before it begins. The context that it returns must derive from the one it
 // gets; transport and observers get it, with the span of a tracer for example. The observer that it
-// returns gets the events of this call only; it may be nil.
+// returns gets the events of this call only; it may be nil. It holds the call until it returns.
 type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 
 // Gate says whether a call may leave. It gets the operation and what the call is about to do, and
@@ -158,7 +159,7 @@ const (
 	UndocumentedValue   UndocumentedKind = UndocumentedKind(undocumented.Value)   // of an enumeration
 	UndocumentedCode    UndocumentedKind = UndocumentedKind(undocumented.Code)    // of an error
 	UndocumentedHeader  UndocumentedKind = UndocumentedKind(undocumented.Header)  // about rate limits, or Deprecation or Sunset
-	UndocumentedMissing UndocumentedKind = UndocumentedKind(undocumented.Missing) // what was asked for and is not where it is assumed to be
+	UndocumentedMissing UndocumentedKind = UndocumentedKind(undocumented.Missing) // what was asked for, or an assumed field, is not where it is assumed to be: in a listing, in no element of a page
 )
 
 // Undocumented is something in a response that is not documented for this version of the package: a

@@ -132,7 +132,7 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
 // needs a transport that passes the request's context on to net/http; with any other, the outcome
 // of a failed write is unknown. Do not use a transport that retries: it would silently repeat
-// writes.
+// writes. Nor one that makes calls with a client of the same budget, which may wait for the permit of the call that it is sending.
 //
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
@@ -297,7 +297,7 @@ func WithActor(ctx context.Context, who string) context.Context {
 // about a connection. Durations are milliseconds, such as duration_ms. Lines never hold a key, an id, a query, a
 // body or the service's message, and no empty field. A code that is not [Code.Known] is logged if it is a plain name of at
 // most 40 letters. Without this option this package logs nothing. net/http itself writes unexpected bytes of an idle
-// connection to the standard logger, which no transport can turn off.
+// connection to the standard logger, which no transport can turn off. The handler of l runs in the goroutine of the call, as an [Observer].
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,13 @@ type agentCall func(context.Context, *prospectkit.AgentsService) error
 
 func createDraft(ctx context.Context, a *prospectkit.AgentsService) error {
 	_, err := a.Create(ctx, monitor())
+	return err
+}
+
+var longName = strings.Repeat("Funding rounds in Berlin ", 4)
+
+func createLong(ctx context.Context, a *prospectkit.AgentsService) error {
+	_, err := a.Create(ctx, altered(monitor(), func(s *monitorOf) { s.ListName = longName }))
 	return err
 }
 
@@ -105,6 +113,7 @@ var lostCalls = []struct {
 	{"draft found, name trimmed", createDraft, listed([3]string{"", " Funding ", "initializing"}), prospectkit.VerdictHappened, "teammate", true, 0},
 	{"draft not found", createDraft, otherAgents, prospectkit.VerdictNotSeen, "agent of that name", false, 65 * time.Second},
 	{"case differs", createDraft, listed([3]string{"web-monitor", "funding", "initializing"}), prospectkit.VerdictUnknowable, "differs in case, spaces or accents only", false, 0},
+	{"cut off", createLong, listed([3]string{"web-monitor", longName[:50], "initializing"}), prospectkit.VerdictUnknowable, "or is cut off", false, 0},
 	{"case differs, another kind", createDraft, listed([3]string{"people-watcher", "funding", "initializing"}), prospectkit.VerdictNotSeen, "", false, 65 * time.Second},
 	{"another kind", createDraft, listed([3]string{"people-watcher", "Funding", "initializing"}), prospectkit.VerdictNotSeen, "another kind", true, 0},
 	{"no draft any more", createDraft, listed([3]string{"web-monitor", "Funding", "active"}), prospectkit.VerdictUnknowable, "left the draft state", true, 0},

@@ -29,7 +29,7 @@ func doubtful(t *testing.T, status *string) (client *prospectkit.Client, ticket 
 		n++
 		return respond(200, `[{"id":"`+campaignID+`","status":"`+*status+`"}]`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
 	}), prospectkit.WithJournal(new(notebook)))
-	require.NoError(t, discard(client.Campaigns.List(t.Context())))
+	require.NoError(t, discard(client.Campaigns.Page(t.Context())))
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](discard(client.Campaigns.Approve(t.Context(), campaignID)))
 	require.True(t, ok)
 	n = 0

@@ -16,7 +16,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
@@ -29,11 +28,22 @@ type Page[T any] struct {
 	TotalPages   int // 0 if unknown
 	TotalRecords int // at the time of the request; 0 if unknown
 	TotalKnown   bool
-	Kind         ListKind // of a page of rows; empty otherwise
-	Recovered    bool     // read again, because records had moved across a page boundary
+	Recovered    bool // read again, because records had moved across a page boundary
 
 	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
 	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
+
+	kind     ListKind // of rows
+	response *Object  // of a listing; a pointer, so that no dump of a page shows its records twice
+}
+
+// Raw returns the response that the page was read from, if its shape is undocumented: that of agents, campaigns, steps and
+// scheduled sends. It is zero for lists and rows, where the records alone keep their text.
+func (p *Page[T]) Raw() Object {
+	if p.response == nil {
+		return Object{}
+	}
+	return *p.response
 }
 
 // hasContent reports whether totals or elements prove that this is a page.
@@ -215,7 +225,7 @@ type pager[T any] struct {
 // items iterates over the elements of the pages, without repeats: [pagewalk.Config.Walk] drops them.
 func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
+		p.walk(ctx, opts, func(page *walkedPage[T], progress *pagewalk.Progress, err error) bool {
 			if err != nil {
 				return yield(nil, err)
 			}
@@ -233,21 +243,44 @@ func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, er
 // pages iterates over whole pages, without repeats.
 func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
-		p.walk(ctx, opts, func(page *Page[T], progress *pagewalk.Progress, err error) bool {
-			for i := 0; err == nil && i < len(page.Items); i++ {
+		p.walk(ctx, opts, func(page *walkedPage[T], progress *pagewalk.Progress, err error) bool {
+			if err != nil {
+				return yield(nil, err)
+			}
+			for i := range page.Items {
 				progress.Delivered(p.id(&page.Items[i]))
 			}
-			return yield(page, err)
+			return yield(unwalked(page), nil)
 		})
 	}
 }
 
+// walkedPage is a page as [pagewalk] passes it on.
+type walkedPage[T any] = pagewalk.Page[T, Page[T]]
+
+// walked hands a page to a walk.
+func walked[T any](p *Page[T], err error) (*walkedPage[T], error) {
+	if err != nil {
+		return nil, err
+	}
+	return &walkedPage[T]{
+		Items: p.Items, Number: p.Number, TotalPages: p.TotalPages, TotalRecords: p.TotalRecords, TotalKnown: p.TotalKnown, Of: p,
+	}, nil
+}
+
+// unwalked is the page after the walk. It is a copy: one of recovered records is made of the page that was read last.
+func unwalked[T any](w *walkedPage[T]) *Page[T] {
+	p := *w.Of
+	p.Items, p.Number, p.Recovered = w.Items, w.Number, w.Recovered
+	return &p
+}
+
 // walk applies the options and yields each page without its repeats, and an error as the last.
-func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[T], *pagewalk.Progress, error) bool) {
+func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*walkedPage[T], *pagewalk.Progress, error) bool) {
 	r := &pageRange[T]{pager: p}
 	var bad check.Violations
 	r.options.apply(p.op, opts, false, &bad)
-	walk := pagewalk.Config[T, ListKind, RateWindow]{
+	walk := pagewalk.Config[T, Page[T]]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
 		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
@@ -269,9 +302,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*Page[
 	if r.info = each.info; r.info != nil {
 		r.maxBody = r.info.MaxBody
 	}
-	walk.Walk(ctx, func(page *pagewalk.Page[T, ListKind, RateWindow], err error) bool {
-		return yield((*Page[T])(page), walk.Progress, err)
-	})
+	walk.Walk(ctx, func(page *walkedPage[T], err error) bool { return yield(page, walk.Progress, err) })
 }
 
 // collectionQuery identifies a query in checkpoints.
@@ -293,20 +324,19 @@ type pageRange[T any] struct {
 }
 
 // Fetch reads a page.
-func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], error) {
-	page, err := r.fetch(ctx, number, r.options.calls)
-	return (*pagewalk.Page[T, ListKind, RateWindow])(page), err
+func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*walkedPage[T], error) {
+	return walked(r.fetch(ctx, number, r.options.calls))
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
-func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*pagewalk.Page[T, ListKind, RateWindow], func(), error) {
+func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*walkedPage[T], func(), error) {
 	info := Info{MaxBody: r.maxBody}
 	calls, deliver := r.options.calls, func() {}
 	if r.info != nil {
 		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}
-	page, err := r.fetch(ctx, number, calls)
-	return (*pagewalk.Page[T, ListKind, RateWindow])(page), deliver, err
+	page, err := walked(r.fetch(ctx, number, calls))
+	return page, deliver, err
 }
 
 // TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
@@ -337,11 +367,12 @@ type listing[T any] struct {
 	op   *op.Op
 	ids  []string
 	name string
+	id   func(*T) string
 }
 
 // pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
-func (l listing[T]) pager(id func(*T) string) pager[T] {
-	return pager[T]{conf: l.conf, op: l.op, limit: 1, query: strings.Join(l.ids, "/"), id: id, fetch: l.page}
+func (l listing[T]) pager() pager[T] {
+	return pager[T]{conf: l.conf, op: l.op, limit: 1, query: strings.Join(l.ids, "/"), id: l.id, fetch: l.page}
 }
 
 func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {
@@ -354,7 +385,8 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	var page *Page[T]
 	c, err := doCall(ctx, l.conf, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
 		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
-		proof: func(*Object) bool { return page.hasContent() },
+		proof:   func(*Object) bool { return page.hasContent() },
+		missing: func(*Object) []string { return missingIn(page.Items) },
 		accept: func(response *Object) (err error) {
 			page, err = l.read(*response)
 			return err
@@ -370,7 +402,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 func (l listing[T]) read(response Object) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
-		return nil, fmt.Errorf("%w: it is %s", redact.OwnError("the response has no "+l.name), mismatch.Outline(response.raw))
+		return nil, otherShape(l.name, response)
 	}
 	items, err := decodeObject[[]T](array)
 	if err != nil {
@@ -381,8 +413,10 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	}
 	pagination, paged := response.Get("pagination")
 	t, err := decodeObject[pageTotals](pagination)
-	p := newPage(*items, "", t)
+	p := newPage(*items, t)
+	p.response = &response
 	switch {
+	case goesOn(response) || goesOn(pagination): // the walk asks for the next number, and notices a page that comes again
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalKnown = 1, 1, len(p.Items), true
 	case p.Number == 0 && p.TotalPages == 0 && !p.TotalKnown:
@@ -390,6 +424,9 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	}
 	return p, err
 }
+
+// goesOn reports whether a response holds one of the two tokens of a further page that are documented, for other operations.
+func goesOn(o Object) bool { return o.Text("nextCursor") != "" || o.Text("scrollToken") != "" }
 
 // elementsOf returns the array of a listing.
 func elementsOf(response Object, name string) (array Object, ok bool) {
@@ -423,7 +460,7 @@ func roomFor(n int) int { return 2*n + 100 }
 // pageResponse is the response of an operation that pages by number.
 type pageResponse[T any] struct {
 	Data       []T        `json:"data"`
-	Kind       ListKind   `json:"entityType"`
+	Kind       ListKind   `json:"entityType"` // of rows
 	Pagination pageTotals `json:"pagination"`
 }
 
@@ -440,11 +477,12 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of about limit items. Totals or items prove that it is the service's.
-func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
+// readPage reads a page of about limit items. missing names the assumed fields that none of them has. Totals or items prove that it is the service's.
+func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption, missing func([]T) []string) (*Page[T], error) {
 	c, err := doCall(ctx, conf, o, in, opts, expected[pageResponse[T]]{
 		maxItems: roomFor(cmp.Or(limit, maxPageSize)),
 		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
+		missing:  func(response *pageResponse[T]) []string { return missing(response.Data) },
 	})
 	if err != nil {
 		return nil, err
@@ -454,10 +492,14 @@ func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit
 	return page, nil
 }
 
-func (p *pageResponse[T]) page() *Page[T] { return newPage(p.Data, p.Kind, &p.Pagination) }
+func (p *pageResponse[T]) page() *Page[T] {
+	page := newPage(p.Data, &p.Pagination)
+	page.kind = p.Kind
+	return page
+}
 
-func newPage[T any](items []T, kind ListKind, t *pageTotals) *Page[T] {
-	p := &Page[T]{Items: items, Kind: kind, Number: t.PageNum, TotalPages: t.TotalPages}
+func newPage[T any](items []T, t *pageTotals) *Page[T] {
+	p := &Page[T]{Items: items, Number: t.PageNum, TotalPages: t.TotalPages}
 	if t.TotalRecords != nil {
 		p.TotalRecords, p.TotalKnown = *t.TotalRecords, true
 	}

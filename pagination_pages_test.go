@@ -87,7 +87,7 @@ func TestPages_OfEveryKindTellTheirRate(t *testing.T) {
 			return page.Rate, page.RequestID
 		},
 		"an undocumented listing": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateWindow, string) {
-			page, err := c.Agents.List(ctx)
+			page, err := c.Agents.Page(ctx)
 			require.NoError(t, err)
 			return page.Rate, page.RequestID
 		},

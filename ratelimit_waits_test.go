@@ -235,12 +235,12 @@ func TestBudget_SlowFirstRequest(t *testing.T) {
 		var group sync.WaitGroup
 		for range 3 {
 			group.Go(func() {
-				_, err := client.Agents.List(t.Context())
+				_, err := client.Agents.Page(t.Context())
 				require.NoError(t, err)
 			})
 		}
 		time.Sleep(500 * time.Millisecond)
-		_, err := client.Agents.List(t.Context(), prospectkit.NoWait())
+		_, err := client.Agents.Page(t.Context(), prospectkit.NoWait())
 		var wait *prospectkit.RateLimitWaitError
 		require.ErrorAs(t, err, &wait)
 		require.Positive(t, wait.Wait)

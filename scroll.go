@@ -14,16 +14,16 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 )
 
-// ScrollPage is one page of a search, or of the activities of a contact, and leads to the next.
+// ScrollPage is one page of a search, and leads to the next. One of the activities of a contact is an [ActivityPage].
 type ScrollPage[T any] struct {
-	Items     []T
-	ContactID string // of a page of activities; empty otherwise
+	Items []T
 
 	RequestID string     `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
 	Rate      RateWindow `json:"-"` // by the last response that had rate headers; At is zero without one
 
-	op   *op.Op
-	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
+	op        *op.Op
+	next      func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
+	contactID string                                                      // of activities
 }
 
 // More reports whether another page follows.

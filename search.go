@@ -63,12 +63,8 @@ type Profile struct {
 	JobTitle    string `json:"jobTitle"`
 	CompanyName string `json:"companyName"`
 	SocialURL   string `json:"socialUrl"`
-
-	raw Object
+	partial
 }
-
-// Raw returns the profile as the service sent it, with its undocumented fields.
-func (p *Profile) Raw() Object { return p.raw }
 
 // String returns the profile as JSON: the text that the service sent, or the fields that you set.
 func (p Profile) String() string { return textOf(p.raw, p) }

@@ -84,7 +84,7 @@ func TestWait_ForACampaignLastsTheDay(t *testing.T) {
 		}))
 		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
 		defer cancel()
-		_, err := client.Campaigns.WaitInitialized(ctx, listID, prospectkit.Initialized)
+		_, err := client.Campaigns.WaitInitialized(ctx, listID)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Less(t, polls, 1000)
 		require.Greater(t, polls, 900)

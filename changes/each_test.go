@@ -22,7 +22,7 @@ type record struct {
 	at time.Time
 }
 
-type page = pagewalk.Page[record, string, int]
+type page = pagewalk.Page[record, string]
 
 // service is a list that others change between our requests.
 type service struct {
@@ -67,7 +67,7 @@ func (s pages) Fetch(_ context.Context, number int) (*page, error) {
 	}
 	slices.SortStableFunc(rows, order)
 	low := min((number-1)*s.limit, len(rows))
-	p := &page{Number: number, TotalRecords: len(rows), TotalKnown: !s.silent, Items: rows[low:min(low+s.limit, len(rows))], Kind: s.kind}
+	p := &page{Number: number, TotalRecords: len(rows), TotalKnown: !s.silent, Items: rows[low:min(low+s.limit, len(rows))], Of: &s.kind}
 	if s.silent {
 		p.TotalRecords = 0
 	} else {
@@ -93,14 +93,14 @@ func (s *service) source() Source[record, page] {
 	return Source[record, page]{
 		List: "list", Limit: s.limit,
 		Pages: func(ctx context.Context, limit int) iter.Seq2[*page, error] {
-			walk := pagewalk.Config[record, string, int]{Source: pages{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit, Progress: &progress}
+			walk := pagewalk.Config[record, string]{Source: pages{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit, Progress: &progress}
 			progress.Start("", false)
 			return func(yield func(*page, error) bool) { walk.Walk(ctx, yield) }
 		},
 		View: func(p *page) Page[record] {
 			r := progress.Report()
 			return Page[record]{
-				Rows: p.Items, Ordered: p.Kind == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown,
+				Rows: p.Items, Ordered: *p.Of == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown,
 				Moved: r.Repeats > 0 || r.Rereads > 0,
 			}
 		},
@@ -203,8 +203,8 @@ func TestEach_AFirstPageWithoutRows(t *testing.T) {
 	source.Pages = func(_ context.Context, limit int) iter.Seq2[*page, error] {
 		return func(yield func(*page, error) bool) {
 			requests = append(requests, limit)
-			rows := &page{Items: []record{{"a", at}}, TotalRecords: 1, TotalKnown: true, Kind: s.kind}
-			if !empty || yield(&page{TotalRecords: 1, TotalKnown: true, Kind: s.kind}, nil) {
+			rows := &page{Items: []record{{"a", at}}, TotalRecords: 1, TotalKnown: true, Of: &s.kind}
+			if !empty || yield(&page{TotalRecords: 1, TotalKnown: true, Of: &s.kind}, nil) {
 				yield(rows, nil)
 			}
 		}

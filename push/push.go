@@ -86,6 +86,7 @@ func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 //
 // The journal of the client knows better, if it is a [journal.History]: once all tickets of a part are settled there, the part
 // counts as applied if one of them was, and is otherwise sent. A ticket that the journal no longer has leaves the part unknown.
+// So does a client without a journal: a part that you have found in the CRM is then yielded by each run, and sent by none.
 func ResumeFrom(checkpoint string) Option {
 	return func(o *options) { o.from, o.resumes = checkpoint, checkpoint != "" }
 }

@@ -159,7 +159,8 @@ func (r *Review) sums(s Section) [][]byte {
 const version = "review2"
 
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
-// and has about 140 characters.
+// and has about 140 characters. The order of keys and of all but the steps does not count, nor do timestamps under a name that says when
+// something was read, such as readAt.
 func (r *Review) Digest() string { return r.Content() + strconv.Itoa(r.Approvals) }
 
 // Content is the digest without the number of approvals at its end.

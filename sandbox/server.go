@@ -80,13 +80,13 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 		d.processed = d.response.status < 300
 		if f.responds() {
 			d.response = f.response(c)
-			sb.disguise.apply(c.op, &d.response)
+			sb.disguise.apply(c, &d.response)
 		} else {
 			f.transform(&d.response)
 		}
 	case f.responds():
 		d.response = f.response(c)
-		sb.disguise.apply(c.op, &d.response)
+		sb.disguise.apply(c, &d.response)
 	default:
 		d.response.header = http.Header{} // cut before there was a response
 	}
@@ -128,7 +128,7 @@ func (sb *Sandbox) response(c *call, handle handler) (a response, problems []str
 	}
 	c.finish(&a)
 	if !c.refused() {
-		sb.disguise.apply(c.op, &a)
+		sb.disguise.apply(c, &a)
 	}
 	return a, problems
 }

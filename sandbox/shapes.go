@@ -118,15 +118,16 @@ func (d *disguise) incoming(r *http.Request) *http.Request {
 }
 
 // apply changes a response.
-func (d *disguise) apply(o *op.Op, a *response) {
+func (d *disguise) apply(c *call, a *response) {
 	if d == nil {
 		return
 	}
+	o := c.op
 	if r := d.failure(o, a); r != nil {
 		a.status, a.code, a.body = r.Status, r.Code, nil
 		if r.Status >= http.StatusBadRequest {
 			a.code = cmp.Or(r.Code, "UNEXPECTED_ERROR")
-			a.body = envelope(a.code, "The service was seen to respond so.", "", "")
+			a.body = envelope(a.code, "The service was seen to respond so.", "", c.id)
 		}
 	} else if seen := d.file.Errors.Codes[a.code]; a.status >= http.StatusBadRequest && seen != nil && seen.Status >= http.StatusBadRequest {
 		a.status = seen.Status

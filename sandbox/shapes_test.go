@@ -147,6 +147,10 @@ func TestShapes_Failures(t *testing.T) {
 		}
 	}
 	require.Equal(t, 5, failed)
+
+	_, get = shown(t, `"operations": {"agents.list": {"unsuccessful": {"status": 502}}}`)
+	_, _, body = get("/business/agents")
+	require.NotEmpty(t, body["error"].(map[string]any)["request_id"], "as in every other error")
 }
 
 // The keys of rows are anything, also what looks like a path.

@@ -53,7 +53,7 @@ func run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	campaignID := campaign.Text("id")
+	campaignID := campaign.ID
 	switch _, err := client.Campaigns.Approve(ctx, campaignID); {
 	case errors.Is(err, prospectkit.CodeCampaignNotReady):
 		fmt.Fprintf(out, "Not ready: %v\n", err)
@@ -87,16 +87,16 @@ func quickly(clock *sandbox.ManualClock) func(context.Context, prospectkit.Event
 
 const name = "Spring"
 
-// prepare makes a campaign, unless an earlier run did, waits until its texts have been generated, and shows its steps. The fields of a
-// campaign and the place of its status are undocumented: those of the sandbox are assumed.
-func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (*prospectkit.Object, error) {
+// prepare makes a campaign, unless an earlier run did, waits until its texts have been generated, and shows its steps. The name of a
+// campaign is undocumented: that of the sandbox is assumed.
+func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (*prospectkit.Campaign, error) {
 	var campaignID string
 	for campaign, err := range client.Campaigns.All(ctx) {
 		switch {
 		case err != nil:
 			return nil, err
-		case campaign.Text("name") == name:
-			campaignID = campaign.Text("id")
+		case campaign.Raw().Text("name") == name:
+			campaignID = campaign.ID
 		}
 	}
 	if campaignID == "" {
@@ -104,48 +104,38 @@ func prepare(ctx context.Context, client *prospectkit.Client, out io.Writer) (*p
 		if err != nil {
 			return nil, err
 		}
-		campaignID = made.Text("campaign.id")
+		campaignID = made.ID
 	}
-	campaign, err := client.Campaigns.WaitInitialized(ctx, campaignID, prospectkit.Initialized)
+	campaign, err := client.Campaigns.WaitInitialized(ctx, campaignID)
 	if err != nil {
 		return nil, err
 	}
-	if status := campaign.Text("initializationStatus"); status != "completed" {
-		return nil, fmt.Errorf("the campaign could not be initialized: %s", status)
+	if campaign.InitializationStatus != prospectkit.InitializationCompleted {
+		return nil, fmt.Errorf("the campaign could not be initialized: %s", campaign.InitializationStatus)
 	}
 	fmt.Fprintf(out, "Campaign %q is initialized. Its steps:\n", name)
 	return campaign, showSteps(ctx, client, out, campaignID)
 }
 
-// showSteps reads what will be sent. The names of the fields are those of the sandbox, except for sequenceNumber.
+// showSteps reads what will be sent.
 func showSteps(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
-	response, err := client.Campaigns.StepsPage(ctx, campaignID)
+	page, err := client.Campaigns.StepsPage(ctx, campaignID)
 	if err != nil {
 		return err
 	}
-	var found struct {
-		Steps []struct {
-			SequenceNumber      int
-			Type, Subject, Body string
-		}
-	}
-	if err := response.Decode(&found); err != nil {
-		return err
-	}
-	for _, step := range found.Steps {
+	for _, step := range page.Items {
 		fmt.Fprintf(out, "  %d. %s: %q\n     %q\n", step.SequenceNumber, step.Type, step.Subject, step.Body)
 	}
 	return nil
 }
 
 // approve approves the campaign. Whatever happens to the response, nothing resends the approval, not even another run.
-func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, campaign *prospectkit.Object) error {
-	if status := prospectkit.CampaignStatus(campaign.Text("status")); status.Known() { // active or stopped, so it was approved before
+func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, campaign *prospectkit.Campaign) error {
+	if status := campaign.Status; status.Known() { // active or stopped, so it was approved before
 		fmt.Fprintf(out, "Not approved again: the campaign is %s\n", status)
 		return nil
 	}
-	campaignID := campaign.Text("id")
-	_, err := client.Campaigns.Approve(ctx, campaignID)
+	_, err := client.Campaigns.Approve(ctx, campaign.ID)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	if !ok {
 		return err
@@ -162,24 +152,15 @@ func approve(ctx context.Context, client *prospectkit.Client, out io.Writer, cam
 	return nil
 }
 
-// showSends reads what has been sent and what will be. The names of the fields are those of the sandbox.
+// showSends reads what has been sent and what will be. The name of the subject is that of the sandbox.
 func showSends(ctx context.Context, client *prospectkit.Client, out io.Writer, campaignID string) error {
-	response, err := client.Campaigns.SendsPage(ctx, campaignID)
+	page, err := client.Campaigns.SendsPage(ctx, campaignID)
 	if err != nil {
 		return err
 	}
-	var sends struct {
-		Data []struct {
-			Subject string
-			State   prospectkit.SendState
-		}
-	}
-	if err := response.Decode(&sends); err != nil {
-		return err
-	}
 	fmt.Fprintf(out, "\nSends:\n")
-	for _, send := range sends.Data {
-		fmt.Fprintf(out, "  %-20s %-10s can be edited: %t\n", send.Subject, send.State, send.State.Editable())
+	for _, send := range page.Items {
+		fmt.Fprintf(out, "  %-20s %-10s can be edited: %t\n", send.Raw().Text("subject"), send.State, send.State.Editable())
 	}
 	return nil
 }

@@ -103,7 +103,7 @@ func (c *command) open(t *testing.T) *page {
 		}
 	})
 	p.run(chromedp.Navigate(c.ControlURL))
-	p.until(`document.querySelectorAll("#operation option").length > 40 && document.querySelector("#windows .surface")`)
+	p.until(`document.querySelectorAll("#operation option").length > 40 && document.getElementById("seed").innerText !== ""`)
 	t.Cleanup(func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()

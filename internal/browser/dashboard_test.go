@@ -97,6 +97,22 @@ func TestClockForward(t *testing.T) {
 	p.until(`document.getElementById("agents").children.length === 0 && document.getElementById("balance").value === "5,000"`)
 }
 
+// Limits that are off take no room, and the journal is on the first screen.
+func TestFirstScreen(t *testing.T) {
+	for _, limits := range []string{"on", "off"} {
+		c := start(t, "-limits", limits, "-limit", "agents=2/7")
+		require.Equal(t, http.StatusOK, c.call(t, "GET", "/business/me", ""))
+		p := c.open(t)
+		p.run(chromedp.EmulateViewport(1280, 800))
+		p.untilText("windows", "7 of 7")
+		p.untilText("journal", "account.me")
+		require.Equal(t, limits == "off", ask[int](p, `document.querySelectorAll("#windows .surface").length`) == 1)
+		require.Less(t, ask[float64](p, `document.querySelector("#journal tr").getBoundingClientRect().bottom`), 800.0)
+		p.run(chromedp.EmulateViewport(420, 800))
+		require.Equal(t, limits == "off", ask[float64](p, `document.querySelector("#journal-title").getBoundingClientRect().bottom`) < 800)
+	}
+}
+
 // Every control is reached by the Tab key, shows that it is, and has a name.
 func TestEveryControlIsReachedByKeyboard(t *testing.T) {
 	p := start(t, "-clock", "manual", "-fault", "account.me:html=502").open(t)

@@ -185,7 +185,7 @@ var calls = []call{
 		return second(c.Account.Credits(ctx))
 	}},
 	{"campaigns.list", true, func(ctx context.Context, _ *stage, c *prospectkit.Client, _ int) error {
-		return second(c.Campaigns.List(ctx))
+		return second(c.Campaigns.Page(ctx))
 	}},
 }
 

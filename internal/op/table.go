@@ -181,17 +181,17 @@ var (
 // Campaigns, scheduled sends, learned facts and knowledge hubs.
 var (
 	CampaignsList = def(Op{
-		Name: "campaigns.list", Method: "GET", Path: "/business/campaigns", Class: Read, Shape: Raw,
+		Name: "campaigns.list", Method: "GET", Path: "/business/campaigns", Class: Read, Shape: Partial,
 		Summary: "list the campaigns",
 	})
 	CampaignsCreate = def(Op{
-		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Partial,
 		Summary: "create a campaign",
 		Verify:  "no documented read proves it: names may repeat; look at the campaigns",
 		Likely:  append([]string{"KNOWLEDGE_HUB_NOT_FOUND", "TEMPLATE_NOT_FOUND", "WRITING_STYLE_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsAdjust = def(Op{
-		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Spends: Assumed, Confirms: true, Shape: Raw,
+		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Spends: Assumed, Confirms: true, Shape: Partial,
 		Summary: "change a campaign, its lists for example",
 		Verify:  "no documented read proves it: look at the campaign",
 		Codes:   []string{"CAMPAIGN_INITIALIZING"},
@@ -206,18 +206,18 @@ var (
 		Codes: []string{"CAMPAIGN_NOT_FOUND", "CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY", "CAMPAIGN_NOT_READY", "VALIDATION_FAILED"},
 	})
 	CampaignsSteps = def(Op{
-		Name: "campaigns.steps", Method: "GET", Path: "/business/campaigns/{campaignId}/steps", Class: Read, Shape: Raw,
+		Name: "campaigns.steps", Method: "GET", Path: "/business/campaigns/{campaignId}/steps", Class: Read, Shape: Partial,
 		Summary: "list the steps of a campaign",
 		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
 	})
 	CampaignsSends = def(Op{
-		Name: "campaigns.scheduled-sends", Method: "GET", Path: "/business/campaigns/{campaignId}/scheduled-sends", Class: Read, Shape: Raw,
+		Name: "campaigns.scheduled-sends", Method: "GET", Path: "/business/campaigns/{campaignId}/scheduled-sends", Class: Read, Shape: Partial,
 		Summary: "list the scheduled sends of a campaign",
 		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
 	})
 	CampaignsEditSend = def(Op{
 		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}",
-		Class: Idempotent, Confirms: true, Shape: Raw,
+		Class: Idempotent, Confirms: true, Shape: Partial,
 		Summary: "edit a scheduled send before it goes out",
 		Verify:  "the fields of a scheduled send are undocumented: look at the scheduled sends of the campaign",
 		Codes:   []string{"SCHEDULED_SEND_NOT_EDITABLE"},
@@ -302,7 +302,7 @@ var (
 		Summary: "read the accepted search filter values",
 	})
 	ContactsResolve = def(Op{
-		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: PaidRead, Spends: Assumed, Shape: Raw,
+		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: PaidRead, Spends: Assumed, Shape: Partial,
 		Summary: "find the id of a contact",
 		Verify:  "nothing was changed; whether it cost credits is undocumented",
 		Likely:  []string{"CONTACT_NOT_FOUND"},
@@ -321,7 +321,7 @@ var (
 		Likely:  []string{"IMPORT_NOT_FOUND"},
 	})
 	ImportsPresign = def(Op{
-		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Raw,
+		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Partial,
 		Summary: "reserve an upload for a file of up to 50 MB",
 		Verify:  "no documented read shows it; a second call only reserves another upload",
 		Likely:  []string{"IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE"},

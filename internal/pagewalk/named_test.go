@@ -2,6 +2,7 @@ package pagewalk
 
 import (
 	"io"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -69,5 +70,21 @@ func TestNear(t *testing.T) {
 		{"", "x"},
 	} {
 		require.False(t, Near(other[0], other[1]), "%q", other)
+	}
+	long := strings.Repeat("long name ", 5)
+	require.True(t, Near(long[:32], long), "cut off")
+	require.False(t, Near(long[:31], long))
+	require.False(t, Near(long, long[:32]), "no server adds to a name")
+	require.False(t, Near("x"+long[:40], long))
+}
+
+// A search by the part of a name finds every form of it.
+func TestSearchFor(t *testing.T) {
+	for name, want := range map[string]string{
+		"Q1 Berlin": "Q1 Berlin", " Q1 ": "Q1", "Q1  Berlin": "Berlin", "Q1\tBerlin": "Berlin", "Q1\u00a0Berlin 2": "Berlin 2",
+		"Caf\u00e9 Q1": "Ca", "Cafe\u0301 Q": "Caf", "\u041c\u043e": "", "": "", "\u00e9\u00e9": "",
+		strings.Repeat("x", 31) + "yz": strings.Repeat("x", 31) + "y", strings.Repeat("x", 31) + "e\u0301": strings.Repeat("x", 31),
+	} {
+		require.Equal(t, want, SearchFor(name), "%q", name)
 	}
 }

@@ -15,19 +15,19 @@ import (
 // every record read so far, while a few pages are on their way, goes unnoticed.
 
 // ahead holds the pages read ahead of a walk.
-type ahead[T, K, R any] struct {
-	width  int               // how many pages may be ahead now; it grows with each page
-	queue  []*early[T, K, R] // from the next page of the walk on
-	number int               // of the page after the queue
-	last   int               // number of the last page known to exist
+type ahead[T, P any] struct {
+	width  int            // how many pages may be ahead now; it grows with each page
+	queue  []*early[T, P] // from the next page of the walk on
+	number int            // of the page after the queue
+	last   int            // number of the last page known to exist
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // ends with the queue
 	tasks  sync.WaitGroup
 }
 
 // early is a page on its way.
-type early[T, K, R any] struct {
-	page     *Page[T, K, R]
+type early[T, P any] struct {
+	page     *Page[T, P]
 	deliver  func()
 	err      error
 	panicked any
@@ -35,7 +35,7 @@ type early[T, K, R any] struct {
 }
 
 // readAhead begins to read the pages after the current one.
-func (w *walk[T, K, R]) readAhead(current *Page[T, K, R]) {
+func (w *walk[T, P]) readAhead(current *Page[T, P]) {
 	a := &w.ahead
 	if w.Prefetch == 0 || !current.TotalKnown || !w.allHaveIDs(current) {
 		return
@@ -50,10 +50,10 @@ func (w *walk[T, K, R]) readAhead(current *Page[T, K, R]) {
 }
 
 // fillAhead requests pages until as many are ahead as may be, or as are known to exist.
-func (w *walk[T, K, R]) fillAhead() {
+func (w *walk[T, P]) fillAhead() {
 	a := &w.ahead
 	for ; a.number <= min(w.number+a.width, a.last); a.number++ {
-		e := &early[T, K, R]{done: make(chan struct{})}
+		e := &early[T, P]{done: make(chan struct{})}
 		a.queue = append(a.queue, e)
 		ctx, number := a.ctx, a.number
 		a.tasks.Go(func() {
@@ -66,7 +66,7 @@ func (w *walk[T, K, R]) fillAhead() {
 }
 
 // next is the page after the current one: the one that was read ahead, or one that is read now.
-func (w *walk[T, K, R]) next() (*Page[T, K, R], error) {
+func (w *walk[T, P]) next() (*Page[T, P], error) {
 	a := &w.ahead
 	w.number++
 	if len(a.queue) == 0 {
@@ -92,7 +92,7 @@ func (w *walk[T, K, R]) next() (*Page[T, K, R], error) {
 
 // changed reports whether the collection was touched between the current page and one that was read
 // ahead.
-func (w *walk[T, K, R]) changed(p *Page[T, K, R]) bool {
+func (w *walk[T, P]) changed(p *Page[T, P]) bool {
 	if !p.TotalKnown || p.TotalRecords != w.total {
 		return true
 	}
@@ -105,7 +105,7 @@ func (w *walk[T, K, R]) changed(p *Page[T, K, R]) bool {
 }
 
 // allHaveIDs reports whether each record of a page has an id. Without ids, repeats cannot be found.
-func (w *walk[T, K, R]) allHaveIDs(p *Page[T, K, R]) bool {
+func (w *walk[T, P]) allHaveIDs(p *Page[T, P]) bool {
 	for i := range p.Items {
 		if w.ID(&p.Items[i]) == "" {
 			return false
@@ -115,7 +115,7 @@ func (w *walk[T, K, R]) allHaveIDs(p *Page[T, K, R]) bool {
 }
 
 // dropAhead cancels the pages on their way, and waits until they have ended.
-func (w *walk[T, K, R]) dropAhead() {
+func (w *walk[T, P]) dropAhead() {
 	if w.ahead.cancel != nil {
 		w.ahead.cancel()
 		w.ahead.tasks.Wait()

@@ -21,24 +21,20 @@ import (
 	"reflect"
 )
 
-// Page is one page of a collection. The fields of the types K and R are only carried: with them, a page of the caller and one
-// of this package convert into each other without a copy.
-type Page[T, K, R any] struct {
+// Page is one page of a collection, as the walk sees it: without what it repeats, and perhaps with what it recovers.
+type Page[T, P any] struct {
 	Items        []T
 	Number       int // 1-based; 0 if unknown
 	TotalPages   int // 0 if unknown
 	TotalRecords int
 	TotalKnown   bool // whether TotalRecords is known
-	Kind         K    // of the collection; the walk only passes it on
 	Recovered    bool // made by the walk, of records found on pages read again
 
-	// Of the response; the walk only passes them on.
-	RequestID string
-	Rate      R
+	Of *P // the caller's page that this was made of; the walk only passes it on
 }
 
 // total is the total, or unknown, which is below every total.
-func (p *Page[T, K, R]) total() int {
+func (p *Page[T, P]) total() int {
 	if p.TotalKnown {
 		return p.TotalRecords
 	}
@@ -48,8 +44,8 @@ func (p *Page[T, K, R]) total() int {
 const unknown = math.MinInt
 
 // Config says how to walk over a collection. It has no state: each walk is new.
-type Config[T, K, R any] struct {
-	Source   Source[T, K, R]
+type Config[T, P any] struct {
+	Source   Source[T, P]
 	ID       func(*T) string // empty where a record has none
 	First    int             // number of the first page; 0 is 1
 	Limit    int             // records on a page, at least 1
@@ -59,11 +55,11 @@ type Config[T, K, R any] struct {
 }
 
 // Source reads the pages of a collection.
-type Source[T, K, R any] interface {
-	Fetch(ctx context.Context, number int) (*Page[T, K, R], error)
+type Source[T, P any] interface {
+	Fetch(ctx context.Context, number int) (*Page[T, P], error)
 
 	// FetchAhead reads a page early. deliver is called when the page is needed.
-	FetchAhead(ctx context.Context, number int) (page *Page[T, K, R], deliver func(), err error)
+	FetchAhead(ctx context.Context, number int) (page *Page[T, P], deliver func(), err error)
 
 	// TooEarly reports whether a page that failed early is read again when it is needed.
 	TooEarly(err error) bool
@@ -76,8 +72,8 @@ type Source[T, K, R any] interface {
 }
 
 // walk is one walk over a collection.
-type walk[T, K, R any] struct {
-	Config[T, K, R]
+type walk[T, P any] struct {
+	Config[T, P]
 	ctx     context.Context //nolint:containedctx // the walk is the scope of this context
 	number  int             // of the page being read
 	total   int             // by the page handed out last
@@ -95,7 +91,7 @@ type walk[T, K, R any] struct {
 	stale   int             // pages in a row that held nothing new; below 0: none was read
 	before  []T             // items of the page before, if they alone identify it
 	seen    Recent
-	ahead   ahead[T, K, R]
+	ahead   ahead[T, P]
 }
 
 const (
@@ -104,15 +100,15 @@ const (
 )
 
 // Walk reads page by page and yields each without its repeats, and an error as the last.
-func (c Config[T, K, R]) Walk(ctx context.Context, yield func(*Page[T, K, R], error) bool) {
-	w := &walk[T, K, R]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
+func (c Config[T, P]) Walk(ctx context.Context, yield func(*Page[T, P], error) bool) {
+	w := &walk[T, P]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
 	page, err := w.open()
 	for err == nil {
 		w.watch(page)
 		if page.TotalKnown && page.TotalRecords < w.total {
-			var slipped *Page[T, K, R]
+			var slipped *Page[T, P]
 			if slipped, page, err = w.catchUp(page.TotalRecords); err != nil {
 				break
 			}
@@ -146,14 +142,14 @@ func (c Config[T, K, R]) Walk(ctx context.Context, yield func(*Page[T, K, R], er
 }
 
 // handOut yields a page. An empty one is of use only if it is the first of a walk from the start.
-func (w *walk[T, K, R]) handOut(p *Page[T, K, R], yield func(*Page[T, K, R], error) bool) bool {
+func (w *walk[T, P]) handOut(p *Page[T, P], yield func(*Page[T, P], error) bool) bool {
 	return len(p.Items) == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
 }
 
 // finish reports the end. At least a page of missing records is an error, unless the total has changed. Pages may be shorter than
 // was asked for, so that the largest counts. Repeats are not missing: an insert for each delete leaves the total as it was, and an
 // id may not be unique.
-func (w *walk[T, K, R]) finish() error {
+func (w *walk[T, P]) finish() error {
 	missing := max(0, w.least-w.fresh-w.earlier())
 	w.Progress.Update(func(r *Report) { r.Finished, r.Missing = true, missing })
 	if missing > w.repeats && missing-w.repeats >= w.largest && !w.drifted {
@@ -164,7 +160,7 @@ func (w *walk[T, K, R]) finish() error {
 
 // earlier is how many records came before the walk: those before the place of its checkpoint, as far as their pages held any. It
 // is no less than the total where that is not known, as for a walk that begins on a later page.
-func (w *walk[T, K, R]) earlier() int {
+func (w *walk[T, P]) earlier() int {
 	switch size := max(w.Limit, w.largest); {
 	case w.Resume == nil && w.First == 1:
 		return 0
@@ -178,7 +174,7 @@ func (w *walk[T, K, R]) earlier() int {
 // atEnd reports whether a page is the last. An empty page is the end only where no total says that
 // more pages follow. Pages may be shorter than was asked for: where their count is unknown, their
 // records count.
-func (w *walk[T, K, R]) atEnd(p *Page[T, K, R], size int) bool {
+func (w *walk[T, P]) atEnd(p *Page[T, P], size int) bool {
 	if w.place == 0 {
 		w.place = (w.number - 1) * size
 	}
@@ -195,7 +191,7 @@ func (w *walk[T, K, R]) atEnd(p *Page[T, K, R], size int) bool {
 // stuck is the error of a walk that may never end, or would leave out what it cannot read: two
 // pages in a row held nothing new. Inserts in front bring records again, but then the total has
 // grown by as many.
-func (w *walk[T, K, R]) stuck(p *Page[T, K, R], size int) error {
+func (w *walk[T, P]) stuck(p *Page[T, P], size int) error {
 	again := false
 	if p.TotalPages == 0 && !p.TotalKnown && !w.allHaveIDs(p) { // they alone identify it
 		again = reflect.DeepEqual(p.Items, w.before)
@@ -228,7 +224,7 @@ func (w *walk[T, K, R]) stuck(p *Page[T, K, R], size int) error {
 }
 
 // watch notes the totals, in the order in which they come.
-func (w *walk[T, K, R]) watch(p *Page[T, K, R]) {
+func (w *walk[T, P]) watch(p *Page[T, P]) {
 	if !p.TotalKnown {
 		return
 	}
@@ -245,7 +241,7 @@ func (w *walk[T, K, R]) watch(p *Page[T, K, R]) {
 }
 
 // open reads the first page, or the one after the checkpoint.
-func (w *walk[T, K, R]) open() (*Page[T, K, R], error) {
+func (w *walk[T, P]) open() (*Page[T, P], error) {
 	if w.Resume == nil {
 		return w.read(w.number)
 	}
@@ -260,12 +256,12 @@ func (w *walk[T, K, R]) open() (*Page[T, K, R], error) {
 	return page, err
 }
 
-func (w *walk[T, K, R]) read(number int) (*Page[T, K, R], error) {
+func (w *walk[T, P]) read(number int) (*Page[T, P], error) {
 	page, err := w.Source.Fetch(w.ctx, number)
 	return w.accept(number, page, err)
 }
 
-func (w *walk[T, K, R]) accept(number int, page *Page[T, K, R], err error) (*Page[T, K, R], error) {
+func (w *walk[T, P]) accept(number int, page *Page[T, P], err error) (*Page[T, P], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -278,7 +274,7 @@ func (w *walk[T, K, R]) accept(number int, page *Page[T, K, R], err error) (*Pag
 }
 
 // pageCount is the number of pages, as far as it is known.
-func (w *walk[T, K, R]) pageCount(p *Page[T, K, R]) int {
+func (w *walk[T, P]) pageCount(p *Page[T, P]) int {
 	switch {
 	case p.TotalPages > 0:
 		return p.TotalPages
@@ -289,7 +285,7 @@ func (w *walk[T, K, R]) pageCount(p *Page[T, K, R]) int {
 }
 
 // pagesOf is how many pages so many records fill or touch.
-func (w *walk[T, K, R]) pagesOf(records int) int {
+func (w *walk[T, P]) pagesOf(records int) int {
 	if records <= 0 {
 		return 0
 	}
@@ -299,7 +295,7 @@ func (w *walk[T, K, R]) pagesOf(records int) int {
 // catchUp reads again what a fall to the given total can have moved records across, until the total
 // does not fall meanwhile. It returns the records that the walk would have skipped, and the current
 // page as it is after that.
-func (w *walk[T, K, R]) catchUp(total int) (slipped, current *Page[T, K, R], err error) {
+func (w *walk[T, P]) catchUp(total int) (slipped, current *Page[T, P], err error) {
 	for round := 1; ; round++ {
 		low := max(w.First, w.number-w.pagesOf(w.total-total))
 		items, page, steady, err := w.reread(low, total)
@@ -323,7 +319,7 @@ func (w *walk[T, K, R]) catchUp(total int) (slipped, current *Page[T, K, R], err
 // one hold after the last record seen, the current page, and whether the total never fell.
 //
 // If none of these records was seen, nothing tells which of them are new, and come before what was seen.
-func (w *walk[T, K, R]) reread(low, total int) (slipped []T, page *Page[T, K, R], steady bool, err error) {
+func (w *walk[T, P]) reread(low, total int) (slipped []T, page *Page[T, P], steady bool, err error) {
 	steady = true
 	known := false
 	defer func() {
@@ -355,7 +351,7 @@ func (w *walk[T, K, R]) reread(low, total int) (slipped []T, page *Page[T, K, R]
 
 // dropRepeats drops the records that came before and remembers the others. A record in front of a repeat is not next in order: it
 // is new, or came so long before that a walk which has resumed does not know it.
-func (w *walk[T, K, R]) dropRepeats(p *Page[T, K, R]) {
+func (w *walk[T, P]) dropRepeats(p *Page[T, P]) {
 	kept, ordered := p.Items[:0], true
 	for i := range p.Items {
 		if !w.seen.Add(w.ID(&p.Items[i])) {
@@ -378,7 +374,7 @@ func (w *walk[T, K, R]) dropRepeats(p *Page[T, K, R]) {
 // reopen finds the place after the last record that was delivered before the checkpoint. Records
 // may have come and gone since: it tries the page of the checkpoint first, then those around it, as
 // far as the total has moved.
-func (w *walk[T, K, R]) reopen(cp *Checkpoint) (*Page[T, K, R], error) {
+func (w *walk[T, P]) reopen(cp *Checkpoint) (*Page[T, P], error) {
 	home, err := w.read(max(cp.Page, w.First))
 	if err != nil {
 		return nil, err
@@ -420,7 +416,7 @@ func (w *walk[T, K, R]) reopen(cp *Checkpoint) (*Page[T, K, R], error) {
 
 // skipTo makes a page the current one, without its records up to the last one that the checkpoint
 // names, if it is there.
-func (w *walk[T, K, R]) skipTo(p *Page[T, K, R], cp *Checkpoint) bool {
+func (w *walk[T, P]) skipTo(p *Page[T, P], cp *Checkpoint) bool {
 	for i := len(p.Items) - 1; i >= 0; i-- {
 		if !cp.names(w.ID(&p.Items[i])) {
 			continue

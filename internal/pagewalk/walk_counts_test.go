@@ -16,7 +16,7 @@ type counted struct {
 	pages, records, numbers bool // which counts its pages carry
 }
 
-func (s *counted) Fetch(ctx context.Context, number int) (*Page[string, string, int], error) {
+func (s *counted) Fetch(ctx context.Context, number int) (*Page[string, string], error) {
 	p, err := s.shelf.Fetch(ctx, number)
 	if !s.pages {
 		p.TotalPages = 0
@@ -33,7 +33,7 @@ func (s *counted) Fetch(ctx context.Context, number int) (*Page[string, string, 
 // read walks over the whole, or from a checkpoint, and takes note of the pages handed out.
 func (s *counted) read(t *testing.T, p *Progress, text string) (got string, pages []string) {
 	t.Helper()
-	c := Config[string, string, int]{Source: s, Limit: s.limit, ID: func(letter *string) string { return *letter }, Progress: p}
+	c := Config[string, string]{Source: s, Limit: s.limit, ID: func(letter *string) string { return *letter }, Progress: p}
 	p.Start("q", true)
 	if text != "" {
 		cp, err := Parse(text, "q")
@@ -41,7 +41,7 @@ func (s *counted) read(t *testing.T, p *Progress, text string) (got string, page
 		c.Resume = cp
 	}
 	s.asked = nil
-	c.Walk(t.Context(), func(page *Page[string, string, int], err error) bool {
+	c.Walk(t.Context(), func(page *Page[string, string], err error) bool {
 		require.NoError(t, err)
 		got += strings.Join(page.Items, "")
 		pages = append(pages, fmt.Sprintf("%d:%s", page.Number, strings.Join(page.Items, "")))
@@ -103,11 +103,11 @@ func TestWalkWithFewerCounts(t *testing.T) {
 // script is a source whose pages are given, "-" for an empty one. The last one stands for all that follow.
 type script struct {
 	pages []string
-	page  Page[string, string, int] // with the counts of all
+	page  Page[string, string] // with the counts of all
 	asked int
 }
 
-func (s *script) Fetch(_ context.Context, number int) (*Page[string, string, int], error) {
+func (s *script) Fetch(_ context.Context, number int) (*Page[string, string], error) {
 	s.asked++
 	p := s.page
 	if p.Number = number; s.pages[min(number, len(s.pages))-1] != "-" {
@@ -116,7 +116,7 @@ func (s *script) Fetch(_ context.Context, number int) (*Page[string, string, int
 	return &p, nil
 }
 
-func (s *script) FetchAhead(context.Context, int) (*Page[string, string, int], func(), error) {
+func (s *script) FetchAhead(context.Context, int) (*Page[string, string], func(), error) {
 	panic("asked for")
 }
 func (s *script) TooEarly(error) bool      { return false }
@@ -127,7 +127,7 @@ func (s *script) Short(r Report) error     { return fmt.Errorf("%d of %d are mis
 // plausible: their number is known.
 func TestWalkStuck(t *testing.T) {
 	t.Parallel()
-	type page = Page[string, string, int]
+	type page = Page[string, string]
 	for _, test := range []struct {
 		counts page
 		pages  string
@@ -151,7 +151,7 @@ func TestWalkStuck(t *testing.T) {
 		{page{}, "?? ?? ?? -", "????", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
 	} {
 		s := &script{pages: strings.Fields(test.pages), page: test.counts}
-		c := Config[string, string, int]{Source: s, Limit: 2, ID: func(letter *string) string { return strings.Trim(*letter, "?!") }}
+		c := Config[string, string]{Source: s, Limit: 2, ID: func(letter *string) string { return strings.Trim(*letter, "?!") }}
 		got, err := collect(t.Context(), c, 100)
 		if require.Equal(t, test.got, got, test); test.broken == "" {
 			require.NoError(t, err, test)
@@ -172,7 +172,7 @@ func TestWalkGoesOnWhereInsertsExplainTheRepeats(t *testing.T) {
 				}
 			}}
 			var p Progress
-			got, err := s.walk(t.Context(), Config[string, string, int]{Progress: &p}, -1)
+			got, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, -1)
 			require.NoError(t, err, inserted)
 			old := strings.Map(func(r rune) rune {
 				if r < 'a' {

@@ -29,14 +29,14 @@ var (
 	errEarly  = errors.New("too early")
 )
 
-func (s *shelf) Fetch(_ context.Context, number int) (*Page[string, string, int], error) {
+func (s *shelf) Fetch(_ context.Context, number int) (*Page[string, string], error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asked = append(s.asked, number); s.edit != nil {
 		s.edit(s, len(s.asked))
 	}
 	low := min((min(number, len(s.items)+1)-1)*s.limit, len(s.items))
-	p := &Page[string, string, int]{Number: number, TotalRecords: len(s.items), TotalKnown: true, Kind: "letters"}
+	p := &Page[string, string]{Number: number, TotalRecords: len(s.items), TotalKnown: true}
 	p.TotalPages = (len(s.items) + s.limit - 1) / s.limit
 	if low < len(s.items) {
 		p.Items = strings.Split(s.items[low:min(low+s.limit, len(s.items))], "")
@@ -44,7 +44,7 @@ func (s *shelf) Fetch(_ context.Context, number int) (*Page[string, string, int]
 	return p, nil
 }
 
-func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page[string, string, int], func(), error) {
+func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page[string, string], func(), error) {
 	deliver := func() { s.turns = append(s.turns, number) }
 	if s.fail != nil {
 		if err := s.fail(number); err != nil {
@@ -60,9 +60,9 @@ func (s *shelf) Broken(what string) error { return errors.Join(errBroken, errors
 func (s *shelf) Short(r Report) error     { return fmt.Errorf("%d of %d are missing", r.Missing, r.Total) }
 
 // walk gathers at most n records, from a checkpoint if there is one.
-func (s *shelf) walk(ctx context.Context, c Config[string, string, int], n int) (got string, err error) {
+func (s *shelf) walk(ctx context.Context, c Config[string, string], n int) (got string, err error) {
 	c.Source, c.Limit, c.ID = s, s.limit, func(letter *string) string { return *letter }
-	c.Walk(ctx, func(p *Page[string, string, int], fault error) bool {
+	c.Walk(ctx, func(p *Page[string, string], fault error) bool {
 		if err = fault; err != nil {
 			return false
 		}
@@ -88,7 +88,7 @@ func TestWalkReadsAgainWhatAFallMoved(t *testing.T) {
 		}
 	}}
 	p.Start("q", true)
-	got, err := s.walk(t.Context(), Config[string, string, int]{Progress: &p}, -1)
+	got, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, -1)
 	require.NoError(t, err)
 	require.Equal(t, "abcdef", got)
 	require.Equal(t, []int{1, 2, 1, 2, 3}, s.asked)
@@ -99,7 +99,7 @@ func TestWalkReadsAgainWhatAFallMoved(t *testing.T) {
 func TestWalkEndsWhereNothingNewComes(t *testing.T) {
 	t.Parallel()
 	s := &shelf{items: "abababababab", limit: 2}
-	got, err := s.walk(t.Context(), Config[string, string, int]{}, -1)
+	got, err := s.walk(t.Context(), Config[string, string]{}, -1)
 	require.ErrorIs(t, err, errBroken)
 	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and the total is 6 pages")
 	require.Equal(t, "ab", got)
@@ -112,12 +112,12 @@ func TestWalkResumesAfterEachRecord(t *testing.T) {
 		s := &shelf{items: letters, limit: 4}
 		var p Progress
 		p.Start("q", true)
-		first, err := s.walk(t.Context(), Config[string, string, int]{Progress: &p}, stop)
+		first, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, stop)
 		require.NoError(t, err)
 		s.items = "ABCDE" + s.items
 		cp, err := Parse(p.Checkpoint(), "q")
 		require.NoError(t, err)
-		rest, err := s.walk(t.Context(), Config[string, string, int]{Resume: cp, Progress: &p}, -1)
+		rest, err := s.walk(t.Context(), Config[string, string]{Resume: cp, Progress: &p}, -1)
 		require.NoError(t, err)
 		require.Equal(t, letters, first+rest)
 		require.False(t, p.Report().Rewound)
@@ -133,7 +133,7 @@ func TestWalkReadsAhead(t *testing.T) {
 		}
 		return nil
 	}}
-	got, err := s.walk(t.Context(), Config[string, string, int]{Prefetch: 2}, -1)
+	got, err := s.walk(t.Context(), Config[string, string]{Prefetch: 2}, -1)
 	require.NoError(t, err)
 	require.Equal(t, s.items, got)
 	require.Contains(t, s.asked, 3)
@@ -161,7 +161,7 @@ func TestWalkProperty(t *testing.T) {
 			s.items, fresh = fresh[:n]+s.items, fresh[n:]
 		}
 		var p Progress
-		got, err := s.walk(context.Background(), Config[string, string, int]{Progress: &p}, -1)
+		got, err := s.walk(context.Background(), Config[string, string]{Progress: &p}, -1)
 		if errors.Is(err, errBroken) {
 			return // a few inserts and as many deletes between any two requests look like the same page for ever
 		}

@@ -118,15 +118,43 @@ const longestBody = 64 << 10
 // tokens and cursors, and whether the body has more.
 func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
 	most = min(most, longestBody)
-	for _, found := range tokens.FindAllSubmatch(body, mostTokens) {
-		s = s.Plain(string(found[2]))
-	}
+	s = s.Plain(tokenValues(body)...)
 	text := string(body[:min(len(body), most)])
 	if cut = len(body) > most; cut {
 		text = wholeEscapes(text)
 	}
 	text = tokens.ReplaceAllString(s.Hide(text, cut), "${1}"+Hidden)
 	return []byte(Shorten(text, most)), cut || len(text) > most
+}
+
+var (
+	stringRest = regexp.MustCompile(`^(?:[^"\\]|\\.)*`)
+	space      = " \t\r\n"
+)
+
+// tokenValues returns the values of tokens and cursors, as far as they are searched for. A body may have 32 MiB: tokens would take
+// seconds.
+func tokenValues(body []byte) (values []string) {
+	for len(values) < mostTokens {
+		key, rest, ok := bytes.Cut(body, []byte(`"`))
+		if !ok {
+			break
+		}
+		body = rest
+		if name := key[max(0, len(key)-len("cursor")):]; !endsInFold(name, "token") && !endsInFold(name, "cursor") {
+			continue
+		}
+		rest, colon := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte(":"))
+		rest, quote := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte(`"`))
+		if colon && quote {
+			values = append(values, string(stringRest.Find(rest[:min(len(rest), longSecret+2)]))) // so that a longer one shows as longer
+		}
+	}
+	return values
+}
+
+func endsInFold(text []byte, end string) bool {
+	return len(text) >= len(end) && bytes.EqualFold(text[len(text)-len(end):], []byte(end))
 }
 
 // wholeEscapes leaves out what may be half an escape at the end of a text that was cut.

@@ -104,7 +104,7 @@ var agentCalls = map[string]AnyCall{
 		return c.Agents.Create(ctx, Monitor(), opts...)
 	},
 	"agents.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Agents.List(ctx, opts...)
+		return c.Agents.Page(ctx, opts...)
 	},
 	"agents.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Agents.Get(ctx, RunsID, opts...)
@@ -125,7 +125,7 @@ var agentCalls = map[string]AnyCall{
 
 var campaignCalls = map[string]AnyCall{
 	"campaigns.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-		return c.Campaigns.List(ctx, opts...)
+		return c.Campaigns.Page(ctx, opts...)
 	},
 	"campaigns.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 		return c.Campaigns.Create(ctx, prospectkit.Fields{"name": "Summer", "listIds": []string{ListID}}, opts...)

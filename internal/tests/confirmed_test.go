@@ -64,6 +64,10 @@ func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbo
 		require.Equal(t, "crm-1", got.CRM)
 	case *prospectkit.Agent:
 		require.Equal(t, DraftID, got.ID)
+	case *prospectkit.Campaign:
+		require.Equal(t, CampaignID, got.ID)
+	case *prospectkit.Send:
+		require.Equal(t, SendID, got.ID)
 	case *prospectkit.Object:
 		require.NotNil(t, got)
 	default:

@@ -239,7 +239,7 @@ func TestEveryFailure_Waits(t *testing.T) {
 			return err
 		},
 		"campaign": func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Campaigns.WaitInitialized(ctx, CampaignID, prospectkit.Initialized)
+			_, err := c.Campaigns.WaitInitialized(ctx, CampaignID)
 			return err
 		},
 		"values": func(ctx context.Context, c *prospectkit.Client) error {

@@ -117,7 +117,7 @@ func ifActive(ctx context.Context, campaigns *prospectkit.CampaignsService, id s
 		if err != nil {
 			return err
 		}
-		if c.Text("id") == id && c.Text("status") == string(prospectkit.CampaignActive) {
+		if c.ID == id && c.Status == prospectkit.CampaignActive {
 			return nil
 		}
 	}

@@ -92,7 +92,7 @@ func TestSurfaces_IDsAreChecked(t *testing.T) {
 			"campaignId 3":    discard(c.SendsPage(ctx, id)),
 			"campaignId 4":    discard(c.Approve(ctx, id)),
 			"campaignId 5":    discard(c.PreviewStep(ctx, id, StepID, nil, PreviewRoute)),
-			"campaignId 6":    discard(c.WaitInitialized(ctx, id, prospectkit.Initialized)),
+			"campaignId 6":    discard(c.WaitInitialized(ctx, id)),
 			"stepId":          discard(c.PreviewStep(ctx, CampaignID, id, nil, PreviewRoute)),
 			"sendId":          discard(c.EditSend(ctx, id, nil)),
 			"factId":          discard(f.Edit(ctx, id, prospectkit.FactEdit{Claim: "x"})),

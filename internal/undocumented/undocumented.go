@@ -23,7 +23,7 @@ const (
 	Code   Kind = "code"
 	Header Kind = "header"
 
-	Missing Kind = "missing" // what was asked for
+	Missing Kind = "missing" // what was asked for, or is assumed to be there
 )
 
 // Found is something new. It holds plain names only, see [redact.PlainName].
@@ -227,7 +227,7 @@ type Memory struct {
 }
 
 type report struct {
-	op string // of fields and values
+	op string // but of codes and headers
 	Found
 }
 
@@ -259,7 +259,7 @@ func (m *Memory) Due(op string, size int, failed bool) bool {
 // Report reports whether something was not reported before, and remembers it.
 func (m *Memory) Report(op string, found Found) bool {
 	key := report{Found: found}
-	if found.Kind == Field || found.Kind == Value {
+	if found.Kind != Code && found.Kind != Header {
 		key.op = op
 	}
 	m.mu.Lock()

@@ -5,6 +5,7 @@
 const $ = (id) => document.getElementById(id);
 const control = "/_sandbox/";
 const every = 1000; // milliseconds between two looks
+const raised = 1_000_000; // what -limits off makes of a limit, at least
 
 const count = (n) => n.toLocaleString("en");
 const words = (s) => s.replaceAll("-", " ");
@@ -95,7 +96,7 @@ function showClock({ clock, now: iso, events }) {
 }
 
 function showWindows({ windows }) {
-  const surfaces = Map.groupBy(windows, (w) => w.surface);
+  const surfaces = Map.groupBy(windows.filter((w) => w.limit < raised), (w) => w.surface);
   sync($("windows"), [...surfaces], ([name]) => name,
     ([name, list]) => make("div", { className: "surface" }, make("b", {}, words(name)), ...list.map((w) => make("div", { className: "window" },
       make("div", { className: "meter", role: "meter", "aria-label": `${words(name)}, left this ${w.window}`, "aria-valuemin": 0 }, make("span")),

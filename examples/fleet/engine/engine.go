@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/spend"
 )
 
 // Verdict is what an engine should do with a job.
@@ -91,16 +92,18 @@ func Judge(err error) Verdict {
 	if wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
 		return Verdict{After: max(wait.Wait, soon)}
 	}
-	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
-		done, away := refused.Rule == prospectkit.RuleApproved, refused.Rule == prospectkit.RuleJournal // the database may be away
-		return Verdict{Done: done, Person: !done && !away}
+	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok && refused.Rule == prospectkit.RuleApproved {
+		return Verdict{Done: true}
+	}
+	if errors.Is(err, prospectkit.ErrSpendCap) || errors.Is(err, spend.ErrUnknownPrice) {
+		return Verdict{Person: true}
 	}
 	switch advice := prospectkit.AdviceOf(err); advice.Action {
 	case prospectkit.ActionAfterDelay, prospectkit.ActionAfterState:
 		return Verdict{After: max(advice.After, soon)}
 	case prospectkit.ActionNever, prospectkit.ActionFixInput, prospectkit.ActionNewKey, prospectkit.ActionBuyCredits:
 		return Verdict{Person: true}
-	default: // a read that failed, the network, or another package, such as the database's
+	default: // a read that failed, the network, the store of a journal or a guard, or another package, such as the database's
 		return Verdict{}
 	}
 }

@@ -30,6 +30,7 @@ func TestJudge(t *testing.T) {
 		"approved":       {&prospectkit.Error{Code: prospectkit.CodeCampaignNotApprovable, Status: 409}, person},
 		"arguments":      {&prospectkit.RefusedError{}, person},
 		"the review":     {&prospectkit.RefusedError{Rule: prospectkit.RuleReview}, person},
+		"the token":      {&prospectkit.RefusedError{Rule: prospectkit.RuleToken}, engine.Verdict{}},
 		"the journal":    {&prospectkit.RefusedError{Rule: prospectkit.RuleJournal}, engine.Verdict{}},
 		"a failed read":  {&prospectkit.Error{Code: prospectkit.CodeUnexpectedError, Status: 500}, engine.Verdict{}},
 		"the database's": {errors.New("connection refused"), engine.Verdict{}},

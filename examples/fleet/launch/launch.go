@@ -157,8 +157,8 @@ func (w *Workspace) findCampaign(ctx context.Context) (id string, err error) {
 		if err != nil {
 			return "", err
 		}
-		if c.Text("name") == campaignName(w.Name) {
-			id = c.Text("id")
+		if c.Raw().Text("name") == campaignName(w.Name) {
+			id = c.ID
 		}
 	}
 	return id, nil
@@ -170,7 +170,7 @@ func (w *Workspace) review(ctx context.Context, m *Made) (Step, error) {
 		if err != nil {
 			return "", err
 		}
-		if c.Text("id") == m.CampaignID && !prospectkit.Initialized(*c) {
+		if c.ID == m.CampaignID && !c.Initialized() {
 			return "", engine.Later(again)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/cmd/prospectkit-check/internal/firstcontact"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/sandbox"
@@ -306,11 +307,39 @@ func TestPlanted_NothingIsFoundWhereNothingWasRead(t *testing.T) {
 			report, _ := check(t, sb, changed{sb.Transport(), []plant{failing}}, nil)
 			for _, f := range report.Findings {
 				require.NotContains(t, f.Why, "this workspace shows no", f.Check)
+				requireUnsettled(t, &f)
 				if f.Check == "lists.get: response" {
 					require.Equal(t, `the response for "lists" was `+strconv.Itoa(status), f.Why)
 				}
 			}
 		})
+	}
+}
+
+// A response that cannot be read settles nothing either.
+func TestPlanted_UnreadableSettlesNothing(t *testing.T) {
+	for _, body := range []string{"[", ""} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+			unreadable := plant{response: func(path string, resp *http.Response) {
+				if path == "/business/agents" || path == "/business/folders" {
+					replace(resp, http.StatusOK, body)
+				}
+			}}
+			report, _ := check(t, sb, changed{sb.Transport(), []plant{unreadable}}, nil)
+			require.NotEmpty(t, lines(report))
+			for _, f := range report.Findings {
+				requireUnsettled(t, &f)
+			}
+		})
+	}
+}
+
+// requireUnsettled demands that what differs, in a response that was not read, is not said to settle a question.
+func requireUnsettled(t *testing.T, f *firstcontact.Finding) {
+	t.Helper()
+	if strings.HasSuffix(f.Check, ": response") && len(f.Differences) > 0 {
+		require.Empty(t, f.Question, "%s: %q", f.Check, f.Differences)
 	}
 }
 

@@ -65,6 +65,14 @@ func (j *judge) finish(f Finding, differences []string, why string) {
 	}
 }
 
+// finishUnread finishes where nothing was read: what differs settles no question then.
+func (j *judge) finishUnread(f Finding, differences []string, why string) {
+	if len(differences) > 0 {
+		f.Question = ""
+	}
+	j.finish(f, differences, why)
+}
+
 // behaves keeps what a check found, for a later comparison.
 func (j *judge) behaves(check string, differences []string) {
 	if j.file.Behavior == nil {
@@ -224,7 +232,7 @@ func (j *judge) response(d *description) {
 		if j.missing[o] {
 			why = "its path leads nowhere"
 		}
-		j.finish(f, j.unsuccessful(o, file, firstOf(responses)), why)
+		j.finishUnread(f, j.unsuccessful(o, file, firstOf(responses)), why)
 		return
 	}
 	file.Status = successes[0].status
@@ -237,7 +245,7 @@ func (j *judge) response(d *description) {
 	seen := j.bodies[o]
 	empty := seen.IsEmpty()
 	if slices.ContainsFunc(successes, isGarbled) {
-		j.finish(f, append(differences, "the response is no JSON"), "")
+		j.finishUnread(f, append(differences, "the response is no JSON"), "")
 		return
 	}
 	switch {
@@ -245,7 +253,7 @@ func (j *judge) response(d *description) {
 		j.finish(f, differences, "the response is empty")
 		return
 	case seen == nil && len(bytes.TrimSpace(successes[0].body)) == 0:
-		j.finish(f, append(differences, "the response is empty"), "")
+		j.finishUnread(f, append(differences, "the response is empty"), "")
 		return
 	}
 	want := described()[o]

@@ -1,0 +1,222 @@
+package prospectkit
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/review"
+)
+
+// Review is a campaign with its steps, scheduled sends, source lists and their contacts, as they were
+// read. It holds personal data: keep it out of logs.
+type Review struct {
+	Campaign *Campaign
+	Steps    []Step
+	Sends    []Send
+	Lists    []List
+	Contacts int // rows of the lists
+
+	// Unread are the sections that the API did not show: review.Lists and review.Contacts, if the listing names no lists.
+	Unread []review.Section
+	// Approvals is how many reviews of the same content were approved before, or may have been, as far as the client knows.
+	// It is part of the digest, so that each review is approved once.
+	Approvals int
+
+	content review.Review // the texts of all of it
+}
+
+// Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
+// and has about 140 characters. Changes of the fields do not change it.
+func (r *Review) Digest() string { return r.content.Digest() }
+
+// String is the review as a text for a person: the campaign, steps, scheduled sends and lists with
+// their fields, up to 20 of each, the number of contacts, and what was not reviewed.
+func (r *Review) String() string { return r.content.String() }
+
+// Review reads all that the API shows of a campaign, for a person who is to approve it: the campaign in the
+// listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000.
+// The lists are those under listIds in the listing (assumed); they need the scope lists. If there are none, lists and contacts
+// are Unread in the review, and its text says so. Pages are those of [CampaignsService.All]. Pass the Digest of the review to
+// [CampaignsService.ApproveReviewed].
+//
+// Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
+//
+// GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
+func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*Review, error) {
+	r, err := s.review(ctx, campaignID, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	for e, err := range s.conf.approvalsOf(ctx) {
+		if err != nil {
+			return nil, withoutEffect(op.CampaignsList, err)
+		}
+		r.content.Approved(e.Ticket.Lookup.Digest)
+	}
+	r.Contacts, r.Unread, r.Approvals = r.content.Contacts, r.content.Unread, r.content.Approvals
+	return r, nil
+}
+
+// review makes a review. If the campaign was read earlier, its lists come first: they may have many pages,
+// and a change while those are read shows in what is read after them.
+func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Campaign, opts []CallOption) (*Review, error) {
+	r, shared := new(Review), sharedOptions(opts)
+	pages := pageOptions(shared)
+	if earlier != nil {
+		if err := s.reviewLists(ctx, r, earlier, shared); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if r.Steps, err = versions(ctx, &r.content, review.Steps, s.steps(campaignID), pages); err != nil {
+		return nil, err
+	}
+	if r.Sends, err = versions(ctx, &r.content, review.Sends, s.sends(campaignID), pages); err != nil {
+		return nil, err
+	}
+	r.Campaign, err = s.inListing(ctx, campaignID, pages)
+	switch {
+	case err != nil:
+		return nil, err
+	case r.Campaign.ID == "":
+		return nil, unusable(op.CampaignsList, "the listing does not hold the campaign")
+	}
+	r.content.Add(review.Campaign, r.Campaign.Raw().Raw())
+	if earlier == nil {
+		err = s.reviewLists(ctx, r, r.Campaign, shared)
+	}
+	return r, err
+}
+
+// versions reads a listing, and drops only what is the same: two steps of one id may differ.
+func versions[T interface{ Raw() Object }](ctx context.Context, r *review.Review, section review.Section, l listing[T], opts []PageOption) ([]T, error) {
+	id := l.id
+	l.id = func(v *T) string {
+		if id(v) == "" {
+			return ""
+		}
+		return id(v) + "\x00" + (*v).Raw().String()
+	}
+	var all []T
+	for v, err := range l.pager().items(ctx, opts) {
+		if err != nil {
+			return nil, err
+		}
+		r.Add(section, (*v).Raw().Raw())
+		all = append(all, *v)
+	}
+	return all, nil
+}
+
+// reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
+func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign *Campaign, opts []CallOption) error {
+	if lists, _ := campaign.Raw().Get("listIds"); !lists.begins('[') {
+		r.content.Unread = []review.Section{review.Lists, review.Contacts}
+	}
+	lists := &ListsService{s.service}
+	for _, id := range campaign.ListIDs {
+		if err := review.AddAll(&r.content, review.Contacts, lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...)); err != nil {
+			return err
+		}
+	}
+	for _, id := range campaign.ListIDs {
+		list, err := lists.Get(ctx, id, GetListParams{}, opts...)
+		if err != nil {
+			return err
+		}
+		r.content.Add(review.Lists, list.Raw().Raw())
+		r.Lists = append(r.Lists, *list)
+	}
+	return nil
+}
+
+// ApproveReviewed approves a campaign if it is still what was reviewed. It makes the [CampaignsService.Review]
+// twice more, the second time with the contacts first, so that a change while those are read also counts.
+// If anything differs, nothing is approved: the error is a [RefusedError] with [RuleReview], whose
+// Violations name what changed. The approval itself takes no content, so a change of a part after its
+// last read and before the approval goes unnoticed. A review whose lists and contacts are Unread can be approved: neither
+// is compared.
+//
+// A digest is used up by one approval. After it, and for a campaign that is active, nothing is sent: the error is a
+// [RefusedError] with [RuleApproved], and whoever wanted the campaign approved is done. If the outcome of the earlier approval is
+// unknown and the campaign is not active, the error is its [OutcomeUnknownError]: resolve that. A campaign that a teammate has stopped
+// stays stopped until a new review is approved. This reaches as far as the journal of the client remembers, if that is a
+// [journal.History], in whichever process. Without one, it reaches as far as this client and those of its With: another process then
+// knows only that an active campaign is approved.
+//
+// Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
+//
+// POST /business/campaigns/{campaignId}/approve, scope campaigns.
+func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
+	switch {
+	case review.Outdated(digest):
+		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
+	case !review.Valid(digest):
+		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
+	}
+	if err := s.unapproved(ctx, campaignID, digest, opts); err != nil {
+		return nil, err
+	}
+	var campaign *Campaign
+	for range 2 {
+		now, err := s.review(ctx, campaignID, campaign, opts)
+		if err != nil {
+			return nil, err
+		}
+		campaign = now.Campaign
+		if err := inactive(campaign); err != nil {
+			return nil, err
+		}
+		if changes := now.content.Changes(digest); len(changes) > 0 {
+			refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
+			for _, c := range changes {
+				refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
+			}
+			return nil, refused
+		}
+	}
+	return s.approve(ctx, campaignID, digest, opts)
+}
+
+// unapproved returns an error if an earlier call has approved the review, or may have.
+func (s *CampaignsService) unapproved(ctx context.Context, campaignID, digest string, opts []CallOption) error {
+	var earlier journal.Entry
+	for e, err := range s.conf.approvalsOf(ctx) {
+		switch {
+		case err != nil:
+			return withoutEffect(op.CampaignsApprove, err)
+		case e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied:
+			earlier = e
+		}
+	}
+	switch earlier.Outcome {
+	case journal.Applied:
+		return approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
+	case journal.Unknown:
+		campaign, err := s.inListing(ctx, campaignID, pageOptions(sharedOptions(opts)))
+		if err == nil {
+			err = inactive(campaign)
+		}
+		return cmp.Or(err, error(earlierUnknown(s.conf, op.CampaignsApprove, earlier.Ticket)))
+	case journal.NotApplied: // is left out
+	}
+	return nil
+}
+
+// inactive returns an error if a campaign is active.
+func inactive(campaign *Campaign) error {
+	if campaign.Status == CampaignActive {
+		return approved("campaign", "is active: somebody has approved it")
+	}
+	return nil
+}
+
+func approved(param, problem string) error {
+	refused := ruleRefusal(op.CampaignsApprove, RuleApproved, nil)
+	refused.Violations = []Violation{{Param: param, Problem: problem}}
+	return refused
+}
