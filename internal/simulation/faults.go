@@ -125,7 +125,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 				w.service.Fail("*", append([]sandbox.FaultOption{sandbox.First(1)}, f.does...)...)
 			}
 		}
-		switch t.Fault {
+		switch t.Fault { //nolint:exhaustive // the engine and the sandbox see to the others
 		case duplicated:
 			w.laws.twice(markOf(r))
 			w.deliver(copied(r))
@@ -133,7 +133,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 			err = w.deliverLate(r)
 			return err.Error()
 		}
-		if resp, err = w.service.Transport().RoundTrip(r); err != nil {
+		if resp, err = w.service.Transport().RoundTrip(r); err != nil { //nolint:bodyclose // the client closes it
 			return err.Error()
 		}
 		if t.Fault == slowBody {

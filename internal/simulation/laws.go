@@ -71,7 +71,7 @@ const (
 	noChangeMissed   = "a feed of changes misses none"
 	contextsEnd      = "nothing outlives its context"
 	noRefusal        = "nobody alone is refused for being too fast"
-	secretsStay      = "no text holds the key"
+	keyStays         = "no text holds the key"
 	journalOpens     = "a crash never damages the journal"
 )
 
@@ -261,7 +261,7 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 	l.Lock()
 	defer l.Unlock()
 	if err != nil && strings.Contains(fmt.Sprintf("%v %+v", err, err), keyPrefix) {
-		l.breach(secretsStay, "%s: %v", mark, err)
+		l.breach(keyStays, "%s: %v", mark, err)
 	}
 	if !s.Alive() {
 		return
