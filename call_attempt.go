@@ -13,6 +13,7 @@ import (
 
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
@@ -415,6 +416,9 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 		}
 		seen.RateLimited = resp.StatusCode == http.StatusTooManyRequests
 		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.RateLimited
+		if seen.RateLimited {
+			seen.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
+		}
 	case a.delivery == event.DeliveryNotSent:
 		seen.NotSent = true
 	default:

@@ -2,12 +2,12 @@ package prospectkit
 
 import (
 	"errors"
-	"math/rand/v2"
 	"net/http"
 	"time"
 
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -127,7 +127,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 // left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := c.retryAfter(resp, now)
-	pause := max(asked, waits.Backoff(c.opts.retry.BaseDelay, c.opts.retry.MaxDelay, len(c.attempts)))
+	pause := max(asked, waits.Backoff(c.ctx, c.opts.retry.BaseDelay, c.opts.retry.MaxDelay, len(c.attempts)))
 	if c.next == stepWait {
 		if given {
 			pause = asked
@@ -169,7 +169,7 @@ func (c *call) refuseWait(full *budget.WaitTooLongError) {
 
 // jitter lengthens a wait, but not beyond the deadline, so that calls do not retry in step.
 func (c *call) jitter(d time.Duration) time.Duration {
-	longer := d + rand.N(min(d/10, time.Second)+1)
+	longer := d + chance.Below(c.ctx, min(d/10, time.Second)+1)
 	if c.afterDeadline(longer) {
 		return d
 	}

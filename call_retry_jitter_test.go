@@ -2,11 +2,14 @@ package prospectkit
 
 import (
 	"context"
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/chance"
 )
 
 // A wait gets longer by up to a tenth and a second, but never beyond the deadline.
@@ -43,4 +46,38 @@ func TestRetry_WaitUpToTheDeadlineDoesNotFit(t *testing.T) {
 		require.False(t, c.afterDeadline(time.Second-time.Nanosecond))
 		require.False(t, (&call{plan: plan{ctx: t.Context()}}).afterDeadline(time.Hour))
 	})
+}
+
+// Calls that were refused together return one after the other: each draws for itself how much later. A simulation draws for all.
+func TestRetry_RefusedCallsAreSpread(t *testing.T) {
+	untils := map[time.Duration]bool{}
+	refused := func(t *testing.T, ctx context.Context) time.Duration {
+		t.Helper()
+		client, err := New("https://example.test/api/v1", "pk_test_x", WithTransport(refusing{}), WithMaxWait(0))
+		require.NoError(t, err)
+		_, err = client.Lists.Page(ctx, ListsParams{})
+		require.ErrorIs(t, err, ErrRateLimited)
+		return time.Until(client.Budget().Snapshot()[0].HeldUntil)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		for range 40 {
+			until := refused(t, t.Context())
+			require.GreaterOrEqual(t, until, 20*time.Second)
+			require.Less(t, until, 21*time.Second)
+			untils[until] = true
+		}
+		require.Greater(t, len(untils), 30)
+		clear(untils)
+		for range 2 {
+			untils[refused(t, chance.With(t.Context(), chance.New(1, 2)))] = true
+		}
+		require.Len(t, untils, 1)
+	})
+}
+
+type refusing struct{}
+
+func (refusing) RoundTrip(r *http.Request) (*http.Response, error) {
+	h := http.Header{"Retry-After": {"20"}, "Content-Type": {"application/json"}}
+	return &http.Response{StatusCode: http.StatusTooManyRequests, Header: h, Body: http.NoBody, Request: r}, nil
 }

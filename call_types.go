@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"net/http"
 	"net/url"
@@ -15,6 +14,7 @@ import (
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/errtext"
@@ -244,7 +244,7 @@ func (c *call) withRoute(e *RefusedError) *RefusedError {
 // the first attempt whose outcome is unknown so far.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
-		c.ticketID = cmp.Or(c.in.ticket, rand.Text())
+		c.ticketID = cmp.Or(c.in.ticket, chance.Text(c.ctx))
 	}
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,

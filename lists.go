@@ -3,13 +3,13 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -362,7 +362,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: redact.OwnError("an earlier run may have sent it")},
 	}
 	if h, ok := s.conf.journal.(journal.History); ok {
-		sender.Ticket = func() string { ticket = rand.Text(); return ticket }
+		sender.Ticket = func() string { ticket = chance.Text(ctx); return ticket }
 		sender.Outcomes = func(ctx context.Context) (map[string]journal.Outcome, error) {
 			known := map[string]journal.Outcome{}
 			for e, err := range h.Calls(ctx, o.Name) {

@@ -3,10 +3,10 @@ package prospectkit
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"time"
 
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
@@ -111,7 +111,7 @@ func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	if at, ok := ctx.Deadline(); ok && advice.After > 0 && time.Until(at) <= pause {
 		return 0, false
 	}
-	return pause + rand.N(pause/10), ctx.Err() == nil
+	return pause + chance.Below(ctx, pause/10), ctx.Err() == nil
 }
 
 // emit reports an event outside of any call.

@@ -13,11 +13,13 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"example.com/prospectkit/internal/filesystem"
 )
 
 // What can be wrong with a file, beside the errors of the system such as a full disk. Match them with [errors.Is].
 var (
-	ErrLocked  = errors.New("another journal has the file open")
+	ErrLocked  = filesystem.ErrLocked
 	ErrCorrupt = errors.New("the journal is damaged")
 	ErrForeign = errors.New("the file is not a journal of this package")
 	ErrClosed  = errors.New("the journal is closed")
@@ -27,7 +29,7 @@ var errNotRegular = fmt.Errorf("%w: it is not a regular file", ErrForeign)
 
 // FileJournal is a journal in a file. It is made by [File].
 type FileJournal struct {
-	files files
+	files filesystem.FS
 	path  string
 	lock  file          // says how much of the file is durable
 	turn  chan struct{} // held while the file is written
@@ -97,10 +99,10 @@ func File(path string) (*FileJournal, error) {
 	return openFile(osFiles{}, path)
 }
 
-func openFile(on files, path string) (*FileJournal, error) {
+func openFile(on filesystem.FS, path string) (*FileJournal, error) {
 	j := &FileJournal{files: on, path: path, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch()}
 	var err error
-	if j.lock, err = on.lock(path + ".lock"); err != nil {
+	if j.lock, err = on.Lock(path + ".lock"); err != nil {
 		return nil, j.failed("open", err)
 	}
 	if err := j.open(); err != nil {
@@ -121,7 +123,7 @@ func (j *FileJournal) failed(to string, err error) error {
 
 // open reads the file and puts it in order.
 func (j *FileJournal) open() error {
-	info, err := j.files.stat(j.path)
+	info, err := j.files.Stat(j.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return j.create()
 	}
@@ -133,7 +135,7 @@ func (j *FileJournal) open() error {
 	case info.Mode().Perm()&0o200 == 0:
 		return fmt.Errorf("it is read-only: %w", fs.ErrPermission) // which stops nobody who is root
 	}
-	if j.file, err = j.files.open(j.path, os.O_RDWR); err != nil {
+	if j.file, err = j.files.Open(j.path, os.O_RDWR); err != nil {
 		return err
 	}
 	s, err := scan(j.file, j.calls.add)
@@ -149,7 +151,7 @@ func (j *FileJournal) open() error {
 
 // create makes an empty journal, unless a crash left the journal under its other name.
 func (j *FileJournal) create() error {
-	if info, err := j.files.stat(j.temporary()); err == nil && info.Size() > int64(len(emptyFile())) {
+	if info, err := j.files.Stat(j.temporary()); err == nil && info.Size() > int64(len(emptyFile(j.files.Text()))) {
 		return fmt.Errorf("%w: it is missing, and %s may be its last version: rename that one, or remove it", ErrCorrupt, j.temporary())
 	}
 	return j.replace(nil)
@@ -171,8 +173,8 @@ func (j *FileJournal) witness() {
 	_, _ = j.lock.WriteAt(appendRecord(nil, j.synced, nameField(j.name)), 0)
 }
 
-func emptyFile() []byte {
-	text := appendRecord(nil, 0, headerOf(newName()))
+func emptyFile(name string) []byte {
+	text := appendRecord(nil, 0, headerOf(name))
 	return appendRecord(text, int64(len(text)), nil)
 }
 
@@ -341,11 +343,11 @@ func (j *FileJournal) ready() error {
 	if err != nil {
 		return err
 	}
-	named, err := j.files.stat(j.path)
+	named, err := j.files.Stat(j.path)
 	if err != nil {
 		return err
 	}
-	if !j.files.same(ours, named) || ours.Size() != j.size {
+	if !j.files.Same(ours, named) || ours.Size() != j.size {
 		return fmt.Errorf("%w: another program changed it while it was open", ErrCorrupt)
 	}
 	return nil

@@ -552,6 +552,6 @@ func BenchmarkFile_Sending(b *testing.B) {
 // A crash before the first file has its name leaves nothing that anybody relies on.
 func TestFile_OnlyAnEmptyNewFileIsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	require.NoError(t, os.WriteFile(path+".new", emptyFile(), 0o600))
+	require.NoError(t, os.WriteFile(path+".new", emptyFile("any"), 0o600))
 	require.Empty(t, unknown(t, open(t, path)))
 }

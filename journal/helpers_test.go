@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -99,7 +100,7 @@ func (d *disk) do(operation string, whole, part, failed func()) error {
 	return errOff
 }
 
-func (d *disk) lock(name string) (f file, err error) {
+func (d *disk) Lock(name string) (f file, err error) {
 	err = d.do("lock", func() {
 		if d.locks[name] {
 			return
@@ -124,7 +125,7 @@ type lockHandle struct {
 
 func (l lockHandle) Close() error { l.free(); return nil }
 
-func (d *disk) stat(name string) (info fs.FileInfo, err error) {
+func (d *disk) Stat(name string) (info fs.FileInfo, err error) {
 	found := false
 	err = d.do("stat", func() {
 		if n := d.names[name]; n != nil {
@@ -137,9 +138,10 @@ func (d *disk) stat(name string) (info fs.FileInfo, err error) {
 	return info, err
 }
 
-func (d *disk) same(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
+func (d *disk) Text() string               { return rand.Text() }
+func (d *disk) Same(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
 
-func (d *disk) open(name string, flag int) (file, error) {
+func (d *disk) Open(name string, flag int) (file, error) {
 	var n *inode
 	err := d.do("open", func() {
 		n = d.names[name]
@@ -173,11 +175,11 @@ func (c change) apply(names map[string]*inode) {
 	}
 }
 
-func (d *disk) rename(from, to string) error {
+func (d *disk) Rename(from, to string) error {
 	return d.do("rename", func() { d.change(change{from: nil, to: d.names[from]}) }, nil, nil)
 }
 
-func (d *disk) remove(name string) error {
+func (d *disk) Remove(name string) error {
 	found := true
 	err := d.do("remove", func() {
 		if found = d.names[name] != nil; found {
@@ -190,7 +192,7 @@ func (d *disk) remove(name string) error {
 	return err
 }
 
-func (d *disk) syncDir(string) error {
+func (d *disk) SyncDir(string) error {
 	return d.do("sync directory", func() {
 		if d.noSyncDir {
 			return

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"iter"
 	"os"
+
+	"example.com/prospectkit/internal/filesystem"
 )
 
 // Read yields the entries of the journal file at path, in the order of their first attempts: who made
@@ -36,7 +38,7 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 }
 
 // readEntries yields the entries of an operation, or all if it is empty.
-func readEntries(on files, path, op string) iter.Seq2[Entry, error] {
+func readEntries(on filesystem.FS, path, op string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var all fold
 		err := readInto(&all, on, path, op)
@@ -51,15 +53,15 @@ func readEntries(on files, path, op string) iter.Seq2[Entry, error] {
 	}
 }
 
-func readInto(all *fold, on files, path, op string) error {
-	info, err := on.stat(path)
+func readInto(all *fold, on filesystem.FS, path, op string) error {
+	info, err := on.Stat(path)
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() {
 		return errNotRegular
 	}
-	f, err := on.open(path, os.O_RDONLY)
+	f, err := on.Open(path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/rand"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -55,8 +54,6 @@ type record struct {
 	Outcome Outcome   `json:"outcome"`
 	At      time.Time `json:"at"`
 }
-
-func newName() string { return rand.Text() }
 
 func nameField(name string) []byte { return []byte(`"file":"` + name + `"`) }
 

@@ -82,13 +82,13 @@ func (j *FileJournal) temporary() string { return j.path + ".new" }
 // the old one. Records of the tickets to drop are left out. Until the new name is durable, the file is
 // not used: after a crash the old one could be back.
 func (j *FileJournal) replace(drop map[string]bool) error {
-	if err := j.files.remove(j.temporary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := j.files.Remove(j.temporary()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	name := newName()
+	name := j.files.Text()
 	size, err := j.copyTo(j.temporary(), name, drop)
 	if err != nil {
-		_ = j.files.remove(j.temporary())
+		_ = j.files.Remove(j.temporary())
 		return err
 	}
 	if j.file != nil {
@@ -97,19 +97,19 @@ func (j *FileJournal) replace(drop map[string]bool) error {
 	}
 	good := !j.broken
 	j.broken = true
-	if err := j.files.rename(j.temporary(), j.path); err != nil {
-		_ = j.files.remove(j.temporary())
-		if old, oldErr := j.files.open(j.path, os.O_RDWR); oldErr == nil {
+	if err := j.files.Rename(j.temporary(), j.path); err != nil {
+		_ = j.files.Remove(j.temporary())
+		if old, oldErr := j.files.Open(j.path, os.O_RDWR); oldErr == nil {
 			j.file, j.broken = old, !good
 		}
 		return err
 	}
 	j.name, j.size, j.synced, j.torn = name, size, size, false
 	j.pending, j.written = nil, 0
-	if j.file, err = j.files.open(j.path, os.O_RDWR); err != nil {
+	if j.file, err = j.files.Open(j.path, os.O_RDWR); err != nil {
 		return err
 	}
-	if err := j.files.syncDir(filepath.Dir(j.path)); err != nil {
+	if err := j.files.SyncDir(filepath.Dir(j.path)); err != nil {
 		return err
 	}
 	j.broken = false
@@ -119,7 +119,7 @@ func (j *FileJournal) replace(drop map[string]bool) error {
 
 // copyTo writes the new file at path, durable, and returns its size.
 func (j *FileJournal) copyTo(path, name string, drop map[string]bool) (size int64, err error) {
-	f, err := j.files.open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	f, err := j.files.Open(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
 	if err != nil {
 		return 0, err
 	}
@@ -159,7 +159,7 @@ func (j *FileJournal) copyOld(write func(body []byte) error, drop map[string]boo
 	if j.synced == 0 {
 		return nil
 	}
-	old, err := j.files.open(j.path, os.O_RDONLY)
+	old, err := j.files.Open(j.path, os.O_RDONLY)
 	if err != nil {
 		return err
 	}

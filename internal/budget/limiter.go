@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -86,7 +85,6 @@ func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) bool {
 
 // Done takes the report on a request, and the time of its end.
 func (l *Limiter) Done(over time.Time, r *Report) {
-	r.spread()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, s := l.at(over), &l.queue.State
@@ -110,13 +108,6 @@ func (l *Limiter) recordRoundTrip(now Instant, r *Report) {
 		l.roundTrip = took
 	default:
 		l.roundTrip += (took - l.roundTrip) / 4
-	}
-}
-
-// spread draws how much later than necessary refused calls return.
-func (r *Report) spread() {
-	if o := &r.Observation; o.RateLimited && o.Jitter == 0 {
-		o.Jitter = rand.Float64()
 	}
 }
 

@@ -180,27 +180,6 @@ func TestTheNextKeepsTheTime(t *testing.T) {
 	})
 }
 
-// Calls that were refused together return one after the other: each draws for itself how much later.
-func TestRefusedCallsAreSpread(t *testing.T) {
-	untils := make(map[time.Duration]bool)
-	for range 20 {
-		eachPacer(t, Config{PerMinute: 20}, Observation{Limit: -1, Remaining: -1, RateLimited: true, HasRetry: true, RetryAfter: 20 * time.Second}, func(t *testing.T, l Pacer) {
-			t.Helper()
-			until := time.Until(l.Snapshot().HeldUntil)
-			require.GreaterOrEqual(t, until, 20*time.Second)
-			require.Less(t, until, 21*time.Second)
-			untils[until] = true
-		})
-	}
-	require.Greater(t, len(untils), 30)
-	r := Report{Observation: told(20, 1, 0)}
-	r.spread()
-	require.Zero(t, r.Observation.Jitter)
-	r = Report{Observation: hold(time.Second)}
-	r.spread()
-	require.InDelta(t, 1e-9, r.Observation.Jitter, 0, "it was drawn already")
-}
-
 // What is shown is what is known now.
 func TestSnapshotAfterAWhile(t *testing.T) {
 	eachPacer(t, Config{PerMinute: 20}, told(20, 5, 40*time.Second), func(t *testing.T, l Pacer) {

@@ -81,7 +81,6 @@ func (l *SharedLimiter) Take(time.Time, Priority, *Permit) bool { return false }
 
 // Done is [Limiter.Done] with the time of the store.
 func (l *SharedLimiter) Done(_ time.Time, r *Report) {
-	r.spread()
 	l.mu.Lock()
 	l.recordRoundTrip(l.now(), r)
 	a := l.ask([]Report{*r}, l.queue.order(l.asked, atOnce), nil)

@@ -20,7 +20,7 @@ import (
 
 // testRooms are the packages that testdata/conformance.md may name, and where they are.
 var testRooms = map[string]string{
-	"prospectkit": ".", "tests": "internal/tests", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget",
+	"prospectkit": ".", "tests": "internal/tests", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget", "simulation": "internal/simulation",
 	"ratehdr": "internal/ratehdr", "claim": "claim", "catalogue": "catalogue",
 }
 

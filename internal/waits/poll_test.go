@@ -96,7 +96,7 @@ func TestBackoff(t *testing.T) {
 	for n, most := range map[int]time.Duration{1: 100, 2: 200, 3: 400, 4: 500, 90: 500} {
 		least, longest := most, time.Duration(0)
 		for range 500 {
-			d := waits.Backoff(100, 500, n)
+			d := waits.Backoff(t.Context(), 100, 500, n)
 			least, longest = min(least, d), max(longest, d)
 			require.GreaterOrEqual(t, d, most/2)
 			require.LessOrEqual(t, d, most)

@@ -2,8 +2,9 @@ package waits
 
 import (
 	"context"
-	"math/rand/v2"
 	"time"
+
+	"example.com/prospectkit/internal/chance"
 )
 
 // Sleep sleeps, or returns why the context has ended.
@@ -43,11 +44,11 @@ func Until(ctx context.Context, patience time.Duration, try func() (done bool, e
 }
 
 // Backoff is the pause before retry n, counted from 1: it doubles up to most, with jitter over its upper half.
-func Backoff(base, most time.Duration, n int) time.Duration {
+func Backoff(ctx context.Context, base, most time.Duration, n int) time.Duration {
 	d := base
 	for ; n > 1 && d < most; n-- {
 		d *= 2
 	}
 	d = min(d, most)
-	return d/2 + rand.N(d/2+1)
+	return d/2 + chance.Below(ctx, d/2+1)
 }

@@ -1,0 +1,306 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/prospectkit/internal/chance"
+	"example.com/prospectkit/internal/filesystem"
+)
+
+// The faults of a disk.
+const (
+	DiskFull   Fault = "disk full"   // half of a write happens
+	SyncFails  Fault = "fsync fails" // and what was to be written never will be
+	PowerFails Fault = "power fails" // the process dies with the machine, which loses, tears, reorders or flips what is not durable
+)
+
+var errDisk = errors.New("sim: the disk failed")
+
+// Disk is the disk of one process, in memory.
+type Disk struct {
+	mu      sync.Mutex
+	names   map[string]*inode // as the process sees them
+	durable map[string]*inode
+	locked  map[string]*Start
+	power   bool // it has failed
+
+	Reached map[string]bool // what a restart has met
+}
+
+// NewDisk returns an empty disk.
+func NewDisk() *Disk {
+	return &Disk{names: map[string]*inode{}, durable: map[string]*inode{}, locked: map[string]*Start{}, Reached: map[string]bool{}}
+}
+
+type inode struct {
+	data   []byte  // as the process sees it
+	disk   []byte  // what is durable
+	writes []write // since
+}
+
+type write struct {
+	at   int // negative: the length was set
+	text []byte
+}
+
+func (n *inode) apply(data []byte, w write) []byte {
+	if w.at < 0 {
+		return append(data[:min(len(data), -w.at-1)], make([]byte, max(0, -w.at-1-len(data)))...)
+	}
+	if end := w.at + len(w.text); end > len(data) {
+		data = append(data, make([]byte, end-len(data))...)
+	}
+	copy(data[w.at:], w.text)
+	return data
+}
+
+func (n *inode) change(w write) {
+	n.data = n.apply(n.data, w)
+	n.writes = append(n.writes, w)
+}
+
+// Durable is what nothing can take from a file any more.
+func (d *Disk) Durable(name string) []byte {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n := d.durable[name]; n != nil {
+		return n.disk
+	}
+	return nil
+}
+
+// restart leaves what a dead process leaves, or what a dead machine does.
+func (d *Disk) restart(random *rand.Rand) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.locked)
+	if !d.power {
+		return
+	}
+	d.power = false
+	if random.IntN(2) == 0 { // changes of names are durable together, or not
+		d.Reached["names were lost"] = d.Reached["names were lost"] || !maps.Equal(d.names, d.durable)
+		d.names = maps.Clone(d.durable)
+	}
+	d.durable = maps.Clone(d.names)
+	for _, name := range slices.Sorted(maps.Keys(d.names)) {
+		n := d.names[name]
+		n.data = n.survivors(random, d.Reached)
+		n.disk, n.writes = slices.Clone(n.data), nil
+	}
+}
+
+// survivors is what is there after the power has failed: each write that is not durable is whole, in part, damaged or lost, whatever came
+// before it.
+func (n *inode) survivors(random *rand.Rand, reached map[string]bool) []byte {
+	data := slices.Clone(n.disk)
+	for _, w := range n.writes {
+		kind := random.IntN(4)
+		reached["a write was "+[]string{"lost", "kept", "torn", "damaged"}[kind]] = true
+		switch text := w.text; kind {
+		case 1:
+			data = n.apply(data, w)
+		case 2:
+			if w.at >= 0 {
+				from := random.IntN(len(text) + 1)
+				data = n.apply(data, write{w.at + from, text[from : from+random.IntN(len(text)-from+1)]})
+			}
+		case 3:
+			if w.at >= 0 && len(text) > 0 {
+				text = slices.Clone(text)
+				text[random.IntN(len(text))] ^= 1 << random.IntN(8)
+				data = n.apply(data, write{w.at, text})
+			}
+		}
+	}
+	return data
+}
+
+// Files is the disk as one start of its process sees it.
+func (s *Start) Files(ctx context.Context) filesystem.FS { return files{s, ctx} }
+
+type files struct {
+	start *Start
+	ctx   context.Context //nolint:containedctx // that of the strand that has opened the journal
+}
+
+// do is a step of the disk. A failed one may have happened in part.
+func (f files) do(class, what string, whole, part func()) error {
+	var err error
+	d := f.start.Disk
+	dead := f.start.Do(f.ctx, class, class+" "+what, func(t *Turn) string {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		switch t.Fault {
+		case DiskFull, SyncFails:
+			err = errDisk
+			part()
+		case KillWithin, PowerFails:
+			part()
+			d.power = t.Fault == PowerFails
+		default:
+			whole()
+		}
+		return ""
+	})
+	return errors.Join(dead, err)
+}
+
+func (f files) Text() string { return chance.Text(f.ctx) }
+
+func (f files) Lock(name string) (filesystem.File, error) {
+	d := f.start.Disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	switch {
+	case f.start.over():
+		return nil, ErrKilled
+	case d.locked[name] != nil:
+		return nil, filesystem.ErrLocked
+	}
+	d.locked[name] = f.start
+	if d.names[name] == nil {
+		d.names[name] = &inode{}
+		d.durable[name] = d.names[name]
+	}
+	return &handle{files: f, inode: d.names[name], name: name, lock: true}, nil
+}
+
+func (f files) Stat(name string) (fs.FileInfo, error) {
+	d := f.start.Disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if n := d.names[name]; n != nil {
+		return info{n, name, int64(len(n.data))}, nil
+	}
+	return nil, fs.ErrNotExist
+}
+
+func (f files) Same(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
+
+func (f files) Open(name string, flag int) (filesystem.File, error) {
+	d := f.start.Disk
+	d.mu.Lock()
+	n := d.names[name]
+	d.mu.Unlock()
+	if n == nil && flag&os.O_CREATE == 0 {
+		return nil, fs.ErrNotExist
+	}
+	if n == nil {
+		n = &inode{}
+		if err := f.do("name", "create "+name, func() { d.names[name] = n }, func() {}); err != nil {
+			return nil, err
+		}
+	}
+	return &handle{files: f, inode: n, name: name}, nil
+}
+
+func (f files) Rename(from, to string) error {
+	d := f.start.Disk
+	return f.do("name", "rename "+from, func() { d.names[to] = d.names[from]; delete(d.names, from) }, func() {})
+}
+
+func (f files) Remove(name string) error {
+	d := f.start.Disk
+	if _, err := f.Stat(name); err != nil {
+		return err
+	}
+	return f.do("name", "remove "+name, func() { delete(d.names, name) }, func() {})
+}
+
+func (f files) SyncDir(string) error {
+	d := f.start.Disk
+	return f.do("fsync", "of the directory", func() { d.durable = maps.Clone(d.names) }, func() {})
+}
+
+type handle struct {
+	files
+
+	inode *inode
+	name  string
+	at    int
+	lock  bool
+}
+
+func (h *handle) Read(p []byte) (int, error) {
+	d := h.start.Disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := copy(p, h.inode.data[min(h.at, len(h.inode.data)):])
+	h.at += n
+	if n == 0 && len(p) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (h *handle) WriteAt(p []byte, at int64) (n int, err error) {
+	put := func(p []byte) func() {
+		return func() { n = len(p); h.inode.change(write{int(at), slices.Clone(p)}) }
+	}
+	if h.lock { // nothing depends on it, and nobody waits for it
+		h.start.Disk.mu.Lock()
+		defer h.start.Disk.mu.Unlock()
+		if h.start.over() {
+			return 0, ErrKilled
+		}
+		put(p)()
+		return n, nil
+	}
+	err = h.do("write", fmt.Sprintf("%s at %d, %d bytes", h.name, at, len(p)), put(p), put(p[:len(p)/2]))
+	return n, err
+}
+
+func (h *handle) Truncate(size int64) error {
+	return h.do("write", h.name+" shorter", func() { h.inode.change(write{at: -int(size) - 1}) }, func() {})
+}
+
+func (h *handle) Sync() error {
+	n := h.inode
+	return h.do("fsync", h.name, func() {
+		for _, w := range n.writes { // and not what an earlier fsync has lost
+			n.disk = n.apply(n.disk, w)
+		}
+		n.writes = nil
+	}, func() { n.writes = nil })
+}
+
+func (h *handle) Stat() (fs.FileInfo, error) {
+	h.start.Disk.mu.Lock()
+	defer h.start.Disk.mu.Unlock()
+	return info{h.inode, h.name, int64(len(h.inode.data))}, nil
+}
+
+func (h *handle) Close() error {
+	d := h.start.Disk
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if h.lock && d.locked[h.name] == h.start {
+		delete(d.locked, h.name)
+	}
+	return nil
+}
+
+type info struct {
+	*inode
+
+	name string
+	size int64
+}
+
+func (i info) Name() string              { return i.name }
+func (i info) Size() int64               { return i.size }
+func (i info) Mode() fs.FileMode         { return 0o600 }
+func (i info) IsDir() bool               { return false }
+func (i info) ModTime() (zero time.Time) { return zero }
+func (i info) Sys() any                  { return i.inode }

@@ -1,0 +1,179 @@
+package sim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"runtime/debug"
+	"slices"
+	"sync"
+	"time"
+
+	"example.com/prospectkit/internal/chance"
+)
+
+// ErrKilled is what a dead process gets from everything that it tries.
+var ErrKilled = errors.New("sim: the process was killed")
+
+// Process is a program with what survives its death: its disk, and what it has saved.
+type Process struct {
+	Name    string
+	Program func(*Start) error // started again after an error or a kill
+	Starts  int                // at most
+	Pause   time.Duration      // at most, until it is started again
+	Disk    *Disk
+
+	world   *World
+	index   int
+	saved   map[string]string
+	steps   int
+	current *Start
+}
+
+// Start is one start of a process.
+type Start struct {
+	*Process
+
+	Number  int             // from one
+	context context.Context //nolint:containedctx // the start is its scope
+	cancel  context.CancelFunc
+	gone    chan struct{} // closed when it has returned or was killed
+	ended   bool
+	killed  bool
+}
+
+// live starts the program until it returns nil, or was started as often as it may be.
+func (p *Process) live() {
+	var zombies sync.WaitGroup
+	for number := 1; number <= p.Starts && !p.world.stopped(); number++ {
+		s := p.newStart(number)
+		returned := make(chan struct{})
+		var err error
+		zombies.Go(func() {
+			defer close(returned)
+			err = s.run()
+		})
+		select {
+		case <-returned:
+		case <-s.gone: // what is left of it reaches nothing
+		}
+		killed := s.end(false)
+		if !killed && err == nil {
+			p.world.Note("%s.%d returned", p.Name, number)
+			break
+		}
+		random := p.world.draws(p.index, number<<32)
+		if p.Disk != nil {
+			p.Disk.restart(random)
+		}
+		time.Sleep(time.Second + time.Duration(random.Int64N(int64(p.Pause)+1)))
+		p.world.Note("%s.%d ended, killed: %v", p.Name, number, killed)
+	}
+	zombies.Wait()
+	p.world.mu.Lock()
+	p.world.left--
+	p.world.mu.Unlock()
+	p.world.wake()
+}
+
+func (p *Process) newStart(number int) *Start {
+	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
+	s.context, s.cancel = context.WithCancel(context.Background())
+	p.world.mu.Lock()
+	defer p.world.mu.Unlock()
+	p.current = s
+	return s
+}
+
+// run calls the program.
+func (s *Start) run() (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.world.Fail(fmt.Errorf("%s panicked: %v\n%s", s.Name, p, debug.Stack()))
+		}
+	}()
+	return s.Program(s)
+}
+
+// end ends a start, once. It reports whether it was killed.
+func (s *Start) end(kill bool) (killed bool) {
+	w := s.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !s.ended {
+		s.ended, s.killed = true, kill
+		close(s.gone)
+		s.cancel()
+		w.held = slices.DeleteFunc(w.held, func(t *Turn) bool { return t.start == s })
+	}
+	return s.killed
+}
+
+type strandKey struct{}
+
+// Context is that of one strand of the program, a part that does one thing at a time. It ends with the start, and holds the source of what its
+// calls leave to chance.
+func (s *Start) Context(strand string) context.Context {
+	about := fnv.New64a()
+	_, _ = fmt.Fprint(about, s.Name, s.Number, strand)
+	source := chance.New(s.world.Seed, about.Sum64())
+	return chance.With(context.WithValue(s.context, strandKey{}, strand), source)
+}
+
+// Do takes a step: it waits for its turn, and lets effect happen unless the process dies before it. Effect returns a line for the trace. A
+// class names the faults that are possible.
+func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) string) error {
+	w := s.world
+	strand, _ := ctx.Value(strandKey{}).(string)
+	t := &Turn{Class: class, What: what, start: s, strand: strand, ready: make(chan struct{})}
+	w.mu.Lock()
+	if s.ended {
+		w.mu.Unlock()
+		return ErrKilled
+	}
+	w.held = append(w.held, t)
+	w.mu.Unlock()
+	w.wake()
+	select {
+	case <-t.ready:
+	case <-s.gone:
+		return ErrKilled
+	}
+	seen := ""
+	if t.Fault != KillBefore {
+		seen = effect(t)
+	}
+	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.key, what, seen, t.Fault)
+	if t.Fault.kills() {
+		s.end(true)
+	}
+	if s.over() {
+		return ErrKilled
+	}
+	return nil
+}
+
+func (s *Start) over() bool {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.ended
+}
+
+// Alive reports whether the start goes on.
+func (s *Start) Alive() bool { return !s.over() }
+
+// Random is for what the program itself leaves to chance, the same in every start.
+func (s *Start) Random(about int) *rand.Rand { return s.world.draws(s.index, about<<20) }
+
+// World is where the start runs.
+func (s *Start) World() *World { return s.world }
+
+// Save stores a value that survives the process. It may die before or after it.
+func (s *Start) Save(ctx context.Context, name, value string) error {
+	return s.Do(ctx, "save", "save "+name, func(*Turn) string { s.saved[name] = value; return "" })
+}
+
+// Load returns what was saved last.
+func (s *Start) Load(name string) string { return s.saved[name] }

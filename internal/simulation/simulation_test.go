@@ -1,0 +1,148 @@
+package simulation_test
+
+import (
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/internal/simulation"
+)
+
+var (
+	seedsFlag  = flag.Int("seeds", 200, "how many seeds TestSimulation runs")
+	fromFlag   = flag.Uint64("from", 0, "the first of them")
+	updateFlag = flag.Bool("update", false, "writes testdata/reached.txt")
+	twiceFlag  = flag.Int("twice", 40, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
+)
+
+// replayVar holds a seed that was printed.
+const replayVar = "SIMULATION_SEED"
+
+// TestSimulation runs seeds until a law breaks. The line that it prints is a command that replays the failure.
+func TestSimulation(t *testing.T) {
+	if text := os.Getenv(replayVar); text != "" {
+		seed, err := sim.ParseSeed(text)
+		require.NoError(t, err)
+		if r := simulation.Run(seed, true); r.Err != nil {
+			t.Error(report(t, r))
+		}
+		return
+	}
+	began := time.Now()
+	var steps, calls atomic.Int64
+	reached := newMarks()
+	var sum atomic.Uint64
+	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
+		r := simulation.Run(sim.Seed{Number: n}, false)
+		steps.Add(int64(r.Steps))
+		sum.Add(r.Sum)
+		reached.add(r.Reached)
+		calls.Add(int64(r.Calls))
+		return r.Err == nil
+	})
+	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v", *seedsFlag, steps.Load(), calls.Load(), sum.Load(), time.Since(began))
+	if broken != nil {
+		t.Error(report(t, simulation.Shrink(*broken)))
+		return
+	}
+	reached.require(t, *seedsFlag >= 2000)
+}
+
+// marks are what the seeds have shown so far.
+type marks struct {
+	sync.Mutex
+
+	all map[string]bool
+}
+
+func newMarks() *marks { return &marks{all: map[string]bool{}} }
+
+func (m *marks) add(more map[string]bool) {
+	m.Lock()
+	defer m.Unlock()
+	maps.Copy(m.all, more)
+}
+
+// require demands that enough seeds have shown everything in the file: each row of the decision table, each verdict, outcome and fault.
+func (m *marks) require(t *testing.T, enough bool) {
+	t.Helper()
+	file := filepath.Join("testdata", "reached.txt")
+	if *updateFlag {
+		require.NoError(t, os.WriteFile(file, []byte(strings.Join(slices.Sorted(maps.Keys(m.all)), "\n")+"\n"), 0o600))
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	if !enough {
+		require.NotEmpty(t, m.all)
+		return
+	}
+	for line := range strings.Lines(string(text)) {
+		require.True(t, m.all[strings.TrimSpace(line)], "never reached: %s", line)
+	}
+}
+
+// report writes the trace to a file, and returns the line.
+func report(t *testing.T, r simulation.Result) string {
+	t.Helper()
+	file := filepath.Join(os.TempDir(), "simulation-"+strings.NewReplacer(":", "-", ",", "-").Replace(r.Seed.String())+".txt")
+	require.NoError(t, os.WriteFile(file, []byte(strings.Join(r.Lines, "\n")+"\n"), 0o600))
+	return r.String() + "\n" + replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'\ntrace: " + file
+}
+
+// eachSeed passes seeds to several goroutines until one is bad. It returns the least of those.
+func eachSeed(from uint64, n int, good func(uint64) bool) (bad *uint64) {
+	var next atomic.Uint64
+	var mu sync.Mutex
+	var all sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for {
+				i := next.Add(1) - 1
+				mu.Lock()
+				stop := i >= uint64(n) || bad != nil
+				mu.Unlock()
+				if stop {
+					return
+				}
+				if seed := from + i; !good(seed) {
+					mu.Lock()
+					if bad == nil || seed < *bad {
+						bad = &seed
+					}
+					mu.Unlock()
+				}
+			}
+		})
+	}
+	all.Wait()
+	return bad
+}
+
+// One seed gives one trace, however the goroutines are scheduled.
+func TestSimulation_SameSeedSameTrace(t *testing.T) {
+	broken := eachSeed(*fromFlag, *twiceFlag, func(n uint64) bool {
+		a, b := simulation.Run(sim.Seed{Number: n}, true), simulation.Run(sim.Seed{Number: n}, true)
+		if a.Sum == b.Sum {
+			return true
+		}
+		for i, line := range a.Lines {
+			if i >= len(b.Lines) || b.Lines[i] != line {
+				t.Errorf("seed %d, line %d:\n%s\n%s", n, i, line, b.Lines[min(i, len(b.Lines)-1)])
+				break
+			}
+		}
+		return false
+	})
+	require.Nil(t, broken)
+}
