@@ -381,8 +381,12 @@ type RefusedError struct {
 	cause error // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard
 }
 
-// SafetyRule is a rule that refused to send a call.
+// SafetyRule is a rule that refused to send a call. It is a target for errors.Is: with [RuleApproved], what was asked for has
+// happened already.
 type SafetyRule string
+
+// Error returns the rule, for errors.Is.
+func (r SafetyRule) Error() string { return string(r) }
 
 // The safety rules.
 const (
@@ -450,6 +454,8 @@ func (e *RefusedError) Is(target error) bool {
 	case error(ErrSpendCap):
 		_, capped := errors.AsType[*spend.CapError](e.cause)
 		return capped
+	case error(e.Rule):
+		return e.Rule != ""
 	}
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }

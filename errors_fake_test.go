@@ -32,6 +32,7 @@ var zeroErrors = map[string]error{
 	"NameConflictError":   &prospectkit.NameConflictError{},
 	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
 	"RefusedError":        &prospectkit.RefusedError{},
+	"SafetyRule":          prospectkit.RuleReadOnly, // a rule is always one of the constants
 	"WaitTimeoutError":    &prospectkit.WaitTimeoutError{},
 	"RateLimitWaitError":  &prospectkit.RateLimitWaitError{},
 }
@@ -93,8 +94,8 @@ func requireReadable(t *testing.T, name string, err error) {
 	require.NotErrorIs(t, err, io.EOF, name)
 	require.NotEmpty(t, prospectkit.OutcomeOf(err), name)
 	require.NotEmpty(t, prospectkit.AdviceOf(err).Hint, name)
-	if name == "Code" {
-		return // it is nothing but its text
+	if name == "Code" || name == "SafetyRule" {
+		return // they are nothing but their text
 	}
 	text := err.Error()
 	require.Regexp(t, `^prospectkit: [a-z]`, text, name)

@@ -255,7 +255,7 @@ func WithJournal(j journal.Journal) ClientOption {
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
 // [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later
 // ones happen without a call: see [spend.Price]. The configuration of a draft cannot be read, so its start needs a
-// price for agents.activate, unless [AgentsService.CreateAndStart] or Ensure has created it in the same call.
+// price for agents.activate (a PerCall, not Runs), unless [AgentsService.CreateAndStart] or Ensure has created it in the same call.
 // An activation that is refused because the agent has started counts as spent: a gateway may have repeated the
 // request. [Client.With] cannot replace a guard.
 func WithSpendGuard(g *spend.Guard) ClientOption {

@@ -60,6 +60,8 @@ func TestSafety_Modes(t *testing.T) {
 					require.ErrorAs(t, err, &refusal)
 					require.Equal(t, mode.rule, refusal.Rule)
 					require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+					require.ErrorIs(t, err, mode.rule)
+					require.NotErrorIs(t, err, prospectkit.RuleApproved)
 					require.NotErrorIs(t, err, prospectkit.CodeValidationFailed, "the arguments are fine")
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 					require.Equal(t, prospectkit.ActionNever, refusal.Advice().Action)

@@ -218,14 +218,17 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if err != nil {
 		return nil, err
 	}
-	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
 	cached := clock.Cached(q.info.Header)
-	if cached {
-		r.Note += "; the state came from a cache"
-	}
 	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter && !cached
 	if shows && q.undone && r.Verdict == VerdictNotSeen {
 		r.Verdict = VerdictUnknowable
+	}
+	if sought, _, _ := strings.Cut(q.op.Verify, ";"); r.Verdict == VerdictNotSeen {
+		r.Note = cmp.Or(r.Note, "looked for "+sought)
+	}
+	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
+	if cached {
+		r.Note += "; the state came from a cache"
 	}
 	switch {
 	case r.Verdict == VerdictUnknowable:

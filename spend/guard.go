@@ -5,8 +5,9 @@
 //	guard := spend.NewGuard(500, spend.Prices{"search.prospects": {PerResult: 1}})
 //	client, err := prospectkit.New(baseURL, token, prospectkit.WithSpendGuard(guard))
 //
-// One guard serves any number of clients. With a [Store], the cap holds for several processes
-// together, and survives them: see [NewSharedGuard].
+// One guard serves any number of clients. This one forgets with its process: a program that is started again may spend as
+// much again. With a [Store], the cap holds for several processes together, and survives them: see [NewSharedGuard].
+// The keys of [Prices] are the names of operations, which package catalogue lists.
 //
 // The guard counts calls, and the runs of the agents that they start. It does not see what teammates spend,
 // nor runs of agents that were started without it. It counts nothing for calls that the catalogue says spend

@@ -88,7 +88,8 @@ type Price struct {
 	PerResult int64
 
 	// Runs is how many runs of an agent to count, each at its maxCreditSpend. Use it for kinds of agents
-	// whose runs have no documented frequency, and for agents that never expire.
+	// whose runs have no documented frequency, and for agents that never expire. It is no price for agents.activate,
+	// where the configuration of the draft is unknown: give that a PerCall of all runs that you allow for.
 	Runs int
 
 	// WorstCase returns the most that a call can cost. It is called before the call is sent, from many
@@ -149,7 +150,7 @@ func (p Price) worst(c Call) (sum int64, err error) {
 	}
 	if p.Runs != 0 {
 		if c.Agent == nil || c.Agent.PerRun <= 0 {
-			return 0, fmt.Errorf("%w: no maxCreditSpend of the agent is known", ErrUnknownPrice)
+			return 0, fmt.Errorf("%w: no maxCreditSpend of the agent is known, so Runs is no price: give a PerCall", ErrUnknownPrice)
 		}
 		sum = plus(sum, times(c.Agent.PerRun, int64(p.Runs)))
 	}
