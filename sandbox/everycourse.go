@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing/synctest"
 	"time"
+
+	"example.com/prospectkit/internal/chance"
 )
 
 // The bounds of a program.
@@ -167,7 +169,8 @@ func (t tester) Cleanup(f func())                  { t.cleanups = append(t.clean
 func (t tester) Errorf(format string, args ...any) { t.fail(format, args...) }
 
 func (c *course) newRun() *Run {
-	ctx, cancel := context.WithCancel(context.Background())
+	// What a client draws is the same in each run of a program, so that a planned failure is reached.
+	ctx, cancel := context.WithCancel(chance.With(context.Background(), chance.New(1, uint64(c.starts))))
 	return &Run{Sandbox: c.sandbox, course: c, ctx: ctx, cancel: cancel, stopped: make(chan struct{})}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -386,4 +387,16 @@ func TestEveryFailureWithAClientOfTheSetup(t *testing.T) {
 		require.NoError(run, err)
 	}), sandbox.Credits(3))
 	require.Equal(t, &sandbox.Sweep{Requests: 1, Runs: 8}, tried)
+}
+
+// What a client draws is the same in each run: the failures that are planned by one are reached in the others.
+func TestEveryFailure_DrawsAreTheSame(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		for range 1 + chance.Below(run.Context(), 8) {
+			if _, err := send(run, http.MethodGet, "/business/lists", ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, func(*sandbox.Run) error { return nil })
 }
