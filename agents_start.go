@@ -64,7 +64,8 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // run. The spec needs MaxCreditSpend or Unlimited.
 //
 // Neither a lost response nor a later call makes you pay twice: the service refuses to activate an
-// agent that is no draft (documented). That two calls at the same moment do not is assumed.
+// agent that is no draft (documented). For two calls at the same moment this is
+// assumed.
 //
 // Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
 //

@@ -201,7 +201,8 @@ type Approval struct {
 func (a Approval) String() string { return textOf(Object{}, a) }
 
 // Approve starts a campaign: the service then sends its messages to people, in the background. No
-// other call is documented to. A stopped campaign resumes where it was. Only its owner can approve it.
+// other call is documented to. No credit cost is documented. A stopped campaign resumes where it was.
+// Only its owner can approve it.
 //
 // No error means that the service has confirmed it, even if the rest of its response was lost. The
 // result then holds what is documented, id and status.

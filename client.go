@@ -213,7 +213,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 // If the call is recent, Resolve watches for as long as a change may need to show (assumed:
 // 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. The age of the call is the
 // smaller of what the clock of the service and the local clocks say. A call counts as recent if either
-// is unknown. No verdict is final by one clock alone.
+// clock is unknown. No verdict is final by one clock alone.
 //
 // Resolve remembers in memory what no read settles: a verdict [VerdictUnknowable], or one that stays
 // [VerdictNotSeen] for a call that works in the background. It reads such a ticket again after a

@@ -200,8 +200,8 @@ type RowSource interface {
 // RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. It costs what
 // [ListsService.Rows] does. Fields that your struct does not have are dropped.
 //
-// Pass client.Lists as the source: it decodes the pages directly. With any other source, it decodes the
-// rows that the source yields.
+// With client.Lists as the source, it decodes the pages directly. With any other, such as client.Agents
+// or a fake, it decodes the rows that the source yields.
 //
 // A row that does not fit your types ends the range with an [*Error]. Its RowID names the row. Its text
 // names type and field, but no value. errors.As finds the error of your UnmarshalJSON.
