@@ -60,13 +60,18 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
 
-// CreateAndStart saves a draft and activates it. It is [AgentsService.Ensure] with Start, whatever the
-// Start of the spec: only the activation spends credits, and the service refuses one of an agent that is no
-// draft (documented). So neither a lost response nor a later call makes you pay twice; that two at the same
-// moment do not is assumed. A draft of this name and kind that exists already is activated, although no read
-// shows its configuration; with [WithSpendGuard], only at a price for agents.activate.
+// CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every
+// run. The spec needs MaxCreditSpend or Unlimited.
+//
+// Neither a lost response nor a later call makes you pay twice: the service refuses to activate an
+// agent that is no draft (documented). For two calls at the same moment this is
+// assumed.
 //
 // Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
+//
+// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and
+// kind that exists already is activated, although no read shows its configuration. With
+// [WithSpendGuard], that takes a price for agents.activate.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //

@@ -201,13 +201,16 @@ type Approval struct {
 func (a Approval) String() string { return textOf(Object{}, a) }
 
 // Approve starts a campaign: the service then sends its messages to people, in the background. No
-// other call is documented to. A stopped campaign resumes where it was. Only its owner can approve it.
-// Without an error, the service has confirmed it, even if the rest of its response was lost: the result then
-// holds what is documented, id and status.
+// other call is documented to. No credit cost is documented. A stopped campaign resumes where it was.
+// Only its owner can approve it.
+//
+// No error means that the service has confirmed it, even if the rest of its response was lost. The
+// result then holds what is documented, id and status.
 //
 // It is never retried after an unknown outcome, not even with [AllowRetryUnknown]: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. The error is then an
-// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there).
+// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there). To
+// approve exactly what a person has seen, use [CampaignsService.ApproveReviewed].
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
 // [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within

@@ -40,11 +40,14 @@ func (r *Review) Digest() string { return r.content.Digest() }
 // their fields, up to 20 of each, the number of contacts, and what was not reviewed.
 func (r *Review) String() string { return r.content.String() }
 
-// Review reads all that the API shows of a campaign, for a person who is to approve it: the campaign in the
-// listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000.
-// The lists are those under listIds in the listing (assumed); they need the scope lists. If there are none, lists and contacts
-// are Unread in the review, and its text says so. Pages are those of [CampaignsService.All]. Pass the Digest of the review to
-// [CampaignsService.ApproveReviewed].
+// Review reads all that the API shows of a campaign, for a person who is to approve it. It changes
+// nothing and sends no message. Pass the Digest of the review to [CampaignsService.ApproveReviewed].
+//
+// It reads the campaign in the listing, its steps and scheduled sends, and its lists with their rows, a
+// request for each 1,000. Pages are those of [CampaignsService.All].
+//
+// The lists are those under listIds in the listing (assumed). They need the scope lists. If there are
+// none, lists and contacts are Unread in the review, and its text says so.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
@@ -148,19 +151,25 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 	return nil
 }
 
-// ApproveReviewed approves a campaign if it is still what was reviewed. It makes the [CampaignsService.Review]
+// ApproveReviewed approves a campaign if it is still what was reviewed: the service then sends its
+// messages to people, as after [CampaignsService.Approve]. Before, it makes the [CampaignsService.Review]
 // twice more, the second time with the contacts first, so that a change while those are read also counts.
-// If anything differs, nothing is approved: the error is a [RefusedError] with [RuleReview], whose
-// Violations name what changed. The approval itself takes no content, so a change of a part after its
-// last read and before the approval goes unnoticed. A review whose lists and contacts are Unread can be approved: neither
-// is compared.
 //
-// A digest is used up by one approval. After it, and for a campaign that is active, nothing is sent: the error is a
-// [RefusedError] with [RuleApproved], and whoever wanted the campaign approved is done. If the outcome of the earlier approval is
-// unknown and the campaign is not active, the error is its [OutcomeUnknownError]: resolve that. A campaign that a teammate has stopped
-// stays stopped until a new review is approved. This reaches as far as the journal of the client remembers, if that is a
-// [journal.History], in whichever process. Without one, it reaches as far as this client and those of its With: another process then
-// knows only that an active campaign is approved.
+// If anything differs, nothing is approved. The error is a [RefusedError] with [RuleReview], whose
+// Violations name what changed. A review whose lists and contacts are Unread can be approved: neither is
+// compared. The approval itself takes no content, so a change of a part after its last read and before
+// the approval goes unnoticed.
+//
+// A digest is used up by one approval. After it, and for a campaign that is active, nothing is sent: the
+// error is a [RefusedError] with [RuleApproved], and whoever wanted the campaign approved is done. A
+// campaign that a teammate has stopped stays stopped until a new review is approved.
+//
+// If the outcome of the earlier approval is unknown and the campaign is not active, the error is its
+// [OutcomeUnknownError]: resolve that.
+//
+// Earlier approvals are known as far as the journal of the client remembers, if that is a
+// [journal.History], in whichever process. Without one, only this client and those of its With know
+// them: another process then knows only that an active campaign is approved.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //

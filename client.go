@@ -54,19 +54,20 @@ type Client struct {
 	polls *waits.Shared[Agent] // of Agents.WaitEach; new with another transport or source of keys
 }
 
-// New returns a client for the service at baseURL, which ends in /api/v1, with an API token, which may
-// be empty beside [WithTokenSource]. The token is the text of an API key: where this package speaks of
-// a key, it means what the token stands for, with its owner and scopes. New makes no request, starts no
-// goroutine and reads no environment variable. Invalid arguments and options are returned together, in
-// one [RefusedError].
+// New returns a client for the service at baseURL, with an API token. It makes no request, starts no
+// goroutine and reads no environment variable. All invalid arguments and options are returned
+// together, in one [RefusedError].
 //
-// The base URL must be https, except for this machine or with [AllowPlainHTTP]. Its host must be in
-// ASCII: other letters may only look like those of the service.
+// The base URL ends in /api/v1. It must be https, except for this machine or with [AllowPlainHTTP].
+// Its host must be in ASCII: other letters may only look like those of the service.
 //
-// This package is not for browsers: everybody who opens a web page can read its token. There, New
+// The token is the text of an API key. It may be empty beside [WithTokenSource]. Where this package
+// speaks of a key, it means what the token stands for, with its owner and scopes.
+//
+// Do not use this package in a browser: everybody who opens a web page can read its token. There, New
 // requires a transport other than net/http's, such as the sandbox's. Each request has a header
-// js.fetch:redirect, which net/http's transport takes out: one that is wrapped then has the browser
-// follow no redirects.
+// js.fetch:redirect, which net/http's transport removes. If your transport wraps that one, the browser
+// follows no redirects.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
@@ -98,9 +99,12 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	return newClient(c, newAgentPolls()), nil
 }
 
-// FromEnv is [New] with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN,
-// surrounding space removed. Both must be set, also with [WithTokenSource]. It reads no other variable;
-// the default transport reads the usual proxy variables. No variable leads to the sandbox.
+// FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and
+// PROSPECTKIT_TOKEN. It makes no request. Both must be set, also with [WithTokenSource]; otherwise the
+// error is a [RefusedError]. Surrounding space is removed.
+//
+// FromEnv reads no other variable. The default transport reads the usual proxy variables. No variable
+// leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
 	var bad check.Violations
@@ -203,20 +207,22 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 }
 
 // Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
-// does, also in another process or on another machine. It never sends the call itself, and spends no credits.
-// The key may be another one of the workspace.
+// does, also in another process or on another machine. It never sends the call itself, and spends no
+// credits. The key may be another one of the workspace.
 //
-// The age of the call is the smaller of what the clock of the service and the local clocks say. If
-// either is unknown, or says that the call is recent, Resolve watches for as long as a change may need to show (assumed:
-// 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. No verdict is final by one clock alone.
+// If the call is recent, Resolve watches for as long as a change may need to show (assumed:
+// 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. The age of the call is the
+// smaller of what the clock of the service and the local clocks say. A call counts as recent if either
+// clock is unknown. No verdict is final by one clock alone.
 //
-// What no read settles is remembered in memory, with the clients of [Client.With]: a verdict
-// [VerdictUnknowable], or one that stays [VerdictNotSeen] for a call that works in the background. A ticket that was read in vain is read
-// again after a minute, then after twice as long each time, up to an hour. Until then its Resolution says in the Note when
-// it was read, and has no Object. So a loop over [Client.InDoubt] does not use up the rate limit.
+// Resolve remembers in memory what no read settles: a verdict [VerdictUnknowable], or one that stays
+// [VerdictNotSeen] for a call that works in the background. It reads such a ticket again after a
+// minute, then after twice as long each time, up to an hour. Until then the Note of the Resolution
+// says when it was read, and it has no Object. So a loop over [Client.InDoubt] does not use up
+// the rate limit. Clients of [Client.With] share this memory.
 //
-// A ticket of another service or workspace, or of a later version of this package, is refused with a
-// [RefusedError].
+// The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of
+// this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
 	var bad check.Violations
 	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)

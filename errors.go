@@ -156,8 +156,9 @@ const (
 	OutcomeUnknown    Outcome = journal.Unknown    // it may have happened
 )
 
-// OutcomeOf returns the outcome of a call by its error: [OutcomeApplied] for nil, [OutcomeUnknown]
-// for an error of another package.
+// OutcomeOf returns the outcome of a call by its error, without a request. Look at it before anything
+// else: repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
+// [OutcomeUnknown] for an error of another package.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied

@@ -89,8 +89,10 @@ func (p ListsParams) check(bad *check.Violations) {
 	bad.OptionalLength("search", p.Search, 1, maxListSearch)
 }
 
-// All iterates over the lists, newest first. It reads a page when the loop needs it; each range
-// restarts at the first.
+// All iterates over the lists, newest first. Each page is one request, for 1,000 lists by default. No
+// credit cost is documented.
+//
+// It reads a page when the loop needs it. An error ends the loop. Each range restarts at the first page.
 //
 // If lists are added meanwhile, repeats are dropped. If lists are deleted meanwhile, those skipped at
 // a page boundary are recovered: see [Report].
@@ -145,7 +147,8 @@ func (n NewList) check(bad *check.Violations) {
 	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create creates an empty list at the folder root.
+// Create creates an empty list at the folder root. It sends its request once, unless nothing was
+// processed. No credit cost is documented.
 //
 // After an unknown outcome, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
 // [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] looks, and creates the

@@ -31,17 +31,23 @@ type Ensured struct {
 // Ensure gets or creates the list with this name, after trimming, and this kind. The name serves as
 // idempotency key. The result says whether this call created the list, and whether that is certain.
 //
-// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
-// context if that is shorter. It then creates the list again, at most twice: the service is documented to
-// refuse a name that is taken, also at the same moment (assumed). It does not if a list has appeared whose
-// name differs in case, spaces or accents only, or is cut off: that may be this one, under the name that the service gave it. A list
-// found then is never reported as Created. A request without a response lasts as long as
-// [WithAttemptTimeout] allows, 30 s: with a deadline of 10 s, set it to 2 s; without a deadline,
-// allow a minute. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
-// says how often it looked, or that it could not look.
+// It costs one request if the list is new, and some reads more if the name is taken. No credit cost is
+// documented.
 //
 // If something else has the name, the error is a [NameConflictError], which matches
-// [CodeListNameTaken].
+// [CodeListNameTaken]. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
+// says how often it looked, or that it could not look.
+//
+// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
+// context if that is shorter. It then creates the list again, at most twice. The service is documented
+// to refuse a name that is taken, also at the same moment (assumed).
+//
+// It does not create the list again if one has appeared whose name differs in case, spaces or accents
+// only, or is cut off. That may be this one, under the name that the service gave it. A list found
+// then is never reported as Created.
+//
+// Without a deadline, allow a minute: a request without a response lasts as long as
+// [WithAttemptTimeout] allows, 30 s. With a deadline of 10 s, set it to 2 s.
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //

@@ -95,13 +95,16 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list. It reads a page when the loop needs it; each range restarts
-// at the first. If others change the list meanwhile, repeats are dropped, and skipped rows are
-// recovered as far as the totals allow: see [Report].
+// Rows iterates over the rows of a list. Each page is one request, for 1,000 rows by default. No
+// credit cost is documented. To decode rows into a struct, use [RowsOf].
 //
-// The service ignores what does not fit the kind of list: most filters of contacts on a company list, and a sort
-// key of the other kind (documented). If the response shows such a list, the error is an [*Error] that matches
-// [ErrInvalid], and no row is yielded.
+// It reads a page when the loop needs it. An error ends the loop. Each range restarts at the first
+// page. If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as
+// far as the totals allow: see [Report].
+//
+// The service ignores what does not fit the kind of list (documented): most filters of contacts on a
+// company list, and a sort key of the other kind. If the response shows such a list, the error is an
+// [*Error] that matches [ErrInvalid], and no row is yielded.
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -194,14 +197,16 @@ type RowSource interface {
 	Rows(ctx context.Context, id string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error]
 }
 
-// RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. Fields
-// that your struct does not have are dropped. With client.Lists as the source, it decodes the pages
-// directly; with any other, it decodes the rows that the source yields.
+// RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. It costs what
+// [ListsService.Rows] does. Fields that your struct does not have are dropped.
 //
-// A row that does not fit your types ends the range with an [*Error]. Its RowID names the row, and
-// its text names type and field, but no value. errors.As finds the error of your UnmarshalJSON. A
-// page that would take too much memory in your types also ends the range: see
-// [WithMaxResponseBytes].
+// With client.Lists as the source, it decodes the pages directly. With any other, such as client.Agents
+// or a fake, it decodes the rows that the source yields.
+//
+// A row that does not fit your types ends the range with an [*Error]. Its RowID names the row. Its text
+// names type and field, but no value. errors.As finds the error of your UnmarshalJSON.
+//
+// A page that would take too much memory in your types also ends the range: see [WithMaxResponseBytes].
 //
 // Errors: those of [ListsService.Rows].
 //

@@ -118,16 +118,18 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 }
 
 // Resolve reads the state and returns the outcome of the call. It sends reads only, on the same
-// surface, and never the call itself.
+// surface, and never the call itself. A read that fails is an error.
 //
-// A change that shows is reported at once. Otherwise Resolve reads again, with growing pauses,
+// Resolve reports a change at once. Otherwise it reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long. A change has shown
-// by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final. It is not if the context
-// ends first, if the state came from a cache, or for an approval, whose activation runs in the background. If no documented read can show the
-// change, the verdict is [VerdictUnknowable], with the reason. A read that fails is an error.
+// by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
-// With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted there. An
-// error of either is returned beside the resolution.
+// The verdict is not final if the context ends first, if the state came from a cache, or for an
+// approval, whose activation runs in the background. If no documented read can show the change, the
+// verdict is [VerdictUnknowable], with the reason.
+//
+// With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
+// there. An error of either is returned beside the resolution.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	switch {
 	case e.Resolution != nil:

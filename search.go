@@ -74,13 +74,15 @@ type Profile struct {
 // String returns the profile as JSON: the text that the service sent, or the fields that you set.
 func (p Profile) String() string { return textOf(p.raw, p) }
 
-// Prospects iterates over the prospects that match. It reads a page when the loop needs it, and
-// each page spends credits, so it requires [MaxPaidPages] or [UnlimitedPages]. Each range is a new
-// search, paid for again.
+// Prospects iterates over the prospects that match. Each page spends credits, so it requires
+// [MaxPaidPages] or [UnlimitedPages]. Each range is a new search, paid for again.
 //
-// The service's tokens move forward only and must not be stored, so a range cannot be resumed, and
-// the request of a later page is never retried once it may have been processed. After an error, the
-// [Report] shows how much was delivered.
+// It reads a page when the loop needs it. An error ends the loop. The [Report] of [WithProgress] then
+// shows how much was delivered. If MaxPaidPages ends the loop, the error is a [RefusedError] with
+// [RulePaidPages].
+//
+// A range cannot be resumed: the service's tokens move forward only and must not be stored. The request
+// of a later page is never retried once it may have been processed.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //

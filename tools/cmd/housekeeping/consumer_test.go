@@ -29,6 +29,7 @@ func TestAStrangerCompilesTheReadme(t *testing.T) {
 	require.NoError(t, err)
 	_, err = goTool(dir, "mod", "tidy")
 	require.NoError(t, err)
+	serveSandbox(t, dir)
 	out, err := goTool(dir, "run", ".")
 	require.NoError(t, err)
 	require.Contains(t, out, "83 0")

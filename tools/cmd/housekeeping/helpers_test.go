@@ -1,7 +1,9 @@
 package main
 
 import (
+	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -30,4 +32,25 @@ func findings(t *testing.T, check func(string) ([]string, error), files map[stri
 	list, err := check(tree(t, files))
 	require.NoError(t, err)
 	return list
+}
+
+// serveSandbox runs the sandbox's command, as README.md says, and sets the two variables that it prints. A folder names the
+// module in which the command is found.
+func serveSandbox(t *testing.T, dir string) {
+	t.Helper()
+	command := filepath.Join(t.TempDir(), "sandbox")
+	_, err := goTool(dir, "build", "-o", command, "example.com/prospectkit/cmd/prospectkit-sandbox")
+	require.NoError(t, err)
+	cmd := exec.CommandContext(t.Context(), command, "-json")
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	var announced struct{ BaseURL, Token string }
+	require.NoError(t, json.NewDecoder(out).Decode(&announced))
+	t.Setenv("PROSPECTKIT_BASE_URL", announced.BaseURL)
+	t.Setenv("PROSPECTKIT_TOKEN", announced.Token)
 }

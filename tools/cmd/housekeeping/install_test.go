@@ -35,6 +35,7 @@ func installLists(t *testing.T, readme string) (lists [][]string) {
 func TestInstallAsWritten(t *testing.T) {
 	root, err := filepath.Abs("../../..")
 	require.NoError(t, err)
+	serveSandbox(t, root)
 	stranger(t, root, "v0.0.1")                             // for its environment: nothing is taken from the caches of this machine but what others have published
 	_, others, ok := strings.Cut(os.Getenv("GOPROXY"), ",") // without the proxy of this tree, which the list is to make
 	require.True(t, ok)
