@@ -67,11 +67,12 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // agent that is no draft (documented). For two calls at the same moment this is
 // assumed.
 //
-// Once there is a draft, it is returned beside any error, and the error matches [ErrNotStarted].
+// If only the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have started if the
+// outcome of the error is unknown. Either way, call it again.
 //
 // It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and
 // kind that exists already is activated, although no read shows its configuration. With
-// [WithSpendGuard], that takes a price for agents.activate.
+// [WithSpendGuard], that needs a price for agents.activate.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
 //

@@ -200,12 +200,12 @@ type Approval struct {
 // String returns the approval as JSON, for fmt.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// Approve starts a campaign: the service then sends its messages to people, in the background. No
-// other call is documented to. No credit cost is documented. A stopped campaign resumes where it was.
-// Only its owner can approve it.
+// Approve starts a campaign: the service then sends its messages to people, in the background. Only
+// approval is documented to send messages. No credit cost is documented. A stopped campaign resumes where
+// it was. Only its owner can approve it.
 //
-// No error means that the service has confirmed it, even if the rest of its response was lost. The
-// result then holds what is documented, id and status.
+// A nil error means that the service has confirmed it. If the rest of its response was lost, the result
+// holds what is documented, id and status.
 //
 // It is never retried after an unknown outcome, not even with [AllowRetryUnknown]: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. The error is then an

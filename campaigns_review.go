@@ -46,8 +46,8 @@ func (r *Review) String() string { return r.content.String() }
 // It reads the campaign in the listing, its steps and scheduled sends, and its lists with their rows, a
 // request for each 1,000. Pages are those of [CampaignsService.All].
 //
-// The lists are those under listIds in the listing (assumed). They need the scope lists. If there are
-// none, lists and contacts are Unread in the review, and its text says so.
+// The lists are those under listIds in the listing (assumed). They need the scope lists. Without
+// listIds, lists and contacts are Unread in the review, and its text says so.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
@@ -160,9 +160,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // compared. The approval itself takes no content, so a change of a part after its last read and before
 // the approval goes unnoticed.
 //
-// A digest is used up by one approval. After it, and for a campaign that is active, nothing is sent: the
-// error is a [RefusedError] with [RuleApproved], and whoever wanted the campaign approved is done. A
-// campaign that a teammate has stopped stays stopped until a new review is approved.
+// A digest is used up by one approval. After it, and for a campaign that is active, no request approves it
+// again: the error is a [RefusedError] with [RuleApproved], which is success for whoever wanted the approval.
+// A campaign that a teammate has stopped since stays stopped until a new review is approved.
 //
 // If the outcome of the earlier approval is unknown and the campaign is not active, the error is its
 // [OutcomeUnknownError]: resolve that.

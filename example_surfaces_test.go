@@ -320,7 +320,7 @@ func ExampleSearchService_Prospects() {
 	var progress prospectkit.Progress
 	profiles := client.Search.Prospects(context.Background(), search, prospectkit.MaxPaidPages(2), prospectkit.WithProgress(&progress))
 	for profile, err := range profiles {
-		if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok && refused.Rule == prospectkit.RulePaidPages {
+		if errors.Is(err, prospectkit.RulePaidPages) {
 			report := progress.Report()
 			fmt.Println("stopped after", report.Requests, "pages and", report.Delivered, "profiles")
 			break
@@ -372,7 +372,7 @@ func ExampleWithRestarts() {
 	for _, err := range client.Search.Prospects(context.Background(), search,
 		prospectkit.MaxPaidPages(3), prospectkit.WithRestarts(1), prospectkit.WithProgress(&progress)) {
 		if err != nil {
-			fmt.Println("the cap:", errors.Is(err, prospectkit.ErrRefusedLocally))
+			fmt.Println("the cap:", errors.Is(err, prospectkit.RulePaidPages))
 			break
 		}
 		if seen++; seen == 1 {
