@@ -81,7 +81,7 @@ func compare(b *testing.B, w *work, h *http.Client) {
 			s, err = c.open(serverURL+basePath(b.N), h)
 			require.NoError(b, err)
 			debug.FreeOSMemory()
-			_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // Linux: peakRSS begins anew
+			_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // Linux: peakRSS starts from here
 			b.ReportAllocs()
 			var total sum
 			start := cpuTime()
