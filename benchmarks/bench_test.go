@@ -38,7 +38,7 @@ func withServer(run func() int) int {
 	if err != nil {
 		panic(err)
 	}
-	server := exec.Command(binary) //nolint:noctx // it ends with its standard input
+	server := exec.Command(binary) // it ends with its standard input
 	server.Env, server.Stderr = append(os.Environ(), serverRole+"=1"), os.Stderr
 	in, inErr := server.StdinPipe()
 	out, outErr := server.StdoutPipe()
@@ -72,6 +72,7 @@ func BenchmarkRows(b *testing.B) {
 
 // compare measures each client. An operation is a call or a page.
 func compare(b *testing.B, w *work, h *http.Client) {
+	b.Helper()
 	for _, c := range clients() {
 		b.Run("client="+c.name, func(b *testing.B) {
 			const few = 2 // so that what is made once for each type is there, and a connection

@@ -7,12 +7,13 @@ import (
 	"io"
 	"net/http"
 
-	"example.com/prospectkit"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/runtime"
 	"github.com/bytedance/sonic"
 	"github.com/google/go-github/v92/github"
+
+	"example.com/prospectkit"
 )
 
 // A client is one way to do the works. All send through one http.Client.

@@ -18,8 +18,8 @@ type work struct {
 }
 
 var (
-	small = work{peer: peerUser, ours: oursUser}
-	wrong = work{peer: peerMissing, ours: oursMissing}
+	small = work{name: "call", peer: peerUser, ours: oursUser}
+	wrong = work{name: "error", peer: peerMissing, ours: oursMissing}
 	bulk  = rows[contact]("sync", listID)
 )
 
