@@ -23,7 +23,7 @@ func routes(root string) ([]string, error) {
 		return nil, err
 	}
 	list, err := sources(root, func(path string) bool {
-		return !strings.HasSuffix(path, "_test.go") && path != "internal/op/table.go" && !within(path, "tools", "benchmarks", "tests")
+		return !strings.HasSuffix(path, "_test.go") && path != "internal/op/table.go" && !within(path, "tools", "tests")
 	})
 	if err != nil {
 		return nil, err

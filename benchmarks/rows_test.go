@@ -1,57 +1,35 @@
-package main
+package benchmarks
 
 import (
-	"context"
 	"encoding/json"
-	"reflect"
 	"time"
 )
 
-// A rowType is a struct that somebody would write for the rows of richPath. Each is a work of its own, so that no decoder can be
-// tuned to the one struct of a benchmark.
-type rowType interface {
-	about() (letter, title string)
-	peer(ctx context.Context, c *sdk, s *sum) error
-}
+// The structs that somebody would write for the rows of a list. Each is a work of its own, so that no decoder can be tuned to the
+// one struct of a benchmark.
 
-// rows are the rows of one type. Its way through prospectkit stands in ours.go.
-type rows[T any] struct {
-	letter, title string
-	add           func(*sum, *T) // a few of the values
-}
-
-func (r rows[T]) about() (letter, title string) { return r.letter, r.title }
-
-func (r rows[T]) peer(ctx context.Context, c *sdk, s *sum) error {
-	return pages(ctx, c, richPath, func(row *T) { r.sum(s, row) })
-}
-
-// sum takes a few values of a row while time is measured, and all of them before that.
-func (r rows[T]) sum(s *sum, row *T) {
-	s.n++
-	if s.all {
-		v := reflect.ValueOf(row).Elem()
-		s.value += digest(v)
-		s.needs += needs(v)
-		return
-	}
-	r.add(s, row)
-}
-
-// rowTypes are the kinds from readRows on.
-func rowTypes() []rowType {
-	return []rowType{
-		rows[flatRow]{"A", "flat: strings, numbers and booleans", (*sum).flat},
-		rows[nestedRow]{"B", "objects inside, and slices", (*sum).nested},
-		rows[anyColumnsRow]{"C", "columns as map[string]any", (*sum).anyColumns},
-		rows[rawColumnsRow]{"D", "columns as map[string]json.RawMessage", (*sum).rawColumns},
-		rows[pointersRow]{"E", "pointers and times", (*sum).pointers},
-		rows[fewRow]{"F", "3 fields of 30", (*sum).few},
-		rows[eventsRow]{"G", "slices of structs with any", (*sum).events},
-		rows[namedRow]{"H", "embedded structs, named types, small numbers, arrays, json.Number", (*sum).named},
-		rows[mapsRow]{"I", "map[string]string and map[string]float64", (*sum).maps},
-		rows[map[string]any]{"J", "the whole row as map[string]any", (*sum).whole},
-	}
+// contact has the 20 fields that a caller knows. The rows have more.
+type contact struct {
+	ID                 string  `json:"id"`
+	FirstName          string  `json:"firstName"`
+	LastName           string  `json:"lastName"`
+	JobTitle           string  `json:"jobTitle"`
+	Department         string  `json:"department"`
+	Level              string  `json:"level"`
+	Email              string  `json:"email"`
+	EnrichedEmail      string  `json:"enrichedEmail"`
+	EmailValidity      string  `json:"emailValidity"`
+	Phone              string  `json:"phone"` // null in two of three rows
+	EnrichedPhone      string  `json:"enrichedPhone"`
+	SocialURL          string  `json:"socialUrl"`
+	CompanyName        string  `json:"companyName"`
+	IndustryName       string  `json:"industryName"`
+	Headcount          int     `json:"headcount"`
+	Revenue            float64 `json:"revenue"`
+	CampaignEngagement string  `json:"campaignEngagement"`
+	ICPMatch           bool    `json:"icpMatch"`
+	CreatedAt          string  `json:"createdAt"`
+	UpdatedAt          string  `json:"updatedAt"`
 }
 
 type flatRow struct {
@@ -73,12 +51,6 @@ type flatRow struct {
 	DoNotContact bool    `json:"doNotContact"`
 	CreatedAt    string  `json:"createdAt"`
 	UpdatedAt    string  `json:"updatedAt"`
-}
-
-func (s *sum) flat(r *flatRow) {
-	s.text(r.ID, r.JobTitle, r.Phone, r.UpdatedAt)
-	s.number(int64(r.Visits))
-	s.flag(r.ICPMatch)
 }
 
 type nestedRow struct {
@@ -107,12 +79,6 @@ type nestedRow struct {
 	} `json:"events"`
 }
 
-func (s *sum) nested(r *nestedRow) {
-	s.text(r.ID, r.Address.City, r.Company.Industry)
-	s.text(r.Tags...)
-	s.number(int64(len(r.Events)))
-}
-
 type anyColumnsRow struct {
 	ID        string         `json:"id"`
 	FirstName string         `json:"firstName"`
@@ -123,11 +89,6 @@ type anyColumnsRow struct {
 	Columns   map[string]any `json:"customColumns"`
 }
 
-func (s *sum) anyColumns(r *anyColumnsRow) {
-	s.text(r.ID, r.Email)
-	s.number(int64(len(r.Columns)))
-}
-
 type rawColumnsRow struct {
 	ID        string                     `json:"id"`
 	FirstName string                     `json:"firstName"`
@@ -136,11 +97,6 @@ type rawColumnsRow struct {
 	JobTitle  string                     `json:"jobTitle"`
 	CreatedAt string                     `json:"createdAt"`
 	Columns   map[string]json.RawMessage `json:"customColumns"`
-}
-
-func (s *sum) rawColumns(r *rawColumnsRow) {
-	s.text(r.ID, r.Email)
-	s.number(int64(len(r.Columns)))
 }
 
 type pointersRow struct {
@@ -161,19 +117,11 @@ type pointersRow struct {
 	} `json:"address"`
 }
 
-func (s *sum) pointers(r *pointersRow) {
-	s.text(*r.ID, *r.Address.City)
-	s.flag(r.Phone != nil)
-	s.number(r.UpdatedAt.UnixMilli())
-}
-
 type fewRow struct {
 	ID    string `json:"id"`
 	Email string `json:"email"`
 	Owner string `json:"owner"`
 }
-
-func (s *sum) few(r *fewRow) { s.text(r.ID, r.Email, r.Owner) }
 
 type eventsRow struct {
 	ID     string   `json:"id"`
@@ -184,15 +132,6 @@ type eventsRow struct {
 		At   time.Time `json:"at"`
 		Data any       `json:"data"`
 	} `json:"events"`
-}
-
-func (s *sum) events(r *eventsRow) {
-	s.text(r.ID)
-	s.text(r.Tags...)
-	for i := range r.Events {
-		s.text(r.Events[i].Type)
-		s.flag(r.Events[i].Data != nil)
-	}
 }
 
 type (
@@ -225,11 +164,6 @@ type namedRow struct {
 	} `json:"address"`
 }
 
-func (s *sum) named(r *namedRow) {
-	s.text(r.ID, string(r.Level), r.UpdatedAt, r.Account.String())
-	s.number(int64(r.Visits) + int64(r.Priority) + int64(r.Quarters[3]))
-}
-
 type mapsRow struct {
 	ID        string             `json:"id"`
 	FirstName string             `json:"firstName"`
@@ -237,15 +171,4 @@ type mapsRow struct {
 	Email     string             `json:"email"`
 	Labels    map[string]string  `json:"labels"`
 	Scores    map[string]float64 `json:"scores"`
-}
-
-func (s *sum) maps(r *mapsRow) {
-	s.text(r.ID, r.Labels["region"])
-	s.number(int64(100 * r.Scores["fit"]))
-}
-
-func (s *sum) whole(r *map[string]any) {
-	id, _ := (*r)["id"].(string)
-	s.text(id)
-	s.number(int64(len(*r)))
 }
