@@ -88,11 +88,10 @@ func withoutCap(ctx context.Context, client *prospectkit.Client, p prospectkit.S
 func capped(ctx context.Context, client *prospectkit.Client, out io.Writer, p prospectkit.SearchParams) error {
 	var progress prospectkit.Progress
 	for profile, err := range client.Search.Prospects(ctx, p, prospectkit.MaxPaidPages(maxPages), prospectkit.WithProgress(&progress)) {
-		refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 		switch {
 		case err == nil:
 			fmt.Fprintf(out, "  %-8s %-10s %-26s %s\n", profile.FirstName, profile.LastName, profile.JobTitle, profile.CompanyName)
-		case ok && refused.Rule == prospectkit.RulePaidPages:
+		case errors.Is(err, prospectkit.RulePaidPages):
 			stopped := progress.Report()
 			fmt.Fprintf(out, "Stopped by the cap: %d pages paid for, %d profiles read\n\n", stopped.Requests, stopped.Delivered)
 			return nil
