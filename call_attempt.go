@@ -207,7 +207,7 @@ func (c *call) keepBack(rule SafetyRule, cause error) error {
 	case len(c.attempts) == 0:
 		c.rule, c.ruleErr = rule, cause
 	default:
-		c.cause = errtext.With(c.cause, fmt.Errorf("%s: %w", rule, cause))
+		c.cause = errtext.With(c.cause, fmt.Errorf("%s: %w", string(rule), cause))
 	}
 	return cause
 }

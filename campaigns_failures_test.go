@@ -84,9 +84,10 @@ func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
 	}
 	require.Equal(t, was.Digest(), review("", `[`+one+`,`+two+`]`).Digest())
 	require.Contains(t, was.String(), "Not reviewed, because the API does not show them: lists contacts")
+	require.True(t, was.ListsUnread)
 	require.Contains(t, review(`,"listIds":null`, `[]`).String(), "Not reviewed")
 	none := review(`,"listIds":[]`, `[]`)
-	require.Empty(t, none.Unread)
+	require.False(t, none.ListsUnread)
 	require.Contains(t, none.String(), "Contacts in the lists: 0")
 }
 

@@ -8,10 +8,9 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/digests"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/review"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/review"
 )
 
 // Review is a campaign with its steps, scheduled sends, source lists and their contacts, as they were
@@ -23,8 +22,8 @@ type Review struct {
 	Lists    []List
 	Contacts int // rows of the lists
 
-	// Unread are the sections that the API did not show: review.Lists and review.Contacts, if the listing names no lists.
-	Unread []review.Section
+	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
+	ListsUnread bool
 	// Approvals is how many reviews of the same content were approved before, or may have been, as far as the client knows.
 	// It is part of the digest, so that each review is approved once.
 	Approvals int
@@ -47,7 +46,7 @@ func (r *Review) String() string { return r.content.String() }
 // request for each 1,000. Pages are those of [CampaignsService.All].
 //
 // The lists are those under listIds in the listing (assumed). They need the scope lists. Without
-// listIds, lists and contacts are Unread in the review, and its text says so.
+// listIds, the review has ListsUnread, and its text says so.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
@@ -63,7 +62,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 		}
 		r.content.Approved(e.Ticket.Lookup.Digest)
 	}
-	r.Contacts, r.Unread, r.Approvals = r.content.Contacts, r.content.Unread, r.content.Approvals
+	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
 	return r, nil
 }
 
@@ -156,7 +155,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // twice more, the second time with the contacts first, so that a change while those are read also counts.
 //
 // If anything differs, nothing is approved. The error is a [RefusedError] with [RuleReview], whose
-// Violations name what changed. A review whose lists and contacts are Unread can be approved: neither is
+// Violations name what changed. A review with ListsUnread can be approved: neither lists nor contacts are
 // compared. The approval itself takes no content, so a change of a part after its last read and before
 // the approval goes unnoticed.
 //
@@ -176,9 +175,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
 	switch {
-	case digests.Outdated(digest):
+	case review.Outdated(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
-	case !digests.Valid(digest):
+	case !review.Valid(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
 	}
 	if err := s.unapproved(ctx, campaignID, digest, opts); err != nil {

@@ -170,7 +170,7 @@ func (t tester) Errorf(format string, args ...any) { t.fail(format, args...) }
 
 func (c *course) newRun() *Run {
 	// What a client draws is the same in each run of a program, so that a planned failure is reached.
-	ctx, cancel := context.WithCancel(chance.With(context.Background(), chance.New(1, uint64(c.starts))))
+	ctx, cancel := context.WithCancel(chance.With(context.Background(), chance.New(1, uint64(c.starts)))) //nolint:gosec // G115: a count
 	return &Run{Sandbox: c.sandbox, course: c, ctx: ctx, cancel: cancel, stopped: make(chan struct{})}
 }
 

@@ -110,7 +110,6 @@ func ownImports(modules []module) map[string]string {
 	own["spend"] = modules[0].path + "/spend"
 	own["changes"] = modules[0].path + "/changes"
 	own["push"] = modules[0].path + "/push"
-	own["review"] = modules[0].path + "/review"
 	own["catalogue"] = modules[0].path + "/catalogue"
 	own["ratelimit"] = modules[0].path + "/ratelimit"
 	own["event"] = modules[0].path + "/event"

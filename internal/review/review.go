@@ -13,8 +13,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"example.com/prospectkit/internal/digests"
 )
 
 // Review is a campaign with its steps, scheduled sends, source lists and their contacts, as they were
@@ -71,7 +69,7 @@ func (r *Review) Add(s Section, text json.RawMessage) {
 // reading do not count.
 func hashOf(text json.RawMessage) []byte {
 	h := sha256.Sum256(canonical(text))
-	return h[:digests.SumLength]
+	return h[:sumLength]
 }
 
 func canonical(text json.RawMessage) []byte {
@@ -150,11 +148,11 @@ func (r *Review) Digest() string { return r.Content() + strconv.Itoa(r.Approvals
 
 // Content is the digest without the number of approvals at its end.
 func (r *Review) Content() string {
-	parts := []string{digests.Version}
+	parts := []string{version}
 	for _, s := range sections {
 		sums := r.sums(s)
 		h := sha256.Sum256(bytes.Join(sums, nil))
-		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:digests.SumLength]))
+		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:sumLength]))
 	}
 	return strings.Join(parts, ".") + "."
 }

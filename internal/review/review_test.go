@@ -9,8 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/internal/digests"
-	"example.com/prospectkit/review"
+	"example.com/prospectkit/internal/review"
 )
 
 func made(steps ...string) *review.Review {
@@ -73,7 +72,7 @@ func TestChanges_EachSection(t *testing.T) {
 
 	digest := of(review.Sends, `{"n":1}`).Digest()
 	for _, s := range []string{strings.Replace(digest, ".1.", ".2.", 1), strings.Replace(digest, ".1.", ".01.", 1)} {
-		require.True(t, digests.Valid(s))
+		require.True(t, review.Valid(s))
 		require.Len(t, of(review.Sends, `{"n":1}`).Changes(s), 1, "another digest never reads as the same")
 	}
 	require.Equal(t, "changed: 2 reviewed, 3 now", review.Change{Was: 2, Now: 3}.String())
@@ -90,16 +89,16 @@ func TestAdd_Copies(t *testing.T) {
 
 func TestValid(t *testing.T) {
 	digest := made(`{}`).Digest()
-	require.True(t, digests.Valid(digest))
+	require.True(t, review.Valid(digest))
 	for _, wrong := range []string{
 		"", "review1", "review2", strings.Replace(digest, "2", "1", 1), "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), strings.Replace(digest, ".1.", ".x.", 1),
 		digest[:len(digest)-1] + "?", digest[:len(digest)-2], digest + "\n", digest + "0",
 		strings.TrimSuffix(digest, "0") + "+1", strings.TrimSuffix(digest, "0") + "-1",
 	} {
-		require.False(t, digests.Valid(wrong), "%q", wrong)
+		require.False(t, review.Valid(wrong), "%q", wrong)
 	}
-	require.True(t, digests.Outdated("review1.1.QAaVQakY9hX_bdlYzL-m-g"))
-	require.False(t, digests.Outdated(digest))
+	require.True(t, review.Outdated("review1.1.QAaVQakY9hX_bdlYzL-m-g"))
+	require.False(t, review.Outdated(digest))
 }
 
 // A review of what was approved before has another digest, so that each agreement counts once. The content is the same.
@@ -109,7 +108,7 @@ func TestDigest_UsedUp(t *testing.T) {
 	require.Equal(t, first.Digest(), again.Digest(), "another content")
 	again.Approved(first.Digest())
 	require.NotEqual(t, first.Digest(), again.Digest())
-	require.True(t, digests.Valid(again.Digest()))
+	require.True(t, review.Valid(again.Digest()))
 	require.Empty(t, again.Changes(first.Digest()))
 	require.Contains(t, again.String(), "Approved before with the same content: 1\n")
 	third := made(`{}`)
@@ -148,7 +147,7 @@ func FuzzDigest_KeyOrder(f *testing.F) {
 			parts = append(parts, string(name)+" : "+string(fields[key]))
 		}
 		digest := made(text).Digest()
-		require.True(t, digests.Valid(digest))
+		require.True(t, review.Valid(digest))
 		require.Equal(t, digest, made("{"+strings.Join(parts, "\n,")+"}").Digest())
 		parts = append(parts, `"\u0000another":1`)
 		if _, taken := fields["\x00another"]; !taken {

@@ -1,5 +1,4 @@
-// Package digests tells the digests of reviews from other texts. Package review makes them.
-package digests
+package review
 
 import (
 	"encoding/base64"
@@ -9,9 +8,8 @@ import (
 
 // The form of a digest.
 const (
-	Version   = "review2" // how a digest begins
-	SumLength = 16        // of the sum of a section: 128 bits
-	sections  = 5
+	version   = "review2" // how a digest begins
+	sumLength = 16        // of the sum of a section: 128 bits
 )
 
 // Outdated reports whether a text is a digest of an earlier version, which left out the order of steps.
@@ -20,7 +18,7 @@ func Outdated(digest string) bool { return strings.HasPrefix(digest, "review1.")
 // Valid reports whether a text is a digest.
 func Valid(digest string) bool {
 	parts := strings.Split(digest, ".")
-	if len(parts) != 2+2*sections || parts[0] != Version || strings.ContainsAny(digest, "\r\n") {
+	if len(parts) != 2+2*len(sections) || parts[0] != version || strings.ContainsAny(digest, "\r\n") {
 		return false
 	}
 	last := parts[len(parts)-1]
@@ -30,7 +28,7 @@ func Valid(digest string) bool {
 	for i := 1; i < len(parts)-1; i += 2 {
 		n, err := strconv.Atoi(parts[i])
 		h, wrong := base64.RawURLEncoding.Strict().DecodeString(parts[i+1])
-		if err != nil || wrong != nil || n < 0 || len(h) != SumLength {
+		if err != nil || wrong != nil || n < 0 || len(h) != sumLength {
 			return false
 		}
 	}
