@@ -38,6 +38,7 @@ func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbo
 	t.Helper()
 	file, err := journal.File(filepath.Join(t.TempDir(), "journal"))
 	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	sb := EverySandbox(t, time.Now())
 	hit := sb.Fail(row.Name, append(fault, sandbox.Nth(1))...)
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(file))
