@@ -22,7 +22,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	"example.com/prospectkit/examples/fleet/launch"
-	prospectpg "example.com/prospectkit/postgres"
+	prospectpg "example.com/prospectkit/contrib/postgres"
 	"example.com/prospectkit/sandbox"
 )
 

@@ -20,7 +20,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/examples/fleet/engine"
 	"example.com/prospectkit/examples/fleet/launch"
-	prospectpg "example.com/prospectkit/postgres"
+	prospectpg "example.com/prospectkit/contrib/postgres"
 )
 
 // The times are those of a demonstration. A job ends before River takes it for stuck, and a ticket is anybody's only after the attempt

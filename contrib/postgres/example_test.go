@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"example.com/prospectkit"
-	prospectpg "example.com/prospectkit/postgres"
+	prospectpg "example.com/prospectkit/contrib/postgres"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )

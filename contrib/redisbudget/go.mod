@@ -1,4 +1,4 @@
-module example.com/prospectkit/redisbudget
+module example.com/prospectkit/contrib/redisbudget
 
 go 1.26.0
 
@@ -18,4 +18,4 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 )
 
-replace example.com/prospectkit => ../
+replace example.com/prospectkit => ../..

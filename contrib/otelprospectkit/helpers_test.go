@@ -11,7 +11,7 @@ import (
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/otelprospectkit"
+	"example.com/prospectkit/contrib/otelprospectkit"
 	"example.com/prospectkit/sandbox"
 )
 

@@ -13,7 +13,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/otelprospectkit"
+	"example.com/prospectkit/contrib/otelprospectkit"
 )
 
 // BenchmarkCall is one call with a transport that responds in the process: only the telemetry differs.

@@ -1,4 +1,4 @@
-module example.com/prospectkit/benchmarks
+module example.com/prospectkit/contrib/benchmarks
 
 go 1.26.0
 
@@ -27,4 +27,4 @@ require (
 	golang.org/x/text v0.43.0 // indirect
 )
 
-replace example.com/prospectkit => ../
+replace example.com/prospectkit => ../..

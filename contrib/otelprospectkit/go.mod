@@ -1,4 +1,4 @@
-module example.com/prospectkit/otelprospectkit
+module example.com/prospectkit/contrib/otelprospectkit
 
 go 1.26.0
 
@@ -26,4 +26,4 @@ require (
 	golang.org/x/sys v0.48.0 // indirect
 )
 
-replace example.com/prospectkit => ../
+replace example.com/prospectkit => ../..

@@ -22,7 +22,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/otelprospectkit"
+	"example.com/prospectkit/contrib/otelprospectkit"
 	"example.com/prospectkit/sandbox"
 )
 

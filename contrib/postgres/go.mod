@@ -1,4 +1,4 @@
-module example.com/prospectkit/postgres
+module example.com/prospectkit/contrib/postgres
 
 go 1.26.0
 
@@ -20,4 +20,4 @@ require (
 	golang.org/x/text v0.41.0 // indirect
 )
 
-replace example.com/prospectkit => ../
+replace example.com/prospectkit => ../..

@@ -8,7 +8,7 @@ import (
 	"github.com/redis/go-redis/v9"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/redisbudget"
+	"example.com/prospectkit/contrib/redisbudget"
 	"example.com/prospectkit/sandbox"
 )
 

@@ -37,7 +37,7 @@ import (
 	"example.com/prospectkit"
 )
 
-const scope = "example.com/prospectkit/otelprospectkit"
+const scope = "example.com/prospectkit/contrib/otelprospectkit"
 
 // Option configures [New] and [ObserveBudget].
 type Option func(*config)
