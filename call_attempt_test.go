@@ -98,30 +98,6 @@ func TestDelivery_MocksProveNothing(t *testing.T) {
 	require.Equal(t, 4, mock.GetTotalCallCount())
 }
 
-// What net/http would need to retry a write automatically is not there, and what it needs to frame it well is.
-func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			attempts := 0
-			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
-				attempts++
-				require.Nil(t, r.GetBody)
-				require.NotContains(t, r.Header, "Idempotency-Key")
-				require.NotContains(t, r.Header, "X-Idempotency-Key")
-				require.Equal(t, r.Body == nil || r.Body == http.NoBody, r.ContentLength == 0)
-				if r.Body != nil {
-					body, err := io.ReadAll(r.Body)
-					require.NoError(t, err)
-					require.Len(t, body, int(r.ContentLength), "the whole body in each attempt")
-				}
-				return respond(421, ""), nil
-			}), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
-			require.Error(t, kind.call(t.Context(), client, prospectkit.WithHeader("X-Other", "1")))
-			require.Equal(t, 3, attempts)
-		})
-	}
-}
-
 // A kept connection that dies after the request was processed: net/http retries a GET automatically, and so it must not be able
 // to where that could matter. This pins the behavior of the Go release.
 func TestAttempt_ReusedConnectionThatDies(t *testing.T) {

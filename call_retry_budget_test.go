@@ -109,37 +109,6 @@ func TestRetry_SuccessEarnsRetries(t *testing.T) {
 	})
 }
 
-// What the service did not process is retried by every kind of call, without permission: after a backoff, or after the wait of a 429.
-func TestRetry_NotProcessedByEveryKind(t *testing.T) {
-	for name, c := range map[string]struct {
-		transport   http.RoundTripper
-		least, most time.Duration
-	}{
-		"not sent": {dialing(dialError(context.DeadlineExceeded)), 1, 2 * time.Millisecond},
-		"421":      {always(421, ""), 1, 2 * time.Millisecond},
-		"425":      {always(425, ""), 1, 2 * time.Millisecond},
-		"429":      {always(429, ""), 500 * time.Millisecond, time.Minute},
-	} {
-		for _, kind := range kinds {
-			t.Run(name+"/"+kind.name, func(t *testing.T) {
-				synctest.Test(t, func(t *testing.T) {
-					client := newClient(t, c.transport, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
-					for range 20 {
-						var info prospectkit.Info
-						err := kind.call(t.Context(), client, prospectkit.WithInfo(&info))
-						require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-						require.Len(t, info.Attempts, 3)
-						for _, attempt := range info.Attempts[:2] {
-							require.GreaterOrEqual(t, attempt.Wait, c.least)
-							require.LessOrEqual(t, attempt.Wait, c.most)
-						}
-					}
-				})
-			})
-		}
-	}
-}
-
 // What may have been processed needs permission, whatever failed: of 20 reads, a bucketful is retried, after a backoff.
 func TestRetry_EveryFailureOfAReadCosts(t *testing.T) {
 	for name, transport := range map[string]roundTrip{
@@ -164,26 +133,6 @@ func TestRetry_EveryFailureOfAReadCosts(t *testing.T) {
 					}
 				}
 				require.Equal(t, 10, retries)
-			})
-		})
-	}
-}
-
-// A 429 holds its surface, whatever kind of call got it.
-func TestRetry_EveryKindHoldsTheSurface(t *testing.T) {
-	for _, kind := range kinds {
-		t.Run(kind.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var sent []time.Time
-				client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
-					sent = append(sent, time.Now())
-					return respond(429, "", "Retry-After", "30"), nil
-				}), prospectkit.WithRetry(prospectkit.NoRetry))
-				for range 2 {
-					require.Error(t, kind.call(t.Context(), client, prospectkit.WithInfo(new(prospectkit.Info))))
-				}
-				require.Len(t, sent, 2)
-				require.GreaterOrEqual(t, sent[1].Sub(sent[0]), 30*time.Second)
 			})
 		})
 	}

@@ -315,3 +315,78 @@ func TestRetry_AdviceOfACallThatRanOutOfTime(t *testing.T) {
 		})
 	}
 }
+
+// What net/http would need to retry a write automatically is not there, and what it needs to frame it well is.
+func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			attempts := 0
+			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+				attempts++
+				require.Nil(t, r.GetBody)
+				require.NotContains(t, r.Header, "Idempotency-Key")
+				require.NotContains(t, r.Header, "X-Idempotency-Key")
+				require.Equal(t, r.Body == nil || r.Body == http.NoBody, r.ContentLength == 0)
+				if r.Body != nil {
+					body, err := io.ReadAll(r.Body)
+					require.NoError(t, err)
+					require.Len(t, body, int(r.ContentLength), "the whole body in each attempt")
+				}
+				return respond(421, ""), nil
+			}), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
+			require.Error(t, kind.call(t.Context(), client, prospectkit.WithHeader("X-Other", "1")))
+			require.Equal(t, 3, attempts)
+		})
+	}
+}
+
+// What the service did not process is retried by every kind of call, without permission: after a backoff, or after the wait of a 429.
+func TestRetry_NotProcessedByEveryKind(t *testing.T) {
+	for name, c := range map[string]struct {
+		transport   http.RoundTripper
+		least, most time.Duration
+	}{
+		"not sent": {dialing(dialError(context.DeadlineExceeded)), 1, 2 * time.Millisecond},
+		"421":      {always(421, ""), 1, 2 * time.Millisecond},
+		"425":      {always(425, ""), 1, 2 * time.Millisecond},
+		"429":      {always(429, ""), 500 * time.Millisecond, time.Minute},
+	} {
+		for _, kind := range kinds {
+			t.Run(name+"/"+kind.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					client := newClient(t, c.transport, prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: time.Millisecond}))
+					for range 20 {
+						var info prospectkit.Info
+						err := kind.call(t.Context(), client, prospectkit.WithInfo(&info))
+						require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+						require.Len(t, info.Attempts, 3)
+						for _, attempt := range info.Attempts[:2] {
+							require.GreaterOrEqual(t, attempt.Wait, c.least)
+							require.LessOrEqual(t, attempt.Wait, c.most)
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// A 429 holds its surface, whatever kind of call got it.
+func TestRetry_EveryKindHoldsTheSurface(t *testing.T) {
+	for _, kind := range kinds {
+		t.Run(kind.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var sent []time.Time
+				client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+					sent = append(sent, time.Now())
+					return respond(429, "", "Retry-After", "30"), nil
+				}), prospectkit.WithRetry(prospectkit.NoRetry))
+				for range 2 {
+					require.Error(t, kind.call(t.Context(), client, prospectkit.WithInfo(new(prospectkit.Info))))
+				}
+				require.Len(t, sent, 2)
+				require.GreaterOrEqual(t, sent[1].Sub(sent[0]), 30*time.Second)
+			})
+		})
+	}
+}
