@@ -1,5 +1,5 @@
 // Package tests holds what cuts across the whole client: the tests of every operation, every class, every error, against the sandbox and
-// against servers that fail. It holds what these tests and those of the root share: transports, servers in memory, exchanges of
+// against servers that fail. It holds what these tests, those of the topics below it and those of the root share: transports, servers in memory, exchanges of
 // testdata/http, and one call of each operation.
 package tests
 

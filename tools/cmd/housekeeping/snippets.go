@@ -104,7 +104,7 @@ func ownImports(modules []module) map[string]string {
 	own["sandbox"] = modules[0].path + "/sandbox"
 	own["tested"] = modules[0].path + "/examples/tested"
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
-	own["claim"] = modules[0].path + "/claim"
+	own["claim"] = modules[0].path + "/examples/facts/claim"
 	own["filter"] = modules[0].path + "/filter"
 	own["journal"] = modules[0].path + "/journal"
 	own["spend"] = modules[0].path + "/spend"

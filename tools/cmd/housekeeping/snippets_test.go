@@ -108,10 +108,10 @@ func TestSnippetOfANestedModule(t *testing.T) {
 		"client.go": clientGo,
 		"contrib/redisbudget/go.mod": "module example.com/prospectkit/contrib/redisbudget\n\ngo 1.26.0\n\n" +
 			"require example.com/prospectkit v0.0.0\n\nreplace example.com/prospectkit => ../..\n",
-		"contrib/redisbudget/budget.go":   "package redisbudget\n\nfunc New() int { return 1 }\n",
-		"contrib/redisbudget/README.md":   "```go\nfmt.Println(redisbudget.New())\n```\n",
-		"contrib/redisbudget/NOTES.md":    "```go\nnot checked\n```\n",
-		"testdata/docs/README.md": "```go\nnot checked\n```\n",
+		"contrib/redisbudget/budget.go": "package redisbudget\n\nfunc New() int { return 1 }\n",
+		"contrib/redisbudget/README.md": "```go\nfmt.Println(redisbudget.New())\n```\n",
+		"contrib/redisbudget/NOTES.md":  "```go\nnot checked\n```\n",
+		"testdata/docs/README.md":       "```go\nnot checked\n```\n",
 	}
 	require.Empty(t, findings(t, snippets, files))
 	files["contrib/redisbudget/README.md"] = "```go\nredisbudget.Old()\n```\n"
