@@ -21,7 +21,7 @@ import (
 )
 
 // The uses between files of the root that docs/architecture.md names as exceptions.
-var upward = map[string]string{"pagination.go lists.go": "ListKind", "options.go outcome.go": "Resolution resolver"}
+var upward = map[string]string{"pagination.go lists.go": "ListKind", "config.go outcome.go": "Resolution resolver"}
 
 // TestLayers holds the layers of docs/architecture.md against what the files of the root use.
 func TestLayers(t *testing.T) {
