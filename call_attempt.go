@@ -359,7 +359,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	}
 	c.status, c.errorResponse = 0, Error{}
 	if resp != nil {
-		c.status, c.headers = resp.StatusCode, resp.Header
+		c.status, c.respHeader = resp.StatusCode, resp.Header
 		if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now)); a.hasRateHeaders {
 			c.rate = c.surface.observe(a.rate, now)
 		}
@@ -386,7 +386,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		}
 	}
 	if a.hasRateHeaders || c.done || c.isServiceEnvelope(a) { // a Date of another server tells nothing
-		c.conf.clock.Hear(c.headers, now)
+		c.conf.clock.Hear(c.respHeader, now)
 	}
 	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
 	try.Code, try.Err = c.errorResponse.Code, c.cause
@@ -405,24 +405,24 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 
 // reportToBudget tells the budget the outcome of an attempt.
 func (c *call) reportToBudget(a *attempt, resp *http.Response) {
-	seen := &a.report.Observation
-	*seen = budget.NoFigures
-	seen.Replays = a.trace.Replays()
+	result := &a.report.Observation
+	*result = budget.NoFigures
+	result.Replays = a.trace.Replays()
 	switch {
 	case resp != nil:
 		if rate := a.rate; a.hasRateHeaders {
-			seen.Limit, seen.Remaining = rate.Limit, rate.Remaining
-			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
+			result.Limit, result.Remaining = rate.Limit, rate.Remaining
+			result.Reset, result.HasReset = rate.Reset, rate.HasReset
 		}
-		seen.RateLimited = resp.StatusCode == http.StatusTooManyRequests
-		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.RateLimited
-		if seen.RateLimited {
-			seen.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
+		result.RateLimited = resp.StatusCode == http.StatusTooManyRequests
+		result.RetryAfter, result.HasRetry = c.surfaceHold, result.RateLimited
+		if result.RateLimited {
+			result.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
 		}
 	case a.delivery == event.DeliveryNotSent:
-		seen.NotSent = true
+		result.NotSent = true
 	default:
-		seen.Lost = true
+		result.Lost = true
 	}
 	if a.ended.IsZero() { // nothing was recorded
 		a.ended = time.Now()

@@ -97,7 +97,7 @@ type plan struct {
 	body   []byte
 	shape  op.Shape // of the response
 
-	response interface { // what depends on its type: the callOf around this call
+	expects interface { // what the method expects of the response: the callOf around this call
 		decode(body []byte) error
 		proved() bool                // reports whether the service must have sent what was decoded
 		fields() *undocumented.Shape // that are documented
@@ -112,7 +112,7 @@ type tally struct {
 	began         time.Time
 	attempts      []Attempt
 	status        int // of the last attempt; 0 without a response
-	headers       http.Header
+	respHeader    http.Header
 	rate          ratelimit.Headers
 	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused
