@@ -268,7 +268,7 @@ func (c *call) askGate(gate Gate) (err error) {
 }
 
 // run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go: admit,
-// reserveAndJournal, openUpload, send, recordAttempt with readResponse and decideNext. Between
+// reserveAndJournal, openUpload, send, recordAttempt with readResult and decideNext. Between
 // two, the loop asks whether c.next retries, and sleeps c.pause. If a panic or runtime.Goexit of the caller's code passes,
 // the outcome is noted here, because no result is made.
 func (c *call) run() error {

@@ -78,8 +78,8 @@ type call struct {
 	scratch
 }
 
-// plan is what is sent, and within which limits. It is fixed after prepare and the call hooks. A key that
-// changes goes into a copy of the header, and after an abandoned exchange the call goes on with a copy.
+// plan is what is sent, and within which limits. It is fixed after prepare and the call hooks, except that
+// exchangeWith leaves the header to an exchange that it abandons, and goes on with a copy.
 type plan struct {
 	conf      *config
 	op        *op.Op
