@@ -273,7 +273,7 @@ func (s *suite) history() {
 	}
 }
 
-// A journal that is a Settler lets a person end a doubt, once, and refuses everything else.
+// A journal that is a Settler lets a person settle what is in doubt, once, and refuses everything else.
 func (s *suite) settler() {
 	j, ok := s.j.(journal.Settler)
 	if !ok {
