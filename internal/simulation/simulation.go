@@ -3,6 +3,7 @@
 package simulation
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -18,7 +19,7 @@ type Result struct {
 	Err   error // the law that is broken
 	Sum   uint64
 	Steps int
-	Fired []sim.Fired
+	Fired []*sim.Turn
 	Lines []string
 	Calls int
 
@@ -27,21 +28,24 @@ type Result struct {
 
 // Run runs the programs that a seed draws.
 func Run(seed sim.Seed, keep bool) Result {
-	plan := &sim.Drawn{Rates: rates(), Only: seed.Only}
-	w := &sim.World{Seed: seed.Number, Plan: plan, Keep: keep, Pace: 40 * time.Millisecond}
+	w := &sim.World{Seed: seed.Number, Plan: sim.Drawn{Rates: rates(), Only: seed.Only}, Keep: keep, Pace: 40 * time.Millisecond}
 	r := &run{World: w, store: newStore()}
 	w.Check = func() error { return r.laws.check() }
-	err := w.Run(r.prepare)
-	out := Result{Seed: seed, Err: err, Sum: w.Sum(), Steps: w.Steps(), Fired: plan.Fired, Lines: w.Lines()}
+	var err error
+	problem := sim.Bubble(func() {
+		err = w.Run(r.prepare()...)
+		w.Wait()
+	})
+	out := Result{Seed: seed, Err: cmp.Or(err, problem), Sum: w.Sum(), Steps: len(w.Taken()), Fired: w.Fired(), Lines: w.Lines()}
 	if r.laws != nil {
 		out.Calls, out.Reached = len(r.laws.calls), r.laws.reached
-		r.collect(plan.Fired)
+		r.collect(out.Fired)
 	}
 	return out
 }
 
 // collect marks what the run has shown.
-func (r *run) collect(fired []sim.Fired) {
+func (r *run) collect(fired []*sim.Turn) {
 	for _, f := range fired {
 		r.laws.mark("fault: %s", f.Fault)
 	}
@@ -99,7 +103,7 @@ func (r *run) prepare() []*sim.Process {
 			opts = append(opts, guarded)
 		}
 		all = append(all, &sim.Process{
-			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], opts...), Starts: 8, Pause: 10 * time.Minute, Disk: sim.NewDisk(),
+			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], opts...), Starts: 8, Pause: time.Second, Later: 10 * time.Minute, Disk: sim.NewDisk(),
 		})
 	}
 	return append(all, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
