@@ -95,7 +95,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	made, err := do(ctx, s.conf, spec.op, args{
+	made, err := doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
 	}, opts, expected[newAgent]{
 		shape: op.Typed, // what is undocumented is in the request
@@ -181,7 +181,7 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
+	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
 		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
 }
 

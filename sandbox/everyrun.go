@@ -1,13 +1,14 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
-	"slices"
+
+	"example.com/prospectkit/internal/sim"
 )
 
 // Run is one start of a program under [EveryFailure]. The starts of one run share a sandbox.
@@ -16,12 +17,9 @@ import (
 type Run struct {
 	*Sandbox
 
-	course  *course
-	ctx     context.Context //nolint:containedctx // the start is its scope
-	cancel  context.CancelFunc
-	program bool          // not the setup, nor the invariant
-	dead    bool          // stopped or over
-	stopped chan struct{} // closed when it was stopped
+	course *course
+	start  *sim.Start      // nil: the setup, or the invariant
+	ctx    context.Context //nolint:containedctx // the start is its scope
 }
 
 // Context ends when the program is stopped, and when it has returned.
@@ -42,11 +40,7 @@ func (r *Run) Err() error {
 }
 
 // Failures are what was caused in this run so far: nothing in the first one.
-func (r *Run) Failures() []Failure {
-	r.course.mu.Lock()
-	defer r.course.mu.Unlock()
-	return slices.Clone(r.course.caused)
-}
+func (r *Run) Failures() []Failure { return r.course.failures() }
 
 // Save stores a value that survives a stop, as a file or a row of a database would. The program can be stopped right before it.
 func (r *Run) Save(name, value string) { r.mark(name, func() { r.course.saved[name] = value }) }
@@ -66,10 +60,11 @@ func (r *Run) MayStop(name string) { r.mark(name, func() {}) }
 
 // mark is an instant between two requests. Unless the program is stopped there, it changes something.
 func (r *Run) mark(name string, change func()) {
-	if name == "" {
-		name = "a mark"
-	}
-	r.course.enter(r, Failure{Name: name}, change)
+	r.step(marks, cmp.Or(name, "a mark"), func(*mishap) {
+		r.course.mu.Lock()
+		defer r.course.mu.Unlock()
+		change()
+	})
 }
 
 // Dir is a directory that survives a stop. The program that is run again gets a copy of what was there when the first one was stopped, so
@@ -88,11 +83,8 @@ func (r *Run) Helper() {}
 
 // Errorf breaks the run.
 func (r *Run) Errorf(format string, args ...any) {
-	c := r.course
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !r.dead {
-		c.problems = append(c.problems, fmt.Errorf(format, args...))
+	if r.start == nil || r.start.Alive() {
+		r.course.fail(format, args...)
 	}
 }
 
@@ -101,32 +93,9 @@ func (r *Run) FailNow() { runtime.Goexit() }
 
 // live does not return to a program that was stopped.
 func (r *Run) live() {
-	c := r.course
-	c.mu.Lock()
-	owner := c.owner(r)
-	dead := owner != nil && owner.dead
-	c.mu.Unlock()
-	if dead {
+	if owner := r.owner(); owner != nil && !owner.Alive() {
 		runtime.Goexit()
 	}
-}
-
-// stop ends a start of the program, and the goroutine that calls it.
-func (r *Run) stop() {
-	c := r.course
-	c.mu.Lock()
-	owner := c.owner(r)
-	first := owner != nil && !owner.dead
-	if first {
-		owner.dead, c.abandoned = true, true
-	}
-	c.mu.Unlock()
-	if first {
-		c.keepDir()
-		close(owner.stopped)
-		owner.cancel()
-	}
-	runtime.Goexit()
 }
 
 // useDir returns the directory in use: the proposed one, unless there is one.

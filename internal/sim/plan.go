@@ -17,8 +17,9 @@ const (
 	KillAfter  Fault = "killed after"
 )
 
-func (f Fault) kills() bool {
-	return f == KillBefore || f == KillWithin || f == KillAfter || f == PowerFails
+// Kills reports whether the process dies of the fault.
+func (t *Turn) Kills() bool {
+	return t.Fault == KillBefore || t.Fault == KillWithin || t.Fault == KillAfter || t.Fault == PowerFails
 }
 
 // Plan decides what goes wrong.
@@ -75,7 +76,7 @@ type Chosen struct {
 }
 
 // At looks the step up.
-func (c *Chosen) At(t *Turn) Fault {
+func (c Chosen) At(t *Turn) Fault {
 	for i, fault := range c.Possible(t.Class) {
 		if slices.Contains(c.Keys, Key{t.Process, t.Step, i + 1}) {
 			return fault

@@ -47,8 +47,11 @@ type Start struct {
 // live starts the program until it returns nil, or was started as often as it may be.
 func (p *Process) live() {
 	w := p.world
-	for number := 1; number <= p.Starts && !w.stopped(); number++ {
+	for number := 1; number <= p.Starts; number++ {
 		s := p.newStart(number)
+		if s == nil {
+			break
+		}
 		w.zombies.Add(1)
 		returned := w.Call(func() error {
 			defer w.zombies.Done()
@@ -65,7 +68,7 @@ func (p *Process) live() {
 		case <-late:
 			w.Fail(fmt.Errorf("%s did not end within %d days", p.Name, w.Longest/(24*time.Hour)))
 		}
-		killed := s.end(false)
+		killed := s.finish(false)
 		if !killed && (err == nil || errors.Is(err, ErrLeft)) {
 			w.Note("%s.%d returned", p.Name, number)
 			break
@@ -84,7 +87,7 @@ func (p *Process) live() {
 }
 
 // ErrLeft is what a function returns that leaves its goroutine.
-var ErrLeft = errors.New("it left its goroutine, as FailNow does")
+var ErrLeft = errors.New("it left its goroutine")
 
 // Call calls f in a goroutine of its own. A panic breaks the run.
 func (w *World) Call(f func() error) <-chan error {
@@ -93,7 +96,8 @@ func (w *World) Call(f func() error) <-chan error {
 		err := ErrLeft
 		defer func() {
 			if p := recover(); p != nil {
-				w.Fail(fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+				err = fmt.Errorf("%w: panic: %v\n%s", ErrLeft, p, debug.Stack())
+				w.Fail(err)
 			}
 			returned <- err
 		}()
@@ -102,20 +106,29 @@ func (w *World) Call(f func() error) <-chan error {
 	return returned
 }
 
+// newStart is nil when everything has stopped.
 func (p *Process) newStart(number int) *Start {
-	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
-	s.context, s.cancel = context.WithCancel(context.Background())
 	p.world.mu.Lock()
 	defer p.world.mu.Unlock()
+	if p.world.over {
+		return nil
+	}
+	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
+	s.context, s.cancel = context.WithCancel(context.Background())
 	p.current = s
 	return s
 }
 
-// end ends a start, once. It reports whether it was killed.
+// finish ends a start, once. It reports whether it was killed.
+func (s *Start) finish(kill bool) (killed bool) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.end(kill)
+}
+
+// end is finish under the lock.
 func (s *Start) end(kill bool) (killed bool) {
 	w := s.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if !s.ended {
 		s.ended, s.killed = true, kill
 		close(s.gone)
@@ -160,8 +173,8 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 		seen = effect(t)
 	}
 	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.Key, what, seen, t.Fault)
-	if t.Fault.kills() {
-		s.end(true)
+	if t.Kills() {
+		s.finish(true)
 	}
 	if s.over() {
 		return ErrKilled

@@ -71,6 +71,8 @@ func (w *World) Run(processes ...*Process) error {
 		go p.live()
 	}
 	w.drive()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.broken
 }
 
@@ -88,14 +90,17 @@ func Bubble(f func()) (err error) {
 	return nil
 }
 
-// drive lets one turn after the other be taken, each when everything else waits.
+// drive lets one turn after the other be taken, each when everything else waits; without a pace, each as it comes.
 func (w *World) drive() {
 	for {
-		synctest.Wait()
+		if w.Pace > 0 {
+			synctest.Wait()
+		}
 		w.judge()
 		held, left := w.pending()
 		switch {
 		case held == 0 && left == 0:
+			synctest.Wait()
 			return
 		case held == 0:
 			<-w.news // time passes
@@ -153,14 +158,21 @@ func (w *World) judge() {
 	case w.over:
 		return
 	case w.Most > 0 && steps > w.Most:
-		w.Fail(fmt.Errorf("no end within %d requests and marks", w.Most))
+		w.Fail(fmt.Errorf("the run did not end within %d requests and other steps", w.Most))
 	case w.Check != nil:
 		if err := w.Check(); err != nil {
 			w.Fail(err)
 		}
 	}
-	if w.broken != nil {
-		w.stop()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over = w.broken != nil; !w.over {
+		return
+	}
+	for _, p := range w.processes {
+		if p.current != nil {
+			p.current.end(true)
+		}
 	}
 }
 
@@ -171,24 +183,6 @@ func (w *World) Fail(err error) {
 	if w.broken == nil {
 		w.broken = err
 	}
-}
-
-// stop kills everything.
-func (w *World) stop() {
-	w.mu.Lock()
-	w.over = true
-	w.mu.Unlock()
-	for _, p := range w.processes {
-		if p.current != nil {
-			p.current.end(true)
-		}
-	}
-}
-
-func (w *World) stopped() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.over
 }
 
 // Note adds a line to the trace.
