@@ -90,17 +90,14 @@ func Bubble(f func()) (err error) {
 	return nil
 }
 
-// drive lets one turn after the other be taken, each when everything else waits; without a pace, each as it comes.
+// drive lets one turn after the other be taken, each when everything else waits.
 func (w *World) drive() {
 	for {
-		if w.Pace > 0 {
-			synctest.Wait()
-		}
+		synctest.Wait()
 		w.judge()
 		held, left := w.pending()
 		switch {
 		case held == 0 && left == 0:
-			synctest.Wait()
 			return
 		case held == 0:
 			<-w.news // time passes
