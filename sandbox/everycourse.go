@@ -53,7 +53,7 @@ func (s *sweep) try(plan []sim.Key) *course {
 	w := &sim.World{Seed: seed, Plan: sim.Chosen{Keys: plan, Possible: s.possible}, Most: mostRequests, Longest: longestStart}
 	c := &course{sweep: s, world: w, plan: plan, retries: s.retries, saved: map[string]string{}}
 	switch problem := sim.Bubble(c.run); {
-	case problem == nil || c.broken() || slices.ContainsFunc(c.world.Fired(), (*sim.Turn).Kills): // what waits for the dead waits forever
+	case problem == nil || c.broken() || slices.ContainsFunc(c.world.Taken(), (*sim.Turn).Kills): // what waits for the dead waits forever
 	case c.sandbox == nil:
 		c.fail("EveryFailure makes its own bubbles: %w", problem)
 	default:
@@ -116,9 +116,9 @@ func (c *course) start(s *sim.Start) error {
 // check judges a program that has ended.
 func (c *course) check() {
 	failures := c.failures()
-	switch requests, _ := c.count(); {
+	switch {
 	case c.broken():
-	case requests == 0:
+	case !slices.ContainsFunc(c.world.Taken(), func(t *sim.Turn) bool { return t.Class == requests }):
 		c.fail("the program sent no request through the transport of its Run")
 	case c.arrived() > c.passed:
 		c.fail("requests that did not go through the transport of their Run, and so cannot fail: %d", c.arrived()-c.passed)
@@ -151,7 +151,7 @@ func (c *course) ask(what string, f func(*Run) error) {
 // clean ends the bubble.
 func (c *course) clean() {
 	c.cancel()
-	if len(c.failures()) > 0 {
+	if len(c.world.Fired()) > 0 {
 		c.sandbox.Clear() // a fault of the setup need not fire in each run
 	}
 	for _, f := range slices.Backward(c.cleanups) {
@@ -189,35 +189,26 @@ func (t tester) Helper()                           {}
 func (t tester) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
 func (t tester) Errorf(format string, args ...any) { t.fail(format, args...) }
 
-// count counts the requests and marks so far.
-func (c *course) count() (requests, between int) {
-	for _, step := range c.world.Taken() {
-		if step.Class == marks {
-			between++
-		} else {
-			requests++
-		}
-	}
-	return requests, between
-}
-
-// failures are those so far.
-func (c *course) failures() (all []Failure) {
+// steps are the requests and marks so far, with the failures.
+func (c *course) steps() (all []Failure) {
 	var f Failure
 	for _, step := range c.world.Taken() {
-		if f.Name = ""; step.Class == marks {
-			f.Name = step.What
-		} else {
+		if f.Name, f.Kind = step.What, ""; step.Class == requests {
 			f.Request++
 			f.Op, f.Path, _ = strings.Cut(step.What, " ")
 			f.Method, f.Path, _ = strings.Cut(f.Path, " ")
+			f.Name = ""
 		}
 		if m := mishapOf(step); m != nil {
 			f.Kind = m.kind
-			all = append(all, f)
 		}
+		all = append(all, f)
 	}
 	return all
+}
+
+func (c *course) failures() []Failure {
+	return slices.DeleteFunc(c.steps(), func(f Failure) bool { return f.Kind == "" })
 }
 
 // owner is the start to which something that a run does belongs. A client of the setup belongs to whatever runs.

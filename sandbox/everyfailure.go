@@ -212,7 +212,10 @@ func EveryFailure(t TB, program, invariant func(*Run) error, opts ...SweepOption
 		plan = keys
 		c := s.try(keys)
 		if result.Runs++; result.Runs == 1 {
-			result.Requests, result.Marks = c.count()
+			for _, f := range c.steps() {
+				result.Requests = f.Request
+			}
+			result.Marks = len(c.steps()) - result.Requests
 		}
 		result.Broken = c.verdict()
 		return c.world.Taken(), result.Broken == nil

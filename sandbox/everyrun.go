@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"errors"
 	"io/fs"
 	"os"
 	"runtime"
@@ -71,11 +70,12 @@ func (r *Run) mark(name string, change func()) {
 // nothing that the stopped one writes after that counts. It is removed at the end of the run.
 func (r *Run) Dir() string {
 	r.live()
-	c := r.course
-	if dir := c.useDir(""); dir != "" {
-		return dir
+	r.course.mu.Lock()
+	defer r.course.mu.Unlock()
+	if r.course.dir == "" {
+		r.course.newDir()
 	}
-	return c.useDir(c.newDir())
+	return r.course.dir
 }
 
 // Helper makes a Run usable in assertions.
@@ -98,76 +98,51 @@ func (r *Run) live() {
 	}
 }
 
-// useDir returns the directory in use: the proposed one, unless there is one.
-func (c *course) useDir(proposed string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dir == "" {
-		c.dir = proposed
-	}
-	return c.dir
-}
-
 // newDir makes a directory for the program.
-func (c *course) newDir() string {
+func (c *course) newDir() {
 	dir, err := os.MkdirTemp("", "every-failure-")
 	if err != nil {
-		c.fail("%w", err)
+		c.problems = append(c.problems, err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dirs = append(c.dirs, dir)
-	return dir
+	c.dir, c.dirs = dir, append(c.dirs, dir)
 }
 
-// keepDir copies the directory of a program that was stopped.
+// keepDir copies the directory of a program that is about to be stopped.
 func (c *course) keepDir() {
-	from := c.useDir("")
-	if from == "" {
-		return
-	}
-	to := c.newDir()
-	if err := copyTree(to, from); err != nil {
-		c.fail("%w", err)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dir = to
+	if from := c.dir; from != "" {
+		c.newDir()
+		if err := copyTree(c.dir, os.DirFS(from)); err != nil {
+			c.problems = append(c.problems, err)
+		}
+	}
 }
 
 // copyTree copies directories and files, with their modes.
-func copyTree(to, from string) error {
+func copyTree(to string, from fs.FS) error {
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	source := os.DirFS(from)
-	return fs.WalkDir(source, ".", func(path string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(from, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == "." {
-			return unlessGone(err)
+			return err
 		}
 		info, err := entry.Info()
 		switch {
 		case err != nil:
-			return unlessGone(err)
+			return err
 		case entry.IsDir():
 			return root.Mkdir(path, info.Mode().Perm())
 		case !info.Mode().IsRegular():
 			return nil
 		}
-		content, err := fs.ReadFile(source, path)
+		content, err := fs.ReadFile(from, path)
 		if err != nil {
-			return unlessGone(err)
+			return err
 		}
 		return root.WriteFile(path, content, info.Mode().Perm())
 	})
-}
-
-// unlessGone ignores that a file was removed meanwhile.
-func unlessGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

@@ -194,9 +194,6 @@ func (s *Start) Alive() bool { return !s.over() }
 // Random is for what the program itself leaves to chance, the same in every start.
 func (s *Start) Random(about int) *rand.Rand { return s.world.draws(s.index, about<<20) }
 
-// World is where the start runs.
-func (s *Start) World() *World { return s.world }
-
 // Save stores a value that survives the process. It may die before or after it.
 func (s *Start) Save(ctx context.Context, name, value string) error {
 	return s.Do(ctx, "save", "save "+name, func(*Turn) string { s.saved[name] = value; return "" })
