@@ -5,11 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -82,6 +85,23 @@ const (
 	hangs      sim.Fault = "store hangs"
 	forgets    sim.Fault = "store comes back empty"
 )
+
+var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happen")
+
+// ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
+func ratesOf(seed uint64) (all []sim.Rate) {
+	random := sim.Draws(seed, 2, 2)
+	reliable := map[string]bool{"store": random.IntN(2) == 0, "request": random.IntN(8) == 0}
+	disks := random.IntN(4) == 0
+	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
+	only := regexp.MustCompile(*faultsFlag)
+	for _, r := range rates() {
+		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
 
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
@@ -226,5 +246,16 @@ func cut(r *http.Request) error {
 	_, _ = io.CopyN(io.Discard, r.Body, 20)
 	return io.ErrUnexpectedEOF
 }
+
+// serviceClock is the clock of the service, which differs from that of the processes.
+type serviceClock struct {
+	sandbox.Clock
+
+	ahead atomic.Int64
+}
+
+func (c *serviceClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *serviceClock) jump(by time.Duration) { c.ahead.Add(int64(by)) }
 
 var errAway = errors.New("the store is away")

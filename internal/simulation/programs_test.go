@@ -28,7 +28,7 @@ import (
 type option func(*run, *user) prospectkit.ClientOption
 
 // kinds are the programs.
-var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "follower": follower}
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "follower": follower, "hurrier": hurrier}
 
 // run is a world with a service in it.
 type run struct {
@@ -37,6 +37,7 @@ type run struct {
 	service *sandbox.Sandbox
 	laws    *laws
 	store   *store
+	clock   *serviceClock
 	key     string // that is valid
 
 	processes []*sim.Process

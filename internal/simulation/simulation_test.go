@@ -96,7 +96,11 @@ func report(t *testing.T, r Result) string {
 	t.Helper()
 	file := filepath.Join(os.TempDir(), "simulation-"+strings.NewReplacer(":", "-", ",", "-").Replace(r.Seed.String())+".txt")
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(r.Lines, "\n")+"\n"), 0o600))
-	return r.String() + "\n" + replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'\ntrace: " + file
+	command := replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'"
+	if *faultsFlag != "" {
+		command += " -faults '" + *faultsFlag + "'"
+	}
+	return r.String() + "\n" + command + "\ntrace: " + file
 }
 
 // eachSeed passes seeds to several goroutines until one is bad. It returns the least of those.
