@@ -228,6 +228,9 @@ func (w wire) deliver(r *http.Request) {
 func (w wire) deliverLate(r *http.Request) error {
 	late := copied(r)
 	connected(r)
+	w.laws.Lock()
+	w.laws.limits = false // the figures of later responses lack it, and nobody can tell whether it will ever be counted
+	w.laws.Unlock()
 	time.AfterFunc(5*time.Second, func() { w.deliver(late) })
 	return io.EOF
 }
