@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/sim"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
@@ -28,7 +29,7 @@ type Result struct {
 
 // Run runs the programs that a seed draws.
 func Run(seed sim.Seed, keep bool) Result {
-	w := &sim.World{Seed: seed.Number, Plan: sim.Drawn{Rates: rates(), Only: seed.Only}, Keep: keep, Pace: 40 * time.Millisecond}
+	w := &sim.World{Seed: seed.Number, Plan: sim.Drawn{Rates: ratesOf(seed.Number), Only: seed.Only}, Keep: keep, Pace: 40 * time.Millisecond}
 	r := &run{World: w, store: newStore()}
 	w.Check = func() error { return r.laws.check() }
 	var err error
@@ -73,18 +74,31 @@ func (r *run) prepare() []*sim.Process {
 	ws.Credits = 1_000_000
 	r.key = keyPrefix + "1"
 	ws.Keys = []sandbox.Key{{Token: r.key}, {Token: keyPrefix + "2"}}
+	random := sim.Draws(r.Seed, 1, 1)
+	r.clock = &serviceClock{Clock: sandbox.RealClock()}
+	r.clock.jump([]time.Duration{0, 0, 0, -80 * time.Second, 80 * time.Second, -10 * time.Hour, 10 * time.Hour}[random.IntN(7)])
 	walked := sandbox.List{ID: walkedID, Name: "Walked", CreatedAt: time.Now().Add(-time.Hour)}
 	for _, id := range rowIDs() {
-		walked.Rows = append(walked.Rows, sandbox.Rows(touched(id))...)
+		walked.Rows = append(walked.Rows, sandbox.Rows(r.touched(id))...)
 	}
 	ws.Lists = append(ws.Lists, walked)
-	random := sim.Draws(r.Seed, 1, 1)
 	for i := range 40 {
 		ws.Prospects = append(ws.Prospects, sandbox.Rows(sandbox.Row{
 			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
 		})...)
 	}
-	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices))
+	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(5)]}
+	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
+	if random.IntN(3) == 0 {
+		opts = append(opts, sandbox.HideFor(4*time.Second)) // with a request that arrives late, less than 10 s
+	}
+	if programs[2] == "hurrier" {
+		programs = programs[2:]
+		opts = append(opts, sandbox.Limits(tightLimits()))
+		if random.IntN(2) == 0 {
+			opts = append(opts, sandbox.SlidingWindows())
+		}
+	}
 	r.service = sandbox.New(nil, opts...)
 	r.laws = &laws{service: r.service, calls: map[string]*made{}, removed: map[string]bool{}, reached: map[string]bool{}, limits: true, first: r.service.Balance()}
 	if random.IntN(4) > 0 {
@@ -94,7 +108,6 @@ func (r *run) prepare() []*sim.Process {
 		total, err := r.books()
 		return total.Committed + total.InDoubt, err
 	}
-	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer"}[random.IntN(4)]}
 	var all []*sim.Process
 	defer func() { r.processes = all }()
 	for i, name := range programs {
@@ -107,6 +120,14 @@ func (r *run) prepare() []*sim.Process {
 		})
 	}
 	return append(all, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
+}
+
+func tightLimits() map[string]sandbox.Limit {
+	tight := map[string]sandbox.Limit{}
+	for surface := range op.DocumentedLimits {
+		tight[string(surface)] = sandbox.Limit{PerMinute: 12, PerDay: 300}
+	}
+	return tight
 }
 
 // String is the law that is broken, and the shortest history that breaks it.

@@ -5,9 +5,14 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptrace"
+	"regexp"
+	"strings"
+	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -47,6 +52,16 @@ var requestFaults = []struct {
 	{"2xx of another server", 0.01, []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
 	{"redirected", 0.01, []sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.invalid/")}},
 	{"429", 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
+	{"429 without a wait", 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED")}},
+	{"429 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(429), sandbox.RetryAfterRaw("2")}},
+	{"401 of another server, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(401), sandbox.Applied()}},
+	{"404 of another server, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(404), sandbox.Applied()}},
+	{"409 with an undocumented code", 0.005, []sandbox.FaultOption{sandbox.FutureCode(409, "SOMETHING_NEW")}},
+	{"too long", 0.01, []sandbox.FaultOption{sandbox.Oversized(2 * longest)}},
+	{"a null", 0.005, []sandbox.FaultOption{sandbox.NullField("data.name")}},
+	{"an undocumented status", 0.005, []sandbox.FaultOption{sandbox.EnumValue("data.status", "resting")}},
+	{noSuchHost, 0.005, nil},
+	{cutShort, 0.03, nil},
 	{"421", 0.005, []sandbox.FaultOption{sandbox.HTML(421)}},
 	{"undocumented fields", 0.005, []sandbox.FaultOption{sandbox.ExtraFields()}},
 	{arrivesLate, 0.02, nil},
@@ -57,6 +72,10 @@ const (
 	slowBody   sim.Fault = "slow body"
 
 	arrivesLate sim.Fault = "arrives after the connection was cut"
+	noSuchHost  sim.Fault = "no such host"
+	cutShort    sim.Fault = "upload cut short" // nothing happens to a request that is no upload
+
+	longest = 200_000 // bytes of a body that the clients read
 )
 
 // Faults of a store that processes share.
@@ -64,7 +83,25 @@ const (
 	awayBefore sim.Fault = "store away"
 	awayAfter  sim.Fault = "store away after it changed"
 	hangs      sim.Fault = "store hangs"
+	forgets    sim.Fault = "store comes back empty"
 )
+
+var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happen")
+
+// ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
+func ratesOf(seed uint64) (all []sim.Rate) {
+	random := sim.Draws(seed, 2, 2)
+	reliable := map[string]bool{"store": random.IntN(2) == 0, "request": random.IntN(8) == 0}
+	disks := random.IntN(4) == 0
+	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
+	only := regexp.MustCompile(*faultsFlag)
+	for _, r := range rates() {
+		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
 
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
@@ -81,7 +118,7 @@ func rates() (all []sim.Rate) {
 		sim.Rate{Class: "write", Fault: sim.KillWithin, Share: 0.004}, sim.Rate{Class: "write", Fault: sim.DiskFull, Share: 0.01},
 		sim.Rate{Class: "fsync", Fault: sim.SyncFails, Share: 0.01}, sim.Rate{Class: "name", Fault: sim.DiskFull, Share: 0.01},
 		sim.Rate{Class: "store", Fault: awayBefore, Share: 0.02}, sim.Rate{Class: "store", Fault: awayAfter, Share: 0.02},
-		sim.Rate{Class: "store", Fault: hangs, Share: 0.01})
+		sim.Rate{Class: "store", Fault: hangs, Share: 0.01}, sim.Rate{Class: "store", Fault: forgets, Share: 0.0005})
 }
 
 // routes finds the operation of a request, if its path is documented.
@@ -132,6 +169,15 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		case arrivesLate:
 			err = w.deliverLate(r)
 			return err.Error()
+		case noSuchHost:
+			httptrace.ContextClientTrace(r.Context()).GetConn("")
+			err = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: r.URL.Hostname(), IsNotFound: true}}
+			return err.Error()
+		case cutShort:
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+				err = cut(r)
+				return err.Error()
+			}
 		}
 		if resp, err = w.service.Transport().RoundTrip(r); err != nil { //nolint:bodyclose // the client closes it
 			return err.Error()
@@ -181,12 +227,38 @@ func (w wire) deliver(r *http.Request) {
 // deliverLate keeps a request on its way for some seconds, less than a change may take to show.
 func (w wire) deliverLate(r *http.Request) error {
 	late := copied(r)
-	trace := httptrace.ContextClientTrace(r.Context()) // the client has one for each attempt
-	trace.GetConn("")
-	trace.GotConn(httptrace.GotConnInfo{})
-	trace.WroteHeaders()
+	connected(r)
+	w.laws.Lock()
+	w.laws.limits = false // the figures of later responses lack it, and nobody can tell whether it will ever be counted
+	w.laws.Unlock()
 	time.AfterFunc(5*time.Second, func() { w.deliver(late) })
 	return io.EOF
 }
+
+// connected tells the client that its request is on its way. It has a trace for each attempt.
+func connected(r *http.Request) {
+	trace := httptrace.ContextClientTrace(r.Context())
+	trace.GetConn("")
+	trace.GotConn(httptrace.GotConnInfo{})
+	trace.WroteHeaders()
+}
+
+// cut sends the beginning of a body.
+func cut(r *http.Request) error {
+	connected(r)
+	_, _ = io.CopyN(io.Discard, r.Body, 20)
+	return io.ErrUnexpectedEOF
+}
+
+// serviceClock is the clock of the service, which differs from that of the processes.
+type serviceClock struct {
+	sandbox.Clock
+
+	ahead atomic.Int64
+}
+
+func (c *serviceClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *serviceClock) jump(by time.Duration) { c.ahead.Add(int64(by)) }
 
 var errAway = errors.New("the store is away")

@@ -42,6 +42,10 @@ func (s *store) change(ctx context.Context, u *user, what string, do func() erro
 		}
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if t.Fault == forgets {
+			s.spend, s.budgets = nil, map[ratelimit.Surface][]byte{}
+			u.laws.emptied()
+		}
 		if err = do(); err == nil && t.Fault == awayAfter {
 			err = errAway
 		}

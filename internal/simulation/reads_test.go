@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"example.com/prospectkit"
@@ -31,24 +32,24 @@ func rowIDs() (ids []string) {
 	return ids
 }
 
-// touched is a row that changes now.
-func touched(id string) sandbox.Row {
-	row := sandbox.Row{"firstName": "W", "updatedAt": time.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+// touched is a row that changes now, by the clock of the service.
+func (r *run) touched(id string) sandbox.Row {
+	row := sandbox.Row{"firstName": "W", "updatedAt": r.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
 	if id != "" {
 		row["id"] = id
 	}
 	return row
 }
 
-// teammate adds and removes rows, and rotates the key, all at times of its own.
+// teammate adds, changes and removes rows, rotates the key, and sets the clock of the service, all at times of its own.
 func (r *run) teammate(s *sim.Start) error {
 	random := s.Random(1)
 	ctx := s.Context("main")
 	for range 3 + random.IntN(5) {
 		time.Sleep(time.Duration(random.Int64N(int64(3 * time.Minute))))
-		kind := random.IntN(5)
+		kind := random.IntN(8)
 		err := s.Do(ctx, "edit", "edit", func(*sim.Turn) string {
-			r.service.Do(func(tx *sandbox.Tx) { r.edit(tx, kind, rowIDs()[random.IntN(9)]) })
+			r.service.Do(func(tx *sandbox.Tx) { r.edit(tx, kind, random.IntN(9)) })
 			return strconv.Itoa(kind)
 		})
 		if err != nil {
@@ -62,23 +63,41 @@ func (r *run) teammate(s *sim.Start) error {
 	return nil
 }
 
-func (r *run) edit(tx *sandbox.Tx, kind int, id string) {
+func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 	r.laws.Lock()
 	defer r.laws.Unlock()
 	r.laws.edits++
+	id := rowIDs()[which]
 	switch {
 	case kind < 2:
-		tx.AddRows(walkedID, touched(""), touched(""))
+		tx.AddRows(walkedID, r.touched(""), r.touched(""))
 		r.laws.appended = true
 	case kind == 2 && !r.laws.removed[id]:
 		tx.RemoveRows(walkedID, id)
 		r.laws.removed[id] = true
 	case kind == 3:
-		tx.InsertRows(walkedID, 0, touched(""))
+		tx.InsertRows(walkedID, 0, r.touched(""))
 	case kind == 4 && r.key == keyPrefix+"1":
 		r.key = keyPrefix + "2"
 		r.service.Revoke(keyPrefix + "1")
 		r.laws.mark("the key was rotated")
+	case kind == 5, kind == 6: // two rows at once
+		r.change(tx, id)
+		r.change(tx, rowIDs()[(which+4)%9])
+	case kind == 7:
+		r.clock.jump(time.Duration(which-4) * 5 * time.Second)
+		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
+		r.laws.mark("the service's clock jumped")
+	}
+}
+
+// change changes a row, which keeps its place.
+func (r *run) change(tx *sandbox.Tx, id string) {
+	for at, raw := range r.service.Rows(walkedID) {
+		if strings.Contains(string(raw), id) {
+			tx.RemoveRows(walkedID, id)
+			tx.InsertRows(walkedID, at, r.touched(id))
+		}
 	}
 }
 
@@ -134,12 +153,14 @@ func follower(u *user) error {
 			return err
 		}
 	}
-	for range 6 {
+	for n := range 6 {
 		edits := u.editsSoFar()
-		if err := u.follow(&m); err != nil {
+		batch := []int{1, 2, 1000, 1000}[u.Random(300+n).IntN(4)] // some programs take a few changes at a time
+		all, err := u.follow(&m, batch)
+		if err != nil {
 			return err
 		}
-		if edits == u.editsSoFar() && u.Alive() && m.Walking == "" {
+		if all && edits == u.editsSoFar() && u.Alive() {
 			u.compare(&m)
 		}
 		time.Sleep(2 * time.Minute)
@@ -164,8 +185,8 @@ func (u *user) saveCopy(m *mirror) error {
 	return errors.Join(err, u.Save(u.ctx, "copy", string(text)))
 }
 
-// follow brings the copy up to date.
-func (u *user) follow(m *mirror) error {
+// follow brings the copy up to date, by a batch of changes. It reports whether there were no more.
+func (u *user) follow(m *mirror, batch int) (all bool, err error) {
 	if m.Walking == "" {
 		var opts []changes.Option
 		if u.holds() {
@@ -174,31 +195,36 @@ func (u *user) follow(m *mirror) error {
 		for change, err := range u.client.Lists.Changes(u.ctx, walkedID, m.Saved, opts...) {
 			full, required := errors.AsType[*changes.FullSyncRequiredError](err)
 			switch {
-			case required && full.After != "":
+			case required:
 				u.laws.reach("full sync: %s", full.Reason)
-				m.Walking = full.After
+				if m.Walking = full.After; m.Walking == "" {
+					return false, err
+				}
 			case err != nil:
-				return err
+				return false, err
 			default:
 				m.Rows[change.Row.ID()], m.Saved = change.Row.Text("updatedAt"), change.Checkpoint()
 			}
 			if err := u.saveCopy(m); err != nil {
-				return err
+				return false, err
+			}
+			if batch--; batch == 0 {
+				return false, nil
 			}
 		}
 	}
 	if m.Walking == "" {
-		return nil
+		return true, nil
 	}
 	rows := map[string]string{}
 	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Sort: prospectkit.Ascending("createdAt")}) {
 		if err != nil {
-			return err
+			return false, err
 		}
 		rows[row.ID()] = row.Text("updatedAt")
 	}
 	m.Rows, m.Saved, m.Walking = rows, m.Walking, ""
-	return u.saveCopy(m)
+	return true, u.saveCopy(m)
 }
 
 // holds is whether the program tells the feed how many rows it has. Otherwise a removed row can hide behind an added one.
@@ -216,4 +242,22 @@ func (u *user) compare(m *mirror) {
 	if hidden := !u.holds() && u.rowsRemoved(); !hidden && !maps.Equal(m.Rows, want) {
 		_ = u.laws.fails(noChangeMissed, fmt.Errorf("%d rows, not %d", len(m.Rows), len(want)))
 	}
+}
+
+// hurrier reads as fast as it may.
+func hurrier(u *user) error {
+	var all sync.WaitGroup
+	for _, strand := range []string{"a", "b", "c"} {
+		all.Go(func() {
+			ctx := u.Context(strand)
+			for range 12 {
+				if u.Save(ctx, strand, "") != nil { // so that they begin one after the other
+					return
+				}
+				_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.GetListParams{})
+			}
+		})
+	}
+	all.Wait()
+	return nil
 }

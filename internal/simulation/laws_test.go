@@ -29,6 +29,7 @@ type laws struct {
 	calls    map[string]*made
 	credits  int64 // that the guard allows
 	repeated bool  // a gateway has repeated a request, which costs twice
+	empties  int64 // times that the store of the guards was lost
 	held     func() (int64, error)
 	first    int64           // the balance at the beginning
 	limits   bool            // the service refuses who is too fast
@@ -127,6 +128,12 @@ func (l *laws) judgeCredits() {
 	}
 	spent := l.first - l.service.Balance()
 	held, err := l.held()
+	if l.empties > 0 { // docs: the cap is for the life of the state
+		if most := l.credits * (l.empties + 1); spent > most {
+			l.breach(capHolds, "spent %d, cap %d after %d states", spent, most, l.empties+1)
+		}
+		return
+	}
 	if err != nil || spent > l.credits || held < spent || held > l.credits {
 		l.breach(capHolds, "spent %d, held %d, cap %d, %v", spent, held, l.credits, err)
 	}
@@ -213,7 +220,7 @@ func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubt
 			continue
 		}
 		for _, e := range in {
-			if e.Outcome == journal.Unknown && !slices.Contains(doubts, e.Ticket.ID) {
+			if e.Outcome == journal.Unknown && doubts != nil && !slices.Contains(doubts, e.Ticket.ID) {
 				l.breach(nothingForgotten, "%s %s is unknown, and not in doubt", mark, c.op)
 			}
 			if e.Outcome == journal.Applied && c.applied == 0 && !absolute(c.op) || e.Outcome == journal.NotApplied && c.applied > 0 {
@@ -228,6 +235,13 @@ func (l *laws) begin(mark string, c *made) {
 	l.Lock()
 	defer l.Unlock()
 	l.calls[mark] = c
+}
+
+// emptied notes that the stores are new. The guards then count afresh.
+func (l *laws) emptied() {
+	l.Lock()
+	defer l.Unlock()
+	l.empties++
 }
 
 // again asks the laws although nothing has arrived.
@@ -276,7 +290,8 @@ func (l *laws) heard(s *sim.Start, mark string, r *prospectkit.Resolution) {
 	l.Lock()
 	defer l.Unlock()
 	if c := l.calls[mark]; c != nil && r != nil && s.Alive() {
-		if r.Verdict == prospectkit.VerdictNotSeen && !r.Final && c.applied == 0 {
+		if r.Verdict == prospectkit.VerdictNotSeen && !r.Final {
+			l.mark("verdict: not seen, not final")
 			return // it may still show
 		}
 		c.verdict, l.news = r.Verdict, true

@@ -28,7 +28,7 @@ import (
 type option func(*run, *user) prospectkit.ClientOption
 
 // kinds are the programs.
-var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "follower": follower}
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "follower": follower, "hurrier": hurrier}
 
 // run is a world with a service in it.
 type run struct {
@@ -37,6 +37,7 @@ type run struct {
 	service *sandbox.Sandbox
 	laws    *laws
 	store   *store
+	clock   *serviceClock
 	key     string // that is valid
 
 	processes []*sim.Process
@@ -63,7 +64,7 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		u.file = opened.(*journal.FileJournal)
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
-			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s}), prospectkit.WithWorkspace("main"),
+			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
 			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 				if e.Kind == event.KindDecision {
 					r.laws.reach("decision: %s", e.Reason)
@@ -80,7 +81,10 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		if err := u.settle(); err != nil {
 			return err
 		}
-		return do(u)
+		if err := do(u); err != nil || !u.Alive() {
+			return err
+		}
+		return u.audit(nil)
 	}
 }
 
@@ -107,6 +111,19 @@ func (o orderly) Ended(ctx context.Context, id string, outcome journal.Outcome) 
 
 // settle resolves what earlier starts left in doubt.
 func (u *user) settle() error {
+	var tickets []journal.Ticket
+	if err := u.audit(func(t journal.Ticket) { tickets = append(tickets, t) }); err != nil {
+		return err
+	}
+	for n, ticket := range tickets {
+		r, _ := u.client.Resolve(u.patient(u.Random(200+n)), ticket)
+		u.laws.heard(u.Start, markIn(strings.Replace(ticket.Actor, "#", "mark=", 1)), r)
+	}
+	return nil
+}
+
+// audit holds the journal against the books of the service.
+func (u *user) audit(doubtful func(journal.Ticket)) error {
 	entries := map[string][]journal.Entry{}
 	for e, err := range u.file.Calls(u.ctx, "") {
 		if err != nil {
@@ -115,20 +132,30 @@ func (u *user) settle() error {
 		mark := markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))
 		entries[mark] = append(entries[mark], e)
 	}
-	var tickets []journal.Ticket
-	var ids []string
+	if doubtful == nil { // an outcome may wait for the next write of the journal
+		u.laws.remembers(u.Start, entries, nil)
+		return nil
+	}
+	ids := []string{}
 	for ticket, err := range u.client.InDoubt(u.ctx) {
 		if err != nil {
 			return err
 		}
-		tickets, ids = append(tickets, ticket), append(ids, ticket.ID)
+		ids = append(ids, ticket.ID)
+		doubtful(ticket)
 	}
 	u.laws.remembers(u.Start, entries, ids)
-	for _, ticket := range tickets {
-		r, _ := u.client.Resolve(u.ctx, ticket)
-		u.laws.heard(u.Start, markIn(strings.Replace(ticket.Actor, "#", "mark=", 1)), r)
-	}
 	return nil
+}
+
+// patient is a context for a lookup: some programs have no time to wait for a final verdict.
+func (u *user) patient(random *rand.Rand) context.Context {
+	if random.IntN(3) > 0 {
+		return u.ctx
+	}
+	ctx, cancel := context.WithTimeout(u.ctx, time.Duration(1+random.IntN(4))*time.Second)
+	context.AfterFunc(ctx, cancel)
+	return ctx
 }
 
 // guarded reserves credits in the store that all share.
@@ -144,7 +171,7 @@ var (
 		"imports.create": 8, "agents.create-people-watcher": 400, "agents.create-person-discovery": 90,
 	}
 	guardPrices = spend.Prices{
-		"search.prospects": {PerResult: 2}, "search.run-saved": {PerResult: 3}, "search.companies": {PerCall: 500},
+		"search.prospects": {PerResult: 2}, "search.run-saved": {PerCall: 300}, "search.companies": {PerCall: 500},
 		"search.save-to-list": {WorstCase: func(spend.Call) (int64, error) { return 2 * 200, nil }},
 		"lists.add-members":   {PerItem: 7, ItemsIn: "contactIds"}, "lists.add-contacts": {PerItem: 3, ItemsIn: "contacts"},
 		"lists.save-to-list": {PerCall: 40}, "contacts.resolve": {PerCall: 6}, "campaigns.create": {PerCall: 60},
@@ -204,7 +231,7 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 		_ = u.laws.fails(contextsEnd, fmt.Errorf("%s %s ended %v after its context: %w", mark, name, late, err))
 	}
 	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok && random.IntN(2) == 0 {
-		r, _ := unknown.Resolve(u.ctx)
+		r, _ := unknown.Resolve(u.patient(random))
 		u.laws.heard(u.Start, mark, r)
 	}
 }
