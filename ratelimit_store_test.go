@@ -28,8 +28,6 @@ type memoryStore struct {
 	states map[ratelimit.Surface][]byte
 	down   error
 	asks   int
-	ask    ratelimit.Ask // as it came over the wire; used again and again
-	reply  ratelimit.Reply
 }
 
 func newStore(processes int) *memoryStore {
@@ -47,15 +45,8 @@ func (m *memoryStore) Exchange(ctx context.Context, s ratelimit.Surface, ask *ra
 	if m.asks++; m.down != nil {
 		return reply, m.down
 	}
-	text, err := ask.MarshalBinary()
-	if err = errors.Join(err, m.ask.UnmarshalBinary(text)); err != nil {
-		return reply, err
-	}
-	m.states[s], m.reply = m.ask.Decide(m.states[s], time.Now(), m.processes)
-	if text, err = m.reply.MarshalBinary(); err == nil {
-		err = reply.UnmarshalBinary(text)
-	}
-	return reply, err
+	m.states[s], reply = ask.Decide(m.states[s], time.Now(), m.processes)
+	return reply, nil
 }
 
 func (m *memoryStore) fail(err error) {

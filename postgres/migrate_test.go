@@ -70,7 +70,7 @@ func TestMigrate_Forgotten(t *testing.T) {
 	pool := server.pool(t, server.database(t, "forgotten"))
 	store, err := New(pool, Config{Workspace: "acme"})
 	require.NoError(t, err)
-	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
+	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, ratelimit.NewAsk(&budget.Ask{}))
 	for _, err := range []error{
 		failed,
 		store.Sending(t.Context(), ticket("a")),
