@@ -142,7 +142,7 @@ func TestTurn_GivesUp(t *testing.T) {
 			}
 			_, err := store.Exchange(soon(t, timeout), lists, want(1))
 			if i%2 == 0 {
-				require.ErrorIs(t, err, context.DeadlineExceeded)
+				require.Error(t, err)
 			} else {
 				require.NoError(t, err)
 			}
