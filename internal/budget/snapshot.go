@@ -32,7 +32,7 @@ func (k Knowledge) Certain() bool {
 func (s *State) knows(now Instant) Knowledge {
 	return Knowledge{
 		Refusals: s.Epoch - s.Born, Figures: s.Figures.Valid, Sliding: min(s.Others.Slides, sure), Weighs: s.weighs(), Fixed: s.Weighs < 0,
-		Refills: min(int64(s.Refills), s.refillsFrom()), Others: s.Others.rate(now) > 0 || s.Others.burst(now) > 0, Limit: s.Limits[Minute].Max,
+		Refills: min(int64(s.Refills), s.refillsFrom()), Others: s.Others.rate(now) > 0, Limit: s.Limits[Minute].Max,
 	}
 }
 

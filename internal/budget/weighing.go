@@ -186,7 +186,7 @@ func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
 	if !s.weighs() {
 		left = f.Window.length()
 	}
-	if s.Others.rate(now) == 0 && s.Others.burst(now) == 0 { // what was left is rounded down, and was counted before the response arrived
+	if s.Others.rate(now) == 0 { // what was left is rounded down, and was counted before the response arrived
 		covered += 1 + r.between(f.Sent, f.At)
 	}
 	return covered, covered - s.reserve(p) - s.keepBack(now, left)
@@ -199,18 +199,12 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 		return Delay{Until: s.PacedUntil, Reason: Shared, Window: w}, false
 	}
 	looks := max(f.At+staleness, now)
-	if !s.weighs() && s.Others.burst(now) > 0 { // each look takes one of what is kept for the next burst
-		looks = max(f.At+3*staleness, now)
-	}
 	switch {
 	case f.Remaining > margin:
-	case !s.weighs() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0:
+	case !s.weighs() && s.Others.rate(now) == 0:
 		looks = max(looks, f.At+(margin+1)*w.length()/Instant(max(1, s.Limits[w].Max)))
 	default:
 		looks = max(s.ends(f.At, w)+lookahead, now)
-	}
-	if due, regular := s.Others.due(now); regular && f.Remaining > margin {
-		looks = min(looks, max(due, f.At+second))
 	}
 	back := returns{s: s, w: w}
 	covered, left := back.spare(now, p)
@@ -309,7 +303,7 @@ func (s *State) doubtWeighing(now Instant) {
 		s.Refills = 0
 	case s.Weighs < 0:
 		s.Weighs, s.Tried = 0, 0
-	case s.weighs() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0:
+	case s.weighs() && s.Others.rate(now) == 0:
 		s.Weighs--
 	}
 }
