@@ -26,7 +26,7 @@ func TestMigrate(t *testing.T) {
 	server, _ := workspace(t)
 	here := server.database(t, "migrated")
 	var all sync.WaitGroup
-	failures := make([]error, processes)
+	failures := make([]error, 8)
 	for i := range failures {
 		pool := server.pool(t, here)
 		all.Go(func() { failures[i] = Migrate(t.Context(), pool) })
