@@ -75,6 +75,14 @@ func (o *Others) watch(now Instant, high int64, level float64) {
 	o.Level, o.At = level, now
 }
 
+// ours takes back requests that figures may have told of before the process that sent them did: nobody else took those.
+func (o *Others) ours(n int64) {
+	n = min(n, o.Seen)
+	o.High += n
+	o.Seen -= n
+	o.Sum = max(0, o.Sum-float64(n))
+}
+
 func abs(i Instant) Instant { return max(i, -i) }
 
 // slides reports whether the minute slides, so that its reset says nothing about the rest of it.

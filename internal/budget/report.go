@@ -34,6 +34,9 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	}
 	if !s.closes(p) {
 		s.Dispatched++
+		if p.Epoch > s.Epoch { // its process was alone when it sent it
+			s.Others.ours(1)
+		}
 	}
 	s.Open[0].Trip = max(s.Open[0].Trip, now-p.At)
 	replays := int64(min(max(o.Replays, 0), 100))
