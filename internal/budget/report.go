@@ -222,7 +222,7 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 	}
 	s.checkRefusal(w, left)
 	s.learnRounding(now, p, o, w)
-	s.learnRefilling(o, w, left)
+	s.learnRefilling(p, o, w, left)
 	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures
 	switch f := &s.Figures; {

@@ -36,6 +36,7 @@ type State struct {
 	Buckets [3]Level
 	Weighs  int8  // evidence that the service weighs its last window, or, if negative, that it does not
 	Refills int8  // responses in a row by which it has a bucket that refills
+	Drips   int8  // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
 	Tried   int64 // requests without figures that fit only if it does not
 }
 

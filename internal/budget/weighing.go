@@ -14,6 +14,7 @@ const (
 	weighsMost  = 4          // evidence is not counted beyond this, in either direction
 	settled     = 5 * second // of use at the full rate, after which an edge that did not move is one
 	refillsMost = 100
+	drips       = 3  // told resets after which those of a bucket are known to be when the next token is there
 	tellable    = 20 // a smaller limit is refilled so slowly that many resets would fit
 	uncertainty = 2  // requests by which a fitting figure may differ
 )
@@ -319,13 +320,20 @@ func (s *State) earliestWeighed(now Instant, n int64) Instant {
 }
 
 // learnRefilling looks for a reset that is as far away as it takes to refill what is missing.
-func (s *State) learnRefilling(o *Observation, w Window, left int64) {
+func (s *State) learnRefilling(p *Permit, o *Observation, w Window, left int64) {
 	limit, length := s.Limits[w].Max, w.length()
 	if !o.HasReset || limit < tellable || w != Minute {
 		return
 	}
 	each := length / Instant(limit)
 	full := Instant(limit-left) * each
+	switch f := &s.Figures; {
+	case full <= settled:
+	case bounded(o.Reset) > each+second:
+		s.Drips = 0
+	case f.Valid && f.HasReset && f.Window == w && p.At >= f.ResetBy:
+		s.Drips = min(s.Drips+1, drips)
+	}
 	switch off := bounded(o.Reset) - full; {
 	case off < -each-second || off > second:
 		s.Refills = 0

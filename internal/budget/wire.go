@@ -117,6 +117,7 @@ func (w *wire) state(s *State) {
 	number(w, &s.RoundsUp)
 	number(w, &s.Weighs)
 	number(w, &s.Refills)
+	number(w, &s.Drips)
 	number(w, &s.Tried)
 	w.flag(&s.Told)
 	number(w, &s.Silent)

@@ -33,6 +33,7 @@ type Config struct {
 	Whole     bool          // nothing is left to others
 	Lenient   bool          // the sliding counter rounds down what is left of the last window; up otherwise
 	RetryLate bool          // the sliding counter's Retry-After is the end of the window; else when there is room
+	NextToken bool          // the reset of a bucket is when the next token is there; when it is full otherwise
 	Drained   bool          // somebody has used up the first window before the run
 	Untold    bool          // refusals have no RateLimit headers
 	Stray     time.Duration // when something in between refuses one request, for 3 seconds and without RateLimit headers; never when zero

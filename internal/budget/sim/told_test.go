@@ -61,3 +61,26 @@ func TestToldWaitsAreTrue(t *testing.T) {
 	t.Logf("%d waits, %d right, %d with news", all, right, news)
 	require.Less(t, news*8, all)
 }
+
+// A bucket whose resets tell when the next token is there, not when it is full, is known by that.
+func TestToldWaitsOfABucketThatTellsItsNextToken(t *testing.T) {
+	for _, workers := range []int{8, 16, 32} {
+		for _, limit := range []int{20, 30, 60, 120} {
+			for _, down := range []bool{false, true} {
+				c := alone(uint64(workers), Bucket, workers)
+				c.PerMinute, c.NextToken, c.RoundDown, c.Run = limit, true, down, 20*time.Minute
+				synctest.Test(t, func(t *testing.T) {
+					r := Live(c)
+					told, waited := time.Duration(0), time.Duration(0)
+					for _, w := range r.Waits {
+						told, waited = told+w.Told, waited+w.Waited
+					}
+					name := fmt.Sprintf("%d workers, %d a minute, rounded down %v: told %s, waited %s", workers, limit, down, told, waited)
+					require.Zero(t, r.Refused, name)
+					require.Greater(t, waited, time.Hour/2, name)
+					require.InEpsilon(t, waited.Seconds(), told.Seconds(), 0.1, name)
+				})
+			}
+		}
+	}
+}
