@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +39,7 @@ func TestSimulation(t *testing.T) {
 		}
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a run holds little, and leaves a lot
 	began := time.Now()
 	var steps, calls atomic.Int64
 	reached := newMarks()
