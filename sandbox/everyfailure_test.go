@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -123,6 +124,47 @@ func TestEveryFailureNamesTheFirstBreak(t *testing.T) {
 		"(everyfailure_test.go:",
 	} {
 		require.Contains(t, report, part)
+	}
+}
+
+// The last line of a report is a command that replays its failures, and nothing else.
+func TestEveryFailureReplays(t *testing.T) {
+	tries := map[string]int{}
+	once := func() (*sandbox.Sweep, string) {
+		clear(tries)
+		return sweep(func(run *sandbox.Run) error {
+			if status, err := createList(run, "Q1"); err != nil || status == 500 {
+				_, err = createList(run, "Q2")
+				return err
+			}
+			return nil
+		}, func(run *sandbox.Run) error {
+			tries[fmt.Sprint(run.Failures())]++
+			if len(run.Failures()) == 2 && len(run.Lists()) == 2 {
+				return errors.New("two lists")
+			}
+			return nil
+		}, sandbox.Twice())
+	}
+	tried, report := once()
+	line := report[strings.LastIndex(report, "\n")+1:]
+	require.Equal(t, "EVERYFAILURE=1:0.1.1,0.2.7 go test example.com/prospectkit/sandbox -run '^Test of a \\(sweep\\)$/^it'\\''s$'", line)
+	name, rest, _ := strings.Cut(line, "=")
+	value, _, _ := strings.Cut(rest, " ")
+	t.Setenv(name, value)
+	again, second := once()
+	require.Equal(t, 1, again.Runs)
+	require.Len(t, tries, 1)
+	require.Equal(t, tried.Broken.Failures, again.Broken.Failures)
+	require.Contains(t, second, "two lists")
+
+	t.Setenv(name, "1:0.9.1")
+	again, _ = once()
+	require.Nil(t, again.Broken, "another program has no such request")
+	for _, wrong := range []string{"1:here", "x"} {
+		t.Setenv(name, wrong)
+		_, second = once()
+		require.Contains(t, second, wrong)
 	}
 }
 
@@ -399,4 +441,24 @@ func TestEveryFailure_DrawsAreTheSame(t *testing.T) {
 		}
 		return nil
 	}, func(*sandbox.Run) error { return nil })
+}
+
+// A goroutine that waits for a mutex does not wait for testing/synctest: nothing may wait for it to do so.
+func TestEveryFailureWithAMutexAroundARequest(t *testing.T) {
+	tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		var mu sync.Mutex
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				mu.Lock()
+				defer mu.Unlock()
+				_, _ = send(run, "GET", "/business/me", "")
+			})
+		}
+		all.Wait()
+		return nil
+	}, holds)
+	if tried.Runs != 15 {
+		t.Error(tried)
+	}
 }
