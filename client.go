@@ -111,7 +111,9 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 	bad.Must(baseURL != "", EnvBaseURL, "is not set")
 	bad.Must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
-		return nil, refusal(&op.Op{Name: opFromEnv}, bad)
+		e := refusal(&op.Op{Name: "client.from-env"}, bad)
+		e.hint = "set the environment variables"
+		return nil, e
 	}
 	return New(baseURL, token, opts...)
 }
@@ -202,7 +204,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
 	return err
 }
 
