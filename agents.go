@@ -95,7 +95,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	made, err := do(ctx, s.conf, spec.op, args{
+	made, err := doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
 		look: s.lookForNew, lookup: spec.lookup(),
 	}, opts, expected[newAgent]{
@@ -189,7 +189,7 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
+	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
 		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
 }
 

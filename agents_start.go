@@ -113,15 +113,15 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	var bad check.Violations
-	conf := callConfig{settings: s.conf.settings}
+	chosen := callConfig{settings: s.conf.settings}
 	for _, option := range sharedOptions(opts) {
-		option.applyCall(&conf, &bad)
+		option.applyCall(&chosen, &bad)
 	}
 	spec.check(&bad, true)
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)
 	}
-	if rule := s.conf.safetyRule(op.AgentsActivate, args{}, &conf); rule != "" {
+	if rule := s.conf.safetyRule(op.AgentsActivate, args{}, &chosen); rule != "" {
 		return ruleRefusal(op.AgentsActivate, rule, nil)
 	}
 	return nil

@@ -203,7 +203,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
 	return err
 }
 

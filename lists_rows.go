@@ -148,7 +148,7 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RowPage{*p, p.kind}, nil
+	return &RowPage{*p, ListKind(p.kind)}, nil
 }
 
 // Changes iterates over the rows of a contact list that are new or have changed since a checkpoint, first
@@ -265,7 +265,7 @@ func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p Rows
 		return []string{"id"}
 	})
 	if err == nil {
-		err = p.heeded(page.kind)
+		err = p.heeded(ListKind(page.kind))
 	}
 	if err != nil {
 		return nil, err

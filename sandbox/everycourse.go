@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/chance"
+	"example.com/prospectkit/internal/sim"
 )
 
 // The bounds of a program.
@@ -22,7 +23,7 @@ const (
 	longestStart = 31 * 24 * time.Hour
 )
 
-// course is the way of a program through one plan of failures: its starts, and what it leaves.
+// course is the way of a program through one plan of failures: its starts, and what it leaves. It is the plan of a simulation with one process.
 type course struct {
 	sweep   *sweep
 	sandbox *Sandbox
@@ -38,6 +39,7 @@ type course struct {
 	starts    int
 	current   *Run // the last start; nil during the setup and the invariant
 	saved     map[string]string
+	retries   int
 	abandoned bool // a start was stopped or cut off, so its goroutines may be blocked forever
 	problems  []error
 	returned  error // by the last start
@@ -48,31 +50,81 @@ type course struct {
 	journal  []Entry
 }
 
-// run is the body of the bubble.
-func (c *course) run() {
+// try runs the program with the planned failures.
+func (s *sweep) try(plan []planned) *course {
+	c := &course{sweep: s, plan: plan, saved: map[string]string{}, retries: s.retries}
+	w := &sim.World{Plan: c, Unpaced: true}
+	switch problem := w.Run(c.prepare); {
+	case problem == nil || c.abandoned:
+	case c.sandbox == nil:
+		c.fail("EveryFailure makes its own bubbles: %w", problem)
+	default:
+		c.fail("the program leaves goroutines that wait forever: %w", problem)
+	}
+	return c
+}
+
+// prepare makes the sandbox, and the process of the program.
+func (c *course) prepare() []*sim.Process {
 	c.sandbox = New(tester{c}, c.sweep.options...)
-	c.around = c.newRun()
-	defer c.clean()
+	c.around = c.newRun(context.Background())
 	if c.sandbox.clock != RealClock() {
 		c.fail("WithClock: EveryFailure has its own virtual time")
 	}
 	if c.sweep.setup != nil {
 		c.ask("setup", func(r *Run) error { c.sweep.setup(r); return nil })
 	}
-	for retries := c.sweep.retries; !c.broken(); {
-		stopped := c.start()
-		synctest.Wait() // for what the program leaves
-		if !stopped && (c.returned == nil || retries == 0) {
-			break
-		}
-		if !stopped {
-			retries--
-		}
-		time.Sleep(c.sweep.pause)
+	if c.broken() {
+		c.end()
+		return nil
+	}
+	return []*sim.Process{{Program: c.start, Again: c.again, Dying: c.keepDir, Limit: longestStart}}
+}
+
+// start runs the program.
+func (c *course) start(s *sim.Start) (err error) {
+	run := c.newRun(s.Context(""))
+	run.start = s
+	c.mu.Lock()
+	c.starts++
+	c.current = run
+	c.mu.Unlock()
+	err = sim.ErrLeft
+	defer func() { run.caught(recover()) }()
+	result := c.sweep.program(run)
+	if n := len(c.instants); n > 0 && c.instants[n-1].Name != "" { // after a last request, StopAfter does the same
+		run.MayStop("its end")
+	}
+	return result
+}
+
+// again reports whether the program is run again, after the end of a start. If not, it judges what the program has left.
+func (c *course) again(stopped bool, err error) (pause time.Duration, again bool) {
+	c.mu.Lock()
+	c.returned = err
+	if stopped {
+		c.returned, c.abandoned = errStopped, true
+	}
+	retry := !stopped && err != nil && c.retries > 0
+	if retry {
+		c.retries--
+	}
+	c.mu.Unlock()
+	if errors.Is(err, sim.ErrEndless) {
+		c.abandoned = true
+		c.fail("the program did not end within 31 days")
+	}
+	synctest.Wait() // for what the program leaves
+	if (stopped || retry) && !c.broken() {
+		return c.sweep.pause, true
 	}
 	c.journal = c.sandbox.Journal()
 	c.check()
+	c.end()
+	return 0, false
 }
+
+var errStopped = errors.New("it was stopped")
 
 // check judges a program that has ended.
 func (c *course) check() {
@@ -105,7 +157,7 @@ func (c *course) arrived() int {
 
 // ask calls the setup or the invariant. It may leave its goroutine, as FailNow does.
 func (c *course) ask(what string, f func(*Run) error) {
-	err := errLeft
+	err := sim.ErrLeft
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -118,8 +170,6 @@ func (c *course) ask(what string, f func(*Run) error) {
 	}
 }
 
-var errLeft = errors.New("it left its goroutine, as FailNow does")
-
 // caught turns a panic into a problem.
 func (r *Run) caught(p any) {
 	if p != nil {
@@ -127,8 +177,8 @@ func (r *Run) caught(p any) {
 	}
 }
 
-// clean ends the bubble.
-func (c *course) clean() {
+// end leaves nothing behind.
+func (c *course) end() {
 	c.around.cancel()
 	if len(c.caused) > 0 {
 		c.sandbox.Clear() // a fault of the setup need not fire in each run
@@ -168,92 +218,49 @@ func (t tester) Helper()                           {}
 func (t tester) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
 func (t tester) Errorf(format string, args ...any) { t.fail(format, args...) }
 
-func (c *course) newRun() *Run {
-	// What a client draws is the same in each run of a program, so that a planned failure is reached.
-	ctx, cancel := context.WithCancel(chance.With(context.Background(), chance.New(1, uint64(c.starts)))) //nolint:gosec // G115: a count
-	return &Run{Sandbox: c.sandbox, course: c, ctx: ctx, cancel: cancel, stopped: make(chan struct{})}
+// newRun makes a Run, whose context ends with that of its start. What a client draws is the same in each run of a program, so that a planned failure
+// is reached.
+func (c *course) newRun(ctx context.Context) *Run {
+	ctx, cancel := context.WithCancel(chance.With(ctx, chance.New(1, uint64(c.starts)))) //nolint:gosec // G115: a count
+	return &Run{Sandbox: c.sandbox, course: c, ctx: ctx, cancel: cancel}
 }
 
-// start runs the program until it returns or is stopped.
-func (c *course) start() (stopped bool) {
-	run := c.newRun()
-	run.program = true
-	c.mu.Lock()
-	c.starts++
-	c.current = run
-	c.mu.Unlock()
-	err, ended := errLeft, make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer func() { run.caught(recover()) }()
-		result := c.sweep.program(run)
-		c.atEnd(run)
-		err = result
-	}()
-	timer := time.NewTimer(longestStart)
-	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-run.stopped:
-	case <-timer.C:
-		c.fail("the program did not end within 31 days")
-	}
-	c.mu.Lock()
-	stopped = run.dead
-	run.dead = true
-	c.mu.Unlock()
-	if stopped {
-		<-run.stopped // the files were copied
-	}
-	run.cancel()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-ended:
-		c.returned = err
-	default:
-		c.abandoned = true
-	}
-	if stopped {
-		c.returned = errStopped
-	}
-	return stopped
-}
-
-var errStopped = errors.New("it was stopped")
-
-// atEnd lets a program be stopped after its last mark. After a last request, StopAfter does the same.
-func (c *course) atEnd(run *Run) {
-	c.mu.Lock()
-	n := len(c.instants)
-	marked := n > 0 && c.instants[n-1].Name != ""
-	c.mu.Unlock()
-	if marked {
-		run.MayStop("its end")
-	}
-}
-
-// owner is the start to which something that a run does belongs. A client of the setup belongs to whatever runs. Call it under the lock.
+// owner is the start to which something that a run does belongs. A client of the setup belongs to whatever runs.
 func (c *course) owner(r *Run) *Run {
-	if r.program {
+	if r.start != nil {
 		return r
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	return c.current
 }
 
-// enter notes a request or mark, and returns the failure that happens there. It does not return to a program that was stopped. The change
-// happens under the lock, unless the program is stopped before it.
+// enter notes a request or mark, and returns the failure that happens there. It does not return to a program that was stopped. Unless the
+// program is stopped before it, the change happens.
 func (c *course) enter(r *Run, what Failure, change func()) FailureKind {
-	c.mu.Lock()
-	switch owner := c.owner(r); {
-	case owner == nil:
+	locked := func(*sim.Turn) string {
+		c.mu.Lock()
+		defer c.mu.Unlock()
 		change()
-		c.mu.Unlock()
 		return ""
-	case owner.dead:
-		c.mu.Unlock()
+	}
+	owner := c.owner(r)
+	if owner == nil {
+		locked(nil)
+		return ""
+	}
+	turn := &sim.Turn{About: what}
+	if owner.start.Take(owner.ctx, turn, locked) != nil {
 		runtime.Goexit()
 	}
+	return FailureKind(turn.Fault)
+}
+
+// At counts a request or mark, and tells the failure that is planned for it.
+func (c *course) At(t *sim.Turn) sim.Fault {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	what, _ := t.About.(Failure)
 	if what.Name == "" {
 		c.requests++
 		c.latest = what
@@ -264,19 +271,14 @@ func (c *course) enter(r *Run, what Failure, change func()) FailureKind {
 		what.Kind = c.plan[0].kind
 		c.plan, c.caused = c.plan[1:], append(c.caused, what)
 	}
-	endless := len(c.instants) > mostRequests
-	stops := endless || what.Kind == StopBefore || what.Kind == StopBetween
-	if !stops {
-		change()
+	if len(c.instants) > mostRequests {
+		c.problems = append(c.problems, fmt.Errorf("the program did not end within %d requests and marks", mostRequests))
+		return sim.KillBefore
 	}
-	c.mu.Unlock()
-	if endless {
-		c.fail("the program did not end within %d requests and marks", mostRequests)
+	if what.Kind == StopBefore || what.Kind == StopBetween {
+		return sim.KillBefore
 	}
-	if stops {
-		r.stop()
-	}
-	return what.Kind
+	return sim.Fault(what.Kind)
 }
 
 // Transport is how the program reaches the sandbox. Its requests are counted, and one of them fails.
@@ -311,8 +313,8 @@ func (t counting) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, f))
 	}
 	resp, err := below.RoundTrip(req)
-	if kind == StopAfter {
-		t.run.stop()
+	if owner := t.run.course.owner(t.run); kind == StopAfter && owner != nil {
+		owner.start.Kill()
 	}
 	t.run.live()
 	return resp, err

@@ -2,13 +2,13 @@ package sandbox
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
-	"testing"
-	"testing/synctest"
 	"time"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
 )
 
 // FailureKind is a kind of failure that [EveryFailure] causes.
@@ -28,6 +28,8 @@ const (
 
 // requestKinds happen at a request.
 var requestKinds = []FailureKind{RequestLost, ResponseLost, FailedAfter, ResponseCut, RateLimited, StopBefore, StopAfter}
+
+var allKinds = append(slices.Clone(requestKinds), StopBetween)
 
 // fault is what the sandbox does to a request for an operation, nil if the request never arrives.
 func (k FailureKind) fault(o *op.Op) *Fault {
@@ -99,6 +101,8 @@ type Break struct {
 	Err      error     // what is wrong
 	Program  error     // what the program returned at last
 	Journal  []Entry   // the requests that arrived in this run
+
+	replay string // names the plan
 }
 
 // String is a report of several lines, with the journal.
@@ -113,7 +117,34 @@ func (b *Break) String() string {
 	fmt.Fprintf(&text, "\n%v\nthe program returned: %v\n", b.Err, b.Program)
 	j := journal{entries: b.Journal}
 	text.WriteString(j.tail(50))
+	if b.replay != "" {
+		fmt.Fprintf(&text, "\nThis one again: %s=%s go test", replayVar, b.replay)
+	}
 	return text.String()
+}
+
+// replayVar holds a plan that a report has named: the number of each request or mark, and that of the kind.
+const replayVar = "EVERYFAILURE"
+
+// replayName is the plan in the form of a seed of the simulation.
+func replayName(plan []planned) string {
+	s := sim.Seed{Only: []sim.Key{}}
+	for _, p := range plan {
+		s.Only = append(s.Only, sim.Key{Process: p.at, Step: slices.Index(allKinds, p.kind)})
+	}
+	return s.String()
+}
+
+// replayed is the plan with a name.
+func replayed(name string) (plan []planned, err error) {
+	s, err := sim.ParseSeed(name)
+	for _, k := range s.Only {
+		if k.Step < 0 || k.Step >= len(allKinds) {
+			return nil, fmt.Errorf("%s=%s: no kind of failure has the number %d", replayVar, name, k.Step)
+		}
+		plan = append(plan, planned{k.Process, allKinds[k.Step]})
+	}
+	return plan, err
 }
 
 // SweepOption configures [EveryFailure]. Every [Option] of [New] is one, too, but [WithClock] is not allowed.
@@ -173,14 +204,15 @@ func RestartAfter(d time.Duration) SweepOption { return sweepOption(func(s *swee
 //
 // Each run has one failure; see [Twice]. The test also fails if the run without a failure breaks the invariant or returns an
 // error, if it sends no request, or if a planned failure does not happen, because the program is not the same in each run. A summary is logged
-// and returned; if t is nil, it is only returned.
+// and returned; if t is nil, it is only returned. The report ends with the value of the variable EVERYFAILURE that makes the test try that failure
+// only.
 func EveryFailure(t TB, program, invariant func(*Run) error, opts ...SweepOption) *Sweep {
 	if t != nil {
 		t.Helper()
 	}
 	s := &sweep{
 		t: t, program: program, invariant: invariant, depth: 1, pause: time.Second,
-		kinds: append(slices.Clone(requestKinds), StopBetween),
+		kinds: allKinds,
 	}
 	for _, opt := range opts {
 		opt.configure(s)
@@ -208,6 +240,10 @@ func (s *sweep) explore(result *Sweep) {
 	first := s.try(nil)
 	result.Runs, result.Requests, result.Marks = 1, first.requests, len(first.instants)-first.requests
 	result.Broken = first.verdict()
+	if name := os.Getenv(replayVar); name != "" && result.Broken == nil {
+		s.replay(name, result)
+		return
+	}
 	type branch struct {
 		plan []planned
 		*course
@@ -220,6 +256,7 @@ func (s *sweep) explore(result *Sweep) {
 				c := s.try(plan)
 				result.Runs++
 				if result.Broken = c.verdict(); result.Broken != nil {
+					result.Broken.replay = replayName(plan)
 					return
 				}
 				if depth+1 < s.depth { // or it is not needed any more
@@ -231,6 +268,21 @@ func (s *sweep) explore(result *Sweep) {
 	}
 	if result.Broken == nil && result.Runs == 1 {
 		result.Broken = &Break{Err: fmt.Errorf("no failure was tried: the kinds are %q", s.kinds), Journal: first.journal}
+	}
+}
+
+// replay tries one plan. A program that does not get there is another one than that of the report.
+func (s *sweep) replay(name string, result *Sweep) {
+	plan, err := replayed(name)
+	if err != nil {
+		result.Broken = &Break{Err: err}
+		return
+	}
+	if c := s.try(plan); len(c.plan) == 0 {
+		result.Runs++
+		if result.Broken = c.verdict(); result.Broken != nil {
+			result.Broken.replay = name
+		}
 	}
 }
 
@@ -252,32 +304,4 @@ func (s *sweep) followers(plan []planned, c *course) (next []planned) {
 		}
 	}
 	return next
-}
-
-// try runs the program with the planned failures.
-func (s *sweep) try(plan []planned) *course {
-	c := &course{sweep: s, plan: plan, saved: map[string]string{}}
-	switch problem := inBubble(s.t, c.run); {
-	case problem == "" || c.abandoned:
-	case c.sandbox == nil:
-		c.fail("EveryFailure makes its own bubbles: %s", problem)
-	default:
-		c.fail("the program leaves goroutines that wait forever: %s", problem)
-	}
-	return c
-}
-
-// inBubble runs f in a bubble. It returns why the bubble could not be made, or did not end.
-func inBubble(t TB, f func()) (problem string) {
-	defer func() {
-		if p := recover(); p != nil {
-			problem = strings.TrimSpace(fmt.Sprint(p))
-		}
-	}()
-	test, ok := t.(*testing.T)
-	if !ok {
-		test = new(testing.T) // an empty one is enough for a bubble
-	}
-	synctest.Test(test, func(*testing.T) { f() })
-	return ""
 }

@@ -126,6 +126,44 @@ func TestEveryFailureNamesTheFirstBreak(t *testing.T) {
 	}
 }
 
+// The end of a report replays its failure, and nothing else.
+func TestEveryFailureReplays(t *testing.T) {
+	tries := map[string]int{}
+	once := func() (*sandbox.Sweep, string) {
+		clear(tries)
+		return sweep(func(run *sandbox.Run) error {
+			if status, err := createList(run, "Q1"); err != nil || status == 500 {
+				_, err = createList(run, "Q2")
+				return err
+			}
+			return nil
+		}, func(run *sandbox.Run) error {
+			tries[fmt.Sprint(run.Failures())]++
+			if len(run.Failures()) == 2 && len(run.Lists()) == 2 {
+				return errors.New("two lists")
+			}
+			return nil
+		}, sandbox.Twice())
+	}
+	tried, report := once()
+	_, replay, _ := strings.Cut(report, "This one again: ")
+	name, value, _ := strings.Cut(strings.TrimSuffix(strings.Fields(replay)[0], "go"), "=")
+	t.Setenv(name, value)
+	again, second := once()
+	require.Equal(t, tried.Broken.Failures, again.Broken.Failures)
+	require.Contains(t, second, "two lists")
+	require.Len(t, tries, 2, "without a failure, and that one")
+
+	t.Setenv(name, "0:9.0")
+	again, _ = once()
+	require.Nil(t, again.Broken, "another program has no such request")
+	for _, wrong := range []string{"0:1.99", "x"} {
+		t.Setenv(name, wrong)
+		_, second = once()
+		require.Contains(t, second, wrong)
+	}
+}
+
 // What is wrong before any failure makes the rest worthless.
 func TestEveryFailureOfNothing(t *testing.T) {
 	me := func(run *sandbox.Run) error {

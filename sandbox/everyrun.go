@@ -8,6 +8,8 @@ import (
 	"os"
 	"runtime"
 	"slices"
+
+	"example.com/prospectkit/internal/sim"
 )
 
 // Run is one start of a program under [EveryFailure]. The starts of one run share a sandbox.
@@ -16,12 +18,10 @@ import (
 type Run struct {
 	*Sandbox
 
-	course  *course
-	ctx     context.Context //nolint:containedctx // the start is its scope
-	cancel  context.CancelFunc
-	program bool          // not the setup, nor the invariant
-	dead    bool          // stopped or over
-	stopped chan struct{} // closed when it was stopped
+	course *course
+	start  *sim.Start      // nil: the setup, or the invariant
+	ctx    context.Context //nolint:containedctx // the start is its scope
+	cancel context.CancelFunc
 }
 
 // Context ends when the program is stopped, and when it has returned.
@@ -88,10 +88,10 @@ func (r *Run) Helper() {}
 
 // Errorf breaks the run.
 func (r *Run) Errorf(format string, args ...any) {
-	c := r.course
+	c, live := r.course, r.start == nil || r.start.Alive()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if !r.dead {
+	if live {
 		c.problems = append(c.problems, fmt.Errorf(format, args...))
 	}
 }
@@ -101,32 +101,9 @@ func (r *Run) FailNow() { runtime.Goexit() }
 
 // live does not return to a program that was stopped.
 func (r *Run) live() {
-	c := r.course
-	c.mu.Lock()
-	owner := c.owner(r)
-	dead := owner != nil && owner.dead
-	c.mu.Unlock()
-	if dead {
+	if owner := r.course.owner(r); owner != nil && !owner.start.Alive() {
 		runtime.Goexit()
 	}
-}
-
-// stop ends a start of the program, and the goroutine that calls it.
-func (r *Run) stop() {
-	c := r.course
-	c.mu.Lock()
-	owner := c.owner(r)
-	first := owner != nil && !owner.dead
-	if first {
-		owner.dead, c.abandoned = true, true
-	}
-	c.mu.Unlock()
-	if first {
-		c.keepDir()
-		close(owner.stopped)
-		owner.cancel()
-	}
-	runtime.Goexit()
 }
 
 // useDir returns the directory in use: the proposed one, unless there is one.

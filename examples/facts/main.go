@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/claim"
+	"example.com/prospectkit/examples/facts/claim"
 	"example.com/prospectkit/sandbox"
 )
 

@@ -21,8 +21,8 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
+	prospectpg "example.com/prospectkit/contrib/postgres"
 	"example.com/prospectkit/examples/fleet/launch"
-	prospectpg "example.com/prospectkit/postgres"
 	"example.com/prospectkit/sandbox"
 )
 

@@ -18,9 +18,9 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"example.com/prospectkit"
+	prospectpg "example.com/prospectkit/contrib/postgres"
 	"example.com/prospectkit/examples/fleet/engine"
 	"example.com/prospectkit/examples/fleet/launch"
-	prospectpg "example.com/prospectkit/postgres"
 )
 
 // The times are those of a demonstration. A job ends before River takes it for stuck, and a ticket is anybody's only after the attempt

@@ -14,16 +14,24 @@ import (
 	"example.com/prospectkit/internal/chance"
 )
 
-// ErrKilled is what a dead process gets from everything that it tries.
-var ErrKilled = errors.New("sim: the process was killed")
+// How a start can end, other than by its program's return. What is left of it gets ErrKilled from everything that it tries.
+var (
+	ErrKilled  = errors.New("sim: the process was killed")
+	ErrLeft    = errors.New("it left its goroutine, as FailNow does")
+	ErrEndless = errors.New("sim: the process did not end")
+)
 
 // Process is a program with what survives its death: its disk, and what it has saved.
 type Process struct {
 	Name    string
 	Program func(*Start) error // started again after an error or a kill
 	Starts  int                // at most
-	Pause   time.Duration      // at most, until it is started again
+	Pause   time.Duration      // at most, and a second, until it is started again
 	Disk    *Disk
+
+	Limit time.Duration                                                  // of one start, if not zero
+	Again func(killed bool, err error) (pause time.Duration, again bool) // in place of Starts and Pause
+	Dying func()                                                         // called before anybody can know that a start was killed
 
 	world   *World
 	index   int
@@ -47,35 +55,56 @@ type Start struct {
 // live starts the program until it returns nil, or was started as often as it may be.
 func (p *Process) live() {
 	var zombies sync.WaitGroup
-	for number := 1; number <= p.Starts && !p.world.stopped(); number++ {
-		s := p.newStart(number)
-		returned := make(chan struct{})
-		var err error
+	for number := 1; !p.world.stopped(); number++ {
+		s, returned := p.newStart(number), make(chan error, 1)
 		zombies.Go(func() {
-			defer close(returned)
+			err := ErrLeft
+			defer func() { returned <- err }()
 			err = s.run()
 		})
-		select {
-		case <-returned:
-		case <-s.gone: // what is left of it reaches nothing
-		}
+		err := s.wait(returned)
 		killed := s.end(false)
-		if !killed && err == nil {
-			p.world.Note("%s.%d returned", p.Name, number)
-			break
-		}
 		random := p.world.draws(p.index, number<<32)
-		if p.Disk != nil {
+		if p.Disk != nil && (killed || err != nil) {
 			p.Disk.restart(random)
 		}
-		time.Sleep(time.Second + time.Duration(random.Int64N(int64(p.Pause)+1)))
+		pause, again := p.next(number, random, killed, err)
 		p.world.Note("%s.%d ended, killed: %v", p.Name, number, killed)
+		if !again {
+			break
+		}
+		time.Sleep(pause)
 	}
 	zombies.Wait()
 	p.world.mu.Lock()
 	p.world.left--
 	p.world.mu.Unlock()
 	p.world.wake()
+}
+
+// wait returns when the program has, or was killed, or takes too long. What is left of it reaches nothing.
+func (s *Start) wait(returned <-chan error) error {
+	var late <-chan time.Time
+	if s.Limit > 0 {
+		timer := time.NewTimer(s.Limit)
+		defer timer.Stop()
+		late = timer.C
+	}
+	select {
+	case err := <-returned:
+		return err
+	case <-s.gone:
+		return ErrKilled
+	case <-late:
+		return ErrEndless
+	}
+}
+
+func (p *Process) next(number int, random *rand.Rand, killed bool, err error) (pause time.Duration, again bool) {
+	if p.Again != nil {
+		return p.Again(killed, err)
+	}
+	return time.Second + time.Duration(random.Int64N(int64(p.Pause)+1)), (killed || err != nil) && number < p.Starts
 }
 
 func (p *Process) newStart(number int) *Start {
@@ -97,12 +126,22 @@ func (s *Start) run() (err error) {
 	return s.Program(s)
 }
 
+// Kill ends the process, as a fault does.
+func (s *Start) Kill() { s.end(true) }
+
 // end ends a start, once. It reports whether it was killed.
 func (s *Start) end(kill bool) (killed bool) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.endLocked(kill)
+}
+
+func (s *Start) endLocked(kill bool) (killed bool) {
 	w := s.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if !s.ended {
+		if kill && s.Dying != nil {
+			s.Dying()
+		}
 		s.ended, s.killed = true, kill
 		close(s.gone)
 		s.cancel()
@@ -125,13 +164,30 @@ func (s *Start) Context(strand string) context.Context {
 // Do takes a step: it waits for its turn, and lets effect happen unless the process dies before it. Effect returns a line for the trace. A
 // class names the faults that are possible.
 func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) string) error {
+	return s.Take(ctx, &Turn{Class: class, What: what}, effect)
+}
+
+// Take is Do with a turn that the plan gets.
+func (s *Start) Take(ctx context.Context, t *Turn, effect func(*Turn) string) error {
 	w := s.world
-	strand, _ := ctx.Value(strandKey{}).(string)
-	t := &Turn{Class: class, What: what, start: s, strand: strand, ready: make(chan struct{})}
+	t.start, t.ready = s, make(chan struct{})
+	t.strand, _ = ctx.Value(strandKey{}).(string)
 	w.mu.Lock()
 	if s.ended {
 		w.mu.Unlock()
 		return ErrKilled
+	}
+	if w.Unpaced {
+		defer w.mu.Unlock()
+		w.plan(t)
+		if t.Fault != KillBefore {
+			effect(t)
+		}
+		if t.Fault.kills() {
+			s.endLocked(true)
+			return ErrKilled
+		}
+		return nil
 	}
 	w.held = append(w.held, t)
 	w.mu.Unlock()
@@ -145,7 +201,7 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 	if t.Fault != KillBefore {
 		seen = effect(t)
 	}
-	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.key, what, seen, t.Fault)
+	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.key, t.What, seen, t.Fault)
 	if t.Fault.kills() {
 		s.end(true)
 	}

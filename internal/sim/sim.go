@@ -25,6 +25,10 @@ type World struct {
 	Keep  bool         // the lines of the trace, for Lines
 	Pace  time.Duration
 
+	// Steps are taken as they come, each whole before the next one. For programs that may wait for a mutex, which nothing sees, and that decide
+	// by themselves what comes next: without Check and trace.
+	Unpaced bool
+
 	mu        sync.Mutex
 	held      []*Turn
 	news      chan struct{} // a turn is wanted, or a process has ended
@@ -45,6 +49,7 @@ type Turn struct {
 	Fault Fault
 	Class string // which faults are possible
 	What  string
+	About any // what it is to the plan
 
 	key    Key
 	start  *Start
@@ -84,8 +89,10 @@ func Bubble(f func()) (problem string) {
 // drive lets one turn after the other be taken, each when everything else waits.
 func (w *World) drive() {
 	for {
-		synctest.Wait()
-		w.judge()
+		if !w.Unpaced {
+			synctest.Wait()
+			w.judge()
+		}
 		held, left := w.pending()
 		switch {
 		case held == 0 && left == 0:
@@ -122,12 +129,19 @@ func (w *World) choose(random *rand.Rand) *Turn {
 	i := random.IntN(len(w.held))
 	t := w.held[i]
 	w.held = slices.Delete(w.held, i, i+1)
+	w.plan(t)
+	return t
+}
+
+// plan numbers a turn, and decides what goes wrong.
+func (w *World) plan(t *Turn) {
 	w.steps++
 	t.start.steps++
 	t.key = Key{t.start.index, t.start.steps}
-	t.Rand = w.draws(t.start.index, t.start.steps)
+	if !w.Unpaced {
+		t.Rand = w.draws(t.start.index, t.start.steps)
+	}
 	t.Fault = w.Plan.At(t)
-	return t
 }
 
 // draws is a source of its own for each step of each process.

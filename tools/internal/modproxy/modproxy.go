@@ -24,7 +24,7 @@ import (
 )
 
 // Published are the directories of the modules that users import, the root first.
-var Published = []string{".", "redisbudget", "postgres", "otelprospectkit"}
+var Published = []string{".", "contrib/redisbudget", "contrib/postgres", "contrib/otelprospectkit"}
 
 // Write adds a version of each published module to the proxy in the directory out, from the files that git knows or would
 // know below root. It returns the modules it wrote.
