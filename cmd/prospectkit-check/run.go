@@ -66,7 +66,7 @@ func parse(args []string, stderr io.Writer) (*flags, error) {
 	set.SetOutput(io.Discard)
 	set.BoolVar(&f.dryRun, "dry-run", false, "list the requests, and send none")
 	set.BoolVar(&f.json, "json", false, "write the report as JSON, for programs")
-	set.BoolVar(&f.verbose, "v", false, "also name what held, and what cannot be checked")
+	set.BoolVar(&f.verbose, "v", false, "also name what held")
 	set.StringVar(&f.output, "o", "", "keep what was seen in this `file`")
 	set.StringVar(&f.compare, "compare", "", "say what is different since this `file` was written by -o")
 	set.DurationVar(&f.timeout, "timeout", 10*time.Minute, "stop after this time, and report what was found so far; most of it is waiting for rate limits")

@@ -36,6 +36,7 @@ type config struct {
 	strict      bool
 	faults      []string
 	json        bool
+	rules       bool // print what is assumed, and end
 }
 
 const usageHead = `Runs a double of the Prospecting and Outreach Business API on a port of this machine.
@@ -81,6 +82,7 @@ func parse(args []string, help io.Writer) (config, error) {
 		cfg.faults = append(cfg.faults, spec)
 		return nil // it is read later, because a -route may follow
 	})
+	flags.BoolVar(&cfg.rules, "rules", false, "print what the sandbox assumes, because it is undocumented, and end")
 	flags.BoolVar(&cfg.json, "json", false, "print one JSON object instead of text")
 	switch err := flags.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):

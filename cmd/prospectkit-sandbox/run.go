@@ -9,7 +9,11 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
+
+	"example.com/prospectkit/sandbox"
 )
 
 // Exit codes.
@@ -37,6 +41,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case err != nil:
 		return complain(exitUsage, fmt.Errorf("%w (-help shows the flags)", err))
 	}
+	if cfg.rules {
+		printRules(stdout)
+		return exitOK
+	}
 	h, err := newHost(cfg, stderr)
 	if err != nil {
 		return complain(exitUsage, err)
@@ -45,6 +53,19 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return complain(exitFailure, err)
 	}
 	return exitOK
+}
+
+// printRules lists the assumptions by their ids.
+func printRules(w io.Writer) {
+	rules := sandbox.Assumptions()
+	slices.SortFunc(rules, func(a, b sandbox.Rule) int { return strings.Compare(a.ID, b.ID) })
+	for _, r := range rules {
+		ambient := ""
+		if r.Ambient {
+			ambient = " (ambient)"
+		}
+		fmt.Fprintf(w, "%s%s: %s\n", r.ID, ambient, r.Text)
+	}
 }
 
 // serve listens until the context ends, then waits for calls in flight and saves the state.

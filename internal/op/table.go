@@ -65,7 +65,7 @@ var (
 		Codes:   []string{"LIST_NOT_FOUND"},
 	})
 	ListsMove = def(Op{
-		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Confirms: true, Shape: Partial, Resolves: true,
+		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Confirms: true, Shape: Partial, RawResponse: true, Resolves: true,
 		Summary: "move a list into a folder",
 		Verify:  "the folder of the list; a teammate may have moved it",
 		Likely:  []string{"LIST_NOT_FOUND", "FOLDER_NOT_FOUND"},
@@ -185,7 +185,7 @@ var (
 		Summary: "list the campaigns",
 	})
 	CampaignsCreate = def(Op{
-		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Partial,
+		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Partial, RawResponse: true,
 		Summary: "create a campaign",
 		Verify:  "no documented read proves it: names may repeat; look at the campaigns",
 		Likely:  append([]string{"KNOWLEDGE_HUB_NOT_FOUND", "TEMPLATE_NOT_FOUND", "WRITING_STYLE_NOT_FOUND"}, campaignLikely...),
@@ -321,7 +321,7 @@ var (
 		Likely:  []string{"IMPORT_NOT_FOUND"},
 	})
 	ImportsPresign = def(Op{
-		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Partial,
+		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Partial, RawResponse: true,
 		Summary: "reserve an upload for a file of up to 50 MB",
 		Verify:  "no documented read shows it; a second call only reserves another upload",
 		Likely:  []string{"IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE"},

@@ -116,6 +116,7 @@ func TestConsequences(t *testing.T) {
 		require.True(t, !o.Confirms || o.Write(), "%s: only a write confirms", o.Name)
 		require.True(t, !o.Resolves || o.Write(), "%s: only the effect of a write is looked for", o.Name)
 		require.True(t, !o.Background || o.Write(), "%s: only a write works on", o.Name)
+		require.True(t, !o.RawResponse || o.Shape == op.Partial, "%s: then something of the request is documented", o.Name)
 		require.True(t, !o.NoBody || o.Method == http.MethodPost, "%s: it has no body anyway", o.Name)
 	}
 }

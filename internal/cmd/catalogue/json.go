@@ -25,6 +25,7 @@ type operation struct {
 	NoBody                bool          `json:"noBody"`
 	Provenance            op.Provenance `json:"provenance"`
 	Shape                 op.Shape      `json:"shape"`
+	RawResponse           bool          `json:"rawResponse"`
 	Entity                *string       `json:"entity"` // the key that wraps the response
 	AttemptTimeoutSeconds float64       `json:"attemptTimeoutSeconds"`
 	VisibleAfterSeconds   float64       `json:"visibleAfterSeconds"` // a change may take this long to show
@@ -45,7 +46,7 @@ func operationsJSON(string, []byte) ([]byte, error) {
 			Name: o.Name, Method: orNull(o.Method), Path: orNull(o.Path),
 			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),
 			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.WritesOutside, Free: orNull(o.Free), NoBody: o.NoBody,
-			Provenance: o.Provenance, Shape: o.Shape, Entity: orNull(o.Entity), AttemptTimeoutSeconds: o.Timeout.Seconds(),
+			Provenance: o.Provenance, Shape: o.Shape, RawResponse: o.RawResponse, Entity: orNull(o.Entity), AttemptTimeoutSeconds: o.Timeout.Seconds(),
 			VisibleAfterSeconds: o.VisibleAfter.Seconds(), Background: o.Background, Confirms: o.Confirms,
 			Codes: append([]string{}, o.Codes...), Likely: append([]string{}, o.Likely...),
 			Resolves: o.Resolves, Verify: orNull(o.Verify), Summary: o.Summary,

@@ -46,9 +46,8 @@ func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 	return client, proxy
 }
 
-// shown reports whether the response of an operation shows that it is the service's: something of it is documented. Of a move, only the
-// request is.
-func shown(row *op.Op) bool { return row.Shape != op.Raw && row != op.ListsMove }
+// shown reports whether the response of an operation shows that it is the service's: something of it is documented.
+func shown(row *op.Op) bool { return row.Shape != op.Raw && !row.RawResponse }
 
 // A proxy may turn an error into a success and keep the rate headers. Then an error in a response of an
 // undocumented shape leaves the outcome unknown.

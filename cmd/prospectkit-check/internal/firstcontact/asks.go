@@ -135,13 +135,13 @@ var parts = map[string]string{
 type description struct {
 	op     *op.Op
 	source Source
-	rules  []string // of the sandbox
+	rules  []string // assumptions of the sandbox that it is about
 	asks   string   // the open question that it settles
 	body   string
 }
 
 var descriptions = []description{
-	{op.AccountMe, Documented, []string{"account.me", "auth.basic", "auth.open", "status"}, "", `{"user": {"id": "id", "email": "string", "name": "string"}}`},
+	{op.AccountMe, Documented, nil, "", `{"user": {"id": "id", "email": "string", "name": "string"}}`},
 	{op.AccountCredits, Assumed, []string{"account.credits"}, "what the credit balance looks like", `{"credits": {"balance": "integer"}}`},
 	{
 		op.SearchFilterOptions, Assumed,
@@ -152,7 +152,7 @@ var descriptions = []description{
 	{op.ListsList, Documented, nil, "which fields of a list may be null", `{"data": ["@list"], "pagination": "@pagination"}`},
 	{
 		op.ListsGet, Documented,
-		[]string{"lists.get", "lists.completion-status"},
+		[]string{"lists.completion-status"},
 		"whether a single list is wrapped, and what its columns look like",
 		`{"list": {"id": "id", "name": "string", "entityType": "contactList|companyList", "contactsCount": "integer",
 			"companiesCount": "integer", "createdAt": "timestamp", "folderId": "id null", "completionStatus?": "string null",
@@ -160,7 +160,7 @@ var descriptions = []description{
 	},
 	{
 		op.ListsRows, Documented,
-		[]string{"rows.id", "rows.filters.fields", "rows.filters.columns"},
+		[]string{"rows.filters.fields", "rows.filters.columns"},
 		"which fields a row has, and where its id stands",
 		`{"entityType": "contactList|companyList", "pagination": "@pagination", "data": [{"id~": "id", "...": "",
 			"firstName?": "string null", "lastName?": "string null", "jobTitle?": "string null", "socialUrl?": "string null",
@@ -169,7 +169,7 @@ var descriptions = []description{
 	},
 	{
 		op.FoldersList, Documented,
-		[]string{"folders"},
+		nil,
 		"",
 		`{"folders": [{"id": "id", "name": "string", "type": "contactList|companyList|campaign|agent"}]}`,
 	},
@@ -217,12 +217,11 @@ func failing() []ask {
 	invalid := func(name string, o *op.Op, code, param string, pairs ...string) ask {
 		return ask{
 			name: name, op: o, query: query(pairs...), likes: "a query that is invalid",
-			fails: &failure{http.StatusUnprocessableEntity, code, param, Documented, []string{"validation"}},
+			fails: &failure{http.StatusUnprocessableEntity, code, param, Documented, nil},
 		}
 	}
 	filters := invalid("unknown row filter", op.ListsRows, "INVALID_ROW_FILTERS", "", "filters", `{"prospectkitCheck":["none"]}`)
 	filters.ids = found("list", "lists", "contact list", "company list")
-	filters.fails.rules = []string{"rows.filters"}
 	malformed := ask{
 		name: "malformed id", op: op.ListsGet, ids: fixed("prospectkit-check"), likes: "an id of another form",
 		fails: &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}},
@@ -231,11 +230,11 @@ func failing() []ask {
 		missing("unknown list", op.ListsGet, "LIST_NOT_FOUND", Documented),
 		{
 			name: "unknown endpoint", op: nowhere(), likes: "a path that does not exist",
-			fails: &failure{http.StatusNotFound, "ENDPOINT_NOT_FOUND", "", Documented, []string{"paths.unknown"}},
+			fails: &failure{http.StatusNotFound, "ENDPOINT_NOT_FOUND", "", Documented, nil},
 		},
 		{
 			name: "no key", op: op.AccountMe, noKey: true, likes: "a request without a key, which locks nothing",
-			fails: &failure{http.StatusUnauthorized, "UNAUTHORIZED", "", Documented, []string{"auth.refused"}},
+			fails: &failure{http.StatusUnauthorized, "UNAUTHORIZED", "", Documented, nil},
 		},
 		invalid("limit over 1000", op.ListsList, "VALIDATION_FAILED", "limit", "limit", "1001"),
 		invalid("folders of no kind", op.FoldersList, "VALIDATION_FAILED", "type"),
