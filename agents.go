@@ -407,9 +407,15 @@ func (a *Agent) settled() (bool, error) {
 // draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	e := withoutEffect(op.AgentsGet, nil)
-	e.class, e.prose = ErrNotStarted, "the agent was never started: a draft does nothing until it is activated"
+	e.special = &special{
+		classes: []ErrorClass{ErrNotStarted, ErrConflict}, text: "the agent was never started: a draft does nothing until it is activated",
+		logged: "not_started", advice: activateIt,
+	}
 	return e
 }
+
+// activateIt is what to do about a draft.
+var activateIt = Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 
 // AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].
 type AutocompleteField string

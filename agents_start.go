@@ -20,8 +20,13 @@ func notStarted(name string, cause error) *Error {
 		e = *response
 	}
 	e.Op, e.Method, e.Route = name, op.AgentsActivate.Method, op.AgentsActivate.Path
-	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
-	e.prose = "the draft was saved, but not seen to start"
+	e.cause, e.outcome = cause, OutcomeOf(cause)
+	e.special = &special{
+		classes: []ErrorClass{ErrNotStarted}, text: "the draft was saved, but not seen to start", causeOp: op.AgentsActivate.Name, advice: activateIt,
+	}
+	if advice, ok := adviceOf(cause); ok {
+		e.special.advice = advice
+	}
 	return &e
 }
 

@@ -112,7 +112,9 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 	bad.Must(baseURL != "", EnvBaseURL, "is not set")
 	bad.Must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
-		return nil, refusal(&op.Op{Name: opFromEnv}, bad)
+		e := refusal(&op.Op{Name: "client.from-env"}, bad)
+		e.hint = "set the environment variables"
+		return nil, e
 	}
 	return New(baseURL, token, opts...)
 }

@@ -18,7 +18,7 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/internal/shapes/names"
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
@@ -172,7 +172,7 @@ type config struct {
 	hooks     []CallHook
 	gates     []Gate
 	routes    map[*op.Op][2]string // method and path of WithRoutes
-	known     *shapes.File         // of WithShapes
+	known     *names.File          // of WithShapes
 
 	// Of one client, not shared by With.
 	closed *atomic.Bool

@@ -64,7 +64,9 @@ func (p RowsParams) heeded(kind ListKind) error {
 		return nil
 	}
 	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
-	e.class = ErrInvalid
+	e.special = &special{
+		classes: []ErrorClass{ErrInvalid}, advice: Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"},
+	}
 	return e
 }
 
@@ -186,9 +188,18 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 			ID:        (*Row).ID,
 			UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
 			Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },
-			Require:   func(e *changes.FullSyncRequiredError) error { return withoutEffect(op.ListsRows, e) },
+			Require:   needsFullSync,
 		}, saved, opts)(yield)
 	}
+}
+
+// needsFullSync ends a feed that cannot promise all changes.
+func needsFullSync(why *changes.FullSyncRequiredError) error {
+	e := withoutEffect(op.ListsRows, why)
+	e.special = &special{advice: Advice{
+		Action: ActionFixInput, Hint: "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty",
+	}}
+	return e
 }
 
 // RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the

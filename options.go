@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/internal/shapes/names"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -344,16 +344,16 @@ func WithRoutes(routes map[string]string) ClientOption {
 // such a file, or has a path with other parameters, is a violation.
 func WithShapes(data []byte) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		file, err := shapes.Parse(data)
+		file, err := names.Parse(data)
 		if err != nil {
 			bad.Add("WithShapes", "%v", err)
 			return
 		}
 		all := make(map[*op.Op][2]string)
 		maps.Copy(all, c.routes)
-		for _, name := range slices.Sorted(maps.Keys(file.Operations)) {
+		for _, name := range slices.Sorted(maps.Keys(file.Routes)) {
 			o, _ := op.ByName(name)
-			if path, moved, ok := file.Operations[name].PathOf(o); !ok {
+			if path, moved, ok := names.PathOf(o, file.Routes[name]); !ok {
 				bad.Add("WithShapes", "has a route that does not fit %q", redact.PlainName(strings.ReplaceAll(name, ".", "-")))
 			} else if moved {
 				all[o] = [2]string{o.Method, path}

@@ -1,11 +1,11 @@
-package fileformat_test
+package upload_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/internal/fileformat"
+	"example.com/prospectkit/internal/upload"
 )
 
 func TestBegins(t *testing.T) {
@@ -14,18 +14,18 @@ func TestBegins(t *testing.T) {
 	}
 	for of, head := range heads {
 		for extension := range heads {
-			format, ok := fileformat.Of("people" + extension)
+			format, ok := upload.FormatOf("people" + extension)
 			require.True(t, ok)
 			require.Equal(t, of == extension, format.Begins([]byte(head)), "%q as %s", head, extension)
 		}
 	}
-	text, _ := fileformat.Of(`C:\old.xls\A.CSV`)
+	text, _ := upload.FormatOf(`C:\old.xls\A.CSV`)
 	for head, want := range map[string]bool{
 		"": true, "%PDF-1.7": false, "a\x00b": false, "\xFF\xFEa\x00": true, "\xFE\xFF\x00a": true, "a\tb\r\n": true,
 		" a b": true, "a\x1fb": false, "\x1b": true,
 	} {
 		require.Equal(t, want, text.Begins([]byte(head)), "%q", head)
 	}
-	_, ok := fileformat.Of("dir.csv/a.pdf")
+	_, ok := upload.FormatOf("dir.csv/a.pdf")
 	require.False(t, ok)
 }

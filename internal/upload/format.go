@@ -1,5 +1,4 @@
-// Package fileformat checks by its first bytes that a file is a spreadsheet of the kind in its name.
-package fileformat
+package upload
 
 import (
 	"bytes"
@@ -7,7 +6,7 @@ import (
 	"strings"
 )
 
-// Format is a format of spreadsheets.
+// Format is a format of spreadsheets, which the first bytes of a file tell.
 type Format struct {
 	Name      string
 	MediaType string
@@ -26,14 +25,14 @@ var formats = map[string]Format{
 	".xlsx": {"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", beginsWith(signatureXLSX)},
 }
 
-// Of returns the format that the extension of a file's name stands for.
-func Of(name string) (Format, bool) {
-	f, ok := formats[strings.ToLower(path.Ext(Base(name)))]
+// FormatOf returns the format that the extension of a file's name stands for.
+func FormatOf(name string) (Format, bool) {
+	f, ok := formats[strings.ToLower(path.Ext(base(name)))]
 	return f, ok
 }
 
-// Base returns a file's name without folders, of either kind of slash.
-func Base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
+// base returns a file's name without folders, of either kind of slash.
+func base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
 func beginsWith(signature string) func([]byte) bool {
 	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(signature)) }
