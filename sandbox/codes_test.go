@@ -110,9 +110,9 @@ func returned(t *testing.T) func(code string) bool {
 // TestEveryCodeIsWithinReach proves for each documented code that a fault returns it, and so does a rule if any does.
 func TestEveryCodeIsWithinReach(t *testing.T) {
 	rules := byRule()
-	byItself := returned(t)
+	handled := returned(t)
 	for _, code := range op.Codes {
-		require.Equal(t, byItself(code.Name), rules[code.Name] != nil, "%s: a code that the sandbox returns by itself has a request here, and no other has", code.Name)
+		require.Equal(t, handled(code.Name), rules[code.Name] != nil, "%s: a code that a handler returns has a request, and no other has", code.Name)
 		for _, status := range code.Statuses {
 			t.Run(fmt.Sprintf("fault/%s/%d", code.Name, status), func(t *testing.T) {
 				sb := sandbox.New(t)
