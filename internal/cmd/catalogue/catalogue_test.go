@@ -173,3 +173,17 @@ func TestCodesTSV(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, string(less)+"JOB_NOT_FOUND\t404\tnever\n", string(more))
 }
+
+// The golden files have every operation; a row that is new, or of another class, is noticed.
+func TestGoldenFilesLackNothing(t *testing.T) {
+	for _, g := range golden {
+		for _, o := range op.All() {
+			require.False(t, g.lacks(root, o), "%s: %s", g.test, o.Name)
+		}
+		require.True(t, g.lacks(root, &op.Op{Name: "lists.new", Class: op.Read}), g.test)
+		require.True(t, g.lacks(t.TempDir(), op.ListsList), g.test)
+	}
+	changed := *op.ListsList
+	changed.Class = op.PaidRead
+	require.True(t, golden[0].lacks(root, &changed))
+}

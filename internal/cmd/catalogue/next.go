@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/retrydata"
 )
 
 // A task is a part of an operation that is still missing.
@@ -148,23 +149,34 @@ func isIdent(e ast.Expr, name string) bool {
 	return ok && ident.Name == name
 }
 
-// golden are the tests that write golden files of operations.
-var golden = [][]string{
-	{".", "^TestRetryData$"},
-	{"./internal/tests", "^(TestRetryData_World|TestExchanges)$"},
+// golden are the tests that write the files of operations, and whether a file lacks one. What else changes such a file, a test notices.
+var golden = []struct {
+	place, test string
+	lacks       func(source string, o *op.Op) bool
+}{
+	{".", "^TestRetryData$", func(source string, o *op.Op) bool {
+		f, err := retrydata.Load(filepath.Join(source, "testdata", "retry.json"))
+		kind := map[op.Class]string{op.Read: retrydata.Read, op.PaidRead: retrydata.Paid}[o.Class]
+		return err != nil || !slices.Contains(f.Operations, retrydata.Operation{Name: o.Name, Kind: cmp.Or(kind, retrydata.Write)})
+	}},
+	{"./internal/tests", "^TestExchanges$", func(source string, o *op.Op) bool {
+		_, err := os.Stat(filepath.Join(source, "testdata", "http", o.Name, "sandbox.http"))
+		return err != nil
+	}},
 }
 
-// writeGolden writes the golden files that are stale. Those that are fresh cost no time: go test remembers it.
-func writeGolden(out io.Writer) (failed []string) {
+// writeGolden writes the files that lack an operation.
+func writeGolden(out io.Writer, source string) (failed []string) {
 	for _, g := range golden {
-		args := []string{"test", g[0], "-run", g[1]}
-		if exec.Command("go", args...).Run() == nil {
+		if !slices.ContainsFunc(op.All(), func(o *op.Op) bool { return g.lacks(source, o) }) {
 			continue
 		}
-		args = append(args, "-update")
+		args := []string{"test", g.place, "-run", g.test, "-update"}
 		command := "go " + strings.Join(args, " ")
 		fmt.Fprintln(out, command)
-		if text, err := exec.Command("go", args...).CombinedOutput(); err != nil {
+		cmd := exec.Command("go", args...)
+		cmd.Dir = source
+		if text, err := cmd.CombinedOutput(); err != nil {
 			failed = append(failed, command+" fails:\n"+string(text[:min(len(text), 4000)]))
 		}
 	}
@@ -184,7 +196,7 @@ func report(out io.Writer, source string) error {
 	if slices.ContainsFunc(list, func(t task) bool { return t.before }) {
 		todo = append(todo, "then: go generate . writes the golden files, too")
 	} else {
-		todo = append(todo, writeGolden(out)...)
+		todo = append(todo, writeGolden(out, source)...)
 	}
 	if len(todo) > 0 {
 		_, err = fmt.Fprintf(out, "To do next, in this order (CONTRIBUTING.md, \"Adding an operation\"):\n  %s\n", strings.Join(todo, "\n  "))
