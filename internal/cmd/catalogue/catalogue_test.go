@@ -134,7 +134,7 @@ func TestMissing(t *testing.T) {
 	require.Empty(t, list)
 
 	bare := t.TempDir() // the table, and files in which nothing of it is
-	for _, name := range []string{"internal/op/table.go", "internal/tests/calls.go", "testdata/conformance.md", "cmd/prospectkit-check/internal/firstcontact/asks.go"} {
+	for _, name := range []string{"internal/op/table.go", "internal/tests/calls.go", "testdata/conformance.md", "cmd/prospectkit/internal/firstcontact/asks.go"} {
 		path := filepath.Join(bare, filepath.FromSlash(name))
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
 		var text []byte

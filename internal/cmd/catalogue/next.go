@@ -51,7 +51,7 @@ func missing(source string) ([]task, error) {
 		return string(content)
 	}
 	made, rows := text("internal", "tests", "calls.go"), text("testdata", "conformance.md")
-	asks := text("cmd", "prospectkit-check", "internal", "firstcontact", "asks.go")
+	asks := text("cmd", "prospectkit", "internal", "firstcontact", "asks.go")
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func missing(source string) ([]task, error) {
 		need(strings.Contains(made, fmt.Sprintf("%q: func(", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
 		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row that speaks of it, and names its own test", false)
 		asked := strings.Contains(asks, "op: "+name+",") && strings.Contains(asks, "{"+name+",") || strings.Contains(asks, "\n\t\t"+name+",")
-		need(!o.FreeRead() || asked, "cmd/prospectkit-check/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)
+		need(!o.FreeRead() || asked, "cmd/prospectkit/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)
 	}
 	return list, nil
 }
