@@ -49,7 +49,7 @@ func run(ctx context.Context, client *prospectkit.Client, name, file string, out
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%q: %d contacts, %d companies\n", l.Name, l.ContactsCount, l.CompaniesCount)
+		fmt.Fprintf(out, "%s %q: %d contacts, %d companies\n", l.ID, l.Name, l.ContactsCount, l.CompaniesCount)
 		if name == l.Name || name == "" && l.ContactsCount+l.CompaniesCount > list.ContactsCount+list.CompaniesCount {
 			list = *l
 		}

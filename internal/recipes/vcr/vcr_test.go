@@ -12,7 +12,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/event"
-	"example.com/prospectkit/examples/vcr"
+	"example.com/prospectkit/internal/recipes/vcr"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
