@@ -1,9 +1,10 @@
-package launch_test
+package main
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"os"
 	"strings"
 	"sync"
@@ -14,16 +15,27 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/examples/fleet/launch"
-	"example.com/prospectkit/examples/fleet/memory"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
+// byActor is a journal that tells what one actor did, as that of prospectpg does.
+type byActor struct{ all func() []journal.Entry }
+
+func (b byActor) Entries(_ context.Context, actor string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		for _, e := range b.all() {
+			if e.Ticket.Actor == actor && !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
 // reviewed is a campaign that a person has reviewed, and its job.
 type reviewed struct{ campaignID, digest string }
 
-func (r *reviewed) job(ctx context.Context, client *prospectkit.Client, store launch.Store) (err error) {
+func (r *reviewed) job(ctx context.Context, client *prospectkit.Client, store byActor) (err error) {
 	campaignID, digest := r.campaignID, r.digest
 	for e, err := range store.Entries(ctx, "job 4711") {
 		switch {
@@ -41,7 +53,7 @@ func (r *reviewed) job(ctx context.Context, client *prospectkit.Client, store la
 
 // The README of prospectpg shows this job.
 func TestReadme_ShowsTheJob(t *testing.T) {
-	readme, err := os.ReadFile("../../../postgres/README.md")
+	readme, err := os.ReadFile("../../postgres/README.md")
 	require.NoError(t, err)
 	_, rest, ok := strings.Cut(string(readme), "```go\nfor e, err := range store.Entries(")
 	require.True(t, ok)
@@ -69,14 +81,14 @@ func (r *reviewed) review(sb *sandbox.Sandbox, client *prospectkit.Client) error
 func TestReadme_EveryFailure(t *testing.T) {
 	for _, stops := range []bool{false, true} {
 		var r *reviewed
-		var store *memory.Journal
+		var store *journal.MemoryJournal
 		var wanted prospectkit.CampaignStatus
 		stopped := 0
 		sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 			client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(store))
 			require.NoError(run, err)
 			for range 4 {
-				if err = r.job(run.Context(), client, store); err == nil {
+				if err = r.job(run.Context(), client, byActor{store.Entries}); err == nil {
 					return nil
 				}
 				time.Sleep(time.Minute)
@@ -95,7 +107,7 @@ func TestReadme_EveryFailure(t *testing.T) {
 			}
 			return run.Err()
 		}, sandbox.ActivatesFor(time.Second), sandbox.Setup(func(run *sandbox.Run) {
-			r, store, wanted = new(reviewed), new(memory.Journal), prospectkit.CampaignActive
+			r, store, wanted = new(reviewed), new(journal.MemoryJournal), prospectkit.CampaignActive
 			client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 			require.NoError(run, err)
 			require.NoError(run, r.review(run.Sandbox, client))
@@ -105,7 +117,7 @@ func TestReadme_EveryFailure(t *testing.T) {
 }
 
 // settle is the loop over InDoubt of the README, and a person.
-func settle(run *sandbox.Run, client *prospectkit.Client, store launch.Store) error {
+func settle(run *sandbox.Run, client *prospectkit.Client, store journal.Journal) error {
 	for ticket, err := range client.InDoubt(run.Context()) {
 		if err != nil {
 			return err
@@ -129,7 +141,7 @@ func settle(run *sandbox.Run, client *prospectkit.Client, store launch.Store) er
 func TestReadme_TwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.ActivatesFor(0))
-		r, store := new(reviewed), &together{Journal: new(memory.Journal)}
+		r, store := new(reviewed), &together{MemoryJournal: new(journal.MemoryJournal)}
 		sb.Between("campaigns.approve", func(tx *sandbox.Tx) { tx.StopCampaign(r.campaignID) })
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(store))
 		require.NoError(t, err)
@@ -140,11 +152,11 @@ func TestReadme_TwiceAtOnce(t *testing.T) {
 		store.after.Add(2)
 		var both sync.WaitGroup
 		for range 2 {
-			both.Go(func() { _ = r.job(t.Context(), client, store) })
+			both.Go(func() { _ = r.job(t.Context(), client, byActor{store.Entries}) })
 		}
 		both.Wait()
 		store.meet = false
-		require.NoError(t, r.job(t.Context(), client, store))
+		require.NoError(t, r.job(t.Context(), client, byActor{store.Entries}))
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
 		require.Equal(t, string(prospectkit.CampaignActive), sb.Campaigns()[0].Status)
 	})

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/prospectkit/examples/fleet/launch"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -70,7 +69,7 @@ func seed(o options) sandbox.State {
 			w.Lists = append(w.Lists, sandbox.List{Name: name, Rows: people(o.rows, name)})
 		}
 		if i%2 == 0 { // the others have to make it
-			w.Lists = append(w.Lists, sandbox.List{Name: launch.ListName, Rows: people(3, launch.ListName)})
+			w.Lists = append(w.Lists, sandbox.List{Name: listName, Rows: people(3, listName)})
 		}
 		state.Workspaces = append(state.Workspaces, w)
 	}

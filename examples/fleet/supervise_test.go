@@ -21,7 +21,6 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	"example.com/prospectkit/examples/fleet/launch"
 	prospectpg "example.com/prospectkit/postgres"
 	"example.com/prospectkit/sandbox"
 )
@@ -47,7 +46,7 @@ type supervisor struct {
 // limit is for how long all may take, however slow the machine is.
 const limit = 15 * time.Minute
 
-func run(ctx context.Context, o options, out io.Writer) (err error) {
+func supervise(ctx context.Context, o options, out io.Writer) (err error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	_, err = fmt.Fprintf(out, "%d workspaces, %d worker processes; %d workers and the database %d times will be killed.\n",
@@ -69,7 +68,7 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.database.remove()) }()
 	s.logs = filepath.Join(s.database.dir, "workers")
-	j := job{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Tokens: map[string]string{}, Workers: o.workers, PageSize: o.pageSize}
+	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Tokens: map[string]string{}, Workers: o.workers, PageSize: o.pageSize}
 	for _, w := range s.sb.Snapshot().Workspaces {
 		j.Tokens[w.Name] = s.sb.Workspace(w.Name).Token()
 	}
@@ -123,13 +122,13 @@ func (s *supervisor) prepare(ctx context.Context) error {
 	}
 	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
 		for name := range s.fleet.workspaces {
-			if _, err := tx.Exec(ctx, "INSERT INTO fleet.launch (workspace, step) VALUES ($1, $2)", name, launch.List); err != nil {
+			if _, err := tx.Exec(ctx, "INSERT INTO fleet.launch (workspace, step) VALUES ($1, $2)", name, stepList); err != nil {
 				return err
 			}
-			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: launch.List}, nil); err != nil {
+			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: stepList}, nil); err != nil {
 				return err
 			}
-			if _, err := s.river.InsertTx(ctx, tx, syncArgs{Workspace: name, Night: night(time.Now())}, nil); err != nil {
+			if _, err := s.river.InsertTx(ctx, tx, copyArgs{Workspace: name, Night: night(time.Now())}, nil); err != nil {
 				return err
 			}
 		}
@@ -138,7 +137,7 @@ func (s *supervisor) prepare(ctx context.Context) error {
 }
 
 // live runs the workers until their jobs are done, and kills meanwhile.
-func (s *supervisor) live(ctx context.Context, j job, seen arrivals) error {
+func (s *supervisor) live(ctx context.Context, j config, seen arrivals) error {
 	running, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
@@ -146,7 +145,7 @@ func (s *supervisor) live(ctx context.Context, j job, seen arrivals) error {
 	seats := make([]*seat, s.workers)
 	for i := range seats {
 		j.Name = fmt.Sprint(workerName, i)
-		seats[i] = &seat{job: j, supervisor: s}
+		seats[i] = &seat{config: j, supervisor: s}
 		all.Go(func() { seats[i].keep(running) })
 	}
 	all.Go(func() { s.person(running) })
@@ -204,7 +203,7 @@ func (s *supervisor) aim(ctx context.Context, arrived <-chan int, otherwise int)
 
 // seat has one worker at a time, and starts another when it is gone.
 type seat struct {
-	job        job
+	config     config
 	supervisor *supervisor
 
 	mu  sync.Mutex
@@ -224,7 +223,7 @@ func (s *seat) keep(ctx context.Context) {
 }
 
 func (s *seat) start(ctx context.Context) (*exec.Cmd, error) {
-	text, err := json.Marshal(s.job)
+	text, err := json.Marshal(s.config)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +237,7 @@ func (s *seat) start(ctx context.Context) (*exec.Cmd, error) {
 	}
 	defer log.Close()
 	cmd := exec.CommandContext(ctx, self) //nolint:gosec // G204: it is this program
-	cmd.Env = append(os.Environ(), workerVar+"="+string(text))
+	cmd.Env = append(os.Environ(), workerVar+"=1", "PROSPECTKIT_FLEET="+string(text))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 2 * jobTimeout
@@ -277,20 +276,20 @@ func (s *supervisor) person(ctx context.Context) {
 
 func (s *supervisor) sayYes(ctx context.Context) error {
 	return pgx.BeginFunc(ctx, s.fleet.pool, func(tx pgx.Tx) error {
-		rows, err := tx.Query(ctx, "SELECT workspace, made FROM fleet.launch WHERE step = $1", launch.Yes)
+		rows, err := tx.Query(ctx, "SELECT workspace, made FROM fleet.launch WHERE step = $1", stepYes)
 		if err != nil {
 			return err
 		}
 		type shown struct {
 			Workspace string
-			Made      launch.Made
+			Made      made
 		}
 		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[shown])
 		if err != nil {
 			return err
 		}
 		for _, l := range all {
-			if err := moveOn(ctx, tx, s.river, l.Workspace, launch.Yes, launch.Approve, l.Made); err != nil {
+			if err := moveOn(ctx, tx, s.river, l.Workspace, stepYes, stepApprove, l.Made); err != nil {
 				return err
 			}
 		}
@@ -327,7 +326,7 @@ func (s *supervisor) wait(ctx context.Context) error {
 
 func (s *supervisor) enqueueSecond(ctx context.Context) error {
 	for name := range s.fleet.workspaces {
-		if _, err := s.river.Insert(ctx, syncArgs{Workspace: name, Night: secondNight}, nil); err != nil {
+		if _, err := s.river.Insert(ctx, copyArgs{Workspace: name, Night: secondNight}, nil); err != nil {
 			return err
 		}
 	}
@@ -341,9 +340,9 @@ const secondNight = "second"
 func (s *supervisor) progress(ctx context.Context) (open int, failed string, err error) {
 	err = s.fleet.pool.QueryRow(ctx, `SELECT
 		(SELECT count(*) FROM fleet.launch WHERE step <> $1) +
-		(SELECT count(*) FROM river_job WHERE kind = 'sync' AND state <> 'completed') +
-		greatest(0, $2 - (SELECT count(*) FROM river_job WHERE kind = 'sync')),
+		(SELECT count(*) FROM river_job WHERE kind = 'copy' AND state <> 'completed') +
+		greatest(0, $2 - (SELECT count(*) FROM river_job WHERE kind = 'copy')),
 		coalesce((SELECT kind || ' ' || args::text || ': ' || coalesce(errors[1]->>'error', '')
-			FROM river_job WHERE state IN ('cancelled', 'discarded') LIMIT 1), '')`, launch.Done, s.workspaces).Scan(&open, &failed)
+			FROM river_job WHERE state IN ('cancelled', 'discarded') LIMIT 1), '')`, stepDone, s.workspaces).Scan(&open, &failed)
 	return open, strings.TrimSpace(failed), err
 }

@@ -30,7 +30,7 @@ func (s *supervisor) judge(ctx context.Context) error {
 	}
 	s.clock.by.Add(int64(2 * time.Hour)) // all messages are due
 	for _, w := range s.fleet.workspaces {
-		wrong = append(wrong, judgeLaunch(s.sb.Workspace(w.Name), w.Name, &c))
+		wrong = append(wrong, judgeLaunch(s.sb.Workspace(w.name), w.name, &c))
 	}
 	for _, e := range s.sb.Journal() {
 		c.requests++
@@ -45,7 +45,7 @@ func (s *supervisor) judge(ctx context.Context) error {
 // judgeRows compares the last copy with the lists, row by row.
 func (s *supervisor) judgeRows(ctx context.Context, w *workspace, c *counts) error {
 	stored := map[string]bool{}
-	rows, err := s.fleet.pool.Query(ctx, "SELECT night, list_id, row_id, times FROM fleet.list_row WHERE workspace = $1", w.Name)
+	rows, err := s.fleet.pool.Query(ctx, "SELECT night, list_id, row_id, times FROM fleet.list_row WHERE workspace = $1", w.name)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (s *supervisor) judgeRows(ctx context.Context, w *workspace, c *counts) err
 			return err
 		}
 		if times != 1 {
-			return fmt.Errorf("%s: row %s was stored %d times", w.Name, row, times)
+			return fmt.Errorf("%s: row %s was stored %d times", w.name, row, times)
 		}
 		c.rows++
 		if night == secondNight {
@@ -66,20 +66,20 @@ func (s *supervisor) judgeRows(ctx context.Context, w *workspace, c *counts) err
 	if err := rows.Err(); err != nil {
 		return err
 	}
-	for _, l := range s.sb.Workspace(w.Name).Lists() {
-		for _, raw := range s.sb.Workspace(w.Name).Rows(l.ID) {
+	for _, l := range s.sb.Workspace(w.name).Lists() {
+		for _, raw := range s.sb.Workspace(w.name).Rows(l.ID) {
 			var person struct{ ID string }
 			if err := json.Unmarshal(raw, &person); err != nil {
 				return err
 			}
 			if id := l.ID + " " + person.ID; !l.System && !stored[id] {
-				return fmt.Errorf("%s: row %s is missing", w.Name, id)
+				return fmt.Errorf("%s: row %s is missing", w.name, id)
 			}
 			delete(stored, l.ID+" "+person.ID)
 		}
 	}
 	if len(stored) > 0 {
-		return fmt.Errorf("%s: %d rows were stored that nobody has", w.Name, len(stored))
+		return fmt.Errorf("%s: %d rows were stored that nobody has", w.name, len(stored))
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (s *supervisor) judgeJournal(ctx context.Context, c *counts) error {
 	}
 	known := map[string]int{}
 	for _, w := range s.fleet.workspaces {
-		for e, err := range w.store.Entries(ctx, "") {
+		for e, err := range w.checkpoints.Entries(ctx, "") {
 			switch {
 			case err != nil:
 				return err
@@ -149,7 +149,7 @@ func (s *supervisor) judgeJournal(ctx context.Context, c *counts) error {
 			case e.Outcome == journal.NotApplied:
 				c.notApplied++
 			default:
-				return fmt.Errorf("%s: a ticket is open: %s", w.Name, e.Ticket.Op)
+				return fmt.Errorf("%s: a ticket is open: %s", w.name, e.Ticket.Op)
 			}
 		}
 	}

@@ -1,4 +1,4 @@
-package launch_test
+package main
 
 import (
 	"context"
@@ -13,35 +13,33 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/examples/fleet/engine"
-	"example.com/prospectkit/examples/fleet/launch"
-	"example.com/prospectkit/examples/fleet/memory"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
 // crew is an engine in a few lines: it takes steps, and takes them again as it is told.
 type crew struct {
-	at    launch.Step
-	made  launch.Made
-	store launch.Store
+	at    string
+	made  made
+	store *journal.MemoryJournal
 	look  func() journal.Outcome // of the campaign, by a person
 }
 
-func (c *crew) work(ctx context.Context, w launch.Workspace) error {
-	w.Name, w.Store, w.Lease, w.Patience = "acme", c.store, time.Second, time.Minute
-	for c.at != launch.Done {
-		if c.at == launch.Yes {
-			c.at = launch.Approve
+func (c *crew) work(ctx context.Context, w workspace) error {
+	w.name, w.store, w.lease, w.patience = "acme", c.store, time.Second, time.Minute
+	for c.at != stepDone {
+		if c.at == stepYes {
+			c.at = stepApprove
 		}
-		w.Job = "job " + string(c.at)
+		w.job = "job " + string(c.at)
 		m := c.made
-		next, err := w.Take(ctx, c.at, &m)
+		next, err := w.step(ctx, c.at, &m)
 		if err == nil {
 			c.at, c.made = next, m
 			continue
 		}
 		v := engine.Judge(err)
-		if ctx.Err() != nil || v.Person && !c.settle(ctx, w.Job) {
+		if ctx.Err() != nil || v.Person && !c.settle(ctx, w.job) {
 			return err
 		}
 		time.Sleep(max(v.After, 20*time.Second)) // of the bubble
@@ -51,15 +49,15 @@ func (c *crew) work(ctx context.Context, w launch.Workspace) error {
 
 // settle is a person, who settles the open tickets of a job. It reports whether there were any.
 func (c *crew) settle(ctx context.Context, job string) (settled bool) {
-	for e, err := range c.store.Entries(ctx, job) {
-		if err == nil && e.Outcome == journal.Unknown {
-			settled = c.store.Ended(ctx, e.Ticket.ID, c.look()) == nil
+	for ticket, err := range c.store.InDoubt(ctx) {
+		if err == nil && ticket.Actor == job {
+			settled = c.store.Ended(ctx, ticket.ID, c.look()) == nil
 		}
 	}
 	return settled
 }
 
-var contacts = sandbox.List{Name: launch.ListName, Rows: sandbox.Rows(sandbox.Row{"email": "ada@example.org"})}
+var contacts = sandbox.List{Name: listName, Rows: sandbox.Rows(sandbox.Row{"email": "ada@example.org"})}
 
 var writes = []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"}
 
@@ -78,23 +76,23 @@ func TestTake_EveryFailure(t *testing.T) {
 	var c *crew
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()),
-			prospectkit.WithJournal(launch.Once(c.store)))
+			prospectkit.WithJournal(once{c.store}))
 		require.NoError(run, err)
-		return c.work(run.Context(), launch.Workspace{Client: client})
+		return c.work(run.Context(), workspace{client: client})
 	}, func(run *sandbox.Run) error {
 		for _, op := range writes {
 			if n := processed(run.Sandbox, op); n != 1 {
 				return fmt.Errorf("%s: %d", op, n)
 			}
 		}
-		for e, err := range c.store.Entries(run.Context(), "") {
-			if err != nil || e.Outcome == journal.Unknown {
+		for _, e := range c.store.Entries() {
+			if e.Outcome == journal.Unknown {
 				return fmt.Errorf("open: %s", e.Ticket.Op)
 			}
 		}
 		return run.Err()
 	}, sandbox.RestartAfter(10*time.Minute), sandbox.Setup(func(run *sandbox.Run) {
-		c = &crew{at: launch.List, store: new(memory.Journal), look: func() journal.Outcome {
+		c = &crew{at: stepList, store: new(journal.MemoryJournal), look: func() journal.Outcome {
 			if run.Campaigns()[0].Status == string(prospectkit.CampaignActive) {
 				return journal.Applied
 			}
@@ -109,7 +107,7 @@ func TestTake_EveryFailure(t *testing.T) {
 
 // together is a journal that makes two calls meet twice: before either has stored its ticket, and after both have.
 type together struct {
-	*memory.Journal
+	*journal.MemoryJournal
 
 	meet          bool
 	before, after sync.WaitGroup
@@ -117,13 +115,13 @@ type together struct {
 
 func (g *together) Sending(ctx context.Context, t journal.Ticket) error {
 	if !g.meet {
-		return g.Journal.Sending(ctx, t)
+		return g.MemoryJournal.Sending(ctx, t)
 	}
 	g.before.Done()
 	g.before.Wait()
 	defer g.after.Wait()
 	defer g.after.Done()
-	return g.Journal.Sending(ctx, t)
+	return g.MemoryJournal.Sending(ctx, t)
 }
 
 // An engine that runs a job twice at once gets no second approval, not even of a campaign that a teammate stops in between: neither run
@@ -134,16 +132,16 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 			Name: "acme", Accounts: []string{"email"}, Lists: []sandbox.List{contacts},
 		}}}))
 		sb.Between("campaigns.approve", func(tx *sandbox.Tx) { tx.StopCampaign(sb.Campaigns()[0].ID) })
-		store := &together{Journal: new(memory.Journal)}
+		store := &together{MemoryJournal: new(journal.MemoryJournal)}
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
-			prospectkit.WithJournal(launch.Once(store)))
+			prospectkit.WithJournal(once{store}))
 		require.NoError(t, err)
-		w := launch.Workspace{Name: "acme", Client: client, Store: store, Lease: time.Second, Patience: time.Minute, Job: "job 1"}
-		var m launch.Made
+		w := workspace{name: "acme", client: client, store: store, lease: time.Second, patience: time.Minute, job: "job 1"}
+		var m made
 		sb.Do(func(tx *sandbox.Tx) {
-			m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sb.Lists()[0].ID))
+			m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring, acme", sb.Lists()[0].ID))
 		})
-		_, err = w.Take(t.Context(), launch.Review, &m)
+		_, err = w.step(t.Context(), stepReview, &m)
 		require.NoError(t, err)
 
 		store.meet = true
@@ -152,7 +150,7 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 		var both sync.WaitGroup
 		failures := make([]error, 2)
 		for i := range failures {
-			both.Go(func() { _, failures[i] = w.Take(t.Context(), launch.Approve, new(m)) })
+			both.Go(func() { _, failures[i] = w.step(t.Context(), stepApprove, new(m)) })
 		}
 		both.Wait()
 		require.Error(t, errors.Join(failures...))
@@ -160,7 +158,7 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 			require.False(t, err != nil && engine.Judge(err).Person, "it is to be taken again")
 		}
 		store.meet = false
-		_, err = w.Take(t.Context(), launch.Approve, &m)
+		_, err = w.step(t.Context(), stepApprove, &m)
 		require.NoError(t, err)
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
 	})
