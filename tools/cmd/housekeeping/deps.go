@@ -38,6 +38,15 @@ type goMod struct {
 	}
 }
 
+// requires are the paths of the modules that go.mod names, each between spaces.
+func (m goMod) requires() string {
+	all := " "
+	for _, r := range m.Require {
+		all += r.Path + " "
+	}
+	return all
+}
+
 func readGoMod(dir string) (goMod, error) {
 	var m goMod
 	out, err := goTool(dir, "mod", "edit", "-json")
