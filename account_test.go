@@ -7,20 +7,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 )
 
 func TestAccount(t *testing.T) {
 	t.Parallel()
-	user, err := exchange(t, "account.me/user").Account.Me(t.Context())
+	user, err := tests.Exchange(t, "account.me/user").Account.Me(t.Context())
 	require.NoError(t, err)
-	sameFields(t, &prospectkit.User{ID: "65f0c0ffee65f0c0ffee65f1", Email: "ada@example.com", Name: "Ada"}, user)
-	_, err = exchange(t, "account.me/expired").Account.Me(t.Context())
+	tests.SameFields(t, &prospectkit.User{ID: "65f0c0ffee65f0c0ffee65f1", Email: "ada@example.com", Name: "Ada"}, user)
+	_, err = tests.Exchange(t, "account.me/expired").Account.Me(t.Context())
 	require.ErrorIs(t, err, prospectkit.ErrUnauthorized)
-	credits, err := exchange(t, "account.credits/balance").Account.Credits(t.Context())
+	credits, err := tests.Exchange(t, "account.credits/balance").Account.Credits(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 250, credits.Int("credits.balance"))
 	require.Equal(t, time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC), credits.Time("credits.resets"))
-	options, err := exchange(t, "search.filter-options/options").Search.FilterOptions(t.Context())
+	options, err := tests.Exchange(t, "search.filter-options/options").Search.FilterOptions(t.Context())
 	require.NoError(t, err)
 	require.JSONEq(t, `{"job_title_levels": ["director"]}`, string(options.Raw()))
 }

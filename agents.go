@@ -95,7 +95,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	made, err := do(ctx, s.conf, spec.op, args{
+	made, err := doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, lookup: spec.lookup(), cost: spend.Call{Agent: spec.cost()},
 	}, opts, expected[newAgent]{
 		shape: op.Typed, // what is undocumented is in the request
@@ -181,7 +181,7 @@ func (s *AgentsService) listing() listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return do(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
+	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
 		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
 }
 
@@ -391,9 +391,15 @@ func (a *Agent) settled() (bool, error) {
 // draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	e := withoutEffect(op.AgentsGet, nil)
-	e.class, e.prose = ErrNotStarted, "the agent was never started: a draft does nothing until it is activated"
+	e.special = &special{
+		classes: []ErrorClass{ErrNotStarted, ErrConflict}, text: "the agent was never started: a draft does nothing until it is activated",
+		logged: "not_started", advice: activateIt,
+	}
 	return e
 }
+
+// activateIt is what to do about a draft.
+var activateIt = Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 
 // AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].
 type AutocompleteField string

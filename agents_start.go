@@ -20,8 +20,13 @@ func notStarted(name string, cause error) *Error {
 		e = *response
 	}
 	e.Op, e.Method, e.Route = name, op.AgentsActivate.Method, op.AgentsActivate.Path
-	e.class, e.cause, e.outcome = ErrNotStarted, cause, OutcomeOf(cause)
-	e.prose = "the draft was saved, but not seen to start"
+	e.cause, e.outcome = cause, OutcomeOf(cause)
+	e.special = &special{
+		classes: []ErrorClass{ErrNotStarted}, text: "the draft was saved, but not seen to start", causeOp: op.AgentsActivate.Name, advice: activateIt,
+	}
+	if advice, ok := adviceOf(cause); ok {
+		e.special.advice = advice
+	}
 	return &e
 }
 
@@ -113,16 +118,16 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	var bad check.Violations
-	conf := callConfig{settings: s.conf.settings}
+	chosen := callConfig{settings: s.conf.settings}
 	for _, option := range sharedOptions(opts) {
-		option.applyCall(&conf, &bad)
+		option.applyCall(&chosen, &bad)
 	}
 	spec.check(&bad, true)
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)
 	}
 	spends, sends := consequences(op.AgentsActivate, args{})
-	if rule := s.conf.safetyRule(op.AgentsActivate, spends, sends, &conf); rule != "" {
+	if rule := s.conf.safetyRule(op.AgentsActivate, spends, sends, &chosen); rule != "" {
 		return ruleRefusal(op.AgentsActivate, rule, nil)
 	}
 	return nil

@@ -14,43 +14,28 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
 
-// listed responds with agents, each given by kind, name and status.
-func listed(agents ...[3]string) roundTrip {
-	body := ""
-	for i, a := range agents {
-		if i > 0 {
-			body += ","
-		}
-		body += `{"id":"` + agentID + `","type":` + jsonText(a[0]) + `,"name":` + jsonText(a[1]) + `,"status":` + jsonText(a[2]) + `}`
-	}
-	return always(200, `{"agents":[`+body+`]}`)
-}
-
 var (
-	otherAgents = listed([3]string{"web-monitor", "Another", "active"})
-	ourDraft    = listed([3]string{"web-monitor", "Funding", "initializing"})
-	untyped     = listed([3]string{"", "Funding", "initializing"}) // reads are not documented to show the kind
-	ourAgent    = listed([3]string{"web-monitor", "Funding", "active"})
-	statusless  = listed([3]string{"web-monitor", "Funding", ""})
-	nameless    = listed([3]string{"web-monitor", "", "active"})
+	untyped    = tests.Listed([3]string{"", "Funding", "initializing"}) // reads are not documented to show the kind
+	ourAgent   = tests.Listed([3]string{"web-monitor", "Funding", "active"})
+	statusless = tests.Listed([3]string{"web-monitor", "Funding", ""})
+	nameless   = tests.Listed([3]string{"web-monitor", "", "active"})
 	// The names of others say nothing about the one that is found.
-	besideNameless = always(200, `{"agents":[{"id":"`+listID+`","type":"web-monitor"},{"id":"`+agentID+`","type":"web-monitor","name":"Funding","status":"initializing"}]}`)
-	denied         = always(403, envelope("INSUFFICIENT_SCOPE"))
-	draftSaved     = always(201, agentJSON("initializing"))
-	activated      = always(200, agentJSON("processing"))
-	nameTaken      = always(409, envelope("LIST_NAME_TAKEN"))
-	holdingList    = always(200, `{"data":[{"id":"a00000000000000000000001","name":"Funding","entityType":"contactList"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+	besideNameless = tests.Always(200, `{"agents":[{"id":"`+tests.ListID+`","type":"web-monitor"},{"id":"`+tests.AgentID+`","type":"web-monitor","name":"Funding","status":"initializing"}]}`)
+	denied         = tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))
+
+	activated = tests.Always(200, tests.AgentJSON("processing"))
 )
 
 // starting says what CreateAndStart comes to: the responses it gets, and what it makes of them.
 var starting = []struct {
 	name  string
-	steps []roundTrip
+	steps []tests.RoundTrip
 	sends []string // kinds of requests, in order
 	agent string   // status of the agent; empty: an error
 	check func(*testing.T, error)
@@ -58,64 +43,64 @@ var starting = []struct {
 }{
 	{
 		name:  "all goes well",
-		steps: []roundTrip{otherAgents, draftSaved, activated},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, activated},
 		sends: []string{"list", "create", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the activation's response tells nothing",
-		steps: []roundTrip{otherAgents, draftSaved, always(204, ""), sees("active")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(204, ""), tests.Sees("active")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
 		name:  "the draft's response is lost",
-		steps: []roundTrip{otherAgents, cutOff, ourDraft, activated},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft, activated},
 		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the draft shows late",
-		steps: []roundTrip{otherAgents, cutOff, otherAgents, otherAgents, ourDraft, activated},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, activated},
 		sends: []string{"list", "create", "list", "list", "list", "activate"}, agent: "processing", took: 3 * time.Second,
 	},
 	{
 		name:  "the draft's response cannot be read",
-		steps: []roundTrip{otherAgents, always(201, "<html>"), ourDraft, activated},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "<html>"), tests.OurDraft, activated},
 		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the activation's response is lost",
-		steps: []roundTrip{otherAgents, draftSaved, cutOff, sees("active")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("active")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
 		name:  "the activation's response cannot be read",
-		steps: []roundTrip{otherAgents, draftSaved, always(200, "<html>"), sees("something new")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(200, "<html>"), tests.Sees("something new")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "something new",
 	},
 	{
 		name:  "both responses are lost",
-		steps: []roundTrip{otherAgents, always(500, envelope("UNEXPECTED_ERROR")), ourDraft, always(504, "<html>"), sees("initializing"), sees("processing")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
 		sends: []string{"list", "create", "list", "activate", "get", "get"}, agent: "processing",
 	},
 	{
 		name: "the activation was lost before it arrived",
-		steps: append(append([]roundTrip{otherAgents, draftSaved, cutOff},
-			times(8, sees("initializing"))...), always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")),
+		steps: append(append([]tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff},
+			tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
 		sends: []string{"list", "create", "activate", "get", "get", "get", "get", "get", "get", "get", "get", "activate", "get"},
 		agent: "active", took: 65 * time.Second,
 	},
 	{
 		name:  "a gateway repeats that it has started",
-		steps: []roundTrip{otherAgents, draftSaved, always(502, envelope("AGENT_NOT_A_DRAFT")), sees("active")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(502, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
 		name:  "the service starts a draft automatically",
-		steps: []roundTrip{otherAgents, always(201, agentJSON("active"))},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, tests.AgentJSON("active"))},
 		sends: []string{"list", "create"}, agent: "active",
 	},
 	{
 		name:  "a list has the name",
-		steps: []roundTrip{otherAgents, nameTaken, otherAgents, holdingList},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.HoldingList},
 		sends: []string{"list", "create", "list", "lists"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
@@ -125,58 +110,58 @@ var starting = []struct {
 	},
 	{
 		name: "the holder of the name does not show",
-		steps: append([]roundTrip{otherAgents, nameTaken},
-			slices.Repeat([]roundTrip{otherAgents, always(403, envelope("FORBIDDEN"))}, 8)...),
+		steps: append([]tests.RoundTrip{tests.OtherAgents, tests.NameTaken},
+			slices.Repeat([]tests.RoundTrip{tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN"))}, 8)...),
 		sends: append([]string{"list", "create"}, slices.Repeat([]string{"list", "lists"}, 8)...),
 		check: func(t *testing.T, err error) { t.Helper(); require.ErrorIs(t, err, prospectkit.CodeListNameTaken) },
 		took:  65 * time.Second,
 	},
 	{
 		name:  "an agent of another kind has the name",
-		steps: []roundTrip{listed([3]string{"people-watcher", "Funding", "active"}), nameTaken, listed([3]string{"people-watcher", "Funding", "active"})},
+		steps: []tests.RoundTrip{tests.Listed([3]string{"people-watcher", "Funding", "active"}), tests.NameTaken, tests.Listed([3]string{"people-watcher", "Funding", "active"})},
 		sends: []string{"list", "create", "list"},
 		check: func(t *testing.T, err error) { t.Helper(); require.ErrorIs(t, err, prospectkit.CodeListNameTaken) },
 	},
 	{
 		name:  "an earlier run was killed before the activation",
-		steps: []roundTrip{ourDraft, activated},
+		steps: []tests.RoundTrip{tests.OurDraft, activated},
 		sends: []string{"list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "an earlier run was killed after the activation",
-		steps: []roundTrip{listed([3]string{"web-monitor", "Funding", "active"})},
+		steps: []tests.RoundTrip{tests.Listed([3]string{"web-monitor", "Funding", "active"})},
 		sends: []string{"list"}, agent: "active",
 	},
 	{
 		name:  "an earlier run was killed, and its draft shows late",
-		steps: []roundTrip{otherAgents, nameTaken, otherAgents, always(403, envelope("FORBIDDEN")), ourDraft, activated},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN")), tests.OurDraft, activated},
 		sends: []string{"list", "create", "list", "lists", "list", "activate"}, agent: "processing", took: time.Second,
 	},
 	{
 		name:  "another process was faster to create it",
-		steps: []roundTrip{otherAgents, nameTaken, ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 		sends: []string{"list", "create", "list", "activate", "get"}, agent: "active",
 	},
 	{
 		name:  "the draft never arrived",
-		steps: append(append([]roundTrip{otherAgents, cutOff}, times(8, otherAgents)...), draftSaved, activated),
+		steps: append(append([]tests.RoundTrip{tests.OtherAgents, tests.CutOff}, tests.Times(8, tests.OtherAgents)...), tests.DraftSaved, activated),
 		sends: append(append([]string{"list", "create"}, slices.Repeat([]string{"list"}, 8)...), "create", "activate"),
 		agent: "processing", took: 65 * time.Second,
 	},
 	{
 		name:  "the draft's response is lost, and agents have no names",
-		steps: []roundTrip{otherAgents, cutOff, nameless},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, nameless},
 		sends: []string{"list", "create", "list"},
-		check: requireUnknown,
+		check: tests.RequireUnknown,
 	},
 	{
 		name:  "the draft's response is lost, and another agent has no name",
-		steps: []roundTrip{otherAgents, cutOff, besideNameless, activated},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, besideNameless, activated},
 		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the name is taken, and agents have no names",
-		steps: []roundTrip{otherAgents, nameTaken, nameless},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, nameless},
 		sends: []string{"list", "create", "list"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
@@ -185,7 +170,7 @@ var starting = []struct {
 	},
 	{
 		name:  "the name is taken, and the agents cannot be read",
-		steps: []roundTrip{otherAgents, nameTaken, denied},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, denied},
 		sends: []string{"list", "create", "list"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
@@ -196,7 +181,7 @@ var starting = []struct {
 	},
 	{
 		name:  "the activation's response is lost, and the agent has no status",
-		steps: []roundTrip{otherAgents, draftSaved, cutOff, sees("")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Sees("")},
 		sends: []string{"list", "create", "activate", "get"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
@@ -205,23 +190,23 @@ var starting = []struct {
 	},
 	{
 		name:  "the first listing cannot be read",
-		steps: []roundTrip{always(404, envelope("ENDPOINT_NOT_FOUND")), cutOff, ourDraft, activated},
+		steps: []tests.RoundTrip{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.CutOff, tests.OurDraft, activated},
 		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the listing fails, all else goes well",
-		steps: []roundTrip{always(404, envelope("ENDPOINT_NOT_FOUND")), draftSaved, activated},
+		steps: []tests.RoundTrip{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.DraftSaved, activated},
 		sends: []string{"list", "create", "activate"}, agent: "processing",
 	},
 	{
 		name:  "an agent of another kind turns up",
-		steps: []roundTrip{otherAgents, cutOff, listed([3]string{"people-watcher", "Funding", "initializing"})},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.Listed([3]string{"people-watcher", "Funding", "initializing"})},
 		sends: []string{"list", "create", "list"},
-		check: requireUnknown,
+		check: tests.RequireUnknown,
 	},
 	{
 		name:  "credits are short",
-		steps: []roundTrip{otherAgents, draftSaved, always(402, envelope("INSUFFICIENT_CREDITS"))},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(402, tests.Envelope("INSUFFICIENT_CREDITS"))},
 		sends: []string{"list", "create", "activate"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
@@ -232,12 +217,12 @@ var starting = []struct {
 	},
 	{
 		name:  "another process was faster to start it",
-		steps: []roundTrip{otherAgents, draftSaved, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
 		name:  "the status cannot be read",
-		steps: []roundTrip{otherAgents, draftSaved, cutOff, always(404, envelope("AGENT_NOT_FOUND"))},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))},
 		sends: []string{"list", "create", "activate", "get"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
@@ -269,9 +254,9 @@ func kindsOf(t *testing.T, sent []string) []string {
 		switch line {
 		case "GET /agents":
 			kinds[i] = "list"
-		case "GET /agents/" + agentID:
+		case "GET /agents/" + tests.AgentID:
 			kinds[i] = "get"
-		case "POST /agents/" + agentID + "/activate":
+		case "POST /agents/" + tests.AgentID + "/activate":
 			kinds[i] = "activate"
 		case `POST /agents/web-monitor {"listName":"Funding","entityType":"company","prompt":"raised a round","start":false,"maxCreditSpend":1000}`:
 			kinds[i] = "create"
@@ -284,29 +269,25 @@ func kindsOf(t *testing.T, sent []string) []string {
 	return kinds
 }
 
-func capped() prospectkit.WebMonitor {
-	return altered(monitor(), func(s *monitorOf) { s.MaxCreditSpend = 1000 })
-}
-
 func TestCreateAndStart(t *testing.T) {
 	for _, test := range starting {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				s := stage(t, test.steps...)
-				spec := altered(capped(), func(s *monitorOf) { s.Start = len(test.name)%2 == 0 }) // it does not matter
-				agent, err := newClient(t, s).Agents.CreateAndStart(t.Context(), spec)
-				require.Equal(t, test.sends, kindsOf(t, s.sent))
-				s.done()
+				s := tests.Stage(t, test.steps...)
+				spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = len(test.name)%2 == 0 }) // it does not matter
+				agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
+				require.Equal(t, test.sends, kindsOf(t, s.Sent))
+				s.Done()
 				require.GreaterOrEqual(t, time.Since(began), test.took)
 				if test.agent == "" {
-					require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil && agent.ID == agentID && agent.Draft())
+					require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil && agent.ID == tests.AgentID && agent.Draft())
 					require.Equal(t, errors.Is(err, prospectkit.ErrNotStarted), agent != nil)
 					test.check(t, err)
 					return
 				}
 				require.NoError(t, err)
-				require.Equal(t, agentID, agent.ID)
+				require.Equal(t, tests.AgentID, agent.ID)
 				require.Equal(t, prospectkit.AgentStatus(test.agent), agent.Status)
 			})
 		})
@@ -314,31 +295,31 @@ func TestCreateAndStart(t *testing.T) {
 }
 
 func TestCreateAndStart_GivesUpAfterThreeActivations(t *testing.T) {
-	for name, response := range map[string]roundTrip{
-		"cut off":                        cutOff,
-		"a gateway says that it started": always(502, envelope("AGENT_NOT_A_DRAFT")),
+	for name, response := range map[string]tests.RoundTrip{
+		"cut off":                        tests.CutOff,
+		"a gateway says that it started": tests.Always(502, tests.Envelope("AGENT_NOT_A_DRAFT")),
 	} {
 		t.Run(name, func(t *testing.T) { givesUpAfterThreeActivations(t, response) })
 	}
 }
 
-func givesUpAfterThreeActivations(t *testing.T, response roundTrip) {
+func givesUpAfterThreeActivations(t *testing.T, response tests.RoundTrip) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		began, activations := time.Now(), 0
-		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			switch {
-			case r.Method == http.MethodPost && r.URL.Path == "/api/v1/business/agents/"+agentID+"/activate":
+			case r.Method == http.MethodPost && r.URL.Path == "/api/v1/business/agents/"+tests.AgentID+"/activate":
 				activations++
 				return response(r)
 			case r.Method == http.MethodPost:
-				return draftSaved(r)
+				return tests.DraftSaved(r)
 			case r.URL.Path == "/api/v1/business/agents":
-				return otherAgents(r)
+				return tests.OtherAgents(r)
 			}
-			return sees("initializing")(r)
+			return tests.Sees("initializing")(r)
 		}))
-		draft, err := client.Agents.CreateAndStart(t.Context(), capped())
+		draft, err := client.Agents.CreateAndStart(t.Context(), tests.Capped())
 		start := requireStart(t, err, prospectkit.OutcomeUnknown)
 		require.True(t, draft.Draft(), "the draft comes back beside the error")
 		require.Equal(t, 3, activations)
@@ -353,50 +334,50 @@ func givesUpAfterThreeActivations(t *testing.T, response roundTrip) {
 
 // An activation that cannot be read afterwards has still started the agent.
 func TestCreateAndStart_UnreadableAgent(t *testing.T) {
-	s := stage(t, otherAgents, draftSaved, always(204, ""), always(404, envelope("AGENT_NOT_FOUND")))
-	agent, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped())
+	s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved, tests.Always(204, ""), tests.Always(404, tests.Envelope("AGENT_NOT_FOUND")))
+	agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped())
 	require.NoError(t, err)
-	require.Equal(t, &prospectkit.Agent{ID: agentID, Type: prospectkit.AgentTypeWebMonitor, Name: "Funding", Started: true}, agent)
-	s.done()
+	require.Equal(t, &prospectkit.Agent{ID: tests.AgentID, Type: prospectkit.AgentTypeWebMonitor, Name: "Funding", Started: true}, agent)
+	s.Done()
 }
 
 func TestCreateAndStart_CreatesNoDraftThatMayNotStart(t *testing.T) {
-	_, err := newClient(t, untouched(t)).Agents.CreateAndStart(t.Context(), altered(monitor(), func(s *monitorOf) { s.Prompt = "" }))
-	require.Equal(t, []string{startNeedsCap, "prompt has 0 characters, must have 1 to 2000"}, refusals(t, err))
+	_, err := tests.NewClient(t, tests.Untouched(t)).Agents.CreateAndStart(t.Context(), tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.Prompt = "" }))
+	require.Equal(t, []string{startNeedsCap, "prompt has 0 characters, must have 1 to 2000"}, tests.Refusals(t, err))
 	require.ErrorContains(t, err, "agents.create-web-monitor")
 	for _, rule := range []prospectkit.Option{prospectkit.NoSpend(), prospectkit.ReadOnly()} {
-		_, err := newClient(t, untouched(t)).Agents.CreateAndStart(t.Context(), capped(), rule)
+		_, err := tests.NewClient(t, tests.Untouched(t)).Agents.CreateAndStart(t.Context(), tests.Capped(), rule)
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 		require.ErrorContains(t, err, "agents.activate")
 	}
-	_, err = newClient(t, stage(t, otherAgents)).Agents.CreateAndStart(t.Context(), capped(), prospectkit.WithField("prompt", "x"))
-	require.Equal(t, []string{`body cannot be encoded: field "prompt" is set by the call itself`}, refusals(t, err))
+	_, err = tests.NewClient(t, tests.Stage(t, tests.OtherAgents)).Agents.CreateAndStart(t.Context(), tests.Capped(), prospectkit.WithField("prompt", "x"))
+	require.Equal(t, []string{`body cannot be encoded: field "prompt" is set by the call itself`}, tests.Refusals(t, err))
 }
 
 func TestCreateAndStart_Options(t *testing.T) {
 	var info prospectkit.Info
-	s := stage(t, otherAgents, draftSaved, activated)
-	_, err := newClient(t, s).Agents.CreateAndStart(t.Context(), capped(),
+	s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved, activated)
+	_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped(),
 		prospectkit.WithField("yourField", 1), prospectkit.WithInfo(&info), prospectkit.WithRetry(prospectkit.NoRetry))
 	require.NoError(t, err)
-	require.Contains(t, s.sent[1], `"yourField":1`)
-	require.Equal(t, "POST /agents/"+agentID+"/activate", s.sent[2])
+	require.Contains(t, s.Sent[1], `"yourField":1`)
+	require.Equal(t, "POST /agents/"+tests.AgentID+"/activate", s.Sent[2])
 	require.Equal(t, "agents.create-web-monitor", info.Op)
-	s.done()
+	s.Done()
 }
 
 func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		s := stage(t, append([]roundTrip{otherAgents, draftSaved, cutOff}, times(4, sees("initializing"))...)...)
+		s := tests.Stage(t, append([]tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff}, tests.Times(4, tests.Sees("initializing"))...)...)
 		began := time.Now()
-		draft, err := newClient(t, s).Agents.CreateAndStart(ctx, capped())
-		require.Equal(t, agentID, draft.ID)
+		draft, err := tests.NewClient(t, s).Agents.CreateAndStart(ctx, tests.Capped())
+		require.Equal(t, tests.AgentID, draft.ID)
 		start := requireStart(t, err, prospectkit.OutcomeUnknown)
 		require.ErrorIs(t, start, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 7*time.Second, time.Since(began), "the next look would be too late")
-		s.done()
+		s.Done()
 	})
 }
 
@@ -407,7 +388,7 @@ func TestCreateAndStart_StaysUnknown(t *testing.T) {
 			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
 			sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropBefore())
 			sb.Fail("agents.activate", sandbox.Nth(2), sandbox.Status(status, code))
-			draft, err := sandboxClient(t, sb).Agents.CreateAndStart(t.Context(), capped())
+			draft, err := tests.SandboxClient(t, sb).Agents.CreateAndStart(t.Context(), tests.Capped())
 			require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 			require.True(t, draft.Draft())
 			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
@@ -421,44 +402,44 @@ func TestCreateAndStart_StaysUnknown(t *testing.T) {
 func TestEnsureAgent(t *testing.T) {
 	for name, test := range map[string]struct {
 		start      bool
-		steps      []roundTrip
+		steps      []tests.RoundTrip
 		sends      []string
 		created    bool
 		wasStarted bool
 		status     prospectkit.AgentStatus
 	}{
-		"new draft":               {false, []roundTrip{otherAgents, draftSaved}, []string{"list", "create"}, true, false, "initializing"},
-		"new, started":            {true, []roundTrip{otherAgents, draftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
-		"found draft":             {false, []roundTrip{ourDraft}, []string{"list"}, false, false, "initializing"},
-		"found draft, started":    {true, []roundTrip{ourDraft, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"found started":           {true, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"found started, a draft":  {false, []roundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"lost draft":              {false, []roundTrip{otherAgents, cutOff, ourDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"lost, started since":     {true, []roundTrip{otherAgents, cutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
-		"unread draft":            {false, []roundTrip{otherAgents, always(201, "<html>"), ourDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
-		"race for the start":      {true, []roundTrip{ourDraft, always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
-		"race, still processing":  {true, []roundTrip{ourDraft, always(409, envelope("AGENT_PROCESSING")), sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
-		"found without a kind":    {true, []roundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"lost without a kind":     {false, []roundTrip{otherAgents, cutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"taken without a kind":    {false, []roundTrip{otherAgents, nameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"found without a status":  {true, []roundTrip{statusless, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"draft without a status":  {false, []roundTrip{statusless}, []string{"list"}, false, false, ""},
-		"start that tells naught": {true, []roundTrip{ourDraft, always(204, ""), sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"new draft":               {false, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved}, []string{"list", "create"}, true, false, "initializing"},
+		"new, started":            {true, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
+		"found draft":             {false, []tests.RoundTrip{tests.OurDraft}, []string{"list"}, false, false, "initializing"},
+		"found draft, started":    {true, []tests.RoundTrip{tests.OurDraft, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"found started":           {true, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"found started, a draft":  {false, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"lost draft":              {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"lost, started since":     {true, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
+		"unread draft":            {false, []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "<html>"), tests.OurDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
+		"race for the start":      {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"race, still processing":  {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"found without a kind":    {true, []tests.RoundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"lost without a kind":     {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"taken without a kind":    {false, []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"found without a status":  {true, []tests.RoundTrip{statusless, activated}, []string{"list", "activate"}, false, false, "processing"},
+		"draft without a status":  {false, []tests.RoundTrip{statusless}, []string{"list"}, false, false, ""},
+		"start that tells naught": {true, []tests.RoundTrip{tests.OurDraft, tests.Always(204, ""), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
 		"start that was lost first": {
-			true, append(append([]roundTrip{ourDraft, cutOff}, times(8, sees("initializing"))...), always(409, envelope("AGENT_NOT_A_DRAFT")), sees("active")),
+			true, append(append([]tests.RoundTrip{tests.OurDraft, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
 			[]string{"list", "activate", "get", "get", "get", "get", "get", "get", "get", "get", "activate", "get"},
 			false, false, "active",
 		},
-		"lost start": {true, []roundTrip{ourDraft, cutOff, sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"lost start": {true, []tests.RoundTrip{tests.OurDraft, tests.CutOff, tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := stage(t, test.steps...)
-				e, err := newClient(t, s).Agents.Ensure(t.Context(), altered(capped(), func(s *monitorOf) { s.Start = test.start }))
+				s := tests.Stage(t, test.steps...)
+				e, err := tests.NewClient(t, s).Agents.Ensure(t.Context(), tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = test.start }))
 				require.NoError(t, err)
-				require.Equal(t, test.sends, kindsOf(t, s.sent))
-				s.done()
-				require.Equal(t, agentID, e.Agent.ID)
+				require.Equal(t, test.sends, kindsOf(t, s.Sent))
+				s.Done()
+				require.Equal(t, tests.AgentID, e.Agent.ID)
 				require.Equal(t, test.status, e.Agent.Status)
 				require.Equal(t, test.created, e.Created)
 				require.Equal(t, test.wasStarted, e.WasStarted)
@@ -474,7 +455,7 @@ func TestEnsureAgent_Races(t *testing.T) {
 		var all sync.WaitGroup
 		for range 5 {
 			all.Go(func() {
-				e, err := sandboxClient(t, sb).Agents.Ensure(t.Context(), altered(capped(), func(s *monitorOf) { s.Start = true }))
+				e, err := tests.SandboxClient(t, sb).Agents.Ensure(t.Context(), tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true }))
 				if err != nil || e.Agent.Draft() {
 					t.Errorf("%v, %v", e, err)
 				}
@@ -494,49 +475,49 @@ func TestEnsureAgent_Races(t *testing.T) {
 
 // Whatever the kind, it is the activation that spends: the creation saves a draft.
 func TestEnsureAgent_CreatesDraftsOfEveryKind(t *testing.T) {
-	person := discovery()
+	person := tests.Discovery()
 	person.MaxCreditSpend, person.Start = 1000, true
-	people := watcher()
+	people := tests.Watcher()
 	people.MaxCreditSpend, people.Start = 1000, true
-	for _, spec := range []prospectkit.AgentSpec{person, people, altered(capped(), func(s *monitorOf) { s.Start = true })} {
-		s := stage(t, otherAgents, draftSaved, activated)
-		e, err := newClient(t, s).Agents.Ensure(t.Context(), spec)
+	for _, spec := range []prospectkit.AgentSpec{person, people, tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })} {
+		s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved, activated)
+		e, err := tests.NewClient(t, s).Agents.Ensure(t.Context(), spec)
 		require.NoError(t, err)
 		require.True(t, e.Created)
-		require.Contains(t, s.sent[1], `"start":false`)
-		require.Contains(t, s.sent[2], "/activate")
+		require.Contains(t, s.Sent[1], `"start":false`)
+		require.Contains(t, s.Sent[2], "/activate")
 	}
 }
 
 // A draft costs nothing, so that a guard which knows no price does not refuse it.
 func TestEnsureAgent_DraftsNeedNoPrice(t *testing.T) {
-	s := stage(t, otherAgents, draftSaved)
-	_, err := newClient(t, s, prospectkit.WithSpendGuard(spend.NewGuard(1, nil))).Agents.Ensure(t.Context(), monitor())
+	s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved)
+	_, err := tests.NewClient(t, s, prospectkit.WithSpendGuard(spend.NewGuard(1, nil))).Agents.Ensure(t.Context(), tests.Monitor())
 	require.NoError(t, err)
-	s.done()
+	s.Done()
 }
 
 // lastingBook is a journal that cannot note how a call ended.
-type lastingBook struct{ *notebook }
+type lastingBook struct{ *tests.Notebook }
 
-func (lastingBook) Ended(context.Context, string, journal.Outcome) error { return errBroken }
+func (lastingBook) Ended(context.Context, string, journal.Outcome) error { return tests.ErrBroken }
 
 // An activation that the journal keeps in doubt is not sent again.
 func TestEnsureAgent_JournalThatCannotSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := stage(t, append([]roundTrip{ourDraft, cutOff}, times(8, sees("initializing"))...)...)
-		client := newClient(t, s, prospectkit.WithJournal(lastingBook{new(notebook)}))
-		_, err := client.Agents.CreateAndStart(t.Context(), capped())
+		s := tests.Stage(t, append([]tests.RoundTrip{tests.OurDraft, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...)...)
+		client := tests.NewClient(t, s, prospectkit.WithJournal(lastingBook{new(tests.Notebook)}))
+		_, err := client.Agents.CreateAndStart(t.Context(), tests.Capped())
 		_ = requireStart(t, err, prospectkit.OutcomeUnknown)
-		require.ErrorIs(t, err, errBroken)
-		s.done()
+		require.ErrorIs(t, err, tests.ErrBroken)
+		s.Done()
 	})
 }
 
 // A draft whose state the listing does not show is the one that was created.
 func TestResolve_AgentWithoutAStatus(t *testing.T) {
-	client := newClient(t, stage(t, cutOff, statusless))
-	_, err := client.Agents.Create(t.Context(), capped())
+	client := tests.NewClient(t, tests.Stage(t, tests.CutOff, statusless))
+	_, err := client.Agents.Create(t.Context(), tests.Capped())
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
 	r, err := unknown.Resolve(t.Context())
@@ -545,11 +526,11 @@ func TestResolve_AgentWithoutAStatus(t *testing.T) {
 }
 
 func TestEnsureAgent_RefusesBadSpecs(t *testing.T) {
-	_, err := newClient(t, untouched(t)).Agents.Ensure(t.Context(), nil)
-	require.Equal(t, []string{"spec must not be nil"}, refusals(t, err))
-	_, err = newClient(t, untouched(t)).Agents.Ensure(t.Context(), altered(monitor(), func(s *monitorOf) { s.Start = true }))
-	require.Equal(t, []string{startNeedsCap}, refusals(t, err))
-	e, err := newClient(t, stage(t, otherAgents, draftSaved)).Agents.Ensure(t.Context(), monitor())
+	_, err := tests.NewClient(t, tests.Untouched(t)).Agents.Ensure(t.Context(), nil)
+	require.Equal(t, []string{"spec must not be nil"}, tests.Refusals(t, err))
+	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Ensure(t.Context(), tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.Start = true }))
+	require.Equal(t, []string{startNeedsCap}, tests.Refusals(t, err))
+	e, err := tests.NewClient(t, tests.Stage(t, tests.OtherAgents, tests.DraftSaved)).Agents.Ensure(t.Context(), tests.Monitor())
 	require.NoError(t, err)
 	require.True(t, e.Agent.Draft(), "a draft needs no cap")
 }

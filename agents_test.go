@@ -9,15 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 )
-
-// agentJSON is an agent's record in a given state, in its wrapper.
-func agentJSON(status string) string {
-	return `{"agent":{"id":"` + agentID + `","type":"web-monitor","name":"Funding","status":"` + status + `","listId":"` + resultsID + `"}}`
-}
-
-// sees responds with an agent in a given state.
-func sees(status string) roundTrip { return always(200, agentJSON(status)) }
 
 func TestAgents_Create(t *testing.T) {
 	fields := func(f prospectkit.Fields) prospectkit.Fields { return f }
@@ -35,7 +28,7 @@ func TestAgents_Create(t *testing.T) {
 			Filters: prospectkit.Fields{"titleField": []string{"Head of Sales"}},
 		},
 		"agents.create-people-watcher/several-lists": prospectkit.PeopleWatcher{
-			ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListIDs: []string{listID, "65F0C0FFEE65F0C0FFEE65F2"}, Frequency: 7,
+			ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListIDs: []string{tests.ListID, "65F0C0FFEE65F0C0FFEE65F2"}, Frequency: 7,
 			Expires: prospectkit.NeverExpires(), MaxCreditSpend: 1000, Extra: prospectkit.Fields{"phoneField": true},
 		},
 		"agents.create-web-monitor/minimal": prospectkit.WebMonitor{
@@ -50,11 +43,11 @@ func TestAgents_Create(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			before, err := json.Marshal(spec)
 			require.NoError(t, err)
-			agent, err := exchange(t, name).Agents.Create(t.Context(), spec)
+			agent, err := tests.Exchange(t, name).Agents.Create(t.Context(), spec)
 			require.NoError(t, err)
 			kind, _, _ := strings.Cut(strings.TrimPrefix(name, "agents.create-"), "/")
 			require.True(t, strings.HasPrefix(string(agent.Type), kind))
-			require.Equal(t, agentID, agent.ID)
+			require.Equal(t, tests.AgentID, agent.ID)
 			require.True(t, agent.Type.Known())
 			require.Equal(t, agent.Started, !agent.Draft())
 			require.Equal(t, agent.Name, agent.Raw().Text("name"))
@@ -66,18 +59,18 @@ func TestAgents_Create(t *testing.T) {
 }
 
 func TestAgents_CreateRefusedByTheService(t *testing.T) {
-	_, err := exchange(t, "agents.create-people-watcher/one-list").Agents.Create(t.Context(), prospectkit.PeopleWatcher{
-		ListName: "Posts", EventType: prospectkit.WatchPostUpdates, ListID: listID,
+	_, err := tests.Exchange(t, "agents.create-people-watcher/one-list").Agents.Create(t.Context(), prospectkit.PeopleWatcher{
+		ListName: "Posts", EventType: prospectkit.WatchPostUpdates, ListID: tests.ListID,
 	})
 	require.ErrorIs(t, err, prospectkit.CodeAgentSourceListEmpty)
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
-	require.Equal(t, "listId", asError(t, err).Param)
+	require.Equal(t, "listId", tests.AsError(t, err).Param)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }
 
 func TestAgents_CreateNeedsAnID(t *testing.T) {
 	for _, body := range []string{`{"agent":{"name":"Funding"}}`, `{"agent":[]}`, `{}`, `null`, ``} {
-		_, err := newClient(t, always(201, body)).Agents.Create(t.Context(), monitor())
+		_, err := tests.NewClient(t, tests.Always(201, body)).Agents.Create(t.Context(), tests.Monitor())
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost, body)
 	}
 }
@@ -85,7 +78,7 @@ func TestAgents_CreateNeedsAnID(t *testing.T) {
 func TestAgents_Listings(t *testing.T) {
 	for _, wrapper := range []string{"agents", "data", "bare"} {
 		t.Run(wrapper, func(t *testing.T) {
-			page, err := exchange(t, "agents.list/"+wrapper).Agents.Page(t.Context())
+			page, err := tests.Exchange(t, "agents.list/"+wrapper).Agents.Page(t.Context())
 			require.NoError(t, err)
 			require.Len(t, page.Items, 3)
 			require.Equal(t, 1, page.Number)
@@ -95,7 +88,7 @@ func TestAgents_Listings(t *testing.T) {
 			active, legacy, odd := page.Items[0], page.Items[1], page.Items[2]
 			require.Equal(t, prospectkit.AgentTypePeopleWatcher, active.Type)
 			require.Equal(t, prospectkit.AgentStatusActive, active.Status)
-			require.Equal(t, resultsID, active.ListID)
+			require.Equal(t, tests.ResultsID, active.ListID)
 			require.Equal(t, 12, active.ContactsFound)
 			require.True(t, active.Started)
 			require.Empty(t, legacy.Type, "a legacy kind reads null")
@@ -107,7 +100,7 @@ func TestAgents_Listings(t *testing.T) {
 			require.Zero(t, odd.ContactsFound, "retyped fields read zero")
 			require.Contains(t, string(odd.Raw().Raw()), `"contactsFound": "many"`)
 
-			all, err := prospectkit.Collect(exchange(t, "agents.list/"+wrapper).Agents.All(t.Context()), 10)
+			all, err := prospectkit.Collect(tests.Exchange(t, "agents.list/"+wrapper).Agents.All(t.Context()), 10)
 			require.NoError(t, err)
 			require.Equal(t, page.Items, all)
 		})
@@ -116,94 +109,94 @@ func TestAgents_Listings(t *testing.T) {
 
 func TestAgents_ListingsThatShowNoAgents(t *testing.T) {
 	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
-		client := newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, err := client.Agents.Page(t.Context())
 		require.Error(t, err, body)
-		require.Equal(t, 200, asError(t, err).Status, body)
+		require.Equal(t, 200, tests.AsError(t, err).Status, body)
 	}
 	for _, body := range []string{`{"agents":[]}`, `[]`, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`} {
-		page, err := newClient(t, always(200, body)).Agents.Page(t.Context())
+		page, err := tests.NewClient(t, tests.Always(200, body)).Agents.Page(t.Context())
 		require.NoError(t, err, body)
 		require.Empty(t, page.Items, body)
 	}
 }
 
 func TestAgents_AllOverPages(t *testing.T) {
-	page := func(items, pagination string) roundTrip {
-		return always(200, `{"data":[`+items+`],"pagination":{`+pagination+`}}`)
+	page := func(items, pagination string) tests.RoundTrip {
+		return tests.Always(200, `{"data":[`+items+`],"pagination":{`+pagination+`}}`)
 	}
 	one, two := `{"id":"65f0c0ffee65f0c0ffee6a01","name":"A"}`, `{"id":"65f0c0ffee65f0c0ffee6a02","name":"B"}`
-	for name, steps := range map[string][]roundTrip{
+	for name, steps := range map[string][]tests.RoundTrip{
 		"totals": {
 			page(one, `"pageNum":1,"totalPages":2,"totalRecords":2`), page(two, `"pageNum":2,"totalPages":2,"totalRecords":2`),
 		},
 		"no totals": {page(one, `"pageNum":1`), page(two, `"pageNum":2`), page("", `"pageNum":3`)},
 	} {
-		s := stage(t, steps...)
+		s := tests.Stage(t, steps...)
 		var names []string
-		for agent, err := range newClient(t, s).Agents.All(t.Context()) {
+		for agent, err := range tests.NewClient(t, s).Agents.All(t.Context()) {
 			require.NoError(t, err)
 			names = append(names, agent.Name)
 		}
 		require.Equal(t, []string{"A", "B"}, names, name)
-		require.Equal(t, []string{"GET /agents", "GET /agents?pageNum=2"}, s.sent[:2], name)
-		s.done()
+		require.Equal(t, []string{"GET /agents", "GET /agents?pageNum=2"}, s.Sent[:2], name)
+		s.Done()
 	}
-	all, err := prospectkit.Collect(newClient(t, page(one, `"next":"elsewhere"`)).Agents.All(t.Context()), 10)
+	all, err := prospectkit.Collect(tests.NewClient(t, page(one, `"next":"elsewhere"`)).Agents.All(t.Context()), 10)
 	require.NoError(t, err)
 	require.Len(t, all, 1, "with no page numbers there is nothing to go on with")
 
-	_, err = prospectkit.Collect(newClient(t, page(one, `"pageNum":1`)).Agents.All(t.Context()), 10)
+	_, err = prospectkit.Collect(tests.NewClient(t, page(one, `"pageNum":1`)).Agents.All(t.Context()), 10)
 	require.ErrorContains(t, err, "asked for page 2, got page 1", "the assumed parameter is ignored: an error, not an endless walk")
 }
 
 func TestAgents_Get(t *testing.T) {
-	agent, err := exchange(t, "agents.get/wrapped").Agents.Get(t.Context(), agentID)
+	agent, err := tests.Exchange(t, "agents.get/wrapped").Agents.Get(t.Context(), tests.AgentID)
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.AgentStatusActive, agent.Status)
 	require.Equal(t, 7, agent.Raw().Int("notInTheDocument.deep"))
 	require.False(t, agent.Draft())
 
-	agent, err = exchange(t, "agents.get/bare").Agents.Get(t.Context(), agentID)
+	agent, err = tests.Exchange(t, "agents.get/bare").Agents.Get(t.Context(), tests.AgentID)
 	require.NoError(t, err)
 	require.True(t, agent.Draft())
 	require.Empty(t, agent.Type)
 
-	_, err = exchange(t, "agents.get/missing").Agents.Get(t.Context(), agentID)
+	_, err = tests.Exchange(t, "agents.get/missing").Agents.Get(t.Context(), tests.AgentID)
 	require.ErrorIs(t, err, prospectkit.CodeAgentNotFound)
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 }
 
 func TestAgents_Adjust(t *testing.T) {
-	adjusted, err := exchange(t, "agents.adjust/draft").Agents.Adjust(t.Context(), agentID, prospectkit.Fields{
+	adjusted, err := tests.Exchange(t, "agents.adjust/draft").Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{
 		"maxCreditSpend": 2000, "expirationDate": prospectkit.NeverExpires(),
 	})
 	require.NoError(t, err)
 	require.True(t, adjusted.Bool("whatever.came"))
 
-	_, err = exchange(t, "agents.adjust/processing").Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"maxCreditSpend": 2000})
+	_, err = tests.Exchange(t, "agents.adjust/processing").Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"maxCreditSpend": 2000})
 	require.ErrorIs(t, err, prospectkit.CodeAgentProcessing)
 
-	_, err = newClient(t, untouched(t)).Agents.Adjust(t.Context(), agentID, prospectkit.Fields{"x": prospectkit.ExpiresOn(2027, time.February, 30)})
-	require.Equal(t, []string{"expirationDate is 2027-02-30, which is not a date"}, refusals(t, err))
+	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": prospectkit.ExpiresOn(2027, time.February, 30)})
+	require.Equal(t, []string{"expirationDate is 2027-02-30, which is not a date"}, tests.Refusals(t, err))
 }
 
 func TestAgents_Activate(t *testing.T) {
-	agent, err := exchange(t, "agents.activate/agent").Agents.Activate(t.Context(), agentID)
+	agent, err := tests.Exchange(t, "agents.activate/agent").Agents.Activate(t.Context(), tests.AgentID)
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
-	require.Equal(t, resultsID, agent.ListID)
+	require.Equal(t, tests.ResultsID, agent.ListID)
 
-	agent, err = exchange(t, "agents.activate/nothing").Agents.Activate(t.Context(), agentID)
+	agent, err = tests.Exchange(t, "agents.activate/nothing").Agents.Activate(t.Context(), tests.AgentID)
 	require.NoError(t, err)
-	require.Equal(t, &prospectkit.Agent{ID: agentID}, agent, "all that is known")
+	require.Equal(t, &prospectkit.Agent{ID: tests.AgentID}, agent, "all that is known")
 
-	agent, err = exchange(t, "agents.activate/something-else").Agents.Activate(t.Context(), agentID)
+	agent, err = tests.Exchange(t, "agents.activate/something-else").Agents.Activate(t.Context(), tests.AgentID)
 	require.NoError(t, err)
-	require.Equal(t, agentID, agent.ID)
+	require.Equal(t, tests.AgentID, agent.ID)
 	require.JSONEq(t, `["queued"]`, string(agent.Raw().Raw()))
 
-	_, err = exchange(t, "agents.activate/short-of-credits").Agents.Activate(t.Context(), agentID)
+	_, err = tests.Exchange(t, "agents.activate/short-of-credits").Agents.Activate(t.Context(), tests.AgentID)
 	require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
 	require.ErrorIs(t, err, prospectkit.ErrInsufficientCredits)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
@@ -211,94 +204,94 @@ func TestAgents_Activate(t *testing.T) {
 
 func TestAgents_Pause(t *testing.T) {
 	path := "/business/agents/{agentId}/yours"
-	paused, err := exchange(t, "agents.pause/your-path").Agents.Pause(t.Context(), agentID,
+	paused, err := tests.Exchange(t, "agents.pause/your-path").Agents.Pause(t.Context(), tests.AgentID,
 		prospectkit.WithRoute("PUT "+path), prospectkit.WithField("yourField", true))
 	require.NoError(t, err)
 	require.True(t, paused.Bool("ok"))
 
-	_, err = exchange(t, "agents.pause/draft").Agents.Pause(t.Context(), agentID, prospectkit.WithRoute("POST "+path))
+	_, err = tests.Exchange(t, "agents.pause/draft").Agents.Pause(t.Context(), tests.AgentID, prospectkit.WithRoute("POST "+path))
 	require.ErrorIs(t, err, prospectkit.CodeAgentNotRunning)
 	var refused *prospectkit.Error
 	require.ErrorAs(t, err, &refused)
 	require.Equal(t, []string{"POST", path}, []string{refused.Method, refused.Route}, "errors name the caller's route")
 
-	agents := newClient(t, untouched(t)).Agents
+	agents := tests.NewClient(t, tests.Untouched(t)).Agents
 	for want, route := range map[string]string{
 		`method is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`: "GET " + path,
 		"path has 0 parameters, the call has 1 ids":                       "POST /business/agents/pause",
 		"WithRoute must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace": "POST /business/{agentId}/../x",
 	} {
-		_, err := agents.Pause(t.Context(), agentID, prospectkit.WithRoute(route))
-		require.Contains(t, refusals(t, err), want)
+		_, err := agents.Pause(t.Context(), tests.AgentID, prospectkit.WithRoute(route))
+		require.Contains(t, tests.Refusals(t, err), want)
 	}
-	_, err = agents.Pause(t.Context(), agentID)
-	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, refusals(t, err))
+	_, err = agents.Pause(t.Context(), tests.AgentID)
+	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, tests.Refusals(t, err))
 	_, err = agents.Pause(t.Context(), "short", prospectkit.WithRoute("POST "+path))
-	require.Equal(t, []string{"agentId must be 24 hexadecimal digits"}, refusals(t, err))
+	require.Equal(t, []string{"agentId must be 24 hexadecimal digits"}, tests.Refusals(t, err))
 }
 
 func TestAgents_Autocomplete(t *testing.T) {
-	found, err := exchange(t, "agents.autocomplete/region").Agents.Autocomplete(t.Context(), prospectkit.AutocompleteRegion,
+	found, err := tests.Exchange(t, "agents.autocomplete/region").Agents.Autocomplete(t.Context(), prospectkit.AutocompleteRegion,
 		prospectkit.WithQuery("yourText", "Ber lin"), prospectkit.WithQuery("more", "B&n"))
 	require.NoError(t, err)
 	require.Contains(t, string(found.Raw()), "Berlin, Germany")
 
-	s := stage(t, times(4, always(200, `[]`))...)
-	client := newClient(t, s)
+	s := tests.Stage(t, tests.Times(4, tests.Always(200, `[]`))...)
+	client := tests.NewClient(t, s)
 	fields := []prospectkit.AutocompleteField{prospectkit.AutocompleteRegion, prospectkit.AutocompleteIndustry, prospectkit.AutocompleteTitle, "later"}
 	for i, field := range fields {
 		_, err := client.Agents.Autocomplete(t.Context(), field)
 		require.NoError(t, err)
-		require.Equal(t, "GET /agents/autocomplete?field="+string(field), s.sent[i])
+		require.Equal(t, "GET /agents/autocomplete?field="+string(field), s.Sent[i])
 	}
-	_, err = newClient(t, untouched(t)).Agents.Autocomplete(t.Context(), "")
-	require.Equal(t, []string{"field is required"}, refusals(t, err))
+	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Autocomplete(t.Context(), "")
+	require.Equal(t, []string{"field is required"}, tests.Refusals(t, err))
 }
 
 func TestAgents_IDsAreChecked(t *testing.T) {
-	agents := newClient(t, untouched(t)).Agents
-	for _, id := range []string{"", "65f0", "../../../../business/me", strings.Repeat("g", 24), listID + "0"} {
+	agents := tests.NewClient(t, tests.Untouched(t)).Agents
+	for _, id := range []string{"", "65f0", "../../../../business/me", strings.Repeat("g", 24), tests.ListID + "0"} {
 		_, get := agents.Get(t.Context(), id)
 		_, adjust := agents.Adjust(t.Context(), id, prospectkit.Fields{})
 		_, activate := agents.Activate(t.Context(), id)
 		_, settled := agents.WaitSettled(t.Context(), id)
 		_, rows := prospectkit.Collect(agents.Rows(t.Context(), id, prospectkit.RowsParams{}), 1)
 		for _, err := range []error{get, adjust, activate, settled, rows} {
-			require.Contains(t, refusals(t, err), "agentId must be 24 hexadecimal digits", id)
+			require.Contains(t, tests.Refusals(t, err), "agentId must be 24 hexadecimal digits", id)
 		}
 	}
 }
 
 func TestAgents_SafetyModes(t *testing.T) {
-	started := monitor()
+	started := tests.Monitor()
 	started.Start, started.Unlimited = true, true
-	noSpend := newClient(t, always(201, agentJSON("initializing")), prospectkit.NoSpend())
-	_, err := noSpend.Agents.Create(t.Context(), monitor())
+	noSpend := tests.NewClient(t, tests.Always(201, tests.AgentJSON("initializing")), prospectkit.NoSpend())
+	_, err := noSpend.Agents.Create(t.Context(), tests.Monitor())
 	require.NoError(t, err, "a draft is free")
 
-	refused := newClient(t, untouched(t), prospectkit.NoSpend())
+	refused := tests.NewClient(t, tests.Untouched(t), prospectkit.NoSpend())
 	_, start := refused.Agents.Create(t.Context(), started)
-	_, activate := refused.Agents.Activate(t.Context(), agentID)
+	_, activate := refused.Agents.Activate(t.Context(), tests.AgentID)
 	_, both := refused.Agents.CreateAndStart(t.Context(), started)
 	for _, err := range []error{start, activate, both} {
 		var rule *prospectkit.RefusedError
 		require.ErrorAs(t, err, &rule)
 		require.Equal(t, prospectkit.RuleNoSpend, rule.Rule)
 	}
-	_, err = newClient(t, untouched(t), prospectkit.ReadOnly()).Agents.Create(t.Context(), monitor())
+	_, err = tests.NewClient(t, tests.Untouched(t), prospectkit.ReadOnly()).Agents.Create(t.Context(), tests.Monitor())
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 
-	_, err = newClient(t, untouched(t)).Agents.Create(t.Context(), started, prospectkit.AllowRetryUnknown())
+	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Create(t.Context(), started, prospectkit.AllowRetryUnknown())
 	require.ErrorContains(t, err, string(prospectkit.RuleRetryUnknown), "what spends is never repeated")
-	_, err = newClient(t, always(201, agentJSON("initializing"))).Agents.Create(t.Context(), monitor(), prospectkit.AllowRetryUnknown())
+	_, err = tests.NewClient(t, tests.Always(201, tests.AgentJSON("initializing"))).Agents.Create(t.Context(), tests.Monitor(), prospectkit.AllowRetryUnknown())
 	require.NoError(t, err)
 }
 
 func TestAgents_Rows(t *testing.T) {
 	rows := `{"entityType":"contactList","data":[{"id":"65f0c0ffee65f0c0ffee7001","firstName":"Ada"}],"pagination":{"pageNum":1,"totalPages":1}}`
-	s := stage(t, sees("active"), always(200, rows), sees("active"), always(200, rows))
-	seq := newClient(t, s).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{Limit: 10}, prospectkit.WithRetry(prospectkit.NoRetry))
-	require.Empty(t, s.sent, "nothing before the first range")
+	s := tests.Stage(t, tests.Sees("active"), tests.Always(200, rows), tests.Sees("active"), tests.Always(200, rows))
+	seq := tests.NewClient(t, s).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{Limit: 10}, prospectkit.WithRetry(prospectkit.NoRetry))
+	require.Empty(t, s.Sent, "nothing before the first range")
 	for range 2 {
 		for row, err := range seq {
 			require.NoError(t, err)
@@ -306,11 +299,11 @@ func TestAgents_Rows(t *testing.T) {
 			break
 		}
 	}
-	require.Equal(t, []string{"GET /agents/" + agentID, "GET /lists/" + resultsID + "/rows?limit=10&pageNum=1"}, s.sent[:2])
-	s.done()
+	require.Equal(t, []string{"GET /agents/" + tests.AgentID, "GET /lists/" + tests.ResultsID + "/rows?limit=10&pageNum=1"}, s.Sent[:2])
+	s.Done()
 
-	draft := always(200, `{"agent":{"id":"`+agentID+`","status":"initializing","listId":null}}`)
-	_, err := prospectkit.Collect(newClient(t, draft).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
+	draft := tests.Always(200, `{"agent":{"id":"`+tests.AgentID+`","status":"initializing","listId":null}}`)
+	_, err := prospectkit.Collect(tests.NewClient(t, draft).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{}), 1)
 	var never *prospectkit.Error
 	require.ErrorAs(t, err, &never)
 	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
@@ -318,8 +311,8 @@ func TestAgents_Rows(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, prospectkit.ActionAfterState, never.Advice().Action)
 
-	listless := always(200, `{"agent":{"status":"active"}}`)
-	_, err = prospectkit.Collect(newClient(t, listless).Agents.Rows(t.Context(), agentID, prospectkit.RowsParams{}), 1)
+	listless := tests.Always(200, `{"agent":{"status":"active"}}`)
+	_, err = prospectkit.Collect(tests.NewClient(t, listless).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{}), 1)
 	require.ErrorContains(t, err, "the agent has no listId")
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 }

@@ -27,9 +27,14 @@ import (
 // service is what the services of a client share.
 type service struct{ conf *config }
 
-// do makes a call, and returns its response. want is optional: at most one is used.
-func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*T, error) {
-	c, err := doCall(ctx, conf, o, in, opts, want...)
+// do makes a call, and returns its response.
+func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
+	return doExpecting(ctx, conf, o, in, opts, expected[T]{})
+}
+
+// doExpecting makes a call of whose response the method knows more than its type.
+func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected[T]) (*T, error) {
+	c, err := doCall(ctx, conf, o, in, opts, want)
 	if err != nil {
 		return nil, err
 	}
@@ -84,12 +89,9 @@ func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 }
 
 // doCall makes a call. Every request of this package goes through it.
-func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want ...expected[T]) (*callOf[T], error) {
-	c := new(callOf[T])
-	if len(want) > 0 {
-		c.want = want[0]
-	}
-	c.response, c.shape = c, cmp.Or(c.want.shape, o.Shape)
+func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected[T]) (*callOf[T], error) {
+	c := &callOf[T]{want: want}
+	c.expects, c.shape = c, cmp.Or(want.shape, o.Shape)
 	err := c.prepare(ctx, conf, o, in, opts)
 	c.runHooks()
 	if err == nil {
@@ -266,7 +268,7 @@ func (c *call) askGate(gate Gate) (err error) {
 }
 
 // run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go: admit,
-// reserveAndJournal, openUpload, send, recordAttempt with readResponse and decideNext. Between
+// reserveAndJournal, openUpload, send, recordAttempt with readResult and decideNext. Between
 // two, the loop asks whether c.next retries, and sleeps c.pause. If a panic or runtime.Goexit of the caller's code passes,
 // the outcome is noted here, because no result is made.
 func (c *call) run() error {
@@ -350,7 +352,7 @@ func (c *call) finish(loopErr error) error {
 	if info := c.opts.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: ratelimit.Surface(c.op.Surface), Status: c.status,
-			Header: c.secrets().Header(c.headers), RequestID: c.requestID, Rate: c.rate,
+			Header: c.secrets().Header(c.respHeader), RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
 		}
@@ -367,7 +369,7 @@ func (c *call) result(loopErr error) error {
 	case c.done: // whatever came before
 		return nil
 	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
-		if c.response.confirmed() {
+		if c.expects.confirmed() {
 			return nil
 		}
 		e := c.asError()
@@ -409,7 +411,7 @@ func (c *call) noteEnd(err error) {
 	if c.in.spent != nil && c.in.spent(err) {
 		spent = journal.Applied
 	}
-	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.response.results()) == nil {
+	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.expects.results()) == nil {
 		outcome = known
 	}
 }

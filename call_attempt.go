@@ -96,6 +96,9 @@ func (c *call) admit(a *attempt) error {
 		return nil
 	}
 	err := c.enqueue(a, want) // there is no room: this tells how long the wait would be, for the event
+	if err == nil {
+		return nil
+	}
 	full, ok := errors.AsType[*budget.WaitTooLongError](err)
 	if !ok || c.opts.maxWait == 0 {
 		return c.notAdmitted(err)
@@ -110,7 +113,10 @@ func (c *call) admit(a *attempt) error {
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
-	return c.notAdmitted(err)
+	if err != nil {
+		return c.notAdmitted(err)
+	}
+	return nil
 }
 
 // contextEnd returns the end of the context, which keeps an attempt from being sent.
@@ -127,8 +133,10 @@ func (c *call) needKey() error {
 	if !keys.Changes() {
 		return nil
 	}
-	_, err := keys.Get(c.ctx, c.timeout)
-	return c.keepBack(RuleToken, c.redactError(err))
+	if _, err := keys.Get(c.ctx, c.timeout); err != nil {
+		return c.keepBack(RuleToken, c.redactError(err))
+	}
+	return nil
 }
 
 var errSameKey error = redact.OwnError("the token source has no other key")
@@ -157,12 +165,14 @@ func (c *call) reserveAndJournal(now time.Time) error {
 		return err
 	}
 	if c.journaled() {
-		if err := c.keepBack(RuleJournal, c.conf.journal.Sending(c.ctx, c.ticket())); err != nil {
-			return err
+		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {
+			return c.keepBack(RuleJournal, err)
 		}
 	}
 	if c.in.lookup.Digest != "" {
-		return c.keepBack(RuleJournal, c.onlyApproval())
+		if err := c.onlyApproval(); err != nil {
+			return c.keepBack(RuleJournal, err)
+		}
 	}
 	return nil
 }
@@ -189,9 +199,11 @@ func (c *call) reserve() error {
 	cost := c.in.cost
 	cost.Agent = cmp.Or(cost.Agent, c.opts.starts)
 	cost.ID, cost.Op, cost.IDs, cost.Body, cost.Repeats = c.ticket().ID, c.op.Name, c.in.ids, c.body, c.op.FreeRead()
-	err := c.conf.guard.Reserve(c.ctx, cost)
-	c.reserved = err == nil
-	return c.keepBack(RuleSpendGuard, err)
+	if err := c.conf.guard.Reserve(c.ctx, cost); err != nil {
+		return c.keepBack(RuleSpendGuard, err)
+	}
+	c.reserved = true
+	return nil
 }
 
 // journaled reports whether the call needs a ticket before it is sent.
@@ -202,11 +214,9 @@ func (c *call) journaled() bool {
 // keepBack keeps an attempt from being sent. Before the first attempt, that makes the call a refusal. Later, it is
 // added to the cause of the last attempt.
 func (c *call) keepBack(rule SafetyRule, cause error) error {
-	switch {
-	case cause == nil:
-	case len(c.attempts) == 0:
+	if len(c.attempts) == 0 {
 		c.rule, c.ruleErr = rule, cause
-	default:
+	} else {
 		c.cause = errtext.With(c.cause, fmt.Errorf("%s: %w", string(rule), cause))
 	}
 	return cause
@@ -221,9 +231,6 @@ func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 
 // notAdmitted records why an attempt was not admitted.
 func (c *call) notAdmitted(err error) error {
-	if err == nil {
-		return nil
-	}
 	full, ok := errors.AsType[*budget.WaitTooLongError](err)
 	if !ok {
 		why := err
@@ -249,26 +256,35 @@ func (a *attempt) openUpload() (err error) {
 	return err
 }
 
+// send sends the request within the time limit of an attempt, and reads the whole response.
 func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Response, err error) {
-	c, conf := a.call, a.call.conf
+	c := a.call
 	defer func() { a.delivery = a.delivered(resp, err) }() // after all other defers, also if a user's transport panics
 	ctx, cancel := context.WithCancelCause(req.Context())
 	defer cancel(nil)
 	timer := time.AfterFunc(c.timeout, func() { cancel(timeLimitError(c.timeout)) })
 	defer timer.Stop()
-	if whole := conf.wholeAttempt; whole > 0 {
+	if whole := c.conf.wholeAttempt; whole > 0 {
 		defer time.AfterFunc(whole, func() { cancel(timeLimitError(whole)) }).Stop()
 	}
+	a.trace.Hooked = c.conf.ownTransport != nil
+	a.prepareRequest(httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel)), req)
+	a.dumpRequest(&a.request)
+	a.exchangeWith(ctx, base, timer)
+	a.explain(ctx, base)
+	return a.Response, a.Err
+}
 
-	a.trace.Hooked = conf.ownTransport != nil
-	hooks := a.trace.Hooks(c.op.FreeRead(), cancel)
-	a.request = *req.WithContext(httptrace.WithClientTrace(ctx, hooks))
-	req = &a.request
+// prepareRequest makes the request of the attempt from that of the loop: with the header of the call, the key and the file.
+func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
+	c := a.call
+	a.request = *of.WithContext(ctx)
+	req := &a.request
 	req.Host = req.URL.Host
-	if conf.httpClient.Jar == nil {
+	if c.conf.httpClient.Jar == nil {
 		req.Header = c.header
 	}
-	if keys := conf.keys(); keys.Changes() {
+	if keys := c.conf.keys(); keys.Changes() {
 		c.key = keys.Current()
 		req.Header = req.Header.Clone()
 		req.Header["Authorization"] = c.key.Header()
@@ -280,17 +296,22 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	if a.upload != nil {
 		req.Body, req.ContentLength = a.upload, c.in.upload.Length
 	}
-	a.dumpRequest(req)
+}
 
-	x := &a.exchange
-	x.Base, x.Request, x.Upload = base, req, a.upload
-	x.Limit, x.Timer, x.Silence = conf.maxBody, timer, c.timeout
-	if conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
+// exchangeWith makes the HTTP exchange, or abandons it if it outlives its context.
+func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, timer *time.Timer) {
+	c, x := a.call, &a.exchange
+	x.Base, x.Request, x.Upload = base, &a.request, a.upload
+	x.Limit, x.Timer, x.Silence = c.conf.maxBody, timer, c.timeout
+	if c.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
 	} else if a.Result, a.abandoned = x.DoOrAbandon(ctx); a.abandoned {
 		c.header = c.header.Clone() // the abandoned exchange may still write to this one
 	}
+}
 
+// explain gives a failed exchange the error that says why it failed: net/http only reports a cancelled context.
+func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	a.truncated = a.upload != nil && a.upload.Withhold()
 	a.Err = redact.WithoutURL(a.Err)
 	if a.Err != nil && !a.abandoned {
@@ -298,14 +319,13 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	}
 	a.expired = ctx.Err() != nil
 	ended := context.Cause(ctx)
-	if _, late := errors.AsType[timeLimitError](ended); late || errors.Is(ended, exchange.ErrReplay) { // net/http only reports a cancelled context
+	if _, late := errors.AsType[timeLimitError](ended); late || errors.Is(ended, exchange.ErrReplay) {
 		if a.Err != nil {
 			a.Err = ended
 		} else if a.BodyErr != nil {
 			a.BodyErr = ended
 		}
 	}
-	return a.Response, a.Err
 }
 
 // title names the attempt in a dump.
@@ -352,23 +372,49 @@ func (a *attempt) delivered(resp *http.Response, err error) event.Delivery {
 func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	now := time.Now()
 	a.ended = now
-	try := Attempt{At: a.began, Duration: now.Sub(a.began), Delivery: a.delivery}
 	if c.status != 0 {
 		earlier := c.errorResponse
 		c.earlier = &earlier
 	}
 	c.status, c.errorResponse = 0, Error{}
 	if resp != nil {
-		c.status, c.headers = resp.StatusCode, resp.Header
-		if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now)); a.hasRateHeaders {
-			c.rate = c.surface.observe(a.rate, now)
-		}
-		try.Status = resp.StatusCode
-		if info := c.opts.info; info != nil && info.MaxBody > 0 {
-			info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
-			info.BodyCut = info.BodyCut || a.BodyErr != nil
-		}
+		c.noteResponse(a, resp, now)
 	}
+	c.readResult(a, resp, err, now)
+	if a.hasRateHeaders || c.done || c.isServiceEnvelope(a) { // a Date of another server tells nothing
+		c.conf.clock.Hear(c.respHeader, now)
+	}
+	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
+	try := Attempt{
+		At: a.began, Duration: now.Sub(a.began), Status: c.status, Code: c.errorResponse.Code, Delivery: a.delivery, Err: c.cause,
+	}
+	c.attempts = append(c.attempts, try)
+	c.emit(Event{
+		Kind: event.KindAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
+		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
+	})
+	if resp != nil && a.BodyErr == nil {
+		c.emitUndocumented(resp, *a.Body)
+	}
+	if !c.done {
+		c.decideNext(a, resp, err, now)
+	}
+}
+
+// noteResponse records what a response of any status tells: its header, the rate limit, and its body for WithInfo.
+func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
+	c.status, c.respHeader = resp.StatusCode, resp.Header
+	if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now)); a.hasRateHeaders {
+		c.rate = c.surface.observe(a.rate, now)
+	}
+	if info := c.opts.info; info != nil && info.MaxBody > 0 {
+		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
+		info.BodyCut = info.BodyCut || a.BodyErr != nil
+	}
+}
+
+// readResult reads the response of an attempt, and records why there is none that can be used.
+func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.Time) {
 	if c.cause = c.redactError(cmp.Or(err, a.BodyErr)); c.cause != nil {
 		c.cause = c.withContextErr(c.cause)
 	}
@@ -385,44 +431,28 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 			c.surface.allowance.Succeeded()
 		}
 	}
-	if a.hasRateHeaders || c.done || c.isServiceEnvelope(a) { // a Date of another server tells nothing
-		c.conf.clock.Hear(c.headers, now)
-	}
-	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
-	try.Code, try.Err = c.errorResponse.Code, c.cause
-	c.attempts = append(c.attempts, try)
-	c.emit(Event{
-		Kind: event.KindAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
-		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
-	})
-	if resp != nil && a.BodyErr == nil {
-		c.emitUndocumented(resp, *a.Body)
-	}
-	if !c.done {
-		c.decideNext(a, resp, err, now)
-	}
 }
 
 // reportToBudget tells the budget the outcome of an attempt.
 func (c *call) reportToBudget(a *attempt, resp *http.Response) {
-	seen := &a.report.Observation
-	*seen = budget.NoFigures
-	seen.Replays = a.trace.Replays()
+	result := &a.report.Observation
+	*result = budget.NoFigures
+	result.Replays = a.trace.Replays()
 	switch {
 	case resp != nil:
 		if rate := a.rate; a.hasRateHeaders {
-			seen.Limit, seen.Remaining = rate.Limit, rate.Remaining
-			seen.Reset, seen.HasReset = rate.Reset, rate.HasReset
+			result.Limit, result.Remaining = rate.Limit, rate.Remaining
+			result.Reset, result.HasReset = rate.Reset, rate.HasReset
 		}
-		seen.RateLimited = resp.StatusCode == http.StatusTooManyRequests
-		seen.RetryAfter, seen.HasRetry = c.surfaceHold, seen.RateLimited
-		if seen.RateLimited {
-			seen.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
+		result.RateLimited = resp.StatusCode == http.StatusTooManyRequests
+		result.RetryAfter, result.HasRetry = c.surfaceHold, result.RateLimited
+		if result.RateLimited {
+			result.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
 		}
 	case a.delivery == event.DeliveryNotSent:
-		seen.NotSent = true
+		result.NotSent = true
 	default:
-		seen.Lost = true
+		result.Lost = true
 	}
 	if a.ended.IsZero() { // nothing was recorded
 		a.ended = time.Now()

@@ -1,10 +1,8 @@
 package prospectkit_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
@@ -16,32 +14,15 @@ import (
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
 
 // What these allocate is held against testdata/allocations.txt: see internal/cmd/allocations.
 
-// canned gives the same response to every request, at the least cost to the benchmark.
-type canned struct {
-	status int
-	header http.Header
-	body   []byte
-}
-
-func serve(status int, body string) *canned {
-	return &canned{status, http.Header{"Content-Type": {"application/json"}}, []byte(body)}
-}
-
-func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: c.status, ProtoMajor: 1, ProtoMinor: 1, Header: c.header, Request: r,
-		Body: io.NopCloser(bytes.NewReader(c.body)), ContentLength: int64(len(c.body)),
-	}, nil
-}
-
 // cannedPages are the pages of a collection.
-type cannedPages []*canned
+type cannedPages []*tests.Canned
 
 func (c cannedPages) RoundTrip(r *http.Request) (*http.Response, error) {
 	_, number, _ := strings.Cut(r.URL.RawQuery, "pageNum=")
@@ -96,7 +77,7 @@ func pageOfRows(b *testing.B, n int) string {
 }
 
 func BenchmarkGet(b *testing.B) {
-	client := newClient(b, serve(http.StatusOK, oneUser))
+	client := tests.NewClient(b, tests.Serve(http.StatusOK, tests.OneUser))
 	b.ReportAllocs()
 	for b.Loop() {
 		_, err := client.Account.Me(b.Context())
@@ -105,16 +86,16 @@ func BenchmarkGet(b *testing.B) {
 }
 
 func BenchmarkErrorResponse(b *testing.B) {
-	client := newClient(b, serve(http.StatusNotFound, envelope("LIST_NOT_FOUND")))
+	client := tests.NewClient(b, tests.Serve(http.StatusNotFound, tests.Envelope("LIST_NOT_FOUND")))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := client.Lists.Get(b.Context(), listID, prospectkit.GetListParams{})
+		_, err := client.Lists.Get(b.Context(), tests.ListID, prospectkit.GetListParams{})
 		hold(b, errors.Is(err, prospectkit.CodeListNotFound))
 	}
 }
 
 func BenchmarkLists(b *testing.B) {
-	client := newClient(b, serve(http.StatusOK, pageOfLists(100)))
+	client := tests.NewClient(b, tests.Serve(http.StatusOK, pageOfLists(100)))
 	b.ReportAllocs()
 	for b.Loop() {
 		page, err := client.Lists.Page(b.Context(), prospectkit.ListsParams{})
@@ -127,9 +108,9 @@ func BenchmarkWalk(b *testing.B) {
 	const pages, each = 100, 1000
 	answers := make(cannedPages, pages)
 	for i := range answers {
-		answers[i] = serve(http.StatusOK, joinedPage(someLists(i*each, each), i+1, pages))
+		answers[i] = tests.Serve(http.StatusOK, joinedPage(someLists(i*each, each), i+1, pages))
 	}
-	client := newClient(b, answers)
+	client := tests.NewClient(b, answers)
 	b.ReportAllocs()
 	for b.Loop() {
 		n := 0
@@ -157,28 +138,28 @@ func BenchmarkSeen(b *testing.B) {
 }
 
 func BenchmarkRows(b *testing.B) {
-	client := newClient(b, serve(http.StatusOK, pageOfRows(b, 100)))
+	client := tests.NewClient(b, tests.Serve(http.StatusOK, pageOfRows(b, 100)))
 	b.Run("kept", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			page, err := client.Lists.RowsPage(b.Context(), listID, prospectkit.RowsParams{})
+			page, err := client.Lists.RowsPage(b.Context(), tests.ListID, prospectkit.RowsParams{})
 			hold(b, err == nil && len(page.Items) == 100)
 		}
 	})
 	b.Run("compressed", func(b *testing.B) {
-		packed := serve(http.StatusOK, zip(pageOfRows(b, 100)))
-		packed.header.Set("Content-Encoding", "gzip")
-		client := newClient(b, packed)
+		packed := tests.Serve(http.StatusOK, tests.Zip(pageOfRows(b, 100)))
+		packed.Header.Set("Content-Encoding", "gzip")
+		client := tests.NewClient(b, packed)
 		b.ReportAllocs()
 		for b.Loop() {
-			page, err := client.Lists.RowsPage(b.Context(), listID, prospectkit.RowsParams{})
+			page, err := client.Lists.RowsPage(b.Context(), tests.ListID, prospectkit.RowsParams{})
 			hold(b, err == nil && len(page.Items) == 100)
 		}
 	})
 	b.Run("read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			page, err := client.Lists.RowsPage(b.Context(), listID, prospectkit.RowsParams{})
+			page, err := client.Lists.RowsPage(b.Context(), tests.ListID, prospectkit.RowsParams{})
 			hold(b, err == nil && len(page.Items) == 100)
 			for i := range page.Items {
 				row := &page.Items[i]
@@ -195,7 +176,7 @@ func BenchmarkRows(b *testing.B) {
 		}
 		b.ReportAllocs()
 		for b.Loop() {
-			for p, err := range prospectkit.RowsOf[person](b.Context(), client.Lists, listID, prospectkit.RowsParams{}) {
+			for p, err := range prospectkit.RowsOf[person](b.Context(), client.Lists, tests.ListID, prospectkit.RowsParams{}) {
 				hold(b, err == nil && p.ID != "")
 			}
 		}
@@ -204,7 +185,7 @@ func BenchmarkRows(b *testing.B) {
 
 // A client that is closed refuses each call when the request is built and before it is sent.
 func BenchmarkRequest(b *testing.B) {
-	client := newClient(b, serve(http.StatusOK, ""))
+	client := tests.NewClient(b, tests.Serve(http.StatusOK, ""))
 	require.NoError(b, client.Close())
 	for name, params := range map[string]prospectkit.RowsParams{
 		"plain": {},
@@ -219,7 +200,7 @@ func BenchmarkRequest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				_, err := client.Lists.RowsPage(b.Context(), listID, params)
+				_, err := client.Lists.RowsPage(b.Context(), tests.ListID, params)
 				hold(b, errors.Is(err, prospectkit.ErrRefusedLocally))
 			}
 		})
@@ -229,14 +210,14 @@ func BenchmarkRequest(b *testing.B) {
 func BenchmarkPath(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		path, ok := op.Expand(op.ListsRows.Path, listID)
+		path, ok := op.Expand(op.ListsRows.Path, tests.ListID)
 		hold(b, ok && path != "")
 	}
 }
 
 // BenchmarkBudget is what a call costs when there is room: taking a permit, reading the headers, settling.
 func BenchmarkBudget(b *testing.B) {
-	client := newClient(b, serve(http.StatusOK, ""))
+	client := tests.NewClient(b, tests.Serve(http.StatusOK, ""))
 	pass := client.PassBudget(b.Context())
 	b.ReportAllocs()
 	for b.Loop() {

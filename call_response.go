@@ -39,23 +39,23 @@ import (
 //	JSON, if an intermediary is known to drop the headers           accepted if plausible
 //	anything else                                                   refused
 func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders bool, now time.Time) error {
-	err := c.response.decode(body)
-	seen, proved := c.conf.headersSeen, err == nil && c.response.proved()
+	err := c.expects.decode(body)
+	headers, proved := c.conf.headersSeen, err == nil && c.expects.proved()
 	switch {
 	case (!proved || !c.op.FreeRead()) && isEnvelope(body), !proved && !c.op.FreeRead() && hasError(body):
 		err = errEnveloped
 	case err != nil:
 	case hasRateHeaders:
-		seen.Learn(c.surface)
+		headers.Learn(c.surface)
 		return nil
 	case proved && (c.op.FreeRead() || isPlausible(body)):
 		if c.shape == op.Typed { // an error page may have the id or array of a partial shape
-			seen.Missed()
+			headers.Missed()
 		}
 		return nil
-	case c.op.FreeRead() && c.shape == op.Raw && !seen.Has(c.surface) && isPlausible(body):
+	case c.op.FreeRead() && c.shape == op.Raw && !headers.Has(c.surface) && isPlausible(body):
 		return nil
-	case seen.Dropped() && isJSON(resp) && isPlausible(body):
+	case headers.Dropped() && isJSON(resp) && isPlausible(body):
 		return nil
 	default:
 		err = errNotProved
@@ -188,7 +188,7 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 		}
 	}
 	if c.done {
-		for _, name := range c.response.missing() {
+		for _, name := range c.expects.missing() {
 			found = append(found, undocumented.Found{Kind: undocumented.Missing, Name: name})
 		}
 	}
@@ -196,7 +196,7 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 	if reported.Due(c.op.Name, len(body), !c.done) {
 		switch {
 		case c.done:
-			found = append(found, c.response.fields().In(body)...)
+			found = append(found, c.expects.fields().In(body)...)
 		case c.errorResponse.Code != "":
 			found = append(found, errorShape.In(body)...)
 		}

@@ -182,33 +182,33 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return c.classifyIncomplete(a, err)
 	}
 	switch status := resp.StatusCode; {
-	case mismatch.Is(c.cause) && (a.hasRateHeaders || c.op.FreeRead()):
+	case mismatch.Is(c.cause) && (a.hasRateHeaders || c.op.FreeRead()): // the same rows would not fit the user's type the next time
 		return failUnusable
-	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped):
+	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped): // gateways do not send the rate headers
 		return failLost
-	case isSuccess(status):
+	case isSuccess(status): // a login page, a cache or the page of a gateway may look like that
 		return failUnproved
-	case status == http.StatusTooManyRequests:
+	case status == http.StatusTooManyRequests: // refused before any work, whoever counts
 		return failRateLimited
-	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly:
+	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly: // HTTP says that these were not processed
 		return failUnprocessed
-	case a.truncated && (status >= 500 || c.errorResponse.Code == ""):
+	case a.truncated && (status >= 500 || c.errorResponse.Code == ""): // who got half a file has not processed it
 		return failUpload
-	case status == 499:
+	case status == 499: // a proxy's: its client went away, and the service may have gone on; no envelope makes it a rejection
 		return failOther
-	case status == http.StatusInternalServerError && c.isServiceEnvelope(a):
+	case status == http.StatusInternalServerError && c.isServiceEnvelope(a): // the only 500 that says that nothing was billed
 		return failService
-	case status == 500, status == 502, status == 503, status == 504, status == http.StatusRequestTimeout:
+	case status == 500, status == 502, status == 503, status == 504, status == http.StatusRequestTimeout: // what is behind the gateway may have worked
 		return failGateway
-	case status >= 500:
+	case status >= 500: // such as 501 and 505: no retry mends them, and nobody says what was done
 		return failOther
 	case c.errorResponse.Code == CodeUnexpectedError: // with another status: an intermediary has changed it
 		return failOther
-	case status >= 400 && c.mayRekey():
+	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
-	case status >= 400 && c.isServiceEnvelope(a):
+	case status >= 400 && c.isServiceEnvelope(a): // the service has looked at the request and refused it
 		return failRejected
-	default:
+	default: // a redirect, or a 4xx of a proxy or a login page
 		return failNotService
 	}
 }
@@ -231,19 +231,19 @@ func (c *call) classifyIncomplete(a *attempt, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery; {
 	case (delivery == event.DeliveryNotSent || delivery == event.DeliveryUnprocessed) && exchange.IsPermanent(err):
-		return failUnreachable
+		return failUnreachable // such as a wrong certificate, which the next attempt would meet, too
 	case delivery == event.DeliveryNotSent:
-		return failNotSent
+		return failNotSent // the trace proves it
 	case delivery == event.DeliveryUnprocessed:
-		return failUnprocessed
+		return failUnprocessed // the peer says it
 	case delivery == event.DeliveryCutShort:
-		return failUpload
+		return failUpload // who got half a file has not processed it
 	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.FreeRead()):
-		return failUnusable
+		return failUnusable // the same response would be as long the next time
 	case a.hasRateHeaders && !c.op.FreeRead():
-		return failLost
+		return failLost // a success of the service, and its body broke off
 	case c.ctx.Err() != nil:
-		return failCanceled
+		return failCanceled // nobody waits for another attempt
 	}
 	return failCut
 }

@@ -79,8 +79,8 @@ type call struct {
 	scratch
 }
 
-// plan is what is sent, and within which limits. It is fixed after prepare and the call hooks. A key that
-// changes goes into a copy of the header, and after an abandoned exchange the call goes on with a copy.
+// plan is what is sent, and within which limits. It is fixed after prepare and the call hooks, except that
+// exchangeWith leaves the header to an exchange that it abandons, and goes on with a copy.
 type plan struct {
 	conf      *config
 	op        *op.Op
@@ -98,7 +98,7 @@ type plan struct {
 	body   []byte
 	shape  op.Shape // of the response
 
-	response interface { // what depends on its type: the callOf around this call
+	expects interface { // what the method expects of the response: the callOf around this call
 		decode(body []byte) error
 		proved() bool                // reports whether the service must have sent what was decoded
 		fields() *undocumented.Shape // that are documented
@@ -113,7 +113,7 @@ type tally struct {
 	began         time.Time
 	attempts      []Attempt
 	status        int // of the last attempt; 0 without a response
-	headers       http.Header
+	respHeader    http.Header
 	rate          ratelimit.Headers
 	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused

@@ -186,7 +186,7 @@ func (p StepPreview) String() string { return textOf(Object{}, p) }
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return do(ctx, s.conf, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
+	return doExpecting(ctx, s.conf, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
 		provedBy(func(p *StepPreview) bool { return sameID(p.StepID, stepID) }))
 }
 
@@ -223,7 +223,7 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
 	a := args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
-	return do(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
+	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
 		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },
 		known: &Approval{CampaignID: campaignID, Status: CampaignActive},
 	})

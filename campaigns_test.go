@@ -2,6 +2,7 @@ package prospectkit_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -14,18 +15,19 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 )
 
 func TestCampaigns_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	type fields = prospectkit.Fields
-	lists := prospectkit.CampaignChanges{ListIDs: []string{sendID}}
+	lists := prospectkit.CampaignChanges{ListIDs: []string{tests.SendID}}
 	const (
 		onePage  = `"Number": 1, "TotalPages": 1, "TotalRecords": 1, "TotalKnown": true, "Recovered": false`
-		campaign = `{"id": "` + campaignID + `", "status": "", "initializationStatus": "", "channels": null, "listIds": null}`
+		campaign = `{"id": "` + tests.CampaignID + `", "status": "", "initializationStatus": "", "channels": null, "listIds": null}`
 	)
 	play(t, []surfaceCall{
-		{"campaigns.list/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Page(ctx) }, `{"Items": [{"id": "` + campaignID + `", "status": "stopped", "initializationStatus": "", "channels": null, "listIds": null}], ` + onePage + `}`, ""},
+		{"campaigns.list/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Page(ctx) }, `{"Items": [{"id": "` + tests.CampaignID + `", "status": "stopped", "initializationStatus": "", "channels": null, "listIds": null}], ` + onePage + `}`, ""},
 		{"campaigns.list/queried", func(ctx context.Context, c client) (any, error) {
 			return c.Campaigns.Page(ctx, prospectkit.WithQuery("pageNum", "2"))
 		}, `{"Items": [], "Number": 1, "TotalPages": 1, "TotalRecords": 0, "TotalKnown": true, "Recovered": false}`, ""},
@@ -35,58 +37,62 @@ func TestCampaigns_Exchanges(t *testing.T) {
 		{"campaigns.create/channels", func(ctx context.Context, c client) (any, error) {
 			return c.Campaigns.Create(ctx, prospectkit.NewCampaign{Channels: []string{"b"}}, prospectkit.WithField("name", "Spring"))
 		}, "", prospectkit.CodeInvalidCampaignChannels},
-		{"campaigns.adjust/lists", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, campaign, ""},
-		{"campaigns.adjust/initializing", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Adjust(ctx, campaignID, lists) }, "", prospectkit.CodeCampaignInitializing},
-		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.Adjust(ctx, campaignID, prospectkit.CampaignChanges{})
+		{"campaigns.adjust/lists", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.Adjust(ctx, tests.CampaignID, lists)
 		}, campaign, ""},
-		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "active"}`, ""},
-		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "` + campaignID + `", "status": "warming-up"}`, ""},
-		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, `{"campaignId": "", "status": ""}`, ""},
-		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, "", prospectkit.CodeCampaignNotReady},
-		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, campaignID) }, "", prospectkit.CodeCampaignBusy},
-		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, campaignID) }, `{"Items": [{"id": "` + stepID + `", "sequenceNumber": 1, "type": ""}], ` + onePage + `}`, ""},
-		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, campaignID) }, "", prospectkit.CodeCampaignNotFound},
-		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.SendsPage(ctx, campaignID) }, `{"Items": [{"id": "` + sendID + `", "state": "scheduled"}], ` + onePage + `}`, ""},
+		{"campaigns.adjust/initializing", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.Adjust(ctx, tests.CampaignID, lists)
+		}, "", prospectkit.CodeCampaignInitializing},
+		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.Adjust(ctx, tests.CampaignID, prospectkit.CampaignChanges{})
+		}, campaign, ""},
+		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
+		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "warming-up"}`, ""},
+		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "", "status": ""}`, ""},
+		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignNotReady},
+		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignBusy},
+		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.StepID + `", "sequenceNumber": 1, "type": ""}], ` + onePage + `}`, ""},
+		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignNotFound},
+		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.SendsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.SendID + `", "state": "scheduled"}], ` + onePage + `}`, ""},
 		{"campaigns.edit-send/fields", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.EditSend(ctx, sendID, fields{"body": "Hello"})
-		}, `{"id": "` + sendID + `", "state": ""}`, ""},
+			return c.Campaigns.EditSend(ctx, tests.SendID, fields{"body": "Hello"})
+		}, `{"id": "` + tests.SendID + `", "state": ""}`, ""},
 		{"campaigns.edit-send/not-editable", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.EditSend(ctx, sendID, fields{"body": "Hello"})
+			return c.Campaigns.EditSend(ctx, tests.SendID, fields{"body": "Hello"})
 		}, "", prospectkit.CodeScheduledSendNotEditable},
 		{"campaigns.preview-step/rendered", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, fields{"sample": 1}, previewRoute)
-		}, `{"stepId": "` + stepID + `", "preview": {"subject": "Hi", "body": "..."}}`, ""},
+			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, fields{"sample": 1}, tests.PreviewRoute)
+		}, `{"stepId": "` + tests.StepID + `", "preview": {"subject": "Hi", "body": "..."}}`, ""},
 		{"campaigns.preview-step/retyped", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewRoute)
+			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil, tests.PreviewRoute)
 		}, `{"stepId": "", "preview": "text"}`, ""},
 		{"campaigns.preview-step/unavailable", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, campaignID, stepID, nil, previewRoute)
+			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil, tests.PreviewRoute)
 		}, "", prospectkit.CodeStepPreviewUnavailable},
 	})
 }
 
 func TestCampaigns_PreviewNeedsAPath(t *testing.T) {
-	client := newClient(t, untouched(t))
-	_, err := client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil)
-	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, refusals(t, err))
-	_, err = client.Campaigns.PreviewStep(t.Context(), campaignID, stepID, nil, prospectkit.WithRoute("POST /business/steps/{stepId}"))
-	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, refusals(t, err))
+	client := tests.NewClient(t, tests.Untouched(t))
+	_, err := client.Campaigns.PreviewStep(t.Context(), tests.CampaignID, tests.StepID, nil)
+	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, tests.Refusals(t, err))
+	_, err = client.Campaigns.PreviewStep(t.Context(), tests.CampaignID, tests.StepID, nil, prospectkit.WithRoute("POST /business/steps/{stepId}"))
+	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, tests.Refusals(t, err))
 }
 
 // approved loses the response of an approval, and resolves it with a listing.
 func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) {
 	t.Helper()
 	var sent []string
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		sent = append(sent, r.Method+" "+r.URL.Path)
 		if r.Method == http.MethodPost {
-			return consumed(r)
+			return tests.Consumed(r)
 		}
-		return respond(200, listing), nil
+		return tests.Respond(200, listing), nil
 	}))
-	_, err := client.Campaigns.Approve(t.Context(), campaignID)
-	requireUnknown(t, err)
+	_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+	tests.RequireUnknown(t, err)
 	unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
@@ -96,16 +102,16 @@ func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) 
 // A campaign on a later page of the listing shows, too.
 func TestCampaigns_ApprovalIsResolvedByALaterPage(t *testing.T) {
 	const page = `{"pagination": {"page": %d, "totalPages": 2, "totalRecords": 2}, "campaigns": [{"id": "%s", "status": "active"}]}`
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		switch {
 		case r.Method == http.MethodPost:
-			return consumed(r)
+			return tests.Consumed(r)
 		case r.URL.Query().Get("pageNum") == "2":
-			return respond(200, fmt.Sprintf(page, 2, campaignID)), nil
+			return tests.Respond(200, fmt.Sprintf(page, 2, tests.CampaignID)), nil
 		}
-		return respond(200, fmt.Sprintf(page, 1, "65f0c0ffee65f0c0ffee6cff")), nil
+		return tests.Respond(200, fmt.Sprintf(page, 1, "65f0c0ffee65f0c0ffee6cff")), nil
 	}))
-	_, err := client.Campaigns.Approve(t.Context(), campaignID)
+	_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
 	r, err := unknown.Resolve(t.Context())
@@ -115,7 +121,7 @@ func TestCampaigns_ApprovalIsResolvedByALaterPage(t *testing.T) {
 
 // Whatever the listing says, an approval goes out once, and only an active campaign says that it happened.
 func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
-	campaign := func(rest string) string { return `{"id": "` + campaignID + `"` + rest + `}` }
+	campaign := func(rest string) string { return `{"id": "` + tests.CampaignID + `"` + rest + `}` }
 	other := `{"id": "65f0c0ffee65f0c0ffee6cff", "status": "active"}`
 	for name, c := range map[string]struct {
 		listing string
@@ -146,7 +152,7 @@ func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
 				if found {
 					require.NotEmpty(t, campaign.ID)
 				}
-				require.Equal(t, "POST /api/v1/business/campaigns/"+campaignID+"/approve", sent[0])
+				require.Equal(t, "POST /api/v1/business/campaigns/"+tests.CampaignID+"/approve", sent[0])
 				for _, line := range sent[1:] {
 					require.Equal(t, "GET /api/v1/business/campaigns", line, "nothing but reads follows")
 				}
@@ -166,40 +172,40 @@ func TestCampaigns_ApprovalIsResolvedByTheListing(t *testing.T) {
 }
 
 func TestCampaigns_ApprovalHasNoBody(t *testing.T) {
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		require.Nil(t, r.Body)
 		require.Nil(t, r.GetBody)
 		require.Zero(t, r.ContentLength)
 		require.Empty(t, r.Header.Get("Content-Type"))
-		return respond(202, `{"campaignId": "`+campaignID+`", "status": "active"}`), nil
+		return tests.Respond(202, `{"campaignId": "`+tests.CampaignID+`", "status": "active"}`), nil
 	}))
-	approval, err := client.Campaigns.Approve(t.Context(), campaignID)
+	approval, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
 	require.NoError(t, err)
-	sameFields(t, &prospectkit.Approval{CampaignID: campaignID, Status: prospectkit.CampaignActive}, approval)
+	tests.SameFields(t, &prospectkit.Approval{CampaignID: tests.CampaignID, Status: prospectkit.CampaignActive}, approval)
 }
 
 // Listings of an undocumented shape are read in three forms, page by page; any other is an error that says what is there.
 func TestCampaigns_Listings(t *testing.T) {
 	testListing(t, "campaigns", "/campaigns", func(c *prospectkit.Campaign) string { return c.ID }, (*prospectkit.CampaignsService).All, (*prospectkit.CampaignsService).Pages, (*prospectkit.CampaignsService).Page)
-	testListing(t, "steps", "/campaigns/"+campaignID+"/steps", func(s *prospectkit.Step) string { return s.ID },
+	testListing(t, "steps", "/campaigns/"+tests.CampaignID+"/steps", func(s *prospectkit.Step) string { return s.ID },
 		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Step, error] {
-			return s.Steps(ctx, campaignID, opts...)
+			return s.Steps(ctx, tests.CampaignID, opts...)
 		},
 		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[prospectkit.Step], error] {
-			return s.StepsPages(ctx, campaignID, opts...)
+			return s.StepsPages(ctx, tests.CampaignID, opts...)
 		},
 		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Page[prospectkit.Step], error) {
-			return s.StepsPage(ctx, campaignID, opts...)
+			return s.StepsPage(ctx, tests.CampaignID, opts...)
 		})
-	testListing(t, "scheduledSends", "/campaigns/"+campaignID+"/scheduled-sends", func(s *prospectkit.Send) string { return s.ID },
+	testListing(t, "scheduledSends", "/campaigns/"+tests.CampaignID+"/scheduled-sends", func(s *prospectkit.Send) string { return s.ID },
 		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Send, error] {
-			return s.Sends(ctx, campaignID, opts...)
+			return s.Sends(ctx, tests.CampaignID, opts...)
 		},
 		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.PageOption) iter.Seq2[*prospectkit.Page[prospectkit.Send], error] {
-			return s.SendsPages(ctx, campaignID, opts...)
+			return s.SendsPages(ctx, tests.CampaignID, opts...)
 		},
 		func(s *prospectkit.CampaignsService, ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Page[prospectkit.Send], error) {
-			return s.SendsPage(ctx, campaignID, opts...)
+			return s.SendsPage(ctx, tests.CampaignID, opts...)
 		})
 }
 
@@ -211,8 +217,8 @@ func testListing[T any](
 ) {
 	t.Helper()
 	for _, body := range []string{`[{"id":"a"},{"id":"b"}]`, `{"` + name + `":[{"id":"a"},{"id":"b"}],"data":[]}`, `{"` + name + `":null,"data":[{"id":"a"},{"id":"b"}]}`} {
-		s := stage(t, always(200, body), always(200, body))
-		client := newClient(t, s)
+		s := tests.Stage(t, tests.Always(200, body), tests.Always(200, body))
+		client := tests.NewClient(t, s)
 		got, err := prospectkit.Collect(all(client.Campaigns, t.Context()), 9)
 		require.NoError(t, err, body)
 		require.Len(t, got, 2, body)
@@ -221,13 +227,13 @@ func testListing[T any](
 		require.NoError(t, err, body)
 		require.Equal(t, got, one.Items)
 		require.Equal(t, body, one.Raw().String())
-		require.Equal(t, []string{"GET " + path, "GET " + path}, s.sent)
-		s.done()
+		require.Equal(t, []string{"GET " + path, "GET " + path}, s.Sent)
+		s.Done()
 	}
-	s := stage(t, always(200, `{"data":[{"id":"a"},{"id":"b"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":3}}`),
-		always(200, `{"data":[{"id":"c"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":3}}`))
+	s := tests.Stage(t, tests.Always(200, `{"data":[{"id":"a"},{"id":"b"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":3}}`),
+		tests.Always(200, `{"data":[{"id":"c"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":3}}`))
 	var ids []string
-	for p, err := range pages(newClient(t, s).Campaigns, t.Context()) {
+	for p, err := range pages(tests.NewClient(t, s).Campaigns, t.Context()) {
 		require.NoError(t, err)
 		require.Equal(t, 3, p.TotalRecords)
 		for i := range p.Items {
@@ -235,14 +241,14 @@ func testListing[T any](
 		}
 	}
 	require.Equal(t, []string{"a", "b", "c"}, ids)
-	require.Equal(t, []string{"GET " + path, "GET " + path + "?pageNum=2"}, s.sent)
-	s.done()
+	require.Equal(t, []string{"GET " + path, "GET " + path + "?pageNum=2"}, s.Sent)
+	s.Done()
 	for body, want := range map[string]string{
 		`{"items":[],"total":0}`:          "the response has no " + name + ": it is an object with items, total",
 		`7`:                               "the response has no " + name + ": it is not an object",
 		`{"` + name + `":[{"id":"a"},7]}`: "is not an object",
 	} {
-		_, err := prospectkit.Collect(all(newClient(t, always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)).Campaigns, t.Context()), 9)
+		_, err := prospectkit.Collect(all(tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)).Campaigns, t.Context()), 9)
 		require.ErrorContains(t, err, want)
 	}
 }
@@ -254,32 +260,32 @@ func TestCampaigns_FurtherPageByAToken(t *testing.T) {
 		"cursor": `,"nextCursor":"x"`, "token": `,"scrollToken":"x"`, "in pagination": `,"pagination":{"nextCursor":"x"}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			client := newClient(t, always(200, `{"data":[{"id":"a"}]`+tail+`}`))
-			got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), campaignID), 9)
+			client := tests.NewClient(t, tests.Always(200, `{"data":[{"id":"a"}]`+tail+`}`))
+			got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), tests.CampaignID), 9)
 			require.ErrorContains(t, err, "hold nothing but records that came before")
 			require.Len(t, got, 1)
-			_, err = client.Campaigns.Review(t.Context(), campaignID)
+			_, err = client.Campaigns.Review(t.Context(), tests.CampaignID)
 			require.ErrorContains(t, err, "hold nothing but records that came before")
 		})
 	}
-	client := newClient(t, always(200, `{"data":[{"id":"a"}],"nextCursor":null}`))
-	got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), campaignID), 9)
+	client := tests.NewClient(t, tests.Always(200, `{"data":[{"id":"a"}],"nextCursor":null}`))
+	got, err := prospectkit.Collect(client.Campaigns.Steps(t.Context(), tests.CampaignID), 9)
 	require.NoError(t, err)
 	require.Len(t, got, 1)
 }
 
 func TestCampaigns_WaitInitializedLooksThroughAllPages(t *testing.T) {
-	s := stage(t, always(200, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}`),
-		always(200, `{"data":[{"id":"`+strings.ToUpper(campaignID)+`","initializationStatus":"failed"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":2}}`))
-	campaign, err := newClient(t, s).Campaigns.WaitInitialized(t.Context(), campaignID)
+	s := tests.Stage(t, tests.Always(200, `{"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":2,"totalRecords":2}}`),
+		tests.Always(200, `{"data":[{"id":"`+strings.ToUpper(tests.CampaignID)+`","initializationStatus":"failed"}],"pagination":{"pageNum":2,"totalPages":2,"totalRecords":2}}`))
+	campaign, err := tests.NewClient(t, s).Campaigns.WaitInitialized(t.Context(), tests.CampaignID)
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.InitializationFailed, campaign.InitializationStatus)
-	s.done()
+	s.Done()
 }
 
 func TestCampaigns_WaitInitialized(t *testing.T) {
 	listing := func(status string) string {
-		return `{"campaigns": [{"id": "` + campaignID + `", "initializationStatus": "` + status + `"}]}`
+		return `{"campaigns": [{"id": "` + tests.CampaignID + `", "initializationStatus": "` + status + `"}]}`
 	}
 	for last, bodies := range map[string][]string{
 		"completed": {`{"campaigns": []}`, listing("generating"), listing("completed")},
@@ -287,11 +293,11 @@ func TestCampaigns_WaitInitialized(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			polls := 0
-			client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 				polls++
-				return respond(200, bodies[polls-1]), nil
+				return tests.Respond(200, bodies[polls-1]), nil
 			}))
-			campaign, err := client.Campaigns.WaitInitialized(t.Context(), campaignID)
+			campaign, err := client.Campaigns.WaitInitialized(t.Context(), tests.CampaignID)
 			require.NoError(t, err)
 			require.Equal(t, last, string(campaign.InitializationStatus))
 			require.Len(t, bodies, polls)
@@ -302,21 +308,21 @@ func TestCampaigns_WaitInitialized(t *testing.T) {
 func TestCampaigns_WaitInitializedEndsWithTheContext(t *testing.T) {
 	for body, state := range map[string]string{
 		`{"campaigns": []}`: "not in the listing",
-		`[{"id": "` + campaignID + `", "initializationStatus": "generating"}]`: "generating",
-		`[{"id": "` + campaignID + `", "status": "draft"}]`:                    "without initializationStatus",
+		`[{"id": "` + tests.CampaignID + `", "initializationStatus": "generating"}]`: "generating",
+		`[{"id": "` + tests.CampaignID + `", "status": "draft"}]`:                    "without initializationStatus",
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			_, err := newClient(t, always(200, body)).Campaigns.WaitInitialized(ctx, campaignID)
+			_, err := tests.NewClient(t, tests.Always(200, body)).Campaigns.WaitInitialized(ctx, tests.CampaignID)
 			require.ErrorIs(t, err, context.DeadlineExceeded)
 			unsettled, ok := errors.AsType[*prospectkit.WaitTimeoutError](err)
 			require.True(t, ok)
 			require.Equal(t, state, unsettled.State)
 		})
 	}
-	_, err := newClient(t, untouched(t)).Campaigns.WaitInitialized(t.Context(), "x")
-	require.Equal(t, []string{"campaignId must be 24 hexadecimal digits"}, refusals(t, err))
+	_, err := tests.NewClient(t, tests.Untouched(t)).Campaigns.WaitInitialized(t.Context(), "x")
+	require.Equal(t, []string{"campaignId must be 24 hexadecimal digits"}, tests.Refusals(t, err))
 }
 
 func TestCampaigns_Values(t *testing.T) {
@@ -345,17 +351,17 @@ func TestCampaigns_Values(t *testing.T) {
 
 // A created campaign, or a reserved upload, is of no use without its id: it was made, and the error names the keys that are there.
 func TestCampaigns_CreatedInAnotherShape(t *testing.T) {
-	for _, body := range []string{`{"campaign":{"id":"` + campaignID + `"}}`, `{"id":"` + campaignID + `"}`} {
-		made, err := newClient(t, always(201, body)).Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
+	for _, body := range []string{`{"campaign":{"id":"` + tests.CampaignID + `"}}`, `{"id":"` + tests.CampaignID + `"}`} {
+		made, err := tests.NewClient(t, tests.Always(201, body)).Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
 		require.NoError(t, err, body)
-		require.Equal(t, campaignID, made.ID)
+		require.Equal(t, tests.CampaignID, made.ID)
 	}
-	_, err := newClient(t, always(201, `{"campaign":{"campaignId":"`+campaignID+`"}}`)).Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
+	_, err := tests.NewClient(t, tests.Always(201, `{"campaign":{"campaignId":"`+tests.CampaignID+`"}}`)).Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
 	require.ErrorContains(t, err, "the response has no id: it is an object with campaign")
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 
-	_, err = newClient(t, always(200, `{"upload":"x"}`)).Imports.Presign(t.Context(), nil)
+	_, err = tests.NewClient(t, tests.Always(200, `{"upload":"x"}`)).Imports.Presign(t.Context(), nil)
 	require.ErrorContains(t, err, "the response has no importId: it is an object with upload")
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 }
@@ -363,16 +369,43 @@ func TestCampaigns_CreatedInAnotherShape(t *testing.T) {
 // The success of a change says all: without the record in its response, only the id of the result is set, and its text is kept.
 func TestCampaigns_ChangedInAnotherShape(t *testing.T) {
 	for body, want := range map[string]prospectkit.Campaign{
-		`{"campaign":{"id":"` + campaignID + `","status":"stopped"}}`: {ID: campaignID, Status: prospectkit.CampaignStopped},
-		`{"id":"` + campaignID + `","status":"stopped"}`:              {ID: campaignID, Status: prospectkit.CampaignStopped},
-		`{"ok":true}`: {ID: campaignID},
-		`[1]`:         {ID: campaignID},
-		``:            {ID: campaignID},
+		`{"campaign":{"id":"` + tests.CampaignID + `","status":"stopped"}}`: {ID: tests.CampaignID, Status: prospectkit.CampaignStopped},
+		`{"id":"` + tests.CampaignID + `","status":"stopped"}`:              {ID: tests.CampaignID, Status: prospectkit.CampaignStopped},
+		`{"ok":true}`: {ID: tests.CampaignID},
+		`[1]`:         {ID: tests.CampaignID},
+		``:            {ID: tests.CampaignID},
 	} {
-		got, err := newClient(t, always(200, body)).Campaigns.Adjust(t.Context(), campaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}})
+		got, err := tests.NewClient(t, tests.Always(200, body)).Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}})
 		require.NoError(t, err, body)
-		sameFields(t, &want, got, body)
+		tests.SameFields(t, &want, got, body)
 		require.Contains(t, body, got.Raw().String())
 		require.Equal(t, body == "", got.Raw().IsZero(), body)
+	}
+}
+
+// surfaceCall is one call of a method, with an exchange to play.
+type surfaceCall struct {
+	exchange string
+	call     func(ctx context.Context, c *prospectkit.Client) (any, error)
+	want     string           // the result as JSON
+	code     prospectkit.Code // or the code of the error
+}
+
+// play makes each call against its exchange.
+func play(t *testing.T, calls []surfaceCall) {
+	t.Helper()
+	for _, call := range calls {
+		t.Run(call.exchange, func(t *testing.T) {
+			got, err := call.call(t.Context(), tests.Exchange(t, call.exchange))
+			if call.code != "" {
+				require.ErrorIs(t, err, call.code)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+				return
+			}
+			require.NoError(t, err)
+			text, err := json.Marshal(got)
+			require.NoError(t, err)
+			require.JSONEq(t, call.want, string(text))
+		})
 	}
 }

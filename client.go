@@ -111,7 +111,9 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 	bad.Must(baseURL != "", EnvBaseURL, "is not set")
 	bad.Must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
-		return nil, refusal(&op.Op{Name: opFromEnv}, bad)
+		e := refusal(&op.Op{Name: "client.from-env"}, bad)
+		e.hint = "set the environment variables"
+		return nil, e
 	}
 	return New(baseURL, token, opts...)
 }
@@ -202,7 +204,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := do(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
 	return err
 }
 
@@ -281,8 +283,9 @@ func (c *Client) look(ctx context.Context, q *resolver, opts []CallOption) (Reso
 // with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
 // service or workspace are left out. Pass each to [Client.Resolve].
 //
-// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with
-// the journal's Ended, and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is a [RefusedError].
+// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with the journal's Ended, or with Settle of a
+// [journal.Settler], and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is
+// a [RefusedError].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if c.conf.journal == nil {

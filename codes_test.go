@@ -11,6 +11,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/tests"
 )
 
 func TestCodes_AreTheDocumentedOnes(t *testing.T) {
@@ -23,8 +24,8 @@ func TestCodes_AreTheDocumentedOnes(t *testing.T) {
 		}
 		return true
 	})
-	for _, row := range documentedCodes(t) {
-		documented = append(documented, string(row.code))
+	for _, row := range tests.DocumentedCodes(t) {
+		documented = append(documented, string(row.Code))
 	}
 	require.ElementsMatch(t, documented, constants)
 }

@@ -97,7 +97,7 @@ func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityP
 func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, pageToken: cursor}
-		c, err := doCall[activities](ctx, s.conf, op.ContactsTimeline, in, opts)
+		c, err := doCall[activities](ctx, s.conf, op.ContactsTimeline, in, opts, expected[activities]{})
 		if err != nil {
 			return nil, nil, err
 		}

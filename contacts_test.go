@@ -12,22 +12,23 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 )
 
 func TestContacts_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	activities := func(p prospectkit.ActivityParams) func(context.Context, client) (any, error) {
 		return func(ctx context.Context, c client) (any, error) {
-			return c.Contacts.ActivitiesPage(ctx, contactID, p, timelineRoute)
+			return c.Contacts.ActivitiesPage(ctx, tests.ContactID, p, tests.TimelineRoute)
 		}
 	}
 	play(t, []surfaceCall{
 		{"contacts.resolve/found", func(ctx context.Context, c client) (any, error) {
 			return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@example.com"})
-		}, `{"contactId": "` + contactID + `"}`, ""},
+		}, `{"contactId": "` + tests.ContactID + `"}`, ""},
 		{
 			"contacts.timeline/last-page", activities(prospectkit.ActivityParams{Limit: 100}),
-			`{"ContactID": "` + contactID + `", "Items": [{"type": "reply"}, {"type": "sent"}]}`, "",
+			`{"ContactID": "` + tests.ContactID + `", "Items": [{"type": "reply"}, {"type": "sent"}]}`, "",
 		},
 		{"contacts.timeline/lenient", activities(prospectkit.ActivityParams{}), `{"ContactID": "", "Items": [null, "odd", {"a": 1}]}`, ""},
 		{"contacts.timeline/not-found", activities(prospectkit.ActivityParams{}), "", prospectkit.CodeContactNotFound},
@@ -35,7 +36,7 @@ func TestContacts_Exchanges(t *testing.T) {
 }
 
 // timeline serves so many pages, the first with a few entries more than asked for, and notes the queries.
-func timeline(queries *[]string, last int) roundTrip {
+func timeline(queries *[]string, last int) tests.RoundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		*queries = append(*queries, r.URL.RawQuery)
 		number := 1
@@ -52,15 +53,15 @@ func timeline(queries *[]string, last int) roundTrip {
 		if number == 1 {
 			pinned = `{"n": 0}, `
 		}
-		return respond(200, fmt.Sprintf(`{"contactId": "%s", "activities": [%s{"n": %d}], "nextCursor": %s}`, contactID, pinned, number, next)), nil
+		return tests.Respond(200, fmt.Sprintf(`{"contactId": "%s", "activities": [%s{"n": %d}], "nextCursor": %s}`, tests.ContactID, pinned, number, next)), nil
 	}
 }
 
 func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	var queries []string
-	client := newClient(t, timeline(&queries, 3))
+	client := tests.NewClient(t, timeline(&queries, 3))
 	var progress prospectkit.Progress
-	seq := client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{Limit: 1}, timelineRoute, prospectkit.WithProgress(&progress))
+	seq := client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: 1}, tests.TimelineRoute, prospectkit.WithProgress(&progress))
 	require.Empty(t, queries)
 	all, err := prospectkit.Collect(seq, 100)
 	require.NoError(t, err)
@@ -72,14 +73,14 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	require.Equal(t, prospectkit.Report{Requests: 3, Delivered: 4, Finished: true}, progress.Report())
 	require.Empty(t, progress.Checkpoint())
 
-	page, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute)
+	page, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute)
 	require.NoError(t, err)
 	for n := 2; n <= 3; n++ {
 		require.True(t, page.More())
 		require.NotContains(t, fmt.Sprintf("%+v %#v", page, page), "c=/")
 		page, err = page.Next(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, contactID, page.ContactID)
+		require.Equal(t, tests.ContactID, page.ContactID)
 		require.Equal(t, n, page.Items[0].Int("n"))
 	}
 	require.False(t, page.More())
@@ -91,17 +92,17 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 
 func TestContacts_ActivityBounds(t *testing.T) {
 	var queries []string
-	client := newClient(t, timeline(&queries, 1))
+	client := tests.NewClient(t, timeline(&queries, 1))
 	for _, limit := range []int{0, 1, 99, 100} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelineRoute)
+		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit}, tests.TimelineRoute)
 		require.NoError(t, err)
 	}
 	for _, limit := range []int{-1, 101} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), contactID, prospectkit.ActivityParams{Limit: limit}, timelineRoute)
-		require.Equal(t, []string{fmt.Sprintf("limit is %d, must be 1 to 100", limit)}, refusals(t, err))
+		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit}, tests.TimelineRoute)
+		require.Equal(t, []string{fmt.Sprintf("limit is %d, must be 1 to 100", limit)}, tests.Refusals(t, err))
 	}
 	_, err := client.Contacts.ActivitiesPage(t.Context(), "x", prospectkit.ActivityParams{Limit: 101})
-	require.Equal(t, []string{"limit is 101, must be 1 to 100", "route is undocumented: set it with WithRoute"}, refusals(t, err))
+	require.Equal(t, []string{"limit is 101, must be 1 to 100", "route is undocumented: set it with WithRoute"}, tests.Refusals(t, err))
 	require.Equal(t, []string{"", "limit=1", "limit=99", "limit=100"}, queries)
 }
 
@@ -110,20 +111,20 @@ func TestContacts_CursorBounds(t *testing.T) {
 	for length, fits := range map[int]bool{1: true, 500: true, 501: false} {
 		cursor := strings.Repeat("é", length)
 		sent := 0
-		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if sent++; sent == 2 {
 				require.Equal(t, cursor, r.URL.Query().Get("cursor"))
-				return respond(200, `{"activities": []}`), nil
+				return tests.Respond(200, `{"activities": []}`), nil
 			}
-			return respond(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
+			return tests.Respond(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
 		}))
-		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute), 9)
+		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute), 9)
 		if fits {
 			require.NoError(t, err)
 			require.Equal(t, 2, sent)
 			continue
 		}
-		require.Equal(t, []string{"cursor has 501 characters, must have 1 to 500"}, refusals(t, err))
+		require.Equal(t, []string{"cursor has 501 characters, must have 1 to 500"}, tests.Refusals(t, err))
 		require.Equal(t, 1, sent)
 		require.NotContains(t, err.Error(), "é")
 	}
@@ -135,13 +136,13 @@ func TestContacts_ActivitiesAreRetriedAsReads(t *testing.T) {
 		var queries []string
 		calls := 0
 		serve := timeline(&queries, 2)
-		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if calls++; calls%2 == 1 {
 				return nil, errors.New("cut")
 			}
 			return serve(r)
 		}))
-		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), contactID, prospectkit.ActivityParams{}, timelineRoute), 9)
+		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute), 9)
 		require.NoError(t, err)
 		require.Len(t, all, 3)
 		require.Equal(t, 4, calls)
@@ -151,20 +152,20 @@ func TestContacts_ActivitiesAreRetriedAsReads(t *testing.T) {
 // The id of a match stands at the top or under its name. Any other shape is an error that names its keys, and may have been paid for.
 func TestContacts_MatchOfAnotherShape(t *testing.T) {
 	resolve := func(body string) (*prospectkit.ContactMatch, error) {
-		return newClient(t, always(200, body)).Contacts.Resolve(t.Context(), prospectkit.Fields{"email": "ada@engines.example"})
+		return tests.NewClient(t, tests.Always(200, body)).Contacts.Resolve(t.Context(), prospectkit.Fields{"email": "ada@engines.example"})
 	}
-	for _, body := range []string{`{"contactId":"` + contactID + `","score":1}`, `{"contact":{"contactId":"` + contactID + `","score":1},"more":2}`} {
+	for _, body := range []string{`{"contactId":"` + tests.ContactID + `","score":1}`, `{"contact":{"contactId":"` + tests.ContactID + `","score":1},"more":2}`} {
 		match, err := resolve(body)
 		require.NoError(t, err, body)
-		require.Equal(t, contactID, match.ContactID)
+		require.Equal(t, tests.ContactID, match.ContactID)
 		require.Equal(t, 1, match.Raw().Int("score"))
 	}
 	for body, want := range map[string]string{
-		`{"id":"` + contactID + `","name":"Ada"}`:          "the response has no contactId: it is an object with id, name",
-		`{"contactId":7}`:                                  "the response has no contactId: it is an object with contactId",
-		`{"contactId":""}`:                                 "the response has no contactId",
-		`{"contacts":[{"contactId":"` + contactID + `"}]}`: "the response has no contactId: it is an object with contacts",
-		`[{"contactId":"` + contactID + `"}]`:              "the response has no contactId: it is an array of 1",
+		`{"id":"` + tests.ContactID + `","name":"Ada"}`: "the response has no contactId: it is an object with id, name",
+		`{"contactId":7}`:  "the response has no contactId: it is an object with contactId",
+		`{"contactId":""}`: "the response has no contactId",
+		`{"contacts":[{"contactId":"` + tests.ContactID + `"}]}`: "the response has no contactId: it is an object with contacts",
+		`[{"contactId":"` + tests.ContactID + `"}]`:              "the response has no contactId: it is an array of 1",
 	} {
 		match, err := resolve(body)
 		require.Nil(t, match)

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/changes"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
@@ -252,10 +251,27 @@ type Error struct {
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
-	prose   string     // the message without ids, if it holds any
-	class   ErrorClass // beside that of the code
+	prose   string // the message without ids, if it holds any
+	special *special
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
+}
+
+// special is what a method says of an error of its own.
+type special struct {
+	classes []ErrorClass // beside that of the code
+	text    string       // in place of what the response says; empty: that
+	causeOp string       // whose error the cause is: the text names it once
+	logged  string       // the error type of logs; empty: that of the cause
+	advice  Advice
+}
+
+// ownText is what the method says in place of the response.
+func (e *Error) ownText() string {
+	if e.special == nil {
+		return ""
+	}
+	return e.special.text
 }
 
 // Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
@@ -287,8 +303,8 @@ func unusable(o *op.Op, what string) *Error {
 // Error describes the failure in one line. The line holds no key, no id, and neither URL nor query
 // of the call. It does quote the service's message: if that names people, so does the line.
 func (e *Error) Error() string {
-	if e.class == ErrNotStarted {
-		return errtext.Line(e.Op, e.prose, errtext.Cause(e.cause, op.AgentsActivate.Name))
+	if text := e.ownText(); text != "" {
+		return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.special.causeOp))
 	}
 	return errtext.Response{
 		Op: e.Op, Status: e.Status, Code: string(e.Code), Applied: e.outcome == OutcomeApplied, ContentType: e.ContentType,
@@ -303,7 +319,7 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case ErrorClass:
-		if e.class != "" && (t == e.class || t == ErrConflict && e.cause == nil) { // without a cause the agent is a draft
+		if e.special != nil && slices.Contains(e.special.classes, t) {
 			return true
 		}
 		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
@@ -323,8 +339,8 @@ func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
 func (e *Error) Advice() Advice {
 	wait, isWait := errors.AsType[*RateLimitWaitError](e.cause)
 	switch {
-	case e.class == ErrNotStarted:
-		return startAdvice(e.cause)
+	case e.special != nil:
+		return e.special.advice
 	case e.outcome == OutcomeApplied:
 		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
 	case isWait: // the rate limit is why there was no further attempt
@@ -340,25 +356,10 @@ func (e *Error) Advice() Advice {
 	case e.Status != 0 || e.outcome != OutcomeNotApplied:
 		hint := "the response is not the service's own: look at status, content type and body"
 		return Advice{Action: ActionVerifyFirst, Hint: hint}
-	case e.class == ErrInvalid:
-		return Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"}
-	case errors.Is(e.cause, changes.ErrFullSyncRequired):
-		return Advice{Action: ActionFixInput, Hint: fullSync}
 	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
 	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
-}
-
-// fullSync is what to do about [changes.ErrFullSyncRequired].
-const fullSync = "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty"
-
-// startAdvice is the advice of [ErrNotStarted].
-func startAdvice(cause error) Advice {
-	if advice, ok := adviceOf(cause); ok {
-		return advice
-	}
-	return Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 }
 
 // maxName is how many bytes of a foreign name are kept.
@@ -379,7 +380,8 @@ type RefusedError struct {
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
 
-	cause error // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard
+	hint  string // what to change; empty: the arguments
+	cause error  // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard
 }
 
 // SafetyRule is a rule that refused to send a call. It is a target for errors.Is: with [RuleApproved], what was asked for has
@@ -468,9 +470,6 @@ func (e *RefusedError) Unwrap() error { return e.cause }
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
-// opFromEnv is the Op of an error of [FromEnv].
-const opFromEnv = "client.from-env"
-
 // Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal],
 // [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
 func (e *RefusedError) Advice() Advice {
@@ -483,10 +482,8 @@ func (e *RefusedError) Advice() Advice {
 		return Advice{Action: ActionMayPass, Hint: "nothing was sent; the guard needs a price, credits or its store: see the cause"}
 	case e.Rule != "":
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
-	case e.Op == opFromEnv:
-		return Advice{Action: ActionFixInput, Hint: "set the environment variables: nothing was sent"}
 	}
-	return Advice{Action: ActionFixInput, Hint: "change the arguments: nothing was sent"}
+	return Advice{Action: ActionFixInput, Hint: cmp.Or(e.hint, "change the arguments") + ": nothing was sent"}
 }
 
 func (e *RefusedError) errorCode() Code {

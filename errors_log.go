@@ -94,9 +94,9 @@ func errorTypeOf(err error) string {
 	case *RateLimitWaitError:
 		return "wait_too_long"
 	case *Error:
-		if e.class == ErrNotStarted && e.cause == nil {
-			return "not_started"
-		} else if e.class == ErrNotStarted {
+		if e.ownText() != "" && e.special.logged != "" {
+			return e.special.logged
+		} else if e.ownText() != "" {
 			return errorTypeOf(e.cause)
 		}
 		last := Attempt{Status: e.Status, Code: e.Code, Delivery: event.DeliveryNotSent}
@@ -194,8 +194,8 @@ func wordsOf(err error) string {
 // words says what is wrong with a response that neither code nor cause explains.
 func (e *Error) words() string {
 	switch {
-	case e.class == ErrNotStarted:
-		return e.prose
+	case e.ownText() != "":
+		return e.ownText()
 	case e.Code != "" || e.Status == 0 || e.cause != nil:
 		return ""
 	case e.Status >= http.StatusMultipleChoices && e.Status < http.StatusBadRequest:

@@ -11,9 +11,6 @@ import (
 	"example.com/prospectkit/internal/upload"
 )
 
-// Update is the flag that writes the golden files.
-var Update = update
-
 // CallLaterPage makes the call of a later page of a scroll, for tests of what may be repeated.
 func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 	_, err := do[Object](ctx, c.conf, op.SearchCompanies, args{body: Fields{"scrollToken": "later"}, pageToken: "later"}, opts)

@@ -25,6 +25,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 )
 
@@ -33,19 +34,19 @@ const megabyte = 1 << 20
 func TestImports_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	play(t, []surfaceCall{
-		{"imports.create/import-id", func(ctx context.Context, c client) (any, error) { return c.Imports.FromUpload(ctx, importID) }, `{"import": {"id": "` + importID + `"}}`, ""},
+		{"imports.create/import-id", func(ctx context.Context, c client) (any, error) { return c.Imports.FromUpload(ctx, tests.ImportID) }, `{"import": {"id": "` + tests.ImportID + `"}}`, ""},
 		{"imports.create/file-missing", func(ctx context.Context, c client) (any, error) {
-			return c.Imports.FromUpload(ctx, importID, prospectkit.WithField("listName", "New"))
+			return c.Imports.FromUpload(ctx, tests.ImportID, prospectkit.WithField("listName", "New"))
 		}, "", prospectkit.CodeImportFileMissing},
 		{"imports.create/import-id-json", func(ctx context.Context, c client) (any, error) {
-			return c.Imports.FromUploadJSON(ctx, importID, prospectkit.WithField("listName", "New"))
-		}, `{"import": {"id": "` + importID + `"}}`, ""},
+			return c.Imports.FromUploadJSON(ctx, tests.ImportID, prospectkit.WithField("listName", "New"))
+		}, `{"import": {"id": "` + tests.ImportID + `"}}`, ""},
 		{"imports.create/import-id-fields", func(ctx context.Context, c client) (any, error) {
-			return c.Imports.FromUpload(ctx, importID, prospectkit.WithField("z", prospectkit.Fields{"a": 1}), prospectkit.WithField("listName", "New \"é\""))
-		}, `{"import": {"id": "` + importID + `"}}`, ""},
+			return c.Imports.FromUpload(ctx, tests.ImportID, prospectkit.WithField("z", prospectkit.Fields{"a": 1}), prospectkit.WithField("listName", "New \"é\""))
+		}, `{"import": {"id": "` + tests.ImportID + `"}}`, ""},
 		{"imports.presign/fields", func(ctx context.Context, c client) (any, error) {
 			return c.Imports.Presign(ctx, prospectkit.Fields{"size": 50_000_000})
-		}, `{"importId": "` + importID + `"}`, ""},
+		}, `{"importId": "` + tests.ImportID + `"}`, ""},
 	})
 }
 
@@ -90,7 +91,7 @@ func TestImports_UploadAsItGoesOut(t *testing.T) {
 			)
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				route, got = r.Method+" "+r.URL.RequestURI(), receive(t, r)
-				write(w, 202, `{"import": {"state": "new"}}`)
+				tests.Write(w, 202, `{"import": {"state": "new"}}`)
 			}))
 			defer server.Close()
 			up := prospectkit.UploadFrom(c.name, int64(len(c.content)), strings.NewReader(c.content))
@@ -101,7 +102,7 @@ func TestImports_UploadAsItGoesOut(t *testing.T) {
 				progress = append(progress, sent)
 				panic("swallowed")
 			}
-			response, err := clientAt(t, server.URL).Imports.Upload(t.Context(), up, prospectkit.WithQuery("dry", "1"))
+			response, err := tests.ClientAt(t, server.URL).Imports.Upload(t.Context(), up, prospectkit.WithQuery("dry", "1"))
 			require.NoError(t, err)
 			require.Equal(t, "new", response.Text("import.state"))
 			require.Equal(t, "POST /api/v1/business/imports?dry=1", route)
@@ -126,8 +127,8 @@ func TestImports_UploadBounds(t *testing.T) {
 		"size is 0, must be positive":                             prospectkit.UploadFrom("a.csv", 0, text),
 		"size is -1, must be positive":                            prospectkit.UploadFrom("a.csv", -1, text),
 		"size is 10485761, must be at most 10485760: see Presign": prospectkit.UploadFrom("a.csv", 10*megabyte+1, text),
-		"fields must not have the name \"\"":                      {Name: "a.csv", Size: 1, Open: csvUpload("x").Open, Fields: map[string]string{"": "x"}},
-		"fields must not have the name \"file\"":                  {Name: "a.csv", Size: 1, Open: csvUpload("x").Open, Fields: map[string]string{"file": "x"}},
+		"fields must not have the name \"\"":                      {Name: "a.csv", Size: 1, Open: tests.CSVUpload("x").Open, Fields: map[string]string{"": "x"}},
+		"fields must not have the name \"file\"":                  {Name: "a.csv", Size: 1, Open: tests.CSVUpload("x").Open, Fields: map[string]string{"file": "x"}},
 		"file needs Open":                                         {Name: "a.csv", Size: 1},
 		"file cannot be opened: permission denied":                {Name: "a.csv", Size: 1, Open: broken},
 		"file cannot be opened: Open returned nothing":            {Name: "a.csv", Size: 1, Open: func() (io.ReadCloser, error) { return nil, nil }},
@@ -135,15 +136,15 @@ func TestImports_UploadBounds(t *testing.T) {
 		"file does not begin as XLSX does":                        prospectkit.UploadFrom("a.xlsx", 9, text),
 		"file does not begin as XLS does":                         prospectkit.UploadFrom("a.xls", 9, strings.NewReader("PK\x03\x04abcde")),
 	} {
-		_, err := newClient(t, untouched(t)).Imports.Upload(t.Context(), up)
-		require.Contains(t, refusals(t, err), strings.TrimSpace(want))
+		_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), up)
+		require.Contains(t, tests.Refusals(t, err), strings.TrimSpace(want))
 		require.NotContains(t, want, "  ")
 	}
-	_, err := newClient(t, untouched(t)).Imports.Upload(t.Context(), prospectkit.Upload{Fields: map[string]string{"file": ""}}, prospectkit.WithField("a", 1))
+	_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), prospectkit.Upload{Fields: map[string]string{"file": ""}}, prospectkit.WithField("a", 1))
 	require.Equal(t, []string{
 		"name must not be empty", "size is 0, must be positive", `fields must not have the name "file"`, "file needs Open",
 		"WithField cannot be used with an upload: it has form fields of its own",
-	}, refusals(t, err), "all at once")
+	}, tests.Refusals(t, err), "all at once")
 }
 
 // Only what cannot be such a file is refused.
@@ -154,11 +155,11 @@ func TestImports_FormatsByTheFirstBytes(t *testing.T) {
 		"caf\xE9;\r\n\t\x1b": true, "<name>": true, long + "\x00": true, // further than it looks
 		"n\x00a\x00": false, "%PDF-1.7": false, "\x1F\x8B\x08": false, "\x89PNG\r\n\x1a\n": false, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1": false,
 	} {
-		_, err := newClient(t, always(202, `{}`)).Imports.Upload(t.Context(), csvUpload(content))
+		_, err := tests.NewClient(t, tests.Always(202, `{}`)).Imports.Upload(t.Context(), tests.CSVUpload(content))
 		if ok {
 			require.NoError(t, err, "%q", content)
 		} else {
-			require.Equal(t, []string{"file does not begin as CSV does"}, refusals(t, err), "%q", content)
+			require.Equal(t, []string{"file does not begin as CSV does"}, tests.Refusals(t, err), "%q", content)
 		}
 	}
 }
@@ -171,9 +172,9 @@ func TestImports_UploadFile(t *testing.T) {
 	require.Equal(t, "people.csv", up.Name)
 	require.EqualValues(t, 9, up.Size)
 	var got received
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		got = receive(t, r)
-		return respond(202, `{}`), nil
+		return tests.Respond(202, `{}`), nil
 	}))
 	_, err = client.Imports.Upload(t.Context(), up)
 	require.NoError(t, err)
@@ -214,7 +215,7 @@ func (f closeFunc) Close() error { f(); return nil }
 // A file is opened once for each attempt, and closed as often.
 func TestImports_UploadIsOpenedForEachAttempt(t *testing.T) {
 	for attempts := 1; attempts <= 3; attempts++ {
-		inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+		inMemoryUploads(t, func(t *testing.T, m *tests.MemoryServer, got *[]received) {
 			t.Helper()
 			s := &fileSource{content: strings.Repeat("name,company\n", 1000)}
 			_, err := m.Client(t).Imports.Upload(t.Context(), s.upload(int64(len(s.content))))
@@ -231,17 +232,17 @@ func TestImports_UploadIsOpenedForEachAttempt(t *testing.T) {
 }
 
 // inMemoryUploads serves uploads, the first few of them with a 429.
-func inMemoryUploads(t *testing.T, test func(*testing.T, *memoryServer, *[]received), refused int) {
+func inMemoryUploads(t *testing.T, test func(*testing.T, *tests.MemoryServer, *[]received), refused int) {
 	t.Helper()
 	var got []received
-	inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+	tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
 		got = append(got, receive(t, r))
 		if len(got) <= refused {
-			write(w, 429, envelope("RATE_LIMITED"), "Retry-After", "2")
+			tests.Write(w, 429, tests.Envelope("RATE_LIMITED"), "Retry-After", "2")
 			return
 		}
-		write(w, 202, `{}`)
-	}, func(t *testing.T, m *memoryServer) {
+		tests.Write(w, 202, `{}`)
+	}, func(t *testing.T, m *tests.MemoryServer) {
 		t.Helper()
 		test(t, m, &got)
 	})
@@ -249,14 +250,14 @@ func inMemoryUploads(t *testing.T, test func(*testing.T, *memoryServer, *[]recei
 
 func TestImports_UploadThatIsRefusedLocallyIsClosed(t *testing.T) {
 	s := &fileSource{content: "PK\x03\x04"}
-	_, err := newClient(t, untouched(t)).Imports.Upload(t.Context(), s.upload(4))
-	require.Equal(t, []string{"file does not begin as CSV does"}, refusals(t, err))
+	_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(4))
+	require.Equal(t, []string{"file does not begin as CSV does"}, tests.Refusals(t, err))
 	s.content = "name"
-	_, err = newClient(t, untouched(t)).Imports.Upload(t.Context(), s.upload(4), prospectkit.ReadOnly())
+	_, err = tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(4), prospectkit.ReadOnly())
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	s.fail = errors.New("disk on fire")
-	_, err = newClient(t, untouched(t)).Imports.Upload(t.Context(), s.upload(5))
-	require.Equal(t, []string{"file cannot be read: disk on fire"}, refusals(t, err))
+	_, err = tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(5))
+	require.Equal(t, []string{"file cannot be read: disk on fire"}, tests.Refusals(t, err))
 	require.EqualValues(t, 3, s.opened.Load())
 	require.EqualValues(t, 3, s.closed.Load())
 }
@@ -264,16 +265,16 @@ func TestImports_UploadThatIsRefusedLocallyIsClosed(t *testing.T) {
 // A journal that stores no ticket leaves no file open, at whichever attempt.
 func TestImports_UploadThatTheJournalRefusesIsClosed(t *testing.T) {
 	for stored := range 2 {
-		inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
-			book := new(notebook)
-			book.sending = func() {
-				if len(book.sent) == stored {
-					book.broken = errors.New("disk full")
+		inMemoryUploads(t, func(t *testing.T, m *tests.MemoryServer, got *[]received) {
+			book := new(tests.Notebook)
+			book.OnSending = func() {
+				if len(book.Sent) == stored {
+					book.Broken = errors.New("disk full")
 				}
 			}
 			s := &fileSource{content: "name\nAda\n"}
 			_, err := m.Client(t, prospectkit.WithJournal(book)).Imports.Upload(t.Context(), s.upload(9))
-			require.ErrorIs(t, err, book.broken)
+			require.ErrorIs(t, err, book.Broken)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Len(t, *got, stored)
 			synctest.Wait()
@@ -285,8 +286,8 @@ func TestImports_UploadThatTheJournalRefusesIsClosed(t *testing.T) {
 
 // A file that cannot be opened for the next attempt ends its ticket: nothing was applied.
 func TestImports_UploadThatCannotBeOpenedAgainEndsItsTicket(t *testing.T) {
-	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
-		book, gone := new(notebook), errors.New("the file is gone")
+	inMemoryUploads(t, func(t *testing.T, m *tests.MemoryServer, got *[]received) {
+		book, gone := new(tests.Notebook), errors.New("the file is gone")
 		s := &fileSource{content: "name\nAda\n"}
 		in := s.upload(9)
 		open := in.Open
@@ -300,17 +301,17 @@ func TestImports_UploadThatCannotBeOpenedAgainEndsItsTicket(t *testing.T) {
 		require.ErrorIs(t, err, gone)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Len(t, *got, 1)
-		require.Len(t, book.sent, 2, "the ticket is stored before the file is opened")
-		require.Equal(t, map[string]journal.Outcome{"imports.create": journal.NotApplied}, book.outcomes())
+		require.Len(t, book.Sent, 2, "the ticket is stored before the file is opened")
+		require.Equal(t, map[string]journal.Outcome{"imports.create": journal.NotApplied}, book.Outcomes())
 	}, 1)
 }
 
 // A transport that reads the body and forgets to close it leaves no file open.
 func TestImports_FileIsClosedAtItsEnd(t *testing.T) {
 	s := &fileSource{content: "name\nAda\n"}
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		receive(t, r)
-		return respond(202, `{}`), nil
+		return tests.Respond(202, `{}`), nil
 	}))
 	_, err := client.Imports.Upload(t.Context(), s.upload(9))
 	require.NoError(t, err)
@@ -334,12 +335,12 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var whole atomic.Int32 // requests that the server could read to their end
-			inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+			tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
 				if _, err := io.Copy(io.Discard, r.Body); err == nil {
 					whole.Add(1)
 				}
-				write(w, 202, `{}`)
-			}, func(t *testing.T, m *memoryServer) {
+				tests.Write(w, 202, `{}`)
+			}, func(t *testing.T, m *tests.MemoryServer) {
 				t.Helper()
 				_, err := m.Client(t).Imports.Upload(t.Context(), c.source.upload(c.size))
 				time.Sleep(time.Second) // the server lingers
@@ -352,7 +353,7 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 				synctest.Wait()
 				require.EqualValues(t, 1, c.source.closed.Load())
 			})
-			_, err := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			_, err := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				_, err := io.Copy(io.Discard, r.Body)
 				return nil, err
 			})).Imports.Upload(t.Context(), c.source.upload(c.size))
@@ -366,24 +367,24 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 	content := strings.Repeat("name,company\n", 1000)
 	for name, c := range map[string]struct {
-		respond roundTrip
+		respond tests.RoundTrip
 		want    prospectkit.Code
 	}{
-		"refused by the service":     {always(413, envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.CodeImportFileTooLarge},
-		"refused by somebody else":   {always(413, "<html>", "Content-Type", "text/html"), ""},
-		"the service failed":         {always(500, envelope("UNEXPECTED_ERROR")), prospectkit.CodeUnexpectedError},
-		"something before it failed": {always(502, ""), ""},
+		"refused by the service":     {tests.Always(413, tests.Envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.CodeImportFileTooLarge},
+		"refused by somebody else":   {tests.Always(413, "<html>", "Content-Type", "text/html"), ""},
+		"the service failed":         {tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), prospectkit.CodeUnexpectedError},
+		"something before it failed": {tests.Always(502, ""), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &fileSource{content: content}
-			rt, asked := inTurn(t, func(r *http.Request) (*http.Response, error) {
+			rt, asked := tests.InTurn(t, func(r *http.Request) (*http.Response, error) {
 				_, err := io.CopyN(io.Discard, r.Body, 1000)
 				require.NoError(t, err)
 				return c.respond(r)
 			})
-			_, err := newClient(t, rt).Imports.Upload(t.Context(), s.upload(int64(len(content))))
+			_, err := tests.NewClient(t, rt).Imports.Upload(t.Context(), s.upload(int64(len(content))))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
-			require.Equal(t, c.want, asError(t, err).Code)
+			require.Equal(t, c.want, tests.AsError(t, err).Code)
 			require.Equal(t, 1, *asked)
 		})
 	}
@@ -393,7 +394,7 @@ func requireCutShort(t *testing.T, err error, want string) {
 	t.Helper()
 	require.ErrorContains(t, err, want)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	attempts := asError(t, err).Attempts
+	attempts := tests.AsError(t, err).Attempts
 	require.Equal(t, event.DeliveryCutShort, attempts[len(attempts)-1].Delivery)
 }
 
@@ -408,25 +409,25 @@ func TestImports_DeliveryOfABrokenUpload(t *testing.T) {
 		want    prospectkit.Outcome
 		status  int
 	}{
-		"cut in the middle":             {half, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.OutcomeNotApplied, 0},
-		"cut after the end":             {whole, func(w http.ResponseWriter) { hijack(w, "") }, prospectkit.OutcomeUnknown, 0},
+		"cut in the middle":             {half, func(w http.ResponseWriter) { tests.Hijack(w, "") }, prospectkit.OutcomeNotApplied, 0},
+		"cut after the end":             {whole, func(w http.ResponseWriter) { tests.Hijack(w, "") }, prospectkit.OutcomeUnknown, 0},
 		"a gateway fails in the middle": {half, respondEarly, prospectkit.OutcomeNotApplied, 502},
-		"a gateway fails after it":      {whole, func(w http.ResponseWriter) { write(w, 502, "<html>") }, prospectkit.OutcomeUnknown, 502},
-		"the service fails after it":    {whole, func(w http.ResponseWriter) { write(w, 500, envelope("UNEXPECTED_ERROR")) }, prospectkit.OutcomeUnknown, 500},
-		"refused after it":              {whole, func(w http.ResponseWriter) { write(w, 422, envelope("IMPORT_FILE_EMPTY")) }, prospectkit.OutcomeNotApplied, 422},
+		"a gateway fails after it":      {whole, func(w http.ResponseWriter) { tests.Write(w, 502, "<html>") }, prospectkit.OutcomeUnknown, 502},
+		"the service fails after it":    {whole, func(w http.ResponseWriter) { tests.Write(w, 500, tests.Envelope("UNEXPECTED_ERROR")) }, prospectkit.OutcomeUnknown, 500},
+		"refused after it":              {whole, func(w http.ResponseWriter) { tests.Write(w, 422, tests.Envelope("IMPORT_FILE_EMPTY")) }, prospectkit.OutcomeNotApplied, 422},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inMemory(t, func(w http.ResponseWriter, r *http.Request) {
+			tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
 				c.read(r)
 				c.respond(w)
-			}, func(t *testing.T, m *memoryServer) {
+			}, func(t *testing.T, m *tests.MemoryServer) {
 				t.Helper()
-				_, err := m.Client(t).Imports.Upload(t.Context(), csvUpload(content))
+				_, err := m.Client(t).Imports.Upload(t.Context(), tests.CSVUpload(content))
 				time.Sleep(2 * time.Second) // the server lingers
 				require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
 				require.EqualValues(t, 1, m.Requests.Load(), "it is never retried")
 				if c.status != 0 {
-					require.Equal(t, c.status, asError(t, err).Status)
+					require.Equal(t, c.status, tests.AsError(t, err).Status)
 				}
 			})
 		})
@@ -447,13 +448,13 @@ func respondEarly(w http.ResponseWriter) {
 // The context ends in the middle of an upload: the end is withheld, even if the transport goes on reading.
 func TestImports_EndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
 	var body io.ReadCloser
-	client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		body = r.Body
 		_, err := io.CopyN(io.Discard, body, 50)
 		require.NoError(t, err)
 		return nil, errors.New("gave up")
 	}))
-	_, err := client.Imports.Upload(t.Context(), csvUpload("name\nAda\n"))
+	_, err := client.Imports.Upload(t.Context(), tests.CSVUpload("name\nAda\n"))
 	requireCutShort(t, err, "gave up")
 	rest, err := io.ReadAll(body)
 	require.ErrorContains(t, err, "the attempt is over")
@@ -462,7 +463,7 @@ func TestImports_EndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
 
 // Nothing listens: nothing was sent, so the file is sent again, and whole.
 func TestImports_UploadIsRetriedWhenNothingWasSent(t *testing.T) {
-	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+	inMemoryUploads(t, func(t *testing.T, m *tests.MemoryServer, got *[]received) {
 		t.Helper()
 		dial, dials := m.Transport.DialTLSContext, 0
 		m.Transport.DialTLSContext = func(ctx context.Context, network, address string) (conn net.Conn, err error) {
@@ -484,7 +485,7 @@ func TestImports_UploadIsRetriedWhenNothingWasSent(t *testing.T) {
 
 // The second opening fails: nothing more is sent, and nothing was applied.
 func TestImports_FileThatCannotBeReopened(t *testing.T) {
-	inMemoryUploads(t, func(t *testing.T, m *memoryServer, got *[]received) {
+	inMemoryUploads(t, func(t *testing.T, m *tests.MemoryServer, got *[]received) {
 		t.Helper()
 		s := &fileSource{content: "name\nAda\n"}
 		up := s.upload(9)
@@ -514,10 +515,10 @@ func TestImports_LargeUploadTakesLittleMemory(t *testing.T) {
 		if err == nil && n == r.ContentLength {
 			arrived.Store(n)
 		}
-		write(w, 202, `{}`)
+		tests.Write(w, 202, `{}`)
 	}))
 	defer server.Close()
-	client := clientAt(t, server.URL)
+	client := tests.ClientAt(t, server.URL)
 	var sent int64
 	up := prospectkit.UploadFrom("people.csv", int64(len(content)), bytes.NewReader(content))
 	up.Progress = func(now, _ int64) { sent = now }

@@ -160,7 +160,7 @@ func (n NewList) check(bad *check.Violations) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return do(ctx, s.conf, op.ListsCreate, args{
+	return doExpecting(ctx, s.conf, op.ListsCreate, args{
 		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
 	}, opts, provedBy(func(made *List) bool { return made.Name == in.Name }))
 }
@@ -218,7 +218,7 @@ type GetListParams struct {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return do(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, expected[List]{
+	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, expected[List]{
 		proof: func(l *List) bool { return sameID(l.ID, listID) },
 		missing: func(l *List) []string {
 			if p.Include == "columns" && l.Columns == nil {
@@ -328,7 +328,7 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 
 func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush, ticket string, opts ...CallOption) (*CRMPushed, error) {
 	a := args{ids: []string{listID}, body: in, ticket: ticket}
-	return do(ctx, s.conf, op.ListsCRMPush, a, opts, expected[CRMPushed]{
+	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, expected[CRMPushed]{
 		proof: func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil },
 		known: &CRMPushed{CRM: in.CRM},
 	})

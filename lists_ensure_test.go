@@ -13,38 +13,18 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
 
-// ensuring runs a test against a sandbox in virtual time.
-func ensuring(t *testing.T, seed sandbox.Workspace, opts []sandbox.Option, test func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) {
-		seed.Name = "main"
-		state := sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{seed}}
-		sb := sandbox.New(t, append([]sandbox.Option{sandbox.Seed(state)}, opts...)...)
-		time.Sleep(time.Hour) // so that what the seed holds is older than what the test makes
-		test(t, sb, sandboxClient(t, sb))
-	})
-}
-
-var (
-	q1    = prospectkit.NewList{Name: "  Q1 "}
-	firms = prospectkit.NewList{Name: "Q1", Kind: prospectkit.CompanyList}
-)
-
-func seededList(name, kind string) sandbox.Workspace {
-	return sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000001", Name: name, EntityType: kind, CreatedAt: time.Date(1999, 1, 1, 0, 0, 0, 0, time.UTC)}}}
-}
-
 func TestEnsure_CreatesOrFinds(t *testing.T) {
-	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
-		first, err := client.Lists.Ensure(t.Context(), q1)
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		first, err := client.Lists.Ensure(t.Context(), tests.Q1)
 		require.NoError(t, err)
 		require.True(t, first.Created && first.Certain)
 		require.Equal(t, "Q1", first.List.Name)
 		time.Sleep(time.Minute)
-		second, err := client.Lists.Ensure(t.Context(), q1)
+		second, err := client.Lists.Ensure(t.Context(), tests.Q1)
 		require.NoError(t, err)
 		require.False(t, second.Created)
 		require.True(t, second.Certain)
@@ -55,24 +35,24 @@ func TestEnsure_CreatesOrFinds(t *testing.T) {
 
 // Where nothing goes wrong, one creation is enough.
 func TestEnsure_SendsNothingMore(t *testing.T) {
-	s := stage(t, always(201, `{"list":`+oneList+`}`))
-	got, err := newClient(t, s).Lists.Ensure(t.Context(), q1)
+	s := tests.Stage(t, tests.Always(201, `{"list":`+tests.OneList+`}`))
+	got, err := tests.NewClient(t, s).Lists.Ensure(t.Context(), tests.Q1)
 	require.NoError(t, err)
 	require.True(t, got.Created && got.Certain)
-	s.done()
+	s.Done()
 }
 
 // A young list of the other kind is not the one that was created.
 func TestEnsure_OtherKindIsRuledOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if r.Method == http.MethodPost {
-				return cutOff(r)
+				return tests.CutOff(r)
 			}
-			return respond(200, `{"data":[{"id":"`+listID+`","name":"Q1","entityType":"companyList","createdAt":"`+time.Now().UTC().Format(time.RFC3339)+`"}],
+			return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"Q1","entityType":"companyList","createdAt":"`+time.Now().UTC().Format(time.RFC3339)+`"}],
 				"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), nil
 		}))
-		err := create(t, client, q1)()
+		err := tests.Create(t, client, tests.Q1)()
 		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 		require.True(t, ok)
 		r, err := unknown.Resolve(t.Context())
@@ -84,18 +64,18 @@ func TestEnsure_OtherKindIsRuledOut(t *testing.T) {
 
 // The text of an unknown creation says what was looked for and what has failed since, if anything has.
 func TestEnsure_TextOfAnUnknownCreation(t *testing.T) {
-	for name, look := range map[string]roundTrip{
+	for name, look := range map[string]tests.RoundTrip{
 		"it could not be resolved; and since: ": denied,
-		"looked":                                always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`),
+		"looked":                                tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`),
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				if r.Method == http.MethodPost {
-					return cutOff(r)
+					return tests.CutOff(r)
 				}
 				return look(r)
 			}))
-			_, err := client.Lists.Ensure(t.Context(), q1)
+			_, err := client.Lists.Ensure(t.Context(), tests.Q1)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.ErrorContains(t, err, name)
 			require.NotContains(t, err.Error(), "%!")
@@ -106,9 +86,9 @@ func TestEnsure_TextOfAnUnknownCreation(t *testing.T) {
 
 // A conflict tells a log who holds the name, and no names; the service's refusal stays reachable.
 func TestNameConflict_Tells(t *testing.T) {
-	ensuring(t, seededList("Q1", sandbox.CompanyList), nil, func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
-		_, err := client.Lists.Ensure(t.Context(), q1)
-		require.Equal(t, 409, asError(t, err).Status)
+	tests.Ensuring(t, tests.SeededList("Q1", sandbox.CompanyList), nil, func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
+		_, err := client.Lists.Ensure(t.Context(), tests.Q1)
+		require.Equal(t, 409, tests.AsError(t, err).Status)
 		conflict, ok := errors.AsType[*prospectkit.NameConflictError](err)
 		require.True(t, ok)
 		require.Equal(t, "[op=lists.ensure error.type=LIST_NAME_TAKEN status=409 code=LIST_NAME_TAKEN request_id=req_000001 wanted=contactList holder=companyList outcome=not applied]", conflict.LogValue().String())
@@ -136,9 +116,9 @@ func TestEnsure_ThroughTrouble(t *testing.T) {
 		"limited":                  {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(5)}, 0, true, true, 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			tests.Ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 				sb.Fail("lists.create", append([]sandbox.FaultOption{sandbox.Nth(1)}, tc.fault...)...)
-				got, err := client.Lists.Ensure(t.Context(), q1)
+				got, err := client.Lists.Ensure(t.Context(), tests.Q1)
 				require.NoError(t, err)
 				require.Equal(t, tc.created, got.Created)
 				require.Equal(t, tc.certain, got.Certain)
@@ -159,13 +139,13 @@ func TestEnsure_NameConflict(t *testing.T) {
 		holder bool
 		text   string
 	}{
-		"by the other kind":                {seededList("Q1", sandbox.ContactList), firms, nil, true, "held by a contactList"},
-		"by the other kind, response lost": {seededList("Q1", sandbox.ContactList), firms, []sandbox.FaultOption{sandbox.DropAfter()}, true, "held by a contactList"},
-		"by an agent":                      {sandbox.Workspace{Agents: []sandbox.Agent{{ID: "b00000000000000000000001", Name: "Q1", Type: "web-monitor", Status: "initializing"}}}, q1, nil, false, "an agent may hold it"},
-		"by a list that shows to nobody":   {sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000002", Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}}, q1, nil, false, "no list has it"},
+		"by the other kind":                {tests.SeededList("Q1", sandbox.ContactList), tests.Firms, nil, true, "held by a contactList"},
+		"by the other kind, response lost": {tests.SeededList("Q1", sandbox.ContactList), tests.Firms, []sandbox.FaultOption{sandbox.DropAfter()}, true, "held by a contactList"},
+		"by an agent":                      {sandbox.Workspace{Agents: []sandbox.Agent{{ID: "b00000000000000000000001", Name: "Q1", Type: "web-monitor", Status: "initializing"}}}, tests.Q1, nil, false, "an agent may hold it"},
+		"by a list that shows to nobody":   {sandbox.Workspace{Lists: []sandbox.List{{ID: "a00000000000000000000002", Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)}}}, tests.Q1, nil, false, "no list has it"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			ensuring(t, tc.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			tests.Ensuring(t, tc.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 				if tc.fault != nil {
 					sb.Fail("lists.create", append([]sandbox.FaultOption{sandbox.Nth(1)}, tc.fault...)...)
 				}
@@ -187,9 +167,9 @@ func TestEnsure_NameConflict(t *testing.T) {
 
 // After a lost creation, a list that was there before counts as found, not as created.
 func TestEnsure_FindsAnOlderListAfterALostResponse(t *testing.T) {
-	ensuring(t, seededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+	tests.Ensuring(t, tests.SeededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
-		got, err := client.Lists.Ensure(t.Context(), q1)
+		got, err := client.Lists.Ensure(t.Context(), tests.Q1)
 		require.NoError(t, err)
 		require.False(t, got.Created)
 		require.True(t, got.Certain)
@@ -198,13 +178,13 @@ func TestEnsure_FindsAnOlderListAfterALostResponse(t *testing.T) {
 
 // Fifty goroutines ensure the same list, while responses get lost: it exists once.
 func TestEnsure_Races(t *testing.T) {
-	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Every(3), sandbox.DropAfter())
 		var group sync.WaitGroup
 		ids := make([]string, 50)
 		for i := range ids {
 			group.Go(func() {
-				got, err := client.Lists.Ensure(t.Context(), q1)
+				got, err := client.Lists.Ensure(t.Context(), tests.Q1)
 				require.NoError(t, err)
 				ids[i] = got.List.ID
 			})
@@ -218,10 +198,10 @@ func TestEnsure_Races(t *testing.T) {
 }
 
 func TestEnsure_GivesUp(t *testing.T) {
-	ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		sb.Fail("lists.create", sandbox.Always(), sandbox.HTML(502))
 		first := time.Now()
-		_, err := client.Lists.Ensure(t.Context(), q1)
+		_, err := client.Lists.Ensure(t.Context(), tests.Q1)
 		var unknown *prospectkit.OutcomeUnknownError
 		require.ErrorAs(t, err, &unknown)
 		require.Equal(t, first, unknown.SentAt, "the first request with an unknown outcome")
@@ -230,7 +210,7 @@ func TestEnsure_GivesUp(t *testing.T) {
 		short, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
 		began := time.Now()
-		_, err = client.Lists.Ensure(short, q1)
+		_, err = client.Lists.Ensure(short, tests.Q1)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown, "the context ends before it would definitely show")
 		require.Less(t, time.Since(began), 3*time.Second)
 
@@ -242,7 +222,7 @@ func TestEnsure_GivesUp(t *testing.T) {
 // Names are searched by their first 200 characters and compared whole; several lists of one name are an error with its code.
 func TestEnsure_ComparesWholeNames(t *testing.T) {
 	long := strings.Repeat("ä", 220)
-	ensuring(t, seededList(long+"x", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+	tests.Ensuring(t, tests.SeededList(long+"x", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		got, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: long + "y"})
 		require.NoError(t, err)
 		require.True(t, got.Created)

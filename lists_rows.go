@@ -64,7 +64,9 @@ func (p RowsParams) heeded(kind ListKind) error {
 		return nil
 	}
 	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
-	e.class = ErrInvalid
+	e.special = &special{
+		classes: []ErrorClass{ErrInvalid}, advice: Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"},
+	}
 	return e
 }
 
@@ -148,7 +150,7 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RowPage{*p, p.kind}, nil
+	return &RowPage{*p, ListKind(p.kind)}, nil
 }
 
 // Changes iterates over the rows of a contact list that are new or have changed since a checkpoint, first
@@ -186,9 +188,18 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 			ID:        (*Row).ID,
 			UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
 			Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },
-			Require:   func(e *changes.FullSyncRequiredError) error { return withoutEffect(op.ListsRows, e) },
+			Require:   needsFullSync,
 		}, saved, opts)(yield)
 	}
+}
+
+// needsFullSync ends a feed that cannot promise all changes.
+func needsFullSync(why *changes.FullSyncRequiredError) error {
+	e := withoutEffect(op.ListsRows, why)
+	e.special = &special{advice: Advice{
+		Action: ActionFixInput, Hint: "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty",
+	}}
+	return e
 }
 
 // RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the
@@ -265,7 +276,7 @@ func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p Rows
 		return []string{"id"}
 	})
 	if err == nil {
-		err = p.heeded(page.kind)
+		err = p.heeded(ListKind(page.kind))
 	}
 	if err != nil {
 		return nil, err

@@ -12,16 +12,17 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
+	"example.com/prospectkit/internal/tests"
 )
 
 func TestRows_Page(t *testing.T) {
 	t.Parallel()
-	page, err := exchange(t, "lists.rows/contacts").Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
+	page, err := tests.Exchange(t, "lists.rows/contacts").Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.ContactList, page.Kind)
 	require.Len(t, page.Items, 2)
 	row := page.Items[0]
-	require.Equal(t, columnID, row.ID())
+	require.Equal(t, tests.ColumnID, row.ID())
 	require.Equal(t, "Ada", row.Text("firstName"))
 	require.Equal(t, "Berlin", row.Text("address.city"))
 	require.Equal(t, 36, row.Int("age"))
@@ -29,7 +30,7 @@ func TestRows_Page(t *testing.T) {
 	require.True(t, row.Bool("vip"))
 	require.Equal(t, time.Date(2026, 11, 21, 9, 30, 0, 123e6, time.UTC), row.Time("createdAt"))
 
-	page, err = exchange(t, "lists.rows/every-parameter").Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{
+	page, err = tests.Exchange(t, "lists.rows/every-parameter").Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{
 		Limit: 5, PageNum: 2, Sort: prospectkit.Descending("address.city"),
 		Filter: filter.Contact{Country: filter.AnyOf("Germany")},
 	})
@@ -37,14 +38,14 @@ func TestRows_Page(t *testing.T) {
 	require.Empty(t, page.Items)
 	require.False(t, page.TotalKnown)
 
-	_, err = exchange(t, "lists.rows/bad-filters").Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
+	_, err = tests.Exchange(t, "lists.rows/bad-filters").Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRowFilters)
 }
 
 // A row may be kept as JSON, and read back into a variable that held another.
 func TestRows_ReadBack(t *testing.T) {
 	t.Parallel()
-	page, err := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}]}`)).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
+	page, err := tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}]}`)).Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 	require.NoError(t, err)
 	row := page.Items[0]
 	kept, err := json.Marshal(page.Items[1])
@@ -66,22 +67,13 @@ func TestRows_EmptyFilter(t *testing.T) {
 		(*filter.Contact)(nil),
 		&filter.Contact{},
 	} {
-		client := newClient(t, roundTrip(func(r *http.Request) (*http.Response, error) {
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			require.Empty(t, r.URL.RawQuery)
-			return respond(http.StatusOK, `{"data":[]}`), nil
+			return tests.Respond(http.StatusOK, `{"data":[]}`), nil
 		}))
-		_, err := client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: f})
+		_, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: f})
 		require.NoError(t, err)
 	}
-}
-
-type contact struct {
-	ID   string `json:"id"`
-	Name string `json:"firstName"`
-	Age  int    `json:"age"`
-	Home struct {
-		City string `json:"city"`
-	} `json:"address"`
 }
 
 func TestRowsOf(t *testing.T) {
@@ -89,20 +81,20 @@ func TestRowsOf(t *testing.T) {
 	// the iterator asks for the largest page, the exchange has no query: so the response only
 	body := `{"data":[{"id":"a","firstName":"Ada","age":36,"address":{"city":"Berlin"},"new":1},{"id":"b","firstName":null}],
 		"pagination":{"pageNum":1,"totalPages":1,"totalRecords":2}}`
-	lists := newClient(t, always(http.StatusOK, body)).Lists
-	got, err := prospectkit.Collect(prospectkit.RowsOf[contact](t.Context(), lists, listID, prospectkit.RowsParams{}), 10)
+	lists := tests.NewClient(t, tests.Always(http.StatusOK, body)).Lists
+	got, err := prospectkit.Collect(prospectkit.RowsOf[tests.Contact](t.Context(), lists, tests.ListID, prospectkit.RowsParams{}), 10)
 	require.NoError(t, err)
-	ada := contact{ID: "a", Name: "Ada", Age: 36}
+	ada := tests.Contact{ID: "a", Name: "Ada", Age: 36}
 	ada.Home.City = "Berlin"
-	require.Equal(t, []contact{ada, {ID: "b"}}, got)
+	require.Equal(t, []tests.Contact{ada, {ID: "b"}}, got)
 }
 
 // Records that move between requests are told by their id, also where the caller's struct has none.
 func TestRowsOf_WithoutID(t *testing.T) {
 	t.Parallel()
-	s := shelfOf("abcdef", nil, add("X"))
+	s := tests.ShelfOf("abcdef", nil, tests.Add("X"))
 	var p prospectkit.Progress
-	seq := prospectkit.RowsOf[struct{ Name string }](t.Context(), newClient(t, s).Lists, listID, prospectkit.RowsParams{Limit: 2}, prospectkit.WithProgress(&p))
+	seq := prospectkit.RowsOf[struct{ Name string }](t.Context(), tests.NewClient(t, s).Lists, tests.ListID, prospectkit.RowsParams{Limit: 2}, prospectkit.WithProgress(&p))
 	got, err := prospectkit.Collect(seq, 100)
 	require.NoError(t, err)
 	require.Len(t, got, 6)
@@ -113,10 +105,10 @@ func TestRowsOf_MismatchNamesTheRow(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		body := `{"data":[{"id":"a","age":36},{"id":"b","age":"old"}]}`
-		lists := newClient(t, always(http.StatusOK, body)).Lists
-		_, err := prospectkit.Collect(prospectkit.RowsOf[contact](t.Context(), lists, listID, prospectkit.RowsParams{}), 10)
-		require.ErrorContains(t, err, "a row does not fit prospectkit_test.contact: field age: got string, want int")
-		require.Equal(t, "b", asError(t, err).RowID)
+		lists := tests.NewClient(t, tests.Always(http.StatusOK, body)).Lists
+		_, err := prospectkit.Collect(prospectkit.RowsOf[tests.Contact](t.Context(), lists, tests.ListID, prospectkit.RowsParams{}), 10)
+		require.ErrorContains(t, err, "a row does not fit tests.Contact: field age: got string, want int")
+		require.Equal(t, "b", tests.AsError(t, err).RowID)
 		var mismatch *json.UnmarshalTypeError
 		require.ErrorAs(t, err, &mismatch)
 		require.Equal(t, "age", mismatch.Field)
@@ -133,8 +125,8 @@ func FuzzRowScan(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		client := newClient(t, always(http.StatusOK, string(body)), prospectkit.WithRetry(prospectkit.NoRetry))
-		page, err := client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
+		client := tests.NewClient(t, tests.Always(http.StatusOK, string(body)), prospectkit.WithRetry(prospectkit.NoRetry))
+		page, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 		var top map[string]json.RawMessage
 		var elements []json.RawMessage
 		valid := json.Unmarshal([]byte(strings.TrimPrefix(string(body), "\ufeff")), &top) == nil &&

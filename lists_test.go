@@ -14,12 +14,13 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
 )
 
 // berlin is the list of the exchanges, without its raw text.
 var berlin = prospectkit.List{
-	ID: listID, Name: "Berlin", Kind: prospectkit.ContactList, ContactsCount: 12, CompaniesCount: 3,
-	CreatedAt: time.Date(2026, 11, 21, 9, 30, 0, 123e6, time.UTC), FolderID: folderID,
+	ID: tests.ListID, Name: "Berlin", Kind: prospectkit.ContactList, ContactsCount: 12, CompaniesCount: 3,
+	CreatedAt: time.Date(2026, 11, 21, 9, 30, 0, 123e6, time.UTC), FolderID: tests.FolderID,
 }
 
 // sameList compares what encoding/json can see.
@@ -35,7 +36,7 @@ func sameList(t *testing.T, want prospectkit.List, got *prospectkit.List) {
 
 func TestLists_Page(t *testing.T) {
 	t.Parallel()
-	page, err := exchange(t, "lists.list/plain").Lists.Page(t.Context(), prospectkit.ListsParams{})
+	page, err := tests.Exchange(t, "lists.list/plain").Lists.Page(t.Context(), prospectkit.ListsParams{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 2)
 	sameList(t, berlin, &page.Items[0])
@@ -44,14 +45,14 @@ func TestLists_Page(t *testing.T) {
 	require.Equal(t, [3]int{1, 1, 2}, [3]int{page.Number, page.TotalPages, page.TotalRecords})
 	require.True(t, page.TotalKnown)
 
-	page, err = exchange(t, "lists.list/every-parameter").Lists.Page(t.Context(), prospectkit.ListsParams{
-		Limit: 2, PageNum: 3, Kind: prospectkit.CompanyList, FolderID: folderID, Search: "50% & more",
+	page, err = tests.Exchange(t, "lists.list/every-parameter").Lists.Page(t.Context(), prospectkit.ListsParams{
+		Limit: 2, PageNum: 3, Kind: prospectkit.CompanyList, FolderID: tests.FolderID, Search: "50% & more",
 	})
 	require.NoError(t, err)
 	require.Empty(t, page.Items)
 	require.Equal(t, 3, page.Number)
 
-	_, err = exchange(t, "lists.list/refused").Lists.Page(t.Context(), prospectkit.ListsParams{})
+	_, err = tests.Exchange(t, "lists.list/refused").Lists.Page(t.Context(), prospectkit.ListsParams{})
 	var e *prospectkit.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, "limit", e.Param)
@@ -62,16 +63,16 @@ func TestLists_Create(t *testing.T) {
 	t.Parallel()
 	root := berlin
 	root.FolderID = ""
-	list, err := exchange(t, "lists.create/named").Lists.Create(t.Context(), prospectkit.NewList{Name: " Berlin\t"})
+	list, err := tests.Exchange(t, "lists.create/named").Lists.Create(t.Context(), prospectkit.NewList{Name: " Berlin\t"})
 	require.NoError(t, err)
 	sameList(t, root, list)
 
 	firms := prospectkit.NewList{Name: "Firms", Kind: prospectkit.CompanyList}
-	list, err = exchange(t, "lists.create/companies").Lists.Create(t.Context(), firms)
+	list, err = tests.Exchange(t, "lists.create/companies").Lists.Create(t.Context(), firms)
 	require.NoError(t, err)
 	require.True(t, list.CreatedAt.IsZero(), "the document makes it optional here")
 
-	_, err = exchange(t, "lists.create/taken").Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
+	_, err = tests.Exchange(t, "lists.create/taken").Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
 	require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 	require.ErrorIs(t, err, prospectkit.ErrConflict)
 }
@@ -80,7 +81,7 @@ func TestLists_Create(t *testing.T) {
 func TestLists_CreateResponseLost(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"bare": `the response has no "list"`, "without-id": "a list has no id"} {
-		_, err := exchange(t, "lists.create/"+name).Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
+		_, err := tests.Exchange(t, "lists.create/"+name).Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
 		require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 		require.ErrorContains(t, err, want)
 		require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
@@ -90,30 +91,30 @@ func TestLists_CreateResponseLost(t *testing.T) {
 func TestLists_Get(t *testing.T) {
 	t.Parallel()
 	for _, shape := range []string{"wrapped", "bare"} {
-		list, err := exchange(t, "lists.get/"+shape).Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		list, err := tests.Exchange(t, "lists.get/"+shape).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 		require.NoError(t, err)
 		sameList(t, berlin, list)
 	}
 	include := prospectkit.GetListParams{Include: "columns"}
-	list, err := exchange(t, "lists.get/columns").Lists.Get(t.Context(), listID, include)
+	list, err := tests.Exchange(t, "lists.get/columns").Lists.Get(t.Context(), tests.ListID, include)
 	require.NoError(t, err)
-	sameFields(t, []prospectkit.Column{{ID: columnID, Name: "Score", Type: "number"}, {ID: folderID}}, list.Columns)
+	tests.SameFields(t, []prospectkit.Column{{ID: tests.ColumnID, Name: "Score", Type: "number"}, {ID: tests.FolderID}}, list.Columns)
 	require.Equal(t, "settled", list.Raw().Text("completionStatus"))
 
-	list, err = exchange(t, "lists.get/retyped").Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	list, err = tests.Exchange(t, "lists.get/retyped").Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 	require.NoError(t, err)
-	sameList(t, prospectkit.List{ID: listID}, list)
+	sameList(t, prospectkit.List{ID: tests.ListID}, list)
 
-	_, err = exchange(t, "lists.get/missing").Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	_, err = tests.Exchange(t, "lists.get/missing").Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 }
 
 func TestLists_Move(t *testing.T) {
 	t.Parallel()
-	moved, err := exchange(t, "lists.move/folder").Lists.Move(t.Context(), listID, folderID)
+	moved, err := tests.Exchange(t, "lists.move/folder").Lists.Move(t.Context(), tests.ListID, tests.FolderID)
 	require.NoError(t, err)
-	require.Equal(t, listID, moved.Text("list.id"))
-	moved, err = exchange(t, "lists.move/root").Lists.MoveToRoot(t.Context(), listID)
+	require.Equal(t, tests.ListID, moved.Text("list.id"))
+	moved, err = tests.Exchange(t, "lists.move/root").Lists.MoveToRoot(t.Context(), tests.ListID)
 	require.NoError(t, err)
 	require.True(t, moved.IsZero())
 }
@@ -121,53 +122,53 @@ func TestLists_Move(t *testing.T) {
 func TestLists_PushToCRM(t *testing.T) {
 	t.Parallel()
 	whole := prospectkit.CRMPush{CRM: "some-crm"}
-	pushed, err := exchange(t, "lists.crm-push/whole-list").Lists.PushToCRM(t.Context(), listID, whole)
+	pushed, err := tests.Exchange(t, "lists.crm-push/whole-list").Lists.PushToCRM(t.Context(), tests.ListID, whole)
 	require.NoError(t, err)
-	sameFields(t, &prospectkit.CRMPushed{CRM: "some-crm", ListIDs: []string{listID}}, pushed)
+	tests.SameFields(t, &prospectkit.CRMPushed{CRM: "some-crm", ListIDs: []string{tests.ListID}}, pushed)
 
-	some := prospectkit.CRMPush{CRM: "some-crm", ContactIDs: []string{columnID}}
-	pushed, err = exchange(t, "lists.crm-push/some").Lists.PushToCRM(t.Context(), listID, some)
+	some := prospectkit.CRMPush{CRM: "some-crm", ContactIDs: []string{tests.ColumnID}}
+	pushed, err = tests.Exchange(t, "lists.crm-push/some").Lists.PushToCRM(t.Context(), tests.ListID, some)
 	require.NoError(t, err)
-	sameFields(t, &prospectkit.CRMPushed{}, pushed)
+	tests.SameFields(t, &prospectkit.CRMPushed{}, pushed)
 
-	_, err = exchange(t, "lists.crm-push/not-connected").Lists.PushToCRM(t.Context(), listID, whole)
+	_, err = tests.Exchange(t, "lists.crm-push/not-connected").Lists.PushToCRM(t.Context(), tests.ListID, whole)
 	require.ErrorIs(t, err, prospectkit.CodeCRMNotConnected)
 }
 
 func TestLists_Fill(t *testing.T) {
 	t.Parallel()
-	added, err := exchange(t, "lists.add-members/fields").Lists.AddMembers(t.Context(), listID, prospectkit.Fields{"contacts": []string{columnID}})
+	added, err := tests.Exchange(t, "lists.add-members/fields").Lists.AddMembers(t.Context(), tests.ListID, prospectkit.Fields{"contacts": []string{tests.ColumnID}})
 	require.NoError(t, err)
 	require.Equal(t, 1, added.Int("added"))
 
 	rows := prospectkit.Fields{"rows": []prospectkit.Fields{{"firstName": "Ada"}}}
-	added, err = exchange(t, "lists.add-contacts/fields").Lists.AddContacts(t.Context(), listID, rows)
+	added, err = tests.Exchange(t, "lists.add-contacts/fields").Lists.AddContacts(t.Context(), tests.ListID, rows)
 	require.NoError(t, err)
 	require.Equal(t, 1, added.Int("rows.added"))
 
-	saved, err := exchange(t, "lists.save-to-list/fields").Lists.SaveContacts(t.Context(), prospectkit.ContactSave{ListName: "Berlin", All: true})
+	saved, err := tests.Exchange(t, "lists.save-to-list/fields").Lists.SaveContacts(t.Context(), prospectkit.ContactSave{ListName: "Berlin", All: true})
 	require.NoError(t, err)
 	require.True(t, saved.IsZero())
-	_, err = exchange(t, "lists.save-to-list/ambiguous").Lists.SaveContacts(t.Context(), prospectkit.ContactSave{ListName: "Berlin", All: true})
+	_, err = tests.Exchange(t, "lists.save-to-list/ambiguous").Lists.SaveContacts(t.Context(), prospectkit.ContactSave{ListName: "Berlin", All: true})
 	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
 }
 
 func TestLists_Folders(t *testing.T) {
 	t.Parallel()
-	folders, err := exchange(t, "folders.list/contact-lists").Lists.Folders(t.Context(), prospectkit.ContactListFolder)
+	folders, err := tests.Exchange(t, "folders.list/contact-lists").Lists.Folders(t.Context(), prospectkit.ContactListFolder)
 	require.NoError(t, err)
-	sameFields(t, []prospectkit.Folder{
-		{ID: folderID, Name: "Q1", Kind: prospectkit.ContactListFolder}, {ID: columnID, Kind: "newKind"},
+	tests.SameFields(t, []prospectkit.Folder{
+		{ID: tests.FolderID, Name: "Q1", Kind: prospectkit.ContactListFolder}, {ID: tests.ColumnID, Kind: "newKind"},
 	}, folders)
 	require.True(t, folders[0].Kind.Known())
 	require.False(t, folders[1].Kind.Known())
-	folders, err = exchange(t, "folders.list/none").Lists.Folders(t.Context(), prospectkit.AgentFolder)
+	folders, err = tests.Exchange(t, "folders.list/none").Lists.Folders(t.Context(), prospectkit.AgentFolder)
 	require.NoError(t, err)
 	require.Empty(t, folders)
-	_, err = exchange(t, "folders.list/relayed").Lists.Folders(t.Context(), prospectkit.CampaignFolder)
+	_, err = tests.Exchange(t, "folders.list/relayed").Lists.Folders(t.Context(), prospectkit.CampaignFolder)
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
 	once := prospectkit.WithRetry(prospectkit.NoRetry)
-	_, err = exchange(t, "folders.list/without-id", once).Lists.Folders(t.Context(), prospectkit.AgentFolder)
+	_, err = tests.Exchange(t, "folders.list/without-id", once).Lists.Folders(t.Context(), prospectkit.AgentFolder)
 	require.ErrorContains(t, err, "a folder has no id")
 }
 
@@ -176,7 +177,7 @@ func TestLists_EntityRules(t *testing.T) {
 	t.Parallel()
 	me := func(c *prospectkit.Client) error { _, err := c.Account.Me(t.Context()); return err }
 	get := func(c *prospectkit.Client) error {
-		_, err := c.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		_, err := c.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 		return err
 	}
 	folders := func(c *prospectkit.Client) error {
@@ -209,7 +210,7 @@ func TestLists_EntityRules(t *testing.T) {
 		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
 		{page, `[]`, "the response is not an object"},
 	} {
-		err := tc.call(newClient(t, always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.NoRetry)))
+		err := tc.call(tests.NewClient(t, tests.Always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.NoRetry)))
 		require.ErrorContains(t, err, tc.want, "body %q", tc.body)
 		var e *prospectkit.Error
 		require.ErrorAs(t, err, &e)
@@ -229,12 +230,12 @@ func TestLists_SurviveOddFields(t *testing.T) {
 			b.WriteString(`"` + name + `":` + value + `,`)
 		}
 		body := `{"data":[{` + b.String() + `"id":"x"}],"pagination":` + odd.Draw(t, "pagination") + `,"new":` + odd.Draw(t, "new") + `}`
-		client, err := prospectkit.New(baseURL, token, prospectkit.WithTransport(always(http.StatusOK, body)))
+		client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(tests.Always(http.StatusOK, body)))
 		require.NoError(t, err)
 		page, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 		require.NoError(t, err)
 		require.Equal(t, "x", page.Items[0].ID)
-		rows, err := client.Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{})
+		rows, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 		require.NoError(t, err)
 		require.Equal(t, "x", rows.Items[0].ID())
 	})
@@ -243,7 +244,7 @@ func TestLists_SurviveOddFields(t *testing.T) {
 // Of duplicate keys the last one counts, as in encoding/json.
 func TestLists_DuplicateKeys(t *testing.T) {
 	t.Parallel()
-	client := newClient(t, always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}],"data":[{"id":"x","id":"c"}]}`))
+	client := tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[{"id":"a"},{"id":"b"}],"data":[{"id":"x","id":"c"}]}`))
 	page, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 	require.NoError(t, err)
 	require.Len(t, page.Items, 1)
@@ -253,8 +254,8 @@ func TestLists_DuplicateKeys(t *testing.T) {
 func TestLists_JSON(t *testing.T) {
 	t.Parallel()
 	want := berlin
-	want.Columns = []prospectkit.Column{{ID: columnID, Name: "Score", Type: "number"}}
-	for _, v := range []any{&want, &prospectkit.List{}, &prospectkit.Folder{ID: folderID, Kind: prospectkit.AgentFolder}, &prospectkit.User{ID: "x"}} {
+	want.Columns = []prospectkit.Column{{ID: tests.ColumnID, Name: "Score", Type: "number"}}
+	for _, v := range []any{&want, &prospectkit.List{}, &prospectkit.Folder{ID: tests.FolderID, Kind: prospectkit.AgentFolder}, &prospectkit.User{ID: "x"}} {
 		text, err := json.Marshal(v)
 		require.NoError(t, err)
 		switch v := v.(type) {
@@ -279,46 +280,46 @@ func TestLists_UnreadableIsRetried(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 			if n++; n == 1 {
-				return respond(http.StatusOK, `{"list":{"id":"x"`), nil
+				return tests.Respond(http.StatusOK, `{"list":{"id":"x"`), nil
 			}
-			return respond(http.StatusOK, `{"list":`+oneList+`}`), nil
+			return tests.Respond(http.StatusOK, `{"list":`+tests.OneList+`}`), nil
 		}))
-		list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		list, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 		require.NoError(t, err)
-		require.Equal(t, listID, list.ID)
+		require.Equal(t, tests.ListID, list.ID)
 		require.Equal(t, 2, n)
 	})
 }
 
 // A page that repeats the kind of CRM is no proof that the service has accepted the push.
 func TestLists_PushIsProvedByItsLists(t *testing.T) {
-	client := newClient(t, always(202, `{"crm":"c","status":"ok"}`, bare...))
-	_, err := client.Lists.PushToCRM(t.Context(), listID, prospectkit.CRMPush{CRM: "c"})
-	requireUnknown(t, err)
+	client := tests.NewClient(t, tests.Always(202, `{"crm":"c","status":"ok"}`, tests.Bare...))
+	_, err := client.Lists.PushToCRM(t.Context(), tests.ListID, prospectkit.CRMPush{CRM: "c"})
+	tests.RequireUnknown(t, err)
 }
 
 // Columns that were asked for, and are not where they are looked for, are told: an observer may know better.
 func TestLists_ColumnsThatAreNotThere(t *testing.T) {
 	for body, told := range map[string]bool{
-		`{"list":{"id":"` + listID + `"}}`:                              true,
-		`{"list":{"id":"` + listID + `","columns":null}}`:               true,
-		`{"list":{"id":"` + listID + `","columns":{}}}`:                 true,
-		`{"list":{"id":"` + listID + `","customColumns":[{"id":"x"}]}}`: true,
-		`{"list":{"id":"` + listID + `","columns":[]}}`:                 false,
-		`{"list":{"id":"` + listID + `","columns":[{"id":"x"}]}}`:       false,
+		`{"list":{"id":"` + tests.ListID + `"}}`:                              true,
+		`{"list":{"id":"` + tests.ListID + `","columns":null}}`:               true,
+		`{"list":{"id":"` + tests.ListID + `","columns":{}}}`:                 true,
+		`{"list":{"id":"` + tests.ListID + `","customColumns":[{"id":"x"}]}}`: true,
+		`{"list":{"id":"` + tests.ListID + `","columns":[]}}`:                 false,
+		`{"list":{"id":"` + tests.ListID + `","columns":[{"id":"x"}]}}`:       false,
 	} {
 		var missing []event.Undocumented
-		client := newClient(t, always(http.StatusOK, body), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+		client := tests.NewClient(t, tests.Always(http.StatusOK, body), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 			if e.Undocumented.Kind == event.UndocumentedMissing {
 				missing = append(missing, e.Undocumented)
 			}
 		}))
-		_, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 		require.NoError(t, err)
 		require.Empty(t, missing, "nobody asked")
-		list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{Include: "columns"})
+		list, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{Include: "columns"})
 		require.NoError(t, err)
 		require.Equal(t, told, list.Columns == nil, body)
 		require.Equal(t, told, len(missing) == 1, body)

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 )
 
 func objectOf(t *testing.T, text string) (o prospectkit.Object) {
@@ -223,10 +224,10 @@ func TestObject(t *testing.T) {
 func TestObject_ValuesPrintAsJSON(t *testing.T) {
 	t.Parallel()
 	const text = `{"id":"0123456789abcdef01234567", "name":"Q1", "new":1}`
-	client := newClient(t, always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`), unpaced())
-	list, err := client.Lists.Get(t.Context(), listID, prospectkit.GetListParams{})
+	client := tests.NewClient(t, tests.Always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`), tests.Unpaced())
+	list, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 	require.NoError(t, err)
-	agent, err := client.Agents.Get(t.Context(), listID)
+	agent, err := client.Agents.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)
 	found, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 	require.NoError(t, err)

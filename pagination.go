@@ -34,8 +34,8 @@ type Page[T any] struct {
 	RequestID string            `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
 	Rate      ratelimit.Headers `json:"-"` // by the last response that had rate headers; At is zero without one
 
-	kind     ListKind // of rows
-	response *Object  // of a listing; a pointer, so that no dump of a page shows its records twice
+	kind     string  // of the list, in a page of rows
+	response *Object // of a listing; a pointer, so that no dump of a page shows its records twice
 }
 
 // Raw returns the response that the page was read from, if its shape is undocumented: that of agents, campaigns, steps and
@@ -461,7 +461,7 @@ func roomFor(n int) int { return 2*n + 100 }
 // pageResponse is the response of an operation that pages by number.
 type pageResponse[T any] struct {
 	Data       []T        `json:"data"`
-	Kind       ListKind   `json:"entityType"` // of rows
+	Kind       string     `json:"entityType"` // of rows
 	Pagination pageTotals `json:"pagination"`
 }
 

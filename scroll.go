@@ -110,15 +110,15 @@ func (s *scroll[T]) broken(cause error) func(context.Context, []CallOption) (*Sc
 func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		s := s
-		var conf pageConfig
+		var chosen pageConfig
 		var bad check.Violations
-		if conf.apply(s.op, opts, true, &bad); len(bad) > 0 {
+		if chosen.apply(s.op, opts, true, &bad); len(bad) > 0 {
 			yield(nil, refusal(s.op, bad))
 			return
 		}
 		pagewalk.Scroll[T]{
-			First: func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(s.first(ctx, conf.calls)) },
-			ID:    s.identity, Progress: conf.progress, MaxPages: conf.paidPages, Restarts: conf.restarts,
+			First: func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(s.first(ctx, chosen.calls)) },
+			ID:    s.identity, Progress: chosen.progress, MaxPages: chosen.paidPages, Restarts: chosen.restarts,
 			Dead:    func(err error) (dead, paid bool) { return deadToken(err), OutcomeOf(err) != OutcomeNotApplied },
 			Stalled: func(what string) error { return unusable(s.op, what) },
 			Capped:  func() error { return ruleRefusal(s.op, RulePaidPages, nil) },

@@ -10,6 +10,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
+	"example.com/prospectkit/internal/tests"
 )
 
 func profiles(page *prospectkit.ScrollPage[prospectkit.Profile], err error) (any, error) {
@@ -41,15 +42,15 @@ func TestSearch_Exchanges(t *testing.T) {
 			return profiles(c.Search.ProspectsPage(ctx, params{}))
 		}, "", prospectkit.CodeInsufficientCredits},
 		{"search.run-saved/last-page", func(ctx context.Context, c client) (any, error) {
-			return prospectkit.Collect(c.Search.RunSaved(ctx, savedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()), 9)
+			return prospectkit.Collect(c.Search.RunSaved(ctx, tests.SavedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()), 9)
 		}, `[` + ada + `]`, ""},
 		{"search.run-saved/mismatch", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.RunSavedPage(ctx, savedID, prospectkit.RunParams{}))
+			return profiles(c.Search.RunSavedPage(ctx, tests.SavedID, prospectkit.RunParams{}))
 		}, "", prospectkit.CodeSavedSearchTypeMismatch},
 		{"search.save-to-list/fields", func(ctx context.Context, c client) (any, error) {
 			return c.Search.SaveMatches(ctx, prospectkit.MatchSave{ListName: "Directors", All: true})
 		}, `{"saved": 3}`, ""},
-		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + savedID + `"}]}`, ""},
+		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + tests.SavedID + `"}]}`, ""},
 		{"search.companies/fields", func(ctx context.Context, c client) (any, error) { return c.Search.Companies(ctx, berlin) }, `{"companies": []}`, ""},
 		{"search.companies/elsewhere", func(ctx context.Context, c client) (any, error) {
 			return c.Search.Companies(ctx, berlin, prospectkit.WithRoute("POST /business/companies/search"))
@@ -64,7 +65,7 @@ func TestSearch_Exchanges(t *testing.T) {
 const nobody = `{"firstName": "", "lastName": "", "jobTitle": "", "companyName": "", "socialUrl": ""}`
 
 func TestSearch_ProfileKeepsUndocumentedFields(t *testing.T) {
-	page, err := exchange(t, "search.prospects/lenient").Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
+	page, err := tests.Exchange(t, "search.prospects/lenient").Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 	require.NoError(t, err)
 	require.False(t, page.More(), "a null token is none")
 	raw, err := page.Items[0].Raw().MarshalJSON()
@@ -75,30 +76,30 @@ func TestSearch_ProfileKeepsUndocumentedFields(t *testing.T) {
 
 func TestSearch_Bounds(t *testing.T) {
 	sent := 0
-	client := newClient(t, roundTrip(func(*http.Request) (*http.Response, error) {
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 		sent++
-		return respond(http.StatusOK, `{"profiles":[]}`), nil
+		return tests.Respond(http.StatusOK, `{"profiles":[]}`), nil
 	}))
 	for _, size := range []int{0, 1, 2, 99, 100} {
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
 		require.NoError(t, err)
-		_, err = client.Search.RunSavedPage(t.Context(), savedID, prospectkit.RunParams{Size: size})
+		_, err = client.Search.RunSavedPage(t.Context(), tests.SavedID, prospectkit.RunParams{Size: size})
 		require.NoError(t, err)
 	}
 	require.Equal(t, 10, sent)
 	for _, size := range []int{-1, 101} {
 		want := []string{fmt.Sprintf("size is %d, must be 1 to 100", size)}
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
-		require.Equal(t, want, refusals(t, err))
-		_, err = client.Search.RunSavedPage(t.Context(), savedID, prospectkit.RunParams{Size: size})
-		require.Equal(t, want, refusals(t, err))
+		require.Equal(t, want, tests.Refusals(t, err))
+		_, err = client.Search.RunSavedPage(t.Context(), tests.SavedID, prospectkit.RunParams{Size: size})
+		require.Equal(t, want, tests.Refusals(t, err))
 		_, err = prospectkit.Collect(client.Search.Prospects(t.Context(), prospectkit.SearchParams{Size: size}, prospectkit.UnlimitedPages()), 1)
-		require.Equal(t, want, refusals(t, err))
+		require.Equal(t, want, tests.Refusals(t, err))
 	}
 	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{
 		Size: 101, Filters: filter.Search{" ": filter.Including("x")},
 	})
-	require.Equal(t, []string{"size is 101, must be 1 to 100", "filters has a filter without a name"}, refusals(t, err))
+	require.Equal(t, []string{"size is 101, must be 1 to 100", "filters has a filter without a name"}, tests.Refusals(t, err))
 	require.Equal(t, 10, sent, "nothing was sent")
 }
 
@@ -106,7 +107,7 @@ func TestSearch_Bounds(t *testing.T) {
 func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	const empty = " is empty, which could mean everything: leave it out if you mean that"
 	type filters = filter.Search
-	ctx, search := t.Context(), newClient(t, untouched(t)).Search
+	ctx, search := t.Context(), tests.NewClient(t, tests.Untouched(t)).Search
 	var nobody []string
 	for want, f := range map[string]filters{
 		"filters" + empty:                                       {},
@@ -115,23 +116,23 @@ func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 		"filters.job_title_levels has an entry without a value": {"job_title_levels": filter.Including("vp", "")},
 	} {
 		_, err := search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: f})
-		require.Equal(t, []string{want}, refusals(t, err))
+		require.Equal(t, []string{want}, tests.Refusals(t, err))
 		for _, err := range search.Prospects(ctx, prospectkit.SearchParams{Filters: f}, prospectkit.UnlimitedPages()) {
-			require.Equal(t, []string{want}, refusals(t, err))
+			require.Equal(t, []string{want}, tests.Refusals(t, err))
 		}
 		in := prospectkit.MatchSave{Filters: f, ListName: "Chiefs"}
-		require.Equal(t, []string{want}, refusals(t, discard(search.SaveMatches(ctx, in))))
+		require.Equal(t, []string{want}, tests.Refusals(t, tests.Discard(search.SaveMatches(ctx, in))))
 	}
-	lists := newClient(t, untouched(t)).Lists
+	lists := tests.NewClient(t, tests.Untouched(t)).Lists
 	for _, ids := range []any{nil, []string{}, nobody} {
 		in := prospectkit.Fields{"contactIds": ids}
-		require.Equal(t, []string{"contactIds" + empty}, refusals(t, discard(lists.AddMembers(ctx, listID, in))))
-		require.Contains(t, refusals(t, discard(search.SaveMatches(ctx, prospectkit.MatchSave{Extra: in}))), "contactIds"+empty)
+		require.Equal(t, []string{"contactIds" + empty}, tests.Refusals(t, tests.Discard(lists.AddMembers(ctx, tests.ListID, in))))
+		require.Contains(t, tests.Refusals(t, tests.Discard(search.SaveMatches(ctx, prospectkit.MatchSave{Extra: in}))), "contactIds"+empty)
 	}
-	require.Equal(t, []string{"contactIds" + " is empty, which could mean everything: set All if you mean that"}, refusals(t, discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{}}))))
-	require.Equal(t, []string{"filters" + " is empty, which could mean everything: set All if you mean that"}, refusals(t, discard(search.SaveMatches(ctx, prospectkit.MatchSave{}))))
-	require.Equal(t, []string{"contactIds must be empty if All is set"}, refusals(t, discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{listID}, All: true}))))
+	require.Equal(t, []string{"contactIds" + " is empty, which could mean everything: set All if you mean that"}, tests.Refusals(t, tests.Discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{}}))))
+	require.Equal(t, []string{"filters" + " is empty, which could mean everything: set All if you mean that"}, tests.Refusals(t, tests.Discard(search.SaveMatches(ctx, prospectkit.MatchSave{}))))
+	require.Equal(t, []string{"contactIds must be empty if All is set"}, tests.Refusals(t, tests.Discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{tests.ListID}, All: true}))))
 	for _, f := range []prospectkit.Fields{{}, {"headquartersCity": nil}, {"headquartersCity": nobody}} {
-		require.Contains(t, refusals(t, discard(search.Companies(ctx, prospectkit.CompanySearch{Filters: f})))[0], empty)
+		require.Contains(t, tests.Refusals(t, tests.Discard(search.Companies(ctx, prospectkit.CompanySearch{Filters: f})))[0], empty)
 	}
 }

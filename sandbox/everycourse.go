@@ -1,19 +1,21 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
-	"testing/synctest"
 	"time"
 
 	"example.com/prospectkit/internal/chance"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
 )
 
 // The bounds of a program.
@@ -26,21 +28,19 @@ const (
 type course struct {
 	sweep   *sweep
 	sandbox *Sandbox
+	world   *sim.World
+	plan    []sim.Key
 	around  *Run // of the setup and the invariant
+	cancel  context.CancelFunc
 
-	mu        sync.Mutex
-	plan      []planned // still to come
-	instants  []Failure // the requests and marks so far, without a kind
-	caused    []Failure
-	requests  int
-	passed    int     // through the transport of a Run, to the sandbox
-	latest    Failure // request
-	starts    int
-	current   *Run // the last start; nil during the setup and the invariant
-	saved     map[string]string
-	abandoned bool // a start was stopped or cut off, so its goroutines may be blocked forever
-	problems  []error
-	returned  error // by the last start
+	mu       sync.Mutex
+	passed   int // through the transport of a Run, to the sandbox
+	starts   int
+	retries  int
+	current  *sim.Start // nil during the setup and the invariant
+	saved    map[string]string
+	problems []error
+	returned error // by the last start
 
 	dir      string // in use
 	dirs     []string
@@ -48,10 +48,25 @@ type course struct {
 	journal  []Entry
 }
 
+// try runs the program with the failures of a plan.
+func (s *sweep) try(plan []sim.Key) *course {
+	w := &sim.World{Seed: seed, Plan: sim.Chosen{Keys: plan, Possible: s.possible}, Most: mostRequests, Longest: longestStart}
+	c := &course{sweep: s, world: w, plan: plan, retries: s.retries, saved: map[string]string{}}
+	switch problem := sim.Bubble(c.run); {
+	case problem == nil || c.broken() || slices.ContainsFunc(c.world.Taken(), (*sim.Turn).Kills): // what waits for the dead waits forever
+	case c.sandbox == nil:
+		c.fail("EveryFailure makes its own bubbles: %w", problem)
+	default:
+		c.fail("the program leaves goroutines that wait forever: %w", problem)
+	}
+	return c
+}
+
 // run is the body of the bubble.
 func (c *course) run() {
 	c.sandbox = New(tester{c}, c.sweep.options...)
-	c.around = c.newRun()
+	c.around = &Run{Sandbox: c.sandbox, course: c}
+	c.around.ctx, c.cancel = context.WithCancel(chance.With(context.Background(), chance.New(seed, 0)))
 	defer c.clean()
 	if c.sandbox.clock != RealClock() {
 		c.fail("WithClock: EveryFailure has its own virtual time")
@@ -59,35 +74,58 @@ func (c *course) run() {
 	if c.sweep.setup != nil {
 		c.ask("setup", func(r *Run) error { c.sweep.setup(r); return nil })
 	}
-	for retries := c.sweep.retries; !c.broken(); {
-		stopped := c.start()
-		synctest.Wait() // for what the program leaves
-		if !stopped && (c.returned == nil || retries == 0) {
-			break
-		}
-		if !stopped {
-			retries--
-		}
-		time.Sleep(c.sweep.pause)
+	p := &sim.Process{Name: "the program", Program: c.start, Starts: mostRequests, Pause: max(c.sweep.pause, 1)}
+	if err := c.world.Run(p); err != nil && !c.broken() {
+		c.fail("%w", err)
 	}
+	c.mu.Lock()
+	c.current = nil
+	c.mu.Unlock()
 	c.journal = c.sandbox.Journal()
 	c.check()
 }
 
+// start runs the program. An error is one to run it again for.
+func (c *course) start(s *sim.Start) error {
+	run := &Run{Sandbox: c.sandbox, course: c, start: s, ctx: s.Context("")}
+	defer func() {
+		if !s.Alive() {
+			_ = recover() // from a deferred call of a program that was stopped
+		}
+	}()
+	if c.broken() {
+		return nil
+	}
+	c.mu.Lock()
+	c.starts++
+	c.current, c.returned = s, sim.ErrLeft
+	c.mu.Unlock()
+	err := c.sweep.program(run)
+	if steps := c.world.Taken(); len(steps) > 0 && steps[len(steps)-1].Class == marks {
+		run.MayStop("its end") // after a last request, StopAfter does the same
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.returned = err; c.retries == 0 {
+		return nil
+	}
+	c.retries--
+	return err
+}
+
 // check judges a program that has ended.
 func (c *course) check() {
-	c.mu.Lock()
-	c.current = nil
-	c.mu.Unlock()
+	failures := c.failures()
 	switch {
 	case c.broken():
-	case c.requests == 0:
+	case !slices.ContainsFunc(c.world.Taken(), func(t *sim.Turn) bool { return t.Class == requests }):
 		c.fail("the program sent no request through the transport of its Run")
 	case c.arrived() > c.passed:
 		c.fail("requests that did not go through the transport of their Run, and so cannot fail: %d", c.arrived()-c.passed)
-	case len(c.plan) > 0:
-		c.fail("request or mark %d was not reached, so the program is not the same in each run", c.plan[0].at)
-	case len(c.caused) == 0 && c.returned != nil:
+	case len(failures) < len(c.plan) && c.sweep.replays: // this is another program
+	case len(failures) < len(c.plan):
+		c.fail("request or mark %d was not reached, so the program is not the same in each run", c.plan[len(failures)].Step)
+	case len(failures) == 0 && c.returned != nil:
 		c.fail("the program fails without any failure: %w", c.returned)
 	case c.sweep.retries > 0 && c.returned != nil:
 		c.fail("the program still returns an error after %d starts: %w", c.starts, c.returned)
@@ -105,32 +143,15 @@ func (c *course) arrived() int {
 
 // ask calls the setup or the invariant. It may leave its goroutine, as FailNow does.
 func (c *course) ask(what string, f func(*Run) error) {
-	err := errLeft
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { c.around.caught(recover()) }()
-		err = f(c.around)
-	}()
-	<-done
-	if err != nil && !c.broken() {
+	if err := <-c.world.Call(func() error { return f(c.around) }); err != nil && !c.broken() {
 		c.fail("%s: %w", what, err)
-	}
-}
-
-var errLeft = errors.New("it left its goroutine, as FailNow does")
-
-// caught turns a panic into a problem.
-func (r *Run) caught(p any) {
-	if p != nil {
-		r.Errorf("panic: %v\n%s", p, debug.Stack())
 	}
 }
 
 // clean ends the bubble.
 func (c *course) clean() {
-	c.around.cancel()
-	if len(c.caused) > 0 {
+	c.cancel()
+	if len(c.world.Fired()) > 0 {
 		c.sandbox.Clear() // a fault of the setup need not fire in each run
 	}
 	for _, f := range slices.Backward(c.cleanups) {
@@ -146,7 +167,7 @@ func (c *course) verdict() *Break {
 	if !c.broken() {
 		return nil
 	}
-	return &Break{Failures: c.caused, Err: errors.Join(c.problems...), Program: c.returned, Journal: c.journal}
+	return &Break{Failures: c.failures(), Err: errors.Join(c.problems...), Program: c.returned, Journal: c.journal}
 }
 
 func (c *course) broken() bool {
@@ -168,115 +189,54 @@ func (t tester) Helper()                           {}
 func (t tester) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
 func (t tester) Errorf(format string, args ...any) { t.fail(format, args...) }
 
-func (c *course) newRun() *Run {
-	// What a client draws is the same in each run of a program, so that a planned failure is reached.
-	ctx, cancel := context.WithCancel(chance.With(context.Background(), chance.New(1, uint64(c.starts)))) //nolint:gosec // G115: a count
-	return &Run{Sandbox: c.sandbox, course: c, ctx: ctx, cancel: cancel, stopped: make(chan struct{})}
+// steps are the requests and marks so far, with the failures.
+func (c *course) steps() (all []Failure) {
+	var f Failure
+	for _, step := range c.world.Taken() {
+		if f.Name, f.Kind = step.What, ""; step.Class == requests {
+			f.Request++
+			f.Op, f.Path, _ = strings.Cut(step.What, " ")
+			f.Method, f.Path, _ = strings.Cut(f.Path, " ")
+			f.Name = ""
+		}
+		if m := mishapOf(step); m != nil {
+			f.Kind = m.kind
+		}
+		all = append(all, f)
+	}
+	return all
 }
 
-// start runs the program until it returns or is stopped.
-func (c *course) start() (stopped bool) {
-	run := c.newRun()
-	run.program = true
-	c.mu.Lock()
-	c.starts++
-	c.current = run
-	c.mu.Unlock()
-	err, ended := errLeft, make(chan struct{})
-	go func() {
-		defer close(ended)
-		defer func() { run.caught(recover()) }()
-		result := c.sweep.program(run)
-		c.atEnd(run)
-		err = result
-	}()
-	timer := time.NewTimer(longestStart)
-	defer timer.Stop()
-	select {
-	case <-ended:
-	case <-run.stopped:
-	case <-timer.C:
-		c.fail("the program did not end within 31 days")
-	}
-	c.mu.Lock()
-	stopped = run.dead
-	run.dead = true
-	c.mu.Unlock()
-	if stopped {
-		<-run.stopped // the files were copied
-	}
-	run.cancel()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	select {
-	case <-ended:
-		c.returned = err
-	default:
-		c.abandoned = true
-	}
-	if stopped {
-		c.returned = errStopped
-	}
-	return stopped
+func (c *course) failures() []Failure {
+	return slices.DeleteFunc(c.steps(), func(f Failure) bool { return f.Kind == "" })
 }
 
-var errStopped = errors.New("it was stopped")
-
-// atEnd lets a program be stopped after its last mark. After a last request, StopAfter does the same.
-func (c *course) atEnd(run *Run) {
-	c.mu.Lock()
-	n := len(c.instants)
-	marked := n > 0 && c.instants[n-1].Name != ""
-	c.mu.Unlock()
-	if marked {
-		run.MayStop("its end")
-	}
+// owner is the start to which something that a run does belongs. A client of the setup belongs to whatever runs.
+func (r *Run) owner() *sim.Start {
+	r.course.mu.Lock()
+	defer r.course.mu.Unlock()
+	return cmp.Or(r.start, r.course.current)
 }
 
-// owner is the start to which something that a run does belongs. A client of the setup belongs to whatever runs. Call it under the lock.
-func (c *course) owner(r *Run) *Run {
-	if r.program {
-		return r
+// step takes a step of the program, unless this is the setup or the invariant. It does not return to a program that was stopped.
+func (r *Run) step(class, what string, do func(*mishap)) {
+	owner := r.owner()
+	if owner == nil {
+		do(nil)
+		return
 	}
-	return c.current
-}
-
-// enter notes a request or mark, and returns the failure that happens there. It does not return to a program that was stopped. The change
-// happens under the lock, unless the program is stopped before it.
-func (c *course) enter(r *Run, what Failure, change func()) FailureKind {
-	c.mu.Lock()
-	switch owner := c.owner(r); {
-	case owner == nil:
-		change()
-		c.mu.Unlock()
+	dead := owner.Do(r.ctx, class, what, func(t *sim.Turn) string {
+		if t.Fault != sim.KillWithin {
+			do(mishapOf(t))
+		}
+		if t.Kills() {
+			r.course.keepDir()
+		}
 		return ""
-	case owner.dead:
-		c.mu.Unlock()
+	})
+	if dead != nil {
 		runtime.Goexit()
 	}
-	if what.Name == "" {
-		c.requests++
-		c.latest = what
-	}
-	what.Request, what.Op, what.Method, what.Path = c.requests, c.latest.Op, c.latest.Method, c.latest.Path
-	c.instants = append(c.instants, what)
-	if len(c.plan) > 0 && c.plan[0].at == len(c.instants) {
-		what.Kind = c.plan[0].kind
-		c.plan, c.caused = c.plan[1:], append(c.caused, what)
-	}
-	endless := len(c.instants) > mostRequests
-	stops := endless || what.Kind == StopBefore || what.Kind == StopBetween
-	if !stops {
-		change()
-	}
-	c.mu.Unlock()
-	if endless {
-		c.fail("the program did not end within %d requests and marks", mostRequests)
-	}
-	if stops {
-		r.stop()
-	}
-	return what.Kind
 }
 
 // Transport is how the program reaches the sandbox. Its requests are counted, and one of them fails.
@@ -292,8 +252,8 @@ type counting struct{ run *Run }
 type plantedKey struct{}
 
 // RoundTrip ends the goroutine if the program was stopped, or is stopped now.
-func (t counting) RoundTrip(req *http.Request) (*http.Response, error) {
-	below := t.run.Sandbox.Transport()
+func (t counting) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	c, below := t.run.course, t.run.Sandbox.Transport()
 	if req.Body != nil {
 		defer req.Body.Close()
 	}
@@ -301,19 +261,15 @@ func (t counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL == nil || req.Context().Err() != nil {
 		return below.RoundTrip(req) // it goes nowhere
 	}
-	what := Failure{Method: req.Method, Path: req.URL.Path}
-	o := t.run.Sandbox.route(arrived(req, nil)).op
-	if o != nil {
-		what.Op = o.Name
-	}
-	kind := t.run.course.enter(t.run, what, func() { t.run.course.passed++ })
-	if f := kind.fault(o); f != nil {
-		req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, f))
-	}
-	resp, err := below.RoundTrip(req)
-	if kind == StopAfter {
-		t.run.stop()
-	}
-	t.run.live()
+	o := cmp.Or(c.sandbox.route(arrived(req, nil)).op, new(op.Op))
+	t.run.step(requests, o.Name+" "+req.Method+" "+req.URL.Path, func(m *mishap) {
+		if m != nil {
+			req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, m.fault(o)))
+		}
+		c.mu.Lock()
+		c.passed++
+		c.mu.Unlock()
+		resp, err = below.RoundTrip(req) //nolint:bodyclose // the client closes it
+	})
 	return resp, err
 }

@@ -126,6 +126,47 @@ func TestEveryFailureNamesTheFirstBreak(t *testing.T) {
 	}
 }
 
+// The last line of a report is a command that replays its failures, and nothing else.
+func TestEveryFailureReplays(t *testing.T) {
+	tries := map[string]int{}
+	once := func() (*sandbox.Sweep, string) {
+		clear(tries)
+		return sweep(func(run *sandbox.Run) error {
+			if status, err := createList(run, "Q1"); err != nil || status == 500 {
+				_, err = createList(run, "Q2")
+				return err
+			}
+			return nil
+		}, func(run *sandbox.Run) error {
+			tries[fmt.Sprint(run.Failures())]++
+			if len(run.Failures()) == 2 && len(run.Lists()) == 2 {
+				return errors.New("two lists")
+			}
+			return nil
+		}, sandbox.Twice())
+	}
+	tried, report := once()
+	line := report[strings.LastIndex(report, "\n")+1:]
+	require.Equal(t, "EVERYFAILURE=1:0.1.1,0.2.7 go test example.com/prospectkit/sandbox -run '^Test of a \\(sweep\\)$/^it'\\''s$'", line)
+	name, rest, _ := strings.Cut(line, "=")
+	value, _, _ := strings.Cut(rest, " ")
+	t.Setenv(name, value)
+	again, second := once()
+	require.Equal(t, 1, again.Runs)
+	require.Len(t, tries, 1)
+	require.Equal(t, tried.Broken.Failures, again.Broken.Failures)
+	require.Contains(t, second, "two lists")
+
+	t.Setenv(name, "1:0.9.1")
+	again, _ = once()
+	require.Nil(t, again.Broken, "another program has no such request")
+	for _, wrong := range []string{"1:here", "x"} {
+		t.Setenv(name, wrong)
+		_, second = once()
+		require.Contains(t, second, wrong)
+	}
+}
+
 // What is wrong before any failure makes the rest worthless.
 func TestEveryFailureOfNothing(t *testing.T) {
 	me := func(run *sandbox.Run) error {

@@ -4,7 +4,7 @@ go 1.26.0
 
 require (
 	example.com/prospectkit v0.0.0
-	example.com/prospectkit/postgres v0.0.0
+	example.com/prospectkit/contrib/postgres v0.0.0
 	github.com/jackc/pgx/v5 v5.12.0
 	github.com/riverqueue/river v0.51.1
 	github.com/riverqueue/river/riverdriver/riverpgxv5 v0.51.1
@@ -51,4 +51,4 @@ require (
 
 replace example.com/prospectkit => ../..
 
-replace example.com/prospectkit/postgres => ../../postgres
+replace example.com/prospectkit/contrib/postgres => ../../contrib/postgres

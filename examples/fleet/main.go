@@ -29,9 +29,9 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"example.com/prospectkit"
+	prospectpg "example.com/prospectkit/contrib/postgres"
 	"example.com/prospectkit/examples/fleet/engine"
 	"example.com/prospectkit/journal"
-	prospectpg "example.com/prospectkit/postgres"
 )
 
 // The times are short, for tests: set minutes. A job ends before River takes it for stuck, and a ticket is anybody's only after the attempt

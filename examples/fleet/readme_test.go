@@ -53,7 +53,7 @@ func (r *reviewed) job(ctx context.Context, client *prospectkit.Client, store by
 
 // The README of prospectpg shows this job.
 func TestReadme_ShowsTheJob(t *testing.T) {
-	readme, err := os.ReadFile("../../postgres/README.md")
+	readme, err := os.ReadFile("../../contrib/postgres/README.md")
 	require.NoError(t, err)
 	_, rest, ok := strings.Cut(string(readme), "```go\nfor e, err := range store.Entries(")
 	require.True(t, ok)

@@ -36,7 +36,9 @@ func TestSettle(t *testing.T) {
 	w := s.fleet.workspaces[name]
 	w.patience = time.Second
 	var m made
-	s.sb.Do(func(tx *sandbox.Tx) { m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", s.sb.Lists()[0].ID)) })
+	s.sb.Do(func(tx *sandbox.Tx) {
+		m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", s.sb.Lists()[0].ID))
+	})
 	review, err := w.client.Campaigns.Review(ctx, m.CampaignID)
 	require.NoError(t, err)
 	m.Digest = review.Digest()

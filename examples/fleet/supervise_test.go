@@ -21,7 +21,7 @@ import (
 	"github.com/riverqueue/river/riverdriver/riverpgxv5"
 	"github.com/riverqueue/river/rivermigrate"
 
-	prospectpg "example.com/prospectkit/postgres"
+	prospectpg "example.com/prospectkit/contrib/postgres"
 	"example.com/prospectkit/sandbox"
 )
 

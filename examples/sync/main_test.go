@@ -96,7 +96,9 @@ func TestProgram(t *testing.T) {
 	}
 	now := func() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
 	require.Equal(t, 1+3+1, requests(func(*sandbox.Tx) {}), "the place of the feed, the pages, the changes since")
-	require.Equal(t, 1, requests(func(tx *sandbox.Tx) { tx.AddRows(listID, sandbox.Row{"firstName": "Ada", "createdAt": now(), "updatedAt": now()}) }))
+	require.Equal(t, 1, requests(func(tx *sandbox.Tx) {
+		tx.AddRows(listID, sandbox.Row{"firstName": "Ada", "createdAt": now(), "updatedAt": now()})
+	}))
 	var row struct{ ID string }
 	require.NoError(t, json.Unmarshal(sb.Rows(listID)[7], &row))
 	require.Equal(t, 1+3+1, requests(func(tx *sandbox.Tx) { tx.RemoveRows(listID, row.ID) }))
@@ -120,7 +122,9 @@ func TestEveryFailure(t *testing.T) {
 			return errors.Join(run.Err(), err, isCopy(run.Context(), run.Sandbox, file))
 		}, sandbox.UntilDone(2), sandbox.Setup(func(run *sandbox.Run) {
 			var listID string
-			run.Do(func(tx *sandbox.Tx) { listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)}) })
+			run.Do(func(tx *sandbox.Tx) {
+				listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)})
+			})
 			if !moving {
 				return
 			}

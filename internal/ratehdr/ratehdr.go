@@ -41,7 +41,7 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 		case reset <= maxRelativeReset:
 			r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
 		case reset >= epochFloor:
-			r.Reset, r.HasReset = max(0, clock(h, now).until(time.Unix(reset, 0))), true
+			r.Reset, r.HasReset = max(0, time.Unix(reset, 0).Sub(dateOf(h, now))), true
 		}
 	}
 	return r, r.Limit >= 0 || r.Remaining >= 0
@@ -72,7 +72,7 @@ func (r Rate) Window(perMinute, perDay int) string {
 // [Never].
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	for _, line := range h["Retry-After"] {
-		w, good := retryAfter(strings.TrimSpace(line), clock(h, now))
+		w, good := retryAfter(strings.TrimSpace(line), dateOf(h, now))
 		if good {
 			wait, ok = max(wait, w), true
 		}
@@ -80,7 +80,7 @@ func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool)
 	return wait, ok
 }
 
-func retryAfter(s string, now reference) (time.Duration, bool) {
+func retryAfter(s string, now time.Time) (time.Duration, bool) {
 	if digits(s) {
 		n, ok := number(s)
 		if !ok || n > maxSeconds {
@@ -92,23 +92,19 @@ func retryAfter(s string, now reference) (time.Duration, bool) {
 	if err != nil {
 		return 0, false
 	}
-	if wait := now.until(at); wait <= maxSeconds*time.Second {
+	if wait := at.Sub(now); wait <= maxSeconds*time.Second {
 		return max(0, wait), true
 	}
 	return Never, true
 }
 
-// reference is the instant that the dates of a response are relative to.
-type reference time.Time
-
-func clock(h http.Header, now time.Time) reference {
+// dateOf returns the instant that the dates of a response are relative to: its Date, or else now.
+func dateOf(h http.Header, now time.Time) time.Time {
 	if date, err := http.ParseTime(first(h, "Date")); err == nil {
-		return reference(date)
+		return date
 	}
-	return reference(now)
+	return now
 }
-
-func (r reference) until(t time.Time) time.Duration { return t.Sub(time.Time(r)) }
 
 func first(h http.Header, key string) string {
 	if lines := h[key]; len(lines) > 0 {

@@ -14,10 +14,11 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/shapes/names"
 )
 
 // Format is the format that this package reads and writes.
-const Format = "prospectkit-shapes/1"
+const Format = names.Format
 
 // File is what was seen of a service. Its JSON is the same for the same content.
 type File struct {
@@ -143,57 +144,6 @@ func (f *File) Encode() []byte {
 		panic(err) // strings, numbers and maps always encode
 	}
 	return b.Bytes()
-}
-
-// Knows reports whether something that is undocumented was seen: a field or a value of an enumeration, by its path
-// with a name for each object and none for an array, a code, or a header. Operations share their objects, so it may
-// have been seen in another one. No file knows nothing.
-func (f *File) Knows(kind, name, value string) bool {
-	if f == nil {
-		return false
-	}
-	switch kind {
-	case "field":
-		return f.anywhere(name, func(s *Shape) bool { return s.Undocumented || s.Moved })
-	case "value":
-		return value != "" && f.anywhere(name, func(s *Shape) bool { return s.Values[value] > 0 })
-	case "code":
-		for _, r := range f.Errors.Codes {
-			if name != "" && r != nil && r.Code == name {
-				return true
-			}
-		}
-	case "header":
-		return slices.ContainsFunc(f.Others, func(other string) bool { return strings.EqualFold(other, name) })
-	}
-	return false
-}
-
-func (f *File) anywhere(path string, accept func(*Shape) bool) bool {
-	found := func(s *Shape) bool {
-		for name := range strings.SplitSeq(path, ".") {
-			for s.Has(Array) && s.Items != nil {
-				s = s.Items
-			}
-			if s == nil || s.Fields[name] == nil {
-				return false
-			}
-			s = s.Fields[name]
-		}
-		for s.Has(Array) && s.Items != nil && !accept(s) {
-			s = s.Items
-		}
-		return accept(s)
-	}
-	if f.Errors.Body != nil && found(f.Errors.Body) {
-		return true
-	}
-	for _, o := range f.Operations {
-		if o.Body != nil && found(o.Body) {
-			return true
-		}
-	}
-	return false
 }
 
 // Since is a difference between two files.
@@ -378,26 +328,7 @@ func (e *Errors) Note(documented, seen Response) {
 	}
 }
 
-// PathOf returns the path of an operation as it was found, and whether it is another than that of the table. It reports
-// false if the table has no such read, or if the path does not fit.
+// PathOf returns the path of an operation as it was found: see [names.PathOf].
 func (o *Operation) PathOf(row *op.Op) (path string, moved, ok bool) {
-	method, path, _ := strings.Cut(o.Route, " ")
-	switch {
-	case row == nil || row.Class != op.Read || row.Method != http.MethodGet:
-		return "", false, false
-	case o.Route == "" || path == row.Path:
-		return row.Path, false, method == row.Method || o.Route == ""
-	case method != row.Method || !op.ValidPath(path):
-		return "", false, false
-	}
-	return path, true, slices.Equal(parameters(path), parameters(row.Path)) || row.Path == "" && len(parameters(path)) == 1
-}
-
-func parameters(path string) (names []string) {
-	for element := range strings.SplitSeq(path, "/") {
-		if strings.HasPrefix(element, "{") {
-			names = append(names, element)
-		}
-	}
-	return names
+	return names.PathOf(row, o.Route)
 }

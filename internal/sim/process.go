@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"example.com/prospectkit/internal/chance"
@@ -22,7 +21,8 @@ type Process struct {
 	Name    string
 	Program func(*Start) error // started again after an error or a kill
 	Starts  int                // at most
-	Pause   time.Duration      // at most, until it is started again
+	Pause   time.Duration      // until it is started again
+	Later   time.Duration      // at most, beyond Pause
 	Disk    *Disk
 
 	world   *World
@@ -46,62 +46,89 @@ type Start struct {
 
 // live starts the program until it returns nil, or was started as often as it may be.
 func (p *Process) live() {
-	var zombies sync.WaitGroup
-	for number := 1; number <= p.Starts && !p.world.stopped(); number++ {
+	w := p.world
+	for number := 1; number <= p.Starts; number++ {
 		s := p.newStart(number)
-		returned := make(chan struct{})
-		var err error
-		zombies.Go(func() {
-			defer close(returned)
-			err = s.run()
-		})
-		select {
-		case <-returned:
-		case <-s.gone: // what is left of it reaches nothing
-		}
-		killed := s.end(false)
-		if !killed && err == nil {
-			p.world.Note("%s.%d returned", p.Name, number)
+		if s == nil {
 			break
 		}
-		random := p.world.draws(p.index, number<<32)
+		w.zombies.Add(1)
+		returned := w.Call(func() error {
+			defer w.zombies.Done()
+			return p.Program(s)
+		})
+		var late <-chan time.Time
+		if w.Longest > 0 {
+			late = time.After(w.Longest)
+		}
+		err := ErrLeft
+		select {
+		case err = <-returned:
+		case <-s.gone: // what is left of it reaches nothing
+		case <-late:
+			w.Fail(fmt.Errorf("%s did not end within %d days", p.Name, w.Longest/(24*time.Hour)))
+		}
+		killed := s.finish(false)
+		if !killed && (err == nil || errors.Is(err, ErrLeft)) {
+			w.Note("%s.%d returned", p.Name, number)
+			break
+		}
+		random := w.draws(p.index, number<<32)
 		if p.Disk != nil {
 			p.Disk.restart(random)
 		}
-		time.Sleep(time.Second + time.Duration(random.Int64N(int64(p.Pause)+1)))
-		p.world.Note("%s.%d ended, killed: %v", p.Name, number, killed)
+		time.Sleep(p.Pause + time.Duration(random.Int64N(int64(p.Later)+1)))
+		w.Note("%s.%d ended, killed: %v", p.Name, number, killed)
 	}
-	zombies.Wait()
-	p.world.mu.Lock()
-	p.world.left--
-	p.world.mu.Unlock()
-	p.world.wake()
+	w.mu.Lock()
+	w.left--
+	w.mu.Unlock()
+	w.wake()
 }
 
+// ErrLeft is what a function returns that leaves its goroutine.
+var ErrLeft = errors.New("it left its goroutine")
+
+// Call calls f in a goroutine of its own. A panic breaks the run.
+func (w *World) Call(f func() error) <-chan error {
+	returned := make(chan error, 1)
+	go func() {
+		err := ErrLeft
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%w: panic: %v\n%s", ErrLeft, p, debug.Stack())
+				w.Fail(err)
+			}
+			returned <- err
+		}()
+		err = f()
+	}()
+	return returned
+}
+
+// newStart is nil when everything has stopped.
 func (p *Process) newStart(number int) *Start {
-	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
-	s.context, s.cancel = context.WithCancel(context.Background())
 	p.world.mu.Lock()
 	defer p.world.mu.Unlock()
+	if p.world.over {
+		return nil
+	}
+	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
+	s.context, s.cancel = context.WithCancel(context.Background())
 	p.current = s
 	return s
 }
 
-// run calls the program.
-func (s *Start) run() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.world.Fail(fmt.Errorf("%s panicked: %v\n%s", s.Name, p, debug.Stack()))
-		}
-	}()
-	return s.Program(s)
+// finish ends a start, once. It reports whether it was killed.
+func (s *Start) finish(kill bool) (killed bool) {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return s.end(kill)
 }
 
-// end ends a start, once. It reports whether it was killed.
+// end is finish under the lock.
 func (s *Start) end(kill bool) (killed bool) {
 	w := s.world
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	if !s.ended {
 		s.ended, s.killed = true, kill
 		close(s.gone)
@@ -145,9 +172,9 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 	if t.Fault != KillBefore {
 		seen = effect(t)
 	}
-	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.key, what, seen, t.Fault)
-	if t.Fault.kills() {
-		s.end(true)
+	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.Key, what, seen, t.Fault)
+	if t.Kills() {
+		s.finish(true)
 	}
 	if s.over() {
 		return ErrKilled
@@ -166,9 +193,6 @@ func (s *Start) Alive() bool { return !s.over() }
 
 // Random is for what the program itself leaves to chance, the same in every start.
 func (s *Start) Random(about int) *rand.Rand { return s.world.draws(s.index, about<<20) }
-
-// World is where the start runs.
-func (s *Start) World() *World { return s.world }
 
 // Save stores a value that survives the process. It may die before or after it.
 func (s *Start) Save(ctx context.Context, name, value string) error {

@@ -20,8 +20,8 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-// The uses between files of the root that docs/architecture.md names as exceptions.
-var upward = map[string]string{"pagination.go lists.go": "ListKind", "options.go outcome.go": "Resolution resolver"}
+// The use between files of the root that docs/architecture.md names as an exception.
+var upward = map[string]string{"config.go outcome.go": "Resolution resolver"}
 
 // TestLayers holds the layers of docs/architecture.md against what the files of the root use.
 func TestLayers(t *testing.T) {

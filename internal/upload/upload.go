@@ -1,5 +1,5 @@
 // Package upload is the body of a request that imports a file: a form, which is opened for each attempt
-// and read while it is sent.
+// and read while it is sent. The first bytes of the file have to be those of the format in its name.
 package upload
 
 import (
@@ -10,7 +10,6 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/fileformat"
 	"example.com/prospectkit/internal/outbound"
 )
 
@@ -41,8 +40,8 @@ type Body struct {
 
 // New returns the form with the file in it. The text around the file is built first, for the length.
 func New(f File) *Body {
-	format, _ := fileformat.Of(f.Name)
-	form := outbound.NewFileForm(f.Fields, filePart, fileformat.Base(f.Name), format.MediaType)
+	format, _ := FormatOf(f.Name)
+	form := outbound.NewFileForm(f.Fields, filePart, base(f.Name), format.MediaType)
 	return &Body{
 		ContentType: form.ContentType, Length: int64(len(form.Head)) + f.Size + int64(len(form.Tail)), file: f, form: form,
 	}
@@ -59,9 +58,9 @@ func (b *Body) Open(ctx context.Context, limit time.Duration) (*exchange.Upload,
 
 // Check opens the file and adds what is wrong with it.
 func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violations) {
-	format, ok := fileformat.Of(b.file.Name)
+	format, ok := FormatOf(b.file.Name)
 	switch {
-	case fileformat.Base(b.file.Name) == "":
+	case base(b.file.Name) == "":
 		bad.Add("name", "must not be empty")
 	case check.HasControl(b.file.Name):
 		bad.Add("name", "has a control character")
@@ -91,7 +90,7 @@ func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violat
 
 // sniff opens the file and checks that its first bytes match its name. If the context has ended,
 // nothing is sent anyway.
-func (b *Body) sniff(ctx context.Context, limit time.Duration, format fileformat.Format, bad *check.Violations) {
+func (b *Body) sniff(ctx context.Context, limit time.Duration, format Format, bad *check.Violations) {
 	file, head, err := exchange.Open(ctx, limit, b.file.Open, sniffBytes)
 	b.opened = file
 	switch {

@@ -19,6 +19,7 @@ import (
 	"log"
 	"os"
 	"os/exec"
+	"path"
 	"regexp"
 	"runtime"
 	"strings"
@@ -29,6 +30,7 @@ const (
 	source   = "call_retry.go"
 	steps    = "call_types.go" // where the steps are
 	variable = "PROSPECTKIT_FLIP"
+	rooms    = "internal/tests"
 	uncalled = "^(TestRetry_DecisionTable|TestRetryData|TestRetryDocs_.*)$" // they know the table
 )
 
@@ -152,26 +154,34 @@ type stage struct {
 	sound               func() // ends the command if the tests fail without a flip: else everything would be caught
 }
 
+// only is the stage with some of its tests.
+func (s stage) only(tests string) stage {
+	s.tests = tests
+	return s
+}
+
 // build makes the stages, the fastest first.
 func build(scratch string, changed map[string][]byte) ([]stage, error) {
 	overlay, err := writeOverlay(scratch, changed)
 	if err != nil {
 		return nil, err
 	}
-	programs := map[string]string{".": scratch + "/client.test", "internal/tests": scratch + "/tests.test"}
-	for dir, program := range programs {
-		cmd := exec.CommandContext(context.Background(), "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", program, "./"+dir) //nolint:gosec // two packages of ours
-		if text, err := cmd.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%w: %s", err, text)
-		}
+	cmd := exec.CommandContext(context.Background(), "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", scratch+"/", ".", "./"+rooms+"/...") //nolint:gosec // packages of ours
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, text)
+	}
+	root := stage{program: scratch + "/prospectkit.test", dir: "."}
+	in := func(room string) stage {
+		return stage{program: scratch + "/" + path.Base(room) + ".test", dir: room}
 	}
 	stages := []stage{
-		{program: programs["."], dir: ".", tests: "^TestRetry_AttemptsPerResponse$"},
-		{program: programs["."], dir: ".", tests: "^TestRetry_"},
-		{program: programs["internal/tests"], dir: "internal/tests", tests: "^TestRetry"},
-		{program: programs["."], dir: ".", tests: "^Test"},
-		{program: programs["internal/tests"], dir: "internal/tests", tests: "^Test"},
+		root.only("^TestRetry_AttemptsPerResponse$"), root.only("^TestRetry_"), in(rooms + "/call").only("^TestRetry_"), in(rooms).only("^TestRetry"),
+		root.only("^Test"),
 	}
+	for _, subject := range []string{"call", "errors", "options", "outcome", "pages", "services"} {
+		stages = append(stages, in(rooms+"/"+subject).only("^Test"))
+	}
+	stages = append(stages, in(rooms).only("^Test"))
 	for i := range stages {
 		stages[i].sound = sync.OnceFunc(func() {
 			if by, output := stages[i].failure(""); by != "" {

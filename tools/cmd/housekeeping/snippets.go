@@ -115,11 +115,11 @@ func ownImports(modules []module) map[string]string {
 	for _, m := range modules {
 		own[path.Base(m.path)] = m.path
 	}
-	own["prospectpg"] = modules[0].path + "/postgres"
+	own["prospectpg"] = modules[0].path + "/contrib/postgres"
 	own["sandbox"] = modules[0].path + "/sandbox"
 	own["tested"] = modules[0].path + "/examples/tested"
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
-	own["claim"] = modules[0].path + "/claim"
+	own["claim"] = modules[0].path + "/examples/claim"
 	own["filter"] = modules[0].path + "/filter"
 	own["journal"] = modules[0].path + "/journal"
 	own["spend"] = modules[0].path + "/spend"

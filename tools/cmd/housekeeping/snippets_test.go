@@ -106,16 +106,16 @@ func TestSnippetsThatDoNotCompile(t *testing.T) {
 func TestSnippetOfANestedModule(t *testing.T) {
 	files := map[string]string{
 		"client.go": clientGo,
-		"redisbudget/go.mod": "module example.com/prospectkit/redisbudget\n\ngo 1.26.0\n\n" +
-			"require example.com/prospectkit v0.0.0\n\nreplace example.com/prospectkit => ../\n",
-		"redisbudget/budget.go":   "package redisbudget\n\nfunc New() int { return 1 }\n",
-		"redisbudget/README.md":   "```go\nfmt.Println(redisbudget.New())\n```\n",
-		"redisbudget/NOTES.md":    "```go\nnot checked\n```\n",
-		"testdata/docs/README.md": "```go\nnot checked\n```\n",
+		"contrib/redisbudget/go.mod": "module example.com/prospectkit/contrib/redisbudget\n\ngo 1.26.0\n\n" +
+			"require example.com/prospectkit v0.0.0\n\nreplace example.com/prospectkit => ../..\n",
+		"contrib/redisbudget/budget.go": "package redisbudget\n\nfunc New() int { return 1 }\n",
+		"contrib/redisbudget/README.md": "```go\nfmt.Println(redisbudget.New())\n```\n",
+		"contrib/redisbudget/NOTES.md":  "```go\nnot checked\n```\n",
+		"testdata/docs/README.md":       "```go\nnot checked\n```\n",
 	}
 	require.Empty(t, findings(t, snippets, files))
-	files["redisbudget/README.md"] = "```go\nredisbudget.Old()\n```\n"
-	require.Equal(t, []string{"redisbudget/README.md:2: undefined: redisbudget.Old"}, findings(t, snippets, files))
+	files["contrib/redisbudget/README.md"] = "```go\nredisbudget.Old()\n```\n"
+	require.Equal(t, []string{"contrib/redisbudget/README.md:2: undefined: redisbudget.Old"}, findings(t, snippets, files))
 }
 
 func TestThePageForAgents(t *testing.T) {

@@ -1,0 +1,246 @@
+package prospectkit
+
+import (
+	"cmp"
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/go-retryablehttp"
+
+	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/credential"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
+	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/shapes/names"
+	"example.com/prospectkit/internal/undocumented"
+	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/internal/wiredump"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/spend"
+)
+
+// ClientOption configures a [Client]; see [New] and [Client.With].
+type ClientOption interface {
+	applyClient(*config, *check.Violations)
+}
+
+// PageOption configures an iterator. Every [CallOption] is one, and applies to the call of each
+// page.
+type PageOption interface {
+	applyPage(*pageConfig, *check.Violations)
+}
+
+// CallOption configures one call.
+type CallOption interface {
+	PageOption
+	applyCall(*callConfig, *check.Violations)
+}
+
+// Option configures a client or one call.
+type Option interface {
+	ClientOption
+	CallOption
+}
+
+// RetryPolicy sets how often and when a call is retried. The operation and the failure decide
+// whether a call may be retried at all; the policy can only forbid more. See docs/safety.md.
+//
+// The zero value of a field means its default.
+type RetryPolicy struct {
+	MaxAttempts int           // including the first; 1 to 10, default 3
+	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
+	MaxDelay    time.Duration // bounds the backoff, which doubles; up to a tenth is added to it; default 8 s
+
+	// NoPaidRetry never retries a read that may cost credits after the service's own error 500.
+	// By default it is retried, but no later page of a search: "a failed request never consumes
+	// credits" (documented).
+	NoPaidRetry bool
+}
+
+// NoRetry makes every call a single attempt.
+var NoRetry = RetryPolicy{MaxAttempts: 1}
+
+func (p RetryPolicy) check(bad *check.Violations) {
+	bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+	bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
+}
+
+func (p RetryPolicy) withDefaults() RetryPolicy {
+	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
+	p.BaseDelay = cmp.Or(p.BaseDelay, 500*time.Millisecond)
+	p.MaxDelay = cmp.Or(p.MaxDelay, 8*time.Second)
+	return p
+}
+
+type clientOption func(*config, *check.Violations)
+
+func (f clientOption) applyClient(c *config, bad *check.Violations) { f(c, bad) }
+
+type callOption func(*callConfig, *check.Violations)
+
+func (f callOption) applyCall(c *callConfig, bad *check.Violations) { f(c, bad) }
+
+func (f callOption) applyPage(c *pageConfig, _ *check.Violations) { c.calls = append(c.calls, f) }
+
+type pageOption func(*pageConfig, *check.Violations)
+
+func (f pageOption) applyPage(c *pageConfig, bad *check.Violations) { f(c, bad) }
+
+type sharedOption func(*settings, *check.Violations)
+
+func (f sharedOption) applyClient(c *config, bad *check.Violations) { f(&c.settings, bad) }
+
+func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.settings, bad) }
+
+func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations) { c.calls = append(c.calls, f) }
+
+// pageOptions makes page options of call options.
+func pageOptions(opts []CallOption) []PageOption {
+	all := make([]PageOption, len(opts))
+	for i, o := range opts {
+		all[i] = o
+	}
+	return all
+}
+
+// sharedOptions returns the options that are valid for every call: not those for one, such as a
+// field or a route.
+func sharedOptions[O PageOption](opts []O) []CallOption {
+	var shared []CallOption
+	for _, o := range opts {
+		if o, ok := any(o).(sharedOption); ok {
+			shared = append(shared, o)
+		}
+	}
+	return shared
+}
+
+// eachOption applies options of any kind, and refuses nil.
+func eachOption[O any](opts []O, bad *check.Violations, apply func(O)) {
+	for i, option := range opts {
+		if any(option) == nil {
+			bad.Add("option "+strconv.Itoa(i+1), "is nil")
+			continue
+		}
+		apply(option)
+	}
+}
+
+// infoOf returns what WithInfo gave, or nil.
+func infoOf(opts []CallOption) *Info {
+	var c callConfig
+	eachOption(opts, new(check.Violations), func(o CallOption) { o.applyCall(&c, new(check.Violations)) })
+	return c.info
+}
+
+// config is what the calls of a client share: the result of its options, and what is made of them. It does
+// not change once a client has it.
+type config struct {
+	settings
+	base         *url.URL
+	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
+	source       credential.Source       // of these options
+	sharedHeader func() http.Header      // of calls that add nothing; a closure, because it holds the key
+	app          string                  // of WithUserAgent
+	userAgent    []string
+	httpClient   *http.Client          // of the options, until build copies it
+	loop         *retryablehttp.Client // around it
+	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
+
+	ownTransport *http.Transport // nil if the options gave one
+	direct       bool            // below is net/http's own transport, which does not change requests
+	compressed   bool            // direct, and compressed responses are allowed
+
+	maxBody   int64 // of WithMaxResponseBytes
+	plainHTTP bool  // of AllowPlainHTTP
+	budget    *Budget
+	observers []Observer
+	reported  *undocumented.Memory // shared by With
+	dump      *wiredump.Writer     // of WithDebugWriter; nil: none
+
+	journal   journal.Journal // nil: none
+	approvals *approvals      // shared by With
+	guard     *spend.Guard    // nil: none
+	workspace string          // of the key, if the options name it
+	hooks     []CallHook
+	gates     []Gate
+	routes    map[*op.Op][2]string // method and path of WithRoutes
+	known     *names.File          // of WithShapes
+
+	// Of one client, not shared by With.
+	closed *atomic.Bool
+	look   func(context.Context, *resolver, []CallOption) (Resolution, error) // Client.look, which knows the services
+
+	// Shared by With, unless the transport is another.
+	clock       *clock.Service
+	resting     *waits.Rests[Resolution] // what Client.Resolve cannot settle
+	headersSeen *ratehdr.Seen
+}
+
+// setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key
+// into the header of a request, send replaces it for each attempt if there is a token source, and
+// secrets hides all of them in quotes of responses.
+func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
+
+// secrets are hidden in quotes of responses.
+func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
+
+var (
+	acceptJSON = []string{"application/json"}
+	acceptGzip = []string{"gzip"}
+)
+
+// commonHeader is the header of all requests of a client.
+func (c *config) commonHeader() http.Header {
+	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	if c.compressed { // net/http would also ask for it, but use more memory to decompress
+		h["Accept-Encoding"] = acceptGzip
+	}
+	return h
+}
+
+// settings are set by a client, and a call may override them.
+type settings struct {
+	retry   RetryPolicy
+	maxWait time.Duration
+	timeout time.Duration // 0: the operation's own
+
+	priority ratelimit.Priority
+
+	readOnly, noSpend, noSend bool
+}
+
+// callConfig is the result of the options of one call.
+type callConfig struct {
+	settings
+	info   *Info
+	method string // of WithRoute, with the path
+	path   string
+	query  [][2]string
+	header [][2]string
+	fields []outbound.Field
+
+	starts            *spend.Agent // the draft, if this call created it
+	allowRetryUnknown bool
+}
+
+// pageConfig is the sum of the options of an iterator.
+type pageConfig struct {
+	calls      []CallOption // for the call of each page
+	progress   *pagewalk.Progress
+	resumes    bool
+	checkpoint string
+	paidPages  int // limit of an iterator that spends credits
+	unlimited  bool
+	prefetch   int // pages read ahead
+	restarts   int // of a scroll, at most
+}

@@ -1,0 +1,194 @@
+// Package prospectpg keeps in PostgreSQL what the processes of a fleet share: the rate budget of a workspace, the journal of
+// its writes, the state of its spend guards, and checkpoints.
+//
+//	pool, err := pgxpool.New(ctx, "postgres://localhost/app")
+//	err = prospectpg.Migrate(ctx, pool)
+//	store, err := prospectpg.New(pool, prospectpg.Config{Workspace: "acme"})
+//	client, err := prospectkit.New(baseURL, token,
+//		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 8})),
+//		prospectkit.WithJournal(store),
+//		prospectkit.WithSpendGuard(spend.NewSharedGuard(500, prices, store.Spend("2026-11"))))
+//
+// All times are those of the database, so the clocks of the hosts do not matter.
+package prospectpg
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
+)
+
+// DefaultLease is [Config.Lease] unless that is set.
+const DefaultLease = 5 * time.Minute
+
+// minLease is far above the time that an exchange with the database takes.
+const minLease = time.Second
+
+// Config configures a [Store].
+type Config struct {
+	// Workspace names the workspace. Processes with the same database and the same name share
+	// everything. Never put a token here.
+	Workspace string
+
+	// Lease is for how long a ticket of the journal belongs to one worker: from each attempt of its
+	// call, and from the end of a call whose outcome is unknown. [Store.InDoubt] renews it while its
+	// loop works on the ticket. After a crash, other workers find the ticket once the lease is over.
+	//
+	// It must be longer than an attempt of a call and the wait for the next attempt: see
+	// [prospectkit.WithAttemptTimeout] and [prospectkit.WithMaxWait]. Otherwise others may resolve a call
+	// in progress. Default [DefaultLease], at least a second.
+	Lease time.Duration
+}
+
+// Store is a [ratelimit.Store] and a [journal.Journal] in PostgreSQL. [Store.Spend] has the state of spend guards.
+// It is safe for concurrent use. It starts no goroutine that outlives a call.
+type Store struct {
+	pool      *pgxpool.Pool
+	workspace string
+	lease     time.Duration
+	owner     string // this process
+
+	mu    sync.Mutex
+	turns map[ratelimit.Surface]chan struct{}
+	calls map[string]bool            // in progress, by the ID of the ticket
+	late  map[string]journal.Outcome // of calls that ended while the database was away
+}
+
+// New keeps the state of a workspace in a database that [Migrate] has prepared. It does not use the
+// database yet. Close the pool yourself, after the last call.
+//
+// The budget uses at most one connection for each surface at a time, and each write one more. A call that waits for a connection
+// counts as one that waits for the database.
+func New(pool *pgxpool.Pool, c Config) (*Store, error) {
+	switch {
+	case pool == nil:
+		return nil, errors.New("prospectpg: the pool is nil")
+	case !storable(c.Workspace):
+		return nil, errors.New("prospectpg: the workspace needs a name, in UTF-8 and without NUL")
+	case c.Lease != 0 && c.Lease < minLease:
+		return nil, fmt.Errorf("prospectpg: the lease of %s is shorter than %s", c.Lease, minLease)
+	case c.Lease == 0:
+		c.Lease = DefaultLease
+	}
+	host, _ := os.Hostname()
+	return &Store{
+		pool: pool, workspace: c.Workspace, lease: c.Lease,
+		owner: fmt.Sprintf("%s/%d/%s", strings.ToValidUTF8(host, ""), os.Getpid(), rand.Text()),
+		turns: map[ratelimit.Surface]chan struct{}{}, calls: map[string]bool{}, late: map[string]journal.Outcome{},
+	}, nil
+}
+
+// storable reports whether the database takes a name.
+func storable(name string) bool {
+	return name != "" && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+}
+
+// A transaction sends its statements at once, with its begin and its commit, unless a decision stands between them. It asks for its
+// isolation, whatever the default of the role is: it locks rows instead of being serialized.
+const (
+	begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
+	// A process that stops between two statements would hold its lock for ever.
+	bounded = "SET LOCAL idle_in_transaction_session_timeout = "
+	// Where the role gives durability away, this takes it back.
+	raised = `set_config('synchronous_commit',
+		CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
+	durable  = "SELECT " + raised
+	commit   = "COMMIT"
+	rollback = "ROLLBACK"
+)
+
+// idle is for how long a transaction may be idle, in milliseconds.
+var idle = "2000"
+
+const (
+	patience = 5 * time.Second       // for how long the journal and the spend guards wait for the database
+	moment   = time.Second           // the same for what can be done later
+	again    = 50 * time.Millisecond // the pause before another attempt
+)
+
+// run sends the statements of a batch as one transaction, which is durable when it returns.
+func (s *Store) run(ctx context.Context, fill func(*pgx.Batch)) error {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Release() // which discards it if the transaction has not ended
+	b := &pgx.Batch{}
+	b.Queue(begin)
+	b.Queue(durable)
+	fill(b)
+	b.Queue(commit)
+	return conn.SendBatch(ctx, b).Close()
+}
+
+// try runs it once, and does not wait for long.
+func (s *Store) try(ctx context.Context, fill func(*pgx.Batch)) error {
+	ctx, cancel := context.WithTimeout(ctx, moment)
+	defer cancel()
+	return explain(s.run(ctx, fill))
+}
+
+// persist runs what changes nothing the second time, until it succeeds or cannot.
+func (s *Store) persist(ctx context.Context, fill func(*pgx.Batch)) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return persist(ctx, func() error { return s.run(ctx, fill) })
+}
+
+func persist(ctx context.Context, attempt func() error) error {
+	for {
+		err := attempt()
+		if err == nil || ctx.Err() != nil || !passing(err) {
+			return explain(err)
+		}
+		pause := time.NewTimer(again)
+		select {
+		case <-pause.C:
+		case <-ctx.Done():
+			pause.Stop()
+			return explain(err)
+		}
+	}
+}
+
+// passing reports whether the same may succeed in a moment: the database restarts, or the connection was cut.
+func passing(err error) bool {
+	refused, ok := errors.AsType[*pgconn.PgError](err)
+	if !ok {
+		return true
+	}
+	switch refused.Code[:2] {
+	case "08", "25", "40", "53", "55", "57": // connection, standby or lost transaction, conflict, too many, locked, shutdown
+		return true
+	}
+	return false
+}
+
+// explain names the usual mistake.
+func explain(err error) error {
+	if err == nil {
+		return nil
+	}
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch refused.Code {
+		case "42P01", "3F000":
+			return fmt.Errorf("prospectpg: the tables are not there, call Migrate: %w", err)
+		case "42703":
+			return fmt.Errorf("prospectpg: the tables are of an earlier version, call Migrate: %w", err)
+		}
+	}
+	return fmt.Errorf("prospectpg: %w", err)
+}

@@ -1,0 +1,291 @@
+package call_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httptrace"
+	"net/url"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
+)
+
+// What the peer writes proves nothing, although net/http quotes it: only its own words, as a whole, and over HTTP/2, do.
+func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
+	const (
+		refused = "http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; received from peer] after Request.Body was written; define Request.GetBody to avoid this error"
+		away    = "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written; define Request.GetBody to avoid this error"
+	)
+	for name, reply := range map[string]string{
+		"a header line": "HTTP/1.1 200 OK\r\ncannot retry err [x; REFUSED_STREAM\r\n\r\n", "a whole line": "HTTP/1.1 200 OK\r\n" + refused + "\r\n\r\n",
+		"a status line": away + "\r\n\r\n", "a version": "HTTP/" + refused + " 200 OK\r\n\r\n", "a length": "HTTP/1.1 200 OK\r\nContent-Length: " + away + "\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			tests.InMemory(t, tests.Drained(tests.Raw(reply)), func(t *testing.T, m *tests.MemoryServer) {
+				t.Helper()
+				var info prospectkit.Info
+				_, err := m.Client(t).Campaigns.Approve(t.Context(), tests.CampaignID, prospectkit.WithInfo(&info))
+				tests.RequireUnknown(t, err)
+				require.EqualValues(t, 1, m.Requests.Load())
+				require.NotEqual(t, event.DeliveryUnprocessed, info.Attempts[0].Delivery)
+			})
+		})
+	}
+	for _, text := range []string{refused, away} {
+		_, err := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(text) })).Campaigns.Approve(t.Context(), tests.CampaignID)
+		tests.RequireUnknown(t, err)
+	}
+	for _, debug := range []string{refused, away, "cannot retry err [; REFUSED_STREAM"} {
+		server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) {
+			payload := []byte{0, 0, 0, byte(stream), 0, 0, 0, internalError}
+			sendFrame(c, frameGoAway, 0, 0, append(payload, debug...))
+			_ = c.Close()
+		})
+		client := tests.ClientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
+		_, err := tests.Call(t.Context(), client, true)
+		tests.RequireUnknown(t, err)
+		require.EqualValues(t, 1, server.requests.Load())
+	}
+}
+
+// A transport of the caller's that adds an idempotency key gives net/http licence to retry a write. It does not.
+func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
+	for _, key := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
+		for name, op := range map[string]catalogue.Operation{
+			"a write":            tests.Described(http.MethodPost, catalogue.ClassGuardedByState),
+			"an idempotent one":  tests.Described(http.MethodPut, catalogue.ClassIdempotent),
+			"a paid read":        tests.Described(http.MethodPost, catalogue.ClassPaidRead),
+			"a paid read by GET": tests.Described(http.MethodGet, catalogue.ClassPaidRead),
+		} {
+			t.Run(key+"/"+name, func(t *testing.T) {
+				tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+					if r.URL.Path == "/api/v1/business/me" {
+						time.Sleep(time.Second)
+						tests.Write(w, 200, tests.OneUser)
+						return
+					}
+					if r.Header.Get(key) == "" {
+						panic("the key did not get through")
+					}
+					tests.Hijack(w, "")
+				}, func(t *testing.T, m *tests.MemoryServer) {
+					t.Helper()
+					client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						r = r.Clone(r.Context())
+						r.Header.Set(key, "1")
+						return m.Transport.RoundTrip(r)
+					}))
+					for warm := range 4 { // connections that net/http could go on with
+						warmed(t, m, warm)
+						m.Requests.Store(0)
+						var info prospectkit.Info
+						err := client.Call(t.Context(), op, nil, nil, prospectkit.WithInfo(&info))
+						tests.RequireUnknown(t, err)
+						require.EqualValues(t, 1, m.Requests.Load())
+						require.Len(t, info.Attempts, 1)
+					}
+				})
+			})
+		}
+	}
+}
+
+// warmed makes idle connections.
+func warmed(t *testing.T, m *tests.MemoryServer, n int) {
+	t.Helper()
+	m.Transport.CloseIdleConnections()
+	var group sync.WaitGroup
+	for range n {
+		group.Go(func() {
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, tests.BaseURL+"/business/me", http.NoBody)
+			require.NoError(t, err)
+			resp, err := m.Transport.RoundTrip(r)
+			require.NoError(t, err)
+			_, err = io.Copy(io.Discard, resp.Body)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+		})
+	}
+	group.Wait()
+	synctest.Wait()
+}
+
+// A length that is only said costs no memory, and no limit is too large.
+func TestDelivery_LengthsThatAreOnlyAnnounced(t *testing.T) {
+	packed := []byte(tests.Zip(tests.OneUser))
+	copy(packed[len(packed)-4:], "\xff\xff\xff\xff")
+	for name, serve := range map[string]http.HandlerFunc{
+		"64 GiB":          tests.Raw(tests.JSONHead + "Content-Length: 68719476736\r\n\r\n{"),
+		"the largest":     tests.Raw(tests.JSONHead + "Content-Length: 9223372036854775807\r\n\r\n{"),
+		"compressed":      tests.Raw(tests.JSONHead + "Content-Encoding: gzip\r\nContent-Length: 68719476736\r\n\r\n\x1f\x8b"),
+		"unpacked, 4 GiB": tests.Serves(200, string(packed)+strings.Repeat("\x00", 5<<20)+"\xff\xff\xff\xff", "Content-Encoding", "gzip"),
+	} {
+		for _, limit := range []int64{1 << 40, math.MaxInt64 - 1, math.MaxInt64} {
+			t.Run(name, func(t *testing.T) {
+				tests.InMemory(t, serve, func(t *testing.T, m *tests.MemoryServer) {
+					t.Helper()
+					client := m.Client(t, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithRetry(prospectkit.NoRetry))
+					var before, after runtime.MemStats
+					runtime.ReadMemStats(&before)
+					_, err := client.Account.Me(t.Context())
+					runtime.ReadMemStats(&after)
+					require.Error(t, err)
+					require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(48<<20))
+				})
+			})
+		}
+	}
+	long := tests.OneUser + strings.Repeat(" ", 20<<20)
+	tests.InMemory(t, tests.Serves(200, long, "Content-Length", "20971610"), func(t *testing.T, m *tests.MemoryServer) {
+		t.Helper()
+		_, err := m.Client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
+		require.Error(t, err, "the length is not the true one")
+	})
+	tests.InMemory(t, tests.Serves(200, long), func(t *testing.T, m *tests.MemoryServer) {
+		t.Helper()
+		_, err := m.Client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
+		require.NoError(t, err)
+	})
+}
+
+// proxied is a transport that reaches the service through a proxy, which responds to every CONNECT in the same way.
+func proxied(t *testing.T, reply string) (rt *http.Transport) {
+	t.Helper()
+	address := listen(t, func(c net.Conn) {
+		go func() {
+			defer c.Close()
+			if _, err := http.ReadRequest(bufio.NewReader(c)); err == nil {
+				_, _ = io.WriteString(c, reply)
+			}
+		}()
+	})
+	rt = &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: address})}
+	t.Cleanup(rt.CloseIdleConnections)
+	return rt
+}
+
+// A proxy that does not connect has sent nothing, is not taken for the service, and is retried only if that may help.
+func TestDelivery_ProxyThatRefuses(t *testing.T) {
+	for status, attempts := range map[int]int{400: 1, 403: 1, 407: 1, 408: 3, 429: 3, 500: 3, 502: 3, 503: 3, 504: 3} {
+		for _, isWrite := range []bool{false, true} {
+			phrase := http.StatusText(status)
+			rt := proxied(t, "HTTP/1.1 "+strconv.Itoa(status)+" "+phrase+"\r\nContent-Length: 0\r\n\r\n")
+			info, err := tests.Call(t.Context(), tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), isWrite)
+			requireNotSent(t, err, info, int32(attempts))
+			require.ErrorContains(t, err, "no connection to the service: "+phrase)
+		}
+	}
+	rt := proxied(t, "HTTP/1.1 503 \r\nContent-Length: 0\r\n\r\n") // without a phrase, which tells nothing
+	info, err := tests.Call(t.Context(), tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	requireNotSent(t, err, info, 3)
+	rt = proxied(t, "HTTP/1.1 200 OK\r\n\r\n") // and then it is no TLS
+	info, err = tests.Call(t.Context(), tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	requireNotSent(t, err, info, 3)
+}
+
+// Without a response to where the proxy is, nothing was asked for.
+func TestDelivery_ProxyFunctionThatFails(t *testing.T) {
+	rt := &http.Transport{Proxy: func(*http.Request) (*url.URL, error) { return nil, tests.ErrBroken }}
+	info, err := tests.Call(t.Context(), tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	requireNotSent(t, err, info, 3)
+	require.ErrorIs(t, err, tests.ErrBroken)
+	require.ErrorContains(t, err, "no connection to the service: broken on purpose")
+
+	rt = &http.Transport{Proxy: http.ProxyURL(nil), Protocols: new(http.Protocols)} // one that works proves nothing
+	rt.Protocols.SetHTTP1(true)
+	rt.RegisterProtocol("https", tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, tests.ErrBroken }))
+	_, err = tests.Call(t.Context(), tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(rt)), true)
+	tests.RequireUnknown(t, err)
+}
+
+// A server that wants a certificate which is not there ends the handshake, in TLS 1.3 after the
+// request was written. Nobody has read it.
+func TestDelivery_CertificateThatIsMissing(t *testing.T) {
+	model := httptest.NewTLSServer(nil)
+	defer model.Close()
+	for _, version := range []uint16{tls.VersionTLS12, tls.VersionTLS13} {
+		config := &tls.Config{Certificates: model.TLS.Certificates, ClientAuth: tls.RequireAnyClientCert, MinVersion: version, MaxVersion: version}
+		address := listen(t, func(c net.Conn) {
+			go func() {
+				_ = tls.Server(c, config).HandshakeContext(context.Background())
+				_, _ = io.Copy(io.Discard, c) // a reset would overtake the alert
+			}()
+		})
+		for _, isWrite := range []bool{false, true} {
+			rt := model.Client().Transport.(*http.Transport).Clone()
+			info, err := tests.Call(t.Context(), tests.ClientAt(t, "https://"+address, prospectkit.WithTransport(rt)), isWrite)
+			rt.CloseIdleConnections()
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
+			require.Len(t, info.Attempts, 1, "no repetition brings a certificate")
+			require.NotEqual(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+		}
+	}
+}
+
+// Why a context ended proves nothing about the attempt that it ended, even if it is the refusal of a call beside this one, as it is
+// in an errgroup.
+func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
+	tests.InMemory(t, tests.Drained(tests.Hangs), func(t *testing.T, m *tests.MemoryServer) {
+		t.Helper()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		time.AfterFunc(time.Second, func() { cancel(&net.OpError{Op: "remote error", Err: errors.New("tls: access denied")}) })
+		info, err := tests.Call(ctx, m.Client(t), true)
+		tests.RequireUnknown(t, err)
+		require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+		require.EqualValues(t, 1, m.Requests.Load())
+	})
+}
+
+// Without a byte written, nothing was sent; but once the context has ended, a writer may be late, so that proves nothing.
+func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
+	for ends, want := range map[bool]event.Delivery{false: event.DeliveryNotSent, true: event.DeliveryUnknown} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			info, err := tests.Call(ctx, tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				trace := httptrace.ContextClientTrace(r.Context())
+				trace.GetConn("api.example.com:443")
+				trace.GotConn(httptrace.GotConnInfo{})
+				if ends {
+					<-r.Context().Done()
+				}
+				return nil, tests.ErrBroken
+			}), prospectkit.WithRetry(prospectkit.NoRetry)), true)
+			require.Equal(t, want, info.Attempts[0].Delivery)
+			require.Equal(t, ends, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+		})
+	}
+}
+
+// A success that is cut is the service's, even if the end of the upload was not sent.
+func TestDelivery_EarlySuccessOfAnUpload(t *testing.T) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		_, _ = r.Body.Read(make([]byte, 2))
+		resp := tests.Respond(200, "")
+		resp.Body, resp.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(tests.ErrBroken))), -1
+		return resp, nil
+	}))
+	var info prospectkit.Info
+	_, err := client.Imports.Upload(t.Context(), tests.CSVUpload(strings.Repeat("a,b\n", 1000)), prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+	require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+}

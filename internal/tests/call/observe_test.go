@@ -1,0 +1,252 @@
+package call_test
+
+import (
+	"context"
+	"io"
+	"log"
+	"log/slog"
+	"net/http"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
+)
+
+// thirdTime fails twice, each time after a second, and then succeeds.
+func thirdTime() tests.RoundTrip {
+	sent := 0
+	return func(*http.Request) (*http.Response, error) {
+		time.Sleep(time.Second) // virtual
+		if sent++; sent < 3 {
+			return tests.Respond(500, tests.Envelope("UNEXPECTED_ERROR")), nil
+		}
+		return tests.Respond(200, tests.OneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "9"), nil
+	}
+}
+
+func TestObserve_EventsOfACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []prospectkit.Event
+		began := time.Now()
+		_, err := tests.NewClient(t, thirdTime(), tests.Events(&got)).Account.Me(t.Context())
+		require.NoError(t, err)
+
+		type row struct {
+			kind    event.Kind
+			attempt int
+			status  int
+			code    prospectkit.Code
+		}
+		var rows []row
+		for _, e := range got {
+			rows = append(rows, row{e.Kind, e.Attempt, e.Status, e.Code})
+			require.Equal(t, []any{"account.me", "GET", "/business/me", ratelimit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
+		}
+		require.Equal(t, []row{
+			{event.KindAttempt, 1, 500, "UNEXPECTED_ERROR"},
+			{event.KindDecision, 1, 500, "UNEXPECTED_ERROR"},
+			{event.KindWait, 2, 500, "UNEXPECTED_ERROR"},
+			{event.KindAttempt, 2, 500, "UNEXPECTED_ERROR"},
+			{event.KindDecision, 2, 500, "UNEXPECTED_ERROR"},
+			{event.KindWait, 3, 500, "UNEXPECTED_ERROR"},
+			{event.KindAttempt, 3, 200, ""},
+			{event.KindCall, 3, 200, ""},
+		}, rows)
+
+		second, third := got[2].Wait, got[5].Wait
+		require.Positive(t, second)
+		require.Positive(t, third)
+		require.Equal(t, "retry", got[1].Next)
+		require.NotEmpty(t, got[1].Reason)
+		require.NotEmpty(t, got[2].Reason)
+		require.Equal(t, began, got[0].Start)
+		require.Equal(t, time.Second, got[0].Duration)
+		require.Equal(t, began.Add(time.Second), got[2].Start)
+		require.Equal(t, began.Add(time.Second+second), got[3].Start)
+		last := got[7]
+		require.Equal(t, began, last.Start)
+		require.Equal(t, 3*time.Second+second+third, last.Duration)
+		require.Equal(t, prospectkit.OutcomeApplied, last.Outcome)
+		require.NoError(t, last.Err)
+		require.Equal(t, event.DeliveryConfirmed, got[6].Delivery)
+		require.Equal(t, 7, last.Rate.Remaining)
+		require.Equal(t, ratelimit.WindowMinute, last.Rate.Window)
+	})
+}
+
+func TestObserve_EventsOfAFailure(t *testing.T) {
+	var got []prospectkit.Event
+	cut := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+	_, err := tests.NewClient(t, cut, tests.Events(&got)).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+	require.Equal(t, []event.Kind{event.KindAttempt, event.KindDecision, event.KindCall}, eventKinds(got))
+	require.ErrorIs(t, got[0].Err, io.ErrUnexpectedEOF)
+	require.Equal(t, event.DeliveryUnknown, got[0].Delivery)
+	require.Equal(t, "return an unknown outcome", got[1].Next)
+	require.Equal(t, err, got[2].Err)
+	require.Equal(t, prospectkit.OutcomeUnknown, got[2].Outcome)
+}
+
+func eventKinds(all []prospectkit.Event) []event.Kind {
+	var list []event.Kind
+	for _, e := range all {
+		list = append(list, e.Kind)
+	}
+	return list
+}
+
+func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var got []prospectkit.Event
+		sent := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+			if sent++; sent == 1 {
+				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "20"), nil
+			}
+			return tests.Respond(200, tests.OneUser), nil
+		}), tests.Events(&got))
+		_, err := client.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		got = nil
+		_, err = client.Account.Me(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []event.Kind{event.KindWait, event.KindAttempt, event.KindCall}, eventKinds(got))
+		require.GreaterOrEqual(t, got[0].Wait, 20*time.Second)
+		require.Equal(t, 1, got[0].Attempt)
+		require.Contains(t, got[0].Reason, "rate limit")
+	})
+}
+
+func TestObserve_ObserversCannotBreakACall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		type key struct{}
+		var order []string
+		note := func(name string) prospectkit.ClientOption {
+			return prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) {
+				order = append(order, name+ctx.Value(key{}).(string))
+			})
+		}
+		breaks := prospectkit.WithObserver(func(context.Context, prospectkit.Event) { panic("observer") })
+		client := tests.NewClient(t, tests.Always(200, tests.OneUser), note("a"), breaks, note("b"))
+		user, err := client.Account.Me(context.WithValue(t.Context(), key{}, "1"))
+		require.NoError(t, err)
+		require.Equal(t, "Ada", user.Name)
+		require.Equal(t, []string{"a1", "b1", "a1", "b1"}, order, "each sees each event, in the order of the options")
+	})
+}
+
+// silence runs f and returns what reached the process's outputs and default loggers.
+func silence(t *testing.T, f func()) string {
+	t.Helper()
+	file, err := os.CreateTemp(t.TempDir(), "output")
+	require.NoError(t, err)
+	stdout, stderr, logger, writer := os.Stdout, os.Stderr, slog.Default(), log.Writer()
+	defer func() {
+		os.Stdout, os.Stderr = stdout, stderr
+		slog.SetDefault(logger)
+		log.SetOutput(writer)
+		require.NoError(t, file.Close()) // Windows removes no open file
+	}()
+	os.Stdout, os.Stderr = file, file
+	slog.SetDefault(slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	log.SetOutput(file)
+	f()
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	return string(text)
+}
+
+func TestObserve_SilentByDefault(t *testing.T) {
+	call := func(options ...prospectkit.ClientOption) func() {
+		return func() {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := tests.NewClient(t, thirdTime(), options...).Account.Me(t.Context())
+				require.NoError(t, err)
+				_, err = tests.NewClient(t, tests.Always(500, ""), options...).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+			})
+		}
+	}
+	require.Empty(t, silence(t, call()))
+	loud := prospectkit.WithObserver(func(context.Context, prospectkit.Event) { slog.Info("seen") })
+	require.Contains(t, silence(t, call(loud)), "seen", "the trap works")
+}
+
+// logged are the fields that a log line may have, by message. Nothing else ever gets out.
+var logged = map[string][]string{
+	"prospectkit attempt":  {"time", "level", "msg", "op", "attempt", "error.type", "reason", "status", "code", "delivery", "duration_ms"},
+	"prospectkit decision": {"time", "level", "msg", "op", "attempt", "reason", "next"},
+	"prospectkit wait":     {"time", "level", "msg", "op", "attempt", "reason", "wait_ms"},
+	"prospectkit call":     {"time", "level", "msg", "op", "attempts", "error.type", "reason", "status", "code", "outcome", "duration_ms", "waited_ms"},
+
+	"prospectkit undocumented": {"time", "level", "msg", "op", "attempt", "kind", "name", "value"},
+}
+
+func TestObserve_LogHoldsListedFieldsOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		lines, text := tests.LogLines(t, slog.LevelDebug, func(logger prospectkit.ClientOption) {
+			_, err := tests.NewClient(t, thirdTime(), logger).Account.Me(t.Context())
+			require.NoError(t, err)
+			refused := tests.NewClient(t, tests.Always(422, `{"error":{"code":"VALIDATION_FAILED","message":"secret-message","param":"secret-param"}}`), logger)
+			_, err = refused.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret-search"}, prospectkit.WithQuery("k", "secret-query"))
+			require.Error(t, err)
+			_, err = refused.Lists.Create(t.Context(), prospectkit.NewList{Name: "secret-name"}, prospectkit.WithHeader("X-Own", "secret-header"))
+			require.Error(t, err)
+			_, err = refused.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+			require.Error(t, err)
+			changed := tests.Always(200, `{"user": {"id": "x", "secret field 1": "secret", "color": "secret-color"}}`, "Sunset", "secret-date")
+			_, err = tests.NewClient(t, changed, logger).Account.Me(t.Context())
+			require.NoError(t, err)
+		})
+		seen := make(map[string]bool)
+		for _, fields := range lines {
+			message, _ := fields["msg"].(string)
+			require.Contains(t, logged, message)
+			for name, value := range fields {
+				require.Contains(t, logged[message], name)
+				require.NotContains(t, []any{"", 0.0, nil}, value, name)
+			}
+			seen[message] = true
+		}
+		require.Len(t, seen, len(logged), "every kind was seen")
+		for _, secret := range []string{"secret", tests.ListID, tests.Token, "Authorization"} {
+			require.NotContains(t, text, secret)
+		}
+	})
+}
+
+func TestObserve_LogLevels(t *testing.T) {
+	for level, want := range map[slog.Level][]string{
+		slog.LevelDebug: {
+			"DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "DEBUG call",
+			"INFO attempt", "INFO decision", "WARN call",
+		},
+		slog.LevelInfo: {
+			"INFO decision", "INFO wait", "INFO decision", "INFO wait",
+			"INFO attempt", "INFO decision", "WARN call",
+		},
+		slog.LevelWarn:  {"WARN call"},
+		slog.LevelError: nil,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			lines, _ := tests.LogLines(t, level, func(logger prospectkit.ClientOption) {
+				_, err := tests.NewClient(t, thirdTime(), logger).Account.Me(t.Context())
+				require.NoError(t, err)
+				cut := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
+				_, err = tests.NewClient(t, cut, logger).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+				require.Error(t, err)
+			})
+			var got []string
+			for _, fields := range lines {
+				got = append(got, fields["level"].(string)+" "+fields["msg"].(string)[len("prospectkit "):])
+			}
+			require.Equal(t, want, got, level)
+		})
+	}
+}

@@ -1,0 +1,253 @@
+package call_test
+
+import (
+	"context"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+)
+
+// slowly is a service at a distance: each request takes a moment.
+func slowly(sb *sandbox.Sandbox, trip time.Duration) prospectkit.ClientOption {
+	return prospectkit.WithTransport(tests.RoundTrip(func(req *http.Request) (*http.Response, error) {
+		time.Sleep(trip)
+		return sb.Transport().RoundTrip(req)
+	}))
+}
+
+// waits adds up the reported waits of a client, and what they take.
+type waits struct {
+	mu              sync.Mutex
+	told, took, off time.Duration // off is the sum of the differences, call by call
+}
+
+// hook follows each call on its own.
+func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
+	var told time.Duration
+	return ctx, func(_ context.Context, e prospectkit.Event) {
+		switch e.Kind {
+		case event.KindWait:
+			told += e.Wait
+		case event.KindCall:
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.told += told
+			w.took += e.Waited
+			w.off += max(told-e.Waited, e.Waited-told)
+		default:
+		}
+	}
+}
+
+// The reported waits of a client are what they take: alone and with others in the queue, near and
+// far from the service, in windows that are fixed and in such as slide.
+func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
+	sliding := []sandbox.Option{sandbox.SlidingWindows()}
+	for _, tc := range []struct {
+		name       string
+		goroutines int
+		trip       time.Duration
+		calls      int
+		sandbox    []sandbox.Option
+		teammate   float64 // requests a second
+	}{
+		{"alone and near", 1, 0, 119, nil, 0},
+		{"alone and near, longer", 1, 0, 500, nil, 0},
+		{"alone", 1, 100 * time.Millisecond, 500, nil, 0},
+		{"eight and near", 8, 0, 500, nil, 0},
+		{"eight", 8, 100 * time.Millisecond, 500, nil, 0},
+		{"fifty and far", 50, 250 * time.Millisecond, 500, nil, 0},
+		{"two hundred", 200, 50 * time.Millisecond, 900, nil, 0},
+		{"alone, sliding", 1, 50 * time.Millisecond, 500, sliding, 0},
+		{"eight, sliding", 8, 50 * time.Millisecond, 500, sliding, 0},
+		{"fifty, sliding", 50, 50 * time.Millisecond, 500, sliding, 0},
+		{"two hundred, sliding", 200, 50 * time.Millisecond, 900, sliding, 0},
+		{"with a teammate", 1, 50 * time.Millisecond, 300, nil, 1},
+		{"with a teammate, sliding", 1, 50 * time.Millisecond, 300, sliding, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var all waits
+				sb := sandbox.New(t, tc.sandbox...)
+				client := tests.SandboxClient(t, sb, slowly(sb, tc.trip), prospectkit.WithCallHook(all.hook), prospectkit.WithMaxWait(time.Hour),
+					prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10}))
+				sb.Teammate("lists", tc.teammate)
+				var group sync.WaitGroup
+				for range tc.goroutines {
+					group.Go(func() {
+						for range tc.calls / tc.goroutines {
+							_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+							require.NoError(t, err)
+						}
+					})
+				}
+				group.Wait()
+				require.True(t, tooMany(sb) == 0 || tc.teammate > 0)
+				require.Greater(t, all.took, 50*time.Second)
+				require.InEpsilon(t, all.took, all.told, 0.1)
+				require.LessOrEqual(t, all.off, all.took/10)
+			})
+		})
+	}
+}
+
+// What a call waited is what it did not spend on attempts: in the queue and before repetitions,
+// until the end of the context, too.
+func TestBudget_WaitedIsTrue(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Fail("lists.list", sandbox.First(2), sandbox.Status(http.StatusBadGateway, ""))
+		var ends []prospectkit.Event
+		client := tests.SandboxClient(t, sb, slowly(sb, 100*time.Millisecond), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+			if e.Kind == event.KindCall {
+				ends = append(ends, e)
+			} else {
+				require.Zero(t, e.Waited)
+			}
+		}))
+		for range 119 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+			require.NoError(t, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		for ctx.Err() == nil {
+			_, _ = client.Lists.Page(ctx, prospectkit.ListsParams{}) // until one runs out of time
+		}
+		require.Equal(t, ends[0].Duration-300*time.Millisecond, ends[0].Waited)
+		require.Greater(t, ends[0].Waited, 500*time.Millisecond)
+		last := ends[len(ends)-1]
+		require.Error(t, last.Err)
+		require.Equal(t, last.Duration, last.Waited)
+		for _, e := range ends[1 : len(ends)-1] {
+			if e.Err == nil {
+				require.Equal(t, e.Duration-100*time.Millisecond, e.Waited)
+			}
+		}
+	})
+}
+
+// The same by a store that several processes share, of which this one is alone.
+func TestBudget_ReportedWaitsAreTrueWithAStore(t *testing.T) {
+	t.Parallel()
+	for _, goroutines := range []int{1, 8} {
+		synctest.Test(t, func(t *testing.T) {
+			var all waits
+			sb := sandbox.New(t)
+			budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: newStore(1)})
+			client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithCallHook(all.hook), prospectkit.WithBudget(budget),
+				prospectkit.WithMaxWait(time.Hour))
+			var group sync.WaitGroup
+			for range goroutines {
+				group.Go(func() {
+					for range 400 / goroutines {
+						_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+						require.NoError(t, err)
+					}
+				})
+			}
+			group.Wait()
+			require.Greater(t, all.took, 50*time.Second)
+			require.InEpsilon(t, all.took, all.told, 0.1)
+			require.LessOrEqual(t, all.off, all.took/5) // each knows what the store said last, up to a second ago
+		})
+	}
+}
+
+// After a 429 that nobody here caused, and that the next figures contradict, only its own pause is waited for, and told.
+func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var all waits
+		sb := sandbox.New(t)
+		sb.Fail("lists.list", sandbox.Nth(2), sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(1))
+		client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithCallHook(all.hook))
+		for range 10 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+			require.NoError(t, err)
+		}
+		require.GreaterOrEqual(t, all.took, time.Second)
+		require.Less(t, all.took, 2*time.Second)
+		require.InEpsilon(t, all.took, all.told, 0.1)
+	})
+}
+
+// A refusal tells when the call fits: whoever sleeps until then gets through.
+func TestBudget_ReportedRefusalsAreTrue(t *testing.T) {
+	t.Parallel()
+	for _, trip := range []time.Duration{0, 100 * time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := sandbox.New(t)
+			client := tests.SandboxClient(t, sb, slowly(sb, trip))
+			refused := 0
+			for served := 0; served < 300; {
+				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
+				if err == nil {
+					served++
+					continue
+				}
+				refused++
+				var wait *prospectkit.RateLimitWaitError
+				require.ErrorAs(t, err, &wait)
+				require.Greater(t, wait.Wait, 100*time.Millisecond)
+				require.Equal(t, time.Now().Add(wait.Wait), wait.FitsAt)
+				require.Equal(t, wait.Wait, wait.Advice().After)
+				require.NotContains(t, err.Error(), "room in 0s")
+				time.Sleep(wait.Wait)
+			}
+			require.Less(t, refused, 60, "once for each of those that the pace holds back")
+			require.Zero(t, tooMany(sb))
+		})
+	}
+}
+
+// A call whose wait was in vain says how long it took, and what is left of it.
+func TestBudget_RefusedAfterWaiting(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		client := tests.SandboxClient(t, sandbox.New(t))
+		var err error
+		for err == nil {
+			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(2*time.Second))
+		}
+		var wait *prospectkit.RateLimitWaitError
+		require.ErrorAs(t, err, &wait)
+		require.InDelta(t, 1.3, wait.Wait.Seconds(), 0.1, "of 3.3 s")
+		require.ErrorContains(t, err, "after a wait of 2s, the rate limit of surface lists (minute) has room in 1.3")
+	})
+}
+
+// A first request that takes long holds the others up for a moment only.
+func TestBudget_SlowFirstRequest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		client := tests.SandboxClient(t, sb, slowly(sb, 29*time.Second))
+		began := time.Now()
+		var group sync.WaitGroup
+		for range 3 {
+			group.Go(func() {
+				_, err := client.Agents.Page(t.Context())
+				require.NoError(t, err)
+			})
+		}
+		time.Sleep(500 * time.Millisecond)
+		_, err := client.Agents.Page(t.Context(), prospectkit.WithMaxWait(0))
+		var wait *prospectkit.RateLimitWaitError
+		require.ErrorAs(t, err, &wait)
+		require.Positive(t, wait.Wait)
+		group.Wait()
+		require.Equal(t, 33*time.Second, time.Since(began), "one more every two seconds")
+		require.Zero(t, tooMany(sb))
+	})
+}

@@ -1,0 +1,439 @@
+package call_test
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/sandbox"
+)
+
+// stripping drops the rate headers while it is on, as some proxies do.
+type stripping struct {
+	base http.RoundTripper
+	on   bool
+}
+
+func (s *stripping) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := s.base.RoundTrip(r)
+	if resp != nil && s.on {
+		resp.Header = resp.Header.Clone()
+		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+			resp.Header.Del(name)
+		}
+	}
+	return resp, err
+}
+
+// throughStripping is a sandbox with all that everyCall speaks of, and a client behind a proxy that drops the rate headers.
+func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
+	t.Helper()
+	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
+	sb := tests.EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
+	proxy := &stripping{sb.Transport(), true}
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(proxy), prospectkit.WithRetry(prospectkit.NoRetry))
+	require.NoError(t, err)
+	return client, proxy
+}
+
+// shown are the operations that may change or cost something, whose responses show that they are the service's.
+var shown = map[string]bool{
+	"lists.create": true, "lists.crm-push": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
+	"agents.create-web-monitor": true, "agents.activate": true, "campaigns.adjust": true, "campaigns.approve": true, "campaigns.edit-send": true,
+	"campaigns.preview-step": true, "contacts.resolve": true,
+	"facts.edit": true, "search.prospects": true, "search.run-saved": true,
+}
+
+// A proxy may turn an error into a success and keep the rate headers. Then an error in a response of an
+// undocumented shape leaves the outcome unknown.
+func TestDecode_ErrorsWithRateHeaders(t *testing.T) {
+	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
+		if row.Class == op.Read {
+			return
+		}
+		for _, body := range []string{`{"error":"down"}`, `{"error":{"reason":"down"}}`, `{"ok":true,"error":1}`} {
+			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)))
+			tests.RequireUnknown(t, err)
+		}
+		if row.Shape != op.Raw {
+			return
+		}
+		for _, body := range []string{`{"error":null}`, `{"error":false,"id":7}`, `{"error":""}`, `{"rows":[{"error":"empty"}]}`, ``} {
+			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)))
+			if len(body) > 0 || row.Write() {
+				require.NoError(t, err, body)
+			}
+		}
+	})
+}
+
+// Without the rate headers, a response proves itself, or belongs to a read that costs nothing, or
+// the client has learnt that the headers are dropped on the way.
+func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
+	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
+		client, _ := throughStripping(t)
+		_, err := call(t.Context(), client)
+		if row.Class == op.Read || shown[row.Name] {
+			require.NoError(t, err)
+		} else {
+			tests.RequireUnknown(t, err)
+		}
+
+		client, _ = throughStripping(t)
+		_, err = client.Account.Me(t.Context()) // which proves itself
+		require.NoError(t, err)
+		derived, err := client.With(prospectkit.WithPriority(ratelimit.PriorityBatch))
+		require.NoError(t, err)
+		_, err = call(t.Context(), derived)
+		require.NoError(t, err, "the client has learnt that the headers are dropped")
+	})
+}
+
+// Once a success with the headers was seen, one without is another server's, unless it proves itself.
+func TestDecode_SuccessesThatLackWhatOthersHad(t *testing.T) {
+	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
+		client, proxy := throughStripping(t)
+		for _, proxy.on = range []bool{true, false} {
+			_, err := client.Account.Me(t.Context())
+			require.NoError(t, err)
+		}
+		proxy.on = true
+		_, err := call(t.Context(), client)
+		switch {
+		case row == op.AccountCredits: // of the same surface as the call before
+		case row.Class == op.Read || shown[row.Name]:
+			require.NoError(t, err, "nothing was seen on this surface")
+		default:
+			tests.RequireUnknown(t, err)
+		}
+		if row.Class != op.Read {
+			return
+		}
+		proxy.on = false
+		_, err = call(t.Context(), client)
+		require.NoError(t, err)
+		proxy.on = true
+		if _, err = call(t.Context(), client); row.Shape != op.Raw {
+			require.NoError(t, err)
+			return
+		}
+		var strange *prospectkit.Error
+		require.ErrorAs(t, err, &strange)
+		require.Equal(t, 200, strange.Status)
+		require.NotEmpty(t, strange.Body)
+		require.ErrorContains(t, err, "the 2xx response may not be the service's")
+	})
+}
+
+// A 2xx of another server is a success of no call, unless it is the read of something whose shape nobody knows.
+func TestDecode_OtherServersNeverSucceed(t *testing.T) {
+	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
+		for name, tc := range map[string]struct {
+			status            int
+			body, contentType string
+			harmless          bool // for a raw read
+		}{
+			"nothing":                {200, "", "application/json", false},
+			"no content":             {204, "", "", false},
+			"a space":                {202, " ", "text/html", false},
+			"a page":                 {200, tests.HTML, tests.HTMLType, false},
+			"a word":                 {200, `"OK"`, "application/json", false},
+			"null":                   {200, `null`, "application/json", false},
+			"a status":               {200, `{"status":"unavailable"}`, "application/json", true},
+			"an empty object":        {200, `{}`, "application/json", true},
+			"an empty array":         {200, `[]`, "application/json", true},
+			"an error":               {200, `{"error":"unavailable"}`, "application/json", false},
+			"a gateway's envelope":   {200, tests.GatewayError, "application/json", false},
+			"the service's envelope": {200, tests.Envelope("LIST_NOT_FOUND"), "application/json", false},
+			"no data":                {200, `{"data":[]}`, "application/json", true},
+			"somebody else's object": {200, `{"id":"0","name":"0","campaignId":"0","crm":"0","stepId":"0","listIds":[]}`, "application/json", true},
+			"the same, wrapped":      {200, `{"list":{"id":"0","name":"0"},"agent":{"name":"0"},"fact":{"id":"0"}}`, "application/json", true},
+		} {
+			client := tests.NewClient(t, tests.Always(tc.status, tc.body, append([]string{"Content-Type", tc.contentType}, tests.Bare...)...),
+				prospectkit.WithRetry(prospectkit.NoRetry))
+			_, err := call(t.Context(), client)
+			switch {
+			case row.Class != op.Read:
+				tests.RequireUnknown(t, err)
+			case row.Shape == op.Raw && tc.harmless:
+				require.NoError(t, err, name)
+			case row.Shape == op.Partial && tc.harmless: // of which little is shown: an id, or an array
+			default:
+				require.Error(t, err, name)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), name)
+			}
+		}
+	})
+}
+
+// Where a proxy begins to drop the headers, a response that proves itself makes reads pass again.
+// The outcome of what changes or costs something stays unknown.
+func TestDecode_HeadersThatAreDroppedLater(t *testing.T) {
+	client, proxy := throughStripping(t)
+	for _, proxy.on = range []bool{false, true} {
+		_, err := client.Account.Credits(t.Context())
+		require.Equal(t, proxy.on, err != nil)
+		_, err = client.Search.FilterOptions(t.Context())
+		require.Equal(t, proxy.on, err != nil)
+	}
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	_, err = client.Account.Credits(t.Context())
+	require.NoError(t, err)
+	_, err = client.Search.FilterOptions(t.Context())
+	require.NoError(t, err, "of another surface")
+	_, err = tests.EveryCall["lists.add-contacts"](t.Context(), client)
+	tests.RequireUnknown(t, err)
+
+	proxy.on = false
+	_, err = client.Account.Credits(t.Context())
+	require.NoError(t, err)
+	proxy.on = true
+	_, err = client.Account.Credits(t.Context())
+	require.ErrorContains(t, err, "the 2xx response may not be the service's")
+}
+
+// An error that repeats what was sent is a success of no call that changes or costs something; an
+// envelope is none even with the headers.
+func TestDecode_ErrorsThatRepeatWhatWasSent(t *testing.T) {
+	const sent = `"id":"` + tests.DraftID + `","list":{"id":"` + tests.ListID + `","name":"Q1"},"agent":{"id":"` + tests.DraftID + `","name":"Heads"},` +
+		`"campaignId":"` + tests.CampaignID + `","stepId":"` + tests.StepID + `","crm":"crm-1","listIds":[],"fact":{"id":"` + tests.FactID + `"},"profiles":[]`
+	for fault, headers := range map[string][]string{
+		`"unavailable"`:                   tests.Bare,
+		`{"message":"unavailable"}`:       tests.Bare,
+		`{"code":"GATEWAY"}`:              nil,
+		`{"code":"UPSTREAM_UNAVAILABLE"}`: tests.Bare,
+	} {
+		for name := range shown {
+			body := `{"error":` + fault + `,` + sent + `}`
+			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, tests.Always(200, body, headers...), prospectkit.WithRetry(prospectkit.NoRetry)))
+			tests.RequireUnknown(t, err)
+			var seen *prospectkit.Error
+			require.ErrorAs(t, err, &seen)
+			require.Equal(t, body, seen.Body, "one can see who has responded")
+		}
+	}
+}
+
+// A client that has learnt that the headers are dropped still believes no error page.
+func TestDecode_OtherServersBehindAProxyThatDropsHeaders(t *testing.T) {
+	for _, tc := range [][2]string{
+		{"", "application/json"},
+		{" ", "application/json"},
+		{tests.HTML, tests.HTMLType},
+		{`{"ok":true}`, tests.HTMLType},
+		{`{"error":"down"}`, "application/json"},
+		{tests.GatewayError, "application/json"},
+		{"null", "application/json"},
+		{`"OK"`, "application/json"},
+		{`{"ok":`, "application/json"},
+	} {
+		answers := []tests.RoundTrip{
+			tests.Always(200, tests.OneUser, tests.Bare...),
+			tests.Always(200, tc[0], append([]string{"Content-Type", tc[1]}, tests.Bare...)...),
+			tests.Always(200, `{"ok":true,"error":null}`, append([]string{"Content-Type", "Application/JSON; charset=utf-8"}, tests.Bare...)...),
+		}
+		rt, _ := tests.InTurn(t, answers...)
+		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := client.Account.Me(t.Context())
+		require.NoError(t, err)
+		_, err = client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
+		tests.RequireUnknown(t, err)
+		_, err = client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
+		require.NoError(t, err, "the service's")
+	}
+}
+
+// What passes for a read teaches nothing if an error page may look like it: an id of anything, an array of anything.
+func TestDecode_OtherServersTeachNothing(t *testing.T) {
+	for _, tc := range [][2]string{
+		{"lists.get", `{"id":"gw-1","message":"unavailable"}`},
+		{"lists.get", `{"list":{"id":"gw-1"}}`},
+		{"lists.rows", `{"data":[{"message":"unavailable"}]}`},
+		{"agents.get", `{"id":"gw-1","message":"unavailable"}`},
+		{"agents.list", `{"agents":[{"message":"unavailable"}]}`},
+		{"agents.list", `[{"message":"unavailable"}]`},
+		{"agents.list", `{"data":[]}`},
+		{"search.prospects", `{"profiles":[]}`},
+		{"agents.activate", `{"id":"` + tests.DraftID + `"}`},
+	} {
+		client := tests.NewClient(t, tests.Always(200, tc[1], append([]string{"Content-Type", "application/json"}, tests.Bare...)...), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := tests.EveryCall[tc[0]](t.Context(), client)
+		if strings.HasSuffix(tc[0], ".get") {
+			require.ErrorContains(t, err, "the 2xx response may not be the service's", "it is not the record that was asked for")
+		} else {
+			require.NoError(t, err)
+		}
+		_, err = client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
+		tests.RequireUnknown(t, err)
+	}
+}
+
+// Another transport may take another way: what was learnt is not taken along.
+func TestDecode_AnotherTransportLearnsAfresh(t *testing.T) {
+	client := tests.NewClient(t, tests.Always(200, tests.OneUser, tests.Bare...))
+	_, err := client.Account.Me(t.Context())
+	require.NoError(t, err)
+	other, err := client.With(prospectkit.WithTransport(tests.Always(200, `{"ok":true}`, tests.Bare...)))
+	require.NoError(t, err)
+	_, err = other.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
+	tests.RequireUnknown(t, err)
+}
+
+// A response that is too long, or does not fit what the caller wants it in, is applied if it is the service's.
+func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
+	var out struct{ Status int }
+	write := tests.Described(http.MethodPost, catalogue.ClassUnsafe)
+	read := tests.Described(http.MethodGet, catalogue.ClassRead)
+	const mismatch = `{"status":"unavailable"}`
+	for name, c := range map[string]struct {
+		headers []string
+		want    prospectkit.Outcome
+	}{"of the service": {nil, prospectkit.OutcomeApplied}, "of another server": {tests.Bare, prospectkit.OutcomeUnknown}} {
+		t.Run(name, func(t *testing.T) {
+			rt, asked := tests.InTurn(t, tests.Always(200, mismatch, c.headers...), tests.Always(200, mismatch, c.headers...))
+			err := tests.NewClient(t, rt).Call(t.Context(), write, nil, &out)
+			require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
+			err = tests.NewClient(t, rt).Call(t.Context(), read, nil, &out)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, 2, *asked, "no repetition makes it fit")
+
+			small := tests.NewClient(t, tests.Always(200, `{"profiles":["`+mismatch+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
+			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
+			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassPaidRead), nil, nil)))
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))
+		})
+	}
+}
+
+// Nothing proves that a page that costs credits came from the service if it is empty: it is no end of a search.
+func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
+	first := tests.Always(200, `{"profiles":[{"firstName":"Ada"}],"scrollToken":"t"}`)
+	for name, second := range map[string]struct {
+		rt   tests.RoundTrip
+		want prospectkit.Outcome
+	}{
+		"nothing":                    {tests.Always(200, ""), prospectkit.OutcomeApplied},
+		"a space":                    {tests.Always(200, " "), prospectkit.OutcomeApplied},
+		"no content":                 {tests.Always(204, ""), prospectkit.OutcomeApplied},
+		"nothing, of another server": {tests.Always(200, "", tests.Bare...), prospectkit.OutcomeUnknown},
+		"no content, of one, too":    {tests.Always(204, "", tests.Bare...), prospectkit.OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt, asked := tests.InTurn(t, first, second.rt)
+			var p prospectkit.Progress
+			n := 0
+			var last error
+			for _, err := range tests.NewClient(t, rt).Search.Prospects(t.Context(), prospectkit.SearchParams{}, prospectkit.MaxPaidPages(5), prospectkit.WithProgress(&p)) {
+				if last = err; err == nil {
+					n++
+				}
+			}
+			require.Equal(t, 1, n)
+			require.Equal(t, second.want, prospectkit.OutcomeOf(last))
+			require.Equal(t, 2, *asked)
+			require.False(t, p.Report().Finished)
+		})
+	}
+	for name, call := range map[string]func(context.Context, *prospectkit.Client) error{
+		"first page": func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
+			return err
+		},
+		"companies": func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Search.Companies(ctx, prospectkit.CompanySearch{Extra: prospectkit.Fields{"query": "engines"}})
+			return err
+		},
+		"resolve": func(ctx context.Context, c *prospectkit.Client) error {
+			_, err := c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"})
+			return err
+		},
+	} {
+		require.ErrorIs(t, call(t.Context(), tests.NewClient(t, tests.Always(200, " "))), prospectkit.ErrResponseLost, name)
+	}
+}
+
+// The five calls that may cost credits are retried after the service's own 500, unless the policy forbids it.
+func TestDecode_PaidReadsAreNotRetried(t *testing.T) {
+	failing := tests.Serves(500, tests.Envelope("UNEXPECTED_ERROR"))
+	for _, forbidden := range []bool{false, true} {
+		tests.InMemory(t, failing, func(t *testing.T, m *tests.MemoryServer) {
+			t.Helper()
+			client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: forbidden}))
+			want := map[bool]int32{false: 3, true: 1}[forbidden]
+			for _, name := range []string{"search.prospects", "search.run-saved", "search.companies", "contacts.resolve", "campaigns.preview-step"} {
+				before := m.Requests.Load()
+				_, err := tests.EveryCall[name](t.Context(), client)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "a failed request never spends")
+				require.Equal(t, want, m.Requests.Load()-before, name)
+			}
+			before := m.Requests.Load()
+			_, err := client.Account.Me(t.Context())
+			require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+			require.EqualValues(t, 3, m.Requests.Load()-before, "reads that cost nothing are retried")
+		})
+	}
+}
+
+// Forbidding that retry forbids no other one, and changes no other outcome.
+func TestDecode_NoPaidRetryForbidsOnlyThat(t *testing.T) {
+	search := tests.EveryCall["search.prospects"]
+	forbidden := prospectkit.WithRetry(prospectkit.RetryPolicy{NoPaidRetry: true})
+	page := tests.Always(200, `{"profiles":[],"total":0}`)
+	for _, refused := range []tests.RoundTrip{tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), tests.Always(425, "")} {
+		synctest.Test(t, func(t *testing.T) {
+			rt, asked := tests.InTurn(t, refused, page)
+			_, err := search(t.Context(), tests.NewClient(t, rt, forbidden))
+			require.NoError(t, err)
+			require.Equal(t, 2, *asked)
+		})
+	}
+	_, err := search(t.Context(), tests.NewClient(t, tests.Always(200, "{"), forbidden))
+	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+	_, err = search(t.Context(), tests.NewClient(t, tests.RoundTrip(tests.CutOff), forbidden))
+	tests.RequireUnknown(t, err)
+}
+
+// A read that shows what only the service can know is the service's, whatever stands beside it.
+func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
+	_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(200, `{"user":{"id":"65f0c0ffee65f0c0ffee65f1"},"error":{"code":"X"}}`, tests.Bare...)), false)
+	require.NoError(t, err)
+}
+
+// What is not a success is none: an error in a 200, also of an undocumented shape, and a status below 200, also with rate headers.
+func TestDecode_NoSuccessInDisguise(t *testing.T) {
+	once := prospectkit.WithRetry(prospectkit.NoRetry)
+	_, err := tests.NewClient(t, tests.Always(200, tests.Envelope("INVALID_REQUEST")), once).Search.FilterOptions(t.Context())
+	require.Error(t, err)
+	tests.RequireUnknown(t, tests.NewClient(t, tests.Always(101, "", "RateLimit-Remaining", "9"), once).
+		Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassUnsafe), nil, nil))
+}
+
+// A message may quote the URL of the request, and what it searched for: in whatever form, the text of the error does not show it.
+func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
+	search := catalogue.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Class: catalogue.ClassRead, Surface: ratelimit.SurfaceLists}
+	for _, quoted := range []string{
+		"search=berlin", "search%3Dberlin", "search&#61;berlin", `search\\u003dberlin`, "/api/v1/business/x?search=berlin",
+	} {
+		client := tests.NewClient(t, tests.Always(404, strings.Replace(tests.Envelope("LIST_NOT_FOUND"), "prose", "nothing for "+quoted, 1)))
+		err := client.Call(t.Context(), search, nil, nil, prospectkit.WithQuery("search", "berlin"))
+		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
+		require.ErrorContains(t, err, "nothing for ")
+		require.NotContains(t, err.Error(), "berlin", quoted)
+	}
+	search.Path = "/business/berlin"
+	client := tests.NewClient(t, tests.Always(404, strings.Replace(tests.Envelope("LIST_NOT_FOUND"), "prose", "nothing at /api/v1/business/berlin", 1)))
+	err := client.Call(t.Context(), search, nil, nil)
+	require.ErrorContains(t, err, "nothing at ")
+	require.NotContains(t, err.Error(), "berlin", "a path alone")
+}

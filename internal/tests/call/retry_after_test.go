@@ -1,0 +1,339 @@
+package call_test
+
+import (
+	"context"
+	"maps"
+	"math"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+)
+
+// Bubbles begin at midnight UTC of the first of January 2000.
+const (
+	rfc1123     = "Sat, 01 Jan 2000 00:00:05 GMT"
+	rfc850      = "Saturday, 01-Jan-00 00:00:05 GMT"
+	asctime     = "Sat Jan  1 00:00:05 2000"
+	inThePast   = "Fri, 31 Dec 1999 23:00:00 GMT"
+	year9999    = "Fri, 31 Dec 9999 23:59:59 GMT"
+	easternTime = "Sat, 01 Jan 2000 00:00:05 EST"
+
+	floor = 500 * time.Millisecond // after a 429
+	never = time.Duration(math.MaxInt64)
+)
+
+// The wait before the second attempt: least is a floor, jitter only lengthens it, by a tenth or a second at most.
+var retryAfters = []struct {
+	name   string
+	lines  []string
+	least  time.Duration // 0: refused at once
+	stated time.Duration // RetryAfter of the error
+}{
+	{"none", nil, floor, 0},
+	{"zero", []string{"0"}, floor, 0},
+	{"seconds", []string{"3"}, 3 * time.Second, 3 * time.Second},
+	{"leading zeros", []string{"003"}, 3 * time.Second, 3 * time.Second},
+	{"RFC 1123 date", []string{rfc1123}, 5 * time.Second, 5 * time.Second},
+	{"RFC 850 date", []string{rfc850}, 5 * time.Second, 5 * time.Second},
+	{"asctime date", []string{asctime}, 5 * time.Second, 5 * time.Second},
+	{"past date", []string{inThePast}, floor, 0},
+	{"several lines", []string{"2", "6", "4"}, 6 * time.Second, 6 * time.Second},
+	{"unreadable beside readable", []string{"soon", "6"}, 6 * time.Second, 6 * time.Second},
+	{"negative", []string{"-1"}, floor, 0},
+	{"signed", []string{"+5"}, floor, 0},
+	{"fraction", []string{"1.5"}, floor, 0},
+	{"empty", []string{""}, floor, 0},
+	{"a date with another zone", []string{easternTime}, floor, 0},
+	{"longer than allowed", []string{"121"}, 0, 121 * time.Second},
+	{"overflows nanoseconds", []string{"9223372037"}, 0, never},
+	{"overflows twice", []string{"18446744073"}, 0, never},
+	{"absurd", []string{"99999999999999999999999"}, 0, never},
+	{"year 9999", []string{year9999}, 0, never},
+}
+
+func TestRetryAfter(t *testing.T) {
+	for _, test := range retryAfters {
+		for _, longestWait := range []time.Duration{2 * time.Minute, never} {
+			t.Run(test.name+"/"+longestWait.String(), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					least := test.least
+					if least == 0 && longestWait == never && test.stated != never {
+						least = test.stated // allowed, so waited for
+					}
+					header := http.Header{"Retry-After": test.lines}
+					_, err := refuse(t, 429, header, prospectkit.WithRetry(prospectkit.NoRetry))
+					require.Equal(t, test.stated, tests.AsError(t, err).RetryAfter)
+					waits, _ := refuse(t, 429, header, prospectkit.WithMaxWait(longestWait))
+					if least == 0 {
+						require.Empty(t, waits, "no second attempt")
+						return
+					}
+					require.Len(t, waits, 1)
+					require.GreaterOrEqual(t, waits[0], least)
+					require.LessOrEqual(t, waits[0], least+min(least/10, time.Second))
+				})
+			})
+		}
+	}
+}
+
+// refuse makes a call that is refused every time and returns the waits between the attempts, by the clock.
+func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.ClientOption) (waits []time.Duration, err error) {
+	t.Helper()
+	var arrivals []time.Time
+	rt := tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		arrivals = append(arrivals, time.Now())
+		resp := tests.Respond(status, "")
+		maps.Copy(resp.Header, header)
+		return resp, nil
+	})
+	opts = append([]prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})}, opts...)
+	_, err = tests.NewClient(t, rt, opts...).Account.Me(t.Context())
+	for i := 1; i < len(arrivals); i++ {
+		waits = append(waits, arrivals[i].Sub(arrivals[i-1]))
+	}
+	return waits, err
+}
+
+// Dates are held against the server's clock where the response tells it.
+func TestRetryAfter_DateUsesTheServersClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits, _ := refuse(t, 429, http.Header{"Retry-After": {rfc1123}, "Date": {"Fri, 31 Dec 1999 23:59:55 GMT"}})
+		require.Len(t, waits, 1)
+		require.GreaterOrEqual(t, waits[0], 10*time.Second)
+		require.LessOrEqual(t, waits[0], 11*time.Second)
+	})
+}
+
+// A read that failed is repeated no sooner than Retry-After says, whatever the status; the backoff is a floor, too.
+func TestRetryAfter_OnFailures(t *testing.T) {
+	for _, status := range []int{500, 502, 503, 504} {
+		synctest.Test(t, func(t *testing.T) {
+			waits, _ := refuse(t, status, http.Header{"Retry-After": {"7"}})
+			require.Len(t, waits, 1)
+			require.GreaterOrEqual(t, waits[0], 7*time.Second)
+			waits, _ = refuse(t, status, http.Header{"Retry-After": {"0"}})
+			require.Len(t, waits, 1)
+			require.GreaterOrEqual(t, waits[0], 250*time.Millisecond)
+			waits, _ = refuse(t, status, http.Header{"Retry-After": {"121"}})
+			require.Empty(t, waits)
+		})
+	}
+}
+
+// However small the backoff is set, no 429 causes a hot loop.
+func TestRetry_RefusalFloorHoldsForAnyPolicy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hasty := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10, BaseDelay: 1, MaxDelay: 1})
+		for _, header := range []http.Header{nil, {"Retry-After": {"0"}}} {
+			waits, err := refuse(t, 429, header, hasty)
+			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+			require.Len(t, waits, 9)
+			for _, w := range waits {
+				require.GreaterOrEqual(t, w, 500*time.Millisecond)
+			}
+		}
+	})
+}
+
+// A refusal that says how long is waited for so long, however long the backoff; one that does not is followed by the backoff.
+func TestRetry_RefusalsWaitAsToldOrBackOff(t *testing.T) {
+	slow := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 4, BaseDelay: 8 * time.Second, MaxDelay: 32 * time.Second})
+	for told, want := range map[string][3]time.Duration{"2": {2 * time.Second, 2 * time.Second, 2 * time.Second}, "": {8 * time.Second, 16 * time.Second, 32 * time.Second}} {
+		synctest.Test(t, func(t *testing.T) {
+			waits, _ := refuse(t, 429, http.Header{"Retry-After": {told}}, slow)
+			require.Len(t, waits, 3)
+			for i, most := range want {
+				least := most
+				if told == "" {
+					least /= 2
+				}
+				require.GreaterOrEqual(t, waits[i], least)
+				require.Less(t, waits[i], 2*most, "the budget adds to it")
+			}
+		})
+	}
+	synctest.Test(t, func(t *testing.T) {
+		waits, _ := refuse(t, 503, http.Header{"Retry-After": {"7"}}, prospectkit.WithMaxWait(7*time.Second))
+		require.Len(t, waits, 1, "a wait of just as long as allowed")
+	})
+}
+
+// A wait that is not allowed is refused by the decision itself: no other attempt is announced, and the error says how long the wait is.
+func TestRetry_WaitsThatAreNotAllowedAreNotAnnounced(t *testing.T) {
+	slow := prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 8 * time.Second, MaxDelay: 8 * time.Second})
+	for name, opts := range map[string][]prospectkit.ClientOption{
+		"0": {prospectkit.WithMaxWait(0)}, "": {slow, prospectkit.WithMaxWait(3 * time.Second)},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var seen []prospectkit.Event
+			_, err := refuse(t, 429, http.Header{"Retry-After": {name}}, append(opts, tests.Events(&seen))...)
+			wait, ok := tests.AsError(t, err).Unwrap().(*prospectkit.RateLimitWaitError) //nolint:errorlint // the cause itself
+			require.True(t, ok, name)
+			require.Positive(t, wait.Wait)
+			require.Equal(t, []string{"return the error"}, tests.NextSteps(seen), name)
+		})
+	}
+}
+
+// After the end of the context nothing is announced that will not come.
+func TestRetry_NothingIsAnnouncedAfterTheContext(t *testing.T) {
+	for _, status := range []int{503, 429, 425} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			var seen []prospectkit.Event
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				cancel()
+				return tests.Respond(status, ""), nil
+			}), tests.Events(&seen))
+			info, err := tests.Call(ctx, client, false)
+			require.ErrorIs(t, err, context.Canceled)
+			require.Equal(t, []string{"return the error"}, tests.NextSteps(seen))
+			require.Zero(t, info.Attempts[0].Wait)
+		})
+	}
+}
+
+func TestRetry_BackoffDoublesWithinBounds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		policy := prospectkit.RetryPolicy{MaxAttempts: 6, BaseDelay: time.Second, MaxDelay: 4 * time.Second}
+		seen := map[time.Duration]bool{}
+		for range 20 {
+			waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(policy))
+			require.Len(t, waits, 5)
+			for i, most := range []time.Duration{time.Second, 2 * time.Second, 4 * time.Second, 4 * time.Second, 4 * time.Second} {
+				require.GreaterOrEqual(t, waits[i], most/2)
+				require.LessOrEqual(t, waits[i], most+most/10, "jitter on the jitter")
+			}
+			seen[waits[0]] = true
+		}
+		require.Greater(t, len(seen), 15, "drawn, not fixed")
+	})
+}
+
+// The documented defaults: two repetitions, after half a second and a second; with more of them, never more than 8 s apart.
+func TestRetry_BackoffByDefault(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits, _ := refuse(t, 503, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{}))
+		require.Len(t, waits, 2)
+		var most time.Duration
+		for range 5 {
+			waits, _ = refuse(t, 503, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10}))
+			require.Len(t, waits, 9)
+			for i, wait := range waits {
+				upTo := min(500*time.Millisecond<<i, 8*time.Second)
+				require.GreaterOrEqual(t, wait, upTo/2)
+				require.LessOrEqual(t, wait, upTo+upTo/10)
+				most = max(most, wait)
+			}
+		}
+		require.Greater(t, most, 4400*time.Millisecond)
+	})
+}
+
+// A wait that the deadline does not leave room for is not begun, and a 429 that is not waited for still says what it said.
+func TestRetry_WaitsThatDoNotFit(t *testing.T) {
+	cases := []struct {
+		name    string
+		timeout time.Duration
+		header  http.Header
+		opts    []prospectkit.ClientOption
+	}{
+		{"beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3"}}, nil},
+		{"far beyond the deadline", 3 * time.Second, http.Header{"Retry-After": {"3600"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(2 * time.Hour)}},
+		{"longer than allowed", time.Hour, http.Header{"Retry-After": {"3"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(2999 * time.Millisecond)}},
+		{"no waiting", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
+		{"no waiting, none told", time.Hour, nil, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
+		{"no retry", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}},
+	}
+	for _, test := range cases {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				requests := 0
+				rt := tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+					requests++
+					resp := tests.Respond(429, tests.Envelope("RATE_LIMITED"))
+					if test.header != nil {
+						resp.Header.Set("Retry-After", test.header.Get("Retry-After"))
+					}
+					return resp, nil
+				})
+				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+				defer cancel()
+				began := time.Now()
+				_, err := tests.NewClient(t, rt, test.opts...).Account.Me(ctx)
+				require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+				require.Equal(t, prospectkit.ActionAfterDelay, tests.AsError(t, err).Advice().Action)
+				require.Equal(t, 1, requests)
+				require.Zero(t, time.Since(began), "at once")
+			})
+		})
+	}
+}
+
+// A wait that fits with its jitter, a tenth of it, is begun.
+func TestRetry_WaitThatFitsBegins(t *testing.T) {
+	for range 50 {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second+time.Millisecond)
+			defer cancel()
+			requests := 0
+			rt := tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				if requests++; requests == 1 {
+					return tests.Respond(429, "", "Retry-After", "10"), nil
+				}
+				return tests.Respond(200, tests.OneUser), nil
+			})
+			_, err := tests.NewClient(t, rt).Account.Me(ctx)
+			require.NoError(t, err)
+		})
+	}
+}
+
+// A date without the Date of its response is held against what is known of the service's clock: this machine's may be wrong.
+func TestRetryAfter_DateByTheClockThatWasHeard(t *testing.T) {
+	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} { // of this machine
+		for _, edge := range []time.Duration{0, 30 * time.Minute} { // of the edge that sends the 429, and a Date of its own
+			synctest.Test(t, func(t *testing.T) {
+				at := func(d time.Duration) string { return time.Now().Add(d - off).UTC().Format(http.TimeFormat) }
+				asked := 0
+				client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+					switch asked++; {
+					case asked != 2:
+						return tests.Respond(200, tests.OneUser, "Date", at(0)), nil
+					case edge != 0:
+						return tests.Respond(429, "", "Retry-After", at(edge+20*time.Second), "Date", at(edge)), nil
+					}
+					return tests.Respond(429, "", "Retry-After", at(20*time.Second)), nil
+				}))
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+				began := time.Now()
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+				require.InDelta(t, 20, time.Since(began).Seconds(), 3, "%s off", off)
+			})
+		}
+	}
+}
+
+// The same for a reset that is a time stamp.
+func TestRateLimit_ResetByTheClockThatWasHeard(t *testing.T) {
+	for _, off := range []time.Duration{-time.Hour, 0, time.Hour} {
+		synctest.Test(t, func(t *testing.T) {
+			time.Sleep(26 * 365 * 24 * time.Hour) // a time stamp has ten digits
+			header := []string{"Date", time.Now().Add(-off).UTC().Format(http.TimeFormat)}
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return tests.Respond(200, tests.OneUser, header...), nil }))
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+			header = []string{"RateLimit-Reset", strconv.FormatInt(time.Now().Add(20*time.Second-off).Unix(), 10)}
+			var info prospectkit.Info
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context(), prospectkit.WithInfo(&info))))
+			require.Equal(t, 20*time.Second, time.Until(info.Rate.ResetAt), "%s off", off)
+		})
+	}
+}

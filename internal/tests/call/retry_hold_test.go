@@ -1,0 +1,197 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
+)
+
+// door is a service that refuses everybody until an instant, and says when that is.
+type door struct {
+	opens time.Time
+
+	mu       sync.Mutex
+	refusals int
+	passed   []time.Time
+}
+
+func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if now.Before(d.opens) {
+		d.refusals++
+		seconds := int(math.Ceil(d.opens.Sub(now).Seconds()))
+		return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", strconv.Itoa(seconds),
+			"RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", strconv.Itoa(min(seconds, 60))), nil
+	}
+	d.passed = append(d.passed, now)
+	if r.Method == http.MethodPost {
+		return tests.Respond(201, `{"list":`+tests.OneList+`}`), nil
+	}
+	return tests.Respond(200, `{"data":[]}`), nil
+}
+
+// One refusal pauses the surface foreverybody, reads and writes, of every client that shares the budget. They come back within
+// a tenth of the wait, at most a second, and never early.
+func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := &door{opens: time.Now().Add(30 * time.Second)}
+		client := tests.NewClient(t, d)
+		other := tests.NewClient(t, d, prospectkit.WithBudget(client.Budget()))
+		var group sync.WaitGroup
+		group.Go(func() { require.NoError(t, page(t, client)) })
+		synctest.Wait()
+		for i := range 50 {
+			group.Go(func() {
+				if i%2 == 0 {
+					require.NoError(t, page(t, client))
+					return
+				}
+				_, err := tests.Call(t.Context(), other, true)
+				require.NoError(t, err)
+			})
+		}
+		group.Wait()
+		require.Equal(t, 1, d.refusals)
+		require.Len(t, d.passed, 51)
+		for _, at := range d.passed {
+			require.False(t, at.Before(d.opens))
+			require.LessOrEqual(t, at.Sub(d.opens), time.Second)
+		}
+	})
+}
+
+func page(t *testing.T, client *prospectkit.Client) error {
+	t.Helper()
+	_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
+	return err
+}
+
+func TestRetry_OtherSurfacesAndBudgetsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refusals := 0
+		rt := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.URL.Path == "/api/v1/business/lists" {
+				refusals++
+				return tests.Respond(429, "", "Retry-After", "60"), nil
+			}
+			return tests.Respond(200, tests.OneUser), nil
+		})
+		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
+		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
+		began := time.Now()
+		_, err := client.Account.Me(t.Context())
+		require.NoError(t, err)
+		_, err = client.Search.FilterOptions(t.Context())
+		require.NoError(t, err)
+		require.Error(t, page(t, tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))))
+		require.Equal(t, 2, refusals, "a budget of its own")
+		require.Zero(t, time.Since(began))
+	})
+}
+
+// A paused surface refuses at once what would have to wait too long, and sends nothing.
+func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
+	cases := []struct {
+		name     string
+		hold     time.Duration
+		timeout  time.Duration
+		opts     []prospectkit.ClientOption
+		deadline bool
+	}{
+		{"longer than the default", 121 * time.Second, 24 * time.Hour, nil, false},
+		{"longer than allowed", 10 * time.Second, 24 * time.Hour, []prospectkit.ClientOption{prospectkit.WithMaxWait(9 * time.Second)}, false},
+		{"no waiting", time.Second, 24 * time.Hour, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, false},
+		{"beyond the deadline", 10 * time.Second, 10 * time.Second, nil, true},
+	}
+	for _, test := range cases {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				d := &door{opens: began.Add(test.hold)}
+				client := tests.NewClient(t, d, test.opts...)
+				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+				defer cancel()
+				_, err := client.Lists.Page(ctx, prospectkit.ListsParams{})
+				require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+				for range 3 {
+					info, err := tests.Call(ctx, client, true)
+					requirePaused(t, err, d.opens)
+					require.Equal(t, test.deadline, errors.Is(err, context.DeadlineExceeded))
+					require.Empty(t, info.Attempts)
+				}
+				require.Equal(t, 1, d.refusals)
+				require.Equal(t, began, time.Now(), "no time was spent")
+			})
+		})
+	}
+}
+
+func requirePaused(t *testing.T, err error, opens time.Time) {
+	t.Helper()
+	var wait *prospectkit.RateLimitWaitError
+	require.ErrorAs(t, err, &wait)
+	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+	require.Equal(t, ratelimit.SurfaceLists, wait.Surface)
+	require.NotEqual(t, ratelimit.WindowUnknown, wait.Window)
+	require.WithinRange(t, wait.FitsAt, opens, opens.Add(time.Second), "jitter adds a tenth at most")
+	require.Equal(t, time.Until(wait.FitsAt), wait.Wait)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, wait.Advice())
+}
+
+// A second refusal that arrives late does not shorten the pause, and no response pauses a surface longer than a day.
+func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits := []string{"100", "1", "99999999999999999999"}
+		gate := make(chan struct{})
+		good := 3 // to begin with, so that two requests may be in flight
+		rt := tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+			if good--; good >= 0 {
+				return tests.Respond(200, `{"data":[]}`), nil
+			}
+			asked := waits[0]
+			waits = waits[1:]
+			if asked == "1" {
+				<-gate
+			}
+			return tests.Respond(429, "", "Retry-After", asked), nil
+		})
+		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxWait(0))
+		for range good {
+			require.NoError(t, page(t, client))
+		}
+		var group sync.WaitGroup
+		waits[0], waits[1] = waits[1], waits[0] // the slow one is sent first
+		group.Go(func() { require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited) })
+		synctest.Wait()
+		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
+		close(gate)
+		group.Wait()
+		require.InDelta(t, 100.5, pausedFor(t, page(t, client)).Seconds(), 0.6, "up to a second of jitter, and a moment")
+		time.Sleep(102 * time.Second)
+		require.Error(t, page(t, client))
+		require.InDelta(t, 24, pausedFor(t, page(t, client)).Hours(), 0.1)
+		require.Empty(t, waits)
+	})
+}
+
+func pausedFor(t *testing.T, err error) time.Duration {
+	t.Helper()
+	var wait *prospectkit.RateLimitWaitError
+	require.ErrorAs(t, err, &wait)
+	return wait.Wait
+}

@@ -1,0 +1,71 @@
+package tests
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+)
+
+// DocumentedCode is a row of testdata/codes.tsv, which was copied from the service's document and not from our table.
+type DocumentedCode struct {
+	Code     prospectkit.Code
+	Statuses []int
+}
+
+// DocumentedCodes reads the rows.
+func DocumentedCodes(tb testing.TB) []DocumentedCode {
+	tb.Helper()
+	text, err := os.ReadFile(Path("testdata", "codes.tsv"))
+	require.NoError(tb, err)
+	var rows []DocumentedCode
+	for line := range strings.Lines(string(text)) {
+		name, statuses, ok := strings.Cut(strings.TrimSpace(line), "\t")
+		if strings.HasPrefix(line, "#") || !ok {
+			continue
+		}
+		row := DocumentedCode{Code: prospectkit.Code(name)}
+		for s := range strings.SplitSeq(statuses, ",") {
+			status, err := strconv.Atoi(s)
+			require.NoError(tb, err)
+			row.Statuses = append(row.Statuses, status)
+		}
+		rows = append(rows, row)
+	}
+	require.Len(tb, rows, 92)
+	return rows
+}
+
+// Family makes one error of each kind the way a user gets it.
+func Family(t *testing.T) map[string]error {
+	t.Helper()
+	create := func(rt http.RoundTripper) error {
+		_, err := NewClient(t, rt).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
+		return err
+	}
+	limited := NewClient(t, Always(429, Envelope("RATE_LIMITED"), "Retry-After", "3600"))
+	_, answered := limited.Account.Me(t.Context())
+	_, held := limited.Account.Me(t.Context())
+	_, refused := limited.Lists.Create(t.Context(), prospectkit.NewList{})
+	deadDialer := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) {
+		return nil, &net.DNSError{Err: "no such host", Name: "api.example.com", IsNotFound: true}
+	}}
+	return map[string]error{
+		"refused locally":         refused,
+		"refused by the limit":    held,
+		"429":                     answered,
+		"409":                     create(Always(409, Envelope("LIST_NAME_TAKEN"))),
+		"never sent":              create(deadDialer),
+		"500 to a write":          create(Always(500, Envelope("UNEXPECTED_ERROR"))),
+		"cut":                     create(RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })),
+		"response cannot be read": create(Always(201, "<html>")),
+	}
+}

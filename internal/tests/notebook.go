@@ -1,0 +1,119 @@
+package tests
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"iter"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/spend"
+)
+
+// Notebook is a journal in memory that shows what it was told.
+type Notebook struct {
+	mu        sync.Mutex
+	Sent      []journal.Ticket // of every Sending
+	Noted     map[string]journal.Outcome
+	Broken    error // of Sending, if set
+	OnSending func()
+}
+
+// Sending notes a ticket.
+func (n *Notebook) Sending(_ context.Context, t journal.Ticket) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.OnSending != nil {
+		n.OnSending()
+	}
+	if n.Broken == nil {
+		n.Sent = append(n.Sent, t)
+	}
+	return n.Broken
+}
+
+// Ended notes an outcome.
+func (n *Notebook) Ended(ctx context.Context, id string, o journal.Outcome) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.Noted == nil {
+		n.Noted = map[string]journal.Outcome{}
+	}
+	n.Noted[id] = o
+	return cmp.Or(ctx.Err(), n.Broken)
+}
+
+// InDoubt yields the tickets whose outcome is unknown.
+func (n *Notebook) InDoubt(context.Context) iter.Seq2[journal.Ticket, error] {
+	return func(yield func(journal.Ticket, error) bool) {
+		tickets := map[string]journal.Ticket{}
+		var order []string
+		for _, t := range n.Sent {
+			if _, known := tickets[t.ID]; !known {
+				order = append(order, t.ID)
+			}
+			tickets[t.ID] = t
+		}
+		for _, id := range order {
+			if o := cmp.Or(n.Noted[id], journal.Unknown); o == journal.Unknown && !yield(tickets[id], nil) {
+				return
+			}
+		}
+	}
+}
+
+// Outcomes lists the operations with the outcome that was noted.
+func (n *Notebook) Outcomes() map[string]journal.Outcome {
+	all := map[string]journal.Outcome{}
+	for _, t := range n.Sent {
+		all[t.Op] = n.Noted[t.ID]
+	}
+	return all
+}
+
+// Written returns a ticket as another process reads it.
+func Written(t *testing.T, from journal.Ticket) journal.Ticket {
+	t.Helper()
+	text, err := json.Marshal(from)
+	require.NoError(t, err)
+	var back journal.Ticket
+	require.NoError(t, json.Unmarshal(text, &back))
+	return back
+}
+
+// Booked is what a guard has in its books.
+func Booked(t *testing.T, g *spend.Guard) spend.Book {
+	t.Helper()
+	books, err := g.Books(t.Context())
+	require.NoError(t, err)
+	return books.Total
+}
+
+// PerProfile is the price of a search.
+var PerProfile = spend.Prices{"search.prospects": {PerResult: 1}}
+
+// CreditStore is a store that fails when it is told to.
+type CreditStore struct {
+	state  []byte
+	Err    error
+	Before func() // each update
+}
+
+// Update changes the state.
+func (s *CreditStore) Update(_ context.Context, change func([]byte) ([]byte, error)) error {
+	if s.Before != nil {
+		s.Before()
+	}
+	if s.Err != nil {
+		return s.Err
+	}
+	next, err := change(s.state)
+	if err == nil {
+		s.state = next
+	}
+	return err
+}

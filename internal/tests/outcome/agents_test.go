@@ -1,0 +1,131 @@
+package outcome_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+)
+
+type agentCall func(context.Context, *prospectkit.AgentsService) error
+
+func createDraft(ctx context.Context, a *prospectkit.AgentsService) error {
+	_, err := a.Create(ctx, tests.Monitor())
+	return err
+}
+
+var longName = strings.Repeat("Funding rounds in Berlin ", 4)
+
+func createLong(ctx context.Context, a *prospectkit.AgentsService) error {
+	_, err := a.Create(ctx, tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.ListName = longName }))
+	return err
+}
+
+func createStarted(ctx context.Context, a *prospectkit.AgentsService) error {
+	_, err := a.Create(ctx, tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true }))
+	return err
+}
+
+func activateOne(ctx context.Context, a *prospectkit.AgentsService) error {
+	_, err := a.Activate(ctx, tests.AgentID)
+	return err
+}
+
+func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
+	_, err := a.Pause(ctx, tests.AgentID, prospectkit.WithRoute("POST /x/{agentId}"))
+	return err
+}
+
+func TestResolve_AgentCalls(t *testing.T) {
+	for _, test := range lostCalls {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				lost := false
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodPost {
+						require.False(t, lost, "a write is sent once")
+						lost = true
+						return nil, errors.New("cut")
+					}
+					return test.reads(r)
+				}))
+				err := test.call(t.Context(), client.Agents)
+				tests.RequireUnknown(t, err)
+				var unknown *prospectkit.OutcomeUnknownError
+				require.ErrorAs(t, err, &unknown)
+				began := time.Now()
+				r, err := unknown.Resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, test.verdict, r.Verdict)
+				require.Contains(t, r.Note, test.note)
+				_, found := prospectkit.Resolved[prospectkit.Agent](r)
+				require.Equal(t, test.found, found)
+				require.Equal(t, test.took, time.Since(began))
+			})
+		})
+	}
+}
+
+func TestResolve_AmbiguousAgentNames(t *testing.T) {
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.Method == http.MethodPost {
+			return tests.CutOff(r)
+		}
+		return tests.Always(200, `{"agents":[{"id":"65f0c0ffee65f0c0ffee6a01","name":"Funding"},{"id":"65f0c0ffee65f0c0ffee6a02","name":"Funding"}]}`)(r)
+	}))
+	_, err := client.Agents.Create(t.Context(), tests.Monitor())
+	var unknown *prospectkit.OutcomeUnknownError
+	require.ErrorAs(t, err, &unknown)
+	_, err = unknown.Resolve(t.Context())
+	require.ErrorIs(t, err, prospectkit.CodeListNameAmbiguous)
+}
+
+func TestResolve_AdjustedAgents(t *testing.T) {
+	_, err := tests.NewClient(t, tests.Stage(t, tests.CutOff)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": 1})
+	var unknown *prospectkit.OutcomeUnknownError
+	require.ErrorAs(t, err, &unknown)
+	r, err := unknown.Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+	require.Contains(t, r.Note, "the configuration of a draft is undocumented")
+}
+
+var namelessAgents = tests.Always(200, `{"agents":[{"id":"`+tests.AgentID+`","status":"active"}]}`)
+
+// lostCalls are calls without a response, and what is made of the state that is read afterwards.
+var lostCalls = []struct {
+	name    string
+	call    agentCall
+	reads   tests.RoundTrip
+	verdict prospectkit.Verdict
+	note    string // a part of it
+	found   bool   // an agent comes with the verdict
+	took    time.Duration
+}{
+	{"draft found", createDraft, tests.OurDraft, prospectkit.VerdictHappened, "a teammate may have made it", true, 0},
+	{"draft found, name trimmed", createDraft, tests.Listed([3]string{"", " Funding ", "initializing"}), prospectkit.VerdictHappened, "teammate", true, 0},
+	{"draft not found", createDraft, tests.OtherAgents, prospectkit.VerdictNotSeen, "agent of that name", false, 65 * time.Second},
+	{"case differs", createDraft, tests.Listed([3]string{"web-monitor", "funding", "initializing"}), prospectkit.VerdictUnknowable, "differs in case, spaces or accents only", false, 0},
+	{"cut off", createLong, tests.Listed([3]string{"web-monitor", longName[:50], "initializing"}), prospectkit.VerdictUnknowable, "or is cut off", false, 0},
+	{"case differs, another kind", createDraft, tests.Listed([3]string{"people-watcher", "funding", "initializing"}), prospectkit.VerdictNotSeen, "", false, 65 * time.Second},
+	{"another kind", createDraft, tests.Listed([3]string{"people-watcher", "Funding", "initializing"}), prospectkit.VerdictNotSeen, "another kind", true, 0},
+	{"no draft any more", createDraft, tests.Listed([3]string{"web-monitor", "Funding", "active"}), prospectkit.VerdictUnknowable, "left the draft state", true, 0},
+	{"no names", createDraft, namelessAgents, prospectkit.VerdictUnknowable, "the listing has no names", false, 0},
+	{"started found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "processing"}), prospectkit.VerdictHappened, "", true, 0},
+	{"unknown state found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "odd"}), prospectkit.VerdictHappened, "", true, 0},
+	{"only a draft found", createStarted, tests.OurDraft, prospectkit.VerdictNotSeen, "is a draft", true, 65 * time.Second},
+	{"activated", activateOne, tests.Sees("active"), prospectkit.VerdictHappened, "a draft never changes on its own", true, 0},
+	{"in an unknown state", activateOne, tests.Sees("odd"), prospectkit.VerdictHappened, "", true, 0},
+	{"still a draft", activateOne, tests.Sees("initializing"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
+	{"no status", activateOne, tests.Always(200, `{"agent":{}}`), prospectkit.VerdictUnknowable, "the agent has no status", true, 0},
+	{"paused", pauseOne, tests.Sees("paused"), prospectkit.VerdictHappened, "status", true, 0},
+	{"still active", pauseOne, tests.Sees("active"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
+}

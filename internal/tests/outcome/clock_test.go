@@ -1,0 +1,233 @@
+package outcome_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+)
+
+// Whenever one looks, a list that the call made is not too old for it.
+func TestResolve_LongAfterTheCall(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
+		time.Sleep(time.Hour)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+	})
+}
+
+// Without a Date nobody knows how far the clocks differ.
+func TestResolve_WithoutADate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := sandbox.NewManualClock(time.Now().Add(-time.Hour))
+		sb := sandbox.New(t, sandbox.WithClock(clock))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(withDate{base: sb.Transport(), none: true}))
+		require.NoError(t, err)
+		r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+	})
+}
+
+// withDate shifts the Date of every response, as an edge with a clock of its own does, or drops it.
+type withDate struct {
+	base  http.RoundTripper
+	shift time.Duration
+	none  bool
+}
+
+func (d withDate) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := d.base.RoundTrip(r)
+	if resp != nil {
+		resp.Header = resp.Header.Clone()
+		resp.Header.Set("Date", time.Now().Add(d.shift).UTC().Format(http.TimeFormat))
+		if d.none {
+			resp.Header.Del("Date")
+		}
+	}
+	return resp, err
+}
+
+// The clock of the edge and that of createdAt may differ: a list that the call made is not taken for an older one.
+func TestResolve_AgesAcrossClocks(t *testing.T) {
+	for _, d := range []withDate{{shift: -time.Minute}, {shift: -4 * time.Second}, {shift: 4 * time.Second}, {shift: time.Minute}, {none: true}} {
+		tests.Ensuring(t, tests.SeededList("old", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+			d.base = sb.Transport()
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(d))
+			require.NoError(t, err)
+			r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d.shift, r.Note)
+
+			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+			got, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Q2"})
+			require.NoError(t, err)
+			require.False(t, got.Created || got.Certain)
+
+			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+			got, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "old"})
+			require.NoError(t, err)
+			require.False(t, got.Created)
+			require.True(t, got.Certain, "decades older")
+		})
+	}
+}
+
+// Whichever Date is wrong, and whatever sent it: a list that shows four seconds later is found by another process, not given up.
+func TestTicket_AWrongDate(t *testing.T) {
+	asksWho := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/me") }
+	looks := func(r *http.Request) bool { return r.Method == http.MethodGet && !asksWho(r) }
+	for name, of := range map[string]func(*http.Request) bool{"before the call": asksWho, "at the look": looks} {
+		for _, header := range [][]string{nil, {"Age", "60"}, append([]string{"Content-Type", "text/html"}, tests.Bare...)} {
+			for _, shift := range []time.Duration{-time.Hour, -time.Minute, -20 * time.Second, 20 * time.Second, time.Minute, time.Hour} {
+				tests.Ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(4 * time.Second)}, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+					through := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						if !of(r) {
+							return withDate{base: sb.Transport()}.RoundTrip(r)
+						}
+						resp, err := withDate{base: sb.Transport(), shift: shift}.RoundTrip(r)
+						for i := 0; i+1 < len(header); i += 2 {
+							resp.Header.Set(header[i], header[i+1])
+						}
+						return resp, err
+					})
+					first := tests.SandboxClient(t, sb, prospectkit.WithTransport(through))
+					require.NoError(t, tests.Discard(first.Account.Me(t.Context())))
+					ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, first, tests.Q1)).Ticket())
+					r, err := tests.SandboxClient(t, sb, prospectkit.WithTransport(through)).Resolve(t.Context(), ticket)
+					require.NoError(t, err)
+					require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s, %s, %v: %s", name, shift, header, r.Note)
+				})
+			}
+		}
+	}
+}
+
+// Pages of a gateway tell nothing about the service's clock. Its responses and its errors do.
+func TestTicket_HearsOnlyTheService(t *testing.T) {
+	const page = "<html>"
+	at := func(status int, body string, header ...string) tests.RoundTrip {
+		return func(*http.Request) (*http.Response, error) {
+			date := time.Now().Add(time.Hour).UTC().Format(http.TimeFormat)
+			return tests.Respond(status, body, append([]string{"Date", date}, header...)...), nil
+		}
+	}
+	for name, c := range map[string]struct {
+		sends tests.RoundTrip
+		hears bool
+	}{
+		"a success":              {at(200, tests.OneUser), true},
+		"one without the limits": {at(200, tests.OneUser, tests.Bare...), true},
+		"an error of it":         {at(404, tests.Envelope("AGENT_NOT_FOUND")), true},
+		"a login page":           {at(200, page, tests.Bare...), false},
+		"a gateway's error":      {at(502, page), false},
+		"a cached success":       {at(200, tests.OneUser, "Age", "0"), false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return tests.CutOff(r)
+				}
+				return c.sends(r)
+			}), prospectkit.WithRetry(prospectkit.NoRetry))
+			_ = tests.Discard(client.Account.Me(t.Context()))
+			unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Create(t, client, tests.Q1)())
+			require.True(t, ok)
+			require.Equal(t, c.hears, unknown.Ticket().ServiceAhead != nil, name)
+		})
+	}
+}
+
+// What a cache shows is old: nothing final is said by it.
+func TestResolve_WhatACacheShows(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Ticket())
+		client = tests.NewClient(t, tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`, "Age", "60"))
+		ticket.Service = client.BaseURL()
+		r, err := client.Resolve(t.Context(), ticket)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final)
+	})
+}
+
+// clockSet is what an instant that was noted before the clock was set by d looks like after it: its wall reading is of the old
+// clock, and its monotonic one is true.
+func clockSet(at time.Time, d time.Duration) time.Time {
+	parts := (*struct {
+		wall uint64 // a bit, 33 of seconds, 30 of nanoseconds
+		ext  int64
+		loc  *time.Location
+	})(unsafe.Pointer(&at))
+	parts.wall -= uint64(int64(d/time.Second)) << 30
+	return at
+}
+
+// If the clock of this machine is set between the call and the look, neither what is found changes,
+// nor whether it is settled. Instants in a bubble have no monotonic reading, so this test is of
+// real time, and does not wait.
+func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
+	for _, d := range []time.Duration{-time.Hour, -10 * time.Minute, -5 * time.Second, 5 * time.Second, 10 * time.Minute, time.Hour} {
+		for _, arrives := range []bool{true, false} {
+			sb := sandbox.New(t)
+			client := tests.SandboxClient(t, sb)
+			fault := map[bool]sandbox.FaultOption{true: sandbox.DropAfter(), false: sandbox.DropBefore()}[arrives]
+			unknown := outcomeUnknown(t, sb, "lists.create", fault, tests.Create(t, client, tests.Q1))
+			before := unknown.SentAt
+			unknown.SentAt = clockSet(before, d)
+			require.Equal(t, -d, unknown.SentAt.Round(0).Sub(before.Round(0)), "the wall reading differs")
+			require.Zero(t, unknown.SentAt.Sub(before), "and the monotonic one does not")
+			ctx, cancel := context.WithTimeout(t.Context(), 900*time.Millisecond) // no time for a second look
+			r, err := unknown.Resolve(ctx)
+			cancel()
+			require.NoError(t, err)
+			require.False(t, r.Final)
+			if arrives {
+				require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d, r.Note)
+			} else {
+				require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+			}
+		}
+	}
+}
+
+// An instant that was read back from somewhere has no monotonic reading. If it lies ahead, the clock was set back.
+func TestResolve_WithAnInstantAhead(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
+		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+
+		unknown = outcomeUnknownAgain(t, sb, client)
+		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
+		began := time.Now()
+		r, err = unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final, "nobody knows how long ago it was")
+		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second))
+	})
+}
+
+func outcomeUnknownAgain(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) *prospectkit.OutcomeUnknownError {
+	t.Helper()
+	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
+	var unknown *prospectkit.OutcomeUnknownError
+	require.ErrorAs(t, err, &unknown)
+	return unknown
+}

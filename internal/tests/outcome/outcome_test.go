@@ -1,0 +1,302 @@
+package outcome_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+)
+
+// outcomeUnknown makes a call whose response is lost and returns its error.
+func outcomeUnknown(t *testing.T, sb *sandbox.Sandbox, op string, fault sandbox.FaultOption, call func() error) *prospectkit.OutcomeUnknownError {
+	t.Helper()
+	sb.Fail(op, sandbox.Nth(1), fault)
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](call())
+	require.True(t, ok)
+	require.Equal(t, 1, sb.Calls(op), "nothing is sent twice")
+	return unknown
+}
+
+func TestResolve_Create(t *testing.T) {
+	for name, tc := range map[string]struct {
+		seed    sandbox.Workspace
+		hidden  time.Duration
+		in      prospectkit.NewList
+		fault   sandbox.FaultOption
+		verdict prospectkit.Verdict
+		object  bool
+		settled bool
+		took    time.Duration
+	}{
+		"happened":            {sandbox.Workspace{}, 0, tests.Q1, sandbox.DropAfter(), prospectkit.VerdictHappened, true, false, 0},
+		"happened, seen late": {sandbox.Workspace{}, 4 * time.Second, tests.Q1, sandbox.DropAfter(), prospectkit.VerdictHappened, true, false, 7 * time.Second},
+		"never arrived":       {sandbox.Workspace{}, 0, tests.Q1, sandbox.DropBefore(), prospectkit.VerdictNotSeen, false, true, 10 * time.Second},
+		"an older list":       {tests.SeededList("Q1", sandbox.ContactList), 0, tests.Q1, sandbox.DropBefore(), prospectkit.VerdictNotSeen, true, true, 0},
+		"the other kind":      {tests.SeededList("Q1", sandbox.ContactList), 0, tests.Firms, sandbox.DropBefore(), prospectkit.VerdictNotSeen, true, true, 0},
+		"seen too late":       {sandbox.Workspace{}, time.Minute, tests.Q1, sandbox.DropAfter(), prospectkit.VerdictNotSeen, false, true, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tests.Ensuring(t, tc.seed, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				unknown := outcomeUnknown(t, sb, "lists.create", tc.fault, tests.Create(t, client, tc.in))
+				began := time.Now()
+				r, err := unknown.Resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, tc.verdict, r.Verdict, r.Note)
+				list, found := prospectkit.Resolved[prospectkit.List](r)
+				require.Equal(t, tc.object, found)
+				if tc.verdict == prospectkit.VerdictHappened {
+					require.Equal(t, "Q1", list.Name)
+				} else {
+					require.Equal(t, tc.settled, r.Final)
+				}
+				require.Equal(t, tc.verdict == prospectkit.VerdictNotSeen && !tc.object, strings.HasPrefix(r.Note, "looked for the list of that name"), r.Note)
+				require.InDelta(t, tc.took.Seconds(), time.Since(began).Seconds(), 0.5)
+				require.WithinRange(t, r.AsOf, began, time.Now())
+				require.Equal(t, 1, sb.Calls("lists.create"), "resolving reads only")
+			})
+		})
+	}
+}
+
+// The info of the caller holds the last read, in this process and from a ticket.
+func TestResolve_FillsTheCallersInfo(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
+		for name, resolve := range map[string]func(...prospectkit.CallOption) (*prospectkit.Resolution, error){
+			"error": func(o ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+				return unknown.Resolve(t.Context(), o...)
+			},
+			"ticket": func(o ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+				return client.Resolve(t.Context(), unknown.Ticket(), o...)
+			},
+		} {
+			info := prospectkit.Info{MaxBody: 1 << 10}
+			r, err := resolve(prospectkit.WithInfo(&info))
+			require.NoError(t, err, name)
+			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, name)
+			require.Equal(t, "lists.list", info.Op, name)
+			require.Equal(t, http.StatusOK, info.Status, name)
+			require.Contains(t, string(info.Body), "Q1", name)
+		}
+	})
+}
+
+// A teammate who makes the list in the same moment cannot be told from us, and the note says so.
+func TestResolve_IsHonestAboutTeammates(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Contains(t, r.Note, "teammate")
+	})
+}
+
+func TestResolve_Move(t *testing.T) {
+	const folder = "f00000000000000000000001"
+	seed := tests.SeededList("People", sandbox.ContactList)
+	seed.Folders = []sandbox.Folder{{ID: folder, Name: "Spring", Type: sandbox.ContactList}}
+	for name, tc := range map[string]struct {
+		fault   sandbox.FaultOption
+		verdict prospectkit.Verdict
+	}{
+		"happened": {sandbox.DropAfter(), prospectkit.VerdictHappened},
+		"not":      {sandbox.DropBefore(), prospectkit.VerdictNotSeen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				unknown := outcomeUnknown(t, sb, "lists.move", tc.fault, func() error {
+					_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", folder)
+					return err
+				})
+				r, err := unknown.Resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, tc.verdict, r.Verdict)
+				list, found := prospectkit.Resolved[prospectkit.List](r)
+				require.True(t, found)
+				require.Equal(t, tc.verdict == prospectkit.VerdictHappened, list.FolderID == folder)
+			})
+		})
+	}
+}
+
+// A list at the root has a folderId of null. A list without one, or with one of another type, proves nothing.
+func TestResolve_MoveNeedsAFolderID(t *testing.T) {
+	for folder, verdicts := range map[string][2]prospectkit.Verdict{ // of a move into the folder, and of one to the root
+		`"folderId":null,`: {prospectkit.VerdictNotSeen, prospectkit.VerdictHappened},
+		`"folderId":"` + strings.ToUpper(tests.FolderID) + `",`: {prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},
+		`"folderId":"",`: {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+		`"folderId":{"id":"` + tests.FolderID + `"},`: {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+		`"folderId":7,`: {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+		``:              {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+	} {
+		for i, want := range verdicts {
+			synctest.Test(t, func(t *testing.T) {
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodPatch {
+						return tests.Consumed(r)
+					}
+					return tests.Respond(200, `{"list":{`+folder+`"id":"`+tests.ListID+`","name":"Q1","entityType":"contactList"}}`), nil
+				}))
+				_, err := client.Lists.Move(t.Context(), tests.ListID, tests.FolderID)
+				if i == 1 {
+					_, err = client.Lists.MoveToRoot(t.Context(), tests.ListID)
+				}
+				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+				require.True(t, ok, "%v", err)
+				r, err := unknown.Resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, want, r.Verdict, "%s: %s", folder, r.Note)
+			})
+		}
+	}
+}
+
+// A list without a kind does not prove that the other kind holds the name.
+func TestResolve_CreateNeedsAKind(t *testing.T) {
+	tests.Ensuring(t, tests.SeededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+		sb.Fail("lists.list", sandbox.Nth(1), sandbox.NullField("data.*.entityType"))
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Equal(t, "the list of that name has no kind", r.Note)
+	})
+}
+
+// Where nothing can be read, Resolve sends nothing and says why.
+func TestResolve_Unknowable(t *testing.T) {
+	seed := tests.SeededList("People", sandbox.ContactList)
+	seed.CRM = sandbox.CRM{Supported: []string{"crm-a"}, Connected: []string{"crm-a"}}
+	tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.crm-push", sandbox.DropAfter(), func() error {
+			_, err := client.Lists.PushToCRM(t.Context(), "a00000000000000000000001", prospectkit.CRMPush{CRM: "crm-a"})
+			return err
+		})
+		before := len(sb.Journal())
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Contains(t, r.Note, "look in the CRM")
+		require.True(t, r.AsOf.IsZero())
+		require.Len(t, sb.Journal(), before)
+		_, found := prospectkit.Resolved[prospectkit.List](r)
+		require.False(t, found)
+	})
+}
+
+// When the context ends first, the verdict is "not seen", and not final; when reading fails, it is the error of the read.
+func TestResolve_WithinTheContext(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+		short, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		r, err := unknown.Resolve(short)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final)
+
+		sb.Revoke(sb.Token())
+		_, err = unknown.Resolve(t.Context())
+		require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
+	})
+}
+
+func TestResolve_ResolvedOfNothing(t *testing.T) {
+	_, ok := prospectkit.Resolved[prospectkit.List](nil)
+	require.False(t, ok)
+	_, ok = prospectkit.Resolved[prospectkit.Agent](&prospectkit.Resolution{Object: new(prospectkit.List)})
+	require.False(t, ok)
+}
+
+// Ages are compared by the service's clock, which the Date of its responses tells: a list that was
+// made some minutes before the call is not taken for ours, even if the clocks differ by decades.
+func TestResolve_UsesTheServicesClock(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		clock := sandbox.NewManualClock(time.Date(2031, 5, 6, 7, 8, 9, 0, time.UTC)) // three decades ahead of ours
+		sb := sandbox.New(t, sandbox.WithClock(clock))
+		client := tests.SandboxClient(t, sb)
+		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
+		clock.Advance(3 * time.Minute)
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.Contains(t, r.Note, "older")
+
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
+		unknown, _ = errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.NotNil(t, unknown)
+		r, err = unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	})
+}
+
+// Ids are hexadecimal, in either case.
+func TestResolve_MoveIgnoresTheCaseOfIDs(t *testing.T) {
+	seed := tests.SeededList("People", sandbox.ContactList)
+	seed.Folders = []sandbox.Folder{{ID: "f0000000000000000000000a", Name: "Spring", Type: sandbox.ContactList}}
+	tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.move", sandbox.DropAfter(), func() error {
+			_, err := client.Lists.Move(t.Context(), "a00000000000000000000001", "F0000000000000000000000A")
+			return err
+		})
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	})
+}
+
+// Errors that no call has made, or that were written down and read back, print, and say that they cannot look.
+func TestResolve_OutcomesOfNoCall(t *testing.T) {
+	var zero prospectkit.OutcomeUnknownError
+	require.Equal(t, "prospectkit: outcome unknown, it may have happened", zero.Error())
+	require.NotEmpty(t, zero.LogValue().String())
+	r, err := zero.Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+	require.Equal(t, "no call of this process made this error: if a journal has its ticket, resolve that", r.Note, "nobody knows what the service shows of it")
+
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
+		text, err := json.Marshal(unknown)
+		require.NoError(t, err)
+		var back prospectkit.OutcomeUnknownError
+		require.NoError(t, json.Unmarshal(text, &back))
+		require.ErrorContains(t, &back, "lists.create: outcome unknown")
+		require.Len(t, back.Attempts, 1)
+		require.Equal(t, event.DeliveryUnknown, back.Attempts[0].Delivery)
+		require.NoError(t, back.Attempts[0].Err, "JSON holds no errors")
+		r, err := back.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Contains(t, r.Note, "no call of this process made")
+		require.Contains(t, r.Note, "the list of that name")
+	})
+
+	require.Contains(t, new(prospectkit.NameConflictError).Error(), "the name is taken")
+}
+
+// A resolution is printed without its object, which may hold personal data.
+func TestResolution_String(t *testing.T) {
+	happened := &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened, Object: &prospectkit.List{Name: "Ada"}}
+	require.Equal(t, "happened", fmt.Sprint(happened))
+	happened.Note = "there may be another one"
+	require.Equal(t, "happened: there may be another one", fmt.Sprintf("%v", *happened))
+	require.Equal(t, "<nil>", fmt.Sprint((*prospectkit.Resolution)(nil)))
+}

@@ -1,0 +1,220 @@
+package outcome_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
+)
+
+// Only a final verdict ends a ticket: what is not seen so far, and what nobody can know, stays in doubt.
+func TestTicket_OnlyAFinalVerdictSettles(t *testing.T) {
+	listing := func(status string) tests.RoundTrip {
+		return tests.Always(200, `[{"id":"`+tests.CampaignID+`","status":"`+status+`"}]`)
+	}
+	for name, c := range map[string]struct {
+		look     tests.RoundTrip
+		patience time.Duration
+		verdict  prospectkit.Verdict
+		outcome  journal.Outcome
+	}{
+		"not seen so far":       {listing("draft"), time.Second, prospectkit.VerdictNotSeen, journal.Unknown},
+		"not seen, but it may":  {listing("draft"), time.Hour, prospectkit.VerdictNotSeen, journal.Unknown}, // activation runs in the background
+		"seen":                  {listing("active"), time.Hour, prospectkit.VerdictHappened, journal.Applied},
+		"unknowable":            {listing(""), time.Hour, prospectkit.VerdictUnknowable, journal.Unknown},
+		"stopped, so far":       {listing("stopped"), time.Second, prospectkit.VerdictNotSeen, journal.Unknown},
+		"stopped, and for good": {listing("stopped"), time.Hour, prospectkit.VerdictUnknowable, journal.Unknown},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			book := new(tests.Notebook)
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return tests.CutOff(r)
+				}
+				return c.look(r)
+			}), prospectkit.WithJournal(book))
+			_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			ctx, cancel := context.WithTimeout(t.Context(), c.patience)
+			defer cancel()
+			r, err := unknown.Resolve(ctx)
+			require.NoError(t, err)
+			require.Equal(t, c.verdict, r.Verdict, name)
+			require.Equal(t, c.outcome, book.Noted[unknown.Ticket().ID], name)
+			require.Equal(t, c.verdict == prospectkit.VerdictNotSeen, strings.Contains(r.Note, "looked"), name)
+			require.False(t, r.Final, name)
+		})
+	}
+}
+
+// Resolve looks until 10 s after the call, whenever it begins.
+func TestResolve_LooksUntilSoLongAfterTheCall(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+		time.Sleep(4 * time.Second)
+		began := time.Now()
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.True(t, r.Final)
+		require.LessOrEqual(t, time.Since(began), 6*time.Second)
+	})
+}
+
+// A call that was never sent leaves nothing in a journal, and a ticket without an ID ends nothing.
+func TestJournal_HoldsOnlyWhatWasSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		book := new(tests.Notebook)
+		client := tests.NewClient(t, tests.Always(429, "", "Retry-After", "60"), prospectkit.WithJournal(book), prospectkit.WithMaxWait(0))
+		for range 3 {
+			require.ErrorIs(t, tests.Move(t.Context(), client), prospectkit.ErrRateLimited)
+		}
+		require.Len(t, book.Sent, 1)
+		require.Len(t, book.Noted, 1)
+		seeing := tests.NewClient(t, tests.Sees("active"), prospectkit.WithJournal(book))
+		made := journal.Ticket{Version: 1, Op: "agents.activate", IDs: []string{tests.AgentID}, Service: seeing.BaseURL()}
+		r, err := seeing.Resolve(t.Context(), made)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Len(t, book.Noted, 1)
+	})
+}
+
+// A guard that cannot settle keeps the ticket in doubt: it is told first.
+func TestTicket_GuardIsSettledFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, book := new(tests.CreditStore), new(tests.Notebook)
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				return tests.CutOff(r)
+			}
+			return tests.Sees("active")(r)
+		}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(spend.NewSharedGuard(1000, spend.Prices{"agents.activate": {PerCall: 5}}, store)))
+		_, err := client.Agents.Activate(t.Context(), tests.AgentID)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok, "%v", err)
+		store.Err = tests.ErrBroken
+		r, err := unknown.Resolve(t.Context())
+		require.ErrorIs(t, err, tests.ErrBroken)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, journal.Unknown, book.Noted[unknown.Ticket().ID])
+	})
+}
+
+// brokenBook is a journal that cannot list.
+type brokenBook struct{ *tests.Notebook }
+
+func (brokenBook) InDoubt(context.Context) iter.Seq2[journal.Ticket, error] {
+	return func(yield func(journal.Ticket, error) bool) { yield(journal.Ticket{}, tests.ErrBroken) }
+}
+
+func TestJournal_InDoubtTellsWhatFails(t *testing.T) {
+	for want, opts := range map[error][]prospectkit.ClientOption{
+		prospectkit.ErrRefusedLocally: nil, tests.ErrBroken: {prospectkit.WithJournal(brokenBook{new(tests.Notebook)})},
+	} {
+		told := 0
+		for _, err := range tests.NewClient(t, tests.Untouched(t), opts...).InDoubt(t.Context()) {
+			told++
+			require.ErrorIs(t, err, want)
+		}
+		require.Equal(t, 1, told)
+	}
+	book := new(tests.Notebook)
+	client := tests.NewClient(t, tests.RoundTrip(tests.CutOff), prospectkit.WithJournal(book))
+	for range 2 {
+		tests.RequireUnknown(t, tests.Move(t.Context(), client))
+	}
+	for _, err := range client.InDoubt(t.Context()) {
+		require.NoError(t, err)
+		break
+	}
+	_, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithWorkspace("a\nb"))
+	require.Equal(t, []string{"WithWorkspace must not be empty or hold control characters"}, tests.Refusals(t, err))
+}
+
+// fits is a type of the caller's whose method ends the program, or a test.
+type fits struct{}
+
+var unfit func()
+
+func (*fits) UnmarshalJSON([]byte) error { unfit(); return nil }
+
+// A panic that passes through a call, and the end of its goroutine, leave the outcome of the call in the journal and in the guard:
+// unknown once it may have been sent, not applied before.
+func TestJournal_PanicsAndExits(t *testing.T) {
+	for how, end := range map[string]func(){"panic": func() { panic(tests.ErrBroken) }, "exit": runtime.Goexit} {
+		for where, test := range map[string]struct {
+			outcome journal.Outcome
+			set     func(book *tests.Notebook, store *tests.CreditStore)
+			rt      tests.RoundTrip
+		}{
+			"transport": {journal.Unknown, nil, func(*http.Request) (*http.Response, error) { end(); return nil, tests.ErrBroken }},
+			"decoder":   {journal.Unknown, nil, tests.Always(200, `{"profiles":[{}]}`)},
+			"journal":   {journal.NotApplied, func(b *tests.Notebook, _ *tests.CreditStore) { b.OnSending = func() { defer end(); b.OnSending = nil } }, nil},
+			"guard":     {journal.NotApplied, func(_ *tests.Notebook, s *tests.CreditStore) { s.Before = func() { s.Before = nil; end() } }, nil},
+		} {
+			t.Run(how+" in the "+where, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					unfit = end
+					book, store := new(tests.Notebook), new(tests.CreditStore)
+					guard := spend.NewSharedGuard(100, spend.Prices{"custom": {PerCall: 7}}, store)
+					if test.set != nil {
+						test.set(book, store)
+					}
+					client := tests.NewClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+					paid := catalogue.Operation{
+						Name: "custom", Method: "POST", Path: "/business/custom", Surface: ratelimit.SurfaceSearch,
+						Class: catalogue.ClassUnsafe, Spends: catalogue.EffectYes,
+					}
+					ended := make(chan any)
+					go func() {
+						defer func() { ended <- recover() }()
+						_ = client.Call(t.Context(), paid, nil, new(fits))
+						panic("it returned")
+					}()
+					if got := <-ended; how == "panic" {
+						require.Equal(t, tests.ErrBroken, got, "it goes on")
+					} else {
+						require.Nil(t, got)
+					}
+					var noted journal.Outcome
+					for _, noted = range book.Noted {
+					}
+					require.Equal(t, test.outcome, noted)
+					if test.outcome == journal.Unknown {
+						require.Equal(t, spend.Book{InDoubt: 7}, tests.Booked(t, guard))
+					} else {
+						require.Zero(t, tests.Booked(t, guard).InDoubt)
+					}
+				})
+			})
+		}
+	}
+}
+
+// A guard whose store panics at the end of a call leaves the ticket in doubt.
+func TestJournal_GuardPanicsAtTheEnd(t *testing.T) {
+	book, store := new(tests.Notebook), new(tests.CreditStore)
+	guard := spend.NewSharedGuard(100, tests.PerProfile, store)
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		store.Before = func() { panic(tests.ErrBroken) }
+		return tests.Respond(200, `{"profiles":[]}`), nil
+	}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+	require.PanicsWithValue(t, tests.ErrBroken, func() { _, _ = client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 30}) })
+	require.Equal(t, map[string]journal.Outcome{"search.prospects": journal.Unknown}, book.Outcomes())
+	require.Len(t, book.Noted, 1)
+}

@@ -1,0 +1,405 @@
+package pages_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+)
+
+// take reads at most n records, and returns their ids and the checkpoint after the last.
+func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from string) (ids []string, p *prospectkit.Progress) {
+	p = new(prospectkit.Progress)
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(p), prospectkit.ResumeFrom(from)}
+	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
+		if churned(err) {
+			return ids, p
+		}
+		require.NoError(tb, err)
+		if ids = append(ids, list.ID); len(ids) == n {
+			break
+		}
+	}
+	return ids, p
+}
+
+var resumeCases = []struct {
+	name string
+	edit func(*tests.Shelf) // between the runs
+}{
+	{"nothing happens", func(*tests.Shelf) {}},
+	{"one insert", tests.Add("X")},
+	{"inserts of more than a page", tests.Add("UVWXYZ")},
+	{"a delete far in front", drop("a")},
+	{"a delete far below", drop("z")},
+	{"deletes of more than a page in front", drop("abcdef")},
+	{"every other record is deleted", drop("bdfhjlnprtvxz")},
+	{"inserts and deletes", func(s *tests.Shelf) { drop("acmn")(s); tests.Add("XY")(s) }},
+}
+
+// Killed after any record, a second run goes on with the next one, whatever came and went in between.
+func TestResume_AtEveryRecord(t *testing.T) {
+	t.Parallel()
+	const letters = "abcdefghijklmnopqrstuvwxyz"
+	for _, tc := range resumeCases {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			for kill := 8; kill <= len(letters); kill++ {
+				s := tests.ShelfOf(letters)
+				client := tests.NewClient(t, s)
+				first, p := take(t, client, 4, kill, "")
+				tc.edit(s)
+				second, q := take(t, client, 4, -1, p.Checkpoint())
+				want := s.Survivors(strings.Split(letters[kill:], ""))
+				require.Equal(t, strings.Join(want, ""), strings.Join(second, ""), "killed after %s", first[len(first)-1])
+				require.False(t, q.Report().Rewound)
+				require.True(t, q.Report().Finished)
+			}
+		})
+	}
+}
+
+// A run that is killed again and again, while records come and go between any two requests, delivers each survivor; and just
+// once, unless it says that it had to rewind.
+func TestResume_Property(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(1, 7).Draw(t, "limit")
+		s := scripted(t, limit) // with more inserts than a page between two requests, a second run may repeat what the first delivered
+		before := slices.Clone(s.Items)
+		client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(s), tests.Unpaced())
+		require.NoError(t, err)
+		var got []string
+		rewound, unsettled, checkpoint := false, false, ""
+		for {
+			ids, p := take(t, client, limit, rapid.IntRange(1, 12).Draw(t, "kill"), checkpoint)
+			got = append(got, ids...)
+			r := p.Report()
+			rewound, unsettled = rewound || r.Rewound, unsettled || r.Incomplete
+			if checkpoint = p.Checkpoint(); r.Finished || checkpoint == "" {
+				break
+			}
+		}
+		if !unsettled {
+			require.Subset(t, got, s.Survivors(before), "a record that was there throughout is missing")
+		}
+		if !rewound {
+			unique := slices.Compact(slices.Sorted(slices.Values(got)))
+			require.Len(t, unique, len(got), "a record came twice: %v", got)
+		}
+	})
+}
+
+// When none of the records that the checkpoint names is left, the walk goes back far enough to miss nothing, and says so.
+func TestResume_Rewound(t *testing.T) {
+	t.Parallel()
+	for _, delivered := range []int{1, 7, 20, 24} {
+		s := new(tests.Shelf)
+		s.Stock(40)
+		client := tests.NewClient(t, s)
+		first, p := take(t, client, 3, delivered, "")
+		s.Items = slices.DeleteFunc(s.Items, func(id string) bool { return slices.Contains(first[max(0, delivered-16):], id) })
+		alive := slices.Clone(s.Items)
+		second, q := take(t, client, 3, -1, p.Checkpoint())
+		require.True(t, q.Report().Rewound, "after %d", delivered)
+		require.Subset(t, append(first, second...), alive, "after %d", delivered)
+	}
+}
+
+// The page that is found may be that of an older record of the checkpoint: what comes again after
+// it is no sign of a walk in circles.
+func TestResume_AfterAnOlderRecord(t *testing.T) {
+	t.Parallel()
+	s := tests.ShelfOf("abcdefgh")
+	client := tests.NewClient(t, s)
+	_, p := take(t, client, 1, 4, "")
+	tests.Add("XYZ")(s)
+	rest, q := take(t, client, 1, -1, p.Checkpoint())
+	require.Equal(t, "efgh", strings.Join(rest, ""))
+	require.True(t, q.Report().Finished)
+}
+
+// How far a place is looked for: on the pages beside its own, and as far as the total has moved.
+func TestResume_LooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct {
+		untold bool // the first run is told no totals
+		edit   func(*tests.Shelf)
+		asked  []int
+	}{
+		"the total stands still":       {false, func(*tests.Shelf) {}, []int{10, 11, 9, 10, 11}},
+		"no total was told before":     {true, func(*tests.Shelf) {}, []int{10, 11, 9, 1, 2}},
+		"it has grown by two pages":    {false, func(s *tests.Shelf) { s.Stock(4) }, []int{10, 11, 9, 12, 8, 13, 7, 10, 11}},
+		"it has grown by a record":     {false, func(s *tests.Shelf) { s.Stock(1) }, []int{10, 11, 9, 12, 8, 10, 11}},
+		"it has fallen by two pages":   {false, func(s *tests.Shelf) { s.Items = s.Items[4:] }, []int{10, 11, 9, 12, 8, 13, 7, 8, 9}},
+		"the page is gone, and others": {false, func(s *tests.Shelf) { s.Items = s.Items[:8] }, []int{10, 4, 3, 2, 1, 1, 2}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := new(tests.Shelf)
+			s.Stock(80)
+			s.NoTotals = tc.untold
+			client := tests.NewClient(t, s)
+			first, p := take(t, client, 2, 20, "")
+			for i, id := range s.Items { // others are in the places of those that were delivered
+				if slices.Contains(first, id) {
+					s.Items[i] += "x"
+				}
+			}
+			tc.edit(s)
+			s.Asked, s.NoTotals = nil, false
+			_, q := take(t, client, 2, 3, p.Checkpoint())
+			require.True(t, q.Report().Rewound)
+			require.Equal(t, tc.asked, s.Asked)
+		})
+	}
+}
+
+// Rows without ids cannot be found again: the page is read from its beginning, and the report says so.
+func TestResume_WithoutIDs(t *testing.T) {
+	t.Parallel()
+	page := func(r *http.Request) (*http.Response, error) {
+		n := r.URL.Query().Get("pageNum")
+		return tests.Respond(http.StatusOK, `{"data":[{"name":"`+n+`a"},{"name":"`+n+`b"}],"pagination":{"totalPages":3,"totalRecords":6}}`), nil
+	}
+	lists := tests.NewClient(t, tests.RoundTrip(page)).Lists
+	read := func(n int, opts ...prospectkit.PageOption) (names string, p *prospectkit.Progress) {
+		p = new(prospectkit.Progress)
+		for row, err := range lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 2}, append(opts, prospectkit.WithProgress(p))...) {
+			require.NoError(t, err)
+			if names += row.Text("name"); len(names) == 2*n {
+				break
+			}
+		}
+		return names, p
+	}
+	names, p := read(3)
+	require.Equal(t, "1a1b2a", names)
+	names, p = read(-1, prospectkit.ResumeFrom(p.Checkpoint()))
+	require.Equal(t, "2a2b3a3b", names)
+	require.True(t, p.Report().Rewound)
+}
+
+// What the page of the checkpoint holds before the place is known to have been delivered, though
+// the checkpoint does not name it.
+func TestResume_KnowsTheWholePage(t *testing.T) {
+	t.Parallel()
+	s := new(tests.Shelf)
+	s.Stock(60)
+	client := tests.NewClient(t, s)
+	first, p := take(t, client, 30, 28, "")
+	s.Asked, s.Edits = nil, []func(*tests.Shelf){nil, func(s *tests.Shelf) { s.Stock(25) }} // once the second run has begun
+	second, q := take(t, client, 30, -1, p.Checkpoint())
+	require.Len(t, append(first, second...), 60)
+	require.Equal(t, 25, q.Report().Repeats)
+}
+
+// By whole pages, a checkpoint inside the loop counts the page as delivered.
+func TestResume_Pages(t *testing.T) {
+	t.Parallel()
+	s := tests.ShelfOf("abcdefghij")
+	lists := tests.NewClient(t, s).Lists
+	var p prospectkit.Progress
+	for page, err := range lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.WithProgress(&p)) {
+		require.NoError(t, err)
+		if page.Number == 2 {
+			break
+		}
+	}
+	rest, _ := take(t, tests.NewClient(t, s), 3, -1, p.Checkpoint())
+	require.Equal(t, "ghij", strings.Join(rest, ""))
+}
+
+// A second run that finds nothing new keeps the place of the first.
+func TestResume_AtTheEnd(t *testing.T) {
+	t.Parallel()
+	s := tests.ShelfOf("abcde")
+	client := tests.NewClient(t, s)
+	_, p := take(t, client, 3, -1, "")
+	rest, q := take(t, client, 3, -1, p.Checkpoint())
+	require.Empty(t, rest)
+	require.NotEmpty(t, q.Checkpoint())
+	tests.Add("XY")(s)
+	rest, _ = take(t, client, 3, -1, q.Checkpoint())
+	require.Empty(t, rest, "records that came in front were not asked for")
+}
+
+func TestResume_CheckpointIsEmptyBeforeTheFirstRecord(t *testing.T) {
+	t.Parallel()
+	var p prospectkit.Progress
+	require.Empty(t, p.Checkpoint())
+	drain(t, tests.NewClient(t, new(tests.Shelf)).Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.WithProgress(&p)))
+	require.Empty(t, p.Checkpoint())
+	require.True(t, p.Report().Finished)
+}
+
+// refusedResume ranges once with a checkpoint that does not fit and returns the refusal. Nothing may be sent.
+func refusedResume(t *testing.T, base, checkpoint string, p prospectkit.ListsParams) string {
+	t.Helper()
+	none := tests.RoundTrip(func(*http.Request) (*http.Response, error) { panic("a request was sent") })
+	client, err := prospectkit.New(base, tests.Token, prospectkit.WithTransport(none))
+	require.NoError(t, err)
+	_, err = prospectkit.Collect(client.Lists.All(t.Context(), p, prospectkit.ResumeFrom(checkpoint)), 1)
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	return err.Error()
+}
+
+func encoded(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+
+func TestResume_CheckpointOfSomethingElse(t *testing.T) {
+	t.Parallel()
+	_, p := take(t, tests.NewClient(t, tests.ShelfOf("abcdef")), 2, 3, "")
+	cp := p.Checkpoint()
+	const other = "another collection, filter, sort order or page size"
+	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 3}), other)
+	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Search: "x"}), other)
+	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList}), other)
+	require.Contains(t, refusedResume(t, "https://other.example.com/api/v1", cp, prospectkit.ListsParams{Limit: 2}), other)
+
+	lists := tests.NewClient(t, tests.ShelfOf("abcdef")).Lists
+	sorted := prospectkit.RowsParams{Limit: 2, Sort: prospectkit.Ascending("address.city")}
+	var q prospectkit.Progress
+	for _, err := range lists.Rows(t.Context(), tests.ListID, sorted, prospectkit.WithProgress(&q)) {
+		require.NoError(t, err)
+		break
+	}
+	for id, params := range map[string]prospectkit.RowsParams{
+		strings.Replace(tests.ListID, "6", "7", 1): sorted,
+		tests.ListID:                  {Limit: 2},
+		strings.ToUpper(tests.ListID): {Limit: 2, Sort: prospectkit.Descending("address.city")},
+	} {
+		_, err := prospectkit.Collect(lists.Rows(t.Context(), id, params, prospectkit.ResumeFrom(q.Checkpoint())), 1)
+		require.ErrorContains(t, err, other)
+	}
+	_, err := prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, sorted, prospectkit.ResumeFrom(q.Checkpoint())), 1)
+	require.NoError(t, err)
+}
+
+func TestResume_CheckpointGarbage(t *testing.T) {
+	t.Parallel()
+	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
+	for checkpoint, want := range map[string]string{
+		"%%%":                                            "Checkpoint did not return",
+		encoded("not json"):                              "Checkpoint did not return",
+		encoded(`{"v":0,"p":1}`):                         "Checkpoint did not return",
+		encoded(`{"v":1,"p":0}`):                         "Checkpoint did not return",
+		encoded(`{"v":1,"p":-3}`):                        "Checkpoint did not return",
+		encoded(`{"v":1,"p":1e99}`):                      "Checkpoint did not return",
+		encoded(`[]`):                                    "Checkpoint did not return",
+		encoded(`{"v":2,"p":1,"q":"x"}`):                 "newer version",
+		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another collection",
+		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "Checkpoint did not return",
+	} {
+		require.Contains(t, refusedResume(t, tests.BaseURL, checkpoint, prospectkit.ListsParams{}), want, "checkpoint %q", checkpoint)
+	}
+}
+
+// A program's first run has no checkpoint yet: it needs no other code than the next one.
+func TestResume_FirstRunHasNoCheckpoint(t *testing.T) {
+	t.Parallel()
+	ids, p := take(t, tests.NewClient(t, tests.ShelfOf("abc")), 2, 3, new(prospectkit.Progress).Checkpoint())
+	require.Len(t, ids, 3)
+	require.False(t, p.Report().Rewound)
+}
+
+// A checkpoint names ids and numbers, but nothing that was asked.
+func TestResume_CheckpointHoldsNoQuery(t *testing.T) {
+	t.Parallel()
+	var p prospectkit.Progress
+	for _, err := range tests.NewClient(t, tests.ShelfOf("ab")).Lists.All(t.Context(), prospectkit.ListsParams{Search: "ada lovelace"}, prospectkit.WithProgress(&p)) {
+		require.NoError(t, err)
+		break
+	}
+	text, err := base64.RawURLEncoding.DecodeString(p.Checkpoint())
+	require.NoError(t, err)
+	for _, secret := range []string{tests.Token, "ada", "lovelace", "api.example.com"} {
+		require.NotContains(t, string(text), secret)
+	}
+}
+
+// Report and checkpoint may be read from other goroutines while the loop runs.
+func TestWithProgress_Concurrently(t *testing.T) {
+	t.Parallel()
+	s := new(tests.Shelf)
+	s.Stock(200)
+	var p prospectkit.Progress
+	var wg sync.WaitGroup
+	done := make(chan struct{})
+	for range 3 {
+		wg.Go(func() {
+			for last := 0; ; {
+				r := p.Report()
+				if r.Delivered < last {
+					panic("records were taken back")
+				}
+				last = r.Delivered
+				_ = p.Checkpoint()
+				select {
+				case <-done:
+					return
+				default:
+				}
+			}
+		})
+	}
+	got := drain(t, tests.NewClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
+	close(done)
+	wg.Wait()
+	require.Len(t, got, 200)
+	require.Equal(t, 200, p.Report().Delivered)
+}
+
+// Whatever a checkpoint says: no panic, no endless search, and either a refusal before the network or a run that ends.
+func FuzzCheckpoint(f *testing.F) {
+	_, p := take(f, tests.NewClient(f, tests.ShelfOf("abcdefgh")), 2, 5, "")
+	good, _ := base64.RawURLEncoding.DecodeString(p.Checkpoint())
+	query := string(good[strings.Index(string(good), `"q":"`)+5:][:16])
+	f.Add(string(good))
+	f.Add(`{"v":1,"q":"` + query + `","p":9999999,"t":99999999999}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":4611686018427387904,"t":9223372036854775807,"l":["zz"]}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":-5,"l":["zz"]}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":8,"l":["zz"]}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":8,"l":["c"],"s":2,"h":1}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":3,"t":8,"l":["c"],"s":2,"h":2}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":1,"t":8,"l":["a"],"s":2,"h":1}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":9223372036854775807,"t":8,"s":9223372036854775807,"h":9223372036854775807}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		s := tests.ShelfOf("abcdefgh")
+		var p prospectkit.Progress
+		opts := []prospectkit.PageOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.WithProgress(&p)}
+		ids, err := prospectkit.Collect(tests.NewClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, opts...), 100)
+		if short, ok := errors.AsType[*prospectkit.MissingRecordsError](err); ok { // pages were empty before, says the checkpoint
+			var forged struct {
+				Page  int `json:"p"`
+				Size  int `json:"s"`
+				Holes int `json:"h"`
+			}
+			require.NoError(t, json.Unmarshal([]byte(text), &forged))
+			require.Positive(t, forged.Holes)
+			require.LessOrEqual(t, short.Report.Missing, forged.Holes*max(2, forged.Size))
+			require.LessOrEqual(t, len(ids)+short.Report.Missing, len(s.Items), "more than the service counts")
+			require.Less(t, forged.Holes, forged.Page)
+			err = nil
+		}
+		if err != nil {
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, fmt.Sprint(ids))
+			require.Empty(t, s.Asked)
+			return
+		}
+		require.True(t, p.Report().Finished)
+		require.Less(t, len(s.Asked), 20, "pages asked: "+strconv.Itoa(len(s.Asked)))
+	})
+}

@@ -1,0 +1,214 @@
+package services_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+)
+
+// After a creation whose outcome is unknown, no refusal of a later one says that nothing was made.
+func TestEnsure_StaysUnknown(t *testing.T) {
+	lost := []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropAfter()}
+	early := []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}
+	for name, tc := range map[string]struct {
+		first  []sandbox.FaultOption
+		hidden time.Duration
+		then   []sandbox.FaultOption
+		found  bool
+		text   string
+		code   prospectkit.Code
+	}{
+		"shows after the second request": {lost, 12 * time.Second, nil, true, "", ""},
+		"shows after a minute":           {lost, time.Minute, nil, false, "looked 5 times, at last 10s after the call; and since: ", prospectkit.CodeListNameTaken},
+		"then the key is revoked":        {early, 0, []sandbox.FaultOption{sandbox.Nth(2), sandbox.Status(401, "UNAUTHORIZED")}, false, "401 UNAUTHORIZED", prospectkit.CodeUnauthorized},
+		"then it is invalid":             {early, 0, []sandbox.FaultOption{sandbox.Nth(2), sandbox.Status(422, "VALIDATION_FAILED")}, false, "looked 5 times", prospectkit.CodeValidationFailed},
+		"then nothing leaves":            {early, 0, []sandbox.FaultOption{sandbox.Nth(2), sandbox.Status(403, "INSUFFICIENT_SCOPE")}, false, "and since: ", prospectkit.CodeInsufficientScope},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tests.Ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				sb.Fail("lists.create", tc.first...)
+				if tc.then != nil {
+					sb.Fail("lists.create", tc.then...)
+				}
+				got, err := client.Lists.Ensure(t.Context(), tests.Q1)
+				if tc.found {
+					require.NoError(t, err)
+					require.False(t, got.Created)
+					require.False(t, got.Certain, "it was this call that made it")
+					return
+				}
+				require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
+				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+				require.ErrorIs(t, err, tc.code, "why it ended is told, too")
+				require.ErrorContains(t, err, tc.text)
+			})
+		})
+	}
+}
+
+// What has the name and is of another kind was not created by us.
+func TestEnsure_IsCertainBesideAnotherKind(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+		time.AfterFunc(8*time.Second, func() {
+			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
+		})
+		_, err := client.Lists.Ensure(t.Context(), tests.Firms)
+		var held *prospectkit.NameConflictError
+		require.ErrorAs(t, err, &held)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	})
+}
+
+// A request that got lost does not use up the whole context: half of it is left for the next one.
+func TestEnsure_InAShortContext(t *testing.T) {
+	for _, limit := range []time.Duration{time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 15 * time.Second} {
+		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			defer cancel()
+			began := time.Now()
+			got, err := client.Lists.Ensure(ctx, tests.Q1)
+			require.NoError(t, err, limit)
+			require.LessOrEqual(t, time.Since(began), limit/2)
+			require.True(t, got.Created && got.Certain)
+			require.Equal(t, 2, sb.Calls("lists.create"))
+		})
+	}
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+		began := time.Now()
+		_, err := client.Lists.Ensure(t.Context(), tests.Q1)
+		require.NoError(t, err)
+		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second), "without a deadline it waits until it would definitely show")
+	})
+}
+
+// Ensure waits for a list that has the name and does not show yet, with growing pauses.
+func TestEnsure_WaitsForAListThatDoesNotShowYet(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(5 * time.Second)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		_, err := client.Lists.Create(t.Context(), tests.Q1)
+		require.NoError(t, err)
+		began := time.Now()
+		got, err := client.Lists.Ensure(t.Context(), tests.Q1)
+		require.NoError(t, err)
+		require.Equal(t, 7*time.Second, time.Since(began).Round(time.Second), "it looks after 0, 1, 3 and 7 s")
+		require.Equal(t, 4, sb.Calls("lists.list"))
+		require.False(t, got.Created)
+	})
+}
+
+// repeating is a gateway that sends each POST twice and hands on the second response.
+type repeating struct{ base http.RoundTripper }
+
+func (g repeating) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method != http.MethodPost {
+		return g.base.RoundTrip(r)
+	}
+	body, err := io.ReadAll(r.Body)
+	if err != nil {
+		return nil, err
+	}
+	for range 2 {
+		again := r.Clone(r.Context())
+		again.Body = io.NopCloser(bytes.NewReader(body))
+		resp, err := g.base.RoundTrip(again)
+		if err != nil || resp.StatusCode != http.StatusCreated {
+			return resp, err
+		}
+		_ = resp.Body.Close()
+	}
+	panic("a name was given twice")
+}
+
+// A list that is younger than the call may have been made by it, through a gateway that repeats requests.
+func TestEnsure_BehindARepeatingGateway(t *testing.T) {
+	tests.Ensuring(t, tests.SeededList("old", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(repeating{sb.Transport()}))
+		require.NoError(t, err)
+		got, err := client.Lists.Ensure(t.Context(), tests.Q1)
+		require.NoError(t, err)
+		require.False(t, got.Created)
+		require.False(t, got.Certain, "it is younger than the call")
+
+		got, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "old"})
+		require.NoError(t, err)
+		require.False(t, got.Created)
+		require.True(t, got.Certain)
+
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q2"})
+		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		require.NotContains(t, err.Error(), "intermediary", "a creation alone does not know how old the list is")
+		require.Equal(t, prospectkit.CodeListNameTaken.Advice(), prospectkit.AdviceOf(err))
+	})
+}
+
+// What is found is certain only if it is definitely older than the call: by ten seconds if no
+// request's outcome is unknown, and by two minutes if one is.
+func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
+	for name, tc := range map[string]struct {
+		age    time.Duration // when the call begins
+		unseen time.Duration // from then on
+		fault  []sandbox.FaultOption
+		sure   bool
+	}{
+		"a moment old":                  {5 * time.Second, 0, nil, false},
+		"some moments old":              {15 * time.Second, 0, nil, true},
+		"made while the call waits":     {-20 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, false},
+		"older, a wait":                 {15 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, true},
+		"a minute old, outcome unknown": {time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, false},
+		"older, outcome unknown":        {3 * time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+				visible := time.Now().Add(max(tc.age, 0) + tc.unseen)
+				makes := func() {
+					sb.Do(func(tx *sandbox.Tx) {
+						tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList, VisibleAt: visible})
+					})
+				}
+				if tc.age < 0 {
+					time.AfterFunc(-tc.age, makes)
+				} else {
+					makes()
+					time.Sleep(tc.age)
+				}
+				if tc.fault != nil {
+					sb.Fail("lists.create", tc.fault...)
+				}
+				got, err := client.Lists.Ensure(t.Context(), tests.Q1)
+				require.NoError(t, err)
+				require.False(t, got.Created)
+				require.Equal(t, tc.sure, got.Certain)
+			})
+		})
+	}
+}
+
+// A list without an age is certain, unless the outcome of a request of the call is unknown.
+func TestEnsure_OfAListWithoutAnAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		taken := tests.Always(409, tests.Envelope("LIST_NAME_TAKEN"))
+		nobody, there := tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`), tests.Always(200, `{"data":[`+tests.OneList+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+		for _, unknown := range []bool{false, true} {
+			steps := []tests.RoundTrip{taken, there}
+			if unknown {
+				steps = []tests.RoundTrip{tests.Breaks, nobody, nobody, nobody, nobody, nobody, taken, there}
+			}
+			rt, _ := tests.InTurn(t, steps...)
+			got, err := tests.NewClient(t, rt).Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Berlin"})
+			require.NoError(t, err)
+			require.Equal(t, !unknown, got.Certain)
+		}
+	})
+}
