@@ -27,8 +27,10 @@ func TestSettle(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.database.remove()) }()
 	const name = "customer-01"
-	s.fleet, err = newFleet(ctx, config{Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Workers: 1, PageSize: 10,
-		Tokens: map[string]string{name: s.sb.Workspace(name).Token()}})
+	s.fleet, err = newFleet(ctx, config{
+		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Workers: 1, PageSize: 10,
+		Tokens: map[string]string{name: s.sb.Workspace(name).Token()},
+	})
 	require.NoError(t, err)
 	defer s.fleet.pool.Close()
 	require.NoError(t, s.prepare(ctx))

@@ -87,8 +87,10 @@ func TestNoYesNothingSent(t *testing.T) {
 		refused("not reviewed", err)
 		_, err = o.job.Lists.PushToCRM(ctx, o.Lists()[0].ID, prospectkit.CRMPush{CRM: "crm-1"})
 		refused("a CRM", err)
-		quiet := catalogue.Operation{Name: "quiet", Method: "POST", Path: "/business/campaigns/" + id + "/approve", Surface: ratelimit.SurfaceCampaigns,
-			Class: catalogue.ClassUnsafe, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo}
+		quiet := catalogue.Operation{
+			Name: "quiet", Method: "POST", Path: "/business/campaigns/" + id + "/approve", Surface: ratelimit.SurfaceCampaigns,
+			Class: catalogue.ClassUnsafe, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
+		}
 		refused("a call under another name", o.job.Call(ctx, quiet, nil, nil))
 		_, err = o.job.Agents.Activate(ctx, id, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
 		refused("a method with another route", err)

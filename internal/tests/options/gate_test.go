@@ -202,8 +202,10 @@ func TestGate_OtherRoutes(t *testing.T) {
 		asked = append(asked, in)
 		return errors.New("no")
 	})
-	quiet := catalogue.Operation{Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassIdempotent,
-		Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo}
+	quiet := catalogue.Operation{
+		Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassIdempotent,
+		Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
+	}
 	for path, want := range map[string]prospectkit.Intent{
 		"/business/campaigns/" + tests.CampaignID + "/approve":   {Sends: true},
 		"/business/campaigns/" + tests.CampaignID + "/Approve/":  {Sends: true},
