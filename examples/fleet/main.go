@@ -3,13 +3,14 @@
 //
 // After a job was cancelled because nobody can read whether a call happened, a person looks, says what they found, and the job runs again:
 //
-//	fleet WORKSPACE TICKET applied|not-applied JOB
+//	fleet WORKSPACE TICKET applied|not-applied JOB NAME WHY
 package main
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"log"
 	"log/slog"
@@ -46,7 +47,8 @@ const (
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Args[1:])
+	flag.Parse()
+	err := run(ctx, flag.Args())
 	stop()
 	if err != nil {
 		log.Fatal(err)
@@ -62,8 +64,8 @@ type config struct {
 }
 
 func run(ctx context.Context, args []string) error {
-	if len(args) != 0 && len(args) != 4 {
-		return errors.New("the arguments are none, or WORKSPACE TICKET applied|not-applied JOB")
+	if len(args) != 0 && len(args) != 6 {
+		return errors.New("the arguments are none, or WORKSPACE TICKET applied|not-applied JOB NAME WHY")
 	}
 	var c config
 	if err := json.Unmarshal([]byte(os.Getenv("PROSPECTKIT_FLEET")), &c); err != nil {
@@ -85,16 +87,17 @@ func run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	return f.settle(ctx, client, args[0], args[1], journal.Outcome(strings.ReplaceAll(args[2], "-", " ")), id)
+	found := journal.Settlement{Outcome: journal.Outcome(strings.ReplaceAll(args[2], "-", " ")), By: args[4], Because: args[5]}
+	return f.settle(ctx, client, args[0], args[1], found, id)
 }
 
 // settle ends a ticket with what a person has found, and runs its job again: it then does what is missing, or nothing.
-func (f *fleet) settle(ctx context.Context, client *river.Client[pgx.Tx], workspace, ticket string, found journal.Outcome, job int64) error {
+func (f *fleet) settle(ctx context.Context, client *river.Client[pgx.Tx], workspace, ticket string, found journal.Settlement, job int64) error {
 	w := f.workspaces[workspace]
-	if w == nil || found != journal.Applied && found != journal.NotApplied {
-		return fmt.Errorf("workspace %q, outcome %q: there is no such thing", workspace, found)
+	if w == nil {
+		return fmt.Errorf("there is no workspace %q", workspace)
 	}
-	if err := w.store.Ended(ctx, ticket, found); err != nil {
+	if err := w.checkpoints.Settle(ctx, ticket, found); err != nil {
 		return err
 	}
 	_, err := client.JobRetry(ctx, job)

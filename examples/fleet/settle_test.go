@@ -77,8 +77,10 @@ func TestSettle(t *testing.T) {
 		require.Equal(t, journal.Unknown, e.Outcome)
 		ticket = e.Ticket.ID
 	}
-	require.ErrorContains(t, s.fleet.settle(ctx, client, name, ticket, "perhaps", job), "there is no such thing")
-	require.NoError(t, s.fleet.settle(ctx, client, name, ticket, journal.Applied, job))
+	found := journal.Settlement{Outcome: "perhaps", By: "ada", Because: "the outbox has the messages"}
+	require.Error(t, s.fleet.settle(ctx, client, name, ticket, found, job))
+	found.Outcome = journal.Applied
+	require.NoError(t, s.fleet.settle(ctx, client, name, ticket, found, job))
 	require.Equal(t, int64(1), look("SELECT 1 FROM fleet.launch WHERE step = 'done'"))
 	require.Equal(t, 1, s.sb.Calls("campaigns.approve"))
 	require.Equal(t, "stopped", s.sb.Campaigns()[0].Status)

@@ -38,11 +38,13 @@ type goMod struct {
 	}
 }
 
-// requires are the paths of the modules that go.mod names, each between spaces.
+// requires are the paths of the modules whose packages a module imports, each between spaces.
 func (m goMod) requires() string {
 	all := " "
 	for _, r := range m.Require {
-		all += r.Path + " "
+		if !r.Indirect {
+			all += r.Path + " "
+		}
 	}
 	return all
 }
