@@ -42,7 +42,7 @@ const (
 	lease          = 5 * time.Second
 	jobTimeout     = 8 * time.Second
 	stuckAfter     = 10 * time.Second
-	patience       = time.Minute // until a person has to settle an approval that no read shows
+	patience       = 20 * time.Second // until a person has to settle an approval that no read shows
 )
 
 func main() {

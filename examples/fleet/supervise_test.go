@@ -22,6 +22,7 @@ import (
 	"github.com/riverqueue/river/rivermigrate"
 
 	prospectpg "example.com/prospectkit/contrib/postgres"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -40,6 +41,7 @@ type supervisor struct {
 	river    *river.Client[pgx.Tx]
 	starts   atomic.Int64
 	aimed    int    // kills while a write was in progress
+	helped   int    // jobs that a person has run again
 	logs     string // a file
 }
 
@@ -95,7 +97,7 @@ func (s *supervisor) tell(ctx context.Context, took time.Duration) error {
 		return err
 	}
 	fmt.Fprintf(s.out, "%d jobs were done after %s, by %d starts of workers. %d kills were while a call was in progress. %d times, the job\n"+
-		"of a dead worker was run again.\n\n", jobs, took.Round(time.Second), s.starts.Load(), s.aimed, rescued)
+		"of a dead worker was run again. %d times, a person settled a ticket.\n\n", jobs, took.Round(time.Second), s.starts.Load(), s.aimed, rescued, s.helped)
 	return s.judge(ctx)
 }
 
@@ -266,12 +268,48 @@ func (s *seat) kill() bool {
 // person says yes to what is shown, and enqueues the approval with it. In a program, this is a page with a button.
 func (s *supervisor) person(ctx context.Context) {
 	for i := 0; ctx.Err() == nil; i++ {
+		_ = s.help(ctx)
 		if err := s.sayYes(ctx); err == nil && i%10 == 0 {
 			// A new leader looks for the jobs of dead workers at once, an old one every 30 s: too slow for a demonstration.
 			_ = s.river.Notify().RequestResign(ctx)
 		}
 		pause(ctx, 500*time.Millisecond)
 	}
+}
+
+// help does what a person does after a job was cancelled, because its worker was killed before the request left, or no read showed the
+// approval: it looks at the campaign, settles the ticket, and runs the job again.
+func (s *supervisor) help(ctx context.Context) error {
+	rows, err := s.fleet.pool.Query(ctx, "SELECT id, args->>'workspace' FROM river_job WHERE kind = 'launch' AND state = 'cancelled'")
+	if err != nil {
+		return err
+	}
+	type cancelled struct {
+		ID        int64
+		Workspace string
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[cancelled])
+	if err != nil {
+		return err
+	}
+	for _, job := range all {
+		found := journal.Settlement{Outcome: journal.NotApplied, By: "the test", Because: "the campaign is a draft"}
+		if s.sb.Workspace(job.Workspace).Campaigns()[0].Status == "active" {
+			found.Outcome, found.Because = journal.Applied, "the campaign is active"
+		}
+		for e, err := range s.fleet.workspaces[job.Workspace].store.Calls(ctx, "campaigns.approve") {
+			if err != nil {
+				return err
+			}
+			if e.Outcome == journal.Unknown {
+				if err := s.fleet.settle(ctx, s.river, job.Workspace, e.Ticket.ID, found, job.ID); err != nil {
+					return err
+				}
+				s.helped++
+			}
+		}
+	}
+	return nil
 }
 
 func (s *supervisor) sayYes(ctx context.Context) error {
@@ -343,6 +381,6 @@ func (s *supervisor) progress(ctx context.Context) (open int, failed string, err
 		(SELECT count(*) FROM river_job WHERE kind = 'copy' AND state <> 'completed') +
 		greatest(0, $2 - (SELECT count(*) FROM river_job WHERE kind = 'copy')),
 		coalesce((SELECT kind || ' ' || args::text || ': ' || coalesce(errors[1]->>'error', '')
-			FROM river_job WHERE state IN ('cancelled', 'discarded') LIMIT 1), '')`, stepDone, s.workspaces).Scan(&open, &failed)
+			FROM river_job WHERE state = 'discarded' OR state = 'cancelled' AND finalized_at < now() - interval '30 seconds' LIMIT 1), '')`, stepDone, s.workspaces).Scan(&open, &failed)
 	return open, strings.TrimSpace(failed), err
 }

@@ -5,10 +5,13 @@ import (
 	"cmp"
 	"encoding/csv"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -85,6 +88,26 @@ func TestHalfAnAccount(t *testing.T) {
 		_, err := connect()
 		require.ErrorContains(t, err, "is not set")
 	}
+}
+
+// A list that ends early, whose pages fail for good, leaves the file of an earlier run.
+func TestABrokenRunKeepsTheFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Do(func(tx *sandbox.Tx) {
+			tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(slices.Repeat([]sandbox.Row{{"firstName": "Ada"}}, 1001)...)})
+		})
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		require.NoError(t, os.WriteFile(file, []byte("older"), 0o600))
+		pages := 0
+		sb.Fail("lists.rows", sandbox.When(func(*http.Request) bool { pages++; return pages > 1 }), sandbox.Status(500, "UNEXPECTED_ERROR"))
+		require.ErrorIs(t, run(t.Context(), client, "", file, io.Discard), prospectkit.CodeUnexpectedError)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, "older", string(text))
+	})
 }
 
 // Whatever fails, and wherever the program is stopped, the file is whole, or that of an earlier run.
