@@ -193,7 +193,7 @@ func (c *call) onlyApproval() error {
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {
-	if spends, _ := consequences(c.op, c.in); c.conf.guard == nil || c.reserved || !spends {
+	if spends, _ := c.consequences(); c.conf.guard == nil || c.reserved || !spends {
 		return nil
 	}
 	cost := c.in.cost

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -233,6 +234,22 @@ func callFrom(ctx context.Context) *call {
 // CRM.
 func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
+}
+
+// consequences are those of the call. A route of the caller's that leads to another operation has those of that one, too.
+func (c *call) consequences() (spends, sends bool) {
+	spends, sends = consequences(c.op, c.in)
+	if c.opts.path == "" {
+		return spends, sends
+	}
+	path := strings.TrimPrefix(c.url.Path, c.conf.base.Path)
+	for _, o := range op.All() {
+		if o != c.op && o.Method == c.method && op.Leads(o.Path, path) {
+			spendsToo, sendsToo := consequences(o, args{})
+			spends, sends = spends || spendsToo, sends || sendsToo
+		}
+	}
+	return spends, sends
 }
 
 // withRoute completes a refusal of the call, whose route may be the caller's.

@@ -6,6 +6,7 @@ package op
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -178,6 +179,14 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 		b.WriteString(escapeElement(args[0]))
 		args, rest = args[1:], tail
 	}
+}
+
+// Leads reports whether a path may be one of a template: with anything as an id, in any case, and with or without a slash at its end.
+func Leads(template, path string) bool {
+	elements, wanted := strings.Split(strings.Trim(path, "/"), "/"), strings.Split(strings.Trim(template, "/"), "/")
+	return slices.EqualFunc(elements, wanted, func(e, w string) bool {
+		return strings.HasPrefix(w, "{") && e != "" || strings.EqualFold(e, w)
+	})
 }
 
 // NextParameter returns the name of the first parameter of a template, and the rest of the template.
