@@ -22,7 +22,7 @@ func prepare(root, path, version string) error {
 	if dirty != "" {
 		return fmt.Errorf("the tree is dirty: commit or remove this first:\n%s", dirty)
 	}
-	if err := inOrder(root, version); err != nil {
+	if err := inOrder(root, version, ""); err != nil {
 		return err
 	}
 	top, err := git(root, "rev-parse", "--show-toplevel")
@@ -57,14 +57,17 @@ func write(clone, path, version string) error {
 			return err
 		}
 	}
+	modules, err := findModules(clone)
+	if err != nil {
+		return err
+	}
+	if err := checkPath(modules[0].path(), version); err != nil {
+		return err
+	}
 	if err := cut(filepath.Join(clone, "CHANGELOG.md"), version, time.Now()); err != nil {
 		return err
 	}
 	if err := dropProvisional(clone); err != nil {
-		return err
-	}
-	modules, err := findModules(clone)
-	if err != nil {
 		return err
 	}
 	accept := exec.Command("go", "tool", "-modfile=tools/go.mod", "apidiff", "-m", "-w", "tools/api/prospectkit.export", modules[0].path())
@@ -113,8 +116,8 @@ func take(root, clone, message string) error {
 }
 
 // inOrder demands that a version is the next patch, minor or major version after the tags before it. The checksum database keeps
-// every version for ever, a typing error too.
-func inOrder(root, version string) error {
+// every version for ever, a typing error too. The tag itself does not count.
+func inOrder(root, version, itself string) error {
 	if semver.Canonical(version) != version || semver.Prerelease(version) != "" {
 		return fmt.Errorf("%q is not a version like v1.2.3", version)
 	}
@@ -124,7 +127,7 @@ func inOrder(root, version string) error {
 	}
 	newest := "v0.0.0"
 	for tag := range strings.FieldsSeq(merged) {
-		if semver.IsValid(tag) && tag != version && semver.Compare(tag, newest) > 0 {
+		if semver.IsValid(tag) && tag != itself && semver.Compare(tag, newest) > 0 {
 			newest = tag
 		}
 	}

@@ -18,7 +18,7 @@ import (
 // verify demands that the commit at HEAD is what the tag of the version should be. It tags the modules below the root at this
 // commit, returns these tags, and writes what is published with them.
 func verify(root, version, dist string) (tags []string, err error) {
-	if err := inOrder(root, version); err != nil {
+	if err := inOrder(root, version, version); err != nil {
 		return nil, err
 	}
 	if err := tagged(root, version); err != nil {
@@ -28,11 +28,8 @@ func verify(root, version, dist string) (tags []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := module.Check(modules[0].path(), version); err != nil {
+	if err := checkPath(modules[0].path(), version); err != nil {
 		return nil, err
-	}
-	if strings.HasPrefix(modules[0].path(), "example.com/") {
-		return nil, fmt.Errorf("%s is a placeholder: name the path of the module with -path", modules[0].path())
 	}
 	changelog, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
 	if err != nil {
@@ -66,6 +63,13 @@ func verify(root, version, dist string) (tags []string, err error) {
 	return tags, errors.Join(os.MkdirAll(dist, 0o755), os.WriteFile(filepath.Join(dist, "notes.md"), []byte(text), 0o644),
 		os.WriteFile(filepath.Join(dist, name+".sum"), []byte(strings.Join(sums, "\n")+"\n"), 0o644),
 		os.WriteFile(filepath.Join(dist, name+".cdx.json"), bill, 0o644))
+}
+
+func checkPath(path, version string) error {
+	if strings.HasPrefix(path, "example.com/") {
+		return fmt.Errorf("%s is a placeholder: name the path of the module with -path", path)
+	}
+	return module.Check(path, version)
 }
 
 // tagged demands that a tag names the commit at HEAD.
