@@ -35,7 +35,7 @@ func findModules(root string) ([]goModule, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := make([]goModule, 1)
+	var list []goModule
 	for name := range strings.FieldsSeq(names) {
 		if strings.Contains("/"+name, "/testdata/") {
 			continue
@@ -48,13 +48,10 @@ func findModules(root string) ([]goModule, error) {
 		if m.mod, err = modfile.Parse(name, text, nil); err != nil {
 			return nil, err
 		}
-		if m.dir == "." {
-			list[0] = m
-			continue
-		}
 		list = append(list, m)
 	}
-	if list[0].mod == nil {
+	slices.SortStableFunc(list, func(a, b goModule) int { return strings.Compare(a.dir, b.dir) }) // "." comes first
+	if len(list) == 0 || list[0].dir != "." {
 		return nil, fmt.Errorf("%s has no go.mod", root)
 	}
 	for _, dir := range published {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -138,10 +139,8 @@ func inOrder(root, version, itself string) error {
 	next := []string{
 		fmt.Sprintf("v%d.%d.%d", major, minor, patch+1), fmt.Sprintf("v%d.%d.0", major, minor+1), fmt.Sprintf("v%d.0.0", major+1),
 	}
-	for _, n := range next {
-		if version == n {
-			return nil
-		}
+	if slices.Contains(next, version) {
+		return nil
 	}
 	return fmt.Errorf("%s is out of order: after %s comes one of %s", version, newest, strings.Join(next, ", "))
 }
