@@ -83,6 +83,7 @@ func requireReleased(modules []goModule, version string) error {
 			}
 		}
 		m.mod.Cleanup()
+		m.mod.SortBlocks() // another path may have another place
 		text, err := m.mod.Format()
 		if err != nil {
 			return err
