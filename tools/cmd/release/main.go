@@ -1,7 +1,7 @@
 // Command release writes the commit of a release, and verifies its tag:
 //
 //	go -C tools run ./cmd/release -path your.host/prospectkit v0.1.0
-//	git tag v0.1.0 && git push origin HEAD && git push --tags
+//	git tag v0.1.0 && git push --tags
 //
 // The path is needed once. The forge's workflow runs it with -verify on the tag. It tags the modules below the library
 // at the same commit, and writes the notes, the checksums and the bill of materials.
@@ -43,7 +43,7 @@ func run(root, path, dist, version string) error {
 		if err := prepare(root, path, version); err != nil {
 			return err
 		}
-		fmt.Printf("The commit is written. To release it:\n\n\tgit tag %s && git push origin HEAD && git push --tags\n", version)
+		fmt.Printf("The commit is written. To release it:\n\n\tgit tag %s && git push --tags\n", version)
 		return nil
 	}
 	tags, err := verify(root, version, dist)

@@ -67,11 +67,11 @@ func TestRelease(t *testing.T) {
 	command(t, later, "go", "get", modulePath+"/contrib/postgres@latest") // takes the library along, and leaves the others
 	require.Equal(t, "v0.1.1", version(t, later, modulePath))
 	require.Equal(t, "v0.1.0", version(t, later, modulePath+"/contrib/redisbudget"))
-	command(t, later, "go", "get", "-u", "./...")
-	command(t, later, "go", "vet", "./...")
 	for _, dir := range published {
+		command(t, later, "go", "get", modulePath+"/"+dir+"@latest")
 		require.Equal(t, "v0.1.1", version(t, later, modulePath+"/"+dir))
 	}
+	command(t, later, "go", "vet", ".") // which compiles all of them
 }
 
 func TestPrepare_Refused(t *testing.T) {
