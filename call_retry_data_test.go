@@ -111,7 +111,7 @@ func retryData(t *testing.T) *retrydata.File {
 	f := &retrydata.File{
 		About: []string{
 			"How a client of the service behaves when a call fails. docs/testing.md says how to play this file against any client.",
-			"A failure is a fault of prospectkit-sandbox: set OPERATION:WHEN:FAULT, call, and compare with GET /_sandbox/calls.",
+			"A failure is a fault of prospectkit sandbox: set OPERATION:WHEN:FAULT, call, and compare with GET /_sandbox/calls.",
 			"WHEN is nth=1 for once, nth=2 for once on a later page, and always for always. A later page counts without the first.",
 			"Written by: go test . -run TestRetryData -update",
 		},

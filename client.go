@@ -283,8 +283,9 @@ func (c *Client) look(ctx context.Context, q *resolver, opts []CallOption) (Reso
 // with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
 // service or workspace are left out. Pass each to [Client.Resolve].
 //
-// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with
-// the journal's Ended, and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is a [RefusedError].
+// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with the journal's Ended, or with Settle of a
+// [journal.Settler], and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is
+// a [RefusedError].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if c.conf.journal == nil {

@@ -492,7 +492,7 @@ func ExampleWithRoutes() {
 	// true 1
 }
 
-// The file that prospectkit-check -o wrote says where a read is whose path is undocumented. The client and its double use it.
+// The file that prospectkit check -o wrote says where a read is whose path is undocumented. The client and its double use it.
 func ExampleWithShapes() {
 	shapes := []byte(`{
 		"format": "prospectkit-shapes/1",

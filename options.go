@@ -338,7 +338,7 @@ func WithRoutes(routes map[string]string) ClientOption {
 	})
 }
 
-// WithShapes uses what the command prospectkit-check has learned of the service: the file that its flag -o
+// WithShapes uses what the command prospectkit check has learned of the service: the file that its flag -o
 // writes, by os.ReadFile or go:embed. Reads go to the paths that were found, as [WithRoutes] sets them, and
 // what was seen is no longer reported with [example.com/prospectkit/event.KindUndocumented]. Writes keep their paths. Data that is not
 // such a file, or has a path with other parameters, is a violation.

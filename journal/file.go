@@ -395,13 +395,14 @@ func (j *FileJournal) end(id string, o Outcome, now time.Time) error {
 	if !o.known() {
 		return fmt.Errorf("there is no outcome %q", o)
 	}
-	body, err := endedBody(id, o, now)
+	s := Settlement{Outcome: o}
+	body, err := endedBody(id, s, now)
 	if err != nil {
 		return err
 	}
 	j.mu.Lock()
 	closed := j.closed
-	news := !closed && j.calls.ended(id, o, now)
+	news := !closed && j.calls.ended(id, s, now)
 	if news {
 		j.ended = append(j.ended, outcome{id, body})
 	}

@@ -104,14 +104,14 @@ type server struct{ BaseURL, Token, ControlURL string }
 func startSandbox(t *testing.T) (s server) {
 	t.Helper()
 	dir := t.TempDir()
-	command := filepath.Join(dir, "prospectkit-sandbox.exe")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "../cmd/prospectkit-sandbox").CombinedOutput()
+	command := filepath.Join(dir, "prospectkit.exe")
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "../cmd/prospectkit").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	state, err := os.Create(filepath.Join(dir, "state.json"))
 	require.NoError(t, err)
 	_, err = tests.EveryState(time.Now(), time.Now().AddDate(20, 0, 0)).WriteTo(state)
 	require.NoError(t, errors.Join(err, state.Close()))
-	args := []string{"-json", "-seed", state.Name(), "-limits", "off", "-credits", "1000000000"}
+	args := []string{"sandbox", "-json", "-seed", state.Name(), "-limits", "off", "-credits", "1000000000"}
 	for _, f := range []string{"every=5:status=429:retry-after=0", "every=4:status=502:applied", "every=7:drop-after", "every=11:drop-before"} {
 		args = append(args, "-fault", "lists.create:"+f, "-fault", "lists.add-contacts:"+f)
 	}

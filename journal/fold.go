@@ -36,13 +36,13 @@ func (f *fold) sending(t Ticket) *folded {
 }
 
 // ended notes an outcome and reports whether that changed anything. The first settled outcome stays.
-func (f *fold) ended(id string, o Outcome, at time.Time) bool {
+func (f *fold) ended(id string, s Settlement, at time.Time) bool {
 	e := f.entries[id]
-	if e == nil || e.Outcome != Unknown || o == Unknown && !e.Ended.IsZero() {
+	if e == nil || e.Outcome != Unknown || s.Outcome == Unknown && !e.Ended.IsZero() {
 		return false
 	}
-	e.Outcome, e.Ended, e.active = o, at, false
-	if f.forget && o != Unknown {
+	e.Outcome, e.By, e.Because, e.Ended, e.active = s.Outcome, s.By, s.Because, at, false
+	if f.forget && s.Outcome != Unknown {
 		delete(f.entries, id)
 	}
 	return true
@@ -54,7 +54,7 @@ func (f *fold) add(r record) error {
 	case r.Sending != nil:
 		f.sending(*r.Sending).stored = true
 	case r.Ended != "":
-		f.ended(r.Ended, r.Outcome, r.At)
+		f.ended(r.Ended, Settlement{r.Outcome, r.By, r.Because}, r.At)
 	}
 	return nil
 }

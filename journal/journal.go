@@ -70,4 +70,6 @@ type Entry struct {
 	Ticket  Ticket
 	Outcome Outcome   // Unknown for a call that did not end
 	Ended   time.Time // zero for a call that did not end
+	By      string    // who settled it, see [Settler]; empty if a response or a read did
+	Because string    // why
 }

@@ -31,7 +31,7 @@ func (m *MemoryJournal) Sending(ctx context.Context, t Ticket) error {
 func (m *MemoryJournal) Ended(_ context.Context, id string, o Outcome) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.calls.ended(id, o, time.Now())
+	m.calls.ended(id, Settlement{Outcome: o}, time.Now())
 	return nil
 }
 

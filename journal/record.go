@@ -25,7 +25,7 @@ import (
 //
 //	"prospectkitJournal":1,"file":"..."        the first record, with the version of the format and a random name
 //	"sending":{...}                            a ticket
-//	"ended":"id","outcome":"applied","at":...  an outcome
+//	"ended":"id","outcome":"applied","at":...  an outcome; "by" and "because" before "at" if a person settled it
 //
 // or nothing, in a record that only notes how much is durable. The lock file has one record, with the name of the file
 // that it is about: the last record has no other after it to note that it was durable.
@@ -52,6 +52,8 @@ type record struct {
 	Sending *Ticket   `json:"sending"`
 	Ended   string    `json:"ended"`
 	Outcome Outcome   `json:"outcome"`
+	By      string    `json:"by"` // of a settlement
+	Because string    `json:"because"`
 	At      time.Time `json:"at"`
 }
 
@@ -73,14 +75,19 @@ func sendingBody(t Ticket) ([]byte, error) {
 	return append([]byte(`"sending":`), text...), nil
 }
 
-func endedBody(id string, o Outcome, at time.Time) ([]byte, error) {
+func endedBody(id string, s Settlement, at time.Time) ([]byte, error) {
 	text, err := json.Marshal(struct {
 		Ended   string    `json:"ended"`
 		Outcome Outcome   `json:"outcome"`
+		By      string    `json:"by,omitempty"`
+		Because string    `json:"because,omitempty"`
 		At      time.Time `json:"at"`
-	}{id, o, at})
+	}{id, s.Outcome, s.By, s.Because, at})
 	if err != nil {
 		return nil, err
+	}
+	if len(text) > maxRecord-100 {
+		return nil, fmt.Errorf("an outcome has at most %d bytes, with its reason, this one has %d", maxRecord-100, len(text))
 	}
 	return text[1 : len(text)-1], nil
 }

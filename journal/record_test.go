@@ -34,7 +34,7 @@ const (
 func TestRecord_IsALineToRead(t *testing.T) {
 	want := `{"crc":"8792d86f","synced":48,` + endedA + "}\n"
 	require.Equal(t, []byte(want), appendRecord(nil, 48, []byte(endedA)))
-	body, err := endedBody("a", Applied, time.Date(2026, 11, 22, 9, 0, 1, 0, time.UTC))
+	body, err := endedBody("a", Settlement{Outcome: Applied}, time.Date(2026, 11, 22, 9, 0, 1, 0, time.UTC))
 	require.NoError(t, err)
 	require.Equal(t, endedA, string(body))
 	body, err = sendingBody(Ticket{Version: 1, ID: "a", Op: "lists.create", Service: "s", FirstSent: began, LastSent: began})

@@ -18,7 +18,7 @@ import (
 )
 
 // WithShapes makes the sandbox behave as the service was seen to: the file is the one that the flag -o of the command
-// prospectkit-check writes. Reads stand at the paths that were found. Their responses, and all errors, have the keys,
+// prospectkit check writes. Reads stand at the paths that were found. Their responses, and all errors, have the keys,
 // types, forms of ids and times, statuses, codes and headers that were seen, surfaces the limits, and pages the numbers
 // and sizes. Parameters that were ignored are ignored, and reads that failed fail: always, or as often as was seen. Writes, which the
 // command does not send, stay unchanged, and so does what the file does not tell.

@@ -201,6 +201,25 @@ func TestJournal_ResolverDies(t *testing.T) {
 	require.Equal(t, journal.NotApplied, entries[0].Outcome, "the first one stays")
 }
 
+// A person settles what has ended, or whose process is gone, whoever looks at it meanwhile: that worker's verdict comes too late.
+func TestJournal_SettledByAPerson(t *testing.T) {
+	server, name := workspace(t)
+	worker, person := server.store(t, name), server.store(t, name)
+	found := journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "it is in the CRM"}
+	require.NoError(t, worker.Sending(t.Context(), ticket("a")))
+	require.ErrorIs(t, person.Settle(t.Context(), "a", found), journal.ErrNotInDoubt, "another process makes the call")
+	require.NoError(t, worker.Ended(t.Context(), "a", journal.Unknown))
+	for ticket, err := range worker.InDoubt(t.Context()) {
+		require.NoError(t, err)
+		require.NoError(t, person.Settle(t.Context(), ticket.ID, found))
+		require.ErrorIs(t, person.Settle(t.Context(), ticket.ID, found), journal.ErrNotInDoubt)
+		require.ErrorIs(t, worker.Ended(t.Context(), ticket.ID, journal.NotApplied), ErrSettled)
+	}
+	require.Empty(t, inDoubt(t, worker))
+	require.Equal(t, "maria", entriesOf(t, worker, "")[0].By)
+	require.ErrorIs(t, server.store(t, name+" other").Settle(t.Context(), "a", found), journal.ErrNotInDoubt)
+}
+
 func entriesOf(t *testing.T, s *Store, actor string) (entries []journal.Entry) {
 	t.Helper()
 	for e, err := range s.Entries(t.Context(), actor) {

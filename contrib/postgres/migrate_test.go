@@ -5,6 +5,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/budget"
@@ -26,7 +27,7 @@ func TestMigrate(t *testing.T) {
 	server, _ := workspace(t)
 	here := server.database(t, "migrated")
 	var all sync.WaitGroup
-	failures := make([]error, processes)
+	failures := make([]error, 8)
 	for i := range failures {
 		pool := server.pool(t, here)
 		all.Go(func() { failures[i] = Migrate(t.Context(), pool) })
@@ -53,6 +54,28 @@ func TestMigrate(t *testing.T) {
 	usesAll(t, store)
 }
 
+// Tables of an earlier version work as before, except for what they have no column for. Migrate brings them up to date, with what
+// they hold.
+func TestMigrate_EarlierTables(t *testing.T) {
+	server, _ := workspace(t)
+	pool := server.pool(t, server.database(t, "earlier"))
+	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error { return step(t.Context(), tx, "migrations/001.sql", 1) }))
+	store, err := New(pool, Config{Workspace: "acme"})
+	require.NoError(t, err)
+	require.NoError(t, store.Sending(t.Context(), ticket("a")))
+	require.NoError(t, store.Ended(t.Context(), "a", journal.Unknown))
+	require.Equal(t, []string{"a"}, inDoubt(t, store))
+	found := journal.Settlement{Outcome: journal.Applied, By: "maria\x00", Because: "it is in the CRM"}
+	require.ErrorContains(t, store.Settle(t.Context(), "a", found), "earlier version, call Migrate")
+
+	require.NoError(t, Migrate(t.Context(), pool))
+	require.NoError(t, store.Settle(t.Context(), "a", found))
+	entries := entriesOf(t, store, "")
+	require.Len(t, entries, 1)
+	require.Equal(t, []any{journal.Applied, "maria\uFFFD", "it is in the CRM"}, []any{entries[0].Outcome, entries[0].By, entries[0].Because})
+	usesAll(t, store)
+}
+
 // An administrator may have made the schema for a role that cannot.
 func TestMigrate_SchemaIsThere(t *testing.T) {
 	server, _ := workspace(t)
@@ -70,7 +93,7 @@ func TestMigrate_Forgotten(t *testing.T) {
 	pool := server.pool(t, server.database(t, "forgotten"))
 	store, err := New(pool, Config{Workspace: "acme"})
 	require.NoError(t, err)
-	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
+	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, ratelimit.NewAsk(&budget.Ask{}))
 	for _, err := range []error{
 		failed,
 		store.Sending(t.Context(), ticket("a")),
@@ -90,6 +113,7 @@ func TestMigrate_Forgotten(t *testing.T) {
 // usesAll makes every kind of statement.
 func usesAll(t *testing.T, store *Store) {
 	t.Helper()
+	before := len(entriesOf(t, store, ""))
 	for i := range 3 {
 		require.Equal(t, 1, exchange(t, store, &budget.Ask{}).Processes)
 		id := fmt.Sprint("ticket ", i)
@@ -97,7 +121,8 @@ func usesAll(t *testing.T, store *Store) {
 		require.NoError(t, store.Ended(t.Context(), id, journal.Unknown))
 		require.Equal(t, []string{id}, inDoubt(t, store))
 		require.NoError(t, store.Ended(t.Context(), id, journal.Applied))
-		require.Len(t, entriesOf(t, store, ""), i+1)
+		require.Len(t, entriesOf(t, store, ""), before+i+1)
+		require.ErrorIs(t, store.Settle(t.Context(), id, journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "x"}), journal.ErrNotInDoubt)
 		november := store.Spend("2026-11")
 		require.NoError(t, november.Update(t.Context(), func(s []byte) ([]byte, error) { return append(s, 0, 'x'), nil }))
 		require.Len(t, stateOf(t, november), 2*(i+1))

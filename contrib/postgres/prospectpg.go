@@ -182,8 +182,13 @@ func explain(err error) error {
 	if err == nil {
 		return nil
 	}
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok && (refused.Code == "42P01" || refused.Code == "3F000") {
-		return fmt.Errorf("prospectpg: the tables are not there, call Migrate: %w", err)
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		switch refused.Code {
+		case "42P01", "3F000":
+			return fmt.Errorf("prospectpg: the tables are not there, call Migrate: %w", err)
+		case "42703":
+			return fmt.Errorf("prospectpg: the tables are of an earlier version, call Migrate: %w", err)
+		}
 	}
 	return fmt.Errorf("prospectpg: %w", err)
 }

@@ -31,11 +31,11 @@ type command struct{ BaseURL, Token, ControlURL string }
 // start builds and runs the command.
 func start(t *testing.T, args ...string) *command {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "prospectkit-sandbox")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "example.com/prospectkit/cmd/prospectkit-sandbox")
+	binary := filepath.Join(t.TempDir(), "prospectkit")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "example.com/prospectkit/cmd/prospectkit")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	cmd := exec.CommandContext(t.Context(), binary, append([]string{"-json"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), binary, append([]string{"sandbox", "-json"}, args...)...)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

@@ -1,5 +1,5 @@
 // Package faultspec reads faults of the sandbox from text, such as lists.create:nth=2:drop-after. The command
-// prospectkit-sandbox and the data of testdata/retry.json have them.
+// prospectkit sandbox and the data of testdata/retry.json have them.
 package faultspec
 
 import (

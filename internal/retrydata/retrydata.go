@@ -36,7 +36,7 @@ type Operation struct {
 // Failure is what goes wrong, and what follows for each kind of call.
 type Failure struct {
 	Name    string `json:"name"`
-	Fault   string `json:"fault,omitempty"` // for prospectkit-sandbox, after OPERATION:WHEN:
+	Fault   string `json:"fault,omitempty"` // for prospectkit sandbox, after OPERATION:WHEN:
 	Needs   string `json:"needs,omitempty"` // of the client, or of the call
 	Omitted []Term `json:"omitted,omitempty"`
 

@@ -1,4 +1,4 @@
-package simulation_test
+package simulation
 
 import (
 	"flag"
@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/sim"
-	"example.com/prospectkit/internal/simulation"
 )
 
 var (
@@ -34,7 +33,7 @@ func TestSimulation(t *testing.T) {
 	if text := os.Getenv(replayVar); text != "" {
 		seed, err := sim.ParseSeed(text)
 		require.NoError(t, err)
-		if r := simulation.Run(seed, true); r.Err != nil {
+		if r := Run(seed, true); r.Err != nil {
 			t.Error(report(t, r))
 		}
 		return
@@ -44,7 +43,7 @@ func TestSimulation(t *testing.T) {
 	reached := newMarks()
 	var sum atomic.Uint64
 	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
-		r := simulation.Run(sim.Seed{Number: n}, false)
+		r := Run(sim.Seed{Number: n}, false)
 		steps.Add(int64(r.Steps))
 		sum.Add(r.Sum)
 		reached.add(r.Reached)
@@ -53,7 +52,7 @@ func TestSimulation(t *testing.T) {
 	})
 	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v", *seedsFlag, steps.Load(), calls.Load(), sum.Load(), time.Since(began))
 	if broken != nil {
-		t.Error(report(t, simulation.Shrink(*broken)))
+		t.Error(report(t, Shrink(*broken)))
 		return
 	}
 	reached.require(t, *seedsFlag >= 2000)
@@ -93,11 +92,15 @@ func (m *marks) require(t *testing.T, enough bool) {
 }
 
 // report writes the trace to a file, and returns the line.
-func report(t *testing.T, r simulation.Result) string {
+func report(t *testing.T, r Result) string {
 	t.Helper()
 	file := filepath.Join(os.TempDir(), "simulation-"+strings.NewReplacer(":", "-", ",", "-").Replace(r.Seed.String())+".txt")
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(r.Lines, "\n")+"\n"), 0o600))
-	return r.String() + "\n" + replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'\ntrace: " + file
+	command := replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'"
+	if *faultsFlag != "" {
+		command += " -faults '" + *faultsFlag + "'"
+	}
+	return r.String() + "\n" + command + "\ntrace: " + file
 }
 
 // eachSeed passes seeds to several goroutines until one is bad. It returns the least of those.
@@ -132,7 +135,7 @@ func eachSeed(from uint64, n int, good func(uint64) bool) (bad *uint64) {
 // One seed gives one trace, however the goroutines are scheduled.
 func TestSimulation_SameSeedSameTrace(t *testing.T) {
 	broken := eachSeed(*fromFlag, *twiceFlag, func(n uint64) bool {
-		a, b := simulation.Run(sim.Seed{Number: n}, true), simulation.Run(sim.Seed{Number: n}, true)
+		a, b := Run(sim.Seed{Number: n}, true), Run(sim.Seed{Number: n}, true)
 		if a.Sum == b.Sum {
 			return true
 		}

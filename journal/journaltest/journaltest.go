@@ -4,6 +4,7 @@ package journaltest
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -17,7 +18,7 @@ import (
 // journal on it, as a new process does. Each call of that function ends the process before: no call of
 // its journal is in progress, and the function may close it.
 //
-// If the journal is a [journal.History], Run also tests that.
+// If the journal is a [journal.History] or a [journal.Settler], Run also tests that.
 //
 // Run does not test that Sending is durable: it cannot stop the machine.
 func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
@@ -38,6 +39,7 @@ func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
 		{"Break", (*suite).leaveTheLoop},
 		{"AtOnce", (*suite).atOnce},
 		{"History", (*suite).history},
+		{"Settler", (*suite).settler},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &suite{T: t, open: store(t)}
@@ -268,6 +270,57 @@ func (s *suite) history() {
 			s.Fatalf("Calls, %s: got %q, want %q", when, got, want)
 		}
 		s.restart()
+	}
+}
+
+// A journal that is a Settler lets a person settle what is in doubt, once, and refuses everything else.
+func (s *suite) settler() {
+	j, ok := s.j.(journal.Settler)
+	if !ok {
+		return
+	}
+	refuses := func(when, id string) {
+		s.Helper()
+		err := j.Settle(s.Context(), id, journal.Settlement{Outcome: journal.NotApplied, By: "paul", Because: "x"})
+		if !errors.Is(err, journal.ErrNotInDoubt) {
+			s.Errorf("Settle of %s: got %v, want ErrNotInDoubt", when, err)
+		}
+	}
+	s.sending(ticket("a", 0), ticket("b", 0), ticket("c", 1))
+	s.ended("a", journal.Unknown)
+	s.ended("b", journal.NotApplied)
+	refuses("nobody's ticket", "nobody")
+	refuses("a rejected call", "b")
+	refuses("a call in progress", "c")
+	for _, bad := range []journal.Settlement{
+		{Outcome: journal.Unknown, By: "maria", Because: "x"}, {Outcome: journal.Applied, By: "maria"}, {Outcome: journal.Applied, Because: "x"},
+	} {
+		if j.Settle(s.Context(), "a", bad) == nil {
+			s.Errorf("Settle takes %+v", bad)
+		}
+	}
+	for _, id := range []string{"a", "c"} {
+		if err := j.Settle(s.Context(), id, journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "Größe\nfits"}); err != nil {
+			s.Fatalf("Settle(%s): %v", id, err)
+		}
+		refuses("what is settled", id)
+		s.restart()
+		j = s.j.(journal.Settler)
+	}
+	s.want("after the settlements")
+	known, ok := s.j.(journal.History)
+	if !ok {
+		return
+	}
+	var got []string
+	for e, err := range known.Calls(s.Context(), "lists.create") {
+		if err != nil {
+			s.Fatal(err)
+		}
+		got = append(got, fmt.Sprintf("%s %s %s %q", e.Ticket.ID, e.Outcome, e.By, e.Because))
+	}
+	if want := []string{`a applied maria "Größe\nfits"`, `b not applied  ""`, `c applied maria "Größe\nfits"`}; !slices.Equal(got, want) {
+		s.Errorf("Calls: got %q, want %q", got, want)
 	}
 }
 

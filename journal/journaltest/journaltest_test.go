@@ -36,7 +36,12 @@ func TestRun_Memory(t *testing.T) {
 			next := &journal.MemoryJournal{}
 			for _, e := range last.Entries() {
 				require.NoError(t, next.Sending(t.Context(), e.Ticket))
-				require.NoError(t, next.Ended(t.Context(), e.Ticket.ID, e.Outcome))
+				if e.By == "" {
+					require.NoError(t, next.Ended(t.Context(), e.Ticket.ID, e.Outcome))
+					continue
+				}
+				require.NoError(t, next.Ended(t.Context(), e.Ticket.ID, journal.Unknown))
+				require.NoError(t, next.Settle(t.Context(), e.Ticket.ID, journal.Settlement{Outcome: e.Outcome, By: e.By, Because: e.Because}))
 			}
 			last = next
 			return last

@@ -1,20 +1,20 @@
 // Plays testdata/retry.json against a client: which cells does it fail? Run it with: node examples/tested/scripts/retry.mjs
 // The client here is naive. Put yours in its place. Arguments are the operations to play.
-// PROSPECTKIT_SANDBOX may name the command of the sandbox, if it has been built.
+// PROSPECTKIT_COMMAND may name the command of the sandbox, if it has been built.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 
 const root = `${import.meta.dirname}/../../..`;
 const spec = JSON.parse(readFileSync(`${root}/testdata/retry.json`, "utf8"));
-const built = process.env.PROSPECTKIT_SANDBOX;
-const [command, ...args] = built ? [built] : ["go", "run", "./cmd/prospectkit-sandbox"];
+const built = process.env.PROSPECTKIT_COMMAND;
+const [command, ...args] = built ? [built] : ["go", "run", "./cmd/prospectkit"];
 const routes = [
   "agents.pause=POST /business/agents/{agentId}/pause",
   "campaigns.preview-step=POST /business/campaigns/{campaignId}/steps/{stepId}/preview",
   "contacts.timeline=GET /business/contacts/{contactId}/activities",
 ].flatMap((route) => ["-route", route]);
-const child = spawn(command, [...args, "-json", "-limits", "off", "-seed", "testdata/retry-world.json", ...routes], {
+const child = spawn(command, [...args, "sandbox", "-json", "-limits", "off", "-seed", "testdata/retry-world.json", ...routes], {
   cwd: root,
   stdio: ["ignore", "pipe", "ignore"],
   detached: true, // a group of its own, so that what go run starts ends with it

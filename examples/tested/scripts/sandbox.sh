@@ -1,16 +1,16 @@
 #!/bin/sh
-# What the sandbox does for a program in any language, by curl. PROSPECTKIT_SANDBOX may name the command, if it has been built.
+# What the sandbox does for a program in any language, by curl. PROSPECTKIT_COMMAND may name the command, if it has been built.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 scratch=$(mktemp -d)
 cd "$here/../../.."
 
-if [ -z "${PROSPECTKIT_SANDBOX:-}" ]; then
-  PROSPECTKIT_SANDBOX=$scratch/sandbox
-  go build -o "$PROSPECTKIT_SANDBOX" ./cmd/prospectkit-sandbox
+if [ -z "${PROSPECTKIT_COMMAND:-}" ]; then
+  PROSPECTKIT_COMMAND=$scratch/prospectkit
+  go build -o "$PROSPECTKIT_COMMAND" ./cmd/prospectkit
 fi
 
-"$PROSPECTKIT_SANDBOX" -json -seed "$here/world.json" -clock manual >"$scratch/announcement" &
+"$PROSPECTKIT_COMMAND" sandbox -json -seed "$here/world.json" -clock manual >"$scratch/announcement" &
 sandbox=$!
 trap 'kill "$sandbox"; wait "$sandbox" || true; rm -rf "$scratch"' EXIT
 until grep -q '^}' "$scratch/announcement"; do

@@ -1,5 +1,5 @@
 // Run it with: node --test examples/tested/scripts/sandbox.test.mjs
-// PROSPECTKIT_SANDBOX may name the command of the sandbox, if it has been built.
+// PROSPECTKIT_COMMAND may name the command of the sandbox, if it has been built.
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -9,9 +9,9 @@ const scripts = import.meta.dirname;
 let child, service;
 
 before(async () => {
-  const built = process.env.PROSPECTKIT_SANDBOX;
-  const [command, ...args] = built ? [built] : ["go", "run", "./cmd/prospectkit-sandbox"];
-  child = spawn(command, [...args, "-json", "-seed", `${scripts}/world.json`, "-clock", "manual"], {
+  const built = process.env.PROSPECTKIT_COMMAND;
+  const [command, ...args] = built ? [built] : ["go", "run", "./cmd/prospectkit"];
+  child = spawn(command, [...args, "sandbox", "-json", "-seed", `${scripts}/world.json`, "-clock", "manual"], {
     cwd: `${scripts}/../../..`,
     stdio: ["ignore", "pipe", "inherit"],
     detached: true, // a group of its own, so that what go run starts ends with it

@@ -24,8 +24,8 @@ var linkRules = []linkRule{
 	},
 	{pkg: "/journal/journaltest", never: []string{""}}, // a store needs no client
 	{pkg: "/spend", never: []string{""}},
-	{pkg: "/cmd/prospectkit-sandbox", never: []string{""}}, // fixture too
-	{pkg: "/sandbox", never: []string{""}},                 // a double that shares the client's code agrees with the client's mistakes
+	{pkg: "/cmd/prospectkit/internal/sandbox", never: []string{""}}, // fixture too
+	{pkg: "/sandbox", never: []string{""}},                          // a double that shares the client's code agrees with the client's mistakes
 }
 
 // A goMod is what go mod edit -json prints, in part.

@@ -39,9 +39,9 @@ func findings(t *testing.T, check func(string) ([]string, error), files map[stri
 func serveSandbox(t *testing.T, dir string) {
 	t.Helper()
 	command := filepath.Join(t.TempDir(), "sandbox")
-	_, err := goTool(dir, "build", "-o", command, "example.com/prospectkit/cmd/prospectkit-sandbox")
+	_, err := goTool(dir, "build", "-o", command, "example.com/prospectkit/cmd/prospectkit")
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), command, "-json")
+	cmd := exec.CommandContext(t.Context(), command, "sandbox", "-json")
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

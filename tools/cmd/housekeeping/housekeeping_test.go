@@ -84,26 +84,26 @@ func TestLinks(t *testing.T) {
 	files := map[string]string{
 		"go.mod": "module example.com/prospectkit\n\ngo 1.26.0\n\nrequire example.com/heavy v1.0.0\n\n" +
 			"replace example.com/heavy => ./heavy\n",
-		"heavy/go.mod":                    "module example.com/heavy\n\ngo 1.26.0\n",
-		"heavy/h.go":                      "package heavy\n",
-		"client.go":                       "package prospectkit\n\nimport _ \"net/http\"\nimport _ \"example.com/prospectkit/internal/x\"\n",
-		"client_test.go":                  "package prospectkit\n\nimport _ \"example.com/heavy\"\n",
-		"internal/x/x.go":                 "package x\n",
-		"sandbox/s.go":                    "package sandbox\n\nimport _ \"example.com/prospectkit/internal/x\"\n",
-		"cmd/prospectkit-sandbox/main.go": "package main\n\nfunc main() {}\n",
-		"journal/journaltest/j.go":        "package journaltest\n",
-		"spend/s.go":                      "package spend\n",
-		"examples/e/e.go":                 "package main\n\nimport _ \"example.com/heavy\"\n\nfunc main() {}\n",
-		"sandbox/s_test.go":               "package sandbox_test\n\nimport _ \"example.com/prospectkit\"\n",
+		"heavy/go.mod":                          "module example.com/heavy\n\ngo 1.26.0\n",
+		"heavy/h.go":                            "package heavy\n",
+		"client.go":                             "package prospectkit\n\nimport _ \"net/http\"\nimport _ \"example.com/prospectkit/internal/x\"\n",
+		"client_test.go":                        "package prospectkit\n\nimport _ \"example.com/heavy\"\n",
+		"internal/x/x.go":                       "package x\n",
+		"sandbox/s.go":                          "package sandbox\n\nimport _ \"example.com/prospectkit/internal/x\"\n",
+		"cmd/prospectkit/internal/sandbox/s.go": "package sandbox\n",
+		"journal/journaltest/j.go":              "package journaltest\n",
+		"spend/s.go":                            "package spend\n",
+		"examples/e/e.go":                       "package main\n\nimport _ \"example.com/heavy\"\n\nfunc main() {}\n",
+		"sandbox/s_test.go":                     "package sandbox_test\n\nimport _ \"example.com/prospectkit\"\n",
 	}
 	require.Empty(t, findings(t, links, files), "tests and examples may link anything")
 
 	files["internal/x/x.go"] = "package x\n\nimport _ \"example.com/heavy\"\n"
 	files["sandbox/s.go"] = "package sandbox\n\nimport _ \"example.com/prospectkit\"\n"
-	files["cmd/prospectkit-sandbox/main.go"] = "package main\n\nimport _ \"example.com/heavy\"\n\nfunc main() {}\n"
+	files["cmd/prospectkit/internal/sandbox/s.go"] = "package sandbox\n\nimport _ \"example.com/heavy\"\n"
 	require.Equal(t, []string{
 		"example.com/prospectkit links example.com/heavy",
-		"example.com/prospectkit/cmd/prospectkit-sandbox links example.com/heavy",
+		"example.com/prospectkit/cmd/prospectkit/internal/sandbox links example.com/heavy",
 		"example.com/prospectkit/sandbox links example.com/heavy",
 		"example.com/prospectkit/sandbox links example.com/prospectkit",
 	}, findings(t, links, files))

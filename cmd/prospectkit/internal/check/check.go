@@ -1,0 +1,134 @@
+// Package check is the command that asks a service what it is like. See docs/first-contact.md for the first hour.
+package check
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
+	"example.com/prospectkit/cmd/prospectkit/internal/service"
+	"example.com/prospectkit/internal/shapes"
+)
+
+const help = `It only reads. It changes nothing, spends no credits and sends no message. It shows
+names and types of fields, never the content of your lists, nobody's name or address,
+and never your key. You can forward what it prints.
+
+` + service.Variables + `
+  prospectkit check                     say what differs from the documentation
+  prospectkit check -dry-run            list the requests, and send none; needs no key
+  prospectkit check -o shapes.json      also keep what was seen, for your programs
+  prospectkit check -compare old.json   say what is different since you kept old.json
+`
+
+const helpEnd = `
+The exit status is 0 if everything held, 3 if something differs, and 2 if the check
+could not run, or was stopped: then it reports what it has found so far. With -compare,
+only what is different since then counts.
+`
+
+// New returns the command.
+func New() cli.Command {
+	c := &command{routes: map[string]string{}}
+	return cli.Command{
+		Name: "check", Summary: "ask the service what it is like, before your programs depend on it", Help: help, HelpEnd: helpEnd,
+		Flags: c.flags, Run: c.run,
+	}
+}
+
+type command struct {
+	service.Access
+
+	dryRun, json, verbose bool
+	output, compare       string
+	routes                map[string]string
+}
+
+func (c *command) flags(set *flag.FlagSet) {
+	c.Flags(set)
+	set.BoolVar(&c.dryRun, "dry-run", false, "list the requests, and send none")
+	set.BoolVar(&c.json, "json", false, "write the report as JSON, for programs")
+	set.BoolVar(&c.verbose, "v", false, "also name what held, and what cannot be checked")
+	set.StringVar(&c.output, "o", "", "keep what was seen in this `file`")
+	set.StringVar(&c.compare, "compare", "", "say what is different since this `file` was written by -o")
+	set.Func("route", "ask an `OPERATION` at another path, as in -route 'hubs.pages=GET /the/path/{hubId}'", func(text string) error {
+		name, route, ok := strings.Cut(text, "=")
+		c.routes[name] = route
+		if !ok {
+			return errors.New("must be OPERATION=GET PATH")
+		}
+		return nil
+	})
+}
+
+func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error) {
+	if c.dryRun {
+		return cli.OK, firstcontact.DryRun(std.Out)
+	}
+	older, err := c.older()
+	if err != nil {
+		return 0, err
+	}
+	baseURL, token, err := c.Credentials(std)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := c.Bounded(ctx)
+	defer cancel()
+	run, err := firstcontact.Start(firstcontact.Config{
+		BaseURL: baseURL, Token: token, Transport: firstcontact.NewTransport(), Routes: c.routes,
+		Options: []prospectkit.ClientOption{prospectkit.WithObserver(c.Observe)},
+	})
+	if err != nil {
+		return 0, service.Explain(err)
+	}
+	stop := cli.Progress(std.Err, func() string { return fmt.Sprintf("%d of about %d requests%s", run.Sent(), run.Planned(), c.Waiting()) })
+	ended := run.Ask(ctx)
+	stop()
+	if ended != nil && (ctx.Err() == nil || !run.Found()) {
+		return 0, service.Explain(ended)
+	}
+	same, err := c.write(run, older, std.Out)
+	if err = cmp.Or(service.Explain(ended), err); err != nil || same {
+		return cli.OK, err
+	}
+	return cli.Differs, nil
+}
+
+// write writes the report, and the file.
+func (c *command) write(run *firstcontact.Run, older *shapes.File, stdout io.Writer) (same bool, err error) {
+	report, file := run.Report(older)
+	if c.json {
+		err = report.WriteJSON(stdout)
+	} else {
+		err = report.WriteText(stdout, c.verbose)
+	}
+	if err == nil && c.output != "" {
+		err = os.WriteFile(c.output, file.Encode(), 0o600) //nolint:gosec // the user names the file
+	}
+	return report.Same(), err
+}
+
+// older reads the file to compare with, before anything is sent.
+func (c *command) older() (*shapes.File, error) {
+	if c.compare == "" {
+		return nil, nil //nolint:nilnil // there is nothing to compare with
+	}
+	data, err := os.ReadFile(c.compare) //nolint:gosec // the user names the file
+	if err != nil {
+		return nil, err
+	}
+	older, err := shapes.Parse(data)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.compare, err)
+	}
+	return older, nil
+}

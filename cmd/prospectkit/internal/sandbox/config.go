@@ -1,0 +1,274 @@
+package sandbox
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/faultspec"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+// config is the command line.
+type config struct {
+	addr        string
+	allowRemote bool
+	seed        string
+	seedNumber  uint64
+	stateFile   string
+	clock       string
+	limits      bool
+	limitsOf    map[string]sandbox.Limit // of surfaces
+	prices      sandbox.Prices
+	routes      []routeItem
+	shapes      []byte // a file of prospectkit check
+	credits     int64  // negative is as seeded
+	latency     time.Duration
+	strict      bool
+	faults      []string
+	json        bool
+}
+
+const help = `Runs a double of the Prospecting and Outreach Business API on a port of this machine, for programs in any
+language and for curl. It prints the two variables to export. Everything but the API is under /_sandbox/,
+and in a browser a dashboard.
+`
+
+const helpEnd = `
+The paths of agents.pause, campaigns.preview-step and contacts.timeline are undocumented. Serve them at the paths that your program
+uses, with their parameters: agentId, campaignId and stepId, contactId. For example
+
+  -route 'agents.pause=POST /path/to/{agentId}/pause'
+
+A fault is OPERATION:WHEN:WHAT, for example
+
+  -fault lists.rows:nth=3:status=429:code=RATE_LIMITED:retry-after=2
+  -fault lists.create:nth=2:drop-after
+
+` + faultspec.Help
+
+func (cfg *config) flags(flags *flag.FlagSet) {
+	flags.StringVar(&cfg.addr, "addr", "127.0.0.1:0", "`address` to listen on; port 0 takes a free one")
+	flags.BoolVar(&cfg.allowRemote, "allow-remote", false, "allow an -addr that other machines can reach, and accept every host name")
+	flags.StringVar(&cfg.seed, "seed", "small", "the initial state, `small|large:N|empty|FILE`: N rows, or a file with a state")
+	flags.Uint64Var(&cfg.seedNumber, "seed-number", 1, "another `number` makes other data of the same kind")
+	flags.StringVar(&cfg.stateFile, "state", "", "`file` that keeps the state: read instead of the seed if it exists, written while running and at the end")
+	flags.StringVar(&cfg.clock, "clock", "real", "`real|manual|manual:TIME|xN`: moved by you, from a time on (RFC 3339), or N times as fast")
+	onOff(flags, &cfg.limits, "limits", "rate limits, `on|off`; off raises them to a million a minute")
+	flags.Func("limit", "limits of a surface, `SURFACE=MINUTE/DAY`, such as search=5/100; may be repeated", cfg.addLimit)
+	flags.Func("price", "credits that an operation costs for each row, `OPERATION=CREDITS`; may be repeated", cfg.addPrice)
+	flags.Func("route", "where to serve an operation with an undocumented path, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
+	flags.Func("shapes", "behave as the service was seen to, in a `file` of prospectkit check -o", cfg.readShapes)
+	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
+	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every response, which moves a manual clock")
+	flags.BoolVar(&cfg.strict, "strict", false, "reject undocumented requests with 501")
+	flags.Func("fault", "inject a `fault`, see below; may be repeated", func(spec string) error {
+		cfg.faults = append(cfg.faults, spec)
+		return nil // it is read later, because a -route may follow
+	})
+	flags.BoolVar(&cfg.json, "json", false, "print one JSON object instead of text")
+}
+
+func onOff(flags *flag.FlagSet, value *bool, name, usage string) {
+	*value = true
+	flags.Func(name, usage+" (default on)", func(s string) error {
+		if s != "on" && s != "off" {
+			return errors.New("on or off")
+		}
+		*value = s == "on"
+		return nil
+	})
+}
+
+func (cfg config) check() error {
+	host, _, err := net.SplitHostPort(cfg.addr)
+	if err != nil {
+		return fmt.Errorf("-addr: %w", err)
+	}
+	if !isLoopback(host) && !cfg.allowRemote {
+		return fmt.Errorf("-addr %s: other machines could reach the sandbox; if that is meant, add -allow-remote", cfg.addr)
+	}
+	if cfg.latency < 0 {
+		return fmt.Errorf("-latency: %v is negative", cfg.latency)
+	}
+	if cfg.stateFile != "" {
+		return wrap("-state", writable(filepath.Dir(cfg.stateFile)))
+	}
+	return nil
+}
+
+// addLimit reads SURFACE=MINUTE/DAY.
+func (cfg *config) addLimit(text string) error {
+	surface, numbers, _ := strings.Cut(text, "=")
+	minute, day, both := strings.Cut(numbers, "/")
+	perMinute, err := strconv.Atoi(minute)
+	perDay, errDay := strconv.Atoi(day)
+	if err != nil || errDay != nil || !both {
+		return errors.New("has to be like search=5/100: requests a minute and a day")
+	}
+	if cfg.limitsOf == nil {
+		cfg.limitsOf = map[string]sandbox.Limit{}
+	}
+	cfg.limitsOf[surface] = sandbox.Limit{PerMinute: perMinute, PerDay: perDay}
+	return tryOption(sandbox.Limits(map[string]sandbox.Limit{surface: cfg.limitsOf[surface]}))
+}
+
+// addPrice reads OPERATION=CREDITS.
+func (cfg *config) addPrice(text string) error {
+	operation, number, _ := strings.Cut(text, "=")
+	credits, err := strconv.ParseInt(number, 10, 64)
+	if err != nil {
+		return errors.New("has to be like search.prospects=2")
+	}
+	if cfg.prices == nil {
+		cfg.prices = sandbox.Prices{}
+	}
+	cfg.prices[operation] = credits
+	return tryOption(sandbox.WithPrices(sandbox.Prices{operation: credits}))
+}
+
+// addRoute reads OPERATION=METHOD PATH.
+func (cfg *config) addRoute(text string) error {
+	operation, route, _ := strings.Cut(text, "=")
+	cfg.routes = append(cfg.routes, routeItem{operation, route})
+	return tryOption(cfg.routeOptions()...)
+}
+
+// readShapes reads a file of prospectkit check.
+func (cfg *config) readShapes(name string) (err error) {
+	if cfg.shapes, err = os.ReadFile(name); err != nil { //nolint:gosec // the user names the file
+		return err
+	}
+	return tryOption(sandbox.WithShapes(cfg.shapes))
+}
+
+func (cfg *config) routeOptions() []sandbox.Option {
+	opts := make([]sandbox.Option, len(cfg.routes))
+	for i, r := range cfg.routes {
+		opts[i] = sandbox.WithRoute(r.Operation, r.Route)
+	}
+	return opts
+}
+
+// tryOption tries options on a temporary sandbox.
+func tryOption(opts ...sandbox.Option) error {
+	var t faultspec.Trial
+	sandbox.New(&t, opts...)
+	return errors.Join(t...)
+}
+
+// writable tries to write into a folder.
+func writable(dir string) error {
+	file, err := os.CreateTemp(dir, ".prospectkit.*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Close(), os.Remove(file.Name()))
+}
+
+// isLoopback looks no name up: only localhost is this machine.
+func isLoopback(host string) bool {
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	ip := net.ParseIP(host)
+	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
+}
+
+// load reads the initial state, and returns its source.
+func (cfg config) load() (sandbox.State, string, error) {
+	if cfg.stateFile != "" {
+		state, err := readState(cfg.stateFile)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return state, cfg.stateFile, wrap("-state", err)
+		}
+	}
+	kind, count, counted := strings.Cut(cfg.seed, ":")
+	switch {
+	case cfg.seed == "small":
+		return fixture.Small(cfg.seedNumber), cfg.seed, nil
+	case cfg.seed == "empty":
+		return fixture.Empty(), cfg.seed, nil
+	case kind == "large" && counted:
+		rows, err := strconv.Atoi(count)
+		if err != nil || rows < 0 || rows > maxRows {
+			return sandbox.State{}, "", fmt.Errorf("-seed %s: rows have to be a number from 0 to %d", cfg.seed, maxRows)
+		}
+		return fixture.Large(cfg.seedNumber, rows), cfg.seed, nil
+	}
+	state, err := readState(cfg.seed)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%q is neither small, large:N, empty nor a file", cfg.seed)
+	}
+	return state, cfg.seed, wrap("-seed", err)
+}
+
+const maxRows = 5_000_000 // about as many as a machine has memory for
+
+func readState(path string) (sandbox.State, error) {
+	file, err := os.Open(path) //nolint:gosec // the user names the file
+	if err != nil {
+		return sandbox.State{}, err
+	}
+	defer file.Close()
+	return sandbox.ReadState(file)
+}
+
+// newClock starts a manual clock no earlier than the times in the state, because time never goes back.
+func (cfg config) newClock(state sandbox.State) (sandbox.Clock, error) {
+	kind, at, dated := strings.Cut(cfg.clock, ":")
+	switch scale, scaled := strings.CutPrefix(cfg.clock, "x"); {
+	case cfg.clock == "real":
+		return sandbox.RealClock(), nil
+	case scaled:
+		n, err := strconv.ParseFloat(scale, 64)
+		if err != nil || !(n > 0 && n <= 1e6) {
+			return nil, fmt.Errorf("-clock %s: the factor has to be a number above 0, at most a million", cfg.clock)
+		}
+		return sandbox.NewScaledClock(n), nil
+	case kind == "manual":
+		start := time.Now().UTC().Truncate(time.Second)
+		if dated {
+			var err error
+			if start, err = time.Parse(time.RFC3339, at); err != nil {
+				return nil, fmt.Errorf("-clock %s: the time has to look like 2026-01-31T09:00:00Z", cfg.clock)
+			}
+		}
+		return sandbox.NewManualClock(latest(start, state)), nil
+	}
+	return nil, fmt.Errorf("-clock %s: real, manual, manual:TIME or a factor such as x60", cfg.clock)
+}
+
+// latest is the later one of the start and the newest time in a state.
+func latest(start time.Time, state sandbox.State) time.Time {
+	after := func(at time.Time) {
+		if at.After(start) {
+			start = at
+		}
+	}
+	for _, ws := range state.Workspaces {
+		for _, l := range ws.Lists {
+			after(l.CreatedAt)
+		}
+		for _, c := range ws.Campaigns {
+			after(c.CreatedAt)
+		}
+		for _, a := range ws.Agents {
+			after(a.BeganAt)
+		}
+	}
+	return start
+}
+
+func wrap(flagName string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", flagName, err)
+}

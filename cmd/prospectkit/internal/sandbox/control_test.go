@@ -1,0 +1,208 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"flag"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+func date(year int) time.Time { return time.Date(year, 1, 1, 0, 0, 0, 0, time.UTC) }
+
+// parsed is a command line.
+func parsed(t *testing.T, args ...string) (cfg config) {
+	t.Helper()
+	flags := flag.NewFlagSet("", flag.ContinueOnError)
+	cfg.flags(flags)
+	require.NoError(t, flags.Parse(args))
+	return cfg
+}
+
+func newTestHost(t *testing.T, args ...string) *host {
+	t.Helper()
+	h, err := newHost(parsed(t, args...), t.Output())
+	require.NoError(t, err)
+	return h
+}
+
+func TestStateCanBeReadAndReset(t *testing.T) {
+	p := start(t, "-fault", "lists.create:nth=2:status=500")
+	p.ok(t, "POST", "/business/lists", `{"name":"made"}`)
+
+	raw, err := json.Marshal(p.control(t, "GET", "state", "").body)
+	require.NoError(t, err)
+	state, err := sandbox.ReadState(bytes.NewReader(raw))
+	require.NoError(t, err)
+	require.Equal(t, "made", state.Workspaces[0].Lists[4].Name)
+
+	inventory := p.control(t, "POST", "reset", "").body
+	require.Len(t, inventory["lists"], 3)
+	require.NotContains(t, listNames(t, p), "made")
+	require.Len(t, p.control(t, "GET", "journal", "").body["requests"], 1, "a new journal")
+
+	p.ok(t, "POST", "/business/lists", `{"name":"made"}`)
+	a, err := p.api(t, "POST", "/business/lists", `{"name":"more"}`)
+	require.NoError(t, err)
+	require.Equal(t, http.StatusInternalServerError, a.StatusCode, "the fault of the command line is back")
+}
+
+func TestClockMovesWindows(t *testing.T) {
+	p := start(t, "-clock", "manual:2030-01-01T00:00:00Z")
+	remaining := func() (minute int) {
+		for _, w := range p.control(t, "GET", "windows", "").body["windows"].([]any) {
+			w := w.(map[string]any)
+			if w["surface"] == "account" && w["window"] == "minute" {
+				minute = int(w["remaining"].(float64))
+			}
+		}
+		return minute
+	}
+	p.ok(t, "GET", "/business/me", "")
+	require.Equal(t, 119, remaining())
+	require.Equal(t, "2030-01-01T00:01:00Z", p.control(t, "POST", "clock", `{"advance":"1m"}`).body["now"])
+	require.Equal(t, 120, remaining())
+	require.Equal(t, "2031-01-01T00:00:00Z", p.control(t, "POST", "clock", `{"to":"2031-01-01T00:00:00Z"}`).body["now"])
+
+	for _, body := range []string{``, `{}`, `{"advance":"-1s"}`, `{"advance":"90000h"}`, `{"to":"9999-12-31T23:59:59Z"}`, `{"advance":"soon"}`, `{"advance":"1s","to":"2032-01-01T00:00:00Z"}`, `{"by":1}`} {
+		a := p.control(t, "POST", "clock", body)
+		require.Equal(t, http.StatusBadRequest, a.StatusCode, body)
+		require.NotEmpty(t, a.body["error"])
+	}
+}
+
+func TestClockThatMovesByItself(t *testing.T) {
+	for _, clock := range []string{"real", "x60"} {
+		a := start(t, "-clock", clock).control(t, "POST", "clock", `{"advance":"1m"}`)
+		require.Equal(t, http.StatusConflict, a.StatusCode)
+		require.Contains(t, a.body["error"], "-clock manual")
+	}
+}
+
+func TestRecords(t *testing.T) {
+	p := start(t)
+	p.ok(t, "POST", "/business/lists", `{"name":"noted"}`)
+	entry := p.control(t, "GET", "journal", "").body["requests"].([]any)[0].(map[string]any)
+	require.Equal(t, "lists.create", entry["operation"])
+	require.Equal(t, "full access", entry["key"])
+	require.EqualValues(t, 201, entry["status"])
+	require.NotEmpty(t, entry["effects"])
+
+	require.EqualValues(t, 5_000, p.control(t, "GET", "ledger", "").body["balance"])
+	require.EqualValues(t, 40, p.control(t, "GET", "ledger?workspace=neighbour", "").body["balance"])
+	require.Equal(t, http.StatusNotFound, p.control(t, "GET", "ledger?workspace=nobody", "").StatusCode)
+	require.Equal(t, http.StatusNotFound, p.control(t, "GET", "windows?workspace=nobody", "").StatusCode)
+
+	operations := p.control(t, "GET", "operations", "").body
+	require.NotEmpty(t, operations["assumptions"])
+	require.Contains(t, operations["operations"], map[string]any{
+		"name": "lists.list", "route": "GET /business/lists", "scope": "lists", "surface": "lists", "class": "read", "provenance": "documented",
+	})
+	require.Contains(t, p.control(t, "GET", "", "").body, "POST /_sandbox/reset")
+}
+
+func TestOutbox(t *testing.T) {
+	seed := filepath.Join(t.TempDir(), "seed.json")
+	file, err := os.Create(seed)
+	require.NoError(t, err)
+	list := sandbox.List{ID: "65f0c0ffee65f0c0ffee65f0", Name: "Berlin", Rows: sandbox.Rows(sandbox.Row{"email": "grace@navy.example"})}
+	_, err = sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name: "main", Accounts: []string{"email"}, Lists: []sandbox.List{list},
+		Campaigns: []sandbox.Campaign{sandbox.ReadyCampaign("Spring", list.ID)},
+	}}}.WriteTo(file)
+	require.NoError(t, err)
+	require.NoError(t, file.Close())
+
+	p := start(t, "-seed", seed, "-clock", "manual")
+	campaigns := p.ok(t, "GET", "/business/campaigns", "").body["campaigns"].([]any)
+	id := campaigns[0].(map[string]any)["id"].(string)
+	p.ok(t, "POST", "/business/campaigns/"+id+"/approve", "")
+	require.Empty(t, p.control(t, "GET", "outbox", "").body["outbox"])
+	p.control(t, "POST", "clock", `{"advance":"1h"}`)
+	messages := p.control(t, "GET", "outbox", "").body["outbox"].([]any)
+	require.Len(t, messages, 1)
+	require.Equal(t, id, messages[0].(map[string]any)["campaignId"])
+	require.Equal(t, "message", messages[0].(map[string]any)["kind"])
+	require.Equal(t, http.StatusNotFound, p.control(t, "GET", "outbox?workspace=nobody", "").StatusCode)
+}
+
+func TestControlPlaneIsForThisMachineOnly(t *testing.T) {
+	routes := newTestHost(t).routes()
+	for name, tc := range map[string]struct {
+		method, host, from, site string
+		want                     int
+	}{
+		"here":                {"GET", "127.0.0.1:80", "127.0.0.1:1", "", 200},
+		"here by name":        {"POST", "localhost", "127.0.0.1:1", "", 200},
+		"here, version 6":     {"POST", "[::1]:80", "[::1]:1", "", 200},
+		"another machine":     {"GET", "127.0.0.1:80", "192.0.2.7:1", "", 403},
+		"a name that rebinds": {"GET", "rebound.example:80", "127.0.0.1:1", "", 403},
+		"no host":             {"GET", "", "127.0.0.1:1", "", 403},
+		"a page elsewhere":    {"POST", "127.0.0.1:80", "127.0.0.1:1", "cross-site", 403},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := map[string]string{"GET": "state", "POST": "reset"}[tc.method]
+			req := httptest.NewRequestWithContext(t.Context(), tc.method, controlPath+path, nil)
+			req.Host, req.RemoteAddr = tc.host, tc.from
+			if tc.site != "" {
+				req.Header.Set("Sec-Fetch-Site", tc.site)
+			}
+			w := httptest.NewRecorder()
+			routes.ServeHTTP(w, req)
+			require.Equal(t, tc.want, w.Code)
+		})
+	}
+}
+
+func TestPathsReachTheSandboxUntouched(t *testing.T) {
+	p := start(t)
+	for _, path := range []string{"//business/me", "/business/../business/me", "/business/me/", "/_sandbox/state"} {
+		a, err := p.api(t, "GET", path, "")
+		require.NoError(t, err)
+		require.Equal(t, "ENDPOINT_NOT_FOUND", a.code(), path)
+	}
+	require.Equal(t, http.StatusNotFound, p.control(t, "GET", "nothing", "").StatusCode)
+	require.Equal(t, http.StatusMethodNotAllowed, p.control(t, "PUT", "state", "").StatusCode)
+}
+
+func TestStateIsSavedWhileRunning(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	synctest.Test(t, func(t *testing.T) {
+		h := newTestHost(t, "-state", file)
+		ctx, cancel := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- h.keepSaving(ctx, nil) }()
+		saved := func() bool {
+			time.Sleep(saveEvery + time.Second)
+			synctest.Wait()
+			_, err := os.Stat(file)
+			return err == nil
+		}
+		require.False(t, saved(), "nothing has changed")
+
+		req := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost/api/v1/business/lists", bytes.NewBufferString(`{"name":"kept"}`))
+		req.Header.Set("Content-Type", "application/json")
+		req.SetBasicAuth(h.current.Load().Token(), "")
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, req)
+		require.Equal(t, http.StatusCreated, w.Code)
+		require.True(t, saved())
+
+		require.NoError(t, os.Remove(file))
+		require.False(t, saved(), "nothing has changed since")
+		require.NoError(t, h.reset())
+		require.True(t, saved())
+		cancel()
+		require.NoError(t, <-done)
+	})
+}

@@ -1,0 +1,433 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"unicode"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/sandbox"
+)
+
+// process is a running command.
+type process struct {
+	announcement
+
+	stop   func() (code int, rest string) // rest is what came on stdout behind the announcement
+	stderr *lockedBuffer
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// start runs the command until the test ends or stops it.
+func start(t *testing.T, args ...string) *process {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout, out := io.Pipe()
+	p := &process{stderr: &lockedBuffer{}}
+	done := make(chan int, 1)
+	go func() {
+		code := run(ctx, append([]string{"-json"}, args...), out, p.stderr)
+		_ = out.Close() // never fails
+		done <- code
+	}()
+	dec := json.NewDecoder(stdout)
+	dec.DisallowUnknownFields()
+	require.NoError(t, dec.Decode(&p.announcement), "stderr: %s", p.stderr)
+	p.stop = sync.OnceValues(func() (int, string) {
+		cancel()
+		rest, err := io.ReadAll(io.MultiReader(dec.Buffered(), stdout))
+		require.NoError(t, err)
+		return <-done, string(rest)
+	})
+	t.Cleanup(func() { p.stop() })
+	return p
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return New().Main(ctx, cli.Std{Out: stdout, Err: stderr}, args)
+}
+
+func (p *process) stopped(t *testing.T) {
+	t.Helper()
+	code, rest := p.stop()
+	require.Equal(t, cli.OK, code, "stderr: %s", p.stderr)
+	require.Empty(t, strings.TrimSpace(rest), "one JSON object and nothing more")
+}
+
+// response is the response of a call.
+type response struct {
+	*http.Response
+	body map[string]any
+}
+
+func (a response) code() any {
+	envelope, _ := a.body["error"].(map[string]any)
+	return envelope["code"]
+}
+
+// api calls the API with the token of the announcement.
+func (p *process) api(t *testing.T, method, path, body string) (response, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.BaseURL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	req.SetBasicAuth(p.Token, "")
+	return send(t, req)
+}
+
+// control calls the control plane.
+func (p *process) control(t *testing.T, method, path, body string) response {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), method, p.ControlURL+path, strings.NewReader(body))
+	require.NoError(t, err)
+	a, err := send(t, req)
+	require.NoError(t, err)
+	return a
+}
+
+func send(t *testing.T, req *http.Request) (response, error) {
+	t.Helper()
+	if req.ContentLength > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	client := &http.Client{
+		Transport:     &http.Transport{DisableKeepAlives: true}, // net/http would repeat a read on a connection that was cut
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return response{}, err
+	}
+	defer resp.Body.Close()
+	raw, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return response{Response: resp}, err
+	}
+	a := response{Response: resp}
+	if resp.Header.Get("Content-Type") == "application/json" && len(raw) > 0 {
+		require.NoError(t, json.Unmarshal(raw, &a.body), "%s", raw)
+	}
+	return a, nil
+}
+
+func (p *process) ok(t *testing.T, method, path, body string) response {
+	t.Helper()
+	a, err := p.api(t, method, path, body)
+	require.NoError(t, err)
+	require.Less(t, a.StatusCode, 300, "%v", a.body)
+	return a
+}
+
+func listNames(t *testing.T, p *process) (names []string) {
+	t.Helper()
+	for _, l := range p.ok(t, "GET", "/business/lists?limit=1000", "").body["data"].([]any) {
+		names = append(names, l.(map[string]any)["name"].(string))
+	}
+	return names
+}
+
+func TestEverythingAnnouncedCanBeCalled(t *testing.T) {
+	p := start(t)
+	require.Len(t, p.Lists, 3)
+	for _, l := range p.Lists {
+		rows := p.ok(t, "GET", "/business/lists/"+l.ID+"/rows?limit=1", "")
+		require.Equal(t, l.EntityType, rows.body["entityType"])
+		require.EqualValues(t, l.Rows, rows.body["pagination"].(map[string]any)["totalRecords"])
+		require.NotEmpty(t, l.Columns)
+	}
+	require.Len(t, listNames(t, p), 3)
+	for _, f := range p.Folders[:2] {
+		require.Contains(t, p.ok(t, "GET", "/business/folders?type="+f.Type, "").body["folders"], map[string]any{
+			"id": f.ID, "name": f.Name, "type": f.Type,
+		})
+	}
+	foreign, err := p.api(t, "GET", "/business/lists/"+p.Workspaces[0].Lists[0].ID, "")
+	require.NoError(t, err)
+	require.Equal(t, "LIST_NOT_FOUND", foreign.code())
+
+	for _, key := range p.Keys {
+		q := *p
+		q.Token = key.Token
+		a, err := q.api(t, "GET", "/business/lists", "")
+		require.NoError(t, err)
+		want := map[string]int{"full access": 200, "lists only": 200, "everything but lists": 403, "revoked": 401, "expired": 401}
+		require.Equal(t, want[key.Name], a.StatusCode, key.Name)
+	}
+	p.stopped(t)
+}
+
+func TestTextTellsWhatToExport(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	stdout, out := io.Pipe()
+	done := make(chan int, 1)
+	go func() { done <- run(ctx, []string{"-seed", "large:30"}, out, io.Discard) }()
+	buf := make([]byte, 1<<16)
+	n, err := stdout.Read(buf)
+	require.NoError(t, err)
+	text := string(buf[:n])
+
+	find := func(pattern string) string {
+		match := regexp.MustCompile(pattern).FindStringSubmatch(text)
+		require.Len(t, match, 2, "%s in:\n%s", pattern, text)
+		return match[1]
+	}
+	p := process{announcement: announcement{
+		BaseURL: find(`(?m)^export PROSPECTKIT_BASE_URL=(http://127\.0\.0\.1:\d+/api/v1)$`),
+		Token:   find(`(?m)^export PROSPECTKIT_TOKEN=(\S+)$`),
+	}}
+	require.Contains(t, p.ok(t, "GET", "/business/me", "").body, "user")
+	p.ok(t, "GET", "/business/lists/"+find(`(?m)^list ([0-9a-f]{24}) .* 10 rows `), "")
+	cancel()
+	require.Equal(t, cli.OK, <-done)
+}
+
+func TestStateOutlivesTheProcess(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	p := start(t, "-state", file)
+	p.ok(t, "POST", "/business/lists", `{"name":"kept"}`)
+	p.stopped(t)
+
+	again := start(t, "-state", file, "-seed", "empty")
+	require.Equal(t, p.Token, again.Token)
+	require.Contains(t, listNames(t, again), "kept")
+	require.Len(t, again.Lists, len(p.Lists)+1)
+	again.stopped(t)
+
+	seeded := start(t, "-seed", file)
+	require.Contains(t, listNames(t, seeded), "kept")
+
+	left, err := os.ReadDir(filepath.Dir(file))
+	require.NoError(t, err)
+	require.Len(t, left, 1, "no temporary file is left")
+}
+
+func TestUnwritableStateIsAFailure(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "folder")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	p := start(t, "-state", filepath.Join(dir, "state.json"))
+	require.NoError(t, os.Remove(dir))
+	code, _ := p.stop()
+	require.Equal(t, cli.Failed, code)
+	require.Contains(t, p.stderr.String(), "save the state")
+}
+
+// What the start text says goes to a terminal, and through eval into a shell: names and tokens are no more than text there.
+func TestTheStartTextIsSafe(t *testing.T) {
+	const token, name = `x$(touch /tmp/no)y"'` + "`id`; z", "A\nexport PROSPECTKIT_TOKEN=evil\x1b[2J\u202e"
+	h := newTestHost(t, "-seed", seedFile(t, sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name: "main", Keys: []sandbox.Key{{Token: token}}, Lists: []sandbox.List{{Name: name}, {Name: "Ménage à trois, 日本"}},
+	}}}))
+	var text bytes.Buffer
+	require.NoError(t, h.announce(&text, "http://127.0.0.1:1"))
+	require.Contains(t, text.String(), "export PROSPECTKIT_TOKEN='x$(touch /tmp/no)y\"'\\''`id`; z'\n")
+	require.Contains(t, text.String(), `rows  "A\nexport PROSPECTKIT_TOKEN=evil\x1b[2J\u202e"`)
+	require.Contains(t, text.String(), "rows  Ménage à trois, 日本\n")
+	require.Equal(t, 2, strings.Count(text.String(), "\nexport "), "the base URL and the token")
+	require.Contains(t, text.String(), "-clock x60")
+	for _, r := range text.String() {
+		require.True(t, r == '\n' || unicode.IsPrint(r), "%q", r)
+	}
+	require.Equal(t, "''", cli.Quoted(""))
+}
+
+func TestForeignHostNames(t *testing.T) {
+	for _, tc := range []struct {
+		args []string
+		want int
+	}{{nil, http.StatusMisdirectedRequest}, {[]string{"-allow-remote"}, http.StatusOK}} {
+		p := start(t, tc.args...)
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, p.BaseURL+"/business/me", nil)
+		require.NoError(t, err)
+		req.Host = "evil.example"
+		req.SetBasicAuth(p.Token, "")
+		resp, err := http.DefaultClient.Do(req)
+		require.NoError(t, err)
+		require.NoError(t, resp.Body.Close())
+		require.Equal(t, tc.want, resp.StatusCode)
+	}
+}
+
+func seedFile(t *testing.T, state sandbox.State) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "seed.json")
+	require.NoError(t, writeState(path, state))
+	return path
+}
+
+// A program that starts the command learns of everything that has an id, and moves, prices and limits what it wants.
+func TestEverythingIsAnnouncedAndCanBeSet(t *testing.T) {
+	p := start(t, "-limit", "agents=2/7", "-limit", "imports=0/3", "-limits", "off", "-price", "search.prospects=3", "-credits", "50",
+		"-route", "agents.pause=POST /business/agents/{agentId}/pause", "-route", "contacts.timeline=GET /business/contacts/{contactId}/activities")
+	require.NotEmpty(t, p.Facts)
+	require.NotEmpty(t, p.Hubs)
+	require.NotEmpty(t, p.Searches)
+	require.Len(t, p.CRM.Supported, 5)
+	require.NotEmpty(t, p.CRM.Connected)
+	require.Equal(t, "agents.pause", p.Routes[0].Operation)
+	var active, steps string
+	for _, a := range p.Agents {
+		if a.Status == "active" {
+			active = a.ID
+		}
+	}
+	for _, c := range p.Campaigns {
+		if len(c.Steps) > 0 {
+			steps = c.ID
+		}
+	}
+	require.NotEmpty(t, steps)
+	paused := p.ok(t, "POST", "/business/agents/"+active+"/pause", "")
+	require.Equal(t, "2", paused.Header.Get("RateLimit-Limit"))
+	require.Equal(t, "3", p.ok(t, "POST", "/business/imports/presign", "{}").Header.Get("RateLimit-Limit"))
+	require.Equal(t, "999999", p.ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Remaining"), "the others as -limits says")
+	p.ok(t, "POST", "/business/prospects/search", `{"filters":{},"size":10}`)
+	require.EqualValues(t, 20, p.control(t, "GET", "ledger", "").body["balance"])
+
+	for _, args := range [][]string{
+		{"-limit", "search"},
+		{"-limit", "search=5"},
+		{"-limit", "nobody=1/1"},
+		{"-limit", "search=-1/1"},
+		{"-price", "lists.list=1"},
+		{"-price", "search.prospects=x"},
+		{"-price", "search.prospects=-1"},
+		{"-route", "agents.pause"},
+		{"-route", "lists.list=GET /x"},
+		{"-route", "agents.pause=POST /x"},
+		{"-route", "agents.pause=POST /a/{agentId}", "-route", "contacts.timeline=POST /a/{agentId}"},
+		{"-state", filepath.Join(t.TempDir(), "no", "state.json")},
+	} {
+		var stderr lockedBuffer
+		require.Equal(t, cli.Failed, run(t.Context(), args, io.Discard, &stderr), args)
+		require.Contains(t, stderr.String(), args[0])
+	}
+}
+
+func TestFlagsShapeTheSandbox(t *testing.T) {
+	t.Run("credits", func(t *testing.T) {
+		require.EqualValues(t, 7, start(t, "-credits", "7").Credits)
+		require.EqualValues(t, 5_000, start(t).Credits)
+	})
+	t.Run("limits", func(t *testing.T) {
+		require.Equal(t, "120", start(t).ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Limit"))
+		raised := start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header
+		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and still told")
+	})
+	t.Run("strict", func(t *testing.T) {
+		a, err := start(t, "-strict").api(t, "GET", "/business/credits", "")
+		require.NoError(t, err)
+		require.Equal(t, http.StatusNotImplemented, a.StatusCode)
+	})
+	t.Run("seed number", func(t *testing.T) {
+		one, two := start(t), start(t, "-seed-number", "2")
+		require.NotEqual(t, one.Lists[0].ID, two.Lists[0].ID)
+		require.Equal(t, one.Lists, start(t, "-seed-number", "1").Lists)
+	})
+	t.Run("empty", func(t *testing.T) {
+		require.Empty(t, start(t, "-seed", "empty").Lists)
+	})
+	t.Run("latency", func(t *testing.T) {
+		p := start(t, "-clock", "manual:2030-01-01T00:00:00Z", "-latency", "1m")
+		p.ok(t, "GET", "/business/me", "")
+		require.Equal(t, "2030-01-01T00:01:00Z", p.control(t, "GET", "clock", "").body["now"], "the wait moved the clock")
+	})
+}
+
+func TestUsage(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "state.json")
+	require.NoError(t, os.WriteFile(file, []byte(`{"format":9}`), 0o600))
+	for name, tc := range map[string]struct {
+		args []string
+		want string
+	}{
+		"unknown flag":   {[]string{"-adr", "x"}, "-adr"},
+		"argument":       {[]string{"serve"}, `"serve"`},
+		"address":        {[]string{"-addr", "8080"}, "-addr"},
+		"remote":         {[]string{"-addr", "0.0.0.0:0"}, "-allow-remote"},
+		"all interfaces": {[]string{"-addr", ":0"}, "-allow-remote"},
+		"name":           {[]string{"-addr", "sandbox.example:0"}, "-allow-remote"},
+		"limits":         {[]string{"-limits", "maybe"}, "on or off"},
+		"credits":        {[]string{"-credits", "many"}, "-credits"},
+		"latency":        {[]string{"-latency", "-1s"}, "negative"},
+		"clock":          {[]string{"-clock", "sundial"}, "manual"},
+		"clock time":     {[]string{"-clock", "manual:noon"}, "2026-01-31T09:00:00Z"},
+		"clock factor":   {[]string{"-clock", "x0"}, "above 0"},
+		"seed":           {[]string{"-seed", "medium"}, "large:N"},
+		"seed rows":      {[]string{"-seed", "large:all"}, "rows"},
+		"seed file":      {[]string{"-seed", file}, "format 9"},
+		"state file":     {[]string{"-state", file}, "format 9"},
+		"fault":          {[]string{"-fault", "lists.rows:status=418"}, "status=418"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var stdout, stderr bytes.Buffer
+			require.Equal(t, cli.Failed, run(t.Context(), tc.args, &stdout, &stderr))
+			require.Contains(t, stderr.String(), tc.want)
+			require.Equal(t, 1, strings.Count(stderr.String(), "\n"), "one line: %s", stderr.String())
+			require.Empty(t, stdout.String())
+		})
+	}
+}
+
+func TestHelp(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, cli.OK, run(t.Context(), []string{"-help"}, &stdout, &stderr))
+	require.Empty(t, stderr.String())
+	for _, want := range []string{"-addr", "-fault", "drop-after", "-allow-remote"} {
+		require.Contains(t, stdout.String(), want)
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	p := start(t)
+	addr := strings.TrimSuffix(strings.TrimPrefix(p.BaseURL, "http://"), "/api/v1")
+	var stderr bytes.Buffer
+	require.Equal(t, cli.Failed, run(t.Context(), []string{"-addr", addr}, io.Discard, &stderr))
+	_, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr)
+	require.Error(t, err)
+	require.Contains(t, stderr.String(), err.Error(), "each system has its own words")
+}
+
+func TestManualClockStartsBehindTheState(t *testing.T) {
+	for name, ws := range map[string]sandbox.Workspace{
+		"list":     {Lists: []sandbox.List{{Name: "later", CreatedAt: date(2040)}}},
+		"campaign": {Campaigns: []sandbox.Campaign{{Name: "later", CreatedAt: date(2040)}}},
+		"agent":    {Agents: []sandbox.Agent{{Name: "later", BeganAt: date(2040)}}},
+	} {
+		state := sandbox.State{Workspaces: []sandbox.Workspace{ws}}
+		for _, tc := range []struct {
+			clock string
+			want  int
+		}{{"manual:2041-01-01T00:00:00Z", 2041}, {"manual:2030-01-01T00:00:00Z", 2040}} {
+			clock, err := config{clock: tc.clock}.newClock(state)
+			require.NoError(t, err)
+			require.Equal(t, date(tc.want), clock.Now(), name)
+		}
+	}
+}

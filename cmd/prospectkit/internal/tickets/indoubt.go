@@ -1,0 +1,130 @@
+package tickets
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/journal"
+)
+
+const inDoubtHelp = `Lists the calls of a journal whose outcome is unknown: they were sent, and may have happened. It works beside a running program,
+and changes nothing. Calls that the program is making right now are among them.
+`
+
+type inDoubt struct {
+	file
+
+	json bool
+}
+
+func newInDoubt() cli.Command {
+	c := &inDoubt{}
+	return cli.Command{
+		Name: "in-doubt", Summary: "list the calls of a journal whose outcome is unknown", Help: inDoubtHelp,
+		Flags: func(flags *flag.FlagSet) {
+			c.flags(flags)
+			flags.BoolVar(&c.json, "json", false, "write one JSON object, for programs")
+		},
+		Run: c.run,
+	}
+}
+
+// doubt is a call in doubt.
+type doubt struct {
+	Ticket journal.Ticket `json:"ticket"`
+	Ended  time.Time      `json:"ended,omitzero"`
+	Known  string         `json:"known"`
+	Tells  string         `json:"tells,omitempty"` // what shows the outcome
+	Next   string         `json:"next"`            // resolve or settle
+}
+
+func (c *inDoubt) run(ctx context.Context, std cli.Std, _ []string) (int, error) {
+	all := []doubt{}
+	err := c.entries(ctx, std, func(e journal.Entry) {
+		if e.Outcome == journal.Unknown {
+			all = append(all, doubtOf(ctx, e))
+		}
+	})
+	slices.SortStableFunc(all, func(a, b doubt) int { return a.Ticket.FirstSent.Compare(b.Ticket.FirstSent) })
+	var out strings.Builder
+	switch {
+	case err != nil && len(all) == 0:
+		return 0, err
+	case c.json:
+		enc := json.NewEncoder(&out)
+		enc.SetEscapeHTML(false)
+		enc.SetIndent("", "  ")
+		err = errors.Join(err, enc.Encode(map[string]any{"inDoubt": all}))
+	default:
+		c.text(&out, all)
+	}
+	_, failed := fmt.Fprint(std.Out, out.String())
+	if err = errors.Join(err, failed); err != nil || len(all) == 0 {
+		return cli.OK, err
+	}
+	return cli.InDoubt, nil
+}
+
+func (c *inDoubt) text(out *strings.Builder, all []doubt) {
+	if len(all) == 0 {
+		fmt.Fprintln(out, "Nothing is in doubt.")
+		return
+	}
+	fmt.Fprintf(out, "In doubt: %s.\n", cli.Number(len(all), "call"))
+	for _, d := range all {
+		id := cli.Printable(d.Ticket.ID)
+		fmt.Fprintf(out, "\n%s  %s  %s\n", id, cli.Printable(d.Ticket.Op), at(d.Ticket.LastSent))
+		if about := subject(d.Ticket); about != "" {
+			fmt.Fprintf(out, "  call:  %s\n", about)
+		}
+		fmt.Fprintf(out, "  known: %s\n", d.Known)
+		over := "-journal " + cli.Quoted(c.path)
+		if d.Next == "resolve" {
+			fmt.Fprintf(out, "  next:  prospectkit resolve %s %s\n", id, over)
+			continue
+		}
+		fmt.Fprintf(out, "  look:  %s\n  next:  prospectkit settle %s applied|not-applied -by NAME -because TEXT %s\n", d.Tells, id, over)
+	}
+}
+
+func doubtOf(ctx context.Context, e journal.Entry) doubt {
+	d := doubt{Ticket: e.Ticket, Ended: e.Ended, Known: "no outcome was noted: the program was killed, or is still making the call", Next: "resolve"}
+	if !e.Ended.IsZero() {
+		d.Known = "it ended " + at(e.Ended) + ", and no response proved its outcome"
+	}
+	if r := unreadable(ctx, e.Ticket); r != nil {
+		d.Tells, d.Next = r.Note, "settle"
+	}
+	return d
+}
+
+// unreadable returns why no read shows the outcome of a call, or nil if one may. It asks the library, which says so before it sends
+// anything.
+func unreadable(ctx context.Context, t journal.Ticket) *prospectkit.Resolution {
+	client, err := prospectkit.New("https://service.invalid/api/v1", "none", prospectkit.WithTransport(nowhere{}), prospectkit.WithRetry(prospectkit.NoRetry))
+	if err != nil {
+		return nil
+	}
+	t.Service, t.Workspace = client.BaseURL(), ""
+	r, err := client.Resolve(ctx, t)
+	if err != nil || r.Verdict != prospectkit.VerdictUnknowable {
+		return nil
+	}
+	return r
+}
+
+// nowhere sends nothing.
+type nowhere struct{}
+
+func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {
+	return nil, errors.New("this request is not sent")
+}

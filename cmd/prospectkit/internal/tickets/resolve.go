@@ -1,0 +1,155 @@
+package tickets
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/cmd/prospectkit/internal/service"
+	"example.com/prospectkit/journal"
+)
+
+const resolveHelp = `Reads from the service whether the calls of a journal that are in doubt have happened, or one of them, and settles those for which
+that is certain. It only reads: it sends no call again, changes nothing and spends no credits. It waits up to ten seconds for a
+program that has the journal open.
+
+` + service.Variables + `
+Use a key of the workspace in which the call was made: in another one, what it made is not there. Each ticket takes up to 10 s, and 65 s
+if the call was about an agent.
+`
+
+type resolve struct {
+	file
+	service.Access
+
+	workspace string
+	opts      []prospectkit.ClientOption
+	done, all int
+}
+
+func newResolve(opts []prospectkit.ClientOption) cli.Command {
+	c := &resolve{opts: opts}
+	return cli.Command{
+		Name: "resolve", Args: "[TICKET]", Summary: "read whether calls in doubt have happened, and settle what is certain", Help: resolveHelp, HelpEnd: helpEnd,
+		Flags: func(flags *flag.FlagSet) {
+			c.flags(flags)
+			c.Flags(flags)
+			flags.StringVar(&c.workspace, "workspace", "", "the `name` that the program gives to the workspace of the key, with WithWorkspace")
+		},
+		Run: c.run,
+	}
+}
+
+func (c *resolve) run(ctx context.Context, std cli.Std, args []string) (status int, err error) {
+	if _, _, err := c.Credentials(std); err != nil {
+		return 0, err
+	}
+	j, err := c.open(ctx, std)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	opts := append([]prospectkit.ClientOption{prospectkit.WithJournal(j)}, c.opts...)
+	if c.workspace != "" {
+		opts = append(opts, prospectkit.WithWorkspace(c.workspace))
+	}
+	client, err := c.Client(std, opts...)
+	if err != nil {
+		return 0, err
+	}
+	defer client.Close()
+	var asked []journal.Ticket
+	for t, err := range j.InDoubt(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		if len(args) == 0 || t.ID == args[0] {
+			asked = append(asked, t)
+		}
+	}
+	if len(asked) == 0 {
+		return cli.OK, c.nothing(ctx, std, args)
+	}
+	ctx, cancel := c.Bounded(ctx)
+	defer cancel()
+	return c.each(ctx, std, client, asked)
+}
+
+// nothing says that nothing is in doubt. It is an error if there is no such ticket.
+func (c *resolve) nothing(ctx context.Context, std cli.Std, args []string) error {
+	text := "Nothing is in doubt."
+	if len(args) > 0 {
+		var err error
+		if text, err = c.notInDoubt(ctx, std, args[0]); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintln(std.Out, text)
+	return err
+}
+
+// each resolves tickets, and goes on after the failure of one unless the next would fail likewise.
+func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Client, tickets []journal.Ticket) (status int, err error) {
+	c.all = len(tickets)
+	for _, t := range tickets {
+		id := cli.Printable(t.ID)
+		stop := cli.Progress(std.Err, func() string {
+			return fmt.Sprintf("%s: %d of %s, %s%s", id, c.done+1, cli.Number(c.all, "ticket"), c.Requests(), c.Waiting())
+		})
+		settled, text, failed := c.one(ctx, client, t)
+		stop()
+		if !settled && failed == nil {
+			failed = ctx.Err() // it was stopped before it was certain
+		}
+		c.done++
+		if failed != nil {
+			failed = fmt.Errorf("%s %s: %w", id, cli.Printable(t.Op), service.Explain(failed))
+			err = errors.Join(err, failed)
+			if !passes(failed) {
+				return 0, err
+			}
+			continue
+		}
+		if !settled {
+			status = cli.InDoubt
+		}
+		fmt.Fprintf(std.Out, "%s  %s  %s\n  %s\n", id, cli.Printable(t.Op), at(t.LastSent), text)
+		if settled {
+			fmt.Fprint(std.Out, reserved(t))
+		}
+	}
+	return status, err
+}
+
+// one resolves one ticket.
+func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal.Ticket) (settled bool, text string, err error) {
+	if t.Service != client.BaseURL() || t.Workspace != c.workspace {
+		of := cli.Printable(t.Service)
+		if t.Workspace != "" {
+			of += ", workspace " + cli.Printable(t.Workspace)
+		}
+		return false, "still in doubt: not asked, because it is a call to another service or workspace: " + of + " (-workspace names that of the key)", nil
+	}
+	r, err := client.Resolve(ctx, t)
+	switch {
+	case err != nil:
+		return false, "", err
+	case r.Verdict == prospectkit.VerdictHappened:
+		return true, r.String() + ". Settled as applied.", nil
+	case r.Verdict == prospectkit.VerdictNotSeen && r.Final:
+		return true, r.String() + ". Settled as not applied.", nil
+	case r.Verdict == prospectkit.VerdictNotSeen:
+		return false, r.String() + ". Still in doubt: it may still show. Resolve it again later.", nil
+	}
+	return false, r.String() + ". Still in doubt: look yourself, and settle it.", nil
+}
+
+// passes reports whether another ticket may be resolved although one could not.
+func passes(err error) bool {
+	e, ok := errors.AsType[*prospectkit.Error](err)
+	return ok && e.Status >= 400 && e.Status < 500 && e.Status != http.StatusUnauthorized && e.Status != http.StatusTooManyRequests
+}

@@ -1,0 +1,133 @@
+// Package tickets has the commands that show and settle what a crash left in doubt, over a journal file. See docs/durability.md.
+package tickets
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/journal"
+)
+
+const (
+	patience = 10 * time.Second // for the program that has the journal open
+	pause    = 100 * time.Millisecond
+)
+
+const helpEnd = `
+Run it as the user whose program writes the journal: its file then still belongs to that user.
+`
+
+// New returns the commands, with options for the client of resolve.
+func New(opts ...prospectkit.ClientOption) []cli.Command {
+	return []cli.Command{newInDoubt(), newResolve(opts), newSettle()}
+}
+
+// file is the journal of a command.
+type file struct{ path string }
+
+func (f *file) flags(flags *flag.FlagSet) {
+	flags.StringVar(&f.path, "journal", "", "the journal `file` of the program")
+}
+
+// there reports whether there is a journal: a mistyped path must not make one.
+func (f *file) there() error {
+	if f.path == "" {
+		return cli.Usage("-journal is missing: say which file")
+	}
+	_, err := os.Stat(f.path)
+	return err
+}
+
+// entries reads the journal without its lock, and passes each entry on.
+func (f *file) entries(ctx context.Context, std cli.Std, each func(journal.Entry)) error {
+	if err := f.there(); err != nil {
+		return err
+	}
+	defer cli.Progress(std.Err, func() string { return "reading the journal" })()
+	for e, err := range journal.Read(f.path) {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
+			return err
+		}
+		each(e)
+	}
+	return nil
+}
+
+// open opens the journal, and waits for the program that has it open.
+func (f *file) open(ctx context.Context, std cli.Std) (*journal.FileJournal, error) {
+	if err := f.there(); err != nil {
+		return nil, err
+	}
+	defer cli.Progress(std.Err, func() string { return "waiting for the program that has the journal open" })()
+	for end := time.Now().Add(patience); ; {
+		j, err := journal.File(f.path)
+		switch {
+		case !errors.Is(err, journal.ErrLocked):
+			return j, err
+		case time.Now().After(end):
+			return nil, fmt.Errorf("a program has %s open, and still had it after %s: stop it, or let it settle its tickets itself", f.path, patience)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.New("stopped")
+		case <-time.After(pause):
+		}
+	}
+}
+
+// notInDoubt says why a ticket cannot be settled.
+func (f *file) notInDoubt(ctx context.Context, std cli.Std, id string) (settled string, err error) {
+	err = f.entries(ctx, std, func(e journal.Entry) {
+		if e.Ticket.ID == id && e.Outcome != journal.Unknown {
+			settled = fmt.Sprintf("%s is settled as %s since %s%s", id, e.Outcome, at(e.Ended), who(e))
+		}
+	})
+	if err == nil && settled == "" {
+		err = fmt.Errorf("%s has no ticket %s", f.path, cli.Printable(id))
+	}
+	return settled, err
+}
+
+func who(e journal.Entry) string {
+	if e.By == "" {
+		return ""
+	}
+	return fmt.Sprintf(", by %s: %s", cli.Printable(e.By), cli.Printable(e.Because))
+}
+
+func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
+
+// subject is what the call was about.
+func subject(t journal.Ticket) string {
+	var parts []string
+	for _, part := range [][2]string{
+		{"", strings.Join(t.IDs, " ")},
+		{"name ", t.Lookup.Name},
+		{"kind ", t.Lookup.Kind},
+		{"folder ", t.Lookup.FolderID},
+		{"workspace ", t.Workspace},
+		{"by ", t.Actor},
+	} {
+		if part[1] != "" {
+			parts = append(parts, part[0]+cli.Printable(part[1]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// reserved is what to say about the credits of a call that was settled here: its spend guard is not.
+func reserved(t journal.Ticket) string {
+	if o, ok := catalogue.ByName(t.Op); ok && o.Spends == catalogue.EffectNo {
+		return ""
+	}
+	return "  If the program has a spend guard, the reservation of this ID still counts: guard.Commit or guard.Release ends it.\n"
+}

@@ -1,0 +1,379 @@
+package tickets_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/cmd/prospectkit/internal/tickets"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// asHolder makes the test binary a program that has a journal open until its standard input ends.
+const asHolder = "PROSPECTKIT_TEST_HOLDS"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(asHolder); path != "" {
+		j, err := journal.File(path)
+		if err != nil {
+			panic(err)
+		}
+		_, _ = os.Stdout.WriteString("open\n")
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		_ = j.Close()
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// folder is removed at the end, except on Wine, which cannot.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "tickets") //nolint:usetesting // TempDir fails the test if it cannot remove the folder
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// run runs a command in this process. Its client has a transport, and the variables of a sandbox, if there is one.
+func run(ctx context.Context, sb *sandbox.Sandbox, args ...string) (status int, stdout, stderr string) {
+	var out, complaints bytes.Buffer
+	std := cli.Std{Out: &out, Err: &complaints, Getenv: func(string) string { return "" }}
+	var opts []prospectkit.ClientOption
+	if sb != nil {
+		opts = append(opts, prospectkit.WithTransport(sb.Transport()))
+		std.Getenv = func(name string) string {
+			return map[string]string{prospectkit.EnvBaseURL: sb.BaseURL(), prospectkit.EnvToken: sb.Token()}[name]
+		}
+	}
+	status = cli.Main(ctx, std, tickets.New(opts...), args)
+	return status, out.String(), complaints.String()
+}
+
+// left is a journal that a program has left behind.
+func left(t *testing.T, all ...journal.Ticket) (path string) {
+	t.Helper()
+	path = filepath.Join(folder(t), "writes.journal")
+	j, err := journal.File(path)
+	require.NoError(t, err)
+	for _, ticket := range all {
+		ticket.Version = journal.Version
+		require.NoError(t, j.Sending(t.Context(), ticket))
+	}
+	require.NoError(t, j.Close())
+	return path
+}
+
+func outcomes(t *testing.T, path string) map[string]journal.Outcome {
+	t.Helper()
+	all := map[string]journal.Outcome{}
+	for e, err := range journal.Read(path) {
+		require.NoError(t, err)
+		all[e.Ticket.ID] = e.Outcome
+	}
+	return all
+}
+
+var sent = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+
+const id = "65f0c0ffee65f0c0ffee65f1"
+
+func push(ticket string) journal.Ticket {
+	return journal.Ticket{ID: ticket, Op: "lists.crm-push", IDs: []string{id}, Service: "https://service.test/api/v1", FirstSent: sent, LastSent: sent}
+}
+
+// What a person reads. The file was written before settlements had names.
+func TestInDoubt(t *testing.T) {
+	path := filepath.Join(folder(t), "writes.journal")
+	old, err := os.ReadFile("../../../../journal/testdata/before-settle.journal")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, old, 0o600))
+	for golden, args := range map[string][]string{"in-doubt.txt": {"in-doubt", "-journal", path}, "in-doubt.json": {"in-doubt", "-json", "-journal", path}} {
+		status, out, complaints := run(t.Context(), nil, args...)
+		require.Equal(t, cli.InDoubt, status)
+		require.Empty(t, complaints)
+		out = strings.ReplaceAll(out, cli.Quoted(path), "writes.journal")
+		golden = filepath.Join("testdata", golden)
+		if *update {
+			require.NoError(t, os.WriteFile(golden, []byte(out), 0o600))
+		}
+		want, err := os.ReadFile(golden)
+		require.NoError(t, err)
+		require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), out)
+	}
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, old, after)
+
+	path = left(t)
+	status, out, _ := run(t.Context(), nil, "in-doubt", "-journal", path)
+	require.Equal(t, cli.OK, status)
+	require.Equal(t, "Nothing is in doubt.\n", out)
+	status, out, _ = run(t.Context(), nil, "in-doubt", "-json", "-journal", path)
+	require.Equal(t, cli.OK, status)
+	require.JSONEq(t, `{"inDoubt": []}`, out)
+}
+
+// A ticket that the service or a program wrote does not change the terminal.
+func TestInDoubt_PrintsText(t *testing.T) {
+	evil := push("\x1b[2J")
+	evil.Actor, evil.Op = "a\nIn doubt: nothing", "x\x1b]0;"
+	_, out, _ := run(t.Context(), nil, "in-doubt", "-journal", left(t, evil))
+	require.NotContains(t, out, "\x1b")
+	require.NotContains(t, out, "\nIn doubt: nothing")
+}
+
+func TestInDoubt_Damaged(t *testing.T) {
+	path := left(t, push("a"), push("b"))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	text[bytes.LastIndex(text, []byte("sending"))] ^= 1
+	require.NoError(t, os.WriteFile(path, text, 0o600))
+	status, out, complaints := run(t.Context(), nil, "in-doubt", "-journal", path)
+	require.Equal(t, cli.Failed, status)
+	require.Contains(t, out, "\na  lists.crm-push", "what could be read")
+	require.Contains(t, complaints, "damaged")
+}
+
+// A program has the journal open in another process. in-doubt reads beside it. The others wait ten seconds, in vain.
+func TestLocked(t *testing.T) {
+	path := left(t, push("a"))
+	holder := exec.CommandContext(t.Context(), os.Args[0])
+	holder.Env = append(os.Environ(), asHolder+"="+path)
+	stdin, err := holder.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := holder.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, holder.Start())
+	_, err = stdout.Read(make([]byte, 5)) // it is open
+	require.NoError(t, err)
+
+	status, _, _ := run(t.Context(), nil, "in-doubt", "-journal", path)
+	require.Equal(t, cli.InDoubt, status)
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		for _, args := range [][]string{{"resolve"}, {"settle", "a", "applied", "-by", "maria", "-because", "x"}} {
+			began := time.Now()
+			status, _, complaints := run(t.Context(), sb, append(args, "-journal", path)...)
+			require.Equal(t, cli.Failed, status)
+			require.Contains(t, complaints, "a program has "+path+" open, and still had it after 10s")
+			require.GreaterOrEqual(t, time.Since(began), 10*time.Second)
+			require.Less(t, time.Since(began), 11*time.Second)
+		}
+		require.Empty(t, sb.Journal())
+	})
+	require.NoError(t, stdin.Close())
+	require.NoError(t, holder.Wait())
+	status, _, _ = run(t.Context(), nil, "settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path)
+	require.Equal(t, cli.OK, status)
+}
+
+// A program that ends within ten seconds is waited for. A person may stop the wait.
+func TestLocked_Waits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		path := left(t, push("a"))
+		j, err := journal.File(path)
+		require.NoError(t, err)
+		ctx, stop := context.WithTimeout(t.Context(), time.Second)
+		defer stop()
+		status, _, complaints := run(ctx, nil, "settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path)
+		require.Equal(t, cli.Failed, status)
+		require.Equal(t, "prospectkit settle: stopped\n", complaints)
+
+		time.AfterFunc(9*time.Second, func() { _ = j.Close() })
+		status, _, complaints = run(t.Context(), nil, "settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path)
+		require.Equal(t, cli.OK, status, complaints)
+	})
+}
+
+func TestSettle(t *testing.T) {
+	path := left(t, push("a"), push("b"))
+	status, out, complaints := run(t.Context(), nil, "settle", "a", "not-applied", "-by", " maria ", "-because", "it is not in the CRM", "-journal", path)
+	require.Equal(t, cli.OK, status, complaints)
+	require.Equal(t, "a  lists.crm-push: not applied, by maria: it is not in the CRM\n", out)
+	for e, err := range journal.Read(path) {
+		require.NoError(t, err)
+		if e.Ticket.ID == "a" {
+			require.Equal(t, []any{journal.NotApplied, "maria", "it is not in the CRM"}, []any{e.Outcome, e.By, e.Because})
+		}
+	}
+	require.Equal(t, journal.Unknown, outcomes(t, path)["b"])
+
+	as := func(args ...string) []string {
+		return append([]string{"settle", "-by", "paul", "-because", "x", "-journal", path}, args...)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{as("a", "applied"), "a is settled as not applied since "},
+		{as("a", "applied"), ", by maria: it is not in the CRM\n"},
+		{as("c", "applied"), path + " has no ticket c\n"},
+		{as("b", "perhaps"), `"perhaps" is neither applied nor not-applied`},
+		{as("b"), "applied|not-applied is missing (prospectkit help settle shows the flags)"},
+		{as(), "TICKET is missing"},
+		{as("b", "applied", "c"), `"c" is not expected`},
+		{[]string{"settle", "b", "applied", "-by", "paul", "-journal", path}, "-because is missing"},
+		{[]string{"settle", "b", "applied", "-by", " ", "-because", "x", "-journal", path}, "-by is missing"},
+		{[]string{"settle", "b", "applied", "-by", "paul", "-because", "x"}, "-journal is missing"},
+		{[]string{"in-doubt"}, "-journal is missing"},
+		{[]string{"in-doubt", "-token", "x"}, "flag provided but not defined: -token"},
+	} {
+		status, out, complaints := run(t.Context(), nil, c.args...)
+		require.Equal(t, cli.Failed, status, "%q", c.args)
+		require.Empty(t, out)
+		require.Contains(t, complaints, c.want)
+	}
+	require.Equal(t, map[string]journal.Outcome{"a": journal.NotApplied, "b": journal.Unknown}, outcomes(t, path))
+
+	missing := path + ".none"
+	_, err := os.Stat(missing)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	status, _, complaints = run(t.Context(), nil, "settle", "b", "applied", "-by", "paul", "-because", "x", "-journal", missing)
+	require.Equal(t, cli.Failed, status)
+	require.Contains(t, complaints, errors.Unwrap(err).Error())
+	require.NoFileExists(t, missing, "a mistyped path makes no journal")
+}
+
+// A spend guard has books of its own.
+func TestSettle_Reserved(t *testing.T) {
+	paid := push("a")
+	paid.Op = "search.prospects"
+	_, out, _ := run(t.Context(), nil, "settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", left(t, paid))
+	require.Contains(t, out, "guard.Commit or guard.Release")
+}
+
+// call is a ticket of a call to a sandbox.
+func call(sb *sandbox.Sandbox, ticket, op string, ids ...string) journal.Ticket {
+	at := time.Now().Add(-time.Hour)
+	return journal.Ticket{ID: ticket, Op: op, IDs: ids, Service: sb.BaseURL(), FirstSent: at, LastSent: at}
+}
+
+// Each verdict, and what is settled by it. Only reads are sent.
+func TestResolve(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		state := fixture.Small(1)
+		sb := sandbox.New(t, sandbox.Seed(state))
+		var waiting string
+		for _, c := range state.Workspaces[0].Campaigns {
+			if c.Status == "draft" {
+				waiting = c.ID
+			}
+		}
+		require.NotEmpty(t, waiting)
+		created, missing, foreign := call(sb, "created", "lists.create"), call(sb, "missing", "lists.create"), call(sb, "foreign", "lists.create")
+		created.FirstSent = created.FirstSent.AddDate(-20, 0, 0)
+		created.Lookup = journal.Lookup{Name: sb.Lists()[0].Name, Kind: sb.Lists()[0].EntityType}
+		missing.Lookup, foreign.Lookup = journal.Lookup{Name: "Nobody's", Kind: sb.Lists()[0].EntityType}, created.Lookup
+		foreign.Workspace = "acme"
+		path := left(t, created, missing, foreign, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
+
+		status, out, complaints := run(t.Context(), sb, "resolve", "-journal", path)
+		require.Equal(t, cli.InDoubt, status, complaints)
+		require.Empty(t, complaints)
+		for _, want := range []string{
+			"happened: ", ". Settled as applied.\n", "not seen: ", ". Settled as not applied.\n", "Still in doubt: it may still show.",
+			"unknowable: no documented read shows it: look in the CRM. Still in doubt: look yourself, and settle it.\n",
+			"not asked, because it is a call to another service or workspace: " + sb.BaseURL() + ", workspace acme",
+		} {
+			require.Contains(t, out, want)
+		}
+		require.Equal(t, map[string]journal.Outcome{
+			"created": journal.Applied, "missing": journal.NotApplied, "foreign": journal.Unknown, "pushed": journal.Unknown, "approved": journal.Unknown,
+		}, outcomes(t, path))
+		for _, request := range sb.Journal() {
+			require.Equal(t, http.MethodGet, request.Method)
+		}
+
+		status, out, _ = run(t.Context(), sb, "resolve", "created", "-journal", path)
+		require.Equal(t, cli.OK, status)
+		require.Contains(t, out, "created is settled as applied since ")
+		status, _, complaints = run(t.Context(), sb, "resolve", "other", "-journal", path)
+		require.Equal(t, cli.Failed, status)
+		require.Contains(t, complaints, "has no ticket other")
+		status, _, _ = run(t.Context(), sb, "resolve", "-journal", path, "foreign", "-workspace", "acme")
+		require.Equal(t, cli.OK, status)
+		require.Equal(t, journal.Applied, outcomes(t, path)["foreign"])
+		status, out, _ = run(t.Context(), sb, "resolve", "-journal", left(t))
+		require.Equal(t, cli.OK, status)
+		require.Equal(t, "Nothing is in doubt.\n", out)
+	})
+}
+
+// The failure of one ticket does not hide the others, unless they would fail likewise. What failed stays in doubt.
+func TestResolve_Fails(t *testing.T) {
+	for name, c := range map[string]struct {
+		fault    []sandbox.FaultOption
+		want     string
+		requests int // for the lists
+	}{
+		"scope":    {[]sandbox.FaultOption{sandbox.Status(403, "INSUFFICIENT_SCOPE")}, "created lists.create: the key may not do this: create a key with the scope lists, or with full access (status 403, ", 2},
+		"rejected": {[]sandbox.FaultOption{sandbox.Status(401, "UNAUTHORIZED")}, "created lists.create: the service does not accept the key", 1},
+		"broken":   {[]sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR")}, "created lists.create: the service failed: try again later", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := sandbox.New(t)
+				sb.Fail("lists.list", append(c.fault, sandbox.Always())...)
+				created, again := call(sb, "created", "lists.create"), call(sb, "again", "lists.create")
+				created.Lookup, again.Lookup = journal.Lookup{Name: "Berlin"}, journal.Lookup{Name: "Paris"}
+				path := left(t, created, again)
+				status, _, complaints := run(t.Context(), sb, "resolve", "-journal", path)
+				require.Equal(t, cli.Failed, status)
+				require.Contains(t, complaints, c.want)
+				require.Equal(t, c.requests, sb.Calls("lists.list"))
+				require.Equal(t, map[string]journal.Outcome{"created": journal.Unknown, "again": journal.Unknown}, outcomes(t, path))
+			})
+		})
+	}
+}
+
+// Stopped before a verdict is certain, the command says so.
+func TestResolve_Stopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		fresh := call(sb, "fresh", "lists.create")
+		fresh.LastSent, fresh.Lookup = time.Now(), journal.Lookup{Name: "Berlin"}
+		path := left(t, fresh)
+		ctx, stop := context.WithCancel(t.Context())
+		time.AfterFunc(2*time.Second, stop)
+		status, out, complaints := run(ctx, sb, "resolve", "-journal", path)
+		require.Equal(t, cli.Failed, status)
+		require.Equal(t, "prospectkit resolve: fresh lists.create: stopped\n", complaints)
+		require.Empty(t, out)
+		status, out, _ = run(t.Context(), sb, "resolve", "-timeout", "2s", "-journal", path)
+		require.Equal(t, cli.InDoubt, status)
+		require.Contains(t, out, "not seen: looked for the list of that name")
+		require.Equal(t, journal.Unknown, outcomes(t, path)["fresh"])
+	})
+}
+
+// Without a key nothing is asked, and the journal is not opened.
+func TestResolve_CannotRun(t *testing.T) {
+	path := left(t, push("a"))
+	j, err := journal.File(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, j.Close()) }()
+	status, _, complaints := run(t.Context(), nil, "resolve", "-journal", path)
+	require.Equal(t, cli.Failed, status)
+	require.Contains(t, complaints, "the variable PROSPECTKIT_BASE_URL is not set")
+}

@@ -1,0 +1,144 @@
+package journal
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var found = Settlement{Outcome: Applied, By: "maria", Because: "it is in the CRM"}
+
+// entriesOf are the entries of a file by their IDs.
+func entriesOf(t *testing.T, path string) map[string]Entry {
+	t.Helper()
+	entries := map[string]Entry{}
+	for e, err := range Read(path) {
+		require.NoError(t, err)
+		entries[e.Ticket.ID] = e
+	}
+	return entries
+}
+
+// A name and a reason stay with the ticket: in the file, after a restart, and in an archive.
+func TestSettle_IsKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := open(t, path)
+	for _, id := range []string{"a", "b"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+		require.NoError(t, j.Ended(t.Context(), id, Unknown))
+	}
+	require.NoError(t, j.Settle(t.Context(), "a", found))
+	require.NoError(t, j.Ended(t.Context(), "b", NotApplied))
+	require.NoError(t, j.Ended(t.Context(), "a", NotApplied), "it is settled")
+	require.NoError(t, j.Close())
+	j = open(t, path)
+	a := entriesOf(t, path)["a"]
+	require.False(t, a.Ended.IsZero())
+	require.Equal(t, Entry{Ticket: ticket("a", 0), Outcome: Applied, Ended: a.Ended, By: "maria", Because: "it is in the CRM"}, a)
+	require.Empty(t, entriesOf(t, path)["b"].By)
+	var archived []Entry
+	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), func(e Entry) error { archived = append(archived, e); return nil }))
+	require.Equal(t, a, archived[0])
+}
+
+// What a crash leaves of the disk right after Settle has the settlement.
+func TestSettle_IsDurable(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/j")
+	require.NoError(t, err)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	require.NoError(t, j.Ended(t.Context(), "a", Unknown))
+	require.NoError(t, j.Settle(t.Context(), "a", found))
+	for _, after := range on.crashes() {
+		require.Equal(t, "maria", byWhom(t, after))
+	}
+}
+
+// A disk that fails leaves the ticket in doubt, or settled as it was said, but an error says so.
+func TestSettle_FailingDisk(t *testing.T) {
+	on := newDisk()
+	j, err := openFile(on, "/d/j")
+	require.NoError(t, err)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	require.NoError(t, j.Ended(t.Context(), "a", Unknown))
+	on.fault = func(_ int, operation string) fault {
+		if operation == "sync" {
+			return fails
+		}
+		return works
+	}
+	require.ErrorIs(t, j.Settle(t.Context(), "a", found), errFull)
+	on.fault = nil
+	require.NoError(t, j.Close())
+	require.Equal(t, "maria", byWhom(t, on), "Close has tried again")
+}
+
+// byWhom is who settled the only ticket of a disk.
+func byWhom(t *testing.T, on *disk) (by string) {
+	t.Helper()
+	for e, err := range readEntries(on, "/d/j", "") {
+		require.NoError(t, err)
+		by = e.By
+	}
+	return by
+}
+
+func TestSettle_Refuses(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	file, memory := open(t, path), new(MemoryJournal)
+	for _, j := range []interface {
+		Journal
+		Settler
+	}{file, memory} {
+		require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+		require.ErrorIs(t, j.Settle(t.Context(), "a", found), ErrNotInDoubt, "it is in progress")
+		require.ErrorIs(t, j.Settle(t.Context(), "b", found), ErrNotInDoubt)
+		require.NoError(t, j.Ended(t.Context(), "a", Unknown))
+		for _, s := range []Settlement{
+			{Outcome: Unknown, By: "maria", Because: "x"},
+			{Outcome: "perhaps", By: "maria", Because: "x"},
+			{Outcome: Applied, Because: "x"},
+			{Outcome: Applied, By: "maria"},
+		} {
+			require.Error(t, j.Settle(t.Context(), "a", s))
+		}
+		done, cancel := context.WithCancel(t.Context())
+		cancel()
+		require.ErrorIs(t, j.Settle(done, "a", found), context.Canceled)
+		require.NoError(t, j.Settle(t.Context(), "a", found))
+		require.ErrorIs(t, j.Settle(t.Context(), "a", found), ErrNotInDoubt, "it is settled")
+	}
+	require.NoError(t, file.Sending(t.Context(), ticket("long", 0)))
+	require.NoError(t, file.Ended(t.Context(), "long", Unknown))
+	long := found
+	long.Because = strings.Repeat("x", maxRecord)
+	require.ErrorContains(t, file.Settle(t.Context(), "long", long), "at most")
+	require.NoError(t, file.Close())
+	require.ErrorIs(t, file.Settle(t.Context(), "long", found), ErrClosed)
+	require.Equal(t, Unknown, entriesOf(t, path)["long"].Outcome)
+}
+
+// A file that was written before settlements had names opens, and takes one.
+func TestSettle_OldFile(t *testing.T) {
+	old, err := os.ReadFile("testdata/before-settle.journal")
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, os.WriteFile(path, old, 0o600))
+	outcomes := func() map[string]string {
+		all := map[string]string{}
+		for id, e := range entriesOf(t, path) {
+			all[id] = strings.TrimSpace(string(e.Outcome) + " " + e.By)
+		}
+		return all
+	}
+	require.Equal(t, map[string]string{"applied": "applied", "rejected": "not applied", "open": "unknown", "killed": "unknown"}, outcomes())
+	j := open(t, path)
+	require.NoError(t, j.Settle(t.Context(), "killed", found))
+	require.NoError(t, j.Close())
+	require.Equal(t, map[string]string{"applied": "applied", "rejected": "not applied", "open": "unknown", "killed": "applied maria"}, outcomes())
+}
