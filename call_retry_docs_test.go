@@ -149,8 +149,8 @@ func TestRetryDocs_Defaults(t *testing.T) {
 		},
 		safetyPage: {
 			fmt.Sprintf("the client assumes %.0f s, for agents %.0f s |", usually, agents), fmt.Sprintf("it looks for %.0f s, or for half of the time", usually),
+			fmt.Sprintf("`Resolve` watches for %.0f s, for agents %.0f s, before", usually, agents),
 		},
-		"docs/durability.md": {fmt.Sprintf("`Resolve` watches for %.0f s, for agents %.0f s, before", usually, agents)},
 		"client.go":          {fmt.Sprintf("// %.0f s, or %.0f s for agents) before a verdict", usually, agents)},
 		"outcome.go":         {fmt.Sprintf("until %.0f s after the call, or %.0f s for agents", usually, agents)},
 		"lists_ensure.go":    {fmt.Sprintf("it looks for the list for %.0f s, or for half of the time", usually)},

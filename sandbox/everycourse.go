@@ -1,19 +1,20 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
-	"testing/synctest"
 	"time"
 
 	"example.com/prospectkit/internal/chance"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/sim"
 )
 
@@ -23,26 +24,23 @@ const (
 	longestStart = 31 * 24 * time.Hour
 )
 
-// course is the way of a program through one plan of failures: its starts, and what it leaves. It is the plan of a simulation with one process.
+// course is the way of a program through one plan of failures: its starts, and what it leaves.
 type course struct {
 	sweep   *sweep
 	sandbox *Sandbox
+	world   *sim.World
+	plan    []sim.Key
 	around  *Run // of the setup and the invariant
+	cancel  context.CancelFunc
 
-	mu        sync.Mutex
-	plan      []planned // still to come
-	instants  []Failure // the requests and marks so far, without a kind
-	caused    []Failure
-	requests  int
-	passed    int     // through the transport of a Run, to the sandbox
-	latest    Failure // request
-	starts    int
-	current   *Run // the last start; nil during the setup and the invariant
-	saved     map[string]string
-	retries   int
-	abandoned bool // a start was stopped or cut off, so its goroutines may be blocked forever
-	problems  []error
-	returned  error // by the last start
+	mu       sync.Mutex
+	passed   int // through the transport of a Run, to the sandbox
+	starts   int
+	retries  int
+	current  *sim.Start // nil during the setup and the invariant
+	saved    map[string]string
+	problems []error
+	returned error // by the last start
 
 	dir      string // in use
 	dirs     []string
@@ -50,12 +48,12 @@ type course struct {
 	journal  []Entry
 }
 
-// try runs the program with the planned failures.
-func (s *sweep) try(plan []planned) *course {
-	c := &course{sweep: s, plan: plan, saved: map[string]string{}, retries: s.retries}
-	w := &sim.World{Plan: c, Unpaced: true}
-	switch problem := w.Run(c.prepare); {
-	case problem == nil || c.abandoned:
+// try runs the program with the failures of a plan.
+func (s *sweep) try(plan []sim.Key) *course {
+	w := &sim.World{Seed: seed, Plan: sim.Chosen{Keys: plan, Possible: s.possible}, Most: mostRequests, Longest: longestStart, Unpaced: true}
+	c := &course{sweep: s, world: w, plan: plan, retries: s.retries, saved: map[string]string{}}
+	switch problem := sim.Bubble(c.run); {
+	case problem == nil || c.broken() || slices.ContainsFunc(c.world.Taken(), (*sim.Turn).Kills): // what waits for the dead waits forever
 	case c.sandbox == nil:
 		c.fail("EveryFailure makes its own bubbles: %w", problem)
 	default:
@@ -64,82 +62,70 @@ func (s *sweep) try(plan []planned) *course {
 	return c
 }
 
-// prepare makes the sandbox, and the process of the program.
-func (c *course) prepare() []*sim.Process {
+// run is the body of the bubble.
+func (c *course) run() {
 	c.sandbox = New(tester{c}, c.sweep.options...)
-	c.around = c.newRun(context.Background())
+	c.around = &Run{Sandbox: c.sandbox, course: c}
+	c.around.ctx, c.cancel = context.WithCancel(chance.With(context.Background(), chance.New(seed, 0)))
+	defer c.clean()
 	if c.sandbox.clock != RealClock() {
 		c.fail("WithClock: EveryFailure has its own virtual time")
 	}
 	if c.sweep.setup != nil {
 		c.ask("setup", func(r *Run) error { c.sweep.setup(r); return nil })
 	}
-	if c.broken() {
-		c.end()
-		return nil
+	p := &sim.Process{Name: "the program", Program: c.start, Starts: mostRequests, Pause: max(c.sweep.pause, 1)}
+	if err := c.world.Run(p); err != nil && !c.broken() {
+		c.fail("%w", err)
 	}
-	return []*sim.Process{{Program: c.start, Again: c.again, Dying: c.keepDir, Limit: longestStart}}
-}
-
-// start runs the program.
-func (c *course) start(s *sim.Start) (err error) {
-	run := c.newRun(s.Context(""))
-	run.start = s
-	c.mu.Lock()
-	c.starts++
-	c.current = run
-	c.mu.Unlock()
-	err = sim.ErrLeft
-	defer func() { run.caught(recover()) }()
-	result := c.sweep.program(run)
-	if n := len(c.instants); n > 0 && c.instants[n-1].Name != "" { // after a last request, StopAfter does the same
-		run.MayStop("its end")
-	}
-	return result
-}
-
-// again reports whether the program is run again, after the end of a start. If not, it judges what the program has left.
-func (c *course) again(stopped bool, err error) (pause time.Duration, again bool) {
-	c.mu.Lock()
-	c.returned = err
-	if stopped {
-		c.returned, c.abandoned = errStopped, true
-	}
-	retry := !stopped && err != nil && c.retries > 0
-	if retry {
-		c.retries--
-	}
-	c.mu.Unlock()
-	if errors.Is(err, sim.ErrEndless) {
-		c.abandoned = true
-		c.fail("the program did not end within 31 days")
-	}
-	synctest.Wait() // for what the program leaves
-	if (stopped || retry) && !c.broken() {
-		return c.sweep.pause, true
-	}
-	c.journal = c.sandbox.Journal()
-	c.check()
-	c.end()
-	return 0, false
-}
-
-var errStopped = errors.New("it was stopped")
-
-// check judges a program that has ended.
-func (c *course) check() {
 	c.mu.Lock()
 	c.current = nil
 	c.mu.Unlock()
+	c.journal = c.sandbox.Journal()
+	c.check()
+}
+
+// start runs the program. An error is one to run it again for.
+func (c *course) start(s *sim.Start) error {
+	run := &Run{Sandbox: c.sandbox, course: c, start: s, ctx: s.Context("")}
+	defer func() {
+		if !s.Alive() {
+			_ = recover() // from a deferred call of a program that was stopped
+		}
+	}()
+	if c.broken() {
+		return nil
+	}
+	c.mu.Lock()
+	c.starts++
+	c.current, c.returned = s, sim.ErrLeft
+	c.mu.Unlock()
+	err := c.sweep.program(run)
+	if steps := c.world.Taken(); len(steps) > 0 && steps[len(steps)-1].Class == marks {
+		run.MayStop("its end") // after a last request, StopAfter does the same
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.returned = err; c.retries == 0 {
+		return nil
+	}
+	c.retries--
+	return err
+}
+
+// check judges a program that has ended.
+func (c *course) check() {
+	failures := c.failures()
 	switch {
 	case c.broken():
-	case c.requests == 0:
+	case !slices.ContainsFunc(c.world.Taken(), func(t *sim.Turn) bool { return t.Class == requests }):
 		c.fail("the program sent no request through the transport of its Run")
 	case c.arrived() > c.passed:
 		c.fail("requests that did not go through the transport of their Run, and so cannot fail: %d", c.arrived()-c.passed)
-	case len(c.plan) > 0:
-		c.fail("request or mark %d was not reached, so the program is not the same in each run", c.plan[0].at)
-	case len(c.caused) == 0 && c.returned != nil:
+	case len(failures) < len(c.plan) && c.sweep.replays: // this is another program
+	case len(failures) < len(c.plan):
+		c.fail("request or mark %d was not reached, so the program is not the same in each run", c.plan[len(failures)].Step)
+	case len(failures) == 0 && c.returned != nil:
 		c.fail("the program fails without any failure: %w", c.returned)
 	case c.sweep.retries > 0 && c.returned != nil:
 		c.fail("the program still returns an error after %d starts: %w", c.starts, c.returned)
@@ -157,30 +143,15 @@ func (c *course) arrived() int {
 
 // ask calls the setup or the invariant. It may leave its goroutine, as FailNow does.
 func (c *course) ask(what string, f func(*Run) error) {
-	err := sim.ErrLeft
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		defer func() { c.around.caught(recover()) }()
-		err = f(c.around)
-	}()
-	<-done
-	if err != nil && !c.broken() {
+	if err := <-c.world.Call(func() error { return f(c.around) }); err != nil && !c.broken() {
 		c.fail("%s: %w", what, err)
 	}
 }
 
-// caught turns a panic into a problem.
-func (r *Run) caught(p any) {
-	if p != nil {
-		r.Errorf("panic: %v\n%s", p, debug.Stack())
-	}
-}
-
-// end leaves nothing behind.
-func (c *course) end() {
-	c.around.cancel()
-	if len(c.caused) > 0 {
+// clean ends the bubble.
+func (c *course) clean() {
+	c.cancel()
+	if len(c.world.Fired()) > 0 {
 		c.sandbox.Clear() // a fault of the setup need not fire in each run
 	}
 	for _, f := range slices.Backward(c.cleanups) {
@@ -196,7 +167,7 @@ func (c *course) verdict() *Break {
 	if !c.broken() {
 		return nil
 	}
-	return &Break{Failures: c.caused, Err: errors.Join(c.problems...), Program: c.returned, Journal: c.journal}
+	return &Break{Failures: c.failures(), Err: errors.Join(c.problems...), Program: c.returned, Journal: c.journal}
 }
 
 func (c *course) broken() bool {
@@ -218,67 +189,54 @@ func (t tester) Helper()                           {}
 func (t tester) Cleanup(f func())                  { t.cleanups = append(t.cleanups, f) }
 func (t tester) Errorf(format string, args ...any) { t.fail(format, args...) }
 
-// newRun makes a Run, whose context ends with that of its start. What a client draws is the same in each run of a program, so that a planned failure
-// is reached.
-func (c *course) newRun(ctx context.Context) *Run {
-	ctx, cancel := context.WithCancel(chance.With(ctx, chance.New(1, uint64(c.starts)))) //nolint:gosec // G115: a count
-	return &Run{Sandbox: c.sandbox, course: c, ctx: ctx, cancel: cancel}
+// steps are the requests and marks so far, with the failures.
+func (c *course) steps() (all []Failure) {
+	var f Failure
+	for _, step := range c.world.Taken() {
+		if f.Name, f.Kind = step.What, ""; step.Class == requests {
+			f.Request++
+			f.Op, f.Path, _ = strings.Cut(step.What, " ")
+			f.Method, f.Path, _ = strings.Cut(f.Path, " ")
+			f.Name = ""
+		}
+		if m := mishapOf(step); m != nil {
+			f.Kind = m.kind
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func (c *course) failures() []Failure {
+	return slices.DeleteFunc(c.steps(), func(f Failure) bool { return f.Kind == "" })
 }
 
 // owner is the start to which something that a run does belongs. A client of the setup belongs to whatever runs.
-func (c *course) owner(r *Run) *Run {
-	if r.start != nil {
-		return r
-	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.current
+func (r *Run) owner() *sim.Start {
+	r.course.mu.Lock()
+	defer r.course.mu.Unlock()
+	return cmp.Or(r.start, r.course.current)
 }
 
-// enter notes a request or mark, and returns the failure that happens there. It does not return to a program that was stopped. Unless the
-// program is stopped before it, the change happens.
-func (c *course) enter(r *Run, what Failure, change func()) FailureKind {
-	locked := func(*sim.Turn) string {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		change()
-		return ""
-	}
-	owner := c.owner(r)
+// step takes a step of the program, unless this is the setup or the invariant. It does not return to a program that was stopped.
+func (r *Run) step(class, what string, do func(*mishap)) {
+	owner := r.owner()
 	if owner == nil {
-		locked(nil)
-		return ""
+		do(nil)
+		return
 	}
-	turn := &sim.Turn{About: what}
-	if owner.start.Take(owner.ctx, turn, locked) != nil {
+	dead := owner.Do(r.ctx, class, what, func(t *sim.Turn) string {
+		if t.Fault != sim.KillWithin {
+			do(mishapOf(t))
+		}
+		if t.Kills() {
+			r.course.keepDir()
+		}
+		return ""
+	})
+	if dead != nil {
 		runtime.Goexit()
 	}
-	return FailureKind(turn.Fault)
-}
-
-// At counts a request or mark, and tells the failure that is planned for it.
-func (c *course) At(t *sim.Turn) sim.Fault {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	what, _ := t.About.(Failure)
-	if what.Name == "" {
-		c.requests++
-		c.latest = what
-	}
-	what.Request, what.Op, what.Method, what.Path = c.requests, c.latest.Op, c.latest.Method, c.latest.Path
-	c.instants = append(c.instants, what)
-	if len(c.plan) > 0 && c.plan[0].at == len(c.instants) {
-		what.Kind = c.plan[0].kind
-		c.plan, c.caused = c.plan[1:], append(c.caused, what)
-	}
-	if len(c.instants) > mostRequests {
-		c.problems = append(c.problems, fmt.Errorf("the program did not end within %d requests and marks", mostRequests))
-		return sim.KillBefore
-	}
-	if what.Kind == StopBefore || what.Kind == StopBetween {
-		return sim.KillBefore
-	}
-	return sim.Fault(what.Kind)
 }
 
 // Transport is how the program reaches the sandbox. Its requests are counted, and one of them fails.
@@ -294,8 +252,8 @@ type counting struct{ run *Run }
 type plantedKey struct{}
 
 // RoundTrip ends the goroutine if the program was stopped, or is stopped now.
-func (t counting) RoundTrip(req *http.Request) (*http.Response, error) {
-	below := t.run.Sandbox.Transport()
+func (t counting) RoundTrip(req *http.Request) (resp *http.Response, err error) {
+	c, below := t.run.course, t.run.Sandbox.Transport()
 	if req.Body != nil {
 		defer req.Body.Close()
 	}
@@ -303,19 +261,15 @@ func (t counting) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL == nil || req.Context().Err() != nil {
 		return below.RoundTrip(req) // it goes nowhere
 	}
-	what := Failure{Method: req.Method, Path: req.URL.Path}
-	o := t.run.Sandbox.route(arrived(req, nil)).op
-	if o != nil {
-		what.Op = o.Name
-	}
-	kind := t.run.course.enter(t.run, what, func() { t.run.course.passed++ })
-	if f := kind.fault(o); f != nil {
-		req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, f))
-	}
-	resp, err := below.RoundTrip(req)
-	if owner := t.run.course.owner(t.run); kind == StopAfter && owner != nil {
-		owner.start.Kill()
-	}
-	t.run.live()
+	o := cmp.Or(c.sandbox.route(arrived(req, nil)).op, new(op.Op))
+	t.run.step(requests, o.Name+" "+req.Method+" "+req.URL.Path, func(m *mishap) {
+		if m != nil {
+			req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, m.fault(o)))
+		}
+		c.mu.Lock()
+		c.passed++
+		c.mu.Unlock()
+		resp, err = below.RoundTrip(req) //nolint:bodyclose // the client closes it
+	})
 	return resp, err
 }

@@ -1,8 +1,13 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
+	"net/url"
 	"os"
+	"path"
+	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -26,36 +31,48 @@ const (
 	StopBetween  FailureKind = "the program was stopped, and run again, between two requests" // before a Save or a MayStop
 )
 
-// requestKinds happen at a request.
-var requestKinds = []FailureKind{RequestLost, ResponseLost, FailedAfter, ResponseCut, RateLimited, StopBefore, StopAfter}
+// The classes of steps.
+const (
+	requests = "request"
+	marks    = "mark"
+)
 
-var allKinds = append(slices.Clone(requestKinds), StopBetween)
+// mishap is what can happen at a step: to the program, and to what the service does.
+type mishap struct {
+	class string
+	kind  FailureKind
+	to    sim.Fault
+	does  []FaultOption
+}
 
-// fault is what the sandbox does to a request for an operation, nil if the request never arrives.
-func (k FailureKind) fault(o *op.Op) *Fault {
-	var opts []FaultOption
-	switch k {
-	case RequestLost:
-		opts = []FaultOption{DropBefore()}
-	case ResponseLost, StopAfter:
-		opts = []FaultOption{DropAfter()}
-	case FailedAfter:
-		opts = []FaultOption{Status(500, "UNEXPECTED_ERROR")}
-		if o == nil || o.Class != op.PaidRead {
-			opts = append(opts, Applied())
-		}
-	case ResponseCut:
-		opts = []FaultOption{halved}
-	case RateLimited:
-		opts = []FaultOption{Status(429, "RATE_LIMITED"), RetryAfter(1)}
-	default:
+var sweepable = []mishap{
+	{requests, RequestLost, "lost", []FaultOption{DropBefore()}},
+	{requests, ResponseLost, "response lost", []FaultOption{DropAfter()}},
+	{requests, FailedAfter, "500", []FaultOption{Status(500, "UNEXPECTED_ERROR"), Applied()}},
+	{requests, ResponseCut, "cut", []FaultOption{halved}},
+	{requests, RateLimited, "429", []FaultOption{Status(429, "RATE_LIMITED"), RetryAfter(1)}},
+	{requests, StopBefore, sim.KillWithin, nil},
+	{requests, StopAfter, sim.KillAfter, []FaultOption{DropAfter()}},
+	{marks, StopBetween, sim.KillWithin, nil},
+}
+
+// mishapOf is what has happened at a step, if anything.
+func mishapOf(t *sim.Turn) *mishap {
+	i := slices.IndexFunc(sweepable, func(m mishap) bool { return m.class == t.Class && m.to == t.Fault })
+	if i < 0 {
 		return nil
 	}
-	f, err := newFault("EveryFailure", opts)
+	return &sweepable[i]
+}
+
+// fault is what the sandbox does to a request.
+func (m *mishap) fault(o *op.Op) *Fault {
+	f, err := newFault("EveryFailure", m.does)
 	if err != nil {
 		panic(err) // the table is wrong
 	}
-	f.words = []string{string(k)}
+	f.words = []string{string(m.kind)}
+	f.applied = f.applied && o.Class != op.PaidRead
 	return f
 }
 
@@ -101,8 +118,6 @@ type Break struct {
 	Err      error     // what is wrong
 	Program  error     // what the program returned at last
 	Journal  []Entry   // the requests that arrived in this run
-
-	replay string // names the plan
 }
 
 // String is a report of several lines, with the journal.
@@ -117,34 +132,7 @@ func (b *Break) String() string {
 	fmt.Fprintf(&text, "\n%v\nthe program returned: %v\n", b.Err, b.Program)
 	j := journal{entries: b.Journal}
 	text.WriteString(j.tail(50))
-	if b.replay != "" {
-		fmt.Fprintf(&text, "\nThis one again: %s=%s go test", replayVar, b.replay)
-	}
 	return text.String()
-}
-
-// replayVar holds a plan that a report has named: the number of each request or mark, and that of the kind.
-const replayVar = "EVERYFAILURE"
-
-// replayName is the plan in the form of a seed of the simulation.
-func replayName(plan []planned) string {
-	s := sim.Seed{Only: []sim.Key{}}
-	for _, p := range plan {
-		s.Only = append(s.Only, sim.Key{Process: p.at, Step: slices.Index(allKinds, p.kind)})
-	}
-	return s.String()
-}
-
-// replayed is the plan with a name.
-func replayed(name string) (plan []planned, err error) {
-	s, err := sim.ParseSeed(name)
-	for _, k := range s.Only {
-		if k.Step < 0 || k.Step >= len(allKinds) {
-			return nil, fmt.Errorf("%s=%s: no kind of failure has the number %d", replayVar, name, k.Step)
-		}
-		plan = append(plan, planned{k.Process, allKinds[k.Step]})
-	}
-	return plan, err
 }
 
 // SweepOption configures [EveryFailure]. Every [Option] of [New] is one, too, but [WithClock] is not allowed.
@@ -158,10 +146,11 @@ type sweep struct {
 
 	options []Option
 	setup   func(*Run)
-	kinds   []FailureKind
+	tries   func(FailureKind) bool
 	depth   int
 	retries int
 	pause   time.Duration
+	replays bool
 }
 
 func (o Option) configure(s *sweep) { s.options = append(s.options, o) }
@@ -175,7 +164,9 @@ func (o sweepOption) configure(s *sweep) { o(s) }
 func Setup(prepare func(*Run)) SweepOption { return sweepOption(func(s *sweep) { s.setup = prepare }) }
 
 // Only tries these kinds and no other.
-func Only(kinds ...FailureKind) SweepOption { return sweepOption(func(s *sweep) { s.kinds = kinds }) }
+func Only(kinds ...FailureKind) SweepOption {
+	return sweepOption(func(s *sweep) { s.tries = func(k FailureKind) bool { return slices.Contains(kinds, k) } })
+}
 
 // Twice tries every pair of failures as well. The second one happens at any later request, so also at those that the first one caused:
 // retries, lookups, and all of a program that was run again. The number of runs grows with the square of the requests.
@@ -199,28 +190,48 @@ func RestartAfter(d time.Duration) SweepOption { return sweepOption(func(s *swee
 // the program starts again with what it has saved. Go variables outside of the program are not reset: see [Setup].
 //
 // Each run happens in a bubble of testing/synctest, in virtual time, so EveryFailure must not be called inside one. Waits take no time. Use
-// [Run.Context]: the context of the test does not belong to the bubble. A program that has not ended after 31 days, or after
+// [Run.Context]: the context of the test does not belong to the bubble. A request is sent when every other goroutine waits, one after the other. So a
+// program hangs, as it does in any bubble, if a goroutine waits for a mutex whose holder sends a request. A program that has not ended after 31 days, or after
 // 10,000 requests, breaks the run.
 //
 // Each run has one failure; see [Twice]. The test also fails if the run without a failure breaks the invariant or returns an
 // error, if it sends no request, or if a planned failure does not happen, because the program is not the same in each run. A summary is logged
-// and returned; if t is nil, it is only returned. The report ends with the value of the variable EVERYFAILURE that makes the test try that failure
-// only.
+// and returned; if t is nil, it is only returned. The report of a break ends with a command that tries its failures only, in each call of
+// EveryFailure that gets so far.
 func EveryFailure(t TB, program, invariant func(*Run) error, opts ...SweepOption) *Sweep {
 	if t != nil {
 		t.Helper()
 	}
-	s := &sweep{
-		t: t, program: program, invariant: invariant, depth: 1, pause: time.Second,
-		kinds: allKinds,
-	}
+	s := &sweep{t: t, program: program, invariant: invariant, depth: 1, pause: time.Second, tries: func(FailureKind) bool { return true }}
 	for _, opt := range opts {
 		opt.configure(s)
 	}
 	result := &Sweep{}
-	s.explore(result)
+	var plan []sim.Key
+	good := func(keys []sim.Key) ([]*sim.Turn, bool) {
+		plan = keys
+		c := s.try(keys)
+		if result.Runs++; result.Runs == 1 {
+			for _, f := range c.steps() {
+				result.Requests = f.Request
+			}
+			result.Marks = len(c.steps()) - result.Requests
+		}
+		result.Broken = c.verdict()
+		return c.world.Taken(), result.Broken == nil
+	}
+	if text := os.Getenv(replayVar); text == "" {
+		if sim.Every(s.depth, s.possible, good); result.Broken == nil && result.Runs == 1 {
+			result.Broken = &Break{Err: errors.New("no failure was tried")}
+		}
+	} else if seed, err := sim.ParseSeed(text); err != nil {
+		result.Broken = &Break{Err: err}
+	} else {
+		s.replays = true
+		good(seed.Only)
+	}
 	if b := result.Broken; t != nil && b != nil {
-		t.Errorf("sandbox: EveryFailure: %s\n%v%s", result, b, callSite())
+		t.Errorf("sandbox: EveryFailure: %s\n%v%s\n%s=%s %s", result, b, callSite(), replayVar, sim.Seed{Number: seed, Only: plan}, command(t))
 	} else if log, ok := t.(interface {
 		Logf(format string, args ...any)
 	}); ok {
@@ -229,79 +240,36 @@ func EveryFailure(t TB, program, invariant func(*Run) error, opts ...SweepOption
 	return result
 }
 
-// planned is a failure to come, at an instant: the request or mark with this number, from one.
-type planned struct {
-	at   int
-	kind FailureKind
+// A plan to replay, and the number from which the client draws.
+const (
+	replayVar = "EVERYFAILURE"
+	seed      = 1
+)
+
+// command runs a test, which calls this function.
+func command(t TB) string {
+	pcs, test := make([]uintptr, 128), ""
+	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
+	for frame, more := frames.Next(); more && frame.Function != "testing.tRunner"; frame, more = frames.Next() {
+		test = frame.Function // in the end, that of the test
+	}
+	dir, name := path.Split(test)
+	name, _, _ = strings.Cut(name, ".")
+	pkg, _ := url.PathUnescape(dir + strings.TrimSuffix(name, "_test"))
+	line := "go test " + pkg
+	if named, ok := t.(interface{ Name() string }); ok {
+		pattern := strings.NewReplacer("/", "$/^", "'", `'\''`).Replace(regexp.QuoteMeta(named.Name()))
+		line += " -run '^" + pattern + "$'"
+	}
+	return line
 }
 
-// explore tries single failures first, and then pairs. It ends at the first break.
-func (s *sweep) explore(result *Sweep) {
-	first := s.try(nil)
-	result.Runs, result.Requests, result.Marks = 1, first.requests, len(first.instants)-first.requests
-	result.Broken = first.verdict()
-	if name := os.Getenv(replayVar); name != "" && result.Broken == nil {
-		s.replay(name, result)
-		return
-	}
-	type branch struct {
-		plan []planned
-		*course
-	}
-	for level, depth := []branch{{nil, first}}, 0; result.Broken == nil && depth < s.depth; depth++ {
-		var next []branch
-		for _, b := range level {
-			for _, p := range s.followers(b.plan, b.course) {
-				plan := append(slices.Clip(b.plan), p)
-				c := s.try(plan)
-				result.Runs++
-				if result.Broken = c.verdict(); result.Broken != nil {
-					result.Broken.replay = replayName(plan)
-					return
-				}
-				if depth+1 < s.depth { // or it is not needed any more
-					next = append(next, branch{plan, c})
-				}
-			}
-		}
-		level = next
-	}
-	if result.Broken == nil && result.Runs == 1 {
-		result.Broken = &Break{Err: fmt.Errorf("no failure was tried: the kinds are %q", s.kinds), Journal: first.journal}
-	}
-}
-
-// replay tries one plan. A program that does not get there is another one than that of the report.
-func (s *sweep) replay(name string, result *Sweep) {
-	plan, err := replayed(name)
-	if err != nil {
-		result.Broken = &Break{Err: err}
-		return
-	}
-	if c := s.try(plan); len(c.plan) == 0 {
-		result.Runs++
-		if result.Broken = c.verdict(); result.Broken != nil {
-			result.Broken.replay = name
+// possible are the failures to try at a step.
+func (s *sweep) possible(class string) (faults []sim.Fault) {
+	for _, m := range sweepable {
+		if m.class == class && s.tries(m.kind) {
+			faults = append(faults, m.to)
 		}
 	}
-}
-
-// followers are the failures that can come next in a run.
-func (s *sweep) followers(plan []planned, c *course) (next []planned) {
-	from := 0
-	if len(plan) > 0 {
-		from = plan[len(plan)-1].at
-	}
-	for at := from + 1; at <= len(c.instants); at++ {
-		kinds := requestKinds
-		if c.instants[at-1].Name != "" {
-			kinds = []FailureKind{StopBetween}
-		}
-		for _, kind := range kinds {
-			if slices.Contains(s.kinds, kind) {
-				next = append(next, planned{at, kind})
-			}
-		}
-	}
-	return next
+	return faults
 }

@@ -1,13 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"runtime"
-	"slices"
 
 	"example.com/prospectkit/internal/sim"
 )
@@ -21,7 +19,6 @@ type Run struct {
 	course *course
 	start  *sim.Start      // nil: the setup, or the invariant
 	ctx    context.Context //nolint:containedctx // the start is its scope
-	cancel context.CancelFunc
 }
 
 // Context ends when the program is stopped, and when it has returned.
@@ -42,11 +39,7 @@ func (r *Run) Err() error {
 }
 
 // Failures are what was caused in this run so far: nothing in the first one.
-func (r *Run) Failures() []Failure {
-	r.course.mu.Lock()
-	defer r.course.mu.Unlock()
-	return slices.Clone(r.course.caused)
-}
+func (r *Run) Failures() []Failure { return r.course.failures() }
 
 // Save stores a value that survives a stop, as a file or a row of a database would. The program can be stopped right before it.
 func (r *Run) Save(name, value string) { r.mark(name, func() { r.course.saved[name] = value }) }
@@ -66,21 +59,23 @@ func (r *Run) MayStop(name string) { r.mark(name, func() {}) }
 
 // mark is an instant between two requests. Unless the program is stopped there, it changes something.
 func (r *Run) mark(name string, change func()) {
-	if name == "" {
-		name = "a mark"
-	}
-	r.course.enter(r, Failure{Name: name}, change)
+	r.step(marks, cmp.Or(name, "a mark"), func(*mishap) {
+		r.course.mu.Lock()
+		defer r.course.mu.Unlock()
+		change()
+	})
 }
 
 // Dir is a directory that survives a stop. The program that is run again gets a copy of what was there when the first one was stopped, so
 // nothing that the stopped one writes after that counts. It is removed at the end of the run.
 func (r *Run) Dir() string {
 	r.live()
-	c := r.course
-	if dir := c.useDir(""); dir != "" {
-		return dir
+	r.course.mu.Lock()
+	defer r.course.mu.Unlock()
+	if r.course.dir == "" {
+		r.course.newDir()
 	}
-	return c.useDir(c.newDir())
+	return r.course.dir
 }
 
 // Helper makes a Run usable in assertions.
@@ -88,11 +83,8 @@ func (r *Run) Helper() {}
 
 // Errorf breaks the run.
 func (r *Run) Errorf(format string, args ...any) {
-	c, live := r.course, r.start == nil || r.start.Alive()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if live {
-		c.problems = append(c.problems, fmt.Errorf(format, args...))
+	if r.start == nil || r.start.Alive() {
+		r.course.fail(format, args...)
 	}
 }
 
@@ -101,81 +93,56 @@ func (r *Run) FailNow() { runtime.Goexit() }
 
 // live does not return to a program that was stopped.
 func (r *Run) live() {
-	if owner := r.course.owner(r); owner != nil && !owner.start.Alive() {
+	if owner := r.owner(); owner != nil && !owner.Alive() {
 		runtime.Goexit()
 	}
 }
 
-// useDir returns the directory in use: the proposed one, unless there is one.
-func (c *course) useDir(proposed string) string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.dir == "" {
-		c.dir = proposed
-	}
-	return c.dir
-}
-
 // newDir makes a directory for the program.
-func (c *course) newDir() string {
+func (c *course) newDir() {
 	dir, err := os.MkdirTemp("", "every-failure-")
 	if err != nil {
-		c.fail("%w", err)
+		c.problems = append(c.problems, err)
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.dirs = append(c.dirs, dir)
-	return dir
+	c.dir, c.dirs = dir, append(c.dirs, dir)
 }
 
-// keepDir copies the directory of a program that was stopped.
+// keepDir copies the directory of a program that is about to be stopped.
 func (c *course) keepDir() {
-	from := c.useDir("")
-	if from == "" {
-		return
-	}
-	to := c.newDir()
-	if err := copyTree(to, from); err != nil {
-		c.fail("%w", err)
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.dir = to
+	if from := c.dir; from != "" {
+		c.newDir()
+		if err := copyTree(c.dir, os.DirFS(from)); err != nil {
+			c.problems = append(c.problems, err)
+		}
+	}
 }
 
 // copyTree copies directories and files, with their modes.
-func copyTree(to, from string) error {
+func copyTree(to string, from fs.FS) error {
 	root, err := os.OpenRoot(to)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	source := os.DirFS(from)
-	return fs.WalkDir(source, ".", func(path string, entry fs.DirEntry, err error) error {
+	return fs.WalkDir(from, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || path == "." {
-			return unlessGone(err)
+			return err
 		}
 		info, err := entry.Info()
 		switch {
 		case err != nil:
-			return unlessGone(err)
+			return err
 		case entry.IsDir():
 			return root.Mkdir(path, info.Mode().Perm())
 		case !info.Mode().IsRegular():
 			return nil
 		}
-		content, err := fs.ReadFile(source, path)
+		content, err := fs.ReadFile(from, path)
 		if err != nil {
-			return unlessGone(err)
+			return err
 		}
 		return root.WriteFile(path, content, info.Mode().Perm())
 	})
-}
-
-// unlessGone ignores that a file was removed meanwhile.
-func unlessGone(err error) error {
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	return err
 }

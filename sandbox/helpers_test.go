@@ -224,6 +224,7 @@ type recorder struct {
 	cleanups []func()
 }
 
+func (r *recorder) Name() string     { return "Test of a (sweep)/it's" }
 func (r *recorder) Helper()          {}
 func (r *recorder) Cleanup(f func()) { r.cleanups = append(r.cleanups, f) }
 func (r *recorder) Errorf(format string, args ...any) {

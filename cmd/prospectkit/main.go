@@ -3,7 +3,7 @@
 //	go run example.com/prospectkit/cmd/prospectkit help
 //
 // It asks a service what it is like, writes Go types for rows, serves the sandbox, and settles calls whose outcome a crash left in doubt.
-// See docs/first-contact.md, docs/sandbox.md and docs/durability.md.
+// See docs/guide.md, docs/testing.md and docs/safety.md.
 package main
 
 import (

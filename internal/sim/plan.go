@@ -17,18 +17,27 @@ const (
 	KillAfter  Fault = "killed after"
 )
 
-func (f Fault) kills() bool {
-	return f == KillBefore || f == KillWithin || f == KillAfter || f == PowerFails
+// Kills reports whether the process dies of the fault.
+func (t *Turn) Kills() bool {
+	return t.Fault == KillBefore || t.Fault == KillWithin || t.Fault == KillAfter || t.Fault == PowerFails
 }
 
 // Plan decides what goes wrong.
 type Plan interface{ At(*Turn) Fault }
 
 // Key names a step: that of a process with a number, counted over all its starts. It stays the same when something later changes.
-type Key struct{ Process, Step int }
+type Key struct {
+	Process, Step int
+	Fault         int // of those that are possible there, from one; zero is the one that the seed draws
+}
 
 // String is the form that [ParseSeed] reads.
-func (k Key) String() string { return fmt.Sprintf("%d.%d", k.Process, k.Step) }
+func (k Key) String() string {
+	if k.Fault == 0 {
+		return fmt.Sprintf("%d.%d", k.Process, k.Step)
+	}
+	return fmt.Sprintf("%d.%d.%d", k.Process, k.Step, k.Fault)
+}
 
 // Rate is how often a fault happens at the steps of a class.
 type Rate struct {
@@ -41,24 +50,12 @@ type Rate struct {
 type Drawn struct {
 	Rates []Rate
 	Only  []Key // if not nil, no other step goes wrong
-
-	Fired []Fired
 }
-
-// Fired is a fault that happened.
-type Fired struct {
-	Key
-	What  string
-	Fault Fault
-}
-
-// String is one line.
-func (f Fired) String() string { return fmt.Sprintf("%s %s: %s", f.Key, f.What, f.Fault) }
 
 // At draws, whatever Only says, so that the rest stays as it is.
-func (d *Drawn) At(t *Turn) Fault {
+func (d Drawn) At(t *Turn) Fault {
 	at := t.Float64()
-	if d.Only != nil && !slices.Contains(d.Only, t.key) {
+	if d.Only != nil && !slices.Contains(d.Only, t.Key) {
 		return ""
 	}
 	for _, r := range d.Rates {
@@ -66,11 +63,50 @@ func (d *Drawn) At(t *Turn) Fault {
 			continue
 		}
 		if at -= r.Share; at < 0 {
-			d.Fired = append(d.Fired, Fired{t.key, t.What, r.Fault})
 			return r.Fault
 		}
 	}
 	return ""
+}
+
+// Chosen causes the faults of keys and no other.
+type Chosen struct {
+	Keys     []Key
+	Possible func(class string) []Fault
+}
+
+// At looks the step up.
+func (c Chosen) At(t *Turn) Fault {
+	for i, fault := range c.Possible(t.Class) {
+		if slices.Contains(c.Keys, Key{t.Process, t.Step, i + 1}) {
+			return fault
+		}
+	}
+	return ""
+}
+
+// Every tries every plan of at most so many faults, the shorter ones first, until one is bad. Each fault is at a step that the plan without it
+// has reached, after its last one.
+func Every(faults int, possible func(class string) []Fault, good func([]Key) (steps []*Turn, ok bool)) {
+	for plans := [][]Key{{}}; faults >= 0; faults-- {
+		var longer [][]Key
+		for _, plan := range plans {
+			steps, ok := good(plan)
+			if !ok {
+				return
+			}
+			after := len(steps)
+			for faults > 0 && after > 0 && steps[after-1].Fault == "" {
+				after--
+			}
+			for _, t := range steps[after:] {
+				for i := range possible(t.Class) {
+					longer = append(longer, append(slices.Clip(plan), Key{t.Process, t.Step, i + 1}))
+				}
+			}
+		}
+		plans = longer
+	}
 }
 
 // Seed is the number that decides everything, and what a shrinker left of it.
@@ -100,7 +136,7 @@ func ParseSeed(text string) (s Seed, err error) {
 	s.Only = []Key{}
 	for key := range strings.SplitSeq(keys, ",") {
 		var k Key
-		if _, err := fmt.Sscanf(key, "%d.%d", &k.Process, &k.Step); key != "" && err != nil {
+		if n, err := fmt.Sscanf(key, "%d.%d.%d", &k.Process, &k.Step, &k.Fault); key != "" && n < 2 {
 			return s, fmt.Errorf("seed %q: %w", text, err)
 		} else if key != "" {
 			s.Only = append(s.Only, k)

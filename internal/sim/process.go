@@ -8,30 +8,22 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
-	"sync"
 	"time"
 
 	"example.com/prospectkit/internal/chance"
 )
 
-// How a start can end, other than by its program's return. What is left of it gets ErrKilled from everything that it tries.
-var (
-	ErrKilled  = errors.New("sim: the process was killed")
-	ErrLeft    = errors.New("it left its goroutine, as FailNow does")
-	ErrEndless = errors.New("sim: the process did not end")
-)
+// ErrKilled is what a dead process gets from everything that it tries.
+var ErrKilled = errors.New("sim: the process was killed")
 
 // Process is a program with what survives its death: its disk, and what it has saved.
 type Process struct {
 	Name    string
 	Program func(*Start) error // started again after an error or a kill
 	Starts  int                // at most
-	Pause   time.Duration      // at most, and a second, until it is started again
+	Pause   time.Duration      // until it is started again
+	Later   time.Duration      // at most, beyond Pause
 	Disk    *Disk
-
-	Limit time.Duration                                                  // of one start, if not zero
-	Again func(killed bool, err error) (pause time.Duration, again bool) // in place of Starts and Pause
-	Dying func()                                                         // called before anybody can know that a start was killed
 
 	world   *World
 	index   int
@@ -54,94 +46,90 @@ type Start struct {
 
 // live starts the program until it returns nil, or was started as often as it may be.
 func (p *Process) live() {
-	var zombies sync.WaitGroup
-	for number := 1; !p.world.stopped(); number++ {
-		s, returned := p.newStart(number), make(chan error, 1)
-		zombies.Go(func() {
-			err := ErrLeft
-			defer func() { returned <- err }()
-			err = s.run()
-		})
-		err := s.wait(returned)
-		killed := s.end(false)
-		random := p.world.draws(p.index, number<<32)
-		if p.Disk != nil && (killed || err != nil) {
-			p.Disk.restart(random)
-		}
-		pause, again := p.next(number, random, killed, err)
-		p.world.Note("%s.%d ended, killed: %v", p.Name, number, killed)
-		if !again {
+	w := p.world
+	for number := 1; number <= p.Starts; number++ {
+		s := p.newStart(number)
+		if s == nil {
 			break
 		}
-		time.Sleep(pause)
+		w.zombies.Add(1)
+		returned := w.Call(func() error {
+			defer w.zombies.Done()
+			return p.Program(s)
+		})
+		var late <-chan time.Time
+		if w.Longest > 0 {
+			late = time.After(w.Longest)
+		}
+		err := ErrLeft
+		select {
+		case err = <-returned:
+		case <-s.gone: // what is left of it reaches nothing
+		case <-late:
+			w.Fail(fmt.Errorf("%s did not end within %d days", p.Name, w.Longest/(24*time.Hour)))
+		}
+		killed := s.finish(false)
+		if !killed && (err == nil || errors.Is(err, ErrLeft)) {
+			w.Note("%s.%d returned", p.Name, number)
+			break
+		}
+		random := w.draws(p.index, number<<32)
+		if p.Disk != nil {
+			p.Disk.restart(random)
+		}
+		time.Sleep(p.Pause + time.Duration(random.Int64N(int64(p.Later)+1)))
+		w.Note("%s.%d ended, killed: %v", p.Name, number, killed)
 	}
-	zombies.Wait()
-	p.world.mu.Lock()
-	p.world.left--
-	p.world.mu.Unlock()
-	p.world.wake()
+	w.mu.Lock()
+	w.left--
+	w.mu.Unlock()
+	w.wake()
 }
 
-// wait returns when the program has, or was killed, or takes too long. What is left of it reaches nothing.
-func (s *Start) wait(returned <-chan error) error {
-	var late <-chan time.Time
-	if s.Limit > 0 {
-		timer := time.NewTimer(s.Limit)
-		defer timer.Stop()
-		late = timer.C
-	}
-	select {
-	case err := <-returned:
-		return err
-	case <-s.gone:
-		return ErrKilled
-	case <-late:
-		return ErrEndless
-	}
+// ErrLeft is what a function returns that leaves its goroutine.
+var ErrLeft = errors.New("it left its goroutine")
+
+// Call calls f in a goroutine of its own. A panic breaks the run.
+func (w *World) Call(f func() error) <-chan error {
+	returned := make(chan error, 1)
+	go func() {
+		err := ErrLeft
+		defer func() {
+			if p := recover(); p != nil {
+				err = fmt.Errorf("%w: panic: %v\n%s", ErrLeft, p, debug.Stack())
+				w.Fail(err)
+			}
+			returned <- err
+		}()
+		err = f()
+	}()
+	return returned
 }
 
-func (p *Process) next(number int, random *rand.Rand, killed bool, err error) (pause time.Duration, again bool) {
-	if p.Again != nil {
-		return p.Again(killed, err)
-	}
-	return time.Second + time.Duration(random.Int64N(int64(p.Pause)+1)), (killed || err != nil) && number < p.Starts
-}
-
+// newStart is nil when everything has stopped.
 func (p *Process) newStart(number int) *Start {
-	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
-	s.context, s.cancel = context.WithCancel(context.Background())
 	p.world.mu.Lock()
 	defer p.world.mu.Unlock()
+	if p.world.over {
+		return nil
+	}
+	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
+	s.context, s.cancel = context.WithCancel(context.Background())
 	p.current = s
 	return s
 }
 
-// run calls the program.
-func (s *Start) run() (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			s.world.Fail(fmt.Errorf("%s panicked: %v\n%s", s.Name, p, debug.Stack()))
-		}
-	}()
-	return s.Program(s)
-}
-
-// Kill ends the process, as a fault does.
-func (s *Start) Kill() { s.end(true) }
-
-// end ends a start, once. It reports whether it was killed.
-func (s *Start) end(kill bool) (killed bool) {
+// finish ends a start, once. It reports whether it was killed.
+func (s *Start) finish(kill bool) (killed bool) {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
-	return s.endLocked(kill)
+	return s.end(kill)
 }
 
-func (s *Start) endLocked(kill bool) (killed bool) {
+// end is finish under the lock.
+func (s *Start) end(kill bool) (killed bool) {
 	w := s.world
 	if !s.ended {
-		if kill && s.Dying != nil {
-			s.Dying()
-		}
 		s.ended, s.killed = true, kill
 		close(s.gone)
 		s.cancel()
@@ -164,32 +152,20 @@ func (s *Start) Context(strand string) context.Context {
 // Do takes a step: it waits for its turn, and lets effect happen unless the process dies before it. Effect returns a line for the trace. A
 // class names the faults that are possible.
 func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) string) error {
-	return s.Take(ctx, &Turn{Class: class, What: what}, effect)
-}
-
-// Take is Do with a turn that the plan gets.
-func (s *Start) Take(ctx context.Context, t *Turn, effect func(*Turn) string) error {
 	w := s.world
-	t.start, t.ready = s, make(chan struct{})
-	t.strand, _ = ctx.Value(strandKey{}).(string)
+	strand, _ := ctx.Value(strandKey{}).(string)
+	t := &Turn{Class: class, What: what, start: s, strand: strand, ready: make(chan struct{})}
 	w.mu.Lock()
 	if s.ended {
 		w.mu.Unlock()
 		return ErrKilled
 	}
 	if w.Unpaced {
-		defer w.mu.Unlock()
-		w.plan(t)
-		if t.Fault != KillBefore {
-			effect(t)
-		}
-		if t.Fault.kills() {
-			s.endLocked(true)
-			return ErrKilled
-		}
-		return nil
+		w.take(t)
+		close(t.ready)
+	} else {
+		w.held = append(w.held, t)
 	}
-	w.held = append(w.held, t)
 	w.mu.Unlock()
 	w.wake()
 	select {
@@ -201,9 +177,9 @@ func (s *Start) Take(ctx context.Context, t *Turn, effect func(*Turn) string) er
 	if t.Fault != KillBefore {
 		seen = effect(t)
 	}
-	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.key, t.What, seen, t.Fault)
-	if t.Fault.kills() {
-		s.end(true)
+	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.Key, what, seen, t.Fault)
+	if t.Kills() {
+		s.finish(true)
 	}
 	if s.over() {
 		return ErrKilled
@@ -222,9 +198,6 @@ func (s *Start) Alive() bool { return !s.over() }
 
 // Random is for what the program itself leaves to chance, the same in every start.
 func (s *Start) Random(about int) *rand.Rand { return s.world.draws(s.index, about<<20) }
-
-// World is where the start runs.
-func (s *Start) World() *World { return s.world }
 
 // Save stores a value that survives the process. It may die before or after it.
 func (s *Start) Save(ctx context.Context, name, value string) error {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"hash"
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
@@ -21,21 +22,27 @@ import (
 type World struct {
 	Seed  uint64
 	Plan  Plan
-	Check func() error // the laws: called after every step, while every process waits
-	Keep  bool         // the lines of the trace, for Lines
-	Pace  time.Duration
+	Check func() error  // the laws: called after every step, while every process waits
+	Keep  bool          // the lines of the trace, for Lines
+	Pace  time.Duration // at most, between two steps
 
-	// Steps are taken as they come, each whole before the next one. For programs that may wait for a mutex, which nothing sees, and that decide
-	// by themselves what comes next: without Check and trace.
+	// Unpaced takes each step as it comes, without Check and Pace, for programs of others: one may hold a mutex while it waits, which
+	// testing/synctest does not take for waiting.
 	Unpaced bool
+
+	// A run that exceeds one of these is broken; zero is no bound.
+	Most    int           // steps
+	Longest time.Duration // a start
 
 	mu        sync.Mutex
 	held      []*Turn
+	taken     []*Turn
 	news      chan struct{} // a turn is wanted, or a process has ended
 	processes []*Process
 	left      int // processes that have not ended
-	steps     int
-	sum       uint64
+	zombies   sync.WaitGroup
+	sum       hash.Hash64
+	line      []byte
 	lines     []string
 	broken    error
 	over      bool
@@ -44,46 +51,47 @@ type World struct {
 
 // Turn is a step that waits to be taken, or is taken.
 type Turn struct {
+	Key
 	*rand.Rand // for what the step leaves to chance
 
 	Fault Fault
 	Class string // which faults are possible
 	What  string
-	About any // what it is to the plan
 
-	key    Key
 	start  *Start
 	strand string
 	ready  chan struct{}
 }
 
-// Run lets the processes run until all have ended or a law is broken. It returns what is broken. It makes its own bubble.
-func (w *World) Run(prepare func() []*Process) error {
-	problem := Bubble(func() {
-		w.began, w.news = time.Now(), make(chan struct{}, 1)
-		w.processes = prepare()
-		w.left = len(w.processes)
-		for i, p := range w.processes {
-			p.world, p.index, p.saved = w, i, map[string]string{}
-			go p.live()
-		}
-		w.drive()
-	})
-	if problem != "" && w.broken == nil {
-		return errors.New(problem)
+// String is one line.
+func (t *Turn) String() string { return fmt.Sprintf("%s %s: %s", t.Key, t.What, t.Fault) }
+
+// Run lets processes run until all have ended or a law is broken, in a [Bubble]. It returns what is broken.
+func (w *World) Run(processes ...*Process) error {
+	w.began, w.news, w.sum = time.Now(), make(chan struct{}, 1), fnv.New64a()
+	w.processes, w.left = processes, len(processes)
+	for i, p := range w.processes {
+		p.world, p.index, p.saved = w, i, map[string]string{}
+		go p.live()
 	}
+	w.drive()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return w.broken
 }
 
+// Wait returns when nothing is left of the processes that were killed.
+func (w *World) Wait() { w.zombies.Wait() }
+
 // Bubble runs f in a bubble of testing/synctest. It returns why the bubble could not be made, or did not end.
-func Bubble(f func()) (problem string) {
+func Bubble(f func()) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			problem = strings.TrimSpace(fmt.Sprint(p))
+			err = errors.New(strings.TrimSpace(fmt.Sprint(p)))
 		}
 	}()
 	synctest.Test(new(testing.T), func(*testing.T) { f() }) // an empty one is enough for a bubble
-	return ""
+	return nil
 }
 
 // drive lets one turn after the other be taken, each when everything else waits.
@@ -91,8 +99,8 @@ func (w *World) drive() {
 	for {
 		if !w.Unpaced {
 			synctest.Wait()
-			w.judge()
 		}
+		w.judge()
 		held, left := w.pending()
 		switch {
 		case held == 0 && left == 0:
@@ -101,9 +109,11 @@ func (w *World) drive() {
 			<-w.news // time passes
 			continue
 		}
-		random := w.draws(-1, w.steps)
-		time.Sleep(1 + time.Duration(random.Int64N(int64(max(w.Pace, 1)))))
-		synctest.Wait()
+		random := w.draws(-1, len(w.taken))
+		if w.Pace > 0 {
+			time.Sleep(1 + time.Duration(random.Int64N(int64(w.Pace))))
+			synctest.Wait()
+		}
 		if t := w.choose(random); t != nil {
 			close(t.ready)
 		}
@@ -129,19 +139,17 @@ func (w *World) choose(random *rand.Rand) *Turn {
 	i := random.IntN(len(w.held))
 	t := w.held[i]
 	w.held = slices.Delete(w.held, i, i+1)
-	w.plan(t)
+	w.take(t)
 	return t
 }
 
-// plan numbers a turn, and decides what goes wrong.
-func (w *World) plan(t *Turn) {
-	w.steps++
+// take numbers a turn, and decides what goes wrong.
+func (w *World) take(t *Turn) {
 	t.start.steps++
-	t.key = Key{t.start.index, t.start.steps}
-	if !w.Unpaced {
-		t.Rand = w.draws(t.start.index, t.start.steps)
-	}
+	t.Key = Key{Process: t.start.index, Step: t.start.steps}
+	t.Rand = w.draws(t.Process, t.Step)
 	t.Fault = w.Plan.At(t)
+	w.taken = append(w.taken, t)
 }
 
 // draws is a source of its own for each step of each process.
@@ -154,14 +162,25 @@ func Draws(seed uint64, a, b int) *rand.Rand {
 
 // judge asks the laws. After the first break everything stops.
 func (w *World) judge() {
-	if w.over || w.Check == nil {
+	switch steps := len(w.Taken()); {
+	case w.over:
+		return
+	case w.Most > 0 && steps > w.Most:
+		w.Fail(fmt.Errorf("the run did not end within %d requests and other steps", w.Most))
+	case w.Check != nil:
+		if err := w.Check(); err != nil {
+			w.Fail(err)
+		}
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.over = w.broken != nil; !w.over {
 		return
 	}
-	if err := w.Check(); err != nil {
-		w.Fail(err)
-	}
-	if w.broken != nil {
-		w.stop()
+	for _, p := range w.processes {
+		if p.current != nil {
+			p.current.end(true)
+		}
 	}
 }
 
@@ -174,45 +193,35 @@ func (w *World) Fail(err error) {
 	}
 }
 
-// stop kills everything.
-func (w *World) stop() {
-	w.mu.Lock()
-	w.over = true
-	w.mu.Unlock()
-	for _, p := range w.processes {
-		if p.current != nil {
-			p.current.end(true)
-		}
-	}
-}
-
-func (w *World) stopped() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.over
-}
-
 // Note adds a line to the trace.
 func (w *World) Note(format string, args ...any) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	line := fmt.Sprintf("%9.3fs ", time.Since(w.began).Seconds()) + fmt.Sprintf(format, args...)
-	h := fnv.New64a()
-	_, _ = fmt.Fprintf(h, "%x%s", w.sum, line)
-	w.sum = h.Sum64()
+	w.line = fmt.Appendf(w.line[:0], "%9.3fs ", time.Since(w.began).Seconds())
+	w.line = append(fmt.Appendf(w.line, format, args...), '\n')
+	_, _ = w.sum.Write(w.line)
 	if w.Keep {
-		w.lines = append(w.lines, line)
+		w.lines = append(w.lines, string(w.line))
 	}
 }
 
 // Sum is equal for equal traces.
-func (w *World) Sum() uint64 { return w.sum }
-
-// Steps counts the steps.
-func (w *World) Steps() int { return w.steps }
+func (w *World) Sum() uint64 { return w.sum.Sum64() }
 
 // Lines is the trace, if it was kept.
 func (w *World) Lines() []string { return w.lines }
+
+// Taken are the steps so far.
+func (w *World) Taken() []*Turn {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.taken[:len(w.taken):len(w.taken)]
+}
+
+// Fired are those at which something went wrong.
+func (w *World) Fired() []*Turn {
+	return slices.DeleteFunc(slices.Clone(w.Taken()), func(t *Turn) bool { return t.Fault == "" })
+}
 
 func (w *World) wake() {
 	select {

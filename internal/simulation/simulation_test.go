@@ -1,11 +1,14 @@
-package simulation_test
+package simulation
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -16,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/sim"
-	"example.com/prospectkit/internal/simulation"
 )
 
 var (
@@ -34,17 +36,18 @@ func TestSimulation(t *testing.T) {
 	if text := os.Getenv(replayVar); text != "" {
 		seed, err := sim.ParseSeed(text)
 		require.NoError(t, err)
-		if r := simulation.Run(seed, true); r.Err != nil {
+		if r := Run(seed, true); r.Err != nil {
 			t.Error(report(t, r))
 		}
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a run holds little, and leaves a lot
 	began := time.Now()
 	var steps, calls atomic.Int64
 	reached := newMarks()
 	var sum atomic.Uint64
 	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
-		r := simulation.Run(sim.Seed{Number: n}, false)
+		r := Run(sim.Seed{Number: n}, false)
 		steps.Add(int64(r.Steps))
 		sum.Add(r.Sum)
 		reached.add(r.Reached)
@@ -53,7 +56,7 @@ func TestSimulation(t *testing.T) {
 	})
 	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v", *seedsFlag, steps.Load(), calls.Load(), sum.Load(), time.Since(began))
 	if broken != nil {
-		t.Error(report(t, simulation.Shrink(*broken)))
+		t.Error(report(t, Shrink(*broken)))
 		return
 	}
 	reached.require(t, *seedsFlag >= 2000)
@@ -93,11 +96,19 @@ func (m *marks) require(t *testing.T, enough bool) {
 }
 
 // report writes the trace to a file, and returns the line.
-func report(t *testing.T, r simulation.Result) string {
+func report(t *testing.T, r Result) string {
 	t.Helper()
 	file := filepath.Join(os.TempDir(), "simulation-"+strings.NewReplacer(":", "-", ",", "-").Replace(r.Seed.String())+".txt")
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(r.Lines, "\n")+"\n"), 0o600))
-	return r.String() + "\n" + replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'\ntrace: " + file
+	command := replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'"
+	if *faultsFlag != "" {
+		command += " -faults '" + *faultsFlag + "'"
+	}
+	commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	return fmt.Sprintf("%s\ncommit %s\n%s\ntrace: %s", r, strings.TrimSpace(string(commit)), command, file)
 }
 
 // eachSeed passes seeds to several goroutines until one is bad. It returns the least of those.
@@ -129,20 +140,25 @@ func eachSeed(from uint64, n int, good func(uint64) bool) (bad *uint64) {
 	return bad
 }
 
-// One seed gives one trace, however the goroutines are scheduled.
+// One seed gives one trace, alone or beside others, however the goroutines are scheduled.
 func TestSimulation_SameSeedSameTrace(t *testing.T) {
-	broken := eachSeed(*fromFlag, *twiceFlag, func(n uint64) bool {
-		a, b := simulation.Run(sim.Seed{Number: n}, true), simulation.Run(sim.Seed{Number: n}, true)
-		if a.Sum == b.Sum {
-			return true
-		}
-		for i, line := range a.Lines {
-			if i >= len(b.Lines) || b.Lines[i] != line {
-				t.Errorf("seed %d, line %d:\n%s\n%s", n, i, line, b.Lines[min(i, len(b.Lines)-1)])
-				break
+	alone := make([][]string, *twiceFlag)
+	for _, procs := range []int{1, 2, 4} {
+		was := runtime.GOMAXPROCS(procs)
+		broken := eachSeed(*fromFlag, *twiceFlag, func(n uint64) bool {
+			lines, first := Run(sim.Seed{Number: n}, true).Lines, &alone[n-*fromFlag]
+			if procs == 1 {
+				*first = lines
 			}
-		}
-		return false
-	})
-	require.Nil(t, broken)
+			for i, line := range *first {
+				if i >= len(lines) || lines[i] != line {
+					t.Errorf("seed %d, GOMAXPROCS %d, line %d:\n%s\n%s", n, procs, i, line, lines[min(i, len(lines)-1)])
+					return false
+				}
+			}
+			return len(lines) == len(*first)
+		})
+		runtime.GOMAXPROCS(was)
+		require.Nil(t, broken)
+	}
 }

@@ -1,0 +1,269 @@
+package simulation
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"regexp"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/sandbox"
+)
+
+// What can go wrong, how often, and what the service does then. Each fault stays within what the documentation promises for it, except
+// those of beyond.
+
+// requestFaults happen at a request.
+var requestFaults = []struct {
+	fault sim.Fault
+	share float64
+	does  []sandbox.FaultOption
+}{
+	{sim.KillBefore, 0.015, nil},
+	{sim.KillAfter, 0.025, nil},
+	{duplicated, 0.01, nil},
+	{"refused connection", 0.01, []sandbox.FaultOption{sandbox.Refuse()}},
+	{"lost request", 0.02, []sandbox.FaultOption{sandbox.DropBefore()}},
+	{"lost response", 0.03, []sandbox.FaultOption{sandbox.DropAfter()}},
+	{"reset", 0.01, []sandbox.FaultOption{sandbox.Reset()}},
+	{"truncated", 0.01, []sandbox.FaultOption{sandbox.Truncate(9)}},
+	{"empty", 0.01, []sandbox.FaultOption{sandbox.EmptyBody()}},
+	{"stalled", 0.01, []sandbox.FaultOption{sandbox.Stall(50 * time.Second)}},
+	{"late", 0.01, []sandbox.FaultOption{sandbox.Latency(50 * time.Second)}},
+	{slowBody, 0.01, nil},
+	{"500", 0.02, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR")}},
+	{"sparse 500", 0.01, []sandbox.FaultOption{sandbox.Status(500, "")}},
+	{"500 of a gateway", 0.01, []sandbox.FaultOption{sandbox.HTML(502)}},
+	{"520 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(520)}},
+	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
+	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
+	{"500, applied", 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
+	{"403 of another server, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(403), sandbox.Applied()}},
+	{"2xx of another server", 0.01, []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
+	{"redirected", 0.01, []sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.invalid/")}},
+	{"429", 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
+	{"429 without a wait", 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED")}},
+	{"429 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(429), sandbox.RetryAfterRaw("2")}},
+	{"401 of another server, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(401), sandbox.Applied()}},
+	{"404 of another server, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(404), sandbox.Applied()}},
+	{"409 with an undocumented code", 0.005, []sandbox.FaultOption{sandbox.FutureCode(409, "SOMETHING_NEW")}},
+	{"too long", 0.01, []sandbox.FaultOption{sandbox.Oversized(2 * longest)}},
+	{"a null", 0.005, []sandbox.FaultOption{sandbox.NullField("data.name")}},
+	{"an undocumented status", 0.005, []sandbox.FaultOption{sandbox.EnumValue("data.status", "resting")}},
+	{noSuchHost, 0.005, nil},
+	{cutShort, 0.03, nil},
+	{"421", 0.005, []sandbox.FaultOption{sandbox.HTML(421)}},
+	{"undocumented fields", 0.005, []sandbox.FaultOption{sandbox.ExtraFields()}},
+	{arrivesLate, 0.02, nil},
+}
+
+const (
+	duplicated sim.Fault = "delivered twice" // by a gateway
+	slowBody   sim.Fault = "slow body"
+
+	arrivesLate sim.Fault = "arrives after the connection was cut"
+	noSuchHost  sim.Fault = "no such host"
+	cutShort    sim.Fault = "upload cut short" // nothing happens to a request that is no upload
+
+	longest = 200_000 // bytes of a body that the clients read
+)
+
+// Faults of a store that processes share.
+const (
+	awayBefore sim.Fault = "store away"
+	awayAfter  sim.Fault = "store away after it changed"
+	hangs      sim.Fault = "store hangs"
+	forgets    sim.Fault = "store comes back empty"
+)
+
+var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happen")
+
+// ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
+func ratesOf(seed uint64) (all []sim.Rate) {
+	random := sim.Draws(seed, 2, 2)
+	reliable := map[string]bool{"store": random.IntN(2) == 0, "request": random.IntN(8) == 0}
+	disks := random.IntN(4) == 0
+	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
+	only := regexp.MustCompile(*faultsFlag)
+	for _, r := range rates() {
+		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
+			all = append(all, r)
+		}
+	}
+	return all
+}
+
+// rates are those of all faults.
+func rates() (all []sim.Rate) {
+	for _, f := range requestFaults {
+		all = append(all, sim.Rate{Class: "request", Fault: f.fault, Share: f.share})
+	}
+	for _, class := range []string{"write", "fsync", "name", "save", "store"} {
+		all = append(all, sim.Rate{Class: class, Fault: sim.KillBefore, Share: 0.004}, sim.Rate{Class: class, Fault: sim.KillAfter, Share: 0.006})
+	}
+	for _, class := range []string{"write", "fsync", "name"} {
+		all = append(all, sim.Rate{Class: class, Fault: sim.PowerFails, Share: 0.012})
+	}
+	return append(all,
+		sim.Rate{Class: "write", Fault: sim.KillWithin, Share: 0.004}, sim.Rate{Class: "write", Fault: sim.DiskFull, Share: 0.01},
+		sim.Rate{Class: "fsync", Fault: sim.SyncFails, Share: 0.01}, sim.Rate{Class: "name", Fault: sim.DiskFull, Share: 0.01},
+		sim.Rate{Class: "store", Fault: awayBefore, Share: 0.02}, sim.Rate{Class: "store", Fault: awayAfter, Share: 0.02},
+		sim.Rate{Class: "store", Fault: hangs, Share: 0.01}, sim.Rate{Class: "store", Fault: forgets, Share: 0.0005})
+}
+
+// routes finds the operation of a request, if its path is documented.
+var routes = func() *http.ServeMux {
+	mux := http.NewServeMux()
+	for _, o := range op.All() {
+		if o.Path != "" {
+			mux.Handle(o.Method+" /api/v1"+o.Path, named{o: o})
+		}
+	}
+	return mux
+}()
+
+type named struct {
+	http.Handler
+
+	o *op.Op
+}
+
+func opOf(r *http.Request) *op.Op {
+	h, _ := routes.Handler(r)
+	n, _ := h.(named)
+	return n.o
+}
+
+// wire is how a process reaches the service.
+type wire struct {
+	*run
+
+	start *sim.Start
+}
+
+// RoundTrip sends a request when it is its turn.
+func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	dead := w.start.Do(r.Context(), "request", r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
+		o := cmp.Or(opOf(r), w.laws.opOf(r))
+		w.laws.leaves(w.start, o, r)
+		w.service.Clear()
+		for _, f := range requestFaults {
+			if f.fault == t.Fault && f.does != nil && (o == nil || o.Class != op.PaidRead || len(f.does) == 1) {
+				w.service.Fail("*", append([]sandbox.FaultOption{sandbox.First(1)}, f.does...)...)
+			}
+		}
+		switch t.Fault { //nolint:exhaustive // the engine and the sandbox see to the others
+		case duplicated:
+			w.laws.twice(markOf(r))
+			w.deliver(copied(r))
+		case arrivesLate:
+			err = w.deliverLate(r)
+			return err.Error()
+		case noSuchHost:
+			httptrace.ContextClientTrace(r.Context()).GetConn("")
+			err = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: r.URL.Hostname(), IsNotFound: true}}
+			return err.Error()
+		case cutShort:
+			if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+				err = cut(r)
+				return err.Error()
+			}
+		}
+		began := time.Now()
+		resp, err = w.service.Transport().RoundTrip(r) //nolint:bodyclose // the client closes it
+		if time.Now().After(began) {
+			w.laws.again() // its body may have come slowly
+		}
+		if err != nil {
+			return err.Error()
+		}
+		if t.Fault == slowBody {
+			resp.Body = trickle{resp.Body}
+		}
+		return resp.Status
+	})
+	if dead != nil {
+		if resp != nil {
+			_ = resp.Body.Close()
+		}
+		return nil, dead
+	}
+	return resp, err
+}
+
+// trickle is a body that comes at the same pace whatever the buffer of its reader.
+type trickle struct{ io.ReadCloser }
+
+func (b trickle) Read(p []byte) (int, error) {
+	time.Sleep(160 * time.Millisecond)
+	return b.ReadCloser.Read(p[:min(len(p), 16)])
+}
+
+// copied is the same request without its connection. The first one can still be sent.
+func copied(r *http.Request) *http.Request {
+	var body []byte
+	if r.Body != nil {
+		body, _ = io.ReadAll(r.Body)
+		r.Body = io.NopCloser(bytes.NewReader(body))
+	}
+	again := r.Clone(context.Background())
+	again.Body = io.NopCloser(bytes.NewReader(body))
+	return again
+}
+
+// deliver sends what nobody waits for.
+func (w wire) deliver(r *http.Request) {
+	if resp, err := w.service.Transport().RoundTrip(r); err == nil {
+		_ = resp.Body.Close()
+	}
+	w.laws.again()
+}
+
+// deliverLate keeps a request on its way for some seconds, less than a change may take to show.
+func (w wire) deliverLate(r *http.Request) error {
+	late := copied(r)
+	connected(r)
+	w.laws.Lock()
+	w.laws.limits = false // the figures of later responses lack it, and nobody can tell whether it will ever be counted
+	w.laws.Unlock()
+	time.AfterFunc(5*time.Second, func() { w.deliver(late) })
+	return io.EOF
+}
+
+// connected tells the client that its request is on its way. It has a trace for each attempt.
+func connected(r *http.Request) {
+	trace := httptrace.ContextClientTrace(r.Context())
+	trace.GetConn("")
+	trace.GotConn(httptrace.GotConnInfo{})
+	trace.WroteHeaders()
+}
+
+// cut sends the beginning of a body.
+func cut(r *http.Request) error {
+	connected(r)
+	_, _ = io.CopyN(io.Discard, r.Body, 20)
+	return io.ErrUnexpectedEOF
+}
+
+// serviceClock is the clock of the service, which differs from that of the processes.
+type serviceClock struct {
+	sandbox.Clock
+
+	ahead atomic.Int64
+}
+
+func (c *serviceClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
+func (c *serviceClock) jump(by time.Duration) { c.ahead.Add(int64(by)) }
+
+var errAway = errors.New("the store is away")

@@ -1,0 +1,339 @@
+package simulation
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// The promises of the README, held after every step against the books of the service. What the client says about itself counts for
+// nothing, except as a claim.
+
+// laws are what is known about one run.
+type laws struct {
+	sync.Mutex
+
+	service   *sandbox.Sandbox
+	seen      int  // entries of the books
+	news      bool // since the last check
+	arrivals  bool // maybe
+	calls     map[string]*made
+	marks     []string       // of the calls, in order
+	approvals map[string]int // by path
+	credits   int64          // that the guard allows
+	repeated  bool           // a gateway has repeated a request, which costs twice
+	empties   int64          // times that the store of the guards was lost
+	held      func() (int64, error)
+	first     int64           // the balance at the beginning
+	limits    bool            // the service refuses who is too fast
+	edits     int             // by teammates
+	removed   map[string]bool // rows, by them
+	appended  bool            // a row at the end, by them
+	reached   map[string]bool
+	broken    error
+}
+
+// made is one call of a program, by its mark, which stands in its requests and its ticket.
+type made struct {
+	op        string
+	process   string
+	permitted bool // to be sent again although its outcome is unknown
+	twice     bool // a gateway has delivered it twice
+	archived  bool // with a known outcome
+	goal      bool // it makes several requests, each with a ticket of its own
+	arrived   int  // requests that the service got and did not refuse before work
+	applied   int
+	told      prospectkit.Outcome
+	verdict   prospectkit.Verdict
+}
+
+func (l *laws) breach(law, format string, args ...any) {
+	if l.broken == nil {
+		l.broken = fmt.Errorf("%s: %s", law, fmt.Sprintf(format, args...))
+	}
+}
+
+// The words of the laws.
+const (
+	nothingTwice     = "nothing that may have happened is sent twice"
+	nothingForgotten = "nothing is forgotten: what was sent stands in the journal"
+	claimsAreTrue    = "applied and not applied are true"
+	verdictsAreTrue  = "happened and not seen are true"
+	capHolds         = "the cap of the guard is never exceeded"
+	oneApproval      = "a campaign is approved once"
+	everyRowOnce     = "a walk delivers each living row once"
+	noChangeMissed   = "a feed of changes misses none"
+	contextsEnd      = "nothing outlives its context"
+	noRefusal        = "nobody alone is refused for being too fast"
+	keyStays         = "no text holds the key"
+	journalOpens     = "a crash never damages the journal"
+)
+
+// check is asked after every step.
+func (l *laws) check() error {
+	l.Lock()
+	defer l.Unlock()
+	if !l.news {
+		return l.broken
+	}
+	if l.arrivals {
+		l.read(l.service.Journal())
+	}
+	l.news, l.arrivals = false, false
+	for _, mark := range l.marks {
+		l.judge(mark, l.calls[mark])
+	}
+	l.judgeCredits()
+	return l.broken
+}
+
+// read takes what is new in the books.
+func (l *laws) read(entries []sandbox.Entry) {
+	for _, e := range entries[l.seen:] {
+		if e.Op == "campaigns.approve" && e.Processed {
+			if l.approvals[e.Path]++; l.approvals[e.Path] > 1 {
+				l.breach(oneApproval, "%s: %d times", e.Path, l.approvals[e.Path])
+			}
+		}
+		o, _ := op.ByName(e.Op)
+		if o == nil {
+			continue
+		}
+		if l.limits && e.Status == http.StatusTooManyRequests && e.Fault == "" {
+			l.breach(noRefusal, "%s", e)
+		}
+		c := l.calls[markIn(e.Query)]
+		if c == nil || o.FreeRead() {
+			continue
+		}
+		if !beforeWork(o, e.Status) {
+			c.arrived++
+		}
+		if e.Processed {
+			c.applied++
+		}
+	}
+	l.seen = len(entries)
+}
+
+// judgeCredits holds the ledger of the service against the cap, and against what the guards hold in their store.
+func (l *laws) judgeCredits() {
+	if l.credits == 0 || l.repeated {
+		return
+	}
+	spent := l.first - l.service.Balance()
+	held, err := l.held()
+	if l.empties > 0 { // docs: the cap is for the life of the state
+		if most := l.credits * (l.empties + 1); spent > most {
+			l.breach(capHolds, "spent %d, cap %d after %d states", spent, most, l.empties+1)
+		}
+		return
+	}
+	if err != nil || spent > l.credits || held < spent || held > l.credits {
+		l.breach(capHolds, "spent %d, held %d, cap %d, %v", spent, held, l.credits, err)
+	}
+}
+
+// beforeWork reports whether a response proves that the service has done nothing.
+func beforeWork(o *op.Op, status int) bool {
+	switch status {
+	case http.StatusTooManyRequests, http.StatusMisdirectedRequest, http.StatusUnauthorized:
+		return true
+	}
+	return o.Class == op.PaidRead && status == http.StatusInternalServerError // a failed request costs nothing
+}
+
+// judge holds one call against the books.
+func (l *laws) judge(mark string, c *made) {
+	switch {
+	case c.arrived > 1 && !c.permitted && !c.twice && !c.goal:
+		l.breach(nothingTwice, "%s %s arrived %d times", mark, c.op, c.arrived)
+	case c.goal, c.twice: // docs/safety.md: the client cannot see a gateway that repeats
+	case c.told == prospectkit.OutcomeApplied && c.applied == 0:
+		l.breach(claimsAreTrue, "%s %s is claimed as applied, but it was not", mark, c.op)
+	case c.told == prospectkit.OutcomeNotApplied && c.applied > 0:
+		l.breach(claimsAreTrue, "%s %s is claimed as not applied, but it was", mark, c.op)
+	case c.verdict == prospectkit.VerdictHappened && c.applied == 0 && !absolute(c.op):
+		l.breach(verdictsAreTrue, "%s %s: happened, but it did not", mark, c.op)
+	case c.verdict == prospectkit.VerdictNotSeen && c.applied > 0:
+		l.breach(verdictsAreTrue, "%s %s: not seen, but it happened", mark, c.op)
+	}
+}
+
+// absolute are the writes whose state another call can bring about.
+func absolute(name string) bool {
+	o, _ := op.ByName(name)
+	return o.Class == op.Idempotent || o.Class == op.GuardedByState
+}
+
+// leaves: before a write or a paid read leaves, its ticket is durable.
+func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
+	l.Lock()
+	defer l.Unlock()
+	l.news, l.arrivals = true, true
+	mark := markOf(r)
+	c := l.calls[mark]
+	if o == nil || o.FreeRead() || s.Disk == nil {
+		return
+	}
+	ticket := `"op":"` + o.Name + `"` // of a part of a call that makes several
+	if c != nil {
+		ticket = "#" + mark + `"`
+	}
+	if !bytes.Contains(s.Disk.Durable("journal"), []byte(ticket)) {
+		l.breach(nothingForgotten, "%s %s leaves without a durable ticket", mark, o.Name)
+	}
+}
+
+// opOf is the operation of a request with a mark.
+func (l *laws) opOf(r *http.Request) *op.Op {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[markOf(r)]; c != nil {
+		o, _ := op.ByName(c.op)
+		return o
+	}
+	return nil
+}
+
+// remembers: what a dead start has sent, and was not told about, is in doubt or noted as applied.
+func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubts []string) {
+	l.Lock()
+	defer l.Unlock()
+	for mark, c := range l.calls {
+		if c.process != s.Name || c.goal || c.twice || c.applied == 0 {
+			continue
+		}
+		in := entries[mark]
+		if !c.archived && !slices.ContainsFunc(in, func(e journal.Entry) bool { return e.Outcome != journal.NotApplied }) {
+			l.breach(nothingForgotten, "%s %s was applied, and is neither known nor in doubt: %v", mark, c.op, in)
+		}
+	}
+	for mark, in := range entries {
+		c := l.calls[mark]
+		if c == nil || c.goal || c.twice {
+			continue
+		}
+		for _, e := range in {
+			if e.Outcome == journal.Unknown && doubts != nil && !slices.Contains(doubts, e.Ticket.ID) {
+				l.breach(nothingForgotten, "%s %s is unknown, and not in doubt", mark, c.op)
+			}
+			if e.Outcome == journal.Applied && c.applied == 0 && !absolute(c.op) || e.Outcome == journal.NotApplied && c.applied > 0 {
+				l.breach(claimsAreTrue, "%s %s is noted as %s, applied: %d", mark, c.op, e.Outcome, c.applied)
+			}
+		}
+	}
+}
+
+// begin notes a call that is about to be made.
+func (l *laws) begin(mark string, c *made) {
+	l.Lock()
+	defer l.Unlock()
+	l.calls[mark], l.marks = c, append(l.marks, mark)
+}
+
+// emptied notes that the stores are new. The guards then count afresh.
+func (l *laws) emptied() {
+	l.Lock()
+	defer l.Unlock()
+	l.empties++
+}
+
+// again asks the laws although nothing has arrived.
+func (l *laws) again() {
+	l.Lock()
+	defer l.Unlock()
+	l.news, l.arrivals = true, true
+}
+
+// archive takes what leaves a journal.
+func (l *laws) archive(e journal.Entry) error {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))]; c != nil {
+		c.archived = e.Outcome == journal.Applied || c.archived
+	}
+	return nil
+}
+
+func (l *laws) twice(mark string) {
+	l.Lock()
+	defer l.Unlock()
+	l.repeated = true
+	if c := l.calls[mark]; c != nil {
+		c.twice = true
+	}
+}
+
+// told notes what a program hears, if it lives.
+func (l *laws) told(s *sim.Start, mark string, err error) {
+	l.Lock()
+	defer l.Unlock()
+	if err != nil && strings.Contains(fmt.Sprintf("%v %+v", err, err), keyPrefix) {
+		l.breach(keyStays, "%s: %v", mark, err)
+	}
+	if !s.Alive() {
+		return
+	}
+	if c := l.calls[mark]; c != nil {
+		c.told, l.news = prospectkit.OutcomeOf(err), true
+	}
+}
+
+// heard notes a verdict about a call.
+func (l *laws) heard(s *sim.Start, mark string, r *prospectkit.Resolution) {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[mark]; c != nil && r != nil && s.Alive() {
+		if r.Verdict == prospectkit.VerdictNotSeen && !r.Final {
+			l.mark("verdict: not seen, not final")
+			return // it may still show
+		}
+		c.verdict, l.news = r.Verdict, true
+		l.mark("verdict: %s", r.Verdict)
+	}
+}
+
+// reach marks what a night of seeds has to show at least once.
+func (l *laws) reach(format string, args ...any) {
+	l.Lock()
+	defer l.Unlock()
+	l.mark(format, args...)
+}
+
+func (l *laws) mark(format string, args ...any) { l.reached[fmt.Sprintf(format, args...)] = true }
+
+// fails breaks a law that a program finds out about itself.
+func (l *laws) fails(law string, err error) error {
+	l.Lock()
+	defer l.Unlock()
+	if err != nil {
+		l.breach(law, "%v", err)
+	}
+	return err
+}
+
+// opened: what a crash leaves can be read.
+func (l *laws) opened(err error) {
+	if errors.Is(err, journal.ErrCorrupt) || errors.Is(err, journal.ErrForeign) || errors.Is(err, journal.ErrLocked) {
+		_ = l.fails(journalOpens, err)
+	}
+}
+
+func markOf(r *http.Request) string { return markIn(r.URL.RawQuery) }
+
+func markIn(query string) string {
+	_, mark, _ := strings.Cut(query, "mark=")
+	mark, _, _ = strings.Cut(mark, "&")
+	return mark
+}

@@ -1,0 +1,368 @@
+package simulation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/filter"
+	"example.com/prospectkit/internal/filesystem"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
+)
+
+// option is one of a client that needs the process.
+type option func(*run, *user) prospectkit.ClientOption
+
+// kinds are the programs.
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "follower": follower, "hurrier": hurrier}
+
+// run is a world with a service in it.
+type run struct {
+	*sim.World
+
+	service *sandbox.Sandbox
+	laws    *laws
+	store   *store
+	clock   *serviceClock
+	key     string // that is valid
+
+	processes []*sim.Process
+}
+
+// user is what a program has at hand.
+type user struct {
+	*sim.Start
+	*run
+
+	ctx    context.Context //nolint:containedctx // that of its main strand
+	client *prospectkit.Client
+	file   *journal.FileJournal
+}
+
+// program is what a process does, ten calls or so.
+func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) error {
+	return func(s *sim.Start) error {
+		u := &user{Start: s, run: r, ctx: s.Context("main")}
+		opened, err := filesystem.OpenJournal(s.Files(u.ctx), "journal")
+		if r.laws.opened(err); err != nil {
+			return err
+		}
+		u.file = opened.(*journal.FileJournal)
+		defer u.file.Close()
+		all := []prospectkit.ClientOption{
+			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
+			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+				if e.Kind == event.KindDecision {
+					r.laws.reach("decision: %s", e.Reason)
+				}
+			}),
+			prospectkit.WithTokenSource(func(context.Context) (string, error) { return r.key, nil }),
+		}
+		for _, o := range opts {
+			all = append(all, o(r, u))
+		}
+		if u.client, err = prospectkit.New(r.service.BaseURL(), "", all...); err != nil {
+			return err
+		}
+		if err := u.settle(); err != nil {
+			return err
+		}
+		if err := do(u); err != nil || !u.Alive() {
+			return err
+		}
+		return u.audit(nil)
+	}
+}
+
+// orderly lets one strand at a time begin to use the journal: a step can wake two.
+type orderly struct {
+	*journal.FileJournal
+
+	start *sim.Start
+}
+
+func (o orderly) Sending(ctx context.Context, t journal.Ticket) error {
+	if err := o.start.Do(ctx, "journal", "sending", func(*sim.Turn) string { return "" }); err != nil {
+		return err
+	}
+	return o.FileJournal.Sending(ctx, t)
+}
+
+func (o orderly) Ended(ctx context.Context, id string, outcome journal.Outcome) error {
+	if err := o.start.Do(ctx, "journal", "ended", func(*sim.Turn) string { return "" }); err != nil {
+		return err
+	}
+	return o.FileJournal.Ended(ctx, id, outcome)
+}
+
+// settle resolves what earlier starts left in doubt.
+func (u *user) settle() error {
+	var tickets []journal.Ticket
+	if err := u.audit(func(t journal.Ticket) { tickets = append(tickets, t) }); err != nil {
+		return err
+	}
+	for n, ticket := range tickets {
+		r, _ := u.client.Resolve(u.patient(u.Random(200+n)), ticket)
+		u.laws.heard(u.Start, markIn(strings.Replace(ticket.Actor, "#", "mark=", 1)), r)
+	}
+	return nil
+}
+
+// audit holds the journal against the books of the service.
+func (u *user) audit(doubtful func(journal.Ticket)) error {
+	entries := map[string][]journal.Entry{}
+	for e, err := range u.file.Calls(u.ctx, "") {
+		if err != nil {
+			return err
+		}
+		mark := markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))
+		entries[mark] = append(entries[mark], e)
+	}
+	if doubtful == nil { // an outcome may wait for the next write of the journal
+		u.laws.remembers(u.Start, entries, nil)
+		return nil
+	}
+	ids := []string{}
+	for ticket, err := range u.client.InDoubt(u.ctx) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, ticket.ID)
+		doubtful(ticket)
+	}
+	u.laws.remembers(u.Start, entries, ids)
+	return nil
+}
+
+// patient is a context for a lookup: some programs have no time to wait for a final verdict.
+func (u *user) patient(random *rand.Rand) context.Context {
+	if random.IntN(3) > 0 {
+		return u.ctx
+	}
+	ctx, cancel := context.WithTimeout(u.ctx, time.Duration(1+random.IntN(4))*time.Second)
+	context.AfterFunc(ctx, cancel)
+	return ctx
+}
+
+// guarded reserves credits in the store that all share.
+func guarded(r *run, u *user) prospectkit.ClientOption {
+	return prospectkit.WithSpendGuard(spend.NewSharedGuard(r.laws.credits, guardPrices, guardStore{r.store, u}))
+}
+
+// The prices of the service, and those that the guard is told. The draft of the state has no cap, so its activation has no price.
+var (
+	servicePrices = sandbox.Prices{
+		"search.prospects": 2, "search.run-saved": 3, "search.companies": 5, "search.save-to-list": 2, "lists.add-members": 7,
+		"lists.add-contacts": 3, "lists.save-to-list": 4, "contacts.resolve": 6, "campaigns.create": 60, "campaigns.preview-step": 9,
+		"imports.create": 8, "agents.create-people-watcher": 400, "agents.create-person-discovery": 90,
+	}
+	guardPrices = spend.Prices{
+		"search.prospects": {PerResult: 2}, "search.run-saved": {PerCall: 300}, "search.companies": {PerCall: 500},
+		"search.save-to-list": {WorstCase: func(spend.Call) (int64, error) { return 2 * 200, nil }},
+		"lists.add-members":   {PerItem: 7, ItemsIn: "contactIds"}, "lists.add-contacts": {PerItem: 3, ItemsIn: "contacts"},
+		"lists.save-to-list": {PerCall: 40}, "contacts.resolve": {PerCall: 6}, "campaigns.create": {PerCall: 60},
+		"campaigns.preview-step": {PerCall: 9}, "imports.create": {PerCall: 8},
+		"agents.create-web-monitor": {Runs: 33}, "agents.create-person-discovery": {Runs: 33},
+	}
+)
+
+// calls is how many calls a program makes.
+const calls = 10
+
+// each makes the calls that an earlier start has not made, each of which is chosen by its number.
+func (u *user) each(do func(n int, random *rand.Rand) error) error {
+	n, _ := strconv.Atoi(u.Load("calls"))
+	for ; n < calls; n++ {
+		if err := u.Save(u.ctx, "calls", strconv.Itoa(n+1)); err != nil {
+			return err
+		}
+		if err := do(n, u.Random(n+1)); err != nil {
+			return err
+		}
+		if !u.Alive() {
+			return sim.ErrKilled
+		}
+	}
+	return nil
+}
+
+func (u *user) mark(n int) string { return fmt.Sprintf("%s.%d.%d", u.Name, u.Number, n) }
+
+// write makes one call, and notes what it claims.
+func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string, call tests.AnyCall) {
+	mark := u.mark(n)
+	c := &made{op: name, process: u.Name}
+	opts := []prospectkit.CallOption{prospectkit.WithQuery("mark", mark)}
+	if c.permitted = random.IntN(8) == 0; c.permitted {
+		opts = append(opts, prospectkit.AllowRetryUnknown())
+	}
+	u.laws.begin(mark, c)
+	ctx = prospectkit.WithActor(ctx, "sim#"+mark)
+	cancelled := time.Time{}
+	if random.IntN(10) == 0 {
+		var cancel context.CancelFunc
+		cancelled = time.Now().Add(time.Duration(random.Int64N(int64(20 * time.Second))))
+		ctx, cancel = context.WithDeadline(ctx, cancelled)
+		defer cancel()
+	}
+	_, err := call(ctx, u.client, opts...)
+	u.laws.reach("outcome: %s", prospectkit.OutcomeOf(err))
+	for _, why := range []error{prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
+		if errors.Is(err, why) {
+			u.laws.reach("error: %v", why)
+		}
+	}
+	u.laws.told(u.Start, mark, err)
+	if late := time.Since(cancelled); !cancelled.IsZero() && late > 2*time.Second {
+		_ = u.laws.fails(contextsEnd, fmt.Errorf("%s %s ended %v after its context: %w", mark, name, late, err))
+	}
+	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok && random.IntN(2) == 0 {
+		r, _ := unknown.Resolve(u.patient(random))
+		u.laws.heard(u.Start, mark, r)
+	}
+}
+
+// callOf is a call of an operation, with a name of its own where the outcome could be another call's.
+func callOf(name, mark string) tests.AnyCall {
+	type (
+		client = *prospectkit.Client
+		option = prospectkit.CallOption
+	)
+	discovery, watcher, monitor := tests.Discovery(), tests.Watcher(), tests.Monitor()
+	discovery.ListName, watcher.ListName, monitor.ListName = "D "+mark, "W "+mark, "M "+mark
+	own := map[string]tests.AnyCall{
+		"lists.create": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Lists.Create(ctx, prospectkit.NewList{Name: "L " + mark}, opts...)
+		},
+		"agents.create-person-discovery": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Agents.Create(ctx, discovery, opts...)
+		},
+		"agents.create-people-watcher": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Agents.Create(ctx, watcher, opts...)
+		},
+		"agents.create-web-monitor": func(ctx context.Context, c client, opts ...option) (any, error) {
+			return c.Agents.Create(ctx, monitor, opts...)
+		},
+	}
+	if call, ok := own[name]; ok {
+		return call
+	}
+	return tests.EveryCall[name]
+}
+
+// writeNames are the operations that need a ticket; creating a list, whose outcome can be looked up, comes more often.
+var writeNames = func() []string {
+	names := []string{"lists.create", "lists.create", "lists.create", "lists.create", "lists.move", "lists.move", "agents.create-person-discovery"}
+	for _, o := range op.All() {
+		if o.Class != op.Read {
+			names = append(names, o.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}()
+
+// writer makes all kinds of writes, two at a time.
+func writer(u *user) error {
+	return u.each(func(n int, random *rand.Rand) error {
+		if n == calls/2 {
+			var both sync.WaitGroup
+			for _, strand := range []string{"left", "right"} {
+				own := u.Random(100 + len(strand))
+				both.Go(func() {
+					ctx := u.Context(strand)
+					if u.Save(ctx, strand, "") == nil { // so that they begin one after the other
+						u.writeAny(ctx, own, 100+len(strand))
+					}
+				})
+			}
+			both.Wait()
+		}
+		if n%4 == 3 {
+			_ = u.file.Compact(u.ctx, time.Now(), u.laws.archive)
+		}
+		u.writeAny(u.ctx, random, n)
+		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Minute))))
+		return nil
+	})
+}
+
+func (u *user) writeAny(ctx context.Context, random *rand.Rand, n int) {
+	name := writeNames[random.IntN(len(writeNames))]
+	u.write(ctx, random, n, name, callOf(name, u.mark(n)))
+}
+
+// spender makes calls that cost credits, and starts agents, whose runs cost some for weeks.
+func spender(u *user) error {
+	names := slices.Sorted(maps.Keys(servicePrices))
+	return u.each(func(n int, random *rand.Rand) error {
+		agent, most := u.mark(n), 1000+random.IntN(2000)
+		switch random.IntN(8) {
+		case 0:
+			page, err := u.client.Search.ProspectsPage(u.ctx, prospectkit.SearchParams{Filters: vps, Size: random.IntN(101)})
+			if err == nil && page.More() {
+				_, _ = page.Next(u.ctx)
+			}
+		case 1:
+			w := tests.Watcher()
+			w.ListName, w.Start, w.MaxCreditSpend, w.Frequency = agent, random.IntN(2) == 0, most, 1+random.IntN(9)
+			_, _ = u.client.Agents.Create(u.ctx, w)
+		case 2:
+			m := tests.Monitor()
+			m.ListName, m.MaxCreditSpend = agent, most
+			_, _ = u.client.Agents.CreateAndStart(u.ctx, m)
+		case 3:
+			d := tests.Discovery()
+			d.ListName, d.MaxCreditSpend, d.Start = agent, most, true
+			_, _ = u.client.Agents.Ensure(u.ctx, d)
+		default:
+			name := names[random.IntN(len(names))]
+			u.write(u.ctx, random, n, name, callOf(name, u.mark(n)))
+		}
+		return nil
+	})
+}
+
+var vps = filter.Search{"job_title_levels": filter.Including("vp")}
+
+// approver approves what it has reviewed.
+func approver(u *user) error {
+	return u.each(func(n int, random *rand.Rand) error {
+		seen, err := u.client.Campaigns.Review(u.ctx, tests.CampaignID)
+		if err != nil {
+			return nil //nolint:nilerr // the next call tries again
+		}
+		u.write(u.ctx, random, n, "campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), opts...)
+		})
+		return nil
+	})
+}
+
+// ensurer wants a list and an agent to be there, once.
+func ensurer(u *user) error {
+	spec := tests.Discovery()
+	spec.ListName, spec.MaxCreditSpend = "ensured agent", 1000
+	return u.each(func(n int, _ *rand.Rand) error {
+		if n%2 == 0 {
+			_, _ = u.client.Lists.Ensure(u.ctx, prospectkit.NewList{Name: "ensured"})
+		} else {
+			_, _ = u.client.Agents.CreateAndStart(u.ctx, spec)
+		}
+		return nil
+	})
+}

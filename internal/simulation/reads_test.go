@@ -1,0 +1,263 @@
+package simulation
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/changes"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/sandbox"
+)
+
+// Programs that read a list while teammates change it.
+
+const (
+	walkedID  = "65f0c0ffee65f0c0ffee9999"
+	keyPrefix = "simulated_key_"
+)
+
+func rowIDs() (ids []string) {
+	for i := range 9 {
+		ids = append(ids, fmt.Sprintf("65f0c0ffee65f0c0ffee8%03d", i))
+	}
+	return ids
+}
+
+// touched is a row that changes now, by the clock of the service.
+func (r *run) touched(id string) sandbox.Row {
+	row := sandbox.Row{"firstName": "W", "updatedAt": r.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+	if id != "" {
+		row["id"] = id
+	}
+	return row
+}
+
+// teammate adds, changes and removes rows, rotates the key, and sets the clock of the service, all at times of its own.
+func (r *run) teammate(s *sim.Start) error {
+	random := s.Random(1)
+	ctx := s.Context("main")
+	for range 3 + random.IntN(5) {
+		time.Sleep(time.Duration(random.Int64N(int64(3 * time.Minute))))
+		kind := random.IntN(8)
+		err := s.Do(ctx, "edit", "edit", func(*sim.Turn) string {
+			r.service.Do(func(tx *sandbox.Tx) { r.edit(tx, kind, random.IntN(9)) })
+			return strconv.Itoa(kind)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if random.IntN(4) == 0 {
+		time.Sleep(100 * 24 * time.Hour) // until all agents have expired
+		r.laws.again()
+	}
+	return nil
+}
+
+func (r *run) edit(tx *sandbox.Tx, kind, which int) {
+	r.laws.Lock()
+	defer r.laws.Unlock()
+	r.laws.edits++
+	id := rowIDs()[which]
+	switch {
+	case kind < 2:
+		tx.AddRows(walkedID, r.touched(""), r.touched(""))
+		r.laws.appended = true
+	case kind == 2 && !r.laws.removed[id]:
+		tx.RemoveRows(walkedID, id)
+		r.laws.removed[id] = true
+	case kind == 3:
+		tx.InsertRows(walkedID, 0, r.touched(""))
+	case kind == 4 && r.key == keyPrefix+"1":
+		r.key = keyPrefix + "2"
+		r.service.Revoke(keyPrefix + "1")
+		r.laws.mark("the key was rotated")
+	case kind == 5, kind == 6: // two rows at once
+		r.change(tx, id)
+		r.change(tx, rowIDs()[(which+4)%9])
+	case kind == 7:
+		r.clock.jump(time.Duration(which-4) * 5 * time.Second)
+		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
+		r.laws.mark("the service's clock jumped")
+	}
+}
+
+// change changes a row, which keeps its place.
+func (r *run) change(tx *sandbox.Tx, id string) {
+	for at, raw := range r.service.Rows(walkedID) {
+		if strings.Contains(string(raw), id) {
+			tx.RemoveRows(walkedID, id)
+			tx.InsertRows(walkedID, at, r.touched(id))
+		}
+	}
+}
+
+// walker reads all rows of a list, two a page, and stores each with its checkpoint.
+func walker(u *user) error {
+	var progress prospectkit.Progress
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(&progress)}
+	var ids []string
+	if saved := u.Load("walk"); saved != "" {
+		ids = strings.Split(saved, "\n")
+		opts = append(opts, prospectkit.ResumeFrom(ids[0]))
+		ids = ids[1:]
+	}
+	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: 2}, opts...) {
+		if err != nil {
+			return err
+		}
+		ids = append(ids, row.ID())
+		if err := u.Save(u.ctx, "walk", strings.Join(append([]string{progress.Checkpoint()}, ids...), "\n")); err != nil {
+			return err
+		}
+		time.Sleep(20 * time.Second)
+	}
+	if !u.Alive() {
+		return nil
+	}
+	u.laws.Lock()
+	defer u.laws.Unlock()
+	for _, id := range rowIDs() { // internal/pagewalk: an insert behind the place can hide a delete from the total
+		if !u.laws.removed[id] && !u.laws.appended && !slices.Contains(ids, id) {
+			u.laws.breach(everyRowOnce, "row %s is missing in %q", id, ids)
+		}
+	}
+	slices.Sort(ids)
+	if once := slices.Compact(slices.Clone(ids)); len(once) < len(ids) {
+		u.laws.breach(everyRowOnce, "a row came twice: %q", ids)
+	}
+	return nil
+}
+
+// mirror is a copy of a list.
+type mirror struct {
+	Rows    map[string]string
+	Saved   string
+	Walking string // the checkpoint for the time after the full sync in progress
+}
+
+// follower keeps a copy of a list.
+func follower(u *user) error {
+	m := mirror{Rows: map[string]string{}}
+	if text := u.Load("copy"); text != "" {
+		if err := json.Unmarshal([]byte(text), &m); err != nil {
+			return err
+		}
+	}
+	for n := range 6 {
+		edits := u.editsSoFar()
+		batch := []int{1, 2, 1000, 1000}[u.Random(300+n).IntN(4)] // some programs take a few changes at a time
+		all, err := u.follow(&m, batch)
+		if err != nil {
+			return err
+		}
+		if all && edits == u.editsSoFar() && u.Alive() {
+			u.compare(&m)
+		}
+		time.Sleep(2 * time.Minute)
+	}
+	return nil
+}
+
+func (u *user) editsSoFar() int {
+	u.laws.Lock()
+	defer u.laws.Unlock()
+	return u.laws.edits
+}
+
+func (u *user) rowsRemoved() bool {
+	u.laws.Lock()
+	defer u.laws.Unlock()
+	return len(u.laws.removed) > 0
+}
+
+func (u *user) saveCopy(m *mirror) error {
+	text, err := json.Marshal(m)
+	return errors.Join(err, u.Save(u.ctx, "copy", string(text)))
+}
+
+// follow brings the copy up to date, by a batch of changes. It reports whether there were no more.
+func (u *user) follow(m *mirror, batch int) (all bool, err error) {
+	if m.Walking == "" {
+		var opts []changes.Option
+		if u.holds() {
+			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.Rows), nil }))
+		}
+		for change, err := range u.client.Lists.Changes(u.ctx, walkedID, m.Saved, opts...) {
+			full, required := errors.AsType[*changes.FullSyncRequiredError](err)
+			switch {
+			case required:
+				u.laws.reach("full sync: %s", full.Reason)
+				if m.Walking = full.After; m.Walking == "" {
+					return false, err
+				}
+			case err != nil:
+				return false, err
+			default:
+				m.Rows[change.Row.ID()], m.Saved = change.Row.Text("updatedAt"), change.Checkpoint()
+			}
+			if err := u.saveCopy(m); err != nil {
+				return false, err
+			}
+			if batch--; batch == 0 {
+				return false, nil
+			}
+		}
+	}
+	if m.Walking == "" {
+		return true, nil
+	}
+	rows := map[string]string{}
+	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Sort: prospectkit.Ascending("createdAt")}) {
+		if err != nil {
+			return false, err
+		}
+		rows[row.ID()] = row.Text("updatedAt")
+	}
+	m.Rows, m.Saved, m.Walking = rows, m.Walking, ""
+	return true, u.saveCopy(m)
+}
+
+// holds is whether the program tells the feed how many rows it has. Otherwise a removed row can hide behind an added one.
+func (u *user) holds() bool { return u.Random(3).IntN(2) == 0 }
+
+// compare holds the copy against the list, which nobody has changed meanwhile.
+func (u *user) compare(m *mirror) {
+	want := map[string]string{}
+	for _, raw := range u.service.Rows(walkedID) {
+		var row struct{ ID, UpdatedAt string }
+		if json.Unmarshal(raw, &row) == nil {
+			want[row.ID] = row.UpdatedAt
+		}
+	}
+	if hidden := !u.holds() && u.rowsRemoved(); !hidden && !maps.Equal(m.Rows, want) {
+		_ = u.laws.fails(noChangeMissed, fmt.Errorf("%d rows, not %d", len(m.Rows), len(want)))
+	}
+}
+
+// hurrier reads as fast as it may.
+func hurrier(u *user) error {
+	var all sync.WaitGroup
+	for _, strand := range []string{"a", "b", "c"} {
+		all.Go(func() {
+			ctx := u.Context(strand)
+			for range 12 {
+				if u.Save(ctx, strand, "") != nil { // so that they begin one after the other
+					return
+				}
+				_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.GetListParams{})
+			}
+		})
+	}
+	all.Wait()
+	return nil
+}

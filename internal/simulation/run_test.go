@@ -1,0 +1,158 @@
+// Package simulation runs programs on the client through everything that can go wrong, and holds the promises of the library after every step.
+// One number decides what goes wrong, and replays it: docs/simulation.md.
+package simulation
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+)
+
+// Result is what one run has shown.
+type Result struct {
+	Seed  sim.Seed
+	Err   error // the law that is broken
+	Sum   uint64
+	Steps int
+	Fired []*sim.Turn
+	Lines []string
+	Calls int
+
+	Reached map[string]bool
+}
+
+// Run runs the programs that a seed draws.
+func Run(seed sim.Seed, keep bool) Result {
+	w := &sim.World{Seed: seed.Number, Plan: sim.Drawn{Rates: ratesOf(seed.Number), Only: seed.Only}, Keep: keep, Pace: 40 * time.Millisecond}
+	r := &run{World: w, store: newStore()}
+	w.Check = func() error { return r.laws.check() }
+	var err error
+	problem := sim.Bubble(func() {
+		err = w.Run(r.prepare()...)
+		w.Wait()
+	})
+	out := Result{Seed: seed, Err: cmp.Or(err, problem), Sum: w.Sum(), Steps: len(w.Taken()), Fired: w.Fired(), Lines: w.Lines()}
+	if r.laws != nil {
+		out.Calls, out.Reached = len(r.laws.calls), r.laws.reached
+		r.collect(out.Fired)
+	}
+	return out
+}
+
+// collect marks what the run has shown.
+func (r *run) collect(fired []*sim.Turn) {
+	for _, f := range fired {
+		r.laws.mark("fault: %s", f.Fault)
+	}
+	for _, p := range r.processes {
+		if p.Disk != nil {
+			for what := range p.Disk.Reached {
+				r.laws.mark("restart: %s", what)
+			}
+		}
+	}
+	if books, err := r.books(); err == nil && r.laws.credits > 0 {
+		for what, n := range map[string]int64{"committed": books.Committed, "in doubt": books.InDoubt, "released": books.Released} {
+			if n > 0 {
+				r.laws.mark("guard: %s", what)
+			}
+		}
+	}
+}
+
+// prepare makes the service and three processes.
+func (r *run) prepare() []*sim.Process {
+	state := tests.EveryState(time.Now().Add(-time.Hour), time.Now().Add(48*time.Hour))
+	ws := &state.Workspaces[0]
+	ws.Agents = ws.Agents[:1]
+	ws.Credits = 1_000_000
+	r.key = keyPrefix + "1"
+	ws.Keys = []sandbox.Key{{Token: r.key}, {Token: keyPrefix + "2"}}
+	random := sim.Draws(r.Seed, 1, 1)
+	r.clock = &serviceClock{Clock: sandbox.RealClock()}
+	r.clock.jump([]time.Duration{0, 0, 0, -80 * time.Second, 80 * time.Second, -10 * time.Hour, 10 * time.Hour}[random.IntN(7)])
+	walked := sandbox.List{ID: walkedID, Name: "Walked", CreatedAt: time.Now().Add(-time.Hour)}
+	for _, id := range rowIDs() {
+		walked.Rows = append(walked.Rows, sandbox.Rows(r.touched(id))...)
+	}
+	ws.Lists = append(ws.Lists, walked)
+	for i := range 40 {
+		ws.Prospects = append(ws.Prospects, sandbox.Rows(sandbox.Row{
+			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
+		})...)
+	}
+	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(5)]}
+	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
+	if random.IntN(3) == 0 {
+		opts = append(opts, sandbox.HideFor(4*time.Second)) // with a request that arrives late, less than 10 s
+	}
+	if programs[2] == "hurrier" {
+		programs = programs[2:]
+		opts = append(opts, sandbox.Limits(tightLimits()))
+		if random.IntN(2) == 0 {
+			opts = append(opts, sandbox.SlidingWindows())
+		}
+	}
+	r.service = sandbox.New(nil, opts...)
+	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, limits: true, first: r.service.Balance()}
+	if random.IntN(4) > 0 {
+		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
+	}
+	r.laws.held = func() (int64, error) {
+		total, err := r.books()
+		return total.Committed + total.InDoubt, err
+	}
+	var all []*sim.Process
+	defer func() { r.processes = all }()
+	for i, name := range programs {
+		opts := []option{shared}
+		if r.laws.credits > 0 {
+			opts = append(opts, guarded)
+		}
+		all = append(all, &sim.Process{
+			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], opts...), Starts: 8, Pause: time.Second, Later: 10 * time.Minute, Disk: sim.NewDisk(),
+		})
+	}
+	return append(all, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
+}
+
+func tightLimits() map[string]sandbox.Limit {
+	tight := map[string]sandbox.Limit{}
+	for surface := range op.DocumentedLimits {
+		tight[string(surface)] = sandbox.Limit{PerMinute: 12, PerDay: 300}
+	}
+	return tight
+}
+
+// String is the law that is broken, and the shortest history that breaks it.
+func (r Result) String() string {
+	lines := []string{fmt.Sprintf("seed %s: %v", r.Seed, r.Err)}
+	for _, f := range r.Fired {
+		lines = append(lines, f.String())
+	}
+	return strings.Join(lines, "\n  ")
+}
+
+// Shrink removes faults from a run for as long as it breaks the same law.
+func Shrink(number uint64) Result {
+	whole := Run(sim.Seed{Number: number}, false)
+	if whole.Err == nil {
+		return whole
+	}
+	law, _, _ := strings.Cut(whole.Err.Error(), ":")
+	only := make([]sim.Key, 0, len(whole.Fired))
+	for _, f := range whole.Fired {
+		only = append(only, f.Key)
+	}
+	only = sim.Shrink(only, func(some []sim.Key) bool {
+		err := Run(sim.Seed{Number: number, Only: some}, false).Err
+		return err != nil && strings.HasPrefix(err.Error(), law)
+	})
+	return Run(sim.Seed{Number: number, Only: only}, true)
+}

@@ -1,0 +1,118 @@
+package simulation
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/spend"
+)
+
+// store is a database that processes share, and that survives them all.
+type store struct {
+	mu      sync.Mutex
+	spend   []byte
+	read    []byte // of spend, for the books
+	books   spend.Book
+	budgets map[ratelimit.Surface][]byte
+}
+
+func newStore() *store { return &store{budgets: map[ratelimit.Surface][]byte{}} }
+
+// change is a transaction: a step.
+func (s *store) change(ctx context.Context, u *user, what string, do func() error) error {
+	var err error
+	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
+		if t.Fault != "" {
+			u.laws.limits = false // docs/fleet.md: each process then keeps to its part, and reports what it sent when the store is back
+		}
+		switch t.Fault { //nolint:exhaustive // the engine sees to the others
+		case hangs:
+			select {
+			case <-ctx.Done():
+			case <-time.After(time.Minute):
+			}
+			err = errAway
+			return "hung"
+		case awayBefore:
+			err = errAway
+			return "away"
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if t.Fault == forgets {
+			s.spend, s.budgets = nil, map[ratelimit.Surface][]byte{}
+			u.laws.emptied()
+		}
+		if err = do(); err == nil && t.Fault == awayAfter {
+			err = errAway
+		}
+		return fmt.Sprint(err)
+	})
+	if dead != nil {
+		return dead
+	}
+	return err
+}
+
+// guardStore holds the state of spend guards.
+type guardStore struct {
+	*store
+
+	user *user
+}
+
+func (g guardStore) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
+	return g.change(ctx, g.user, "spend", func() error {
+		next, err := change(g.spend)
+		if err == nil {
+			g.spend = next
+		}
+		return err
+	})
+}
+
+// peek reads the state of the guards, and changes nothing.
+type peek struct{ *store }
+
+func (p peek) Update(_ context.Context, change func([]byte) ([]byte, error)) error {
+	_, err := change(p.spend)
+	return err
+}
+
+// books are those of the guards, by the store.
+func (r *run) books() (spend.Book, error) {
+	if s := r.store; s.read == nil || !bytes.Equal(s.read, s.spend) {
+		books, err := spend.NewSharedGuard(r.laws.credits, nil, peek{s}).Books(context.Background())
+		if err != nil {
+			return books.Total, err
+		}
+		s.read, s.books = s.spend, books.Total
+	}
+	return r.store.books, nil
+}
+
+// budgetStore holds the state of budgets.
+type budgetStore struct {
+	*store
+
+	user *user
+}
+
+func (b budgetStore) Exchange(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (reply ratelimit.Reply, err error) {
+	err = b.change(ctx, b.user, "budget "+string(s), func() error {
+		b.budgets[s], reply = ask.Decide(b.budgets[s], time.Now(), 3)
+		return nil
+	})
+	return reply, err
+}
+
+// shared paces all processes by one budget.
+func shared(r *run, u *user) prospectkit.ClientOption {
+	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: budgetStore{r.store, u}, Processes: 3}))
+}
