@@ -215,7 +215,7 @@ func (w *World) Lines() []string { return w.lines }
 func (w *World) Taken() []*Turn {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.taken[:len(w.taken):len(w.taken)]
+	return slices.Clip(w.taken)
 }
 
 // Fired are those at which something went wrong.
