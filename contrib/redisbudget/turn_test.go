@@ -35,7 +35,7 @@ func dispatched(t *testing.T, s *Store) int64 {
 	return reply.Internal().State.Dispatched
 }
 
-// A process that stops in its turn loses it when its lease is over, and then changes nothing: neither what others wrote since, nor the
+// A process that stops during its turn loses it when its lease is over, and then changes nothing: neither what others wrote since, nor the
 // turn that it has got again.
 func TestTurn_Stopped(t *testing.T) {
 	server := startRedis(t)
@@ -61,7 +61,7 @@ func TestTurn_Stopped(t *testing.T) {
 	require.EqualValues(t, 3, dispatched(t, other))
 }
 
-// A process that dies in its turn, and others that die in the queue, cost a lease in all: less than a budget waits for its store.
+// A process that dies during its turn, and others that die in the queue, cost a lease in all: less than a budget waits for its store.
 func TestTurn_Killed(t *testing.T) {
 	server := startRedis(t)
 	_, err := server.store(t, "one").take(soon(t, budget.DefaultTimeout), lists)

@@ -24,7 +24,7 @@ func TestMalformedLists(t *testing.T) {
 		return ok
 	}
 	require.True(t, reads(stored))
-	for n := range len(stored) {
+	for n := range stored {
 		require.False(t, reads(stored[:n]), "%d bytes", n)
 	}
 	require.False(t, reads(append(slices.Clip(stored), make([]byte, 8)...)))
