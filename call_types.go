@@ -48,7 +48,8 @@ type args struct {
 	free   bool                 // spends no credits, although the operation may
 	spent  func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
 	cost   spend.Call           // what is known of its cost, beside operation, ids and body
-	lookup journal.Lookup       // what a search for its effect needs, beside the ids
+	look   look                 // reads its effect; nil: no documented read shows it
+	lookup journal.Lookup       // what that needs, beside the ids
 	ticket string               // the ID of its ticket, if the caller has stored it
 }
 
@@ -301,8 +302,18 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	}
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		conf: c.conf, op: c.op, cause: cause,
+		op: c.op, cause: cause, look: c.in.look, settle: c.conf.settle,
 	}
+}
+
+// settle tells a final outcome that was read later to the guard and the journal.
+func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
+	c.approvals.note(t, outcome)
+	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
+	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
+		err = c.journal.Ended(ctx, t.ID, outcome)
+	}
+	return err
 }
 
 // withContextErr adds the end of the context to a cause that does not have it.

@@ -161,20 +161,7 @@ func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
 		return budget.New(c)
 	}
 	return budget.NewShared(c, b.link, func(ctx context.Context, a *budget.Ask) (budget.Reply, error) {
-		var ask ratelimit.Ask
-		if err := ask.UnmarshalBinary(a.Encode()); err != nil {
-			return budget.Reply{}, err
-		}
-		reply, err := b.conf.Store.Exchange(ctx, ratelimit.Surface(s), &ask)
-		if err != nil {
-			return budget.Reply{}, err
-		}
-		data, err := reply.MarshalBinary()
-		if err != nil {
-			return budget.Reply{}, err
-		}
-		var r budget.Reply
-		err = r.Decode(data)
-		return r, err
+		reply, err := b.conf.Store.Exchange(ctx, ratelimit.Surface(s), ratelimit.NewAsk(a))
+		return reply.Internal(), err
 	})
 }

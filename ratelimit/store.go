@@ -23,7 +23,7 @@ type Store interface {
 }
 
 // Ask is what a process tells a [Store]: the results of its requests, and how many more it wants to send.
-type Ask struct{ ask budget.Ask }
+type Ask struct{ ask *budget.Ask }
 
 // Reply is the reply to an [Ask]: permits to send, and a copy of what is known.
 type Reply struct{ reply budget.Reply }
@@ -33,21 +33,12 @@ type Reply struct{ reply budget.Reply }
 // all processes; and how many processes asked lately, which matters only while the store is away. A
 // state that this version does not understand is ignored.
 func (a *Ask) Decide(state []byte, now time.Time, processes int) ([]byte, Reply) {
-	next, reply := budget.Decide(state, budget.Instant(now.UnixMicro()), processes, &a.ask)
+	next, reply := budget.Decide(state, budget.Instant(now.UnixMicro()), processes, a.ask)
 	return next, Reply{reply}
 }
 
-// MarshalBinary writes the ask for a store that decides elsewhere, as numbers of eight bytes.
-func (a *Ask) MarshalBinary() ([]byte, error) { return a.ask.Encode(), nil }
+// NewAsk makes an ask of the budget's own, which no other module can name.
+func NewAsk(a *budget.Ask) *Ask { return &Ask{a} }
 
-// UnmarshalBinary reads what MarshalBinary wrote.
-func (a *Ask) UnmarshalBinary(data []byte) error {
-	a.ask = budget.Ask{}
-	return a.ask.Decode(data)
-}
-
-// MarshalBinary writes the reply of a store that decides elsewhere, as numbers of eight bytes.
-func (r *Reply) MarshalBinary() ([]byte, error) { return r.reply.Encode(), nil }
-
-// UnmarshalBinary reads what MarshalBinary wrote.
-func (r *Reply) UnmarshalBinary(data []byte) error { return r.reply.Decode(data) }
+// Internal returns the reply for the budget, in a type that no other module can name.
+func (r Reply) Internal() budget.Reply { return r.reply }

@@ -149,9 +149,7 @@ func TestCut_Spend(t *testing.T) {
 // An exchange is never made twice.
 func TestCut_Exchange(t *testing.T) {
 	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
-		var ask ratelimit.Ask
-		require.NoError(t, ask.UnmarshalBinary((&budget.Ask{Elsewhere: 1}).Encode()))
-		_, err := p.cutting(t, name, c).Exchange(t.Context(), ratelimit.SurfaceLists, &ask)
+		_, err := p.cutting(t, name, c).Exchange(t.Context(), ratelimit.SurfaceLists, ratelimit.NewAsk(&budget.Ask{Elsewhere: 1}))
 		sent := exchange(t, p.store(t, name), &budget.Ask{}).State.Dispatched
 		if err != nil {
 			require.LessOrEqual(t, sent, int64(1))

@@ -3,6 +3,7 @@ package prospectpg
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -24,8 +25,37 @@ import (
 
 var killsFlag = flag.Int("kills", 30, "how many workers TestFleetIsKilled kills")
 
+// jobEnv is the environment of a process that writes, which is this test binary again.
+const jobEnv = "PROSPECTPG_TEST_JOB"
+
+// job is what such a process is told.
+type job struct {
+	DSN, Workspace, BaseURL, Token string
+	Until                          time.Time
+	Verdicts                       string // the file for them
+}
+
+// process is one that has yet to start.
+func process(t *testing.T, j job) *exec.Cmd {
+	t.Helper()
+	text, err := json.Marshal(j)
+	require.NoError(t, err)
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s", jobEnv, text))
+	return cmd
+}
+
 // write creates lists until the time is over, and resolves what it finds in doubt until nothing is.
-func write(j *job, pool *pgxpool.Pool) error {
+func write(text string) error {
+	var j job
+	if err := json.Unmarshal([]byte(text), &j); err != nil {
+		return err
+	}
+	pool, err := pgxpool.New(context.Background(), j.DSN)
+	if err != nil {
+		return err
+	}
+	defer pool.Close()
 	store, err := New(pool, Config{Workspace: j.Workspace, Lease: 2 * time.Second})
 	if err != nil {
 		return err

@@ -27,7 +27,7 @@ func TestMigrate(t *testing.T) {
 	server, _ := workspace(t)
 	here := server.database(t, "migrated")
 	var all sync.WaitGroup
-	failures := make([]error, processes)
+	failures := make([]error, 8)
 	for i := range failures {
 		pool := server.pool(t, here)
 		all.Go(func() { failures[i] = Migrate(t.Context(), pool) })
@@ -93,7 +93,7 @@ func TestMigrate_Forgotten(t *testing.T) {
 	pool := server.pool(t, server.database(t, "forgotten"))
 	store, err := New(pool, Config{Workspace: "acme"})
 	require.NoError(t, err)
-	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
+	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, ratelimit.NewAsk(&budget.Ask{}))
 	for _, err := range []error{
 		failed,
 		store.Sending(t.Context(), ticket("a")),

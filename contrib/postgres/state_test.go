@@ -99,19 +99,8 @@ func exchange(t *testing.T, s *Store, ask *budget.Ask) budget.Reply {
 }
 
 func tryExchange(ctx context.Context, s *Store, ask *budget.Ask) (reply budget.Reply, err error) {
-	var public ratelimit.Ask
-	if err := public.UnmarshalBinary(ask.Encode()); err != nil {
-		return reply, err
-	}
-	answer, err := s.Exchange(ctx, ratelimit.SurfaceLists, &public)
-	if err != nil {
-		return reply, err
-	}
-	data, err := answer.MarshalBinary()
-	if err != nil {
-		return reply, err
-	}
-	return reply, reply.Decode(data)
+	answer, err := s.Exchange(ctx, ratelimit.SurfaceLists, ratelimit.NewAsk(ask))
+	return answer.Internal(), err
 }
 
 // The time is that of the database, when the row is locked: not before the wait for it.
@@ -194,9 +183,7 @@ func TestBudget_AgreesWithThePackage(t *testing.T) {
 		got := exchange(t, store, ask)
 		var want budget.Reply
 		stored, want = budget.Decide(stored, got.Now, got.Processes, ask)
-		var carried budget.Reply
-		require.NoError(t, carried.Decode(want.Encode()))
-		require.Equal(t, carried, got)
+		require.Equal(t, want, got)
 		for _, g := range got.Grants {
 			open = append(open, g.Permit)
 		}
@@ -327,7 +314,7 @@ func BenchmarkExchange(b *testing.B) {
 		store, err := New(pool, Config{Workspace: "acme"})
 		require.NoError(b, err)
 		for each.Next() {
-			_, err := store.Exchange(b.Context(), ratelimit.SurfaceLists, &ratelimit.Ask{})
+			_, err := store.Exchange(b.Context(), ratelimit.SurfaceLists, ratelimit.NewAsk(&budget.Ask{}))
 			require.NoError(b, err)
 		}
 	})

@@ -11,16 +11,12 @@ import (
 
 	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/fleettest"
 )
 
 func TestMain(m *testing.M) {
-	if job := os.Getenv(jobEnv); job != "" {
-		if err := work(job); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
+	fleettest.Main(openStore)
 	if _, err := exec.LookPath("redis-server"); err != nil {
 		fmt.Fprintln(os.Stderr, "these tests need a redis-server in the path (Debian: apt-get install redis-server):", err)
 		os.Exit(1)

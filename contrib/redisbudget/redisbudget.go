@@ -14,34 +14,25 @@ import (
 	"crypto/fips140"
 	"crypto/rand"
 	"crypto/sha1" //nolint:gosec // the name by which Redis knows a script
-	_ "embed"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/redis/go-redis/v9"
 
 	"example.com/prospectkit/ratelimit"
 )
 
-var (
-	//go:embed decide.lua
-	decision string
-	//go:embed take.lua
-	taking string
-	//go:embed exchange.lua
-	exchange string
-	script   = decision + taking + exchange
-)
-
 // Store is a [ratelimit.Store] in Redis. It is safe for concurrent use and starts no goroutine.
 type Store struct {
 	client  redis.UniversalClient
 	prefix  string
-	script  string
-	sha     string
 	process string
+
+	mu     sync.Mutex
+	queues map[ratelimit.Surface]*queue
 }
 
 // New keeps the budget under keys that begin with the prefix in braces, so that a cluster keeps them together. Processes
@@ -63,7 +54,69 @@ func New(client redis.UniversalClient, prefix string) (*Store, error) {
 	if !obeys {
 		return nil, errors.New("redisbudget: the client needs ContextTimeoutEnabled")
 	}
-	return &Store{client: client, prefix: prefix, script: script, sha: digest(script), process: rand.Text()}, nil
+	return &Store{client: client, prefix: prefix, process: rand.Text(), queues: map[ratelimit.Surface]*queue{}}, nil
+}
+
+// Exchange decides on an ask when it is the turn of this process, which then decides on all asks that wait in it.
+func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
+	q, w := s.queue(surface), &waiter{ask: ask, over: make(chan struct{})}
+	q.join(w)
+	defer q.leave(w)
+	select {
+	case <-w.over:
+		return w.reply, w.err
+	case <-ctx.Done():
+		return ratelimit.Reply{}, ctx.Err()
+	case q.turn <- struct{}{}:
+	}
+	defer func() { <-q.turn }()
+	for {
+		select {
+		case <-w.over: // another call has decided on it
+			return w.reply, w.err
+		default:
+		}
+		if err := s.decide(ctx, surface, q); err != nil {
+			return ratelimit.Reply{}, fmt.Errorf("redisbudget: %w", err)
+		}
+	}
+}
+
+func (s *Store) queue(surface ratelimit.Surface) *queue {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, ok := s.queues[surface]
+	if !ok {
+		q = &queue{turn: make(chan struct{}, 1)}
+		s.queues[surface] = q
+	}
+	return q
+}
+
+// decide waits for a turn, and uses it for the asks that wait by then. They keep waiting if the turn was lost before the write.
+func (s *Store) decide(ctx context.Context, surface ratelimit.Surface, q *queue) error {
+	t, err := s.take(ctx, surface)
+	if err != nil {
+		return err
+	}
+	state, asks := t.state, q.first(atOnce)
+	replies := make([]ratelimit.Reply, len(asks))
+	for i, w := range asks {
+		state, replies[i] = w.ask.Decide(state, t.now, t.processes)
+	}
+	kept, err := s.write(ctx, surface, t.joined, state)
+	if err == nil && !kept {
+		return nil
+	}
+	if err != nil {
+		err = fmt.Errorf("redisbudget: %w", err)
+	}
+	for i, w := range asks {
+		q.leave(w)
+		w.reply, w.err = replies[i], err
+		close(w.over)
+	}
+	return nil
 }
 
 // digest is the name by which Redis knows a script. It protects nothing, so FIPS 140 allows it.
@@ -73,31 +126,6 @@ func digest(script string) (name string) {
 		name = hex.EncodeToString(sum[:])
 	})
 	return name
-}
-
-// Exchange runs the decision in Redis, as one script and at its time.
-func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
-	var reply ratelimit.Reply
-	question, err := ask.MarshalBinary()
-	if err != nil {
-		return reply, err
-	}
-	answer, err := s.eval(ctx, "evalsha", s.sha, surface, question)
-	if redis.HasErrorPrefix(err, "NOSCRIPT") {
-		answer, err = s.eval(ctx, "eval", s.script, surface, question)
-	}
-	if err != nil {
-		return reply, fmt.Errorf("redisbudget: %w", err)
-	}
-	return reply, reply.UnmarshalBinary([]byte(answer))
-}
-
-func (s *Store) eval(ctx context.Context, command, code string, surface ratelimit.Surface, question []byte) (string, error) {
-	cmd := redis.NewCmd(ctx, command, code, 2, s.key(string(surface)), s.key("processes"), question, s.process)
-	if err := s.client.Process(ctx, once{cmd}); err != nil {
-		return "", err
-	}
-	return cmd.Text()
 }
 
 func (s *Store) key(name string) string { return "{" + s.prefix + "}:" + name }

@@ -25,11 +25,11 @@
 // by that rule, or that grow before the window ends. Until the opposite is certain, our requests fit by both counts. See [State.Weighs].
 //
 // Others share the windows. Their use is estimated from figures that fall faster than our own use explains. A part of the minute is
-// left to them, which shrinks to nothing as the minute ends, or room for their next burst until it is due. A 429 pauses the whole surface.
+// left to them, which shrinks to nothing as the minute ends. A 429 pauses the whole surface.
 //
 // How long a wait is expected to take is found by playing these decisions forward, see foresight.
 //
 // [State] is the decision alone: a small value without clock, lock or goroutine, which can be stored and run elsewhere. [Queue] adds
 // the waiting calls, and [Limiter] adds waiting. [SharedLimiter] waits for a state that several processes share. [Decide] is one
-// exchange with it. redisbudget runs it as a script, which a test compares with this package: change both.
+// exchange with it, whatever the store.
 package budget

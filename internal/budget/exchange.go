@@ -57,6 +57,7 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 	if n := int64(a.Elsewhere); n > 0 {
 		s.Dispatched += n
 		s.count(now, n, false)
+		s.Others.ours(n)
 	}
 	if a.Returned { // others may also have worked alone
 		s.Figures.Valid, s.ProbeUntil = false, 0

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"cmp"
+	"math"
 	"time"
 )
 
@@ -24,6 +25,7 @@ type foresight struct {
 	silent  bool
 	fixed   bool
 	refills bool
+	drips   bool    // it tells when the next token is there, not when the bucket is full
 	total   int64   // requests that a fixed window serves, counted like Dispatched
 	reset   Instant // of a fixed window
 	rate    float64 // of others
@@ -86,6 +88,9 @@ func (f *foresight) serve() {
 	f.silent, f.window, f.since, f.rate = s.silent() && !g.Valid, cmp.Or(g.Window, Minute), f.now, s.Others.rate(f.now)
 	limit := float64(s.Limits[f.window].Max)
 	f.refills = s.refills() && !s.weighs() || !s.flows() && g.Valid && s.mayRefill()
+	if f.drips = !s.flows() && g.Valid && g.Window == Minute && s.Drips == drips; f.drips {
+		f.refills = true
+	}
 	switch {
 	case s.flows() || f.refills:
 		f.reset = s.resetIn()
@@ -202,7 +207,11 @@ func (f *foresight) response(r flight) Observation {
 	case s.flows() || f.refills:
 		left = float64(limit-1) - f.load(arrived) - f.others + 0.5 // to the nearest
 		if reset = f.reset - arrived - floor(f.reset-arrived, length)*length; f.refills {
-			reset = Instant((float64(limit) - left) * float64(length) / float64(max(1, limit)))
+			missing := float64(limit) - left
+			if f.drips {
+				missing -= math.Floor(missing)
+			}
+			reset = Instant(missing * float64(length) / float64(max(1, limit)))
 		}
 	default:
 		l.expire(f.now, length)

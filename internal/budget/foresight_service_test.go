@@ -155,9 +155,12 @@ func TestWhatAServiceIsExpectedToTell(t *testing.T) {
 		"a fixed window": {func(_ *State, f *foresight) {
 			f.fixed, f.total, f.rate, f.since = true, 80, 0.5/float64(second), 23*second
 		}, 34 * second, 25, 27 * time.Second},
-		"the next one":      {func(_ *State, f *foresight) { f.fixed, f.total = true, 80 }, 66 * second, 59, 55 * time.Second},
-		"the one after it":  {func(_ *State, f *foresight) { f.fixed, f.window = true, Day }, 126 * second, 59, 55 * time.Second},
-		"a bucket":          {func(s *State, f *foresight) { f.refills, s.Buckets[Minute] = true, Level{10, 31 * second} }, 34 * second, 46, 14 * time.Second},
+		"the next one":     {func(_ *State, f *foresight) { f.fixed, f.total = true, 80 }, 66 * second, 59, 55 * time.Second},
+		"the one after it": {func(_ *State, f *foresight) { f.fixed, f.window = true, Day }, 126 * second, 59, 55 * time.Second},
+		"a bucket":         {func(s *State, f *foresight) { f.refills, s.Buckets[Minute] = true, Level{10, 31 * second} }, 34 * second, 46, 14 * time.Second},
+		"its next token": {func(s *State, f *foresight) {
+			f.refills, f.drips, s.Buckets[Minute] = true, true, Level{5.2, 31 * second}
+		}, 34 * second, 51, time.Second},
 		"a weighted window": {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 34 * second, 34, 27 * time.Second},
 		"its next one":      {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 76 * second, 39, 45 * time.Second},
 		"a sliding log":     {func(*State, *foresight) {}, 34 * second, 34, 28 * time.Second},

@@ -12,23 +12,15 @@ type Others struct {
 	At    Instant // of the last figures
 	Mark  int64   // a request that was sent when so many were complete is later than they are
 
-	Slides  int8    // observations that the minute slides
-	Recent  float64 // what they took in the last seconds
-	Burst   float64 // the largest amount taken at once
-	BurstAt Instant
-	Every   Instant // the rhythm of bursts
-	Regular int8    // bursts in a row that kept to it
+	Slides int8 // observations that the minute slides
 }
 
 const (
-	memory      = 60 * second  // over which the use of others decays
-	prior       = 5 * second   // of watching are assumed to have seen nothing, so that one request is not a rate
-	burstMemory = 180 * second // for which a burst is expected to repeat
-	lookahead   = 5 * second   // of their use is left to them even at the end of the minute
-	fairShare   = 0.75         // of what is left, at most, is left to others
-	sure        = 2            // observations that make a minute a sliding one
-	missable    = 4            // bursts in a rhythm that need not be seen
-	burstShare  = 0.75         // of a burst is kept free if the minute slides
+	memory    = 60 * second // over which the use of others decays
+	prior     = 5 * second  // of watching are assumed to have seen nothing, so that one request is not a rate
+	lookahead = 5 * second  // of their use is left to them even at the end of the minute
+	fairShare = 0.75        // of what is left, at most, is left to others
+	sure      = 2           // observations that make a minute a sliding one
 )
 
 // rate is what others take, per microsecond.
@@ -56,106 +48,42 @@ func (o *Others) until(reset Instant, low int64) {
 }
 
 // note takes the bounds that a response sets to our total, and how much of the minute is neither left nor ours.
-func (o *Others) note(now Instant, low, high, left int64, level, limit float64) {
+func (o *Others) note(now Instant, low, high int64, level float64) {
 	if o.At == 0 || low > o.High {
 		o.Low, o.High, o.Seen = low, high, 0
 		if !o.slides() {
-			o.Level, o.At, o.Recent = level, now, 0
+			o.Level, o.At = level, now
 			return
 		}
 	}
 	o.Low = max(o.Low, low)
-	o.watch(now, high, left, level, limit)
+	o.watch(now, high, level)
 }
 
 // watch adds what others took since the last response.
-func (o *Others) watch(now Instant, high, left int64, level, limit float64) {
+func (o *Others) watch(now Instant, high int64, level float64) {
 	o.High = min(o.High, high)
 	taken := max(0, o.Low-high-o.Seen)
 	o.Seen += taken
 	since := float64(max(0, now-o.At))
-	fresh := max(float64(taken), level-o.Level)
-	o.Recent = o.Recent*float64(staleness)/(float64(staleness)+since) + fresh
-	burst := o.learnBurst(now, left, limit, fresh)
 	fade := float64(memory) / (float64(memory) + since)
 	o.Sum, o.Span = o.Sum*fade, o.Span*fade+since
 	if o.Sum < 0.5 { // nobody came so far; one who comes has to be seen at once
 		o.Span = 0
 	}
-	if !burst || !o.regular() { // what comes in a rhythm is left to them when it is due
-		o.Sum += float64(taken)
-	}
+	o.Sum += float64(taken)
 	o.Level, o.At = level, now
 }
 
-// learnBurst records when others take much at once, or all that was left, which nothing may have been if we were refused. Such a burst was
-// larger than what was visible.
-func (o *Others) learnBurst(now Instant, left int64, limit, fresh float64) bool {
-	size, known := o.Recent-o.rate(now)*float64(staleness), o.burst(now)
-	large := size >= max(5, limit/10) || known > 0 && size >= known/3
-	emptied := left <= 2 && o.slides() && fresh >= max(4, limit/30)
-	if !large && !emptied && (left > 0 || left == 0 && fresh < 2) {
-		return false
-	}
-	if left < 0 || fresh >= max(2, size/4) || known == 0 {
-		if o.learnRhythm(max(o.At+(now-o.At)/2, now-second)) {
-			known *= 0.9
-		}
-	}
-	switch {
-	case emptied:
-		size, large = max(size*3, limit*2/3), true
-	case left <= 2 && o.regular():
-		size = max(size*3, limit/8)
-	case left <= 2:
-		size *= 1.5
-	}
-	if large || o.regular() {
-		o.Burst = min(max(size, known), limit)
-	}
-	return true
-}
-
-// learnRhythm records the beginning of a burst.
-func (o *Others) learnRhythm(now Instant) bool {
-	gap := now - o.BurstAt
-	switch times := (gap + o.Every/2) / max(o.Every, 1); {
-	case o.BurstAt == 0:
-	case gap <= 2*staleness:
-		return false // it is the same one
-	case times > 0 && times <= missable && abs(gap-times*o.Every) <= o.tolerance():
-		o.Every, o.Regular = gap/times, min(o.Regular+1, missable)
-	case o.Regular > 0:
-		o.Regular--
-	default:
-		o.Every = gap
-	}
-	o.BurstAt = now
-	return true
+// ours takes back requests that figures may have told of before the process that sent them did: nobody else took those.
+func (o *Others) ours(n int64) {
+	n = min(n, o.Seen)
+	o.High += n
+	o.Seen -= n
+	o.Sum = max(0, o.Sum-float64(n))
 }
 
 func abs(i Instant) Instant { return max(i, -i) }
-
-// tolerance is how much earlier or later than expected a burst may come.
-func (o *Others) tolerance() Instant { return max(3*second, o.Every/10) }
-
-func (o *Others) regular() bool { return o.Regular > 0 && o.Every > 0 }
-
-// due is when the next burst is expected, if they come in a rhythm, or a little earlier.
-func (o *Others) due(now Instant) (Instant, bool) {
-	if !o.regular() || o.Burst == 0 {
-		return 0, false
-	}
-	times := max((now-o.BurstAt-o.tolerance())/o.Every+1, 1)
-	return o.BurstAt + times*o.Every, times <= missable
-}
-
-func (o *Others) burst(now Instant) float64 {
-	if _, due := o.due(now); o.Burst == 0 || !due && now-o.BurstAt > burstMemory {
-		return 0
-	}
-	return o.Burst
-}
 
 // slides reports whether the minute slides, so that its reset says nothing about the rest of it.
 func (o *Others) slides() bool { return o.Slides >= sure }
@@ -185,24 +113,13 @@ func (s *State) keepBack(now, left Instant) float64 {
 		}
 		keep = max(keep, min(rate, fairShare*limit/float64(minute))*ahead)
 	}
-	burst := s.Others.burst(now)
-	if due, regular := s.Others.due(now); regular {
-		if s.Others.slides() && due <= now+minute || due <= now+left {
-			times := 1 + max(0, (now+left-due)/s.Others.Every)
-			keep = max(keep, min(burst*float64(times), limit*(fairShare+(1-fairShare)*part)))
-		}
-	} else if s.flows() && burst > 0 {
-		keep = max(keep, min(burst*burstShare, limit*0.5))
-	} else if burst > 0 {
-		keep = max(keep, limit*part, min(burst*burstShare, limit*0.4))
-	}
 	return keep
 }
 
 // gap is the pace that others leave to us if the minute slides: a burst leaves a gap a minute later.
 func (s *State) gap(now Instant) Instant {
 	limit, rate := float64(s.Limits[Minute].Max), s.Others.rate(now)
-	if rate == 0 && s.Others.burst(now) == 0 || !s.Others.slides() || limit == 0 || s.Figures.Window == Day {
+	if rate == 0 || !s.Others.slides() || limit == 0 || s.Figures.Window == Day {
 		return 0
 	}
 	ours := max(limit-rate*float64(minute+lookahead), limit*0.45)

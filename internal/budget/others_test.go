@@ -2,6 +2,7 @@ package budget
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -38,67 +39,42 @@ func TestWhatOthersTook(t *testing.T) {
 	var o Others
 	step := func(now Instant, low, high int64, level float64, want Others) {
 		t.Helper()
-		o.note(now, low, high, 50, level, 120)
+		o.note(now, low, high, level)
 		require.InDelta(t, want.Sum, o.Sum, 1e-9)
 		require.InDelta(t, want.Span, o.Span, 1e-3)
-		require.InDelta(t, want.Recent, o.Recent, 1e-9)
-		o.Sum, o.Span, o.Recent = want.Sum, want.Span, want.Recent
+		o.Sum, o.Span = want.Sum, want.Span
 		require.Equal(t, want, o)
 	}
 	const s = float64(second)
 	step(10*second, 120, 125, 0, Others{Low: 120, High: 125, At: 10 * second})
-	step(20*second, 110, 112, 3, Others{Low: 120, High: 112, Seen: 8, Sum: 8, Recent: 8, Level: 3, At: 20 * second})
-	step(40*second, 112, 113, 4, Others{Low: 120, High: 112, Seen: 8, Sum: 6, Span: 20 * s, Recent: 8*0.2 + 1, Level: 4, At: 40 * second})
-	step(40*second, 109, 110, 4, Others{Low: 120, High: 110, Seen: 10, Sum: 8, Span: 20 * s, Recent: 2.6 + 2, Level: 4, At: 40 * second})
+	step(20*second, 110, 112, 3, Others{Low: 120, High: 112, Seen: 8, Sum: 8, Level: 3, At: 20 * second})
+	step(40*second, 112, 113, 4, Others{Low: 120, High: 112, Seen: 8, Sum: 6, Span: 20 * s, Level: 4, At: 40 * second})
+	step(40*second, 109, 110, 4, Others{Low: 120, High: 110, Seen: 10, Sum: 8, Span: 20 * s, Level: 4, At: 40 * second})
 	step(39*second, 115, 117, 4, Others{Low: 115, High: 117, Sum: 8, Span: 20 * s, Level: 4, At: 39 * second}) // it gave something back
 
 	o.Slides = sure // what it gives back then says nothing about others
-	step(59*second, 118, 120, 5, Others{Low: 118, High: 120, Sum: 6, Span: 35 * s, Recent: 1, Level: 5, At: 59 * second, Slides: sure})
-	step(59*second, 119, 120, 5, Others{Low: 119, High: 120, Sum: 6, Span: 35 * s, Recent: 1, Level: 5, At: 59 * second, Slides: sure})
+	step(59*second, 118, 120, 5, Others{Low: 118, High: 120, Sum: 6, Span: 35 * s, Level: 5, At: 59 * second, Slides: sure})
+	step(59*second, 119, 120, 5, Others{Low: 119, High: 120, Sum: 6, Span: 35 * s, Level: 5, At: 59 * second, Slides: sure})
 
 	o = Others{Low: 10, High: 10, Sum: 0.4, Span: 10 * s, At: 10 * second}
 	step(20*second, 10, 10, 0, Others{Low: 10, High: 10, Sum: 0.4 * 6 / 7, At: 20 * second}) // nobody comes any more
 }
 
-// What others took at once is expected again for three minutes.
-func TestBurstsOfOthers(t *testing.T) {
-	for name, c := range map[string]struct {
-		recent  float64
-		left    int64
-		limit   float64
-		before  float64
-		burst   float64
-		renewed bool
-	}{
-		"a tenth of the minute":             {12, 10, 120, 0, 12, true},
-		"less than a tenth":                 {11.9, 10, 120, 0, 0, false},
-		"five of few":                       {5, 10, 20, 0, 5, true},
-		"four of few":                       {4.9, 10, 20, 0, 0, false},
-		"all that was left":                 {12, 2, 120, 0, 18, true},
-		"hardly all that was left":          {12, 3, 120, 0, 12, true},
-		"never more than the limit":         {100, 0, 120, 0, 120, true},
-		"a smaller one than before":         {20, 10, 120, 60, 54, true},
-		"a larger one than before":          {70, 10, 120, 60, 70, true},
-		"a third of the one before":         {10, 10, 120, 30, 27, true},
-		"less than a third of the one then": {9.9, 10, 120, 30, 30, false},
-	} {
-		o := Others{Recent: c.recent, Burst: c.before, BurstAt: minute}
-		o.learnBurst(2*minute, c.left, c.limit, c.recent)
-		require.InDelta(t, c.burst, o.Burst, 1e-9, name)
-		require.Equal(t, c.renewed, o.BurstAt > minute, name)
-	}
-	o := perSecond(1)
-	o.At, o.Recent = minute, 5+11.9
-	o.learnBurst(minute, 10, 120, 12)
-	require.Zero(t, o.Burst, "five of them were expected")
-	o.Recent = 5 + 12.1
-	o.learnBurst(minute, 10, 120, 12)
-	require.InDelta(t, 12.1, o.burst(minute+burstMemory), 1e-9)
-	require.Zero(t, o.burst(minute+burstMemory+1))
-
-	o = Others{Low: 100, High: 100, At: minute}
-	o.watch(minute+second, 40, 10, 0, 120)
-	require.InDelta(t, 60, o.Burst, 1e-9, "watching sees it")
+// What figures told of before the process that sent it did is nobody else's.
+func TestWhatWasOurs(t *testing.T) {
+	o := Others{Low: 120, High: 110, Seen: 10, Sum: 9}
+	o.ours(4)
+	require.Equal(t, Others{Low: 120, High: 114, Seen: 6, Sum: 5}, o)
+	o.ours(9)
+	require.Equal(t, Others{Low: 120, High: 120}, o, "no more than was seen")
+	s := opened(Config{PerMinute: 120}, told(120, 100, time.Minute))
+	s.Others = Others{Low: 101, High: 91, Seen: 10, Sum: 10}
+	s.Report(second, Permit{Epoch: s.Epoch + 1}, NoFigures)
+	require.EqualValues(t, 9, s.Others.Seen, "sent alone")
+	s.Report(second, Permit{Epoch: s.Epoch, At: -second}, NoFigures)
+	require.EqualValues(t, 9, s.Others.Seen, "forgotten")
+	s.exchange(second, &Ask{Elsewhere: 4})
+	require.EqualValues(t, 5, s.Others.Seen)
 }
 
 // The advance of the reset tells a sliding minute from a fixed one.
@@ -119,10 +95,6 @@ func shared(o Others) *State {
 }
 
 func TestWhatIsKeptBack(t *testing.T) {
-	burst := func(o Others, size float64) Others {
-		o.Burst, o.BurstAt = size, day
-		return o
-	}
 	for name, c := range map[string]struct {
 		others Others
 		left   Instant
@@ -138,15 +110,10 @@ func TestWhatIsKeptBack(t *testing.T) {
 		"others, its end":                  {perSecond(1), 0, 5},
 		"few others, less than for nobody": {perSecond(0.1), minute, 18},
 		"others who want all":              {perSecond(3), minute / 2, 1.5 * 35},
-		"a burst, a fresh minute":          {burst(Others{}, 60), minute, 120},
-		"a burst, a quarter of a minute":   {burst(Others{}, 60), minute / 4, 45},
-		"a large burst, its end":           {burst(Others{}, 100), 0, 48},
-		"a small burst, its end":           {burst(Others{}, 10), 0, 7.5},
-		"a burst and others":               {burst(perSecond(3), 10), minute / 4, 30},
 	} {
 		require.InDelta(t, c.want, shared(c.others).keepBack(minute-c.left, c.left), 1e-9, name)
 	}
-	s := shared(burst(perSecond(1), 60))
+	s := shared(perSecond(1))
 	s.Figures.Window = Day
 	require.Zero(t, s.keepBack(0, minute), "no part of the day is")
 }
@@ -158,7 +125,6 @@ func TestPaceInASlidingMinute(t *testing.T) {
 		return shared(o)
 	}
 	require.Zero(t, sliding(Others{}).gap(0), "nobody else is there")
-	require.Equal(t, minute/120, sliding(Others{Burst: 20}).gap(0))
 	require.Equal(t, minute/55, sliding(perSecond(1)).gap(0))
 	require.Equal(t, minute/54, sliding(perSecond(1.2)).gap(0), "nearly half of it is ours at least")
 	require.Zero(t, shared(perSecond(1)).gap(0), "a fixed one gives back all at once")

@@ -34,6 +34,9 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	}
 	if !s.closes(p) {
 		s.Dispatched++
+		if p.Epoch > s.Epoch { // its process was alone when it sent it
+			s.Others.ours(1)
+		}
 	}
 	s.Open[0].Trip = max(s.Open[0].Trip, now-p.At)
 	replays := int64(min(max(o.Replays, 0), 100))
@@ -103,7 +106,7 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	if !fresh && p.Epoch == s.Epoch-1 && s.Unproven.At != 0 {
 		s.Unproven.Total--
 	} else if !fresh && p.Epoch == s.Epoch-1 && s.HeldIn == Minute { // others took one more
-		s.Others.watch(now, s.Others.High-1, -1, s.Others.Level, float64(s.Limits[Minute].Max))
+		s.Others.watch(now, s.Others.High-1, s.Others.Level)
 	}
 	if fresh {
 		s.believeRefusal() // the last one, which no figures contradicted
@@ -167,7 +170,7 @@ func (s *State) believeRefusal() {
 	}
 	s.doubtWeighing(r.At)
 	if r.Total > 0 {
-		s.Others.watch(r.At, r.Total, -1, s.Others.Level, float64(s.Limits[Minute].Max))
+		s.Others.watch(r.At, r.Total, s.Others.Level)
 	}
 }
 
@@ -219,7 +222,7 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 	}
 	s.checkRefusal(w, left)
 	s.learnRounding(now, p, o, w)
-	s.learnRefilling(o, w, left)
+	s.learnRefilling(p, o, w, left)
 	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures
 	switch f := &s.Figures; {
@@ -246,7 +249,7 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 			o.Slides, level = 2*sure, level-uncertainty
 		}
 		s.Others.until(next.ResetFrom, left+known)
-		s.Others.note(now, left+known, left+s.Dispatched, left, max(0, level), float64(o.Limit))
+		s.Others.note(now, left+known, left+s.Dispatched, max(0, level))
 	}
 }
 

@@ -436,7 +436,7 @@ func TestFiguresContradictARefusal(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := after(c.refusal, c.then)
-			require.Equal(t, c.stray, s.Others.Burst < left/2, "of others: %+v", s.Others)
+			require.Equal(t, c.stray, s.Others.Sum < left/2, "of others: %+v", s.Others)
 			require.Equal(t, c.stray, s.Weighs == -weighsMost, s.Weighs)
 		})
 	}
@@ -448,5 +448,5 @@ func TestFiguresContradictARefusal(t *testing.T) {
 func TestARefusalThatNothingCanContradict(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, Observation{Limit: 120, Remaining: 60})
 	s.Report(2*second, s.Take(second, Interactive).Permit, hold(3*time.Second))
-	require.Positive(t, s.Others.Burst)
+	require.Positive(t, s.Others.Sum)
 }

@@ -16,7 +16,7 @@ type SharedLimiter struct {
 
 	alone     bool     // the state is the part of this process
 	elsewhere int      // requests that were sent alone, and not reported to the store
-	unused    []Permit // of calls that left the queue meanwhile
+	unused    []Permit // of the store: of calls that left the queue meanwhile, or whose end elsewhere counts
 	sent      int      // asks
 	taken     int      // the latest of them whose reply was used
 }
@@ -115,11 +115,12 @@ func (l *SharedLimiter) ask(reports []Report, wanted []Priority, caller *Waiter)
 		return nil
 	}
 	l.sent++
-	a := &Ask{
-		Config: l.config, Returned: l.alone, Elsewhere: l.elsewhere, Reports: reports, Wanted: wanted, number: l.sent,
+	a := &Ask{Config: l.config, Returned: l.alone, Elsewhere: l.elsewhere, Reports: reports, Wanted: wanted, number: l.sent}
+	for _, p := range l.unused {
+		a.Reports = append(a.Reports, Report{p, Observation{NotSent: true}})
 	}
 	l.asked += len(wanted)
-	l.elsewhere = 0
+	l.elsewhere, l.unused = 0, nil
 	return a
 }
 
@@ -188,12 +189,7 @@ func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter
 	if len(l.unused) == 0 {
 		return nil
 	}
-	back := make([]Report, len(l.unused))
-	for i, p := range l.unused {
-		back[i] = Report{p, Observation{NotSent: true}}
-	}
-	l.unused = l.unused[:0]
-	return l.ask(back, nil, caller)
+	return l.ask(nil, nil, caller)
 }
 
 // adopt takes over the state of the store.
@@ -254,8 +250,11 @@ func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
 		l.review(now)
 	}
 	for _, r := range reports {
-		if p := r.Permit; p.Epoch >= s.Born && p.Epoch <= s.Epoch && !r.Observation.NotSent {
+		if !r.Observation.NotSent {
 			l.elsewhere += 1 + r.Observation.Replays
+		}
+		if p := r.Permit; p.Epoch < s.Born || p.Epoch > s.Epoch { // the store would take it for one in flight
+			l.unused = append(l.unused, p)
 		}
 		s.Report(now, r.Permit, r.Observation)
 	}

@@ -98,6 +98,37 @@ func TestStoreThatIsAway(t *testing.T) {
 	})
 }
 
+// A request that the store let go, and that ends while the store is away, is in flight no more when it is back.
+func TestEndsWhileTheStoreIsAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shaky
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, s.ask)
+		opening(t, l, told(120, 119, time.Minute))
+		var permits []Permit
+		for range 3 {
+			p, err := l.Acquire(t.Context(), Request{})
+			require.NoError(t, err)
+			permits = append(permits, p)
+		}
+		time.Sleep(time.Second)
+		s.away.Store(true)
+		for _, o := range []Observation{NoFigures, told(120, 110, time.Minute), {NotSent: true}} {
+			l.Done(time.Now(), &Report{permits[0], o})
+			permits = permits[1:]
+		}
+		time.Sleep(retryEvery)
+		opening(t, l, NoFigures) // fails once more
+		s.away.Store(false)
+		time.Sleep(retryEvery)
+		opening(t, l, told(120, 115, time.Minute))
+		state, _, ok := decodeState(s.stored)
+		require.True(t, ok)
+		require.Zero(t, state.inFlight())
+		require.EqualValues(t, 1+2+1+1, state.Completed)
+		require.EqualValues(t, 1+2+1+1, state.Counts[Minute].Sum)
+	})
+}
+
 // A store that hangs delays a call by its time limit, once, and no cancelled call loses a permit.
 func TestStoreThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

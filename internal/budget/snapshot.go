@@ -20,6 +20,7 @@ type Knowledge struct {
 	Weighs, Fixed bool // how the service counts, as far as is known
 	Sliding       int8 // evidence, as much as is needed
 	Refills       int64
+	Drips         int8
 	Others        bool
 	Limit         int64
 }
@@ -32,7 +33,7 @@ func (k Knowledge) Certain() bool {
 func (s *State) knows(now Instant) Knowledge {
 	return Knowledge{
 		Refusals: s.Epoch - s.Born, Figures: s.Figures.Valid, Sliding: min(s.Others.Slides, sure), Weighs: s.weighs(), Fixed: s.Weighs < 0,
-		Refills: min(int64(s.Refills), s.refillsFrom()), Others: s.Others.rate(now) > 0 || s.Others.burst(now) > 0, Limit: s.Limits[Minute].Max,
+		Refills: min(int64(s.Refills), s.refillsFrom()), Drips: s.Drips, Others: s.Others.rate(now) > 0, Limit: s.Limits[Minute].Max,
 	}
 }
 

@@ -36,6 +36,7 @@ type State struct {
 	Buckets [3]Level
 	Weighs  int8  // evidence that the service weighs its last window, or, if negative, that it does not
 	Refills int8  // responses in a row by which it has a bucket that refills
+	Drips   int8  // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
 	Tried   int64 // requests without figures that fit only if it does not
 }
 
@@ -300,9 +301,6 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	case spare > reserve:
 		d.Reason = Shared
 		d.Until = min(d.Until, s.keepsLess(now, reset, spare-reserve))
-		if due, regular := s.Others.due(now); regular {
-			d.Until = min(d.Until, max(due, f.At+second, now+second/4))
-		}
 		if s.Others.rate(now) > 0 {
 			d.Until = min(d.Until, max(f.At+staleness, now+second/4))
 		}
@@ -319,15 +317,12 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 	if s.inFlight() == 0 && cover <= 0 && f.Sent >= s.BlindAt {
 		return float64(f.Remaining) > keep+reserve
 	}
-	if due, regular := s.Others.due(now); regular && now >= due && now-f.At >= second { // it tells whether the burst has come
-		return cover > 0 && left > reserve+margin
-	}
 	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
 }
 
 // slidingMinuteHasRoom reports whether so many of our own requests have left a sliding minute that, with no others active, it must have room.
 func (s *State) slidingMinuteHasRoom(now Instant) bool {
-	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0 &&
+	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 &&
 		s.Counts[Minute].Sum+s.inFlight() < s.Limits[Minute].Max
 }
 

@@ -129,7 +129,6 @@ func TestLookIntoASlidingMinute(t *testing.T) {
 		"just some":             {func(s *State) { s.Counts[Minute].add(20*second, minute, 69) }, Interactive, true},
 		"it does not slide":     {func(s *State) { s.Others.Slides = 1 }, Interactive, false},
 		"others are active":     {func(s *State) { s.Others.Sum, s.Others.Span = 65, float64(minute) }, Interactive, false},
-		"others come in bursts": {func(s *State) { s.Others.Burst, s.Others.BurstAt = 20, 25*second }, Interactive, false},
 		"it is the day":         {func(s *State) { s.Figures.Window = Day }, Interactive, false},
 		"for batch":             {func(s *State) { s.Config.Reserve = 1 }, Batch, false},
 		"for batch, unreserved": {func(*State) {}, Batch, true},

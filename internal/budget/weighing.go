@@ -14,6 +14,7 @@ const (
 	weighsMost  = 4          // evidence is not counted beyond this, in either direction
 	settled     = 5 * second // of use at the full rate, after which an edge that did not move is one
 	refillsMost = 100
+	drips       = 3  // told resets after which those of a bucket are known to be when the next token is there
 	tellable    = 20 // a smaller limit is refilled so slowly that many resets would fit
 	uncertainty = 2  // requests by which a fitting figure may differ
 )
@@ -186,7 +187,7 @@ func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
 	if !s.weighs() {
 		left = f.Window.length()
 	}
-	if s.Others.rate(now) == 0 && s.Others.burst(now) == 0 { // what was left is rounded down, and was counted before the response arrived
+	if s.Others.rate(now) == 0 { // what was left is rounded down, and was counted before the response arrived
 		covered += 1 + r.between(f.Sent, f.At)
 	}
 	return covered, covered - s.reserve(p) - s.keepBack(now, left)
@@ -199,18 +200,12 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 		return Delay{Until: s.PacedUntil, Reason: Shared, Window: w}, false
 	}
 	looks := max(f.At+staleness, now)
-	if !s.weighs() && s.Others.burst(now) > 0 { // each look takes one of what is kept for the next burst
-		looks = max(f.At+3*staleness, now)
-	}
 	switch {
 	case f.Remaining > margin:
-	case !s.weighs() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0:
+	case !s.weighs() && s.Others.rate(now) == 0:
 		looks = max(looks, f.At+(margin+1)*w.length()/Instant(max(1, s.Limits[w].Max)))
 	default:
 		looks = max(s.ends(f.At, w)+lookahead, now)
-	}
-	if due, regular := s.Others.due(now); regular && f.Remaining > margin {
-		looks = min(looks, max(due, f.At+second))
 	}
 	back := returns{s: s, w: w}
 	covered, left := back.spare(now, p)
@@ -309,7 +304,7 @@ func (s *State) doubtWeighing(now Instant) {
 		s.Refills = 0
 	case s.Weighs < 0:
 		s.Weighs, s.Tried = 0, 0
-	case s.weighs() && s.Others.rate(now) == 0 && s.Others.burst(now) == 0:
+	case s.weighs() && s.Others.rate(now) == 0:
 		s.Weighs--
 	}
 }
@@ -325,13 +320,20 @@ func (s *State) earliestWeighed(now Instant, n int64) Instant {
 }
 
 // learnRefilling looks for a reset that is as far away as it takes to refill what is missing.
-func (s *State) learnRefilling(o *Observation, w Window, left int64) {
+func (s *State) learnRefilling(p *Permit, o *Observation, w Window, left int64) {
 	limit, length := s.Limits[w].Max, w.length()
 	if !o.HasReset || limit < tellable || w != Minute {
 		return
 	}
 	each := length / Instant(limit)
 	full := Instant(limit-left) * each
+	switch f := &s.Figures; {
+	case full <= settled:
+	case bounded(o.Reset) > each+second:
+		s.Drips = 0
+	case f.Valid && f.HasReset && f.Window == w && p.At >= f.ResetBy:
+		s.Drips = min(s.Drips+1, drips)
+	}
 	switch off := bounded(o.Reset) - full; {
 	case off < -each-second || off > second:
 		s.Refills = 0

@@ -32,11 +32,45 @@ func TestEvidenceOfABucket(t *testing.T) {
 			s := NewState(Config{PerMinute: int(c.limit), PerDay: int(c.limit)})
 			s.Refills = c.before
 			o := Observation{Limit: int(c.limit), HasReset: true, Reset: c.reset.Duration()}
-			s.learnRefilling(&o, c.window, c.left)
+			s.learnRefilling(&Permit{}, &o, c.window, c.left)
 			require.Equal(t, c.want, s.Refills)
 			o.HasReset = false
-			s.learnRefilling(&o, c.window, c.left)
+			s.learnRefilling(&Permit{}, &o, c.window, c.left)
 			require.Equal(t, c.want, s.Refills)
+		})
+	}
+}
+
+// Resets that come and give back next to nothing, again and again, tell of the next token of a bucket.
+func TestWhatDrips(t *testing.T) {
+	for name, c := range map[string]struct {
+		before      int8
+		left        int64
+		reset, sent Instant
+		want        int8
+	}{
+		"the told reset is over":  {1, 10, second, 30 * second, 2},
+		"it is not, yet":          {1, 10, second, 30*second - 1, 1},
+		"another one, later":      {1, 10, 2 * second, 30 * second, 2},
+		"another one, much later": {2, 10, 2*second + 1, 30 * second, 0},
+		"nearly full":             {2, 55, 5 * second, 30 * second, 2},
+		"enough of them":          {drips, 10, second, 30 * second, drips},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := NewState(Config{PerMinute: 60})
+			s.Drips, s.Figures = c.before, Figures{Valid: true, Window: Minute, HasReset: true, ResetBy: 30 * second}
+			learn := func() {
+				s.learnRefilling(&Permit{At: c.sent}, &Observation{Limit: 60, HasReset: true, Reset: c.reset.Duration()}, Minute, c.left)
+			}
+			learn()
+			require.Equal(t, c.want, s.Drips)
+			if c.want > c.before {
+				for _, f := range []Figures{{Window: Minute, HasReset: true}, {Valid: true, Window: Day, HasReset: true}, {Valid: true, Window: Minute}} {
+					s.Figures = f
+					learn()
+					require.Equal(t, c.want, s.Drips)
+				}
+			}
 		})
 	}
 }

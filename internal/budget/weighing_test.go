@@ -40,39 +40,6 @@ func TestLevel(t *testing.T) {
 	require.Zero(t, b.missing(81*second, minute, 120))
 }
 
-// When a burst is due, a look tells whether it came, unless that look might take the last request. Then it waits for the window's end.
-func TestLooksForABurstWithMoreThanTheMarginLeft(t *testing.T) {
-	for left, granted := range map[int64]bool{margin: false, margin + 1: true} {
-		s := NewState(Config{PerMinute: 120})
-		s.Told, s.Weighs = true, weighsMost
-		s.Edges[Minute] = Edge{From: 20 * second, By: 21 * second}
-		s.Figures = Figures{Valid: true, Remaining: left, Window: Minute, HasReset: true, At: 30 * second, Sent: 30 * second, ResetBy: 81 * second}
-		s.Others = Others{Burst: 60, BurstAt: 30*second - minute/2, Every: minute/2 + 2*second, Regular: 2, At: 30 * second, Slides: sure}
-		d := s.Take(32*second+second/2, Interactive)
-		require.Equal(t, granted, d.Granted, "%d left", left)
-		if !granted {
-			require.GreaterOrEqual(t, d.Until, 80*second)
-		}
-		s.Others.Regular, s.ProbeUntil = 0, 0
-		require.False(t, s.Take(33*second, Interactive).Granted, "without a rhythm, not yet")
-	}
-}
-
-// After a burst that emptied a window which gives back all the time, half of it is kept: nobody knows how large that burst was.
-func TestABurstThatEmptiedTheWindow(t *testing.T) {
-	s := State{Limits: [3]Limit{Minute: {120, Documented}}, Weighs: weighsMost, Figures: Figures{Window: Minute}}
-	s.Others = Others{Low: 20, High: 20, Slides: sure, At: 30 * second}
-	s.Others.watch(31*second, 16, 0, 0, 120)
-	require.InDelta(t, 80, s.Others.Burst, 1e-9)
-	require.InDelta(t, 60, s.keepBack(32*second, minute/2), 1e-9)
-	s.Others = Others{Low: 20, High: 20, Slides: sure, At: 30 * second}
-	s.Others.watch(31*second, 17, 0, 0, 120)
-	require.Zero(t, s.Others.Burst, "three are none")
-	s.Others = Others{Low: 20, High: 20, At: 30 * second}
-	s.Others.watch(31*second, 16, 0, 0, 120)
-	require.Zero(t, s.Others.Burst, "a fixed window is full again")
-}
-
 // Where the service refuses nothing that its log allows, our own count says when one more may be tried.
 func TestTriesWhenTheLogHasRoom(t *testing.T) {
 	s := opened(Config{PerMinute: 10}, NoFigures)

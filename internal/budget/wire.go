@@ -2,16 +2,13 @@ package budget
 
 import (
 	"encoding/binary"
-	"errors"
 	"math"
-	"time"
 )
 
-// A store keeps a list of numbers, each a double in eight bytes, little-endian. Every language can read that, and all integers here
-// are small enough to be exact.
+// A store keeps a list of numbers, each a double in eight bytes, little-endian: all integers here are small enough to be exact.
 
 // format changes with the meaning of the list. A state of another format is discarded.
-const format = 3
+const format = 4
 
 // wire writes numbers, or reads them back in the same order.
 type wire struct {
@@ -63,81 +60,20 @@ func (w *wire) flag(v *bool) {
 	*v = n != 0
 }
 
-func (w *wire) span(v *time.Duration) {
-	i := min(max(instant(*v), 0), 2*longestHold)
-	number(w, &i)
-	*v = i.Duration()
-}
-
-// count reads or writes the length of a list whose elements take so many numbers each.
-func (w *wire) count(n, size int) int {
+// count reads or writes the length of a list of slots, which take two numbers each.
+func (w *wire) count(n int) int {
 	number(w, &n)
-	if w.reading && (n < 0 || n > len(w.data)/8/size) {
+	if w.reading && (n < 0 || n > len(w.data)/16) {
 		w.short = true
 		return 0
 	}
 	return n
 }
 
-func list[T any](w *wire, elements *[]T, size int, each func(*wire, *T)) {
-	n := w.count(len(*elements), size)
-	if w.reading && n > 0 {
-		*elements = make([]T, n)
-	}
-	for i := range *elements {
-		each(w, &(*elements)[i])
-	}
-}
-
 func (w *wire) header() bool {
 	f := format
 	number(w, &f)
 	return f == format && !w.short
-}
-
-var errMalformed = errors.New("budget: not what this version writes")
-
-func (w *wire) err() error {
-	if w.short || len(w.data) > 0 {
-		return errMalformed
-	}
-	return nil
-}
-
-// Encode writes an ask as a list of numbers.
-func (a *Ask) Encode() []byte {
-	w := wire{data: make([]byte, 0, 8*(10+permitSize*len(a.Reports)+len(a.Wanted)))}
-	w.header()
-	w.ask(a)
-	return w.data
-}
-
-// Decode reads what Encode wrote.
-func (a *Ask) Decode(data []byte) error {
-	w := wire{data: data, reading: true}
-	if !w.header() {
-		return errMalformed
-	}
-	w.ask(a)
-	return w.err()
-}
-
-// Encode writes a reply as a list of numbers.
-func (r *Reply) Encode() []byte {
-	var w wire
-	w.header()
-	w.reply(r)
-	return w.data
-}
-
-// Decode reads what Encode wrote.
-func (r *Reply) Decode(data []byte) error {
-	w := wire{data: data, reading: true}
-	if !w.header() {
-		return errMalformed
-	}
-	w.reply(r)
-	return w.err()
 }
 
 func encodeState(s *State, last Instant) []byte {
@@ -155,7 +91,7 @@ func decodeState(data []byte) (s State, last Instant, ok bool) {
 	}
 	number(&w, &last)
 	w.state(&s)
-	return s, last, w.err() == nil
+	return s, last, !w.short && len(w.data) == 0
 }
 
 func (w *wire) config(c *Config) {
@@ -163,57 +99,6 @@ func (w *wire) config(c *Config) {
 	number(w, &c.PerDay)
 	number(w, &c.Reserve)
 	w.float(&c.Share)
-}
-
-func (w *wire) ask(a *Ask) {
-	w.config(&a.Config)
-	w.flag(&a.Returned)
-	number(w, &a.Elsewhere)
-	list(w, &a.Reports, permitSize+observationSize, (*wire).report)
-	list(w, &a.Wanted, 1, func(w *wire, p *Priority) { name(w, p, Batch) })
-}
-
-const (
-	permitSize      = 6
-	observationSize = 11
-)
-
-func (w *wire) permit(p *Permit) {
-	number(w, &p.Then)
-	number(w, &p.Epoch)
-	number(w, &p.Own)
-	number(w, &p.At)
-	w.flag(&p.Probe)
-	w.flag(&p.Bare)
-}
-
-func (w *wire) report(r *Report) {
-	w.permit(&r.Permit)
-	o := &r.Observation
-	number(w, &o.Limit)
-	number(w, &o.Remaining)
-	w.span(&o.Reset)
-	w.flag(&o.HasReset)
-	w.flag(&o.RateLimited)
-	w.span(&o.RetryAfter)
-	w.flag(&o.HasRetry)
-	w.flag(&o.NotSent)
-	w.flag(&o.Lost)
-	number(w, &o.Replays)
-	w.float(&o.Jitter)
-}
-
-func (w *wire) reply(r *Reply) {
-	number(w, &r.Now)
-	number(w, &r.Processes)
-	number(w, &r.Denied.Until)
-	name(w, &r.Denied.Reason, News)
-	name(w, &r.Denied.Window, Day)
-	list(w, &r.Grants, permitSize+1, func(w *wire, g *Grant) {
-		w.permit(&g.Permit)
-		name(w, &g.Priority, Batch)
-	})
-	w.state(&r.State)
 }
 
 func (w *wire) state(s *State) {
@@ -232,6 +117,7 @@ func (w *wire) state(s *State) {
 	number(w, &s.RoundsUp)
 	number(w, &s.Weighs)
 	number(w, &s.Refills)
+	number(w, &s.Drips)
 	number(w, &s.Tried)
 	w.flag(&s.Told)
 	number(w, &s.Silent)
@@ -261,12 +147,11 @@ func (w *wire) figures(f *Figures) {
 
 func (w *wire) others(o *Others) {
 	numbers(w, &o.Low, &o.High, &o.Seen, &o.Mark)
-	for _, v := range [...]*float64{&o.Sum, &o.Span, &o.Level, &o.Recent, &o.Burst} {
+	for _, v := range [...]*float64{&o.Sum, &o.Span, &o.Level} {
 		w.float(v)
 	}
 	number(w, &o.Slides)
-	number(w, &o.Regular)
-	numbers(w, &o.At, &o.BurstAt, &o.Every, &o.Until)
+	numbers(w, &o.At, &o.Until)
 }
 
 // windowCount reads or writes only the slots in use, the oldest first.
@@ -274,8 +159,8 @@ func (w *wire) windowCount(l *WindowCount) {
 	number(w, &l.Sum)
 	number(w, &l.Faded)
 	number(w, &l.Opened)
-	l.Past = min(w.count(l.Past, 2), slots)
-	l.Used = min(w.count(l.Used, 2), slots)
+	l.Past = min(w.count(l.Past), slots)
+	l.Used = min(w.count(l.Used), slots)
 	if w.reading {
 		l.Head = l.Past
 	}

@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -19,58 +18,29 @@ func with(data []byte, at int, v float64) []byte {
 
 // A list that is not what this version writes is refused: cut, or longer, or of another format, or with what cannot be.
 func TestMalformedLists(t *testing.T) {
-	ask := Ask{
-		Config: lists(), Wanted: []Priority{Batch, Interactive},
-		Reports: []Report{{Permit{Epoch: 1}, told(120, 5, time.Minute)}, {Permit{Epoch: 1}, NoFigures}},
+	stored, _ := Decide(nil, minute, 1, &Ask{Config: lists(), Wanted: []Priority{Interactive}})
+	reads := func(data []byte) bool {
+		_, _, ok := decodeState(data)
+		return ok
 	}
-	stored, reply := Decide(nil, minute, 1, &Ask{Config: lists(), Wanted: []Priority{Interactive}})
-	type decode func([]byte) error
-	decodeAsk := func(data []byte) error { return new(Ask).Decode(data) }
-	decodeReply := func(data []byte) error { return new(Reply).Decode(data) }
-	decodeStored := func(data []byte) error {
-		if _, _, ok := decodeState(data); !ok {
-			return errMalformed
-		}
-		return nil
+	require.True(t, reads(stored))
+	for n := range stored {
+		require.False(t, reads(stored[:n]), "%d bytes", n)
 	}
-	for name, c := range map[string]struct {
-		data   []byte
-		decode decode
-	}{"ask": {ask.Encode(), decodeAsk}, "reply": {reply.Encode(), decodeReply}, "state": {stored, decodeStored}} {
-		require.NoError(t, c.decode(c.data), name)
-		for n := range len(c.data) {
-			require.Equal(t, errMalformed, c.decode(c.data[:n]), "%s, %d bytes", name, n)
-		}
-		require.Equal(t, errMalformed, c.decode(append(slices.Clip(c.data), make([]byte, 8)...)), name)
-		for _, v := range []float64{0, format + 1, -1} {
-			require.Equal(t, errMalformed, c.decode(with(c.data, 0, v)), name)
-		}
+	require.False(t, reads(append(slices.Clip(stored), make([]byte, 8)...)))
+	for _, v := range []float64{0, format + 1, -1} {
+		require.False(t, reads(with(stored, 0, v)), v)
 	}
-	const reports, wanted = 7, 7 + 1 + 2*(permitSize+observationSize) // places of the two lengths in an ask
-	data := ask.Encode()
+	const heldIn = 26 // its place
+	s, _, _ := decodeState(with(stored, heldIn, float64(Day)))
+	require.Equal(t, Day, s.HeldIn)
+	for _, window := range []float64{-1, 3, 255, 256} {
+		require.False(t, reads(with(stored, heldIn, window)), window)
+	}
+	last := len(stored)/8 - 6 // how many slots of the day are in use, before what is known of its windows
 	for _, n := range []float64{-1, 1, 3, 1e9} {
-		require.Equal(t, errMalformed, decodeAsk(with(data, reports, n)), n)
-		require.Equal(t, errMalformed, decodeAsk(with(data, wanted, n)), n)
+		require.False(t, reads(with(stored, last, n)), n)
 	}
-	for _, p := range []float64{-1, 2, 255, 256} {
-		require.Equal(t, errMalformed, decodeAsk(with(data, wanted+1, p)), p)
-	}
-	for _, window := range []float64{-1, 3} {
-		require.Equal(t, errMalformed, decodeReply(with(reply.Encode(), 5, window)))
-	}
-}
-
-// Durations of a report are cut to what a surface may be paused for at all.
-func TestSpansAreBounded(t *testing.T) {
-	for d, want := range map[time.Duration]time.Duration{-time.Hour: 0, 0: 0, time.Hour: time.Hour, 48 * time.Hour: 48 * time.Hour, 49 * time.Hour: 48 * time.Hour} {
-		var back Ask
-		a := Ask{Reports: []Report{{Permit{}, Observation{Reset: d}}}}
-		require.NoError(t, back.Decode(a.Encode()))
-		require.Equal(t, want, back.Reports[0].Observation.Reset)
-	}
-	var back Ask
-	require.NoError(t, back.Decode(new(Ask).Encode()))
-	require.Equal(t, Ask{}, back, "what is not there is not an empty list")
 }
 
 // A state of a moment ago is continued, at its own time. One that is a second ahead is not.

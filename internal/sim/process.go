@@ -160,7 +160,12 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 		w.mu.Unlock()
 		return ErrKilled
 	}
-	w.held = append(w.held, t)
+	if w.Unpaced {
+		w.take(t)
+		close(t.ready)
+	} else {
+		w.held = append(w.held, t)
+	}
 	w.mu.Unlock()
 	w.wake()
 	select {

@@ -26,6 +26,10 @@ type World struct {
 	Keep  bool          // the lines of the trace, for Lines
 	Pace  time.Duration // at most, between two steps
 
+	// Unpaced takes each step as it comes, without Check and Pace, for programs of others: one may hold a mutex while it waits, which
+	// testing/synctest does not take for waiting.
+	Unpaced bool
+
 	// A run that exceeds one of these is broken; zero is no bound.
 	Most    int           // steps
 	Longest time.Duration // a start
@@ -93,7 +97,9 @@ func Bubble(f func()) (err error) {
 // drive lets one turn after the other be taken, each when everything else waits.
 func (w *World) drive() {
 	for {
-		synctest.Wait()
+		if !w.Unpaced {
+			synctest.Wait()
+		}
 		w.judge()
 		held, left := w.pending()
 		switch {
@@ -133,12 +139,17 @@ func (w *World) choose(random *rand.Rand) *Turn {
 	i := random.IntN(len(w.held))
 	t := w.held[i]
 	w.held = slices.Delete(w.held, i, i+1)
+	w.take(t)
+	return t
+}
+
+// take numbers a turn, and decides what goes wrong.
+func (w *World) take(t *Turn) {
 	t.start.steps++
 	t.Key = Key{Process: t.start.index, Step: t.start.steps}
 	t.Rand = w.draws(t.Process, t.Step)
 	t.Fault = w.Plan.At(t)
 	w.taken = append(w.taken, t)
-	return t
 }
 
 // draws is a source of its own for each step of each process.
@@ -151,7 +162,7 @@ func Draws(seed uint64, a, b int) *rand.Rand {
 
 // judge asks the laws. After the first break everything stops.
 func (w *World) judge() {
-	switch steps := len(w.taken); {
+	switch steps := len(w.Taken()); {
 	case w.over:
 		return
 	case w.Most > 0 && steps > w.Most:

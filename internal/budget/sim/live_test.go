@@ -1,63 +1,119 @@
 package sim
 
 import (
-	"fmt"
+	"context"
+	"errors"
+	"math"
 	"math/rand/v2"
-	"testing"
-	"testing/synctest"
+	"sync"
 	"time"
 
-	"github.com/stretchr/testify/require"
+	"example.com/prospectkit/internal/budget"
 )
 
-// Told and true waits agree within a tenth, call by call, alone and in the queue, with any model of a service, with and without headers.
-// Responses take more or less time than usual, resets are told in whole seconds, and what a service gives back all the time in whole
-// requests: so a wait is that much longer or shorter. What is learned of the service while a call waits changes its wait, too.
-func TestToldWaitsAreTrue(t *testing.T) {
-	random := rand.New(rand.NewPCG(18, 1))
-	all, right, news := 0, 0, 0
-	for _, m := range Models {
-		for i := range 12 {
-			c := alone(random.Uint64(), m, []int{1, 16, 1 + random.IntN(32)}[i%3])
-			c.PerMinute = []int{20, 30, 60, 120}[random.IntN(4)]
-			c.Latency = time.Duration(10+random.IntN(400)) * time.Millisecond
-			c.Bare, c.RoundDown, c.Lenient, c.RetryLate = random.IntN(3) == 0, random.IntN(2) == 0, random.IntN(2) == 0, random.IntN(2) == 0
-			c.Steady = c.Bare // where the next response decides, again and again
-			synctest.Test(t, func(t *testing.T) {
-				r := Live(c)
-				slack := time.Second + 3*c.Latency
-				switch m {
-				case Counter:
-					slack += time.Minute / time.Duration(c.PerMinute)
-				case Bucket: // and where many responses overlap, the budget looks again after five seconds
-					slack += time.Minute/time.Duration(c.PerMinute) + 5*time.Second
-				case Sliding: // our own requests are counted in steps of a second
-					slack += time.Second
-				default:
-				}
-				told, waited, off, wrong := time.Duration(0), time.Duration(0), time.Duration(0), 0
-				for _, w := range r.Waits {
-					differs := max(w.Told-w.Waited, w.Waited-w.Told)
-					told, waited, off = told+w.Told, waited+w.Waited, off+differs
-					switch {
-					case w.News:
-						news++
-					case differs <= w.Waited/10+slack:
-						right++
-					default:
-						wrong++
-					}
-				}
-				all += len(r.Waits)
-				name := fmt.Sprintf("%s, %d workers, %d a minute, %s, bare %v: told %s, waited %s, off by %s, %d of %d wrong",
-					m, c.Workers, c.PerMinute, c.Latency, c.Bare, told, waited, off, wrong, len(r.Waits))
-				require.Greater(t, waited, time.Minute, name)
-				require.InEpsilon(t, waited.Seconds(), told.Seconds(), 0.1, name)
-				require.LessOrEqual(t, off.Seconds(), 0.15*waited.Seconds(), name)
-				require.Zero(t, wrong, name)
-			})
-		}
+// Live runs the shipped limiter with a real goroutine for each worker, inside a testing/synctest bubble. Of the configuration it
+// knows the model, the limits, workers, latency and the length of the run.
+func Live(c Config) Result {
+	if c.Latency == 0 {
+		c.Latency = 200 * time.Millisecond
 	}
-	t.Logf("%d waits, %d right, %d with news", all, right, news)
-	require.Less(t, news*8, all)
+	l := &live{
+		conf: c, random: rand.New(rand.NewPCG(c.Seed, 1)), start: time.Now(), served: make([]int, c.Workers),
+		limiter: budget.New(budget.Config{PerMinute: c.PerMinute, PerDay: c.PerDay, Share: budget.DefaultShare}),
+	}
+	l.server = newServer(c, l.random.Float64())
+	ctx, cancel := context.WithTimeout(context.Background(), c.Run)
+	defer cancel()
+	var workers sync.WaitGroup
+	for i := range c.Workers {
+		workers.Go(func() { l.work(ctx, i) })
+	}
+	workers.Wait()
+	w := world{conf: c, res: l.res, served: l.served}
+	return w.result()
+}
+
+type live struct {
+	conf    Config
+	limiter *budget.Limiter
+	start   time.Time
+
+	mu     sync.Mutex
+	random *rand.Rand
+	server *server
+	served []int
+	res    Result
+}
+
+func (l *live) work(ctx context.Context, worker int) {
+	for ctx.Err() == nil {
+		wanted := time.Now()
+		told := time.Duration(0)
+		known := l.limiter.Snapshot().Known
+		permit, err := l.limiter.Acquire(ctx, budget.Request{NoWait: true, WaitDay: true})
+		if full, ok := errors.AsType[*budget.WaitTooLongError](err); ok {
+			told = full.Wait
+			permit, err = l.limiter.Acquire(ctx, budget.Request{MaxWait: l.conf.Run, WaitDay: true})
+		}
+		if err != nil {
+			return
+		}
+		l.waited(Wait{told, time.Since(wanted), !known.Certain() || known != l.limiter.Snapshot().Known})
+		trip := l.trip()
+		time.Sleep(trip / 2)
+		a := l.arrive()
+		time.Sleep(trip - trip/2)
+		l.limiter.Done(time.Now(), &budget.Report{Permit: permit, Observation: observation(a)})
+		l.finish(worker, a, time.Since(wanted))
+	}
+}
+
+func (l *live) trip() time.Duration {
+	spread := 0.35
+	if l.conf.Steady {
+		spread = 0.01
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Duration(float64(l.conf.Latency) * math.Exp(spread*l.random.NormFloat64()))
+}
+
+// waited records a wait.
+func (l *live) waited(w Wait) {
+	if w.Told == 0 && w.Waited == 0 {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.res.Waits = append(l.res.Waits, w)
+}
+
+func (l *live) arrive() answer {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.server.arrive(time.Since(l.start))
+}
+
+func (l *live) finish(worker int, a answer, took time.Duration) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.res.Sent++; a.refused {
+		l.res.Refused++
+		return
+	}
+	l.res.Calls++
+	l.served[worker]++
+	l.res.LongestWait = max(l.res.LongestWait, took)
+}
+
+// observation is what a client reads from a response.
+func observation(a answer) budget.Observation {
+	o := budget.NoFigures
+	if a.refused {
+		o.RateLimited, o.HasRetry, o.RetryAfter = true, true, a.retryAfter
+	}
+	if !a.bare {
+		o.Limit, o.Remaining, o.Reset, o.HasReset = a.limit, a.remaining, a.reset, true
+	}
+	return o
 }

@@ -29,8 +29,6 @@ type memoryStore struct {
 	states map[ratelimit.Surface][]byte
 	down   error
 	asks   int
-	ask    ratelimit.Ask // as it came over the wire; used again and again
-	reply  ratelimit.Reply
 }
 
 func newStore(processes int) *memoryStore {
@@ -48,15 +46,8 @@ func (m *memoryStore) Exchange(ctx context.Context, s ratelimit.Surface, ask *ra
 	if m.asks++; m.down != nil {
 		return reply, m.down
 	}
-	text, err := ask.MarshalBinary()
-	if err = errors.Join(err, m.ask.UnmarshalBinary(text)); err != nil {
-		return reply, err
-	}
-	m.states[s], m.reply = m.ask.Decide(m.states[s], time.Now(), m.processes)
-	if text, err = m.reply.MarshalBinary(); err == nil {
-		err = reply.UnmarshalBinary(text)
-	}
-	return reply, err
+	m.states[s], reply = ask.Decide(m.states[s], time.Now(), m.processes)
+	return reply, nil
 }
 
 func (m *memoryStore) fail(err error) {
@@ -134,6 +125,57 @@ func TestStore_FailsAndRecovers(t *testing.T) {
 		require.Equal(t, 2, strings.Count(log.String(), "\n"), log.String())
 		require.Contains(t, log.String(), "connection refused")
 	})
+}
+
+// Processes that do not reach the store for a moment and come back cost the fleet nothing: all that they sent meanwhile is known to be
+// theirs, and what the store let them send before is known to have ended.
+func TestStore_ProcessesAreAwayForAMoment(t *testing.T) {
+	for _, after := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond, time.Second, 12 * time.Second} {
+		for _, latency := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
+			for _, away := range []int{1, 4, 8} {
+				synctest.Test(t, func(t *testing.T) { awayForAMoment(t, after, latency, away) })
+			}
+		}
+	}
+}
+
+func awayForAMoment(t *testing.T, after, latency time.Duration, away int) {
+	t.Helper()
+	sb := sandbox.New(t, sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 600, PerDay: 100_000}}))
+	_, err := tests.SandboxClient(t, sb).Lists.Page(t.Context(), prospectkit.ListsParams{})
+	require.NoError(t, err)
+	time.Sleep(50 * time.Second) // ten more of the minute
+	sb.Fail("lists.list", sandbox.Latency(latency), sandbox.Always())
+	store, clients := newStore(8), make([]*prospectkit.Client, 8)
+	from := time.Now().Add(after)
+	until := from.Add(250 * time.Millisecond)
+	for i := range clients {
+		clients[i] = tests.SandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Processes: 8, Store: storeFunc(
+			func(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
+				if now := time.Now(); i < away && !now.Before(from) && now.Before(until) {
+					time.Sleep(time.Until(until))
+					return ratelimit.Reply{}, errors.New("away")
+				}
+				return store.Exchange(ctx, s, ask)
+			})})))
+	}
+	ctx, cancel := context.WithCancel(t.Context()) // no deadline, or calls would give up early
+	time.AfterFunc(45*time.Second, cancel)
+	var group sync.WaitGroup
+	for _, client := range clients {
+		for range 8 {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					_, err := client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
+					require.True(t, err == nil || ctx.Err() != nil, err)
+				}
+			})
+		}
+	}
+	group.Wait()
+	good := sb.Calls("lists.list") - tooMany(sb)
+	require.GreaterOrEqual(t, good, 1140, "%d away after %s, latency %s: %d 429s", away, after, latency, tooMany(sb))
+	require.LessOrEqual(t, tooMany(sb), 8*away, "one for each call in flight: %d away after %s, latency %s", away, after, latency)
 }
 
 // One probe fills an empty store.

@@ -67,7 +67,7 @@ func newCounter(c *Config, limit int, length, phase time.Duration) counter {
 	case Sliding:
 		return &slidingLog{limit: limit, length: length}
 	case Bucket:
-		return &tokenBucket{limit: limit, each: length / time.Duration(limit)}
+		return &tokenBucket{limit: limit, each: length / time.Duration(limit), next: c.NextToken}
 	case First:
 		return &fixed{limit: limit, length: length, end: -1, floating: true}
 	default:
@@ -174,6 +174,7 @@ type tokenBucket struct {
 	limit int
 	each  time.Duration
 	full  time.Duration // when it will be full
+	next  bool          // the reset is when the next token is there
 }
 
 func (b *tokenBucket) left(now time.Duration) int {
@@ -181,8 +182,17 @@ func (b *tokenBucket) left(now time.Duration) int {
 	return b.limit - int((missing+b.each-1)/b.each)
 }
 
-func (b *tokenBucket) take(now time.Duration)                { b.full = max(b.full, now) + b.each }
-func (b *tokenBucket) reset(now time.Duration) time.Duration { return max(0, b.full-now) }
+func (b *tokenBucket) take(now time.Duration) { b.full = max(b.full, now) + b.each }
+
+func (b *tokenBucket) reset(now time.Duration) time.Duration {
+	if missing := max(0, b.full-now); !b.next || missing == 0 {
+		return missing
+	} else if part := missing % b.each; part > 0 {
+		return part
+	}
+	return b.each
+}
+
 func (b *tokenBucket) retry(now time.Duration) time.Duration {
 	return max(0, b.full-now) - time.Duration(b.limit-1)*b.each
 }

@@ -73,35 +73,3 @@ func TestBucketIsUsedAsItRefills(t *testing.T) {
 		require.Less(t, r.LongestWait, 15*time.Second, "seed %d: %s", seed, r)
 	}
 }
-
-// A teammate who sends 60 requests at once in a rhythm finds room when he is due, at no cost for the use of the quota.
-func TestTeammateInARhythm(t *testing.T) {
-	for _, m := range []Model{Aligned, First} {
-		for _, every := range []time.Duration{time.Minute, 2 * time.Minute} {
-			for _, workers := range []int{1, 8, 50} {
-				c := alone(0, m, workers)
-				c.Mate, c.Run = Mate{Burst: 60, Every: every}, 31*time.Minute
-				r := average(c, []uint64{1, 2})
-				name := fmt.Sprintf("%s, every %s, %d workers: %s", m, every, workers, r)
-				require.Less(t, r.refusedMates(), 30.0, name)
-				require.GreaterOrEqual(t, r.Use, 0.87, name)
-				require.Less(t, r.Refused*100, r.Calls, name)
-			}
-		}
-	}
-}
-
-// Where a service gives back all the time, bursts of a teammate find room from the second one on.
-func TestBurstsWhereAServiceGivesBackAllTheTime(t *testing.T) {
-	for m, use := range map[Model]float64{Bucket: 0.99, Counter: 0.6} {
-		for _, every := range []time.Duration{75 * time.Second, 2 * time.Minute} {
-			c := alone(0, m, 8)
-			c.Mate, c.Run = Mate{Burst: 60, Every: every}, 31*time.Minute
-			r := average(c, []uint64{1, 2, 3})
-			name := fmt.Sprintf("%s, every %s: %s", m, every, r)
-			require.Less(t, r.refusedMates(), 9.0, name)
-			require.GreaterOrEqual(t, r.Use, use, name)
-			require.Less(t, r.Refused*300, r.Calls, name)
-		}
-	}
-}
