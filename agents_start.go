@@ -126,7 +126,8 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)
 	}
-	if rule := s.conf.safetyRule(op.AgentsActivate, args{}, &chosen); rule != "" {
+	spends, sends := consequences(op.AgentsActivate, args{})
+	if rule := s.conf.safetyRule(op.AgentsActivate, spends, sends, &chosen); rule != "" {
 		return ruleRefusal(op.AgentsActivate, rule, nil)
 	}
 	return nil

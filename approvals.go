@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
 
@@ -28,6 +29,21 @@ func (a *approvals) note(t journal.Ticket, o journal.Outcome) {
 		a.calls[t.ID] = journal.Entry{Ticket: t, Outcome: o}
 	} else {
 		delete(a.calls, t.ID)
+	}
+}
+
+// of yields the calls that approved reviews, or may have, as far as a journal or this process knows.
+func (a *approvals) of(ctx context.Context, j journal.Journal) iter.Seq2[journal.Entry, error] {
+	known, ok := j.(journal.History)
+	if !ok {
+		known = a
+	}
+	return func(yield func(journal.Entry, error) bool) {
+		for e, err := range known.Calls(ctx, op.CampaignsApprove.Name) {
+			if (err != nil || e.Ticket.Lookup.Digest != "" && e.Outcome != journal.NotApplied) && !yield(e, err) {
+				return
+			}
+		}
 	}
 }
 

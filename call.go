@@ -27,6 +27,9 @@ import (
 // service is what the services of a client share.
 type service struct{ conf *config }
 
+// looks are the reads that show the effect of the service's writes, by operation: of calls whose ticket is all that is left.
+func (service) looks() map[*op.Op]look { return nil }
+
 // do makes a call, and returns its response.
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
 	return doExpecting(ctx, conf, o, in, opts, expected[T]{})
@@ -189,7 +192,8 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if len(*bad) > 0 {
 		return c.withRoute(refusal(c.op, *bad))
 	}
-	if rule := conf.safetyRule(o, in, &c.opts); rule != "" {
+	spends, sends := c.consequences()
+	if rule := conf.safetyRule(o, spends, sends, &c.opts); rule != "" {
 		return c.withRoute(ruleRefusal(c.op, rule, nil))
 	}
 	c.surface = conf.budget.surface(o.Surface)
@@ -197,8 +201,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 }
 
 // safetyRule returns the rule that refuses a call, or "".
-func (c *config) safetyRule(o *op.Op, in args, opts *callConfig) SafetyRule {
-	spends, sends := consequences(o, in)
+func (c *config) safetyRule(o *op.Op, spends, sends bool, opts *callConfig) SafetyRule {
 	repeatable := o.FreeRead() || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
 	case c.closed.Load():
@@ -261,9 +264,9 @@ func (c *call) askGate(gate Gate) (err error) {
 			err = errGatePanicked
 		}
 	}()
-	spends, sends := consequences(c.op, c.in)
+	spends, sends := c.consequences()
 	return gate(c.ctx, c.operation(), Intent{
-		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends,
+		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends, Digest: c.in.lookup.Digest,
 	})
 }
 

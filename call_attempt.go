@@ -183,7 +183,7 @@ var errApproving = errors.New("another call has the ticket to approve this revie
 // find the other.
 func (c *call) onlyApproval() error {
 	c.conf.approvals.note(c.ticket(), journal.Unknown)
-	for e, err := range c.conf.approvalsOf(c.ctx) {
+	for e, err := range c.conf.approvals.of(c.ctx, c.conf.journal) {
 		if err != nil || e.Ticket.Lookup.Digest == c.in.lookup.Digest && e.Ticket.ID != c.ticketID {
 			return cmp.Or(err, errApproving)
 		}
@@ -193,7 +193,7 @@ func (c *call) onlyApproval() error {
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {
-	if spends, _ := consequences(c.op, c.in); c.conf.guard == nil || c.reserved || !spends {
+	if spends, _ := c.consequences(); c.conf.guard == nil || c.reserved || !spends {
 		return nil
 	}
 	cost := c.in.cost

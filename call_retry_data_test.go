@@ -1,17 +1,14 @@
 package prospectkit
 
 import (
-	"flag"
-	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/retrydata"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 const retryFile = "testdata/retry.json"
 
@@ -93,17 +90,12 @@ var notPlayed = map[failure]string{
 	failUpload:      "the file that the caller uploads ends early, or cannot be read",
 }
 
-// TestRetryData holds testdata/retry.json against the operations and the decision table. internal/tests plays it. After a change:
-// go test . -run TestRetryData -update. Then read the difference: it is a change of what the client promises.
+// TestRetryData holds testdata/retry.json against the operations and the decision table. internal/tests plays it. go generate writes
+// it. Read the difference: it is a change of what the client promises.
 func TestRetryData(t *testing.T) {
 	want, err := retryData(t).Text()
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile(retryFile, want, 0o600))
-	}
-	got, err := os.ReadFile(retryFile)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(got))
+	golden.Equal(t, retryFile, string(want))
 }
 
 func retryData(t *testing.T) *retrydata.File {

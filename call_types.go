@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strings"
 	"time"
 
 	"github.com/hashicorp/go-retryablehttp"
@@ -47,7 +48,8 @@ type args struct {
 	free   bool                 // spends no credits, although the operation may
 	spent  func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
 	cost   spend.Call           // what is known of its cost, beside operation, ids and body
-	lookup journal.Lookup       // what a search for its effect needs, beside the ids
+	look   look                 // reads its effect; nil: no documented read shows it
+	lookup journal.Lookup       // what that needs, beside the ids
 	ticket string               // the ID of its ticket, if the caller has stored it
 }
 
@@ -234,6 +236,22 @@ func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
+// consequences are those of the call. A route of the caller's that leads to another operation has those of that one, too.
+func (c *call) consequences() (spends, sends bool) {
+	spends, sends = consequences(c.op, c.in)
+	if c.opts.path == "" {
+		return spends, sends
+	}
+	path := strings.TrimPrefix(c.url.Path, c.conf.base.Path)
+	for _, o := range op.All() {
+		if o != c.op && o.Method == c.method && op.Leads(o.Path, path) {
+			spendsToo, sendsToo := consequences(o, args{})
+			spends, sends = spends || spendsToo, sends || sendsToo
+		}
+	}
+	return spends, sends
+}
+
 // withRoute completes a refusal of the call, whose route may be the caller's.
 func (c *call) withRoute(e *RefusedError) *RefusedError {
 	e.Method, e.Route = c.method, c.route
@@ -284,8 +302,18 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	}
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		conf: c.conf, op: c.op, cause: cause,
+		op: c.op, cause: cause, look: c.in.look, settle: c.conf.settle,
 	}
+}
+
+// settle tells a final outcome that was read later to the guard and the journal.
+func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
+	c.approvals.note(t, outcome)
+	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
+	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
+		err = c.journal.Ended(ctx, t.ID, outcome)
+	}
+	return err
 }
 
 // withContextErr adds the end of the context to a cause that does not have it.

@@ -222,11 +222,15 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 }
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
-	a := args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
+	a := args{ids: []string{campaignID}, look: s.lookForApproval, lookup: journal.Lookup{Digest: digest}}
 	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
 		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },
 		known: &Approval{CampaignID: campaignID, Status: CampaignActive},
 	})
+}
+
+func (s *CampaignsService) looks() map[*op.Op]look {
+	return map[*op.Op]look{op.CampaignsApprove: s.lookForApproval}
 }
 
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped

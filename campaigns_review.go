@@ -56,7 +56,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 	if err != nil {
 		return nil, err
 	}
-	for e, err := range s.conf.approvalsOf(ctx) {
+	for e, err := range s.conf.approvals.of(ctx, s.conf.journal) {
 		if err != nil {
 			return nil, withoutEffect(op.CampaignsList, err)
 		}
@@ -207,7 +207,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 // unapproved returns an error if an earlier call has approved the review, or may have.
 func (s *CampaignsService) unapproved(ctx context.Context, campaignID, digest string, opts []CallOption) error {
 	var earlier journal.Entry
-	for e, err := range s.conf.approvalsOf(ctx) {
+	for e, err := range s.conf.approvals.of(ctx, s.conf.journal) {
 		switch {
 		case err != nil:
 			return withoutEffect(op.CampaignsApprove, err)
@@ -223,7 +223,7 @@ func (s *CampaignsService) unapproved(ctx context.Context, campaignID, digest st
 		if err == nil {
 			err = inactive(campaign)
 		}
-		return cmp.Or(err, error(earlierUnknown(s.conf, op.CampaignsApprove, earlier.Ticket)))
+		return cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
 	case journal.NotApplied: // is left out
 	}
 	return nil

@@ -52,6 +52,8 @@ type Client struct {
 
 	conf  *config
 	polls *waits.Shared[Agent] // of Agents.WaitEach; new with another transport or source of keys
+
+	resting *waits.Rests[Resolution] // what Resolve cannot settle; new with another transport
 }
 
 // New returns a client for the service at baseURL, with an API token. It makes no request, starts no
@@ -76,7 +78,6 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),
-		resting:     new(waits.Rests[Resolution]),
 	}
 	var bad, badOptions check.Violations
 	c.apply(opts, &badOptions)
@@ -96,7 +97,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		return nil, refusal(&op.Op{Name: "client.new"}, bad)
 	}
 	c.build()
-	return newClient(c, newAgentPolls()), nil
+	return newClient(c, newAgentPolls(), new(waits.Rests[Resolution])), nil
 }
 
 // FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and
@@ -121,7 +122,7 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 // With returns a client with the options applied. It shares everything else: host, token,
 // connections and budget.
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
-	conf, polls := *c.conf, c.polls
+	conf, polls, resting := *c.conf, c.polls, c.resting
 	before := conf.httpClient
 	var bad check.Violations
 	conf.source = nil
@@ -136,18 +137,18 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	}
 	if conf.httpClient != before {
 		conf.headersSeen, conf.clock, polls = new(ratehdr.Seen), new(clock.Service), newAgentPolls()
-		conf.resting = new(waits.Rests[Resolution])
+		resting = new(waits.Rests[Resolution])
 		conf.build()
 	}
-	return newClient(&conf, polls), nil
+	return newClient(&conf, polls, resting), nil
 }
 
-func newClient(conf *config, polls *waits.Shared[Agent]) *Client {
+func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Resolution]) *Client {
 	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
 	header := conf.commonHeader()
 	conf.sharedHeader = func() http.Header { return header }
-	c := &Client{conf: conf, polls: polls}
-	conf.closed, conf.look = new(atomic.Bool), c.look
+	c := &Client{conf: conf, polls: polls, resting: resting}
+	conf.closed = new(atomic.Bool)
 	s := service{conf}
 	c.Account = &AccountService{s}
 	c.Lists = &ListsService{s}
@@ -237,46 +238,32 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
 	}
 	call := t.ID + t.LastSent.UTC().Format(time.RFC3339Nano) // one that was sent again is another
-	if r, read, left := c.conf.resting.Recall(call); left > 0 {
+	if r, read, left := c.resting.Recall(call); left > 0 {
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(c.conf, o, t, false)
+	q := newResolver(o, t, c.look(o), c.conf.settle, false)
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
-	case r == nil || t.ID == "" || !q.read:
+	case r == nil || t.ID == "" || q.look == nil:
 	case r.Verdict == VerdictUnknowable, r.Verdict == VerdictNotSeen && q.open:
 		found := *r
 		found.Object = nil // it may be large
-		c.conf.resting.Note(call, found)
+		c.resting.Note(call, found)
 	default:
-		c.conf.resting.Forget(call)
+		c.resting.Forget(call)
 	}
 	return r, err
 }
 
-// look reads the state once for a resolver. A new write whose effect a read can show needs a case here.
-func (c *Client) look(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	if len(q.ticket.IDs) == 0 && q.ticket.Lookup.Name == "" {
-		return Resolution{Verdict: VerdictUnknowable}, nil
+// look finds the function that stands beside the method of an operation.
+func (c *Client) look(o *op.Op) look {
+	for _, s := range []interface{ looks() map[*op.Op]look }{c.Account, c.Lists, c.Agents, c.Campaigns, c.Facts, c.Search, c.Contacts, c.Imports} {
+		if found := s.looks()[o]; found != nil {
+			return found
+		}
 	}
-	q.read = true
-	switch q.op {
-	case op.ListsCreate:
-		return c.Lists.lookForNew(ctx, q, opts)
-	case op.ListsMove:
-		return c.Lists.lookForFolder(ctx, q, opts)
-	case op.AgentsCreateDiscovery, op.AgentsCreateWatcher, op.AgentsCreateMonitor:
-		return c.Agents.lookForNew(ctx, q, opts)
-	case op.AgentsActivate:
-		return c.Agents.lookAtStatus(ctx, q, AgentStatus.started, opts)
-	case op.AgentsPause:
-		return c.Agents.lookAtStatus(ctx, q, func(now AgentStatus) bool { return now == AgentStatusPaused }, opts)
-	case op.CampaignsApprove:
-		return c.Campaigns.lookForApproval(ctx, q, opts)
-	}
-	q.read = false
-	return Resolution{Verdict: VerdictUnknowable}, nil
+	return nil
 }
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended

@@ -4,7 +4,7 @@ package prospectkit
 
 //go:generate go run ./internal/cmd/catalogue
 
-// Code is the service's stable identifier of an error. The 92 documented ones are constants of this
+// Code is the service's stable identifier of an error. The documented ones are constants of this
 // package. A later one passes through, cut to 64 bytes.
 //
 // A Code is itself an error, so it is what you branch on:

@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"cmp"
-	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -21,7 +20,6 @@ import (
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/shapes/names"
 	"example.com/prospectkit/internal/undocumented"
-	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -178,11 +176,9 @@ type config struct {
 
 	// Of one client, not shared by With.
 	closed *atomic.Bool
-	look   func(context.Context, *resolver, []CallOption) (Resolution, error) // Client.look, which knows the services
 
 	// Shared by With, unless the transport is another.
 	clock       *clock.Service
-	resting     *waits.Rests[Resolution] // what Client.Resolve cannot settle
 	headersSeen *ratehdr.Seen
 }
 

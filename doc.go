@@ -31,7 +31,7 @@
 //   - Ensure, as in [ListsService.Ensure] and [AgentsService.Ensure], creates or finds, also after a lost response.
 //   - [OutcomeOf] says whether a call was applied: look at it before anything else.
 //   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads which.
-//   - Code..., such as [CodeListNameTaken], are the 92 errors of the service; Err..., such as [ErrRateLimited], their classes.
+//   - Code..., such as [CodeListNameTaken], are the errors of the service; Err..., such as [ErrRateLimited], their classes.
 //
 // So a program that creates something asks for the outcome first:
 //

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"slices"
 	"strings"
@@ -37,12 +36,19 @@ type OutcomeUnknownError struct {
 	// never sets it.
 	Resolution *Resolution `json:",omitzero"`
 
-	conf   *config
 	op     *op.Op
 	cause  error
 	other  bool                  // another call made it, perhaps on another machine
 	ticket func() journal.Ticket // a closure, so that no dump shows it
+	look   look                  // nil: no documented read shows the effect
+	settle settle                // nil: no call of this process made the error
 }
+
+// look reads the state once, for the effect of one call.
+type look func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error)
+
+// settle tells a final outcome to the guard and the journal.
+type settle func(context.Context, journal.Ticket, journal.Outcome) error
 
 // Error says in one line why the outcome is unknown.
 func (e *OutcomeUnknownError) Error() string {
@@ -134,7 +140,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 	switch {
 	case e.Resolution != nil:
 		return e.Resolution, nil
-	case e.conf == nil:
+	case e.settle == nil:
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	q := e.resolver()
@@ -145,13 +151,13 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
-	return newResolver(e.conf, e.op, e.Ticket(), !e.other)
+	return newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
 }
 
 // earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown.
-func earlierUnknown(c *config, o *op.Op, t journal.Ticket) *OutcomeUnknownError {
+func earlierUnknown(o *op.Op, t journal.Ticket, l look, s settle) *OutcomeUnknownError {
 	return &OutcomeUnknownError{
-		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, conf: c, op: o, other: true,
+		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, op: o, other: true, look: l, settle: s,
 		cause: errors.New("an earlier call was sent, and this one was not"), ticket: func() journal.Ticket { return t },
 	}
 }
@@ -166,24 +172,27 @@ func (e *OutcomeUnknownError) note() string {
 
 // resolver is the search for the effect of one call.
 type resolver struct {
-	conf   *config
 	op     *op.Op
 	ticket journal.Ticket
+	look   look // nil: there is nothing to read
+	settle settle
 	sent   clock.Sent
 	info   *Info // of the last read
 	undone bool  // somebody else may have undone the change, so that not seeing it proves nothing
 	open   bool  // not seeing it is never final: it may still show, or the clocks disagree
-	read   bool  // there is something to read
 }
 
-func newResolver(c *config, o *op.Op, t journal.Ticket, local bool) *resolver {
+func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *resolver {
+	if len(t.IDs) == 0 && t.Lookup.Name == "" {
+		l = nil
+	}
 	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
-	return &resolver{conf: c, op: o, ticket: t, info: new(Info), sent: sent, open: o.Background}
+	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, open: o.Background}
 }
 
 func (q *resolver) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
 
-// resolve finds out the outcome, and tells a final one to the guard and the journal.
+// resolve finds out the outcome, and settles a final one.
 func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
 	r, err := q.watch(ctx, patience, opts)
 	if err != nil || q.ticket.ID == "" {
@@ -196,12 +205,7 @@ func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []C
 	case r.Verdict != VerdictNotSeen || !r.Final:
 		return r, nil
 	}
-	q.conf.approvals.note(q.ticket, outcome)
-	err = q.conf.guard.Settle(ctx, q.ticket.ID, string(outcome), -1)
-	if j := q.conf.journal; j != nil && err == nil { // or the ticket stays in doubt, for the guard
-		err = j.Ended(ctx, q.ticket.ID, outcome)
-	}
-	return r, err
+	return r, q.settle(ctx, q.ticket, outcome)
 }
 
 // watch reads until the change shows or patience is over.
@@ -213,7 +217,9 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	opts = append(slices.Clip(opts), WithInfo(q.info))
 	var r Resolution
 	err := waits.Until(ctx, patience, func() (done bool, err error) {
-		r, err = q.conf.look(ctx, q, opts)
+		if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
+			r, err = q.look(ctx, q, opts)
+		}
 		r.AsOf, looks = time.Now(), looks+1
 		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
 	})
@@ -254,21 +260,6 @@ func unknowable(object any, note string) (Resolution, error) {
 // ruledOut is the result of a read that shows something the call cannot have made.
 func ruledOut(object any, note string) (Resolution, error) {
 	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
-}
-
-// approvalsOf yields the calls that approved reviews, or may have.
-func (c *config) approvalsOf(ctx context.Context) iter.Seq2[journal.Entry, error] {
-	known, ok := c.journal.(journal.History)
-	if !ok {
-		known = c.approvals
-	}
-	return func(yield func(journal.Entry, error) bool) {
-		for e, err := range known.Calls(ctx, op.CampaignsApprove.Name) {
-			if (err != nil || e.Ticket.Lookup.Digest != "" && e.Outcome != journal.NotApplied) && !yield(e, err) {
-				return
-			}
-		}
-	}
 }
 
 // repeatableWrite is a write that may be sent again, because a unique name or a state guards it.

@@ -6,10 +6,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var accountHandlers = map[*op.Op]handler{
-	op.AccountMe:           (*call).me,
-	op.AccountCredits:      (*call).credits,
-	op.SearchFilterOptions: (*call).filterOptions,
+var accountEndpoints = map[*op.Op]endpoint{
+	op.AccountMe:           {handle: (*call).me},
+	op.AccountCredits:      {handle: (*call).credits},
+	op.SearchFilterOptions: {handle: (*call).filterOptions},
 }
 
 var (

@@ -11,16 +11,16 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var agentHandlers = map[*op.Op]handler{
-	op.AgentsCreateDiscovery: createAgent(PersonDiscovery),
-	op.AgentsCreateWatcher:   createAgent(PeopleWatcher),
-	op.AgentsCreateMonitor:   createAgent(WebMonitor),
-	op.AgentsList:            (*call).listAgents,
-	op.AgentsGet:             (*call).getAgent,
-	op.AgentsAdjust:          (*call).adjustAgent,
-	op.AgentsActivate:        (*call).activateAgent,
-	op.AgentsPause:           (*call).pauseAgent,
-	op.AgentsAutocomplete:    (*call).autocomplete,
+var agentEndpoints = map[*op.Op]endpoint{
+	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery)},
+	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher)},
+	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor)},
+	op.AgentsList:            {handle: (*call).listAgents, query: []string{"limit", "pageNum"}},
+	op.AgentsGet:             {handle: (*call).getAgent},
+	op.AgentsAdjust:          {handle: (*call).adjustAgent},
+	op.AgentsActivate:        {handle: (*call).activateAgent, noBody: true},
+	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}, noBody: true},
+	op.AgentsAutocomplete:    {handle: (*call).autocomplete, anyQuery: true},
 }
 
 var (

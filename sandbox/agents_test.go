@@ -378,3 +378,32 @@ func TestAutocomplete(t *testing.T) {
 		}
 	})
 }
+
+func agentCodes() map[string]func(caller) result {
+	const agents = "/business/agents/"
+	draft := func(n int) func(caller) result { return post(agents+id(n)+"/activate", nil) }
+	return map[string]func(caller) result{
+		"AGENT_NOT_FOUND":        get(agents + id(77)),
+		"AGENT_TYPE_UNSUPPORTED": draft(421),
+		"AGENT_CONFIG_MISSING":   draft(422),
+		"AGENT_PROCESSING":       draft(423),
+		"AGENT_NOT_A_DRAFT":      draft(424),
+		"AGENT_NOT_RUNNING":      post(agents+id(422)+"/pause", nil),
+		"AGENT_SIGNAL_REJECTED":  post(agents+"web-monitor", object{"listName": "x", "entityType": "person", "prompt": "[rejected]"}),
+		"AGENT_SOURCE_LIST_EMPTY": post(agents+"people-watcher", object{
+			"listName": "x", "eventType": "social-person-post-updates", "listId": nobody, "start": true,
+		}),
+		"AGENT_LIMIT_REACHED": func(c caller) result {
+			return c.as("free").do("POST", agents+"web-monitor", object{"listName": "x", "entityType": "person", "prompt": "x"})
+		},
+	}
+}
+
+// agentGuesses are requests of agents that depend on assumptions.
+var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
+	"agents.industry": func(c caller) result {
+		return c.do("POST", discovery, with(finder(), object{"industry": []string{"x"}}))
+	},
+	"agents.extra":  func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"x": 1})) },
+	"agents.signal": func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"prompt": "[rejected]"})) },
+})

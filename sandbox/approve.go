@@ -10,8 +10,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var approvalHandlers = map[*op.Op]handler{
-	op.CampaignsApprove: (*call).approveCampaign,
+var approvalEndpoints = map[*op.Op]endpoint{
+	op.CampaignsApprove: {handle: (*call).approveCampaign, noBody: true},
 }
 
 var (

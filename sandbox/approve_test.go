@@ -228,3 +228,9 @@ func TestAnApprovalWhoseAnswerIsLostHasHappened(t *testing.T) {
 	require.Len(t, sentBy(sb, drafted), 2)
 	require.Empty(t, sentBy(sb, stopped))
 }
+
+// approvalGuesses are approvals of campaigns that lack nothing documented.
+var approvalGuesses = map[string]guess{
+	"approve.steps":    {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Steps = nil })), approveBare},
+	"approve.channels": {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Channels = nil })), approveBare},
+}

@@ -58,7 +58,7 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 			sb := New(w)
 			sb.mux = http.NewServeMux()
 			sb.mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-				w.(*target).op, w.(*target).handle, w.(*target).req = op.ListsList, tc.rule, r
+				w.(*target).op, w.(*target).serves, w.(*target).req = op.ListsList, endpoint{handle: tc.rule}, r
 			})
 			require.Equal(t, tc.status, knock(t, sb))
 			require.NotEmpty(t, sb.Problems())

@@ -16,6 +16,7 @@ type call struct {
 	ws     *workspace
 	key    *key
 	op     *op.Op
+	takes  endpoint
 	req    *http.Request
 	query  url.Values
 	body   []byte
@@ -31,6 +32,15 @@ type call struct {
 
 // handler is the rule of one operation: decode, check, effect, response.
 type handler func(*call) (response, error)
+
+// endpoint is how the sandbox serves one operation. It stands in the file of its surface, with its assumptions beside it.
+type endpoint struct {
+	handle   handler
+	query    []string // its query parameters
+	anyQuery bool     // it takes any others as well
+	noBody   bool     // it reads none, as every GET
+	path     []string // the parameters that an undocumented path needs
+}
 
 // response is the response before a fault changes it.
 type response struct {

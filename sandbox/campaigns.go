@@ -10,10 +10,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var campaignHandlers = map[*op.Op]handler{
-	op.CampaignsList:   (*call).listCampaigns,
-	op.CampaignsCreate: (*call).createCampaign,
-	op.CampaignsAdjust: (*call).adjustCampaign,
+var campaignEndpoints = map[*op.Op]endpoint{
+	op.CampaignsList:   {handle: (*call).listCampaigns},
+	op.CampaignsCreate: {handle: (*call).createCampaign},
+	op.CampaignsAdjust: {handle: (*call).adjustCampaign},
 }
 
 var (

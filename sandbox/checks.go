@@ -3,14 +3,11 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"example.com/prospectkit/internal/op"
 )
 
 // checks collects everything that is wrong with a request.
@@ -48,17 +45,6 @@ var (
 	ruleQueryForm    = assumed("query.malformed", "an unreadable part of a query is ignored, and text that is not UTF-8 is taken unchanged")
 )
 
-// queries are the parameters that operations take. Operations that are not named here take none.
-var queries = map[*op.Op][]string{
-	op.ListsList:        {"limit", "pageNum", "entityType", "folderId", "search"},
-	op.ListsGet:         {"include"},
-	op.ListsRows:        {"limit", "pageNum", "sortBy", "sortOrder", "filters"},
-	op.FoldersList:      {"type"},
-	op.AgentsList:       {"limit", "pageNum"},
-	op.CampaignsSends:   {"limit", "pageNum"},
-	op.ContactsTimeline: {"limit", "cursor"},
-}
-
 // readQuery reads the query, and records what is undocumented in it.
 func (c *call) readQuery() {
 	query, err := url.ParseQuery(c.req.URL.RawQuery)
@@ -67,7 +53,7 @@ func (c *call) readQuery() {
 		c.uses(ruleQueryForm)
 	}
 	for name, values := range query {
-		if !slices.Contains(queries[c.op], name) && c.op != op.AgentsAutocomplete {
+		if !c.takes.anyQuery && !slices.Contains(c.takes.query, name) {
 			c.uses(ruleQueryIgnored)
 		}
 		if len(values) > 1 {
@@ -77,11 +63,6 @@ func (c *call) readQuery() {
 			c.uses(ruleQueryForm)
 		}
 	}
-}
-
-// bodiless reports whether an operation reads no body.
-func bodiless(o *op.Op) bool {
-	return o.Method == http.MethodGet || o == op.CampaignsApprove || o == op.AgentsActivate || o == op.AgentsPause || o == op.ContactsTimeline
 }
 
 // number reads an integer of at least 1 from the query. A maximum of zero means no bound.

@@ -12,9 +12,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var contactHandlers = map[*op.Op]handler{
-	op.ContactsResolve:  (*call).resolveContact,
-	op.ContactsTimeline: (*call).timeline,
+var contactEndpoints = map[*op.Op]endpoint{
+	op.ContactsResolve:  {handle: (*call).resolveContact},
+	op.ContactsTimeline: {handle: (*call).timeline, query: []string{"limit", "cursor"}, path: []string{"contactId"}},
 }
 
 var (

@@ -10,8 +10,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var crmHandlers = map[*op.Op]handler{
-	op.ListsCRMPush: (*call).pushToCRM,
+var crmEndpoints = map[*op.Op]endpoint{
+	op.ListsCRMPush: {handle: (*call).pushToCRM},
 }
 
 var (

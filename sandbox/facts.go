@@ -6,8 +6,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var factHandlers = map[*op.Op]handler{
-	op.FactsEdit: (*call).editFact,
+var factEndpoints = map[*op.Op]endpoint{
+	op.FactsEdit: {handle: (*call).editFact},
 }
 
 const longestClaim = 1000

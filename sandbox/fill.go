@@ -9,10 +9,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var fillHandlers = map[*op.Op]handler{
-	op.ListsAddMembers:  (*call).addMembers,
-	op.ListsAddContacts: (*call).addContacts,
-	op.ListsSave:        (*call).saveToList,
+var fillEndpoints = map[*op.Op]endpoint{
+	op.ListsAddMembers:  {handle: (*call).addMembers},
+	op.ListsAddContacts: {handle: (*call).addContacts},
+	op.ListsSave:        {handle: (*call).saveToList},
 }
 
 var (

@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
 	"os"
@@ -14,10 +13,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	files "example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/sandbox"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // TestGoldenAnswers pins complete responses, headers included, for people and for reviews.
 func TestGoldenAnswers(t *testing.T) {
@@ -161,13 +159,7 @@ func golden(t *testing.T, sb *sandbox.Sandbox, name string, converse func(*story
 	t.Helper()
 	s := &story{caller: inPlace(t, sb), sb: sb}
 	converse(s)
-	file := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(s.told.String()), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), s.told.String())
+	files.Equal(t, filepath.Join("testdata", name), s.told.String())
 }
 
 // tell makes a request and writes it down with its response.

@@ -73,7 +73,6 @@ var formGuesses = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(calle
 	},
 	"agents.blank":       func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"listName": " "})) },
 	"agents.name.form":   func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"listName": " x"})) },
-	"limits.unshown":     func(c caller) result { return c.get("/business/prospects/filter-options") },
 	"rows.filters.empty": func(c caller) result { return c.get(rowsOf(id(1)), "filters", `{"name":[]}`) },
 	"agents.sources.empty": func(c caller) result {
 		return c.do("POST", watchers, with(watcher(), object{"listId": gone, "listIds": []string{}}))

@@ -7,11 +7,11 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var hubHandlers = map[*op.Op]handler{
-	op.HubsList:       (*call).listHubs,
-	op.HubsGet:        (*call).getHub,
-	op.HubsPages:      (*call).listPages,
-	op.HubsSetDefault: (*call).setDefaultHub,
+var hubEndpoints = map[*op.Op]endpoint{
+	op.HubsList:       {handle: (*call).listHubs},
+	op.HubsGet:        {handle: (*call).getHub},
+	op.HubsPages:      {handle: (*call).listPages},
+	op.HubsSetDefault: {handle: (*call).setDefaultHub},
 }
 
 var (

@@ -14,9 +14,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var importHandlers = map[*op.Op]handler{
-	op.ImportsCreate:  (*call).createImport,
-	op.ImportsPresign: (*call).presignImport,
+var importEndpoints = map[*op.Op]endpoint{
+	op.ImportsCreate:  {handle: (*call).createImport},
+	op.ImportsPresign: {handle: (*call).presignImport},
 }
 
 var (

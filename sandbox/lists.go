@@ -10,12 +10,12 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var listHandlers = map[*op.Op]handler{
-	op.ListsList:   (*call).listLists,
-	op.ListsCreate: (*call).createList,
-	op.ListsGet:    (*call).getList,
-	op.ListsMove:   (*call).moveList,
-	op.FoldersList: (*call).listFolders,
+var listEndpoints = map[*op.Op]endpoint{
+	op.ListsList:   {handle: (*call).listLists, query: []string{"limit", "pageNum", "entityType", "folderId", "search"}},
+	op.ListsCreate: {handle: (*call).createList},
+	op.ListsGet:    {handle: (*call).getList, query: []string{"include"}},
+	op.ListsMove:   {handle: (*call).moveList},
+	op.FoldersList: {handle: (*call).listFolders, query: []string{"type"}},
 }
 
 var (

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -273,3 +274,64 @@ func TestIdsAreTheSameInEveryRunAndNeverCollide(t *testing.T) {
 		require.NotContains(t, first, id)
 	}
 }
+
+func listCodes() map[string]func(caller) result {
+	save := func(more object) func(caller) result {
+		body := object{"sourceListId": reached, "listId": linked}
+		maps.Copy(body, more)
+		if more["listName"] != nil {
+			delete(body, "listId")
+		}
+		return post("/business/lists/save-to-list", body)
+	}
+	imports := func(n int) func(caller) result { return post("/business/imports", object{"importId": id(n)}) }
+	return map[string]func(caller) result{
+		"LIST_NOT_FOUND":          get(lists + "/" + id(77)),
+		"LIST_NAME_TAKEN":         post(lists, create("people")),
+		"LIST_NAME_AMBIGUOUS":     save(object{"listName": "twice"}),
+		"LIST_NAME_RESERVED":      post(lists, create("All Contacts")),
+		"LIST_PROCESSING":         save(object{"sourceListId": id(401)}),
+		"CONTACT_NOT_IN_LIST":     save(object{"contactIds": []string{id(77)}}),
+		"CONTACT_NOT_FOUND":       post(lists+"/"+linked+"/members", object{"contactIds": []string{id(77)}}),
+		"CONTACT_LIST_REQUIRED":   post(lists+"/"+companyList+"/crm-push", object{"crm": "crm-1"}),
+		"CRM_NOT_CONNECTED":       post(lists+"/"+reached+"/crm-push", object{"crm": "crm-1"}),
+		"FOLDER_NOT_FOUND":        patch(lists+"/"+reached, object{"folderId": id(77)}),
+		"INVALID_ROW_FILTERS":     get(rowsOf(reached), "filters", "x"),
+		"IMPORT_NOT_FOUND":        imports(77),
+		"IMPORT_FILE_MISSING":     imports(411),
+		"IMPORT_FILE_UNSUPPORTED": imports(412),
+		"IMPORT_FILE_TOO_LARGE":   imports(413),
+		"IMPORT_FILE_EMPTY":       imports(414),
+	}
+}
+
+// listGuesses are requests of lists and rows, and of any body, that depend on assumptions.
+var listGuesses = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
+	"lists.move.folder": func(c caller) result { return c.do("PATCH", lists+"/"+id(2), object{"folderId": id(66)}) },
+	"lists.include":     func(c caller) result { return c.get(lists+"/"+id(1), "include", "x") },
+	"lists.system-read": func(c caller) result { return c.get(lists + "/" + id(9)) },
+	"lists.titles":      func(c caller) result { return c.do("POST", lists, create("All Companies")) },
+	"lists.processing": func(c caller) result {
+		return c.do("POST", lists+"/save-to-list", object{"sourceListId": id(4), "listId": id(2)})
+	},
+	"path.id":          func(c caller) result { return c.get(lists + "/12") },
+	"body.malformed":   func(c caller) result { return c.do("POST", lists, "[") },
+	"body.missing":     func(c caller) result { return c.do("POST", lists, nil) },
+	"body.size":        func(c caller) result { return c.do("POST", lists, strings.Repeat(" ", 12<<20+1)) },
+	"rows.sort.values": func(c caller) result { return c.get(rowsOf(id(1)), "sortBy", "lastName", "sortOrder", "asc") },
+	"rows.filters.columns": func(c caller) result {
+		return c.get(rowsOf(id(1)), "filters", `{"customColumns":{"c":{"dataType":"boolean","value":true}}}`)
+	},
+	"rows.filters.ignored": func(c caller) result { return c.get(rowsOf(id(3)), "filters", `{"title":["x"]}`) },
+	"rows.filters.length":  func(c caller) result { return c.get(rowsOf(id(1)), "filters", filterOf(8001)) },
+	"lists.save-to-list.kind": func(c caller) result {
+		return c.do("POST", lists+"/save-to-list", object{"sourceListId": id(1), "listId": id(3)})
+	},
+	"body.content-type": func(c caller) result {
+		req := c.request("POST", lists, create("x"))
+		req.Header.Del("Content-Type")
+		r, err := c.send(req)
+		require.NoError(c.t, err)
+		return r
+	},
+})

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Rule is an assumption of the sandbox: what happens is undocumented, and the sandbox has to do something. docs/sandbox.md lists
-// these and the documented rules.
+// Rule is an assumption of the sandbox: what happens is undocumented, and the sandbox has to do something. The tests of what is
+// documented: testdata/conformance.md.
 type Rule struct {
 	ID string
 	// Ambient marks an assumption that never decides the outcome of a request: when events happen, in which order

@@ -14,18 +14,24 @@ import (
 
 var _ = ambient("paths.supplied", "an operation with an undocumented path is served at the path that WithRoute sets, and nowhere without it")
 
-// handlerSets has the handlers of each file of operations.
-var handlerSets = []map[*op.Op]handler{
-	listHandlers, rowHandlers, fillHandlers, crmHandlers, accountHandlers,
-	campaignHandlers, stepHandlers, approvalHandlers, sendHandlers, factHandlers, hubHandlers,
-	agentHandlers, searchHandlers, contactHandlers, importHandlers,
+// endpoints are those of each file of operations.
+func endpoints() map[*op.Op]endpoint {
+	all := map[*op.Op]endpoint{}
+	for _, some := range []map[*op.Op]endpoint{
+		listEndpoints, rowEndpoints, fillEndpoints, crmEndpoints, accountEndpoints,
+		campaignEndpoints, stepEndpoints, approvalEndpoints, sendEndpoints, factEndpoints, hubEndpoints,
+		agentEndpoints, searchEndpoints, contactEndpoints, importEndpoints,
+	} {
+		maps.Copy(all, some)
+	}
+	return all
 }
 
 // target is what the router knows about a request.
 type target struct {
 	http.ResponseWriter // never called
 	op                  *op.Op
-	handle              handler
+	serves              endpoint
 	req                 *http.Request // knows the values in the path
 }
 
@@ -43,22 +49,18 @@ func (sb *Sandbox) routes() *http.ServeMux {
 	return mux
 }
 
-// register makes a mux with every operation that has a path. A test checks that each has its rule.
+// register makes a mux with every operation that has a path. A test checks that each has its endpoint.
 func (sb *Sandbox) register() *http.ServeMux {
-	rules := map[*op.Op]handler{}
-	for _, handlers := range handlerSets {
-		maps.Copy(rules, handlers)
-	}
+	serves := endpoints()
 	mux := http.NewServeMux()
 	for _, o := range op.All() {
 		pattern := sb.pattern(o)
 		if pattern == "" {
 			continue
 		}
-		handle := rules[o]
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			t := w.(*target)
-			t.op, t.handle, t.req = o, handle, r
+			t.op, t.serves, t.req = o, serves[o], r
 		})
 	}
 	mux.HandleFunc("/", nothing)
@@ -97,13 +99,6 @@ func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) ==
 
 func nothing(http.ResponseWriter, *http.Request) {}
 
-// parameters are those that the rules of an operation without a path need.
-var parameters = map[*op.Op][]string{
-	op.AgentsPause:          {"agentId"},
-	op.CampaignsPreviewStep: {"campaignId", "stepId"},
-	op.ContactsTimeline:     {"contactId"},
-}
-
 // WithRoute sets the undocumented path of an operation to the one that your application uses:
 //
 //	sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause")
@@ -120,7 +115,7 @@ func WithRoute(opName, route string) Option {
 		if method == "" || o.Method != "" && method != o.Method || !clean(path) {
 			return fmt.Errorf("WithRoute: %s: %q has to be a method, %s, and a path", opName, route, o.Method)
 		}
-		for _, name := range slices.Concat(parameters[o], parametersOf(o.Path)) {
+		for _, name := range slices.Concat(endpoints()[o].path, parametersOf(o.Path)) {
 			if !slices.Contains(parametersOf(path), name) {
 				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
 			}

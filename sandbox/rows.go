@@ -13,8 +13,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var rowHandlers = map[*op.Op]handler{
-	op.ListsRows: (*call).listRows,
+var rowEndpoints = map[*op.Op]endpoint{
+	op.ListsRows: {handle: (*call).listRows, query: []string{"limit", "pageNum", "sortBy", "sortOrder", "filters"}},
 }
 
 var (

@@ -11,12 +11,12 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var searchHandlers = map[*op.Op]handler{
-	op.SearchProspects: (*call).searchProspects,
-	op.SearchSave:      (*call).saveSearchToList,
-	op.SearchSaved:     (*call).listSavedSearches,
-	op.SearchRunSaved:  (*call).runSavedSearch,
-	op.SearchCompanies: (*call).searchCompanies,
+var searchEndpoints = map[*op.Op]endpoint{
+	op.SearchProspects: {handle: (*call).searchProspects},
+	op.SearchSave:      {handle: (*call).saveSearchToList},
+	op.SearchSaved:     {handle: (*call).listSavedSearches},
+	op.SearchRunSaved:  {handle: (*call).runSavedSearch},
+	op.SearchCompanies: {handle: (*call).searchCompanies},
 }
 
 var (

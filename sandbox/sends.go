@@ -8,9 +8,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var sendHandlers = map[*op.Op]handler{
-	op.CampaignsSends:    (*call).listSends,
-	op.CampaignsEditSend: (*call).editSend,
+var sendEndpoints = map[*op.Op]endpoint{
+	op.CampaignsSends:    {handle: (*call).listSends, query: []string{"limit", "pageNum"}},
+	op.CampaignsEditSend: {handle: (*call).editSend},
 }
 
 var (

@@ -67,7 +67,7 @@ func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, problems []string) {
 	now := sb.enter()
 	defer sb.mu.Unlock()
-	c := &call{sb: sb, op: t.op, req: t.req, body: body, now: now, header: http.Header{}}
+	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, body: body, now: now, header: http.Header{}}
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
 	d = &delivery{fault: sb.trip(fits)}
@@ -76,7 +76,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	}
 	switch f := d.fault; {
 	case f.serves():
-		d.response, problems = sb.response(c, t.handle)
+		d.response, problems = sb.response(c)
 		d.processed = d.response.status < 300
 		if f.responds() {
 			d.response = f.response(c)
@@ -97,7 +97,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 }
 
 // response applies the rules and checks the invariants.
-func (sb *Sandbox) response(c *call, handle handler) (a response, problems []string) {
+func (sb *Sandbox) response(c *call) (a response, problems []string) {
 	a, err := func() (a response, err error) {
 		defer func() {
 			if p := recover(); p != nil {
@@ -108,7 +108,7 @@ func (sb *Sandbox) response(c *call, handle handler) (a response, problems []str
 			return response{}, err
 		}
 		c.before = c.books()
-		return handle(c)
+		return c.takes.handle(c)
 	}()
 	if err == nil {
 		c.showsLimits()
@@ -182,7 +182,7 @@ func (c *call) enter() error {
 		return refuse("INVALID_REQUEST", "The body is too long.")
 	}
 	c.readQuery()
-	if len(c.body) > 0 && bodiless(c.op) {
+	if len(c.body) > 0 && (c.takes.noBody || c.op.Method == http.MethodGet) {
 		c.uses(ruleBodyUnasked)
 	}
 	return nil

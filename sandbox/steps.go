@@ -10,9 +10,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var stepHandlers = map[*op.Op]handler{
-	op.CampaignsSteps:       (*call).listSteps,
-	op.CampaignsPreviewStep: (*call).previewStep,
+var stepEndpoints = map[*op.Op]endpoint{
+	op.CampaignsSteps:       {handle: (*call).listSteps},
+	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"campaignId", "stepId"}},
 }
 
 var (

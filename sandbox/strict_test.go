@@ -547,21 +547,19 @@ func TestStrictRefusesWhatTheDocumentDoesNotShow(t *testing.T) {
 // TestEachRuleCountsByItself takes all other rules out of the book: the request that depends on a rule is refused for it alone, and
 // without it nobody refuses.
 func TestEachRuleCountsByItself(t *testing.T) {
-	for _, guesses := range allGuesses {
-		for rule, g := range guesses {
-			restore := sandbox.Suspend(func(r sandbox.Rule) bool { return r.ID != rule })
-			strict := sandbox.New(t, append(slices.Clip(g.opts), sandbox.Strict())...)
-			before := strict.Snapshot()
-			_, message := g.ask(inPlace(t, strict)).fails(501, "SANDBOX_STRICT")
-			require.True(t, strings.HasSuffix(message, "behavior: "+rule+"."), message)
-			require.Equal(t, before, strict.Snapshot(), rule)
-			restore()
+	for rule, g := range allGuesses(t) {
+		restore := sandbox.Suspend(func(r sandbox.Rule) bool { return r.ID != rule })
+		strict := sandbox.New(t, append(slices.Clip(g.opts), sandbox.Strict())...)
+		before := strict.Snapshot()
+		_, message := g.ask(inPlace(t, strict)).fails(501, "SANDBOX_STRICT")
+		require.True(t, strings.HasSuffix(message, "behavior: "+rule+"."), message)
+		require.Equal(t, before, strict.Snapshot(), rule)
+		restore()
 
-			restore = sandbox.Suspend(func(sandbox.Rule) bool { return true })
-			r := g.ask(inPlace(t, sandbox.New(t, append(slices.Clip(g.opts), sandbox.Strict())...)))
-			require.NotEqual(t, 501, r.status, "%s: another rule refuses", rule)
-			restore()
-		}
+		restore = sandbox.Suspend(func(sandbox.Rule) bool { return true })
+		r := g.ask(inPlace(t, sandbox.New(t, append(slices.Clip(g.opts), sandbox.Strict())...)))
+		require.NotEqual(t, 501, r.status, "%s: another rule refuses", rule)
+		restore()
 	}
 }
 

@@ -74,7 +74,7 @@ func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 	}
 	c.failure = e.ErrorType
 	result := result(e)
-	c.attempts.Record(ctx, e.Duration.Seconds(), metric.WithAttributes(append(c.name(e), result...)...))
+	c.attempts.Inst().Record(ctx, e.Duration.Seconds(), metric.WithAttributes(slices.Concat(c.request(e), result)...))
 	c.span.AddEvent("attempt", trace.WithTimestamp(e.Start.Add(e.Duration)), trace.WithAttributes(append(result,
 		attemptKey.Int(e.Attempt), deliveryKey.String(string(e.Delivery)), durationKey.Float64(e.Duration.Seconds()))...))
 }
@@ -99,6 +99,15 @@ func (t *telemetry) name(e prospectkit.Event) []attribute.KeyValue {
 
 // identity is the attributes of a call that are known before it begins.
 func (t *telemetry) identity(e prospectkit.Event) []attribute.KeyValue {
+	list := t.request(e)
+	if e.Route != "" {
+		list = append(list, semconv.URLTemplate(e.Route))
+	}
+	return list
+}
+
+// request is what the conventions for HTTP clients want to know of every request, and the name of the operation.
+func (t *telemetry) request(e prospectkit.Event) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(e.Host)
 	if err != nil {
 		host = strings.Trim(e.Host, "[]")
@@ -106,9 +115,6 @@ func (t *telemetry) identity(e prospectkit.Event) []attribute.KeyValue {
 	list := append(t.name(e), semconv.HTTPRequestMethodKey.String(e.Method), semconv.ServerAddress(host))
 	if n, err := strconv.Atoi(port); err == nil {
 		list = append(list, semconv.ServerPort(n))
-	}
-	if e.Route != "" {
-		list = append(list, semconv.URLTemplate(e.Route))
 	}
 	return list
 }

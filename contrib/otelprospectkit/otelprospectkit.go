@@ -15,7 +15,8 @@
 //
 // # Metrics
 //
-// Durations of calls and of attempts, retries, and the time spent waiting. [ObserveBudget] adds the state of the rate limits.
+// Durations of calls, retries, and the time spent waiting. Attempts are http.client.request.duration, the metric of the semantic
+// conventions for HTTP clients. [ObserveBudget] adds the state of the rate limits.
 //
 // # What is never exported
 //
@@ -32,6 +33,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
+	"go.opentelemetry.io/otel/semconv/v1.43.0/httpconv"
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/prospectkit"
@@ -92,16 +94,15 @@ type telemetry struct {
 	own      []attribute.KeyValue
 	tracer   trace.Tracer
 	calls    metric.Float64Histogram
-	attempts metric.Float64Histogram
+	attempts httpconv.ClientRequestDuration
 	waits    metric.Float64Histogram
 	retries  metric.Int64Counter
 }
 
-// Bounds in seconds. An attempt may take 75 s, and a wait for a rate limit longer than two minutes if the client allows it.
+// Bounds in seconds. A wait for a rate limit may take longer than two minutes if the client allows it.
 var (
-	attemptBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60}
-	waitBounds    = []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600}
-	callBounds    = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900}
+	waitBounds = []float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900, 3600}
+	callBounds = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 900}
 )
 
 func (t *telemetry) measure(m metric.Meter) error {
@@ -110,7 +111,7 @@ func (t *telemetry) measure(m metric.Meter) error {
 		return m.Float64Histogram(name, metric.WithUnit("s"), metric.WithDescription(what), metric.WithExplicitBucketBoundaries(bounds...))
 	}
 	t.calls, errs[0] = histogram("prospectkit.call.duration", "Duration of calls, with all attempts and waits.", callBounds)
-	t.attempts, errs[1] = histogram("prospectkit.attempt.duration", "Duration of single attempts.", attemptBounds)
+	t.attempts, errs[1] = httpconv.NewClientRequestDuration(m)
 	t.waits, errs[2] = histogram("prospectkit.wait.duration", "Time that calls waited, for a rate limit or before a retry.", waitBounds)
 	t.retries, errs[3] = m.Int64Counter("prospectkit.retries", metric.WithUnit("{retry}"), metric.WithDescription("Attempts beyond the first of a call."))
 	return errors.Join(errs[:]...)

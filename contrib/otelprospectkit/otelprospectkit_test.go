@@ -49,6 +49,13 @@ func TestSuccess(t *testing.T) {
 		"prospectkit.operation": "account.me", "prospectkit.surface": "account", "prospectkit.outcome": "applied", "http.response.status_code": int64(200),
 	}, attributes)
 	require.NotContains(t, r.metrics(t), "prospectkit.retries")
+
+	count, _, attributes = r.durations(t, "http.client.request.duration")
+	require.Equal(t, uint64(1), count)
+	require.Equal(t, map[string]any{
+		"prospectkit.operation": "account.me", "prospectkit.surface": "account",
+		"http.request.method": "GET", "server.address": "sandbox.invalid", "http.response.status_code": int64(200),
+	}, attributes)
 }
 
 func TestRetry(t *testing.T) {
@@ -326,6 +333,8 @@ func TestPropagationByItsOwnTransport(t *testing.T) {
 	attributes := flat(r.span(t).Attributes)
 	require.Equal(t, "127.0.0.1", attributes["server.address"])
 	require.Positive(t, attributes["server.port"])
+	_, _, measured := r.durations(t, "http.client.request.duration")
+	require.Equal(t, attributes["server.port"], measured["server.port"])
 }
 
 func TestBudget(t *testing.T) {
@@ -383,7 +392,7 @@ func TestTheReadmeNamesEveryMetric(t *testing.T) {
 		readme, err := os.ReadFile("README.md")
 		require.NoError(t, err)
 		measured := slices.Collect(maps.Keys(r.metrics(t)))
-		named := regexp.MustCompile("`(prospectkit\\.(?:call|attempt|wait|budget)\\.[a-z_]+|prospectkit\\.retries)`").FindAllSubmatch(readme, -1)
+		named := regexp.MustCompile("`(prospectkit\\.(?:call|wait|budget)\\.[a-z_]+|prospectkit\\.retries|http\\.client\\.request\\.[a-z_]+)`").FindAllSubmatch(readme, -1)
 		var listed []string
 		for _, n := range named {
 			listed = append(listed, string(n[1]))

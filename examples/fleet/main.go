@@ -1,66 +1,218 @@
-// Command fleet launches campaigns in many workspaces and copies all their lists every night, as durable jobs on River, in several worker
-// processes. It kills workers and the database at random moments. At the end, the sandbox says what the service did: every row was read
-// and stored once, every workspace has one agent and one approved campaign, and nobody got a message twice.
+// Command fleet is a worker: it launches campaigns in many workspaces and copies all their lists every night, as durable jobs on River.
+// It may be killed at any moment. PROSPECTKIT_FLEET holds its configuration, as JSON.
+//
+// After a job was cancelled because nobody can read whether a call happened, a person looks, says what they found, and the job runs again:
+//
+//	fleet WORKSPACE TICKET applied|not-applied JOB NAME WHY
 package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
+	"log"
+	"log/slog"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
+	"strconv"
+	"strings"
 	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivertype"
+
+	"example.com/prospectkit"
+	prospectpg "example.com/prospectkit/contrib/postgres"
+	"example.com/prospectkit/examples/fleet/engine"
+	"example.com/prospectkit/journal"
 )
 
-const usage = `Usage: fleet [flags]
-
-Launches campaigns in many workspaces and copies their lists, with jobs on River in several worker processes, kills workers and the
-database at random moments, and proves that everything was done once. It runs on a sandbox in this process and on a PostgreSQL that it
-starts itself. It needs no account, and reads nothing of yours from the environment.
-
-The proof at full size: fleet -kills 50 -databases 3
-
-`
-
-// workerVar has what a worker is told.
-const workerVar = "PROSPECTKIT_EXAMPLE_FLEET"
-
-// options are the flags.
-type options struct {
-	workspaces, workers, kills, databases, rows, pageSize int
-}
+// The times are short, for tests: set minutes. A job ends before River takes it for stuck, and a ticket is anybody's only after the attempt
+// it is for. With these, a job is never run twice at once, unless a process is stopped and continues.
+const (
+	attemptTimeout = 3 * time.Second
+	lease          = 5 * time.Second
+	jobTimeout     = 8 * time.Second
+	stuckAfter     = 10 * time.Second
+	patience       = 20 * time.Second // until a person has to settle an approval that no read shows
+)
 
 func main() {
-	var o options
-	flag.IntVar(&o.workspaces, "workspaces", 20, "how many there are")
-	flag.IntVar(&o.workers, "workers", 4, "worker processes")
-	flag.IntVar(&o.kills, "kills", 10, "how many workers are killed")
-	flag.IntVar(&o.databases, "databases", 1, "how often the database is killed, meanwhile")
-	flag.IntVar(&o.rows, "rows", 300, "in each of the two lists of a workspace")
-	flag.IntVar(&o.pageSize, "page", 20, "rows a request, up to 1000")
-	out := begin(usage)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if os.Getenv(workerVar) != "" {
-		out.end(work(ctx))
-		return
+	flag.Parse()
+	err := run(ctx, flag.Args())
+	stop()
+	if err != nil {
+		log.Fatal(err)
 	}
-	if err := o.check(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(2)
-	}
-	out.end(run(ctx, o, out))
 }
 
-func (o options) check() error {
-	switch {
-	case o.workspaces < 1 || o.workers < 1 || o.rows < 1 || o.kills < 0 || o.databases < 0:
-		return errors.New("workspaces, workers and rows must be at least 1, and no number negative")
-	case o.pageSize < 1 || o.pageSize > 1000:
-		return fmt.Errorf("-page is %d, must be from 1 to 1000", o.pageSize)
-	case o.databases > o.kills:
-		return fmt.Errorf("-databases is %d, must be at most the number of kills, %d", o.databases, o.kills)
+// config is that of a worker process.
+type config struct {
+	Name, DSN, BaseURL string
+	Tokens             map[string]string // by workspace
+	Workers            int               // processes
+	PageSize           int
+}
+
+func run(ctx context.Context, args []string) error {
+	if len(args) != 0 && len(args) != 6 {
+		return errors.New("the arguments are none, or WORKSPACE TICKET applied|not-applied JOB NAME WHY")
 	}
-	return nil
+	var c config
+	if err := json.Unmarshal([]byte(os.Getenv("PROSPECTKIT_FLEET")), &c); err != nil {
+		return fmt.Errorf("PROSPECTKIT_FLEET: %w", err)
+	}
+	f, err := newFleet(ctx, c)
+	if err != nil {
+		return err
+	}
+	defer f.pool.Close()
+	client, err := f.river()
+	switch {
+	case err != nil:
+		return err
+	case len(args) == 0:
+		return work(ctx, client)
+	}
+	id, err := strconv.ParseInt(args[3], 10, 64)
+	if err != nil {
+		return err
+	}
+	found := journal.Settlement{Outcome: journal.Outcome(strings.ReplaceAll(args[2], "-", " ")), By: args[4], Because: args[5]}
+	return f.settle(ctx, client, args[0], args[1], found, id)
+}
+
+// settle ends a ticket with what a person has found, and runs its job again: it then does what is missing, or nothing.
+func (f *fleet) settle(ctx context.Context, client *river.Client[pgx.Tx], workspace, ticket string, found journal.Settlement, job int64) error {
+	w := f.workspaces[workspace]
+	if w == nil {
+		return fmt.Errorf("there is no workspace %q", workspace)
+	}
+	if err := w.checkpoints.Settle(ctx, ticket, found); err != nil {
+		return err
+	}
+	_, err := client.JobRetry(ctx, job)
+	return err
+}
+
+// workspace is one customer's, as one job uses it.
+type workspace struct {
+	name   string
+	client *prospectkit.Client // with once as its journal
+	store  store
+	lease  time.Duration // of a ticket
+	job    string        // in the tickets of its calls
+
+	fleet       *fleet
+	checkpoints *prospectpg.Store
+	patience    time.Duration // until a person has to settle an approval that no read shows
+}
+
+// store is a journal that tells what a job did.
+type store interface {
+	journal.Journal
+	journal.History
+}
+
+// fleet is this process's part of it.
+type fleet struct {
+	config
+
+	pool       *pgxpool.Pool
+	workspaces map[string]*workspace
+}
+
+func newFleet(ctx context.Context, c config) (*fleet, error) {
+	pool, err := pgxpool.New(ctx, c.DSN)
+	if err != nil {
+		return nil, err
+	}
+	f := &fleet{config: c, pool: pool, workspaces: map[string]*workspace{}}
+	for name, token := range c.Tokens {
+		s, err := prospectpg.New(pool, prospectpg.Config{Workspace: name, Lease: lease})
+		if err != nil {
+			return nil, err
+		}
+		client, err := prospectkit.New(c.BaseURL, token, prospectkit.WithJournal(once{s}), prospectkit.WithWorkspace(name),
+			prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: s, StoreTimeout: time.Second, Processes: c.Workers})),
+			prospectkit.WithUserAgent(c.Name), prospectkit.WithAttemptTimeout(attemptTimeout),
+			prospectkit.WithMaxWait(time.Second)) // a longer wait is no work: it gives its slot away
+		if err != nil {
+			return nil, err
+		}
+		f.workspaces[name] = &workspace{name: name, client: client, store: s, checkpoints: s, fleet: f, lease: lease, patience: patience}
+	}
+	return f, nil
+}
+
+// of is a workspace as a job uses it. All attempts of the job have the same name.
+func (f *fleet) of(name string, row *rivertype.JobRow) (*workspace, error) {
+	w, ok := f.workspaces[name]
+	if !ok {
+		return nil, river.JobCancel(fmt.Errorf("no such workspace: %s", name))
+	}
+	named := *w
+	named.job = fmt.Sprint("job ", row.ID)
+	return &named, nil
+}
+
+// work runs jobs until the context ends.
+func work(ctx context.Context, client *river.Client[pgx.Tx]) error {
+	if err := client.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), jobTimeout)
+	defer cancel()
+	return client.Stop(end)
+}
+
+func (f *fleet) river() (*river.Client[pgx.Tx], error) {
+	workers := river.NewWorkers()
+	river.AddWorker(workers, &launcher{fleet: f})
+	river.AddWorker(workers, &copier{fleet: f})
+	var periodic []*river.PeriodicJob
+	for _, name := range slices.Sorted(maps.Keys(f.workspaces)) {
+		periodic = append(periodic, river.NewPeriodicJob(atNight{}, func() (river.JobArgs, *river.InsertOpts) {
+			return copyArgs{Workspace: name, Night: night(time.Now())}, nil
+		}, &river.PeriodicJobOpts{ID: "copy-" + name, RunOnStart: true}))
+	}
+	return river.NewClient(riverpgxv5.New(f.pool), &river.Config{
+		ID: f.Name, Workers: workers, Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 8}},
+		JobTimeout: jobTimeout, RescueStuckJobsAfter: stuckAfter, MaxAttempts: 1000, FetchPollInterval: 500 * time.Millisecond,
+		RetryPolicy: backoff{}, PeriodicJobs: periodic, Logger: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+}
+
+// backoff is how River waits after an error that no verdict has a time for.
+type backoff struct{}
+
+func (backoff) NextRetry(row *rivertype.JobRow) time.Time {
+	return time.Now().Add(min(time.Duration(1+len(row.Errors))*500*time.Millisecond, 5*time.Second))
+}
+
+// outcome tells River what to do after an error.
+func outcome(ctx context.Context, err error) error {
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil { // the time of the job is over, which is no failure
+		return river.JobSnooze(0)
+	}
+	switch v := engine.Judge(err); {
+	case v.Person:
+		return river.JobCancel(err)
+	case v.After > 0:
+		return river.JobSnooze(v.After)
+	}
+	return err
 }

@@ -2,30 +2,48 @@ package main
 
 import (
 	"context"
+	"flag"
+	"io"
 	"os"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// TestMain makes this test binary the worker.
+// workerVar makes this test binary the worker.
+const workerVar = "PROSPECTKIT_FLEET_WORKER"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(workerVar) != "" {
+		go func() { // without a supervisor, it ends
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			os.Exit(1)
+		}()
 		main()
 		return
 	}
 	os.Exit(m.Run())
 }
 
-// However it is killed, everything is done once: run fails otherwise.
+// options are the size of the proof.
+type options struct {
+	workspaces, workers, kills, databases, rows, pageSize int
+}
+
+var (
+	kills     = flag.Int("kills", 4, "how many workers are killed")
+	databases = flag.Int("databases", 1, "how often the database is killed, meanwhile")
+	size      = flag.Int("workspaces", 3, "how many there are")
+	rows      = flag.Int("rows", 150, "in each of the two lists of a workspace")
+)
+
+// However it is killed, everything is done once: supervise fails otherwise.
 func TestFleet(t *testing.T) {
 	var out strings.Builder
-	o := options{workspaces: 3, workers: 3, kills: 4, databases: 1, rows: 150, pageSize: 10}
-	require.NoError(t, o.check())
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	o := options{workspaces: *size, workers: 3, kills: *kills, databases: *databases, rows: *rows, pageSize: 10}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	require.NoError(t, run(ctx, o, &out), "%s", &out)
+	require.NoError(t, supervise(ctx, o, &out), "%s", &out)
 	t.Log(out.String())
 }

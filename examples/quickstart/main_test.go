@@ -3,49 +3,44 @@ package main
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"encoding/csv"
-	"errors"
 	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
 
-// nasty is a list with texts that could be commands or formulas.
-func nasty(t *testing.T, opts ...prospectkit.ClientOption) (*prospectkit.Client, *prospectkit.List) {
-	t.Helper()
+// Texts that could be commands of a terminal or formulas of a spreadsheet are neither, and only the owner may read the file.
+func TestTheOutputIsSafe(t *testing.T) {
+	t.Parallel()
 	sb := sandbox.New(t)
 	company := map[string]any{"name": "@SUM(A1)", "socialHeadCount": 1000}
-	var id string
 	sb.Do(func(tx *sandbox.Tx) {
-		id = tx.CreateList(sandbox.List{Name: "\x1b[2J\x1b]0;owned\a\u202ename", Rows: sandbox.Rows(
+		tx.CreateList(sandbox.List{Name: "\x1b[2J\x1b]0;owned\a\u202ename", Rows: sandbox.Rows(
 			sandbox.Row{"firstName": "=cmd|' /C calc'!A0", "lastName": "\t=1+1", "jobTitle": "-2", "company": company},
 			sandbox.Row{"firstName": "Ada", "lastName": "Lovelace", "company": company},
 		)})
 	})
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append(opts, prospectkit.WithTransport(sb.Transport()))...)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
-	list, err := client.Lists.Get(t.Context(), id, prospectkit.GetListParams{})
-	require.NoError(t, err)
-	return client, list
-}
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	var seen bytes.Buffer
+	require.NoError(t, run(t.Context(), client, "", file, &seen))
+	for _, c := range []string{"\x1b", "\a", "\r", "\u202e"} {
+		require.NotContains(t, seen.String(), c)
+	}
+	require.Contains(t, seen.String(), "owned")
 
-func TestTheFileIsSafe(t *testing.T) {
-	t.Parallel()
-	client, list := nasty(t)
-	file := filepath.Join(t.TempDir(), "new", "rows.csv")
-	rows, err := export(t.Context(), client, list, file, io.Discard)
-	require.NoError(t, err)
-	require.Equal(t, 2, rows)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	if runtime.GOOS != "windows" { // which has no such bits
@@ -65,54 +60,24 @@ func TestTheFileIsSafe(t *testing.T) {
 	require.Contains(t, records[1], "'\t=1+1")
 }
 
-// The file of an earlier run survives an interrupted one.
-func TestABrokenRunKeepsTheFile(t *testing.T) {
+// The list is the one of that name, not the largest and not one whose name contains it.
+func TestTheNamedList(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	client, list := nasty(t, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Op == "lists.rows" && e.Kind == event.KindAttempt {
-			cancel()
-		}
-	}))
-	dir := t.TempDir()
-	file := filepath.Join(dir, "rows.csv")
-	require.NoError(t, os.WriteFile(file, []byte("good"), 0o600))
-	_, err := export(ctx, client, list, file, failing{})
-	require.NoError(t, err, "one page was all there was")
-	require.NoError(t, os.WriteFile(file, []byte("good"), 0o600))
-	_, err = export(ctx, client, list, file, io.Discard)
-	require.ErrorIs(t, err, context.Canceled)
+	sb := sandbox.New(t)
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(sandbox.Row{"firstName": "Ada"})})
+		tx.CreateList(sandbox.List{Name: "Berlin, old", Rows: sandbox.Rows(sandbox.Row{"firstName": "Alan"}, sandbox.Row{"firstName": "Kurt"})})
+	})
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "rows.csv")
+	require.NoError(t, run(t.Context(), client, "Berlin", file, io.Discard))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, "good", string(text))
-	left, err := os.ReadDir(dir)
-	require.NoError(t, err)
-	require.Len(t, left, 1, "nothing lies about")
+	require.Contains(t, string(text), "Ada")
+	require.NotContains(t, string(text), "Alan")
+	require.ErrorContains(t, run(t.Context(), client, "Ber", file, io.Discard), `there is no list "Ber"`)
 }
-
-func TestTheScreenIsSafe(t *testing.T) {
-	t.Parallel()
-	client, _ := nasty(t)
-	var seen bytes.Buffer
-	out := &screen{to: &seen}
-	_, err := showLists(t.Context(), client, out)
-	require.NoError(t, err)
-	for _, c := range []string{"\x1b", "\a", "\r", "\u202e"} {
-		require.NotContains(t, seen.String(), c)
-	}
-	require.Contains(t, seen.String(), "owned")
-	require.NoError(t, out.err)
-	out.to = failing{}
-	_, err = showLists(t.Context(), client, out)
-	require.NoError(t, err)
-	require.ErrorIs(t, out.err, errFull)
-}
-
-var errFull = errors.New("no space left")
-
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, errFull }
 
 // Half an account is a mistake, and does not start a sandbox.
 func TestHalfAnAccount(t *testing.T) {
@@ -120,36 +85,52 @@ func TestHalfAnAccount(t *testing.T) {
 		t.Setenv(prospectkit.EnvBaseURL, "")
 		t.Setenv(prospectkit.EnvToken, "")
 		t.Setenv(set, "http://127.0.0.1:1/api/v1")
-		var seen bytes.Buffer
-		require.ErrorContains(t, run(t.Context(), filepath.Join(t.TempDir(), "x"), &seen), "is not set")
-		require.NotContains(t, seen.String(), "sandbox")
+		_, err := connect()
+		require.ErrorContains(t, err, "is not set")
 	}
 }
 
-// Whatever fails, and wherever the program is stopped, the file is whole or not there, and there is one list.
+// A list that ends early, whose pages fail for good, leaves the file of an earlier run.
+func TestABrokenRunKeepsTheFile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Do(func(tx *sandbox.Tx) {
+			tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(slices.Repeat([]sandbox.Row{{"firstName": "Ada"}}, 1001)...)})
+		})
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), "rows.csv")
+		require.NoError(t, os.WriteFile(file, []byte("older"), 0o600))
+		pages := 0
+		sb.Fail("lists.rows", sandbox.When(func(*http.Request) bool { pages++; return pages > 1 }), sandbox.Status(500, "UNEXPECTED_ERROR"))
+		require.ErrorIs(t, run(t.Context(), client, "", file, io.Discard), prospectkit.CodeUnexpectedError)
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, "older", string(text))
+	})
+}
+
+// Whatever fails, and wherever the program is stopped, the file is whole, or that of an earlier run.
 func TestEveryFailure(t *testing.T) {
+	const older = "older"
 	var whole string
-	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
-		require.NoError(run, err)
-		_, err = show(run.Context(), client, filepath.Join(run.Dir(), "rows.csv"), io.Discard, true)
-		return err
-	}, func(run *sandbox.Run) error {
-		made := 0
-		for _, list := range run.Lists() {
-			if list.Name == "Quickstart" {
-				made++
-			}
-		}
-		require.LessOrEqual(run, made, 1)
-		text, err := os.ReadFile(filepath.Join(run.Dir(), "rows.csv"))
-		if errors.Is(err, os.ErrNotExist) {
-			require.Error(run, run.Err())
-			return nil
-		}
-		require.NoError(run, err)
+	sandbox.EveryFailure(t, func(start *sandbox.Run) error {
+		client, err := prospectkit.New(start.BaseURL(), start.Token(), prospectkit.WithTransport(start.Transport()))
+		require.NoError(start, err)
+		return run(start.Context(), client, "", filepath.Join(start.Dir(), "rows.csv"), io.Discard)
+	}, func(start *sandbox.Run) error {
+		text, err := os.ReadFile(filepath.Join(start.Dir(), "rows.csv"))
+		require.NoError(start, err)
 		whole = cmp.Or(whole, string(text)) // of the first run
-		require.Equal(run, whole, string(text))
+		require.NotEqual(start, older, whole)
+		if start.Err() == nil || string(text) != older {
+			require.Equal(start, whole, string(text))
+		}
+		left, err := os.ReadDir(start.Dir())
+		require.NoError(start, err)
+		require.LessOrEqual(start, len(left), start.Starts(), "only what was stopped leaves its temporary file")
 		return nil
-	}, sandbox.Seed(fixture.Small(1)))
+	}, sandbox.Seed(fixture.Small(1)), sandbox.Setup(func(start *sandbox.Run) {
+		require.NoError(start, os.WriteFile(filepath.Join(start.Dir(), "rows.csv"), []byte(older), 0o600))
+	}))
 }

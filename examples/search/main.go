@@ -1,120 +1,78 @@
-// Command search finds prospects within a cap: pages cost credits, so the iterator demands a cap and stops at it with an error. Then
-// the service saves the results to a list, and the sandbox's ledger proves that nothing else was paid for.
+// Command search finds prospects for no more credits than a cap, and stores each page before it asks for the next one: what was paid for
+// is never lost. It runs on a sandbox in this process. With prospectkit.FromEnv, search does the same at the service.
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
+	"log"
 	"os"
-	"os/signal"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
 
-const usage = `Usage: search
-
-Searches prospects for no more than it may cost, and proves what was paid.
-It runs on a sandbox in this process, needs no account, and reads nothing from the environment.
-`
-
-func main() {
-	out := begin(usage)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	out.end(run(ctx, out))
-}
-
 const (
-	pageSize = 5
-	maxPages = 2
+	pageSize = 25 // profiles, for a credit each in the sandbox: the price is undocumented
+	maxPages = 3
 )
 
-func run(ctx context.Context, out io.Writer) error {
-	sb := sandbox.New(nil, sandbox.Credits(500)) // it invents people, for a credit each
+func main() {
+	file := flag.String("out", "profiles.jsonl", "the new `file` for the profiles")
+	flag.Parse()
+	out := bufio.NewWriter(os.Stdout) // it keeps the first error
+	sb := sandbox.New(nil, sandbox.Credits(500))
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	if err != nil {
-		return err
+	if err == nil {
+		err = errors.Join(search(context.Background(), client, *file, out), out.Flush())
 	}
-
-	saved, err := search(ctx, client, out)
 	if err != nil {
-		return err
+		log.Fatal(err)
 	}
-	return prove(sb, out, saved)
 }
 
-// search reads some profiles within the cap and has the service save all to a list. It returns how many were saved.
-func search(ctx context.Context, client *prospectkit.Client, out io.Writer) (saved int, err error) {
-	options, err := client.Search.FilterOptions(ctx)
+// search stores one profile a line. A file that exists has what an earlier search has paid for. It cannot be continued, because the
+// service's tokens cannot be stored: a second search would pay again, so it needs a new file.
+func search(ctx context.Context, client *prospectkit.Client, file string, out io.Writer) (err error) {
+	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {
-		return 0, err
+		return fmt.Errorf("nothing was paid for: %w", err)
 	}
-	fmt.Fprintf(out, "Filters and their values: %s\n\n", options.Raw())
-	filters := filter.Search{"job_title_levels": filter.Including("c_suite", "vp")}
-
-	refused := withoutCap(ctx, client, prospectkit.SearchParams{Filters: filters})
-	if !errors.Is(refused, prospectkit.ErrRefusedLocally) {
-		return 0, errors.Join(errors.New("a search without a cap was expected to be refused"), refused)
+	defer func() { err = errors.Join(err, f.Close()) }()
+	page, err := client.Search.ProspectsPage(ctx, prospectkit.SearchParams{
+		Filters: filter.Search{"job_title_levels": filter.Including("c_suite", "vp")}, Size: pageSize,
+	})
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied && err != nil {
+		return errors.Join(err, os.Remove(file)) // nothing was paid for: the file is free
 	}
-	fmt.Fprintf(out, "Without a cap: %v\n\n", refused)
-	if err := capped(ctx, client, out, prospectkit.SearchParams{Filters: filters, Size: pageSize}); err != nil {
-		return 0, err
-	}
-	// The fields of this body are undocumented: those of the sandbox are assumed.
-	result, err := client.Search.SaveMatches(ctx, prospectkit.MatchSave{Filters: filters, ListName: "Decision makers"})
-	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
-		return 0, err
-	} else if err != nil { // a second time might cost as much again
-		fmt.Fprintf(out, "Saved, or perhaps not: look at the list, before you save them again: %v\n", err)
-		return 0, nil
-	}
-	fmt.Fprintf(out, "Saved %d to %q\n", result.Int("addedCount"), result.Text("list.name"))
-	return result.Int("addedCount"), nil
-}
-
-// withoutCap returns the error of the iterator without a cap.
-func withoutCap(ctx context.Context, client *prospectkit.Client, p prospectkit.SearchParams) error {
-	for _, err := range client.Search.Prospects(ctx, p) {
-		return err
-	}
-	return nil
-}
-
-// capped reads profiles until the cap ends the range.
-func capped(ctx context.Context, client *prospectkit.Client, out io.Writer, p prospectkit.SearchParams) error {
-	var progress prospectkit.Progress
-	for profile, err := range client.Search.Prospects(ctx, p, prospectkit.MaxPaidPages(maxPages), prospectkit.WithProgress(&progress)) {
-		switch {
-		case err == nil:
-			fmt.Fprintf(out, "  %-8s %-10s %-26s %s\n", profile.FirstName, profile.LastName, profile.JobTitle, profile.CompanyName)
-		case errors.Is(err, prospectkit.RulePaidPages):
-			stopped := progress.Report()
-			fmt.Fprintf(out, "Stopped by the cap: %d pages paid for, %d profiles read\n\n", stopped.Requests, stopped.Delivered)
-			return nil
-		default:
+	stored := 0
+	for n := 1; err == nil; n++ {
+		if err := store(f, page.Items); err != nil {
 			return err
 		}
+		stored += len(page.Items)
+		if n == maxPages || !page.More() {
+			fmt.Fprintf(out, "%d profiles are in %s, for %d pages. There are more: %t\n", stored, file, n, page.More())
+			return nil
+		}
+		page, err = page.Next(ctx)
 	}
-	return errors.New("the results ended before the cap")
+	if prospectkit.OutcomeOf(err) != prospectkit.OutcomeNotApplied {
+		err = fmt.Errorf("a page may be paid for and is lost: %w", err)
+	}
+	return fmt.Errorf("%d profiles are in %s: %w", stored, file, err)
 }
 
-// prove adds up the sandbox's ledger.
-func prove(sb *sandbox.Sandbox, out io.Writer, saved int) error {
-	fmt.Fprintf(out, "\nThe ledger:\n")
-	spent := map[string]int64{}
-	for _, entry := range sb.Ledger() {
-		spent[entry.Operation] -= entry.Amount
-		fmt.Fprintf(out, "  %-20s %+4d, %d left\n", entry.Operation, entry.Amount, entry.Balance)
+// store returns when the disk has the page.
+func store(f *os.File, profiles []prospectkit.Profile) error {
+	w := bufio.NewWriter(f)
+	for _, p := range profiles {
+		fmt.Fprintf(w, "%s\n", p.Raw().Raw()) // as the service sent it
 	}
-	searched, calls := spent["search.prospects"], sb.Calls("search.prospects")
-	if calls != maxPages || searched != maxPages*pageSize || spent["search.save-to-list"] != int64(saved) {
-		return fmt.Errorf("%d searches for %d credits, and %d for the list: that is not what was asked for",
-			calls, searched, spent["search.save-to-list"])
-	}
-	fmt.Fprintf(out, "%d pages of %d were paid for, and the list: nothing else reached the service.\n", calls, pageSize)
-	return nil
+	return errors.Join(w.Flush(), f.Sync())
 }

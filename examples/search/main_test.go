@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"strings"
+	"io"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,32 +15,43 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// Whatever fails, each start pays for its pages at most once, and nobody pays twice for the list.
+// Whatever fails, wherever the program is stopped, and however often it is run again, no more is paid for than the cap, and what was paid for
+// is in the file, but for one page whose response was lost.
 func TestEveryFailure(t *testing.T) {
-	var said strings.Builder // by the last start
 	program := func(run *sandbox.Run) error {
-		said.Reset()
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 		require.NoError(run, err)
-		_, err = search(run.Context(), client, &said)
-		return err
+		return search(run.Context(), client, filepath.Join(run.Dir(), "profiles.jsonl"), io.Discard)
 	}
 	sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
-		spent := map[string]int64{}
+		paid := int64(0)
 		for _, entry := range run.Ledger() {
-			spent[entry.Operation] -= entry.Amount
+			paid -= entry.Amount
 		}
-		if pages := spent["search.prospects"]; pages > int64(run.Starts()*maxPages*pageSize) {
-			return fmt.Errorf("%d credits for pages, by %d starts", pages, run.Starts())
-		}
-		saved := 0
-		for _, list := range run.Lists() {
-			saved += len(run.Rows(list.ID))
-		}
-		if list := spent["search.save-to-list"]; list != int64(saved) || run.Err() == nil && saved == 0 && !strings.Contains(said.String(), "perhaps not") {
-			return fmt.Errorf("%d credits for a list of %d", list, saved)
+		text, err := os.ReadFile(filepath.Join(run.Dir(), "profiles.jsonl"))
+		stored := int64(bytes.Count(text, []byte("\n")))
+		switch {
+		case paid > maxPages*pageSize:
+			return fmt.Errorf("%d credits were spent", paid)
+		case stored > paid || paid-stored > pageSize:
+			return fmt.Errorf("%d credits were spent for %d profiles: %w", paid, stored, err)
+		case len(run.Failures()) == 0 && stored != maxPages*pageSize:
+			return fmt.Errorf("%d profiles without a failure", stored)
 		}
 		return nil
 	}, sandbox.Credits(500))
 	docruns.Example(t, program, sandbox.Credits(500))
+}
+
+// A search that cost nothing leaves no file in the way of the next one.
+func TestARefusedSearchLeavesNoFile(t *testing.T) {
+	sb := sandbox.New(t, sandbox.Credits(500))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "profiles.jsonl")
+	sb.Fail("search.prospects", sandbox.Nth(1), sandbox.Status(402, "INSUFFICIENT_CREDITS"))
+	require.ErrorIs(t, search(t.Context(), client, file, io.Discard), prospectkit.CodeInsufficientCredits)
+	require.NoError(t, search(t.Context(), client, file, io.Discard))
+	require.ErrorIs(t, search(t.Context(), client, file, io.Discard), os.ErrExist)
+	require.Equal(t, 1+maxPages, sb.Calls("search.prospects"))
 }

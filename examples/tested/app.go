@@ -39,8 +39,7 @@ type Store interface {
 	Load(key string) (value string, ok bool)
 }
 
-// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes at the checkpoint, which is stored after what
-// it covers.
+// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes after what is stored.
 func Copy(ctx context.Context, client *prospectkit.Client, listID string, store Store) error {
 	var progress prospectkit.Progress
 	from, _ := store.Load("checkpoint")
@@ -86,8 +85,7 @@ type Approver interface {
 	Approve(ctx context.Context, campaignID string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
 }
 
-// Launch approves a campaign. It returns an error only if the campaign was not approved, so that whatever calls it may repeat it. If the
-// outcome is unknown, and cannot be found out either, a person has to look: doubt says at what.
+// Launch approves a campaign. Its error means that it was not approved, and may be repeated. If the outcome is unknown, a person has to look first.
 func Launch(ctx context.Context, campaigns Approver, campaignID string) (doubt, err error) {
 	_, err = campaigns.Approve(ctx, campaignID)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)

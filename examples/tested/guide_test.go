@@ -28,6 +28,9 @@ func TestTheGuideShowsWhatIsTested(t *testing.T) {
 	blocks := regexp.MustCompile("(?s)```(?:go|sh|js)\n(.*?)```").FindAllStringSubmatch(string(guide), -1)
 	require.NotEmpty(t, blocks)
 	for _, block := range blocks {
+		if strings.Contains(block[1], "\npackage ") {
+			continue // a file of internal/recipes, whose test looks for it
+		}
 		require.Contains(t, code.String(), unindented(block[1]))
 	}
 }

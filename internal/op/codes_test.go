@@ -12,29 +12,25 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
+// The document's list of codes, in testdata/codes.tsv, is a second writing: go generate adds a row for a new code, and changes none. So the
+// statuses of a code, and what a caller can do about it, have to be confirmed there.
 func TestCodesEqualTheDocument(t *testing.T) {
 	f, err := os.Open("../../testdata/codes.tsv")
 	require.NoError(t, err)
 	defer f.Close()
 	r := csv.NewReader(f)
-	r.Comma, r.Comment, r.FieldsPerRecord = '\t', '#', 2
+	r.Comma, r.Comment, r.FieldsPerRecord = '\t', '#', 3
 	rows, err := r.ReadAll()
 	require.NoError(t, err)
-	require.Len(t, rows, 92)
-
-	documented := make(map[string][]int, len(rows))
-	for _, row := range rows {
-		for s := range strings.SplitSeq(row[1], ",") {
-			status, err := strconv.Atoi(s)
-			require.NoError(t, err)
-			documented[row[0]] = append(documented[row[0]], status)
-		}
-	}
-	require.Len(t, documented, 92)
-	require.Len(t, op.Codes, 92)
+	var ours [][]string
 	for _, c := range op.Codes {
-		require.Equal(t, documented[c.Name], c.Statuses, c.Name)
+		statuses := make([]string, len(c.Statuses))
+		for i, s := range c.Statuses {
+			statuses[i] = strconv.Itoa(s)
+		}
+		ours = append(ours, []string{c.Name, strings.Join(statuses, ","), string(c.Action)})
 	}
+	require.ElementsMatch(t, rows, ours)
 }
 
 func TestCodesAreUniqueAndComplete(t *testing.T) {
@@ -54,17 +50,4 @@ func TestCodesAreUniqueAndComplete(t *testing.T) {
 	}
 	_, ok := op.CodeByName("SOMETHING_NEW")
 	require.False(t, ok)
-}
-
-func TestActionsThatMayRepeatTheSameRequest(t *testing.T) {
-	byAction := map[op.Action][]string{}
-	for _, c := range op.Codes {
-		byAction[c.Action] = append(byAction[c.Action], c.Name)
-	}
-	require.Equal(t, []string{"RATE_LIMITED", "CAMPAIGN_BUSY"}, byAction[op.AfterDelay])
-	require.Equal(t, []string{"LIST_PROCESSING", "CAMPAIGN_INITIALIZING", "AGENT_PROCESSING", "KNOWLEDGE_HUB_NOT_READY"}, byAction[op.AfterState])
-	require.Equal(t, []string{"CAMPAIGN_NOT_READY", "LIST_INCOMPATIBLE_WITH_CHANNELS"}, byAction[op.MayPass])
-	require.Equal(t, []string{"UNEXPECTED_ERROR"}, byAction[op.VerifyFirst])
-	require.Equal(t, []string{"UNAUTHORIZED", "INSUFFICIENT_SCOPE"}, byAction[op.NewKey])
-	require.Equal(t, []string{"INSUFFICIENT_CREDITS", "AGENT_LIMIT_REACHED", "CREDIT_LIMIT_EXCEEDS_PLAN"}, byAction[op.BuyCredits])
 }

@@ -6,6 +6,7 @@ package op
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -115,8 +116,10 @@ type Op struct {
 	Likely        []string      // plausible by the error table, but not documented for it
 	Timeout       time.Duration // of one attempt
 	Shape         Shape
+	RawResponse   bool          // nothing of the response is documented, although something of the request is
 	Entity        string        // the key that wraps the response, if there is one
 	Confirms      bool          // of a write: its success says all, because nothing is documented of the response that the caller does not know
+	Resolves      bool          // of a write: a documented read shows its effect, and the function look... beside the method reads it
 	Verify        string        // what shows an unknown outcome, or why nothing does; empty for free reads
 	VisibleAfter  time.Duration // a change may take this long after the call to show (assumed: no such time is documented)
 	Background    bool          // documented to work on after its response: a change may show at any time
@@ -176,6 +179,14 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 		b.WriteString(escapeElement(args[0]))
 		args, rest = args[1:], tail
 	}
+}
+
+// Leads reports whether a path may be one of a template: with anything as an id, in any case, and with or without a slash at its end.
+func Leads(template, path string) bool {
+	elements, wanted := strings.Split(strings.Trim(path, "/"), "/"), strings.Split(strings.Trim(template, "/"), "/")
+	return slices.EqualFunc(elements, wanted, func(e, w string) bool {
+		return strings.HasPrefix(w, "{") && e != "" || strings.EqualFold(e, w)
+	})
 }
 
 // NextParameter returns the name of the first parameter of a template, and the rest of the template.

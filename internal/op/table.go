@@ -43,7 +43,7 @@ var campaignLikely = []string{
 	"INVALID_REQUEST",
 }
 
-// To add an operation: docs/architecture.md, "Adding an operation", lists all its files.
+// To add an operation: CONTRIBUTING.md, "Adding an operation".
 
 // Lists, rows and folders.
 var (
@@ -53,7 +53,7 @@ var (
 		Codes:   []string{"VALIDATION_FAILED"},
 	})
 	ListsCreate = def(Op{
-		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Shape: Typed, Entity: "list",
+		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Shape: Typed, Entity: "list", Resolves: true,
 		Summary: "create an empty list",
 		Verify:  "the list of that name, created since the call; a teammate may have made it in the same moment",
 		Codes:   []string{"LIST_NAME_TAKEN", "VALIDATION_FAILED"},
@@ -65,7 +65,7 @@ var (
 		Codes:   []string{"LIST_NOT_FOUND"},
 	})
 	ListsMove = def(Op{
-		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Confirms: true, Shape: Partial,
+		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Confirms: true, Shape: Partial, RawResponse: true, Resolves: true,
 		Summary: "move a list into a folder",
 		Verify:  "the folder of the list; a teammate may have moved it",
 		Likely:  []string{"LIST_NOT_FOUND", "FOLDER_NOT_FOUND"},
@@ -116,7 +116,7 @@ var (
 var (
 	AgentsCreateDiscovery = def(Op{
 		Name: "agents.create-person-discovery", Method: "POST", Path: "/business/agents/person-discovery-via-filters",
-		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent",
+		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "create an agent that delivers people matching filters",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   agentCodes,
@@ -124,7 +124,7 @@ var (
 	})
 	AgentsCreateWatcher = def(Op{
 		Name: "agents.create-people-watcher", Method: "POST", Path: "/business/agents/people-watcher",
-		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent",
+		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "create an agent that watches the people of lists",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"LIST_NOT_FOUND", "AGENT_SOURCE_LIST_EMPTY"}, agentCodes...),
@@ -132,7 +132,7 @@ var (
 	})
 	AgentsCreateMonitor = def(Op{
 		Name: "agents.create-web-monitor", Method: "POST", Path: "/business/agents/web-monitor",
-		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent",
+		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "create an agent that searches the web on a schedule",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"AGENT_SIGNAL_REJECTED"}, agentCodes...),
@@ -158,7 +158,7 @@ var (
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
-		Confirms: true, Shape: Partial, Entity: "agent",
+		Confirms: true, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "start a draft agent",
 		Verify:  "the status of the agent: a draft never changes on its own",
 		Codes:   append([]string{"INSUFFICIENT_CREDITS", "AGENT_SOURCE_LIST_EMPTY"}, draftCodes...),
@@ -166,7 +166,7 @@ var (
 	})
 	AgentsPause = def(Op{
 		Name: "agents.pause", Class: GuardedByState,
-		Provenance: CallerSupplied, Confirms: true, Shape: Raw,
+		Provenance: CallerSupplied, Confirms: true, Shape: Raw, Resolves: true,
 		Summary: "pause a running agent",
 		Verify:  "the status of the agent",
 		Codes:   []string{"AGENT_NOT_RUNNING", "AGENT_PROCESSING"},
@@ -185,7 +185,7 @@ var (
 		Summary: "list the campaigns",
 	})
 	CampaignsCreate = def(Op{
-		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Partial,
+		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Partial, RawResponse: true,
 		Summary: "create a campaign",
 		Verify:  "no documented read proves it: names may repeat; look at the campaigns",
 		Likely:  append([]string{"KNOWLEDGE_HUB_NOT_FOUND", "TEMPLATE_NOT_FOUND", "WRITING_STYLE_NOT_FOUND"}, campaignLikely...),
@@ -199,7 +199,7 @@ var (
 	})
 	CampaignsApprove = def(Op{
 		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, NoBody: true, Shape: Typed,
-		Background: true, Confirms: true,
+		Background: true, Confirms: true, Resolves: true,
 		Summary: "approve a campaign: its messages start to go out",
 		Verify: "the status of the campaign, where it can be read: one that is not active may still become so, because activation runs in " +
 			"the background; a second approval could restart what a teammate has stopped",
@@ -321,7 +321,7 @@ var (
 		Likely:  []string{"IMPORT_NOT_FOUND"},
 	})
 	ImportsPresign = def(Op{
-		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Partial,
+		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Partial, RawResponse: true,
 		Summary: "reserve an upload for a file of up to 50 MB",
 		Verify:  "no documented read shows it; a second call only reserves another upload",
 		Likely:  []string{"IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE"},
@@ -373,8 +373,8 @@ var families = map[string]family{
 }
 
 // def fills what a row leaves out: surface, scope and times as its family has them or as is usual, the
-// provenance Documented, and the effect No. TestConsequences lists every other effect once more, so
-// that no row forgets one.
+// provenance Documented, and the effect No. operations.json has every column once more: what a row forgets or
+// gains shows there.
 func def(o Op) *Op {
 	name, _, _ := strings.Cut(o.Name, ".")
 	shared := families[name]

@@ -3,7 +3,6 @@ package op_test
 import (
 	"net/http"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -24,7 +23,6 @@ func names(pick func(*op.Op) bool) []string {
 }
 
 func TestEveryColumnIsFilled(t *testing.T) {
-	require.Len(t, op.All(), 44)
 	var (
 		methods     = []string{"GET", "POST", "PATCH"}
 		scopes      = []op.Scope{op.ScopeAny, op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies}
@@ -111,88 +109,16 @@ func TestTimeouts(t *testing.T) {
 	}
 }
 
-// The sets below are written a second time on purpose: a column that a row forgets, or gains, has to be confirmed here.
+// What an operation does to others, and what that excludes. Which operation has which of these columns is confirmed by operations.json.
 func TestConsequences(t *testing.T) {
-	effect := func(column func(*op.Op) op.Effect, e op.Effect) []string {
-		return names(func(o *op.Op) bool { return column(o) == e })
-	}
-	spends := func(o *op.Op) op.Effect { return o.Spends }
-	sends := func(o *op.Op) op.Effect { return o.Sends }
-	writes := func(o *op.Op) op.Effect { return o.WritesOutside }
-
-	require.Equal(t, []string{
-		"agents.create-person-discovery", "agents.create-people-watcher", "agents.create-web-monitor", "agents.activate",
-		"search.prospects",
-	}, effect(spends, op.Yes))
-	require.Equal(t, []string{
-		"lists.add-members", "lists.add-contacts", "lists.save-to-list",
-		"campaigns.create", "campaigns.adjust", "campaigns.preview-step",
-		"search.save-to-list", "search.run-saved", "search.companies",
-		"contacts.resolve", "imports.create",
-	}, effect(spends, op.Assumed))
-	require.Equal(t, []string{"lists.crm-push", "agents.adjust"}, names(func(o *op.Op) bool { return o.Free != "" }))
-	require.Empty(t, names(func(o *op.Op) bool { return o.Free != "" && o.Spends != op.No }))
-	require.Equal(t, []string{"campaigns.approve"}, names(func(o *op.Op) bool { return o.NoBody }))
-	require.Equal(t, []string{"campaigns.approve"}, effect(sends, op.Yes))
-	require.Empty(t, effect(sends, op.Assumed))
-	require.Equal(t, []string{"lists.crm-push", "campaigns.approve"}, names(func(o *op.Op) bool { return o.Background }))
-	require.Equal(t, []string{"lists.crm-push"}, effect(writes, op.Yes))
-	require.Empty(t, effect(writes, op.Assumed))
-}
-
-// Their responses have no documented field whose value the caller does not know.
-func TestConfirms(t *testing.T) {
-	require.Equal(t, []string{
-		"lists.move", "lists.crm-push", "agents.adjust", "agents.activate", "agents.pause",
-		"campaigns.adjust", "campaigns.approve", "campaigns.edit-send", "hubs.set-default",
-	}, names(func(o *op.Op) bool { return o.Confirms }))
-}
-
-func TestProvenance(t *testing.T) {
-	of := func(p op.Provenance) []string { return names(func(o *op.Op) bool { return o.Provenance == p }) }
-	require.Equal(t, []string{"agents.adjust", "hubs.pages"}, of(op.AssumedPath))
-	require.Equal(t, []string{"agents.pause", "campaigns.preview-step", "contacts.timeline"}, of(op.CallerSupplied))
-}
-
-func TestClasses(t *testing.T) {
-	of := func(c op.Class) []string { return names(func(o *op.Op) bool { return o.Class == c }) }
-	require.Equal(t, []string{
-		"campaigns.preview-step", "search.prospects", "search.run-saved", "search.companies", "contacts.resolve",
-	}, of(op.PaidRead))
-	require.Equal(t, []string{
-		"lists.move", "agents.adjust", "campaigns.adjust", "campaigns.edit-send", "facts.edit", "hubs.set-default",
-	}, of(op.Idempotent))
-	require.Equal(t, []string{
-		"lists.create", "agents.create-person-discovery", "agents.create-people-watcher", "agents.create-web-monitor",
-	}, of(op.GuardedByName))
-	require.Equal(t, []string{"agents.activate", "agents.pause", "campaigns.approve"}, of(op.GuardedByState))
-	require.Equal(t, []string{
-		"lists.crm-push", "lists.add-members", "lists.add-contacts", "lists.save-to-list", "campaigns.create",
-		"search.save-to-list", "imports.create", "imports.presign",
-	}, of(op.Unsafe))
-}
-
-func TestScopeAndSurface(t *testing.T) {
-	type pool struct {
-		op.Scope
-		op.Surface
-	}
-	count := map[pool]int{}
 	for _, o := range op.All() {
-		count[pool{o.Scope, o.Surface}]++
+		require.True(t, o.Free == "" || o.Spends == op.No, "%s: free by the document, and yet it spends", o.Name)
+		require.True(t, !o.Confirms || o.Write(), "%s: only a write confirms", o.Name)
+		require.True(t, !o.Resolves || o.Write(), "%s: only the effect of a write is looked for", o.Name)
+		require.True(t, !o.Background || o.Write(), "%s: only a write works on", o.Name)
+		require.True(t, !o.RawResponse || o.Shape == op.Partial, "%s: then something of the request is documented", o.Name)
+		require.True(t, !o.NoBody || o.Method == http.MethodPost, "%s: it has no body anyway", o.Name)
 	}
-	require.Equal(t, map[pool]int{
-		{op.ScopeLists, op.Lists}:          10,
-		{op.ScopeLists, op.Imports}:        2,
-		{op.ScopeAgents, op.Agents}:        9,
-		{op.ScopeCampaigns, op.Campaigns}:  13,
-		{op.ScopeSearch, op.Search}:        2,
-		{op.ScopeSearch, op.SavedSearches}: 2,
-		{op.ScopeCompanies, op.Companies}:  1,
-		{op.ScopeContacts, op.Contacts}:    2,
-		{op.ScopeAny, op.Account}:          2,
-		{op.ScopeAny, op.Reference}:        1,
-	}, count)
 }
 
 func TestWindows(t *testing.T) {
@@ -216,38 +142,4 @@ func TestOperationsNameKnownCodes(t *testing.T) {
 		sorted := slices.Sorted(slices.Values(all))
 		require.Len(t, slices.Compact(sorted), len(all), "%s names a code twice", o.Name)
 	}
-}
-
-// The documented codes of each operation, read once more and written down a second time. Operations that it names no
-// code for, and no other operation can mean, have none.
-func TestDocumentedCodes(t *testing.T) {
-	const agent = "LIST_NAME_TAKEN INSUFFICIENT_CREDITS AGENT_LIMIT_REACHED VALIDATION_FAILED INVALID_REQUEST"
-	documented := map[string]string{
-		"lists.list":     "VALIDATION_FAILED",
-		"lists.create":   "LIST_NAME_TAKEN VALIDATION_FAILED",
-		"lists.get":      "LIST_NOT_FOUND",
-		"lists.rows":     "INVALID_ROW_FILTERS",
-		"lists.crm-push": "LIST_NOT_FOUND CONTACT_LIST_REQUIRED CRM_NOT_CONNECTED VALIDATION_FAILED",
-		"folders.list":   "VALIDATION_FAILED INVALID_REQUEST",
-
-		"agents.create-person-discovery": agent,
-		"agents.create-people-watcher":   agent + " LIST_NOT_FOUND AGENT_SOURCE_LIST_EMPTY",
-		"agents.create-web-monitor":      agent + " AGENT_SIGNAL_REJECTED",
-		"agents.adjust":                  "AGENT_NOT_A_DRAFT AGENT_PROCESSING",
-		"agents.activate":                "AGENT_NOT_A_DRAFT AGENT_PROCESSING INSUFFICIENT_CREDITS AGENT_SOURCE_LIST_EMPTY",
-		"agents.pause":                   "AGENT_NOT_RUNNING AGENT_PROCESSING",
-
-		"campaigns.adjust":       "CAMPAIGN_INITIALIZING",
-		"campaigns.approve":      "CAMPAIGN_NOT_FOUND CAMPAIGN_NOT_APPROVABLE CAMPAIGN_BUSY CAMPAIGN_NOT_READY VALIDATION_FAILED",
-		"campaigns.edit-send":    "SCHEDULED_SEND_NOT_EDITABLE",
-		"campaigns.preview-step": "SEQUENCE_STEP_NOT_FOUND STEP_PREVIEW_UNAVAILABLE",
-		"facts.edit":             "LEARNED_FACT_NOT_FOUND LEARNED_FACT_NOT_ANONYMIZED VALIDATION_FAILED",
-		"hubs.set-default":       "KNOWLEDGE_HUB_OWNER_ONLY",
-		"imports.create":         "IMPORT_FILE_MISSING IMPORT_FILE_UNSUPPORTED IMPORT_FILE_TOO_LARGE IMPORT_FILE_EMPTY",
-	}
-	for _, o := range op.All() {
-		require.ElementsMatch(t, strings.Fields(documented[o.Name]), o.Codes, o.Name)
-		delete(documented, o.Name)
-	}
-	require.Empty(t, documented)
 }

@@ -10,7 +10,13 @@
 // reads as many pages before the current one again as the fall can have moved records. In any other
 // order, an insert behind the place can hide a delete from the total, so that a record is skipped unnoticed.
 //
-// Pages without numbers, each read by a token of the page before it, are walked by [Scroll].
+// Two pages in a row with nothing new end the walk with an error, unless inserts explain them or it was the last page. A page
+// read ahead counts only if nothing has changed since the last page that was read in order. A checkpoint names the last 16 ids:
+// a walk that resumes looks for them on their page, and around it as far as the total has changed. The walk remembers 32,768 to
+// 65,536 ids as 64-bit hashes, in two tables of at most 512 KiB.
+//
+// Pages without numbers, each read by a token of the page before it, are walked by [Scroll]. It moves forward only, and remembers
+// all records only if it may restart, in 12 bytes and a map slot each.
 package pagewalk
 
 import (

@@ -2,7 +2,6 @@ package rowtype
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"example.com/prospectkit/internal/golden"
+)
 
 // lists are rows that a type has to hold, by the name of a golden file.
 var lists = map[string][]string{
@@ -51,24 +50,12 @@ var lists = map[string][]string{
 	},
 }
 
-// golden returns the content of a golden file, after writing it if that is wanted.
-func golden(t *testing.T, name, now string) string {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(now), 0o644))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	return strings.ReplaceAll(string(want), "\r\n", "\n")
-}
-
 func TestRows_Golden(t *testing.T) {
 	for name, rows := range lists {
 		text := source(t, testColumns, rows...)
 		require.NotContains(t, text, secret, name)
 		require.True(t, IsWritten([]byte(text)))
-		require.Equal(t, golden(t, name+".go.golden", text), text, name)
+		golden.Equal(t, filepath.Join("testdata", name+".go.golden"), text)
 	}
 }
 

@@ -179,7 +179,12 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 				return err.Error()
 			}
 		}
-		if resp, err = w.service.Transport().RoundTrip(r); err != nil { //nolint:bodyclose // the client closes it
+		began := time.Now()
+		resp, err = w.service.Transport().RoundTrip(r) //nolint:bodyclose // the client closes it
+		if time.Now().After(began) {
+			w.laws.again() // its body may have come slowly
+		}
+		if err != nil {
 			return err.Error()
 		}
 		if t.Fault == slowBody {

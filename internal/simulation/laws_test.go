@@ -23,21 +23,24 @@ import (
 type laws struct {
 	sync.Mutex
 
-	service  *sandbox.Sandbox
-	seen     int  // entries of the books
-	news     bool // since the last check
-	calls    map[string]*made
-	credits  int64 // that the guard allows
-	repeated bool  // a gateway has repeated a request, which costs twice
-	empties  int64 // times that the store of the guards was lost
-	held     func() (int64, error)
-	first    int64           // the balance at the beginning
-	limits   bool            // the service refuses who is too fast
-	edits    int             // by teammates
-	removed  map[string]bool // rows, by them
-	appended bool            // a row at the end, by them
-	reached  map[string]bool
-	broken   error
+	service   *sandbox.Sandbox
+	seen      int  // entries of the books
+	news      bool // since the last check
+	arrivals  bool // maybe
+	calls     map[string]*made
+	marks     []string       // of the calls, in order
+	approvals map[string]int // by path
+	credits   int64          // that the guard allows
+	repeated  bool           // a gateway has repeated a request, which costs twice
+	empties   int64          // times that the store of the guards was lost
+	held      func() (int64, error)
+	first     int64           // the balance at the beginning
+	limits    bool            // the service refuses who is too fast
+	edits     int             // by teammates
+	removed   map[string]bool // rows, by them
+	appended  bool            // a row at the end, by them
+	reached   map[string]bool
+	broken    error
 }
 
 // made is one call of a program, by its mark, which stands in its requests and its ticket.
@@ -83,15 +86,27 @@ func (l *laws) check() error {
 	if !l.news {
 		return l.broken
 	}
-	l.news = false
-	entries := l.service.Journal()
-	approvals := map[string]int{}
-	for i, e := range entries {
-		o, _ := op.ByName(e.Op)
+	if l.arrivals {
+		l.read(l.service.Journal())
+	}
+	l.news, l.arrivals = false, false
+	for _, mark := range l.marks {
+		l.judge(mark, l.calls[mark])
+	}
+	l.judgeCredits()
+	return l.broken
+}
+
+// read takes what is new in the books.
+func (l *laws) read(entries []sandbox.Entry) {
+	for _, e := range entries[l.seen:] {
 		if e.Op == "campaigns.approve" && e.Processed {
-			approvals[e.Path]++
+			if l.approvals[e.Path]++; l.approvals[e.Path] > 1 {
+				l.breach(oneApproval, "%s: %d times", e.Path, l.approvals[e.Path])
+			}
 		}
-		if i < l.seen || o == nil {
+		o, _ := op.ByName(e.Op)
+		if o == nil {
 			continue
 		}
 		if l.limits && e.Status == http.StatusTooManyRequests && e.Fault == "" {
@@ -109,16 +124,6 @@ func (l *laws) check() error {
 		}
 	}
 	l.seen = len(entries)
-	for path, n := range approvals {
-		if n > 1 {
-			l.breach(oneApproval, "%s: %d times", path, n)
-		}
-	}
-	for mark, c := range l.calls {
-		l.judge(mark, c)
-	}
-	l.judgeCredits()
-	return l.broken
 }
 
 // judgeCredits holds the ledger of the service against the cap, and against what the guards hold in their store.
@@ -175,7 +180,7 @@ func absolute(name string) bool {
 func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
 	l.Lock()
 	defer l.Unlock()
-	l.news = true
+	l.news, l.arrivals = true, true
 	mark := markOf(r)
 	c := l.calls[mark]
 	if o == nil || o.FreeRead() || s.Disk == nil {
@@ -234,7 +239,7 @@ func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubt
 func (l *laws) begin(mark string, c *made) {
 	l.Lock()
 	defer l.Unlock()
-	l.calls[mark] = c
+	l.calls[mark], l.marks = c, append(l.marks, mark)
 }
 
 // emptied notes that the stores are new. The guards then count afresh.
@@ -248,7 +253,7 @@ func (l *laws) emptied() {
 func (l *laws) again() {
 	l.Lock()
 	defer l.Unlock()
-	l.news = true
+	l.news, l.arrivals = true, true
 }
 
 // archive takes what leaves a journal.

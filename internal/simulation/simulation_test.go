@@ -2,10 +2,13 @@ package simulation
 
 import (
 	"flag"
+	"fmt"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -38,6 +41,7 @@ func TestSimulation(t *testing.T) {
 		}
 		return
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a run holds little, and leaves a lot
 	began := time.Now()
 	var steps, calls atomic.Int64
 	reached := newMarks()
@@ -100,7 +104,11 @@ func report(t *testing.T, r Result) string {
 	if *faultsFlag != "" {
 		command += " -faults '" + *faultsFlag + "'"
 	}
-	return r.String() + "\n" + command + "\ntrace: " + file
+	commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "--short", "HEAD").Output()
+	if err != nil {
+		commit = []byte("unknown")
+	}
+	return fmt.Sprintf("%s\ncommit %s\n%s\ntrace: %s", r, strings.TrimSpace(string(commit)), command, file)
 }
 
 // eachSeed passes seeds to several goroutines until one is bad. It returns the least of those.
@@ -132,20 +140,25 @@ func eachSeed(from uint64, n int, good func(uint64) bool) (bad *uint64) {
 	return bad
 }
 
-// One seed gives one trace, however the goroutines are scheduled.
+// One seed gives one trace, alone or beside others, however the goroutines are scheduled.
 func TestSimulation_SameSeedSameTrace(t *testing.T) {
-	broken := eachSeed(*fromFlag, *twiceFlag, func(n uint64) bool {
-		a, b := Run(sim.Seed{Number: n}, true), Run(sim.Seed{Number: n}, true)
-		if a.Sum == b.Sum {
-			return true
-		}
-		for i, line := range a.Lines {
-			if i >= len(b.Lines) || b.Lines[i] != line {
-				t.Errorf("seed %d, line %d:\n%s\n%s", n, i, line, b.Lines[min(i, len(b.Lines)-1)])
-				break
+	alone := make([][]string, *twiceFlag)
+	for _, procs := range []int{1, 2, 4} {
+		was := runtime.GOMAXPROCS(procs)
+		broken := eachSeed(*fromFlag, *twiceFlag, func(n uint64) bool {
+			lines, first := Run(sim.Seed{Number: n}, true).Lines, &alone[n-*fromFlag]
+			if procs == 1 {
+				*first = lines
 			}
-		}
-		return false
-	})
-	require.Nil(t, broken)
+			for i, line := range *first {
+				if i >= len(lines) || lines[i] != line {
+					t.Errorf("seed %d, GOMAXPROCS %d, line %d:\n%s\n%s", n, procs, i, line, lines[min(i, len(lines)-1)])
+					return false
+				}
+			}
+			return len(lines) == len(*first)
+		})
+		runtime.GOMAXPROCS(was)
+		require.Nil(t, broken)
+	}
 }

@@ -15,8 +15,15 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+// What every call below takes, in short.
+type (
+	ctxt   = context.Context
+	client = prospectkit.Client
+	option = prospectkit.CallOption
+)
+
 // AnyCall is one call of an operation's method, with everything it needs.
-type AnyCall func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error)
+type AnyCall func(ctx ctxt, c *client, opts ...option) (any, error)
 
 // Ids of the exchanges.
 const (
@@ -58,148 +65,148 @@ func merged(sets ...map[string]AnyCall) map[string]AnyCall {
 }
 
 var listCalls = map[string]AnyCall{
-	"lists.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Page(ctx, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}, opts...)
 	},
-	"lists.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...)
 	},
-	"lists.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.get": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Get(ctx, ListID, prospectkit.GetListParams{Include: "columns"}, opts...)
 	},
-	"lists.move": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.move": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Move(ctx, ListID, FolderID, opts...)
 	},
-	"lists.rows": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.rows": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{
 			Limit: 1, Sort: prospectkit.Descending("firstName"),
 			Filter: filter.Contact{CompanyName: filter.AnyOf("Engines")},
 		}, opts...)
 	},
-	"lists.crm-push": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.crm-push": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.PushToCRM(ctx, ListID, prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{ContactID}}, opts...)
 	},
-	"lists.add-members": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.add-members": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.AddMembers(ctx, SourceID, prospectkit.Fields{"contactIds": []string{ContactID}}, opts...)
 	},
-	"lists.add-contacts": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.add-contacts": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.AddContacts(ctx, ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": "Eve"}}}, opts...)
 	},
-	"lists.save-to-list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"lists.save-to-list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.SaveContacts(ctx, prospectkit.ContactSave{ListID: ListID, All: true, Extra: prospectkit.Fields{"sourceListId": SourceID}}, opts...)
 	},
-	"folders.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"folders.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Folders(ctx, prospectkit.ContactListFolder, opts...)
 	},
 }
 
 var agentCalls = map[string]AnyCall{
-	"agents.create-person-discovery": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.create-person-discovery": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Create(ctx, Discovery(), opts...)
 	},
-	"agents.create-people-watcher": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.create-people-watcher": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Create(ctx, Watcher(), opts...)
 	},
-	"agents.create-web-monitor": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.create-web-monitor": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Create(ctx, Monitor(), opts...)
 	},
-	"agents.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Page(ctx, opts...)
 	},
-	"agents.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.get": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Get(ctx, RunsID, opts...)
 	},
-	"agents.adjust": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.adjust": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Adjust(ctx, DraftID, prospectkit.Fields{"maxCreditSpend": 2000}, opts...)
 	},
-	"agents.activate": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.activate": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Activate(ctx, DraftID, opts...)
 	},
-	"agents.pause": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.pause": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Pause(ctx, RunsID, append(opts, pauseRoute)...)
 	},
-	"agents.autocomplete": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"agents.autocomplete": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Autocomplete(ctx, prospectkit.AutocompleteTitle, opts...)
 	},
 }
 
 var campaignCalls = map[string]AnyCall{
-	"campaigns.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.Page(ctx, opts...)
 	},
-	"campaigns.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.Create(ctx, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: prospectkit.Fields{"name": "Summer"}}, opts...)
 	},
-	"campaigns.adjust": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.adjust": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.Adjust(ctx, CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}}, opts...)
 	},
-	"campaigns.approve": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.approve": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.Approve(ctx, CampaignID, opts...)
 	},
-	"campaigns.steps": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.steps": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.StepsPage(ctx, CampaignID, opts...)
 	},
-	"campaigns.scheduled-sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.scheduled-sends": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.SendsPage(ctx, CampaignID, opts...)
 	},
-	"campaigns.edit-send": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.edit-send": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.EditSend(ctx, SendID, prospectkit.Fields{"body": "Hello"}, opts...)
 	},
-	"campaigns.preview-step": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"campaigns.preview-step": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.PreviewStep(ctx, CampaignID, StepID, nil, append(opts, PreviewRoute)...)
 	},
-	"facts.edit": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"facts.edit": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.Edit(ctx, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}, opts...)
 	},
-	"hubs.list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"hubs.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.Hubs(ctx, opts...)
 	},
-	"hubs.get": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"hubs.get": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.Hub(ctx, HubID, opts...)
 	},
-	"hubs.pages": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"hubs.pages": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.KnowledgePages(ctx, HubID, opts...)
 	},
-	"hubs.set-default": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"hubs.set-default": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"knowledgeHubId": HubID}, opts...)
 	},
 }
 
 var otherCalls = map[string]AnyCall{
-	"search.prospects": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"search.prospects": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: vps, Size: 1}, opts...)
 	},
-	"search.save-to-list": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"search.save-to-list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.SaveMatches(ctx, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}, opts...)
 	},
-	"search.saved": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"search.saved": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.Saved(ctx, opts...)
 	},
-	"search.run-saved": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"search.run-saved": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.RunSavedPage(ctx, SavedID, prospectkit.RunParams{Size: 2}, opts...)
 	},
-	"search.companies": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"search.companies": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.Companies(ctx, prospectkit.CompanySearch{Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}}, opts...)
 	},
-	"search.filter-options": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"search.filter-options": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.FilterOptions(ctx, opts...)
 	},
-	"contacts.resolve": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"contacts.resolve": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"}, opts...)
 	},
-	"contacts.timeline": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"contacts.timeline": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 1}, append(opts, TimelineRoute)...)
 	},
-	"imports.create": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"imports.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Imports.FromUpload(ctx, ImportID, opts...)
 	},
-	"imports.presign": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"imports.presign": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Imports.Presign(ctx, prospectkit.Fields{"size": 1000}, opts...)
 	},
-	"account.me": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"account.me": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Account.Me(ctx, opts...)
 	},
-	"account.credits": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+	"account.credits": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Account.Credits(ctx, opts...)
 	},
 }

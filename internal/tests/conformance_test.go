@@ -22,10 +22,10 @@ import (
 // below internal/tests.
 var testRooms = map[string]string{
 	"prospectkit": ".", "tests": "internal/tests", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget", "simulation": "internal/simulation",
-	"ratehdr": "internal/ratehdr", "claim": "examples/facts/claim", "catalogue": "catalogue",
+	"ratehdr": "internal/ratehdr", "claim": "examples/claim", "catalogue": "catalogue",
 }
 
-// TestConformance holds testdata/conformance.md against the tests, the operations and the codes that there are.
+// TestConformance holds testdata/conformance.md against the tests and the operations that there are.
 func TestConformance(t *testing.T) {
 	text, err := os.ReadFile(Path("testdata", "conformance.md"))
 	require.NoError(t, err)
@@ -69,11 +69,6 @@ func conformanceProblems(text string, tests map[string]map[string]bool) (problem
 	for _, row := range op.All() {
 		if !seen[row.Name] {
 			problems = append(problems, "no row speaks of the operation "+row.Name)
-		}
-	}
-	for _, code := range op.Codes {
-		if !seen[code.Name] {
-			problems = append(problems, "no row speaks of the code "+code.Name)
 		}
 	}
 	return problems
@@ -142,12 +137,9 @@ func testsOf(t *testing.T) map[string]map[string]bool {
 
 func TestConformance_NoticesMistakes(t *testing.T) {
 	tests := map[string]map[string]bool{"prospectkit.TestA": {"sub test": true}}
-	about := make([]string, 0, len(op.All())+len(op.Codes))
+	about := make([]string, 0, len(op.All()))
 	for _, row := range op.All() {
 		about = append(about, row.Name)
-	}
-	for _, code := range op.Codes {
-		about = append(about, code.Name)
 	}
 	whole := "| C-0001 | All: `" + strings.Join(about, "`, `") + "`. | `prospectkit.TestA/sub test` | – |\n"
 	require.Empty(t, conformanceProblems("# Title\n\n| Id | Behavior | Client | Sandbox |\n| --- | --- | --- | --- |\n"+whole, tests))
@@ -167,8 +159,6 @@ func TestConformance_NoticesMistakes(t *testing.T) {
 	}
 	less := strings.Replace(whole, "`lists.rows`", "rows", 1)
 	require.Equal(t, []string{"no row speaks of the operation lists.rows"}, conformanceProblems(less, tests))
-	less = strings.Replace(whole, "`JOB_NOT_FOUND`", "jobs", 1)
-	require.Equal(t, []string{"no row speaks of the code JOB_NOT_FOUND"}, conformanceProblems(less, tests))
 }
 
 // The tables of the document, written a second time: limits and scopes by the beginning of the path, the longest that fits.

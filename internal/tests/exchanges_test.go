@@ -3,13 +3,11 @@ package tests
 import (
 	"bufio"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"mime/multipart"
 	"net/http"
-	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -20,46 +18,29 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
 
-var update = flag.Bool("update", false, "write the exchanges of the sandbox")
-
 // TestExchanges plays testdata/http/OPERATION/sandbox.http from both ends: the client sends that request and reads that
 // response, and the sandbox gives that response to that request. So client and sandbox, which share no wire type, agree on each
-// operation. After a change: go test ./internal/tests -run TestExchanges -update.
+// operation. go generate writes the files.
 func TestExchanges(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
 		sb := EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 		name := row.Name + "/sandbox"
 		file := Path("testdata", "http", filepath.FromSlash(name)+".http")
-		if *update {
-			require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
-			require.NoError(t, os.WriteFile(file, recorded(t, sb, call), 0o600))
-			sb = EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
-		}
+		golden.Equal(t, file, recorded(t, sb, call))
 		result, err := call(t.Context(), Exchange(t, name)) // it checks the request
 		require.NoError(t, err)
 		require.False(t, reflect.ValueOf(result).IsZero(), "something was read")
-
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		request, response, _ := strings.Cut(string(text), "\nHTTP/1.1 ")
-		want := wholeResponse(t, func() (*http.Response, error) {
-			return http.ReadResponse(bufio.NewReader(strings.NewReader("HTTP/1.1 "+response)), nil)
-		})
-		got := replayed(t, sb, request)
-		require.JSONEq(t, want.body, got.body)
-		require.Equal(t, want.status, got.status)
-		require.Equal(t, want.header, got.header)
-		keepsConventions(t, got)
 	})
 }
 
 // recorded is the exchange of a call with the sandbox.
-func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) []byte {
+func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) string {
 	t.Helper()
 	var story string
 	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -68,6 +49,7 @@ func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) []byte {
 			request += fmt.Sprintf("Content-Type: %s\n\n%s\n", kind, body)
 		}
 		got := replayed(t, sb, request)
+		keepsConventions(t, got)
 		response := "HTTP/1.1 " + got.status + "\n"
 		for _, key := range slices.Sorted(maps.Keys(got.header)) {
 			response += key + ": " + got.header.Get(key) + "\n"
@@ -78,7 +60,7 @@ func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) []byte {
 	}))
 	_, err := call(t.Context(), client)
 	require.NoError(t, err)
-	return []byte(story)
+	return story
 }
 
 // replayed sends a request, as a file holds it, to the sandbox.

@@ -20,9 +20,6 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-// The use between files of the root that docs/architecture.md names as an exception.
-var upward = map[string]string{"config.go outcome.go": "Resolution resolver"}
-
 // TestLayers holds the layers of docs/architecture.md against what the files of the root use.
 func TestLayers(t *testing.T) {
 	page, err := os.ReadFile(tests.Path("docs", "architecture.md"))
@@ -54,8 +51,6 @@ func layerProblems(page string, uses map[string]map[string]bool) (problems []str
 		from, to, _ := strings.Cut(pair, " ")
 		names := strings.Join(slices.Sorted(maps.Keys(uses[pair])), " ")
 		switch {
-		case upward[pair] == names:
-			continue
 		case layerOf[from] == 0:
 			problems = append(problems, from+" has no layer")
 		case layerOf[from] > layerOf[to]:

@@ -13,12 +13,6 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// readable are the calls of which something can be read that tells whether they happened. Of all others, Resolve says why not, or where to look.
-var readable = map[string]bool{
-	"lists.create": true, "lists.move": true, "agents.create-person-discovery": true, "agents.create-people-watcher": true,
-	"agents.create-web-monitor": true, "agents.activate": true, "agents.pause": true, "campaigns.approve": true,
-}
-
 // TestResolve_EveryCall loses the response, or the request, of each call that may change or cost something.
 func TestResolve_EveryCall(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
@@ -32,7 +26,8 @@ func TestResolve_EveryCall(t *testing.T) {
 					fault = sandbox.DropAfter()
 				}
 				sb.Fail(row.Name, sandbox.Nth(1), fault)
-				_, err := call(t.Context(), SandboxClient(t, sb))
+				client := SandboxClient(t, sb)
+				_, err := call(t.Context(), client)
 				if row.Class == op.Read {
 					require.NoError(t, err)
 					return
@@ -41,6 +36,11 @@ func TestResolve_EveryCall(t *testing.T) {
 				unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 				require.Equal(t, row.Name, unknown.Op)
 				resolves(t, sb, unknown, row, arrives)
+
+				read := len(sb.Journal())
+				_, err = client.Resolve(t.Context(), unknown.Ticket())
+				require.NoError(t, err)
+				require.Equal(t, row.Resolves, len(sb.Journal()) > read, "a ticket is looked for with the same function")
 			})
 		}
 	})
@@ -56,7 +56,7 @@ func resolves(t *testing.T, sb *sandbox.Sandbox, unknown *prospectkit.OutcomeUnk
 	require.Equal(t, 1, sb.Calls(row.Name), "nothing is retried")
 	asked := sb.Journal()[before:]
 	switch {
-	case !readable[row.Name]:
+	case !row.Resolves:
 		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
 		require.Equal(t, row.Verify, r.Note, "the reason is that of the table")
 		require.Empty(t, asked)

@@ -18,6 +18,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/faultspec"
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/retrydata"
 	"example.com/prospectkit/sandbox"
@@ -26,18 +27,13 @@ import (
 // worldFile is the state that the requests of testdata/http need, for a sandbox whose clock is the real one.
 var worldFile = Path("testdata", "retry-world.json")
 
-// TestRetryData_World holds the file against the state. After a change: go test ./internal/tests -run TestRetryData -update.
+// TestRetryData_World holds the file against the state. go generate writes it.
 func TestRetryData_World(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	var want strings.Builder
 	_, err := EveryState(begin, begin.AddDate(100, 0, 0)).WriteTo(&want)
 	require.NoError(t, err)
-	if *update {
-		require.NoError(t, os.WriteFile(worldFile, []byte(want.String()), 0o600))
-	}
-	got, err := os.ReadFile(worldFile)
-	require.NoError(t, err)
-	require.Equal(t, want.String(), string(got))
+	golden.Equal(t, worldFile, want.String())
 }
 
 func retryFile(t *testing.T) *retrydata.File {

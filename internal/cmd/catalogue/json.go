@@ -7,7 +7,8 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// operation is one object of operations.json. Every object has every key; null means undocumented.
+// operation is one object of operations.json: every column of the table, and the limits of its surface. Every object has every key;
+// null means undocumented. The file is the second writing of the table: a change of a row has to be confirmed in it.
 type operation struct {
 	Name                  string        `json:"name"`
 	Method                *string       `json:"method"`
@@ -20,25 +21,35 @@ type operation struct {
 	Spends                op.Effect     `json:"spends"`
 	Sends                 op.Effect     `json:"sends"`
 	WritesOutside         op.Effect     `json:"writesOutside"`
+	Free                  *string       `json:"free"` // the words by which it spends nothing
+	NoBody                bool          `json:"noBody"`
 	Provenance            op.Provenance `json:"provenance"`
 	Shape                 op.Shape      `json:"shape"`
+	RawResponse           bool          `json:"rawResponse"`
+	Entity                *string       `json:"entity"` // the key that wraps the response
 	AttemptTimeoutSeconds float64       `json:"attemptTimeoutSeconds"`
-	Codes                 []string      `json:"codes"`  // documented
-	Likely                []string      `json:"likely"` // fit, but not documented for this operation
+	VisibleAfterSeconds   float64       `json:"visibleAfterSeconds"` // a change may take this long to show
+	Background            bool          `json:"background"`
+	Confirms              bool          `json:"confirms"` // its success says all
+	Codes                 []string      `json:"codes"`    // documented
+	Likely                []string      `json:"likely"`   // fit, but not documented for this operation
+	Resolves              bool          `json:"resolves"`
 	Verify                *string       `json:"verify"` // how an unknown outcome is resolved, or why it cannot be
 	Summary               string        `json:"summary"`
 }
 
-func operationsJSON(string) ([]byte, error) {
+func operationsJSON(string, []byte) ([]byte, error) {
 	rows := make([]operation, 0, len(op.All()))
 	for _, o := range op.All() {
 		window := op.DocumentedLimits[o.Surface]
 		rows = append(rows, operation{
 			Name: o.Name, Method: orNull(o.Method), Path: orNull(o.Path),
 			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),
-			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.WritesOutside,
-			Provenance: o.Provenance, Shape: o.Shape, AttemptTimeoutSeconds: o.Timeout.Seconds(),
-			Codes: append([]string{}, o.Codes...), Likely: append([]string{}, o.Likely...), Verify: orNull(o.Verify), Summary: o.Summary,
+			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.WritesOutside, Free: orNull(o.Free), NoBody: o.NoBody,
+			Provenance: o.Provenance, Shape: o.Shape, RawResponse: o.RawResponse, Entity: orNull(o.Entity), AttemptTimeoutSeconds: o.Timeout.Seconds(),
+			VisibleAfterSeconds: o.VisibleAfter.Seconds(), Background: o.Background, Confirms: o.Confirms,
+			Codes: append([]string{}, o.Codes...), Likely: append([]string{}, o.Likely...),
+			Resolves: o.Resolves, Verify: orNull(o.Verify), Summary: o.Summary,
 		})
 	}
 	var b bytes.Buffer

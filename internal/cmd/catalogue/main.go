@@ -1,40 +1,49 @@
-// Command catalogue writes what is derived from the operation table: operations.json, docs/operations.md and codes.go.
+// Command catalogue writes what is derived from the operation table: operations.json, docs/operations.md and codes.go, new rows of
+// testdata/codes.tsv, and the golden files of operations. It works at any moment, and says last what is missing.
 //
 // Run it in the root of the repository, with go generate or by hand. With -check it writes nothing and fails when a
-// file on disk is not what it would write.
+// file on disk is not what it would write, or something is missing.
 package main
 
 import (
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
 
 // command is what a stale file tells its reader to run.
-const command = "go run ./internal/cmd/catalogue"
+const command = "go generate ."
 
-// A file is one output and what fills it.
+// A file is one output and what fills it, beside the text that it has.
 type file struct {
 	path   string
-	render func(source string) ([]byte, error)
+	render func(source string, before []byte) ([]byte, error)
 }
 
 var files = []file{
 	{"operations.json", operationsJSON},
 	{"docs/operations.md", operationsMarkdown},
 	{"codes.go", codesGo},
+	{"testdata/codes.tsv", codesTSV},
 }
 
 func main() {
 	check := flag.Bool("check", false, "compare with the files on disk instead of writing them")
 	flag.Parse()
-	do := write
-	if *check {
-		do = compare
+	do := func() error {
+		if err := write(".", "."); err != nil {
+			return err
+		}
+		return report(os.Stdout, ".")
 	}
-	if err := do(".", "."); err != nil {
+	if *check {
+		do = func() error { return compare(".", ".") }
+	}
+	if err := do(); err != nil {
 		fmt.Fprintln(os.Stderr, "catalogue:", err)
 		os.Exit(1)
 	}
@@ -43,11 +52,15 @@ func main() {
 // write renders every file below root, from the table and the source.
 func write(source, root string) error {
 	for _, f := range files {
-		content, err := f.render(source)
+		path := filepath.Join(root, filepath.FromSlash(f.path))
+		before, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		content, err := f.render(source, before)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		path := filepath.Join(root, filepath.FromSlash(f.path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			return err
 		}
@@ -58,20 +71,24 @@ func write(source, root string) error {
 	return nil
 }
 
-// compare reports the first file below root that is not what write would make it.
+// compare reports the first file below root that is not what write would make it, or else the first part that is missing.
 func compare(source, root string) error {
 	for _, f := range files {
-		want, err := f.render(source)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
-		}
 		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.path)))
 		if err != nil {
 			return fmt.Errorf("%w; run %s", err, command)
+		}
+		want, err := f.render(source, got)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
 		}
 		if !bytes.Equal(got, want) {
 			return fmt.Errorf("%s is stale; run %s", f.path, command)
 		}
 	}
-	return nil
+	list, err := missing(source)
+	if err == nil && len(list) > 0 {
+		err = errors.New(list[0].String())
+	}
+	return err
 }

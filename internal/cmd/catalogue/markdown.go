@@ -50,12 +50,11 @@ An operation whose arguments can be wrong may return ` + "`VALIDATION_FAILED`" +
 const verifyIntro = `
 ## After an unknown outcome
 
-What shows whether a call whose response was lost has happened. ` + "`Resolve`" + ` reads it for
-the creation and the move of a list, the creation, activation and pause of an agent, and the approval of a campaign. For the others, the
-table says what you can read, or why nothing shows it.
+What shows whether a call whose response was lost has happened. For the operations that say so, ` + "`Resolve`" + ` reads it. For the others,
+the table says what you can read, or why nothing shows it.
 
-| Operation | What shows it |
-| --- | --- |
+| Operation | ` + "`Resolve`" + ` reads it | What shows it |
+| --- | --- | --- |
 `
 
 const codesIntro = `
@@ -70,7 +69,7 @@ Branch on the code, never on the status: some codes have two. The action is a sh
 // everywhere are the codes that any operation may return.
 var everywhere = []string{"UNAUTHORIZED", "INSUFFICIENT_SCOPE", "ENDPOINT_NOT_FOUND", "RATE_LIMITED", "UNEXPECTED_ERROR"}
 
-func operationsMarkdown(source string) ([]byte, error) {
+func operationsMarkdown(source string, _ []byte) ([]byte, error) {
 	reached, err := calls(source)
 	if err != nil {
 		return nil, err
@@ -90,7 +89,7 @@ func operationsMarkdown(source string) ([]byte, error) {
 	b.WriteString(verifyIntro)
 	for _, o := range op.All() {
 		if o.Verify != "" {
-			fmt.Fprintf(&b, "| **%s** | %s |\n", o.Name, o.Verify)
+			fmt.Fprintf(&b, "| **%s** | %s | %s |\n", o.Name, map[bool]string{true: "yes", false: "no"}[o.Resolves], o.Verify)
 		}
 	}
 	b.WriteString(codesIntro)
@@ -122,7 +121,7 @@ func limits(w op.Limits) string {
 
 func operationRow(o *op.Op, calls []string) string {
 	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s` | `%s` | %s | %s | %s | %s | %s |\n",
-		o.Name, o.Summary, strings.Join(calls, ", "), o.Route(), o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
+		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
 		quoted(o.Codes), quoted(o.Likely))
 }
 

@@ -216,6 +216,7 @@ func Given[T any](w *World, name string) T {
 		"text": "Teams save a day a week.", "path": filepath.Join(w.Dir(), "journal"), "baseURL": w.BaseURL(), "token": w.Token(),
 		"tokens": map[string]string{"main": w.Token()}, "saved": saved, "stored": saved,
 		"agreed":   func(string) bool { return true },
+		"signed":   func(string) error { return nil },
 		"held":     func(context.Context) (int, error) { return 0, nil },
 		"fullSync": func(string) error { return nil },
 		"store":    func(_ *prospectkit.Row, checkpoint string) error { w.Save("saved", checkpoint); return nil },

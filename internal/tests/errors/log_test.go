@@ -6,13 +6,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
 	"net"
 	"net/http"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -24,12 +22,11 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
-
-var update = flag.Bool("update", false, "write the golden file")
 
 // undialed is a transport that fails to connect.
 func undialed(err error) http.RoundTripper {
@@ -205,12 +202,7 @@ func TestLogs_SayWhy(t *testing.T) {
 	require.NotContains(t, got.String(), "secret")
 	require.NotContains(t, got.String(), tests.Token)
 	require.NotRegexp(t, `=""|=0\b|:""|:0\b|null`, got.String())
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(got.String()), 0o600))
-	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), got.String(), "go test ./internal/tests/errors -run TestLogs_SayWhy -update writes it")
+	golden.Equal(t, file, got.String())
 }
 
 // A log names each parameter that was refused, but no value, whatever the problem quotes.

@@ -15,6 +15,7 @@ import (
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -159,4 +160,78 @@ func TestGate_Drafts(t *testing.T) {
 	_, err = client.Agents.Create(t.Context(), started)
 	require.NoError(t, err)
 	require.Equal(t, []bool{false, true}, spends)
+}
+
+// A gate knows which review an approval is of, and nothing of that for any other call: a yes can name what may be sent.
+func TestGate_TheReview(t *testing.T) {
+	sb := sandbox.New(t)
+	var campaignID string
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.ConnectAccount("email")
+		campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin"})))
+	})
+	digests := map[string]string{}
+	client := tests.SandboxClient(t, sb, prospectkit.WithGate(func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+		digests[o.Name] += in.Digest
+		if in.Sends {
+			return errors.New("not yet")
+		}
+		return nil
+	}))
+	review, err := client.Campaigns.Review(t.Context(), campaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.Approve(t.Context(), campaignID)
+	require.ErrorIs(t, err, prospectkit.RuleGate)
+	require.Contains(t, digests, "campaigns.approve")
+	require.Empty(t, digests["campaigns.approve"], "nothing is known about what it approves")
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), campaignID, review.Digest())
+	require.ErrorIs(t, err, prospectkit.RuleGate)
+	require.Equal(t, review.Digest(), digests["campaigns.approve"])
+	delete(digests, "campaigns.approve")
+	for name, digest := range digests {
+		require.Empty(t, digest, name)
+	}
+	require.Zero(t, sb.Calls("campaigns.approve"))
+}
+
+// No other name for the path of an approval hides that it sends: not from a gate, and not from NoSend. The same with what spends.
+func TestGate_OtherRoutes(t *testing.T) {
+	sb := sandbox.New(t)
+	var asked []prospectkit.Intent
+	gate := prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+		asked = append(asked, in)
+		return errors.New("no")
+	})
+	quiet := catalogue.Operation{
+		Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassIdempotent,
+		Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
+	}
+	for path, want := range map[string]prospectkit.Intent{
+		"/business/campaigns/" + tests.CampaignID + "/approve":   {Sends: true},
+		"/business/campaigns/" + tests.CampaignID + "/Approve/":  {Sends: true},
+		"/business/campaigns/" + tests.CampaignID + "/%61pprove": {Sends: true},
+		"/business/lists/" + tests.ListID + "/crm-push":          {Sends: true},
+		"/business/agents/" + tests.AgentID + "/activate":        {Spends: true},
+		"/business/elsewhere":                                    {},
+	} {
+		for i, mode := range []prospectkit.ClientOption{gate, prospectkit.NoSend(), prospectkit.NoSpend()} {
+			client := tests.SandboxClient(t, sb, mode)
+			own := quiet
+			own.Path = path
+			asked = nil
+			err := client.Call(t.Context(), own, nil, nil)
+			switch i {
+			case 0:
+				require.Equal(t, want.Sends, asked[0].Sends, path)
+				require.Equal(t, want.Spends, asked[0].Spends, path)
+			case 1:
+				require.Equal(t, want.Sends, errors.Is(err, prospectkit.RuleNoSend), path)
+			default:
+				require.Equal(t, want.Spends, errors.Is(err, prospectkit.RuleNoSpend), path)
+			}
+		}
+	}
+	_, err := tests.SandboxClient(t, sb, gate).Agents.Activate(t.Context(), tests.CampaignID, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
+	require.ErrorIs(t, err, prospectkit.RuleGate)
+	require.True(t, asked[len(asked)-1].Sends)
 }

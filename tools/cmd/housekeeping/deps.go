@@ -38,6 +38,17 @@ type goMod struct {
 	}
 }
 
+// requires are the paths of the modules whose packages a module imports, each between spaces.
+func (m goMod) requires() string {
+	all := " "
+	for _, r := range m.Require {
+		if !r.Indirect {
+			all += r.Path + " "
+		}
+	}
+	return all
+}
+
 func readGoMod(dir string) (goMod, error) {
 	var m goMod
 	out, err := goTool(dir, "mod", "edit", "-json")

@@ -31,8 +31,23 @@ var known = map[string]string{
 
 // A module is the root module or a nested one.
 type module struct {
-	dir  string
-	path string
+	dir      string
+	path     string
+	requires string // the paths, each between spaces
+}
+
+// has reports whether an import is of the module, of the standard library, or of a module that it requires.
+func (m module) has(imported string) bool {
+	first, _, _ := strings.Cut(imported, "/")
+	if !strings.Contains(first, ".") || imported == m.path || strings.HasPrefix(imported, m.path+"/") {
+		return true
+	}
+	for p := imported; p != "."; p = path.Dir(p) {
+		if strings.Contains(m.requires, " "+p+" ") {
+			return true
+		}
+	}
+	return false
 }
 
 // snippets type-checks the Go code in README files, in docs and on the page for agents, and the names that this page mentions.
@@ -78,7 +93,7 @@ func findModules(root string) (list []module, goVersion string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	list = []module{{root, m.Module.Path}}
+	list = []module{{root, m.Module.Path, m.requires()}}
 	paths, err := walk(root, func(p string) bool { return path.Base(p) == "go.mod" && p != "go.mod" })
 	if err != nil {
 		return nil, "", err
@@ -89,7 +104,7 @@ func findModules(root string) (list []module, goVersion string, err error) {
 		if err != nil {
 			return nil, "", err
 		}
-		list = append(list, module{dir, nested.Module.Path})
+		list = append(list, module{dir, nested.Module.Path, nested.requires()})
 	}
 	return list, "go" + m.Go, nil
 }
@@ -104,7 +119,7 @@ func ownImports(modules []module) map[string]string {
 	own["sandbox"] = modules[0].path + "/sandbox"
 	own["tested"] = modules[0].path + "/examples/tested"
 	own["fixture"] = modules[0].path + "/sandbox/fixture"
-	own["claim"] = modules[0].path + "/examples/facts/claim"
+	own["claim"] = modules[0].path + "/examples/claim"
 	own["filter"] = modules[0].path + "/filter"
 	own["journal"] = modules[0].path + "/journal"
 	own["spend"] = modules[0].path + "/spend"
@@ -199,7 +214,8 @@ func typeCheck(files []checked, modules []module, goVersion string) []string {
 	return findings
 }
 
-// moduleOf is the module whose go.mod has what a file imports: the one with the longest path among those it names.
+// moduleOf is the module whose go.mod has what a file imports: the one with the longest path among those it names, or the first that has the
+// modules of others.
 func moduleOf(file *ast.File, modules []module) module {
 	best := modules[0]
 	for _, spec := range file.Imports {
@@ -208,6 +224,12 @@ func moduleOf(file *ast.File, modules []module) module {
 				best = m
 			}
 		}
+	}
+	hasAll := func(m module) bool {
+		return !slices.ContainsFunc(file.Imports, func(spec *ast.ImportSpec) bool { return !m.has(importPath(spec)) })
+	}
+	if i := slices.IndexFunc(modules, hasAll); i >= 0 && !hasAll(best) {
+		return modules[i]
 	}
 	return best
 }

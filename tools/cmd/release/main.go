@@ -1,44 +1,54 @@
-// Command release writes the commit that a tag makes a release, and checks one:
+// Command release writes the commit of a release, and verifies its tag:
 //
-//	go -C tools run ./cmd/release v0.1.0                                # then: git tag v0.1.0 && git push --tags
-//	go -C tools run ./cmd/release -module your.host/prospectkit v0.1.0  # with another module path, once
-//	go -C tools run ./cmd/release -verify v0.1.0                        # prints the notes of the release
+//	go -C tools run ./cmd/release -path your.host/prospectkit v0.1.0
+//	git tag v0.1.0 && git push --tags
 //
-// The first commit stays on the branch: the path, and the changelog under the version and its date. The second one, which HEAD is left at,
-// is for the tag alone: the published modules below the root require the release itself, in place of the clone around them.
+// The path is needed once. The forge's workflow runs it with -verify on the tag. It tags the modules below the library
+// at the same commit, and writes the notes, the checksums and the bill of materials.
 package main
 
 import (
 	"flag"
 	"fmt"
 	"os"
-	"time"
 )
 
 func main() {
 	flag.Usage = func() {
-		fmt.Fprint(flag.CommandLine.Output(), "Usage: go -C tools run ./cmd/release [-module PATH | -verify] VERSION\n\nWrites the commits of a release, or checks one.\n\n")
+		fmt.Fprint(flag.CommandLine.Output(), `Usage: go -C tools run ./cmd/release [-path MODULE_PATH] VERSION
+       go -C tools run ./cmd/release -verify DIRECTORY VERSION
+
+The first form writes the commit that is to be tagged. It needs a clean tree. If it fails, it changes nothing.
+The second form verifies the tag of the version, tags the modules below the library at the same commit, prints the names
+of these tags, and writes what is published with them into the directory.
+
+`)
 		flag.PrintDefaults()
 	}
-	path := flag.String("module", "", "gives the module, and those below it, this `path`")
-	verify := flag.Bool("verify", false, "check that HEAD is the release, print its notes, and change nothing")
+	path := flag.String("path", "", "the `path` that the module gets, if it has another")
+	dist := flag.String("verify", "", "verify the tag, and write notes, checksums and the bill of materials into the `directory`")
 	flag.Parse()
-	if flag.NArg() != 1 {
+	if flag.NArg() != 1 || *path != "" && *dist != "" {
 		flag.Usage()
 		os.Exit(2)
 	}
-	r := release{root: "..", version: flag.Arg(0), date: time.Now().UTC().Format(time.DateOnly)}
-	do := func() error { return r.prepare(*path) }
-	if *verify {
-		do = r.verify
-	}
-	if err := do(); err != nil {
+	if err := run("..", *path, *dist, flag.Arg(0)); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
-	if *verify {
-		fmt.Print(r.notes)
-		return
+}
+
+func run(root, path, dist, version string) error {
+	if dist == "" {
+		if err := prepare(root, path, version); err != nil {
+			return err
+		}
+		fmt.Printf("The commit is written. To release it:\n\n\tgit tag %s && git push --tags\n", version)
+		return nil
 	}
-	fmt.Printf("HEAD is the commit of %s. Next:\n\n\tgit tag %[1]s && git push --tags\n\tgit switch -\n", r.version)
+	tags, err := verify(root, version, dist)
+	for _, tag := range tags {
+		fmt.Println(tag)
+	}
+	return err
 }

@@ -1,229 +1,276 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// released is another path of the module. The go command asks git for it without looking it up, and git finds the repository of the test.
-const released = "github.com/prospectkit-release-test/prospectkit"
+const (
+	modulePath = "github.com/prospectkit-release-test/prospectkit"
+	changelog  = "# Changelog\n\n## [Unreleased]\n%s"
+)
 
-// TestAReleaseIsOneTag plays two releases: rename, prepare, tag, push to a bare repository, and what a stranger then gets.
-func TestAReleaseIsOneTag(t *testing.T) {
-	dir := t.TempDir()
-	forge, clone := filepath.Join(dir, "forge.git"), filepath.Join(dir, "clone")
-	run(t, dir, "git", "init", "--quiet", "--bare", forge)
-	cloneTree(t, clone)
-	run(t, clone, "git", "remote", "add", "forge", forge)
-	r := &release{root: clone, version: "v0.1.0", date: "2026-11-24"}
-	note(t, clone, "the first one")
-	require.NoError(t, r.prepare(released))
-	require.Equal(t, "main", run(t, clone, "git", "name-rev", "--name-only", "HEAD~1"), "the tagged commit stands beside the branch")
-	tag(t, r)
+// TestRelease plays two releases in a bare repository, under another module path. Consumers get every module by the go command itself.
+func TestRelease(t *testing.T) {
+	root := maintainer(t)
+	remote := filepath.Join(t.TempDir(), "remote.git")
+	command(t, root, "git", "init", "--quiet", "--bare", remote)
+	command(t, root, "git", "remote", "add", "forge", remote)
+	consumers(t, remote)
 
-	strangers(t, forge)
-	getEach(t, r)
-	bin := t.TempDir()
-	t.Setenv("GOBIN", bin)
-	commands, err := filepath.Glob(filepath.Join(clone, "cmd", "*", "main.go"))
-	require.NoError(t, err)
-	require.NotEmpty(t, commands)
-	for _, main := range commands {
-		run(t, t.TempDir(), "go", "install", released+"/cmd/"+filepath.Base(filepath.Dir(main))+"@"+r.version)
+	note(t, root, "\n### Added\n\n- All of it.\n")
+	require.NoError(t, prepare(root, modulePath, "v0.1.0"))
+	require.Equal(t, "Release v0.1.0", strings.TrimSpace(command(t, root, "git", "log", "-1", "--format=%s")))
+	require.Empty(t, command(t, root, "git", "status", "--porcelain"))
+	left, err := exec.Command("git", "-C", root, "grep", "-lI", "example.com/prospectkit").Output()
+	require.Error(t, err, "these name the old path: %s", left) // status 1: nothing found
+	command(t, root, "go", "run", "./internal/cmd/catalogue", "-check")
+	command(t, root, "go", "-C", "tools", "list", "./...")
+	for _, dir := range append([]string{"examples/fleet"}, published...) { // development goes on before and after the tag
+		command(t, root, "go", "-C", dir, "list", "-deps", "-test", "./...")
 	}
-	installed, err := os.ReadDir(bin)
-	require.NoError(t, err)
-	require.Len(t, installed, len(commands))
 
-	user := t.TempDir()
-	run(t, user, "go", "mod", "init", "stranger.invalid/program")
-	run(t, user, "go", "get", released+"@latest", released+"/contrib/otelprospectkit@latest")
-	require.Contains(t, run(t, user, "go", "list", "-m", "all"), released+" v0.1.0")
-
-	run(t, clone, "git", "switch", "--quiet", "main")
-	note(t, clone, "the second one")
-	r = &release{root: clone, version: "v0.1.1", date: "2026-11-25"}
-	require.NoError(t, r.prepare(""))
-	tag(t, r)
-	require.Contains(t, r.notes, "the second one")
-	require.NotContains(t, r.notes, "the first one")
-	t.Setenv("GOMODCACHE", t.TempDir()) // what is latest is remembered for a while
-	run(t, user, "go", "get", "-u", released, released+"/contrib/otelprospectkit")
-	all := run(t, user, "go", "list", "-m", "all")
-	require.Contains(t, all, released+" v0.1.1")
-	require.Contains(t, all, released+"/contrib/otelprospectkit v0.1.1")
-}
-
-// cloneTree makes a repository of this tree as it is, with one commit, on the branch main.
-func cloneTree(t *testing.T, to string) {
-	t.Helper()
-	root, err := filepath.Abs("../../..")
-	require.NoError(t, err)
-	require.NoError(t, os.MkdirAll(to, 0o750))
-	run(t, to, "git", "init", "--quiet", "--initial-branch=main")
-	for name := range strings.SplitSeq(run(t, root, "git", "ls-files", "-co", "--exclude-standard"), "\n") {
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(name)))
-		if os.IsNotExist(err) {
-			continue
+	checkout, tags := publish(t, root, remote, "v0.1.0", "### Added\n\n- All of it.\n")
+	again, err := verify(checkout, "v0.1.0", t.TempDir())
+	require.NoError(t, err, "a second run of the workflow")
+	require.Equal(t, tags, again)
+	require.Equal(t, []string{"contrib/otelprospectkit/v0.1.0", "contrib/postgres/v0.1.0", "contrib/redisbudget/v0.1.0"}, tags)
+	t.Run("each alone", func(t *testing.T) {
+		for _, dir := range append([]string{"."}, published...) {
+			consumer := newConsumer(t, "with an empty cache")
+			get(t, consumer, dir, "v0.1.0")
+			require.Equal(t, "v0.1.0", version(t, consumer, modulePath))
 		}
-		require.NoError(t, err)
-		info, err := os.Stat(filepath.Join(root, filepath.FromSlash(name)))
-		require.NoError(t, err)
-		file := filepath.Join(to, filepath.FromSlash(name))
-		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
-		require.NoError(t, os.WriteFile(file, text, info.Mode().Perm()))
+	})
+	t.Run("as a go.sum says", func(t *testing.T) {
+		for _, dir := range published {
+			cmd := exec.Command("go", "-C", dir, "mod", "tidy", "-diff")
+			cmd.Dir, cmd.Env = root, append(os.Environ(), "GOWORK=off")
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+		}
+	})
+	t.Run("the first program", func(t *testing.T) { requireFirstProgram(t, root) })
+	t.Run("the commands", func(t *testing.T) { requireCommands(t, root) })
+
+	later := newConsumer(t, "")
+	for _, dir := range slices.Backward(published) {
+		get(t, later, dir, "v0.1.0")
 	}
-	for key, value := range map[string]string{"user.name": "release", "user.email": "release@forge.invalid"} {
-		run(t, to, "git", "config", key, value)
+	note(t, root, "\n### Fixed\n\n- A part of it.\n\n## [0.1.0] - 2026-01-02\n\n- All of it.\n")
+	require.NoError(t, prepare(root, "", "v0.1.1"))
+	publish(t, root, remote, "v0.1.1", "### Fixed\n\n- A part of it.\n")
+	command(t, later, "go", "get", modulePath+"/contrib/postgres@latest") // takes the library along, and leaves the others
+	require.Equal(t, "v0.1.1", version(t, later, modulePath))
+	require.Equal(t, "v0.1.0", version(t, later, modulePath+"/contrib/redisbudget"))
+	for _, dir := range published {
+		command(t, later, "go", "get", modulePath+"/"+dir+"@latest")
+		require.Equal(t, "v0.1.1", version(t, later, modulePath+"/"+dir))
 	}
-	run(t, to, "git", "add", "--all")
-	run(t, to, "git", "commit", "--quiet", "--message=all")
+	command(t, later, "go", "vet", ".") // which compiles all of them
 }
 
-// note puts a line under what is unreleased, and commits it.
-func note(t *testing.T, clone, text string) {
-	t.Helper()
-	file := filepath.Join(clone, "CHANGELOG.md")
-	changelog, err := os.ReadFile(file)
+func TestPrepare_Refused(t *testing.T) {
+	root := maintainer(t)
+	note(t, root, "\n- A note.\n")
+	head := command(t, root, "git", "rev-parse", "HEAD")
+	command(t, root, "git", "tag", "v0.1.0")
+	refused := func(path, version, text string) {
+		t.Helper()
+		require.ErrorContains(t, prepare(root, path, version), text)
+		require.Equal(t, head, command(t, root, "git", "rev-parse", "HEAD"))
+	}
+	for _, version := range []string{"v0.0.9", "v0.1.2", "v0.3.0", "v0.2.1", "v2.0.0"} {
+		refused(modulePath, version, "is out of order: after v0.1.0 comes one of v0.1.1, v0.2.0, v1.0.0")
+	}
+	refused(modulePath, "v0.1.0", "out of order") // comes before a second tag of the same name, which git refuses later
+	for _, version := range []string{"0.2.0", "v0.2", "v0.2.0-rc.1", "v0.2.0+build"} {
+		refused(modulePath, version, "is not a version like v1.2.3")
+	}
+	for _, path := range []string{"prospectkit", "forge.invalid/other", "forge.invalid/a b/prospectkit"} {
+		require.Error(t, prepare(root, path, "v0.2.0"), path)
+	}
+	refused("", "v0.2.0", "is a placeholder")
+	require.Empty(t, command(t, root, "git", "status", "--porcelain"), "what was refused leaves nothing")
+
+	stray := filepath.Join(root, "stray.txt")
+	require.NoError(t, os.WriteFile(stray, nil, 0o600))
+	refused(modulePath, "v0.2.0", "the tree is dirty")
+	require.NoError(t, os.Remove(stray))
+
+	note(t, root, "\n### Added\n\n## [0.1.0] - 2026-01-02\n\n- Old.\n")
+	head = command(t, root, "git", "rev-parse", "HEAD")
+	refused(modulePath, "v0.2.0", "no note about this version")
+}
+
+// TestVerify_Refused: a tag on a commit that the command has not written.
+func TestVerify_Refused(t *testing.T) {
+	root := maintainer(t)
+	command(t, root, "git", "tag", "v0.1.0")
+	require.NoError(t, rename(root, modulePath))
+	refused := func(text string) {
+		t.Helper()
+		_, err := verify(root, "v0.1.0", t.TempDir())
+		require.ErrorContains(t, err, text)
+	}
+	refused("the changelog has no chapter [0.1.0]")
+	note(t, root, "\n- New.\n\n## [0.1.0] - 2026-01-02\n\n- A note.\n")
+	refused("this commit is")
+	command(t, root, "git", "tag", "--force", "v0.1.0")
+	modules, err := findModules(root)
 	require.NoError(t, err)
-	more := strings.Replace(string(changelog), "## [Unreleased]\n", "## [Unreleased]\n\n- "+text+"\n", 1)
-	require.NoError(t, os.WriteFile(file, []byte(more), 0o600))
-	run(t, clone, "git", "commit", "--quiet", "--all", "--message="+text)
-}
-
-// tag does what the owner does, and then the workflow.
-func tag(t *testing.T, r *release) {
-	t.Helper()
-	run(t, r.root, "git", "tag", r.version)
-	checked := &release{root: r.root, version: r.version}
-	require.NoError(t, checked.verify())
-	require.Equal(t, r.notes, checked.notes)
-	below, err := r.published()
-	require.NoError(t, err)
-	require.Len(t, below, 3)
-	for _, dir := range below {
-		text, err := os.ReadFile(filepath.Join(r.root, dir, "go.mod"))
+	if replaced := modules[slices.IndexFunc(modules, goModule.published)].mod.Replace; len(replaced) > 0 { // until the first release
+		refused("replaces")
+		require.NoError(t, requireReleased(modules, "v0.0.9"))
+		modules, err = findModules(root)
 		require.NoError(t, err)
-		require.NotContains(t, string(text), "replace")
-		run(t, r.root, "git", "tag", dir+"/"+r.version)
 	}
-	run(t, r.root, "git", "push", "--quiet", "--tags", "forge", "main")
+	refused("does not require")
+	require.NoError(t, requireReleased(modules, "v0.1.0"))
+	refused("lacks the line")
 }
 
-// strangers sets the environment of somebody who knows the forge, and has nothing of ours. What others have published comes from where it
-// always comes from, or from what is on this machine.
-func strangers(t *testing.T, forge string) {
+// maintainer is a clone of this repository without its tags.
+func maintainer(t *testing.T) string {
 	t.Helper()
-	cache, proxy, _ := strings.Cut(run(t, ".", "go", "env", "GOMODCACHE", "GOPROXY"), "\n")
-	for key, value := range map[string]string{
-		"GOPROXY": "file://" + filepath.ToSlash(cache) + "/cache/download," + proxy, "GOPRIVATE": released, "GOSUMDB": "off",
-		"GOFLAGS": "-modcacherw", "GOWORK": "off", "GOMODCACHE": t.TempDir(),
-		"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "url." + forge + ".insteadOf", "GIT_CONFIG_VALUE_0": "https://" + released,
+	top, err := git(".", "rev-parse", "--show-toplevel")
+	require.NoError(t, err)
+	root := filepath.Join(t.TempDir(), "clone")
+	command(t, ".", "git", "clone", "--quiet", "--no-tags", top, root)
+	command(t, root, "git", "config", "user.name", "Maintainer")
+	command(t, root, "git", "config", "user.email", "maintainer@prospectkit.invalid")
+	t.Setenv("GOWORK", "")
+	t.Setenv("GOFLAGS", "-buildvcs=false")
+	return root
+}
+
+// note commits a changelog.
+func note(t *testing.T, root, unreleased string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(root, "CHANGELOG.md"), fmt.Appendf(nil, changelog, unreleased), 0o600))
+	command(t, root, "git", "commit", "--quiet", "--all", "--message=A change")
+}
+
+// publish does what the owner does, and then what the workflow does in a checkout of the tag.
+func publish(t *testing.T, root, remote, version, wanted string) (checkout string, tags []string) {
+	t.Helper()
+	command(t, root, "git", "tag", version)
+	command(t, root, "git", "push", "--quiet", "--tags", "forge", "HEAD")
+	checkout = filepath.Join(t.TempDir(), "checkout")
+	dist := t.TempDir()
+	command(t, root, "git", "clone", "--quiet", "--branch", version, remote, checkout)
+	tags, err := verify(checkout, version, dist)
+	require.NoError(t, err)
+	command(t, checkout, "git", append([]string{"push", "--quiet", "origin"}, tags...)...)
+	text, err := os.ReadFile(filepath.Join(dist, "notes.md"))
+	require.NoError(t, err)
+	require.Equal(t, wanted, string(text))
+	sums, err := os.ReadFile(filepath.Join(dist, "prospectkit-"+version+".sum"))
+	require.NoError(t, err)
+	t.Setenv("GOMODCACHE", t.TempDir())
+	for _, dir := range append([]string{"."}, published...) {
+		out := command(t, t.TempDir(), "go", "mod", "download", "-json", strings.TrimSuffix(modulePath+"/"+dir, "/.")+"@"+version)
+		for _, sum := range []string{"Sum", "GoModSum"} {
+			_, sum, found := strings.Cut(out, fmt.Sprintf("%q: \"", sum))
+			require.True(t, found)
+			sum, _, _ = strings.Cut(sum, `"`)
+			require.Contains(t, string(sums), sum+"\n", "what the go command computes")
+		}
+	}
+	return checkout, tags
+}
+
+// consumers points the go command at the remote for the module path, and at the downloads of this machine for all others.
+func consumers(t *testing.T, remote string) {
+	t.Helper()
+	env := strings.Split(strings.TrimSpace(command(t, ".", "go", "env", "GOMODCACHE", "GOPROXY")), "\n")
+	for name, value := range map[string]string{
+		"GOPROXY":          "file://" + filepath.ToSlash(env[0]) + "/cache/download," + env[1],
+		"GOPRIVATE":        strings.TrimSuffix(modulePath, "/prospectkit"), // no proxy and no checksum database
+		"GOSUMDB":          "off",
+		"GOFLAGS":          "-modcacherw -trimpath",
+		"GIT_CONFIG_COUNT": "1",
+		"GIT_CONFIG_KEY_0": "url.file://" + filepath.ToSlash(remote) + ".insteadOf", "GIT_CONFIG_VALUE_0": "https://" + modulePath,
 	} {
-		t.Setenv(key, value)
+		t.Setenv(name, value)
 	}
 }
 
-// getEach gets each module alone, into an empty module and an empty cache.
-func getEach(t *testing.T, r *release) {
+func newConsumer(t *testing.T, emptyCache string) string {
 	t.Helper()
-	below, err := r.published()
-	require.NoError(t, err)
-	for _, dir := range append(below, "") {
+	if emptyCache != "" {
 		t.Setenv("GOMODCACHE", t.TempDir())
-		user, module := t.TempDir(), strings.TrimSuffix(released+"/"+dir, "/")
-		run(t, user, "go", "mod", "init", "stranger.invalid/program")
-		run(t, user, "go", "get", module+"@"+r.version)
-		run(t, user, "go", "list", "-deps", module) // everything that it imports is there
 	}
-}
-
-func TestWhatIsNoReleaseIsRefused(t *testing.T) {
-	for name, c := range map[string]struct {
-		break_        func(dir string)
-		version, want string
-	}{
-		"dirty":      {func(dir string) { write(t, dir, "a.go", "package a // changed\n") }, "v0.2.0", "not committed"},
-		"no version": {func(string) {}, "0.2", "is not a version"},
-		"prerelease": {func(string) {}, "v0.2.0-rc.1", "is not a version"},
-		"earlier":    {func(string) {}, "v0.0.9", "v0.1.0 is there already"},
-		"again":      {func(string) {}, "v0.1.0", "tag of another commit"},
-		"no note": {func(dir string) {
-			commit(t, dir, "CHANGELOG.md", "# C\n\n## [Unreleased]\n\n## [0.1.0] - 2026-01-01\n\n- x\n")
-		}, "v0.2.0", "needs a note"},
-		"no list":     {func(dir string) { commit(t, dir, "CHANGELOG.md", "# C\n") }, "v0.2.0", "needs a note"},
-		"other names": {func(string) {}, "v0.2.0", "has to end in /a"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := small(t)
-			c.break_(dir)
-			before := run(t, dir, "git", "rev-parse", "HEAD")
-			path := map[bool]string{true: "forge.invalid/b"}[name == "other names"]
-			require.ErrorContains(t, (&release{root: dir, version: c.version}).prepare(path), c.want)
-			require.Equal(t, before, run(t, dir, "git", "rev-parse", "HEAD"))
-		})
-	}
-}
-
-// A tag of another commit than the one that was prepared is noticed, and so is one without a note.
-func TestVerify(t *testing.T) {
-	dir := small(t)
-	r := &release{root: dir, version: "v0.2.0", date: "2026-11-24"}
-	require.NoError(t, r.prepare(""))
-	require.NoError(t, r.verify())
-	run(t, dir, "git", "switch", "--quiet", "main")
-	require.ErrorContains(t, r.verify(), "contrib/b does not require this commit as v0.2.0")
-	commit(t, dir, "CHANGELOG.md", "# C\n")
-	require.ErrorContains(t, r.verify(), "says nothing about v0.2.0")
-}
-
-// small is a repository with one module below it, and a release.
-func small(t *testing.T) string {
-	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
-		"go.mod": "module forge.invalid/a\n\ngo 1.26.0\n", "a.go": "package a\n",
-		"contrib/b/go.mod": "module forge.invalid/a/contrib/b\n\ngo 1.26.0\n\nrequire forge.invalid/a v0.0.0\n\nreplace forge.invalid/a => ../..\n",
-		"contrib/b/b.go":   "package b\n", "contrib/b/go.sum": "",
-		"contrib/tests/go.mod": "module forge.invalid/a/contrib/tests\n", "contrib/tests/x_test.go": "package tests\n",
-		"CHANGELOG.md": "# C\n\n## [Unreleased]\n\n- new\n\n## [0.1.0] - 2026-01-01\n\n- x\n",
-	} {
-		write(t, dir, name, text)
-	}
-	run(t, dir, "git", "init", "--quiet", "--initial-branch=main")
-	run(t, dir, "git", "config", "user.name", "release")
-	run(t, dir, "git", "config", "user.email", "release@forge.invalid")
-	run(t, dir, "git", "add", "--all")
-	run(t, dir, "git", "commit", "--quiet", "--message=all")
-	run(t, dir, "git", "tag", "v0.1.0")
-	commit(t, dir, "more.go", "package a\n")
+	command(t, dir, "go", "mod", "init", "consumer.invalid/program")
 	return dir
 }
 
-func write(t *testing.T, dir, name, text string) {
+// get adds a module to a consumer that imports it. Everything that it imports is there.
+func get(t *testing.T, consumer, dir, version string) {
 	t.Helper()
-	file := filepath.Join(dir, filepath.FromSlash(name))
-	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o750))
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	path := strings.TrimSuffix(modulePath+"/"+dir, "/.")
+	name := filepath.Base(path)
+	require.NoError(t, os.WriteFile(filepath.Join(consumer, name+".go"), fmt.Appendf(nil, "package program\n\nimport _ %q\n", path), 0o600))
+	command(t, consumer, "go", "get", path+"@"+version)
+	command(t, consumer, "go", "list", "-deps", ".")
 }
 
-func commit(t *testing.T, dir, name, text string) {
+func version(t *testing.T, consumer, path string) string {
 	t.Helper()
-	write(t, dir, name, text)
-	run(t, dir, "git", "add", "--all")
-	run(t, dir, "git", "commit", "--quiet", "--message="+name)
+	return strings.TrimSpace(command(t, consumer, "go", "list", "-m", "-f", "{{.Version}}", path))
 }
 
-func run(t *testing.T, dir, name string, args ...string) string {
+// requireFirstProgram does what the released README.md says about the installation, compiles the program on its first screen, and counts what the library brings along.
+func requireFirstProgram(t *testing.T, root string) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	_, install, found := strings.Cut(string(readme), "\n## Install\n\n```sh\n")
+	require.True(t, found)
+	install, _, _ = strings.Cut(install, "```")
+	require.Equal(t, "go get "+modulePath+"\n", install)
+	require.NotContains(t, string(readme), "-replace")
+	_, program, found := strings.Cut(string(readme), "```go\npackage main\n")
+	require.True(t, found)
+	program, _, _ = strings.Cut(program, "```")
+	dir := newConsumer(t, "with an empty cache")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n"+program), 0o600))
+	command(t, dir, "sh", "-c", install)
+	command(t, dir, "go", "mod", "tidy")
+	command(t, dir, "go", "vet", ".")
+	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+	require.NoError(t, err)
+	require.Equal(t, 3, strings.Count(string(mod), "// indirect"), "%s", mod)
+}
+
+// requireCommands installs every command of the library by its version.
+func requireCommands(t *testing.T, root string) {
+	bin := t.TempDir()
+	t.Setenv("GOBIN", bin)
+	command(t, newConsumer(t, "with an empty cache"), "go", "install", modulePath+"/cmd/...@v0.1.0")
+	installed, err := os.ReadDir(bin)
+	require.NoError(t, err)
+	sources, err := filepath.Glob(filepath.Join(root, "cmd", "*", "main.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, sources)
+	require.Len(t, installed, len(sources))
+	require.Contains(t, command(t, root, "go", "version", "-m", filepath.Join(bin, installed[0].Name())), modulePath+"\tv0.1.0\t")
+}
+
+func command(t *testing.T, dir, name string, args ...string) string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd := exec.Command(name, args...)
 	cmd.Dir = dir
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s %v: %s", name, args, out)
-	return strings.TrimSpace(string(out))
+	var errText strings.Builder
+	cmd.Stderr = &errText
+	out, err := cmd.Output()
+	require.NoError(t, err, "%s %s\n%s%s", name, strings.Join(args, " "), out, &errText)
+	return string(out)
 }

@@ -112,7 +112,7 @@ func (c *command) write(run *firstcontact.Run, older *shapes.File, stdout io.Wri
 		err = report.WriteText(stdout, c.verbose)
 	}
 	if err == nil && c.output != "" {
-		err = os.WriteFile(c.output, file.Encode(), 0o600) //nolint:gosec // the user names the file
+		err = os.WriteFile(c.output, file.Encode(), 0o600)
 	}
 	return report.Same(), err
 }
@@ -122,7 +122,7 @@ func (c *command) older() (*shapes.File, error) {
 	if c.compare == "" {
 		return nil, nil //nolint:nilnil // there is nothing to compare with
 	}
-	data, err := os.ReadFile(c.compare) //nolint:gosec // the user names the file
+	data, err := os.ReadFile(c.compare)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (j *judge) paging() {
 		{"rows, largest page", "data", 1, largestPage, false, ""},
 		{"rows, page 2", "data", 2, 1, false, "rows of contacts"},
 	} {
-		f := Finding{Check: "paging: " + p.ask, Operation: j.opOf(p.ask).Name, Source: Documented, Rules: []string{"lists.order", "paging.total"}}
+		f := Finding{Check: "paging: " + p.ask, Operation: j.opOf(p.ask).Name, Source: Documented}
 		v, why := j.viewOf(p.ask)
 		if why != "" {
 			j.finish(f, nil, why)
@@ -337,7 +337,7 @@ func (v *view) ages() (falls, rises int) {
 
 // newestFirst judges the order of the lists.
 func (j *judge) newestFirst() {
-	f := Finding{Check: "lists: newest first", Operation: op.ListsList.Name, Source: Documented, Rules: []string{"lists.order"}}
+	f := Finding{Check: "lists: newest first", Operation: op.ListsList.Name, Source: Documented}
 	v, why := j.viewOf("lists")
 	if why != "" {
 		j.finish(f, nil, why)
@@ -374,7 +374,7 @@ func (j *judge) entityOf(ask, kind string) {
 
 // counts judges whether a list counts only rows of its kind.
 func (j *judge) counts() {
-	f := Finding{Check: "lists: counts", Operation: op.ListsList.Name, Source: Assumed, Rules: []string{"lists.counts"}}
+	f := Finding{Check: "lists: counts", Operation: op.ListsList.Name, Source: Assumed}
 	v, why := j.viewOf("lists")
 	if why != "" {
 		j.finish(f, nil, why)

@@ -62,7 +62,7 @@ func (e *exchange) value(documented string) (text string, ok bool) {
 
 // headers judges the rate headers of successes and of errors, and what other headers there are.
 func (j *judge) headers() {
-	successes := Finding{Check: "headers: rate limits", Source: Documented, Rules: []string{"limits.headers"}}
+	successes := Finding{Check: "headers: rate limits", Source: Documented}
 	errors := Finding{
 		Check: "headers: rate limits on errors", Source: Assumed, Rules: []string{"limits.errors"},
 		Question: "whether errors carry the rate headers",
@@ -281,7 +281,7 @@ func (j *judge) windows() {
 		}
 	}
 	for _, surface := range []op.Surface{op.Account, op.Lists, op.Agents, op.Campaigns, op.SavedSearches, op.Reference, op.Contacts} {
-		f := Finding{Check: "limits: " + string(surface), Source: Documented, Rules: []string{"limits.windows", "limits.binding", "limits.counted"}}
+		f := Finding{Check: "limits: " + string(surface), Source: Documented, Rules: []string{"limits.counted"}}
 		w := op.DocumentedLimits[surface]
 		if w == (op.Limits{}) {
 			f.Source, f.Rules, w = Assumed, []string{"limits.unshown"}, op.DocumentedLimits[op.Lists]

@@ -30,7 +30,7 @@ type Finding struct {
 	Check       string   `json:"check"`
 	Operation   string   `json:"operation,omitempty"`
 	Source      Source   `json:"source"`
-	Rules       []string `json:"rules,omitempty"`    // of the sandbox that it is about
+	Rules       []string `json:"rules,omitempty"`    // assumptions of the sandbox that it is about
 	Question    string   `json:"question,omitempty"` // that the documentation leaves open
 	Verdict     Verdict  `json:"verdict"`
 	Differences []string `json:"differences,omitempty"`
@@ -438,7 +438,7 @@ func mediaType(e *exchange) string {
 
 // envelope judges the body of all errors together.
 func (j *judge) envelope() {
-	f := Finding{Check: envelopeCheck, Source: Documented, Rules: []string{"errors.envelope"}}
+	f := Finding{Check: envelopeCheck, Source: Documented}
 	if j.static {
 		j.finish(f, nil, staticText)
 		return

@@ -16,21 +16,20 @@ const Format = "prospectkit-check/1"
 
 // Report is the result of a run.
 type Report struct {
-	Format       string         `json:"format"`
-	Requests     int            `json:"requests"`
-	Held         int            `json:"held"`
-	Differ       int            `json:"differ"`
-	Untold       int            `json:"couldNotTell"`
-	Findings     []Finding      `json:"findings"`
-	NotReachable []Unreachable  `json:"notReachable"`
-	Compared     bool           `json:"compared,omitempty"` // with an older file
-	Since        []shapes.Since `json:"since,omitempty"`
+	Format   string         `json:"format"`
+	Requests int            `json:"requests"`
+	Held     int            `json:"held"`
+	Differ   int            `json:"differ"`
+	Untold   int            `json:"couldNotTell"`
+	Findings []Finding      `json:"findings"`
+	Compared bool           `json:"compared,omitempty"` // with an older file
+	Since    []shapes.Since `json:"since,omitempty"`
 }
 
 // Report puts the findings together. With an older file, it also says what is different since.
 func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
 	findings, file := r.Judge()
-	report := &Report{Format: Format, Requests: r.Sent(), Findings: findings, NotReachable: unreachable}
+	report := &Report{Format: Format, Requests: r.Sent(), Findings: findings}
 	for _, f := range findings {
 		switch f.Verdict {
 		case Held:
@@ -85,16 +84,8 @@ func (r *Report) WriteText(w io.Writer, verbose bool) error {
 	section(Differs, "Differs from what is documented or assumed", r.Differ, true)
 	section(Untold, "Could not tell", r.Untold, true)
 	section(Held, "Held"+hint(verbose), r.Held, verbose)
-	n := 0
-	for _, u := range r.NotReachable {
-		n += len(u.Rules)
-	}
-	fmt.Fprintf(&b, "\nNot reachable by reading, so not checked%s: %d rules\n", hint(verbose), n)
-	for _, u := range r.NotReachable {
-		if verbose {
-			fmt.Fprintf(&b, "  %s: %s\n", u.Why, strings.Join(u.Rules, ", "))
-		}
-	}
+	b.WriteString("\nNot checked: what writes, spends credits or sends messages, and what needs several keys or a full rate limit." +
+		"\nWhat is assumed of that: prospectkit sandbox -rules\n")
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -163,13 +154,7 @@ func DryRun(w io.Writer) error {
 	return err
 }
 
-// Unreachable is rules that no harmless request reaches.
-type Unreachable struct {
-	Why   string   `json:"why"`
-	Rules []string `json:"rules"`
-}
-
-// Reached are the rules that findings are about.
+// Reached are the assumptions of the sandbox that findings are about.
 func Reached(findings []Finding) []string {
 	var all []string
 	for _, f := range findings {

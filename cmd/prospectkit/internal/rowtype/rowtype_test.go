@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,6 +22,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/rowtype"
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -36,8 +36,6 @@ const (
 	goal      = "b5f0c0ffee65f0c0ffee65f0"
 	secret    = "CANARY"
 )
-
-var update = flag.Bool("update", false, "write the golden file")
 
 // seed has a list of each kind. Every text in a row is secret.
 func seed() sandbox.State {
@@ -114,16 +112,10 @@ func TestWrite(t *testing.T) {
 	code, text, stderr := runWith(t, sb.Transport(), "-list", contacts, "-package", "crm")
 	require.Equal(t, cli.OK, code, stderr)
 	require.Equal(t, "Contact: made from 3 rows; 2 requests.\n", stderr)
-	golden := filepath.Join("testdata", "contact.go.golden")
-	if *update {
-		require.NoError(t, os.WriteFile(golden, []byte(text), 0o644))
-	}
-	want, err := os.ReadFile(golden)
-	require.NoError(t, err)
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), text)
+	golden.Equal(t, filepath.Join("testdata", "contact.go.golden"), text)
 
-	_, text = written(t, sb.Transport(), "-list", contacts, "-package", "crm")
-	require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), text)
+	_, inFile := written(t, sb.Transport(), "-list", contacts, "-package", "crm")
+	require.Equal(t, text, inFile)
 }
 
 func TestWrite_NamesAndKinds(t *testing.T) {

@@ -35,6 +35,7 @@ type config struct {
 	strict      bool
 	faults      []string
 	json        bool
+	rules       bool // print what is assumed, and end
 }
 
 const help = `Runs a double of the Prospecting and Outreach Business API on a port of this machine, for programs in any
@@ -74,6 +75,7 @@ func (cfg *config) flags(flags *flag.FlagSet) {
 		cfg.faults = append(cfg.faults, spec)
 		return nil // it is read later, because a -route may follow
 	})
+	flags.BoolVar(&cfg.rules, "rules", false, "print what the sandbox assumes, because it is undocumented, and end")
 	flags.BoolVar(&cfg.json, "json", false, "print one JSON object instead of text")
 }
 

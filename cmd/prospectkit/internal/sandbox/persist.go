@@ -16,12 +16,12 @@ func writeState(path string, state sandbox.State) (err error) {
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(file.Name())) //nolint:gosec // made above
+			err = errors.Join(err, os.Remove(file.Name()))
 		}
 	}()
 	_, err = state.WriteTo(file)
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), path) //nolint:gosec // the user names the file
+	return os.Rename(file.Name(), path)
 }

@@ -9,9 +9,12 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/sandbox"
 )
 
 const (
@@ -33,6 +36,10 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 	if err := cfg.check(); err != nil {
 		return cli.Usage("%w", err)
 	}
+	if cfg.rules {
+		printRules(std.Out)
+		return nil
+	}
 	stop := cli.Progress(std.Err, func() string { return "making the data" })
 	h, err := newHost(*cfg, std.Err)
 	stop()
@@ -40,6 +47,19 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 		return err
 	}
 	return h.serve(ctx, std.Out)
+}
+
+// printRules lists the assumptions by their ids.
+func printRules(w io.Writer) {
+	rules := sandbox.Assumptions()
+	slices.SortFunc(rules, func(a, b sandbox.Rule) int { return strings.Compare(a.ID, b.ID) })
+	for _, r := range rules {
+		ambient := ""
+		if r.Ambient {
+			ambient = " (ambient)"
+		}
+		fmt.Fprintf(w, "%s%s: %s\n", r.ID, ambient, r.Text)
+	}
 }
 
 // serve listens until the context ends, then waits for calls in flight and saves the state.

@@ -404,6 +404,16 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+func TestRules(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	require.Equal(t, cli.OK, run(t.Context(), []string{"-rules"}, &stdout, &stderr))
+	require.Empty(t, stderr.String())
+	lines := strings.Split(strings.TrimSpace(stdout.String()), "\n")
+	require.Len(t, lines, len(sandbox.Assumptions()))
+	require.Contains(t, lines, "account.credits: GET credits returns credits.balance")
+	require.Contains(t, stdout.String(), "\nsends.due (ambient): ")
+}
+
 func TestPortInUse(t *testing.T) {
 	p := start(t)
 	addr := strings.TrimSuffix(strings.TrimPrefix(p.BaseURL, "http://"), "/api/v1")

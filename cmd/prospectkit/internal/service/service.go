@@ -81,10 +81,10 @@ func (a *Access) Bounded(ctx context.Context) (context.Context, context.CancelFu
 
 // Observe is the observer of a client.
 func (a *Access) Observe(_ context.Context, e prospectkit.Event) {
-	switch e.Kind {
-	case event.KindAttempt:
+	if e.Kind == event.KindAttempt {
 		a.requests.Add(1)
-	case event.KindWait:
+	}
+	if e.Kind == event.KindWait {
 		a.waits.Store(time.Now().Add(e.Wait).Unix())
 	}
 }

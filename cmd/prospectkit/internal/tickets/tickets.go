@@ -52,7 +52,8 @@ func (f *file) entries(ctx context.Context, std cli.Std, each func(journal.Entry
 	if err := f.there(); err != nil {
 		return err
 	}
-	defer cli.Progress(std.Err, func() string { return "reading the journal" })()
+	stop := cli.Progress(std.Err, func() string { return "reading the journal" })
+	defer stop()
 	for e, err := range journal.Read(f.path) {
 		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return err
@@ -67,7 +68,8 @@ func (f *file) open(ctx context.Context, std cli.Std) (*journal.FileJournal, err
 	if err := f.there(); err != nil {
 		return nil, err
 	}
-	defer cli.Progress(std.Err, func() string { return "waiting for the program that has the journal open" })()
+	stop := cli.Progress(std.Err, func() string { return "waiting for the program that has the journal open" })
+	defer stop()
 	for end := time.Now().Add(patience); ; {
 		j, err := journal.File(f.path)
 		switch {

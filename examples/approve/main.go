@@ -1,0 +1,90 @@
+// Command approve shows a campaign to a person, and approves what was shown if they type yes. It may be killed and run again: an approval
+// that may have happened is never repeated. It runs on a sandbox in this process. With prospectkit.FromEnv, approve does the same at the
+// service, and messages are sent.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log"
+	"os"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+func main() {
+	path := flag.String("journal", "approvals.journal", "the `file` that remembers what was sent")
+	flag.Parse()
+	if err := demo(context.Background(), *path, os.Stdin, os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// demo approves a campaign of a sandbox.
+func demo(ctx context.Context, path string, in io.Reader, out io.Writer) (err error) {
+	sb := sandbox.New(nil)
+	var campaignID string
+	sb.Do(func(tx *sandbox.Tx) { campaignID = spring(tx) })
+	j, err := journal.File(path)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+	if err != nil {
+		return err
+	}
+	return approve(ctx, client, campaignID, in, out)
+}
+
+// spring makes a campaign that sends one message to each of two people.
+func spring(tx *sandbox.Tx) (campaignID string) {
+	tx.ConnectAccount("email")
+	return tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(
+		sandbox.Row{"firstName": "Grace", "email": "grace@navy.example"}, sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
+	)})))
+}
+
+// approve needs a client with a journal.
+func approve(ctx context.Context, client *prospectkit.Client, campaignID string, in io.Reader, out io.Writer) error {
+	for ticket, err := range client.InDoubt(ctx) { // what an earlier start left behind
+		if err != nil {
+			return err
+		}
+		r, err := client.Resolve(ctx, ticket)
+		if err != nil || r.Verdict != prospectkit.VerdictHappened {
+			return errors.Join(fmt.Errorf("%s of %s may have happened: look there, then settle ticket %s", ticket.Op, ticket.IDs, ticket.ID), err)
+		}
+	}
+	review, err := client.Campaigns.Review(ctx, campaignID)
+	if err != nil {
+		return err
+	}
+	if review.Campaign.Status == prospectkit.CampaignActive {
+		_, err := fmt.Fprintln(out, "It was approved before.")
+		return err
+	}
+	if _, err := fmt.Fprintf(out, "%s\n\nType yes to send this: ", review); err != nil {
+		return err // nobody has seen it
+	}
+	if answer, _ := bufio.NewReader(in).ReadString('\n'); answer != "yes\n" {
+		return errors.New("nothing was approved")
+	}
+	_, err = client.Campaigns.ApproveReviewed(ctx, campaignID, review.Digest())
+	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok { // it looks, and never repeats it
+		r, failed := unknown.Resolve(ctx)
+		if failed != nil || r.Verdict != prospectkit.VerdictHappened {
+			return errors.Join(err, failed)
+		}
+	} else if err != nil && !errors.Is(err, prospectkit.RuleApproved) { // which is what was wanted
+		return err
+	}
+	_, err = fmt.Fprintln(out, "Approved: the messages will be sent.")
+	return err
+}

@@ -1,0 +1,165 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/examples/fleet/engine"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// crew is an engine in a few lines: it takes steps, and takes them again as it is told.
+type crew struct {
+	at    string
+	made  made
+	store *journal.MemoryJournal
+	look  func() journal.Outcome // of the campaign, by a person
+}
+
+func (c *crew) work(ctx context.Context, w workspace) error {
+	w.name, w.store, w.lease, w.patience = "acme", c.store, time.Second, time.Minute
+	for c.at != stepDone {
+		if c.at == stepYes {
+			c.at = stepApprove
+		}
+		w.job = "job " + string(c.at)
+		m := c.made
+		next, err := w.step(ctx, c.at, &m)
+		if err == nil {
+			c.at, c.made = next, m
+			continue
+		}
+		v := engine.Judge(err)
+		if ctx.Err() != nil || v.Person && !c.settle(ctx, w.job) {
+			return err
+		}
+		time.Sleep(max(v.After, 20*time.Second)) // of the bubble
+	}
+	return nil
+}
+
+// settle is a person, who settles the open tickets of a job. It reports whether there were any.
+func (c *crew) settle(ctx context.Context, job string) (settled bool) {
+	for ticket, err := range c.store.InDoubt(ctx) {
+		if err == nil && ticket.Actor == job {
+			settled = c.store.Ended(ctx, ticket.ID, c.look()) == nil
+		}
+	}
+	return settled
+}
+
+var contacts = sandbox.List{Name: listName, Rows: sandbox.Rows(sandbox.Row{"email": "ada@example.org"})}
+
+var writes = []string{"agents.create-person-discovery", "agents.activate", "campaigns.create", "campaigns.approve"}
+
+func processed(sb *sandbox.Sandbox, op string) (n int) {
+	for _, e := range sb.Journal() {
+		if e.Op == op && e.Processed {
+			n++
+		}
+	}
+	return n
+}
+
+// Whatever fails, and wherever the program is stopped and starts again, everything is done once, and no ticket stays open. A person helps where
+// no read tells whether the campaign was approved.
+func TestTake_EveryFailure(t *testing.T) {
+	var c *crew
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()),
+			prospectkit.WithJournal(once{c.store}))
+		require.NoError(run, err)
+		return c.work(run.Context(), workspace{client: client})
+	}, func(run *sandbox.Run) error {
+		for _, op := range writes {
+			if n := processed(run.Sandbox, op); n != 1 {
+				return fmt.Errorf("%s: %d", op, n)
+			}
+		}
+		for _, e := range c.store.Entries() {
+			if e.Outcome == journal.Unknown {
+				return fmt.Errorf("open: %s", e.Ticket.Op)
+			}
+		}
+		return run.Err()
+	}, sandbox.RestartAfter(10*time.Minute), sandbox.Setup(func(run *sandbox.Run) {
+		c = &crew{at: stepList, store: new(journal.MemoryJournal), look: func() journal.Outcome {
+			if run.Campaigns()[0].Status == string(prospectkit.CampaignActive) {
+				return journal.Applied
+			}
+			return journal.NotApplied
+		}}
+		run.Do(func(tx *sandbox.Tx) {
+			tx.ConnectAccount("email")
+			tx.CreateList(contacts)
+		})
+	}))
+}
+
+// together is a journal that makes two calls meet twice: before either has stored its ticket, and after both have.
+type together struct {
+	*journal.MemoryJournal
+
+	meet          bool
+	before, after sync.WaitGroup
+}
+
+func (g *together) Sending(ctx context.Context, t journal.Ticket) error {
+	if !g.meet {
+		return g.MemoryJournal.Sending(ctx, t)
+	}
+	g.before.Done()
+	g.before.Wait()
+	defer g.after.Wait()
+	defer g.after.Done()
+	return g.MemoryJournal.Sending(ctx, t)
+}
+
+// An engine that runs a job twice at once gets no second approval, not even of a campaign that a teammate stops in between: neither run
+// sends one while it sees the ticket of the other.
+func TestTake_TwiceAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.ActivatesFor(0), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Name: "acme", Accounts: []string{"email"}, Lists: []sandbox.List{contacts},
+		}}}))
+		sb.Between("campaigns.approve", func(tx *sandbox.Tx) { tx.StopCampaign(sb.Campaigns()[0].ID) })
+		store := &together{MemoryJournal: new(journal.MemoryJournal)}
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
+			prospectkit.WithJournal(once{store}))
+		require.NoError(t, err)
+		w := workspace{name: "acme", client: client, store: store, lease: time.Second, patience: time.Minute, job: "job 1"}
+		var m made
+		sb.Do(func(tx *sandbox.Tx) {
+			m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring, acme", sb.Lists()[0].ID))
+		})
+		_, err = w.step(t.Context(), stepReview, &m)
+		require.NoError(t, err)
+
+		store.meet = true
+		store.before.Add(2)
+		store.after.Add(2)
+		var both sync.WaitGroup
+		failures := make([]error, 2)
+		for i := range failures {
+			both.Go(func() { _, failures[i] = w.step(t.Context(), stepApprove, new(m)) })
+		}
+		both.Wait()
+		require.Error(t, errors.Join(failures...))
+		for _, err := range failures {
+			require.False(t, err != nil && engine.Judge(err).Person, "it is to be taken again")
+		}
+		store.meet = false
+		_, err = w.step(t.Context(), stepApprove, &m)
+		require.NoError(t, err)
+		require.Equal(t, 1, processed(sb, "campaigns.approve"))
+	})
+}

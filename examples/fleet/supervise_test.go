@@ -1,0 +1,386 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/riverqueue/river"
+	"github.com/riverqueue/river/riverdriver/riverpgxv5"
+	"github.com/riverqueue/river/rivermigrate"
+
+	prospectpg "example.com/prospectkit/contrib/postgres"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+//go:embed schema.sql
+var schema string
+
+// supervisor is everything but the workers: the service, the database, the person who says yes, and what kills.
+type supervisor struct {
+	options
+
+	out      io.Writer
+	sb       *sandbox.Sandbox
+	clock    *shifted
+	database *database
+	fleet    *fleet // its own part, which works no jobs
+	river    *river.Client[pgx.Tx]
+	starts   atomic.Int64
+	aimed    int    // kills while a write was in progress
+	helped   int    // jobs that a person has run again
+	logs     string // a file
+}
+
+// limit is for how long all may take, however slow the machine is.
+const limit = 15 * time.Minute
+
+func supervise(ctx context.Context, o options, out io.Writer) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	_, err = fmt.Fprintf(out, "%d workspaces, %d worker processes; %d workers and the database %d times will be killed.\n",
+		o.workspaces, o.workers, o.kills, o.databases)
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	s := &supervisor{options: o, out: out}
+	seen := newArrivals()
+	s.sb, s.clock = service(o, seen)
+	api, err := s.sb.Listen(ctx, "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	defer api.Close()
+	if s.database, err = startDatabase(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.database.remove()) }()
+	s.logs = filepath.Join(s.database.dir, "workers")
+	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Tokens: map[string]string{}, Workers: o.workers, PageSize: o.pageSize}
+	for _, w := range s.sb.Snapshot().Workspaces {
+		j.Tokens[w.Name] = s.sb.Workspace(w.Name).Token()
+	}
+	if s.fleet, err = newFleet(ctx, j); err != nil {
+		return err
+	}
+	defer s.fleet.pool.Close()
+	if err := s.prepare(ctx); err != nil {
+		return err
+	}
+	if err := s.live(ctx, j, seen); err != nil {
+		text, _ := os.ReadFile(s.logs)
+		return fmt.Errorf("%w\nthe workers say:\n%s", err, tail(text))
+	}
+	return s.tell(ctx, time.Since(began))
+}
+
+// tell prints what River went through, and the judgement.
+func (s *supervisor) tell(ctx context.Context, took time.Duration) error {
+	var jobs, rescued int
+	err := s.fleet.pool.QueryRow(ctx, `SELECT count(*), sum((SELECT count(*) FROM unnest(errors) e WHERE e->>'error' LIKE 'Stuck%'))
+		FROM river_job`).Scan(&jobs, &rescued)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "%d jobs were done after %s, by %d starts of workers. %d kills were while a call was in progress. %d times, the job\n"+
+		"of a dead worker was run again. %d times, a person settled a ticket.\n\n", jobs, took.Round(time.Second), s.starts.Load(), s.aimed, rescued, s.helped)
+	return s.judge(ctx)
+}
+
+func tail(text []byte) []byte { return text[max(0, len(text)-4000):] }
+
+// prepare makes the tables, and enqueues the first step of each launch. The copy of tonight does not wait for a leader, either.
+func (s *supervisor) prepare(ctx context.Context) error {
+	pool := s.fleet.pool
+	migrator, err := rivermigrate.New(riverpgxv5.New(pool), nil)
+	if err != nil {
+		return err
+	}
+	if _, err := migrator.Migrate(ctx, rivermigrate.DirectionUp, nil); err != nil {
+		return err
+	}
+	if _, err := pool.Exec(ctx, schema); err != nil {
+		return err
+	}
+	if err := prospectpg.Migrate(ctx, pool); err != nil {
+		return err
+	}
+	if s.river, err = river.NewClient(riverpgxv5.New(pool), &river.Config{}); err != nil { // it only inserts
+		return err
+	}
+	return pgx.BeginFunc(ctx, pool, func(tx pgx.Tx) error {
+		for name := range s.fleet.workspaces {
+			if _, err := tx.Exec(ctx, "INSERT INTO fleet.launch (workspace, step) VALUES ($1, $2)", name, stepList); err != nil {
+				return err
+			}
+			if _, err := s.river.InsertTx(ctx, tx, launchArgs{Workspace: name, Step: stepList}, nil); err != nil {
+				return err
+			}
+			if _, err := s.river.InsertTx(ctx, tx, copyArgs{Workspace: name, Night: night(time.Now())}, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// live runs the workers until their jobs are done, and kills meanwhile.
+func (s *supervisor) live(ctx context.Context, j config, seen arrivals) error {
+	running, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	seats := make([]*seat, s.workers)
+	for i := range seats {
+		j.Name = fmt.Sprint(workerName, i)
+		seats[i] = &seat{config: j, supervisor: s}
+		all.Go(func() { seats[i].keep(running) })
+	}
+	all.Go(func() { s.person(running) })
+	for kill := range s.kills {
+		if err := s.killOne(ctx, kill, seats, seen); err != nil {
+			return err
+		}
+	}
+	return s.wait(ctx)
+}
+
+// killOne kills a worker: while one of its writes is in progress, while it copies a list, or at any moment. Some kills hit the
+// database, too.
+func (s *supervisor) killOne(ctx context.Context, kill int, seats []*seat, seen arrivals) error {
+	pause(ctx, 300*time.Millisecond+rand.N(700*time.Millisecond))
+	victim := rand.IntN(len(seats))
+	var aim chan int
+	switch kill % 3 {
+	case 0:
+		aim = seen.writes
+	case 1:
+		aim = seen.rows
+	default:
+	}
+	if aim != nil {
+		victim = s.aim(ctx, aim, victim)
+	}
+	for !seats[victim].kill() && ctx.Err() == nil { // it is starting
+		pause(ctx, 20*time.Millisecond)
+	}
+	if s.databases*(kill+1)/s.kills == s.databases*kill/s.kills {
+		return nil
+	}
+	s.database.kill()
+	return s.database.start(ctx)
+}
+
+// aim waits for a worker that has just sent something, for a while, and for a moment before, during or after the response.
+func (s *supervisor) aim(ctx context.Context, arrived <-chan int, otherwise int) (victim int) {
+	select {
+	case <-arrived: // long ago
+	default:
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	select {
+	case victim = <-arrived:
+		s.aimed++
+		pause(ctx, rand.N(3*time.Millisecond))
+		return victim
+	case <-ctx.Done():
+		return otherwise
+	}
+}
+
+// seat has one worker at a time, and starts another when it is gone.
+type seat struct {
+	config     config
+	supervisor *supervisor
+
+	mu  sync.Mutex
+	cmd *exec.Cmd
+}
+
+func (s *seat) keep(ctx context.Context) {
+	for ctx.Err() == nil {
+		cmd, err := s.start(ctx)
+		if err != nil {
+			fmt.Fprintln(s.supervisor.out, err)
+			return
+		}
+		_ = cmd.Wait() // killed, stopped, or unable to start without the database
+		pause(ctx, 100*time.Millisecond)
+	}
+}
+
+func (s *seat) start(ctx context.Context) (*exec.Cmd, error) {
+	text, err := json.Marshal(s.config)
+	if err != nil {
+		return nil, err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	log, err := os.OpenFile(s.supervisor.logs, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	cmd := exec.CommandContext(ctx, self) //nolint:gosec // G204: it is this program
+	cmd.Env = append(os.Environ(), workerVar+"=1", "PROSPECTKIT_FLEET="+string(text))
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 2 * jobTimeout
+	if _, err := cmd.StdinPipe(); err != nil { // a worker ends if this process does
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.cmd = cmd
+	s.supervisor.starts.Add(1)
+	return cmd, cmd.Start()
+}
+
+// kill ends the worker at once, as a lack of memory does. It reports whether there was one.
+func (s *seat) kill() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cmd == nil || s.cmd.Process == nil {
+		return false
+	}
+	cmd := s.cmd
+	s.cmd = nil
+	return cmd.Process.Kill() == nil
+}
+
+// person says yes to what is shown, and enqueues the approval with it. In a program, this is a page with a button.
+func (s *supervisor) person(ctx context.Context) {
+	for i := 0; ctx.Err() == nil; i++ {
+		_ = s.help(ctx)
+		if err := s.sayYes(ctx); err == nil && i%10 == 0 {
+			// A new leader looks for the jobs of dead workers at once, an old one every 30 s: too slow for a demonstration.
+			_ = s.river.Notify().RequestResign(ctx)
+		}
+		pause(ctx, 500*time.Millisecond)
+	}
+}
+
+// help does what a person does after a job was cancelled, because its worker was killed before the request left, or no read showed the
+// approval: it looks at the campaign, settles the ticket, and runs the job again.
+func (s *supervisor) help(ctx context.Context) error {
+	rows, err := s.fleet.pool.Query(ctx, "SELECT id, args->>'workspace' FROM river_job WHERE kind = 'launch' AND state = 'cancelled'")
+	if err != nil {
+		return err
+	}
+	type cancelled struct {
+		ID        int64
+		Workspace string
+	}
+	all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[cancelled])
+	if err != nil {
+		return err
+	}
+	for _, job := range all {
+		found := journal.Settlement{Outcome: journal.NotApplied, By: "the test", Because: "the campaign is a draft"}
+		if s.sb.Workspace(job.Workspace).Campaigns()[0].Status == "active" {
+			found.Outcome, found.Because = journal.Applied, "the campaign is active"
+		}
+		for e, err := range s.fleet.workspaces[job.Workspace].store.Calls(ctx, "campaigns.approve") {
+			if err != nil {
+				return err
+			}
+			if e.Outcome == journal.Unknown {
+				if err := s.fleet.settle(ctx, s.river, job.Workspace, e.Ticket.ID, found, job.ID); err != nil {
+					return err
+				}
+				s.helped++
+			}
+		}
+	}
+	return nil
+}
+
+func (s *supervisor) sayYes(ctx context.Context) error {
+	return pgx.BeginFunc(ctx, s.fleet.pool, func(tx pgx.Tx) error {
+		rows, err := tx.Query(ctx, "SELECT workspace, made FROM fleet.launch WHERE step = $1", stepYes)
+		if err != nil {
+			return err
+		}
+		type shown struct {
+			Workspace string
+			Made      made
+		}
+		all, err := pgx.CollectRows(rows, pgx.RowToStructByPos[shown])
+		if err != nil {
+			return err
+		}
+		for _, l := range all {
+			if err := moveOn(ctx, tx, s.river, l.Workspace, stepYes, stepApprove, l.Made); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// wait waits for the launches, enqueues another night, whose copy has what the agents found, and waits for that.
+func (s *supervisor) wait(ctx context.Context) error {
+	enqueued := false
+	for failures := 0; failures < 20; pause(ctx, 200*time.Millisecond) {
+		open, failed, err := s.progress(ctx)
+		if err == nil && failed == "" && open == 0 {
+			if enqueued {
+				return nil
+			}
+			err = s.enqueueSecond(ctx)
+			enqueued = err == nil
+		}
+		switch {
+		case failed != "":
+			return errors.New(failed)
+		case ctx.Err() != nil:
+			return errors.Join(ctx.Err(), err)
+		case err == nil:
+			failures = 0
+		default: // connections to a database that was killed fail once
+			failures++
+		}
+	}
+	_, _, err := s.progress(ctx)
+	return errors.Join(errors.New("the database does not respond"), err)
+}
+
+func (s *supervisor) enqueueSecond(ctx context.Context) error {
+	for name := range s.fleet.workspaces {
+		if _, err := s.river.Insert(ctx, copyArgs{Workspace: name, Night: secondNight}, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// secondNight is a name that no date has.
+const secondNight = "second"
+
+// progress counts the launches and syncs that are not done, and tells of a job that needs a person.
+func (s *supervisor) progress(ctx context.Context) (open int, failed string, err error) {
+	err = s.fleet.pool.QueryRow(ctx, `SELECT
+		(SELECT count(*) FROM fleet.launch WHERE step <> $1) +
+		(SELECT count(*) FROM river_job WHERE kind = 'copy' AND state <> 'completed') +
+		greatest(0, $2 - (SELECT count(*) FROM river_job WHERE kind = 'copy')),
+		coalesce((SELECT kind || ' ' || args::text || ': ' || coalesce(errors[1]->>'error', '')
+			FROM river_job WHERE state = 'discarded' OR state = 'cancelled' AND finalized_at < now() - interval '30 seconds' LIMIT 1), '')`, stepDone, s.workspaces).Scan(&open, &failed)
+	return open, strings.TrimSpace(failed), err
+}

@@ -1,0 +1,100 @@
+// Command secondperson lets a job send only what a second person has agreed to: the job holds the client, but not the key that signs a
+// yes. A yes is for one review and for a time, and is used up by one approval. It runs on a sandbox in this process.
+package main
+
+import (
+	"context"
+	"crypto/ed25519"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// yes is what the second person signs: the digest of what they have seen, and until when it may be sent.
+type yes struct {
+	Digest, Who string
+	Until       time.Time
+	Signature   []byte
+}
+
+func (y yes) text() []byte {
+	return fmt.Appendf(nil, "send once\n%s\n%q\n%d", y.Digest, y.Who, y.Until.Unix())
+}
+
+// sign runs where the private key is. It makes its own review, because that of the job may show something else.
+func sign(ctx context.Context, client *prospectkit.Client, campaignID string, key ed25519.PrivateKey, agrees func(string) bool, file string) error {
+	review, err := client.Campaigns.Review(ctx, campaignID)
+	if err != nil || !agrees(review.String()) {
+		return errors.Join(errors.New("not signed"), err)
+	}
+	y := yes{Digest: review.Digest(), Who: "grace", Until: time.Now().Add(time.Hour)}
+	y.Signature = ed25519.Sign(key, y.text())
+	text, err := json.Marshal(y)
+	return errors.Join(err, os.WriteFile(file, text, 0o600))
+}
+
+// gate refuses each call that sends messages or writes into a CRM, unless the file has a yes to exactly that.
+func gate(public ed25519.PublicKey, file string) prospectkit.Gate {
+	return func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+		if !in.Sends {
+			return nil
+		}
+		var y yes
+		text, _ := os.ReadFile(file)
+		switch {
+		case json.Unmarshal(text, &y) != nil, in.Digest == "" || y.Digest != in.Digest || !ed25519.Verify(public, y.text(), y.Signature):
+			return fmt.Errorf("nobody has signed this %s", o.Name)
+		case !time.Now().Before(y.Until):
+			return fmt.Errorf("the yes of %s has expired", y.Who)
+		}
+		return nil
+	}
+}
+
+// send is the job. It can prepare everything, and send nothing without a yes.
+func send(ctx context.Context, client *prospectkit.Client, campaignID string) error {
+	review, err := client.Campaigns.Review(ctx, campaignID)
+	if err != nil {
+		return err
+	}
+	_, err = client.Campaigns.ApproveReviewed(ctx, campaignID, review.Digest())
+	return err // RuleApproved if an earlier start has done it
+}
+
+func demo(ctx context.Context, file string, out io.Writer) error {
+	public, key, _ := ed25519.GenerateKey(nil) // the key stays with the second person
+	sb, campaignID := sandbox.New(nil), ""
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.ConnectAccount("email")
+		campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin"})))
+	})
+	person, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		return err
+	}
+	job, err := person.With(prospectkit.WithJournal(new(journal.MemoryJournal)), prospectkit.WithGate(gate(public, file)))
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(out, "Without a yes:", send(ctx, job, campaignID))
+	agrees := func(text string) bool {
+		_, err := fmt.Fprintf(out, "\n%s\n\nSigned by grace.\n", text)
+		return err == nil
+	}
+	return errors.Join(sign(ctx, person, campaignID, key, agrees, file), send(ctx, job, campaignID))
+}
+
+func main() {
+	if err := demo(context.Background(), "yes.json", os.Stdout); err != nil {
+		log.Fatal(err)
+	}
+}

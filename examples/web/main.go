@@ -1,0 +1,92 @@
+// Command web serves lists to the users of a web application: each request ends within two seconds, and each error becomes the status that
+// lets proxies and browsers do the right thing. It runs on a sandbox in this process until it is interrupted:
+//
+//	curl -X POST 'http://127.0.0.1:8080/lists?name=Berlin'
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"net"
+	"net/http"
+	"os/signal"
+	"strconv"
+	"syscall"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+func main() {
+	addr := flag.String("addr", "127.0.0.1:8080", "the `address` to listen on")
+	flag.Parse()
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := serve(ctx, *addr)
+	stop()
+	if err != nil {
+		log.Fatal(err)
+	}
+}
+
+func serve(ctx context.Context, addr string) error {
+	sb := sandbox.New(nil)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithMaxWait(deadline))
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: handler(client), ReadHeaderTimeout: time.Second}
+	end := context.AfterFunc(ctx, func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }) // when no request is left
+	defer end()
+	log.Println("listening on", listener.Addr())
+	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
+}
+
+const deadline = 2 * time.Second
+
+func handler(client *prospectkit.Client) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /lists", func(w http.ResponseWriter, r *http.Request) {
+		// A browser that goes away does not cut a write in the middle: what happened would then be unknown.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), deadline)
+		defer cancel()
+		ensured, err := client.Lists.Ensure(ctx, prospectkit.NewList{Name: r.FormValue("name")}) // a second click finds the list
+		if err != nil {
+			fail(w, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]string{"id": ensured.List.ID, "name": ensured.List.Name})
+	})
+	return mux
+}
+
+// fail maps an error to a status. Proxies repeat a request after 502 to 504, so these are for what was not applied.
+func fail(w http.ResponseWriter, err error) {
+	status, is := http.StatusBadGateway, func(class error) bool { return errors.Is(err, class) }
+	switch advice := prospectkit.AdviceOf(err); {
+	case prospectkit.OutcomeOf(err) != prospectkit.OutcomeNotApplied, is(prospectkit.ErrUnauthorized), is(prospectkit.ErrForbidden):
+		status = http.StatusInternalServerError // it may have happened, or your key is at fault
+	case is(prospectkit.ErrRateLimited):
+		status = http.StatusServiceUnavailable
+		w.Header().Set("Retry-After", strconv.Itoa(int(advice.After.Seconds())+1))
+	case is(prospectkit.ErrConflict):
+		status = http.StatusConflict
+	case is(prospectkit.ErrInvalid):
+		status = http.StatusUnprocessableEntity
+	case is(context.DeadlineExceeded):
+		status = http.StatusGatewayTimeout
+	}
+	http.Error(w, fmt.Sprint(prospectkit.CodeOf(err)), status)
+}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests/docruns"
+	"example.com/prospectkit/sandbox"
+)
+
+func post(ctx context.Context, client *prospectkit.Client, name string) *httptest.ResponseRecorder {
+	w := httptest.NewRecorder()
+	handler(client).ServeHTTP(w, httptest.NewRequestWithContext(ctx, http.MethodPost, "/lists?name="+name, http.NoBody))
+	return w
+}
+
+func dial(t *testing.T, sb *sandbox.Sandbox) *prospectkit.Client {
+	t.Helper()
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithMaxWait(deadline))
+	require.NoError(t, err)
+	return client
+}
+
+// Whatever fails, and however often a user clicks, there is one list; and no status after which a proxy repeats the request stands for what
+// may have happened.
+func TestEveryFailure(t *testing.T) {
+	program := func(run *sandbox.Run) error {
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithMaxWait(deadline))
+		require.NoError(run, err)
+		began, before := time.Now(), len(run.Lists())
+		w := post(run.Context(), client, "Berlin")
+		require.LessOrEqual(run, time.Since(began), deadline+200*time.Millisecond)
+		if w.Code >= 502 {
+			require.Len(run, run.Lists(), before, "status %d", w.Code)
+		}
+		if w.Code != http.StatusOK {
+			return fmt.Errorf("status %d: %s", w.Code, w.Body)
+		}
+		return nil
+	}
+	sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
+		if n := len(run.Lists()); n > 1 || n == 0 && run.Err() == nil {
+			return fmt.Errorf("%d lists: %w", n, run.Err())
+		}
+		return nil
+	})
+	docruns.Example(t, program)
+}
+
+func TestStatuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		faults []sandbox.FaultOption
+		wanted int
+	}{
+		"done":           {nil, 200},
+		"our key":        {[]sandbox.FaultOption{sandbox.Status(401, "UNAUTHORIZED")}, 500},
+		"the limit":      {[]sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30)}, 503},
+		"the input":      {[]sandbox.FaultOption{sandbox.Status(422, "VALIDATION_FAILED")}, 422},
+		"never sent":     {[]sandbox.FaultOption{sandbox.Refuse()}, 502},
+		"no answer":      {[]sandbox.FaultOption{sandbox.Latency(time.Minute)}, 500},
+		"the page, lost": {[]sandbox.FaultOption{sandbox.DropAfter()}, 500},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := sandbox.New(t)
+				if c.faults != nil {
+					sb.Fail("lists.create", append(c.faults, sandbox.Always())...)
+					sb.Fail("lists.list", sandbox.Always(), sandbox.Status(500, "UNEXPECTED_ERROR"))
+				}
+				began := time.Now()
+				w := post(t.Context(), dial(t, sb), "Berlin")
+				require.Equal(t, c.wanted, w.Code, "%s", w.Body)
+				require.LessOrEqual(t, time.Since(began), deadline+200*time.Millisecond)
+				require.Equal(t, c.wanted == 503, w.Header().Get("Retry-After") != "")
+				sb.Clear()
+			})
+		})
+	}
+}
+
+// A browser that goes away leaves no write that nobody knows about.
+func TestAGoneBrowserCutsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Fail("lists.create", sandbox.Latency(time.Second), sandbox.Nth(1))
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		require.Equal(t, http.StatusOK, post(ctx, dial(t, sb), "Berlin").Code)
+	})
+}
+
+// An interrupt ends the server when no request is left.
+func TestServe(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan error)
+	go func() { done <- serve(ctx, "127.0.0.1:0") }()
+	stop()
+	require.NoError(t, <-done)
+	require.Error(t, serve(t.Context(), "127.0.0.1:99999"))
+}

@@ -1,0 +1,205 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/retrydata"
+)
+
+// A task is a part of an operation that is still missing.
+type task struct {
+	op     string
+	where  string
+	what   string
+	before bool // the golden files need it
+}
+
+func (t task) String() string { return fmt.Sprintf("%s: %s: %s", t.op, t.where, t.what) }
+
+// missing lists what the rows of the table lack, in the order in which a person writes it.
+func missing(source string) ([]task, error) {
+	vars, err := variables(source)
+	if err != nil {
+		return nil, err
+	}
+	reached, err := calls(source)
+	if err != nil {
+		return nil, err
+	}
+	looks, err := keyed(source, "look")
+	if err != nil {
+		return nil, err
+	}
+	served, err := keyed(filepath.Join(source, "sandbox"), "endpoint")
+	if err != nil {
+		return nil, err
+	}
+	text := func(elements ...string) string {
+		content, readErr := os.ReadFile(filepath.Join(append([]string{source}, elements...)...))
+		err = cmp.Or(err, readErr)
+		return string(content)
+	}
+	made, rows := text("internal", "tests", "calls.go"), text("testdata", "conformance.md")
+	asks := text("cmd", "prospectkit", "internal", "firstcontact", "asks.go")
+	if err != nil {
+		return nil, err
+	}
+	var list []task
+	for _, o := range op.All() {
+		need := func(ok bool, where, what string, before bool) {
+			if !ok {
+				list = append(list, task{o.Name, where, what, before})
+			}
+		}
+		name := "op." + vars[o.Name]
+		need(reached[o.Route()] != nil, fileOf(reached, o), fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
+		need(!o.Resolves || looks[name], fileOf(reached, o), "the function look... that shows its effect, in the method's args and in looks", false)
+		need(served[name], "sandbox, the file of its surface", "its handler, under "+name+", and a sentence for each assumption", true)
+		need(strings.Contains(made, fmt.Sprintf("%q: func(", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
+		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row that speaks of it, and names its own test", false)
+		asked := strings.Contains(asks, "op: "+name+",") && strings.Contains(asks, "{"+name+",") || strings.Contains(asks, "\n\t\t"+name+",")
+		need(!o.FreeRead() || asked, "cmd/prospectkit/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)
+	}
+	return list, nil
+}
+
+// fileOf is the file of the methods of the family of an operation.
+func fileOf(reached map[string][]string, o *op.Op) string {
+	family, _, _ := strings.Cut(o.Name, ".")
+	for _, other := range op.All() {
+		if links := reached[other.Route()]; strings.HasPrefix(other.Name, family+".") && len(links) > 0 {
+			_, file, _ := strings.Cut(links[0], "(../")
+			return strings.TrimSuffix(file, ")")
+		}
+	}
+	return "the file of its service"
+}
+
+// variables are the names of the rows in the table, by the operation.
+func variables(source string) (map[string]string, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(source, "internal", "op", "table.go"), nil, 0)
+	if err != nil {
+		return nil, err
+	}
+	names := make(map[string]string)
+	for n := range ast.Preorder(file) {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			continue
+		}
+		for n := range ast.Preorder(spec.Values[0]) {
+			if kv, ok := n.(*ast.KeyValueExpr); ok && isIdent(kv.Key, "Name") {
+				if text, ok := kv.Value.(*ast.BasicLit); ok {
+					names[strings.Trim(text.Value, `"`)] = spec.Names[0].Name
+				}
+			}
+		}
+	}
+	return names, nil
+}
+
+// keyed are the keys of maps from operations to values of a type, in the files of a directory.
+func keyed(dir, value string) (map[string]bool, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	keys := make(map[string]bool)
+	for _, path := range paths {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return nil, err
+		}
+		for n := range ast.Preorder(file) {
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok {
+				continue
+			}
+			if m, ok := literal.Type.(*ast.MapType); !ok || !isIdent(m.Value, value) {
+				continue
+			}
+			for _, e := range literal.Elts {
+				if kv, ok := e.(*ast.KeyValueExpr); ok {
+					if key, ok := kv.Key.(*ast.SelectorExpr); ok && isIdent(key.X, "op") {
+						keys["op."+key.Sel.Name] = true
+					}
+				}
+			}
+		}
+	}
+	return keys, nil
+}
+
+func isIdent(e ast.Expr, name string) bool {
+	ident, ok := e.(*ast.Ident)
+	return ok && ident.Name == name
+}
+
+// golden are the tests that write the files of operations, and whether a file lacks one. What else changes such a file, a test notices.
+var golden = []struct {
+	place, test string
+	lacks       func(source string, o *op.Op) bool
+}{
+	{".", "^TestRetryData$", func(source string, o *op.Op) bool {
+		f, err := retrydata.Load(filepath.Join(source, "testdata", "retry.json"))
+		kind := map[op.Class]string{op.Read: retrydata.Read, op.PaidRead: retrydata.Paid}[o.Class]
+		return err != nil || !slices.Contains(f.Operations, retrydata.Operation{Name: o.Name, Kind: cmp.Or(kind, retrydata.Write)})
+	}},
+	{"./internal/tests", "^TestExchanges$", func(source string, o *op.Op) bool {
+		_, err := os.Stat(filepath.Join(source, "testdata", "http", o.Name, "sandbox.http"))
+		return err != nil
+	}},
+}
+
+// writeGolden writes the files that lack an operation.
+func writeGolden(out io.Writer, source string) (failed []string) {
+	for _, g := range golden {
+		if !slices.ContainsFunc(op.All(), func(o *op.Op) bool { return g.lacks(source, o) }) {
+			continue
+		}
+		args := []string{"test", g.place, "-run", g.test, "-update"}
+		command := "go " + strings.Join(args, " ")
+		fmt.Fprintln(out, command)
+		cmd := exec.Command("go", args...)
+		cmd.Dir = source
+		if text, err := cmd.CombinedOutput(); err != nil {
+			failed = append(failed, command+" fails:\n"+string(text[:min(len(text), 4000)]))
+		}
+	}
+	return failed
+}
+
+// report writes everything that the table lacks, as a list of what to do next.
+func report(out io.Writer, source string) error {
+	list, err := missing(source)
+	if err != nil {
+		return err
+	}
+	var todo []string
+	for _, t := range list {
+		todo = append(todo, t.String())
+	}
+	if slices.ContainsFunc(list, func(t task) bool { return t.before }) {
+		todo = append(todo, "then: go generate . writes the golden files, too")
+	} else {
+		todo = append(todo, writeGolden(out, source)...)
+	}
+	if len(todo) > 0 {
+		_, err = fmt.Fprintf(out, "To do next, in this order (CONTRIBUTING.md, \"Adding an operation\"):\n  %s\n", strings.Join(todo, "\n  "))
+	}
+	return err
+}

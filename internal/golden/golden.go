@@ -1,0 +1,113 @@
+// Package golden compares texts with files. A test that fails says in lines what differs, and which command writes the file.
+package golden
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Update is the flag -update, which writes the files of the tests that run.
+var Update = flag.Bool("update", false, "write the golden files")
+
+// Equal demands that a file holds a text. With -update it writes the file first.
+func Equal(t testing.TB, path, text string) {
+	t.Helper()
+	if *Update {
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	content, err := os.ReadFile(path)
+	file := strings.ReplaceAll(string(content), "\r\n", "\n") // as git may check it out
+	switch {
+	case os.IsNotExist(err):
+		t.Fatalf("%s does not exist.\n%s", path, Command(t))
+	case err != nil:
+		t.Fatal(err)
+	case file != text:
+		t.Fatalf("%s is not what the test made (-: the file, +: the test).\n%s\n%s", path, Command(t), difference(file, text))
+	}
+}
+
+// Command says how to write the files of a test.
+func Command(t testing.TB) string {
+	test, _, _ := strings.Cut(t.Name(), "/")
+	return fmt.Sprintf("If that is meant: go test %s -run '^%s$' -update", place(), test)
+}
+
+// place is the package that is tested, as the go command names it in the root of its module.
+func place() string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "."
+	}
+	for root := dir; root != filepath.Dir(root); root = filepath.Dir(root) {
+		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
+			below, _ := filepath.Rel(root, dir)
+			return strings.TrimSuffix("./"+filepath.ToSlash(below), "/.")
+		}
+	}
+	return "."
+}
+
+const (
+	mostLines = 20  // of each side
+	longest   = 200 // of a line, in bytes
+)
+
+// difference shows the lines between what two texts have in common at their begin and at their end.
+func difference(file, text string) string {
+	before, after := strings.Split(file, "\n"), strings.Split(text, "\n")
+	first := 0
+	for first < min(len(before), len(after)) && before[first] == after[first] {
+		first++
+	}
+	before, after = before[first:], after[first:]
+	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
+		before, after = before[:len(before)-1], after[:len(after)-1]
+	}
+	same := 0 // of the first line on both sides
+	if len(before) > 0 && len(after) > 0 {
+		for same < min(len(before[0]), len(after[0])) && before[0][same] == after[0][same] {
+			same++
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "from line %d on:\n", first+1)
+	for _, side := range []struct {
+		sign  string
+		lines []string
+	}{{"-", before}, {"+", after}} {
+		for i, line := range side.lines {
+			if i == mostLines {
+				fmt.Fprintf(&b, "%s ... %d more lines\n", side.sign, len(side.lines)-mostLines)
+				break
+			}
+			cut := 0
+			if i == 0 {
+				cut = max(0, same-longest/2)
+			}
+			fmt.Fprintf(&b, "%s %s\n", side.sign, part(line, cut))
+		}
+	}
+	return b.String()
+}
+
+// part is what is shown of a line, from a byte on.
+func part(line string, from int) string {
+	shown := strings.ToValidUTF8(line[from:min(len(line), from+longest)], "?")
+	if from > 0 {
+		shown = "..." + shown
+	}
+	if from+longest < len(line) {
+		shown += "..."
+	}
+	return shown
+}

@@ -1,0 +1,214 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/mod/semver"
+)
+
+// prepare writes the commit of a release. It works in a clone, verifies the result there, and only then commits it here.
+func prepare(root, path, version string) error {
+	dirty, err := git(root, "status", "--porcelain")
+	if err != nil {
+		return err
+	}
+	if dirty != "" {
+		return fmt.Errorf("the tree is dirty: commit or remove this first:\n%s", dirty)
+	}
+	if err := inOrder(root, version, ""); err != nil {
+		return err
+	}
+	top, err := git(root, "rev-parse", "--show-toplevel")
+	if err != nil {
+		return err
+	}
+	scratch, err := os.MkdirTemp("", "release")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(scratch) }()
+	clone := filepath.Join(scratch, "clone")
+	if _, err := git(scratch, "clone", "--quiet", top, clone); err != nil {
+		return err
+	}
+	if err := write(clone, path, version); err != nil {
+		return err
+	}
+	if _, err := git(clone, "tag", version); err != nil {
+		return err
+	}
+	if _, err := verify(clone, version, filepath.Join(scratch, "dist")); err != nil {
+		return err
+	}
+	return take(root, clone, "Release "+version)
+}
+
+// write makes a clone what the tag of the version will hold, and commits it.
+func write(clone, path, version string) error {
+	if path != "" {
+		if err := rename(clone, path); err != nil {
+			return err
+		}
+	}
+	modules, err := findModules(clone)
+	if err != nil {
+		return err
+	}
+	if err := checkPath(modules[0].path(), version); err != nil {
+		return err
+	}
+	if err := cut(filepath.Join(clone, "CHANGELOG.md"), version, time.Now()); err != nil {
+		return err
+	}
+	if err := dropProvisional(clone); err != nil {
+		return err
+	}
+	accept := exec.Command("go", "tool", "-modfile=tools/go.mod", "apidiff", "-m", "-w", "tools/api/prospectkit.export", modules[0].path())
+	accept.Dir, accept.Env = clone, append(os.Environ(), "GOWORK=off")
+	if out, err := accept.CombinedOutput(); err != nil {
+		return fmt.Errorf("apidiff: %w: %s", err, out)
+	}
+	if err := requireReleased(modules, version); err != nil {
+		return err
+	}
+	// The checksum of the root is that of its files in this commit. The go.sum files are in no zip of the root.
+	if err := commit(clone); err != nil {
+		return err
+	}
+	if err := writeSums(clone, modules, version); err != nil {
+		return err
+	}
+	return commit(clone, "--amend")
+}
+
+// commit is a draft in a clone. The commit that stays has the author, the hooks and the signature of the owner.
+func commit(clone string, args ...string) error {
+	if _, err := git(clone, "add", "--all"); err != nil {
+		return err
+	}
+	_, err := git(clone, append([]string{
+		"-c", "user.name=release", "-c", "user.email=release@invalid", "-c", "commit.gpgSign=false", "commit", "--quiet", "--no-verify", "--message=draft",
+	}, args...)...)
+	return err
+}
+
+// take commits here what was written in the clone, or leaves the tree as it was.
+func take(root, clone, message string) error {
+	if _, err := git(root, "fetch", "--quiet", "--no-tags", clone, "HEAD"); err != nil {
+		return err
+	}
+	_, err := git(root, "cherry-pick", "--no-commit", "FETCH_HEAD")
+	if err == nil {
+		_, err = git(root, "commit", "--quiet", "--message="+message)
+	}
+	if err != nil {
+		_, undo := git(root, "reset", "--quiet", "--hard", "HEAD")
+		return errors.Join(err, undo)
+	}
+	return nil
+}
+
+// inOrder demands that a version is the next patch, minor or major version after the tags before it. The checksum database keeps
+// every version for ever, a typing error too. The tag itself does not count.
+func inOrder(root, version, itself string) error {
+	if semver.Canonical(version) != version || semver.Prerelease(version) != "" {
+		return fmt.Errorf("%q is not a version like v1.2.3", version)
+	}
+	merged, err := git(root, "tag", "--merged", "HEAD", "--list", "v*")
+	if err != nil {
+		return err
+	}
+	newest := "v0.0.0"
+	for tag := range strings.FieldsSeq(merged) {
+		if semver.IsValid(tag) && tag != itself && semver.Compare(tag, newest) > 0 {
+			newest = tag
+		}
+	}
+	var major, minor, patch int
+	if _, err := fmt.Sscanf(newest, "v%d.%d.%d", &major, &minor, &patch); err != nil {
+		return fmt.Errorf("the tag %s: %w", newest, err)
+	}
+	next := []string{
+		fmt.Sprintf("v%d.%d.%d", major, minor, patch+1), fmt.Sprintf("v%d.%d.0", major, minor+1), fmt.Sprintf("v%d.0.0", major+1),
+	}
+	if slices.Contains(next, version) {
+		return nil
+	}
+	return fmt.Errorf("%s is out of order: after %s comes one of %s", version, newest, strings.Join(next, ", "))
+}
+
+const unreleased = "\n## [Unreleased]\n"
+
+// cut moves what is unreleased in the changelog under the version and a date.
+func cut(file, version string, date time.Time) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, after, found := strings.Cut(string(text), unreleased)
+	if !found {
+		return errors.New("the changelog has no chapter [Unreleased]")
+	}
+	heading := fmt.Sprintf("\n## [%s] - %s\n", strings.TrimPrefix(version, "v"), date.Format(time.DateOnly))
+	released := before + unreleased + heading + after
+	if _, err := notes(released, version); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(released), 0o644)
+}
+
+// notes returns what the changelog says about a version.
+func notes(changelog, version string) (string, error) {
+	heading := regexp.MustCompile(`(?m)^## \[` + regexp.QuoteMeta(strings.TrimPrefix(version, "v")) + `\] - \d{4}-\d\d-\d\d\n`)
+	at := heading.FindStringIndex(changelog)
+	if at == nil {
+		return "", fmt.Errorf("the changelog has no chapter [%s]", strings.TrimPrefix(version, "v"))
+	}
+	text, _, _ := strings.Cut(changelog[at[1]:], "\n## ")
+	if !strings.Contains("\n"+text, "\n- ") {
+		return "", errors.New("the changelog has no note about this version")
+	}
+	return strings.TrimSpace(text) + "\n", nil
+}
+
+// provisional is what a Markdown file says about the time before the first release.
+var provisional = regexp.MustCompile(`(?s)<!-- before the first release -->\n.*?<!-- end -->\n\n?`)
+
+func dropProvisional(clone string) error {
+	names, err := git(clone, "ls-files", "*.md")
+	if err != nil {
+		return err
+	}
+	for name := range strings.FieldsSeq(names) {
+		file := filepath.Join(clone, filepath.FromSlash(name))
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(file, provisional.ReplaceAll(text, nil), 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// git runs git in a directory and returns what it prints, without the last newline.
+func git(dir string, args ...string) (string, error) {
+	cmd := exec.Command("git", args...)
+	cmd.Dir = dir
+	var errText strings.Builder
+	cmd.Stderr = &errText
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errText.String()))
+	}
+	return strings.TrimSuffix(string(out), "\n"), nil
+}
