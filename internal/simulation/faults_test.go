@@ -45,7 +45,6 @@ var requestFaults = []struct {
 	{"sparse 500", 0.01, []sandbox.FaultOption{sandbox.Status(500, "")}},
 	{"500 of a gateway", 0.01, []sandbox.FaultOption{sandbox.HTML(502)}},
 	{"520 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(520)}},
-	{"520 of a gateway, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(520), sandbox.Applied()}},
 	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
 	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
 	{"500, applied", 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
