@@ -19,17 +19,7 @@ import (
 // childPath names the journal that a child process opens. It is empty in the parent.
 const childPath = "JOURNAL_TEST_PATH"
 
-// OrdersVar makes this test binary the program of TestFile_Killed, which Program runs.
-const OrdersVar = "JOURNAL_KILL_ORDERS"
-
-// Program returns why it ended before it was killed.
-var Program func(orders string) error
-
 func TestMain(m *testing.M) {
-	if orders := os.Getenv(OrdersVar); orders != "" {
-		fmt.Fprintln(os.Stderr, Program(orders))
-		os.Exit(1)
-	}
 	if path := os.Getenv(childPath); path != "" {
 		j, err := File(path)
 		if err == nil {

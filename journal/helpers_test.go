@@ -19,13 +19,10 @@ type disk struct {
 	durable map[string]*inode // as a crash leaves them at least
 	changes []change          // of names, not durable, in order
 	locks   map[string]bool
-	off     bool // after a crash
 
 	calls []string // the operations so far
 	fault func(call int, operation string) fault
 	gate  func() // called at the start of each fsync of a file
-
-	noSync, noSyncDir bool // the operation says that it works, and does nothing
 }
 
 type change map[string]*inode // nil: the name is gone
@@ -41,20 +38,21 @@ type inode struct {
 type fault int
 
 const (
-	works   fault = iota
-	fails         // nothing happens, except that a failed fsync leaves nothing to write
-	half          // half of a write happens, then it fails
-	lies          // it happens, and fails
-	before        // the machine stops before it
-	halfway       // the machine stops in the middle of a write
-	after         // the machine stops after it
+	works fault = iota
+	fails       // nothing happens, except that a failed fsync leaves nothing to write
+	half        // half of a write happens, then it fails
 )
 
-var (
-	errOff    = errors.New("the machine is off")
-	errFull   = errors.New("the disk is full")
-	errDevice = errors.New("the device is broken")
-)
+var errFull = errors.New("the disk is full")
+
+var began = time.Date(2026, 11, 22, 9, 0, 0, 0, time.UTC)
+
+func ticket(id string, attempt int) Ticket {
+	return Ticket{
+		Version: Version, ID: id, Op: "lists.create", Lookup: Lookup{Name: "list " + id}, Service: "https://service.test/api/v1",
+		FirstSent: began, LastSent: began.Add(time.Duration(attempt) * time.Second),
+	}
+}
 
 func newDisk() *disk {
 	return &disk{names: map[string]*inode{}, durable: map[string]*inode{}, locks: map[string]bool{}}
@@ -64,9 +62,6 @@ func newDisk() *disk {
 func (d *disk) do(operation string, whole, part, failed func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.off {
-		return errOff
-	}
 	d.calls = append(d.calls, operation)
 	f := works
 	if d.fault != nil {
@@ -78,26 +73,16 @@ func (d *disk) do(operation string, whole, part, failed func()) error {
 		}
 	}
 	switch f {
-	case works:
-		run(whole)
-		return nil
 	case fails:
 		run(failed)
 		return errFull
 	case half:
 		run(part)
 		return errFull
-	case lies:
-		run(whole)
-		return errDevice
-	case halfway:
-		run(part)
-	case after:
-		run(whole)
-	case before:
+	case works:
 	}
-	d.off = true
-	return errOff
+	run(whole)
+	return nil
 }
 
 func (d *disk) Lock(name string) (f file, err error) {
@@ -194,9 +179,6 @@ func (d *disk) Remove(name string) error {
 
 func (d *disk) SyncDir(string) error {
 	return d.do("sync directory", func() {
-		if d.noSyncDir {
-			return
-		}
 		for _, c := range d.changes {
 			c.apply(d.durable)
 		}
@@ -246,10 +228,8 @@ func (h *handle) Sync() error {
 		h.on.gate()
 	}
 	return h.on.do("sync", func() {
-		if !h.on.noSync {
-			h.inode.disk = h.inode.after(len(h.inode.data), func(int) bool { return true })
-			clear(h.inode.dirty)
-		}
+		h.inode.disk = h.inode.after(len(h.inode.data), func(int) bool { return true })
+		clear(h.inode.dirty)
 	}, nil, func() { clear(h.inode.dirty) })
 }
 

@@ -50,7 +50,7 @@ type course struct {
 
 // try runs the program with the failures of a plan.
 func (s *sweep) try(plan []sim.Key) *course {
-	w := &sim.World{Seed: seed, Plan: sim.Chosen{Keys: plan, Possible: s.possible}, Most: mostRequests, Longest: longestStart, Unpaced: true}
+	w := &sim.World{Seed: seed, Plan: sim.Chosen{Keys: plan, Possible: s.possible}, Most: mostRequests, Longest: longestStart}
 	c := &course{sweep: s, world: w, plan: plan, retries: s.retries, saved: map[string]string{}}
 	switch problem := sim.Bubble(c.run); {
 	case problem == nil || c.broken() || slices.ContainsFunc(c.world.Taken(), (*sim.Turn).Kills): // what waits for the dead waits forever

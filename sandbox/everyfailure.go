@@ -190,9 +190,9 @@ func RestartAfter(d time.Duration) SweepOption { return sweepOption(func(s *swee
 // the program starts again with what it has saved. Go variables outside of the program are not reset: see [Setup].
 //
 // Each run happens in a bubble of testing/synctest, in virtual time, so EveryFailure must not be called inside one. Waits take no time. Use
-// [Run.Context]: the context of the test does not belong to the bubble. A request is sent when every other goroutine waits, one after the other. So a
-// program hangs, as it does in any bubble, if a goroutine waits for a mutex whose holder sends a request. A program that has not ended after 31 days, or after
-// 10,000 requests, breaks the run.
+// [Run.Context]: the context of the test does not belong to the bubble. A request is sent when
+// every other goroutine waits, one after the other. So a program hangs, as it does in any bubble, if a goroutine waits for a mutex whose
+// holder sends a request. A program that has not ended after 31 days, or after 10,000 requests, breaks the run.
 //
 // Each run has one failure; see [Twice]. The test also fails if the run without a failure breaks the invariant or returns an
 // error, if it sends no request, or if a planned failure does not happen, because the program is not the same in each run. A summary is logged

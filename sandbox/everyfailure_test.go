@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -441,24 +440,4 @@ func TestEveryFailure_DrawsAreTheSame(t *testing.T) {
 		}
 		return nil
 	}, func(*sandbox.Run) error { return nil })
-}
-
-// A goroutine that waits for a mutex does not wait for testing/synctest: nothing may wait for it to do so.
-func TestEveryFailureWithAMutexAroundARequest(t *testing.T) {
-	tried := sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		var mu sync.Mutex
-		var all sync.WaitGroup
-		for range 2 {
-			all.Go(func() {
-				mu.Lock()
-				defer mu.Unlock()
-				_, _ = send(run, "GET", "/business/me", "")
-			})
-		}
-		all.Wait()
-		return nil
-	}, holds)
-	if tried.Runs != 15 {
-		t.Error(tried)
-	}
 }

@@ -166,7 +166,7 @@ func (w *workspace) find(ctx context.Context) (*prospectkit.Campaign, error) {
 			return c, err
 		}
 	}
-	return nil, nil //nolint:nilnil // there is none
+	return nil, nil // there is none
 }
 
 // campaign makes the campaign, once. Names of campaigns may repeat, so it looks before it makes one, and makes no other one while an

@@ -31,7 +31,7 @@ func (c *crew) work(ctx context.Context, w workspace) error {
 		if c.at == stepYes {
 			c.at = stepApprove
 		}
-		w.job = "job " + string(c.at)
+		w.job = "job " + c.at
 		m := c.made
 		next, err := w.step(ctx, c.at, &m)
 		if err == nil {

@@ -78,7 +78,7 @@ func startDatabase(ctx context.Context) (*database, error) {
 
 func (d *database) command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	args = append([]string{"-D", filepath.Join(d.dir, "data")}, args...)
-	cmd := exec.CommandContext(ctx, filepath.Join(d.programs, program), args...) //nolint:gosec // G204: PostgreSQL's own
+	cmd := exec.CommandContext(ctx, filepath.Join(d.programs, program), args...)
 	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: d.account, Setpgid: true}, d.dir
 	return cmd
 }

@@ -12,29 +12,35 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+// small is a service with one workspace, and its database.
+func small(t *testing.T, name string) *supervisor {
+	t.Helper()
+	s := &supervisor{options: options{workspaces: 1, workers: 1, rows: 1}}
+	s.sb, s.clock = service(s.options, newArrivals())
+	s.sb.Clear()
+	api, err := s.sb.Listen(t.Context(), "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, api.Close()) })
+	s.database, err = startDatabase(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.database.remove()) })
+	s.fleet, err = newFleet(t.Context(), config{
+		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Workers: 1, PageSize: 10,
+		Tokens: map[string]string{name: s.sb.Workspace(name).Token()},
+	})
+	require.NoError(t, err)
+	t.Cleanup(s.fleet.pool.Close)
+	require.NoError(t, s.prepare(t.Context()))
+	return s
+}
+
 // The response to an approval is lost, and a teammate stops the campaign. The job is cancelled. A person looks, and says what they found with
 // the command of the package documentation. The job runs again, approves nothing a second time, and the campaign stays stopped.
 func TestSettle(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	s := &supervisor{options: options{workspaces: 1, workers: 1, rows: 1}}
-	s.sb, s.clock = service(s.options, newArrivals())
-	s.sb.Clear()
-	api, err := s.sb.Listen(ctx, "127.0.0.1:0")
-	require.NoError(t, err)
-	defer api.Close()
-	s.database, err = startDatabase(ctx)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, s.database.remove()) }()
 	const name = "customer-01"
-	s.fleet, err = newFleet(ctx, config{
-		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Workers: 1, PageSize: 10,
-		Tokens: map[string]string{name: s.sb.Workspace(name).Token()},
-	})
-	require.NoError(t, err)
-	defer s.fleet.pool.Close()
-	require.NoError(t, s.prepare(ctx))
-
+	s := small(t, name)
 	w := s.fleet.workspaces[name]
 	w.patience = time.Second
 	var m made

@@ -238,7 +238,7 @@ func (s *seat) start(ctx context.Context) (*exec.Cmd, error) {
 		return nil, err
 	}
 	defer log.Close()
-	cmd := exec.CommandContext(ctx, self) //nolint:gosec // G204: it is this program
+	cmd := exec.CommandContext(ctx, self)
 	cmd.Env = append(os.Environ(), workerVar+"=1", "PROSPECTKIT_FLEET="+string(text))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }

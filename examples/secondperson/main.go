@@ -49,7 +49,7 @@ func gate(public ed25519.PublicKey, file string) prospectkit.Gate {
 			return nil
 		}
 		var y yes
-		text, _ := os.ReadFile(file)
+		text, _ := os.ReadFile(file) //nolint:gosec // G304: the file that the operator names
 		switch {
 		case json.Unmarshal(text, &y) != nil, in.Digest == "" || y.Digest != in.Digest || !ed25519.Verify(public, y.text(), y.Signature):
 			return fmt.Errorf("nobody has signed this %s", o.Name)

@@ -9,9 +9,10 @@ import (
 	"flag"
 	"log"
 
+	_ "modernc.org/sqlite" // the driver
+
 	"example.com/prospectkit"
 	"example.com/prospectkit/changes"
-	_ "modernc.org/sqlite" // the driver
 )
 
 // A full sync numbers the rows that it has seen. During one, page is where it is; feed is where the changes begin after it.
@@ -68,11 +69,10 @@ func proceed(ctx context.Context, lists *prospectkit.ListsService, listID string
 			return err
 		}
 	}
-	held := changes.Holding(func(ctx context.Context) (n int, err error) {
+	for c, err := range lists.Changes(ctx, listID, feed, changes.Holding(func(ctx context.Context) (n int, err error) {
 		err = db.QueryRowContext(ctx, `SELECT count(*) FROM contact`).Scan(&n)
 		return n, err
-	})
-	for c, err := range lists.Changes(ctx, listID, feed, held) {
+	})) {
 		if err == nil {
 			err = store(ctx, db, []prospectkit.Row{*c.Row}, `UPDATE place SET feed = ?`, c.Checkpoint())
 		}

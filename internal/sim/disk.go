@@ -79,6 +79,17 @@ func (d *Disk) Durable(name string) []byte {
 	return nil
 }
 
+// Holds is what the process would read in a file, and whether that is there.
+func (d *Disk) Holds(name string) (text string, there bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.names[name]
+	if n == nil {
+		return "", false
+	}
+	return string(n.data), true
+}
+
 // restart leaves what a dead process leaves, or what a dead machine does.
 func (d *Disk) restart(random *rand.Rand) {
 	d.mu.Lock()

@@ -160,12 +160,7 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 		w.mu.Unlock()
 		return ErrKilled
 	}
-	if w.Unpaced {
-		w.take(t)
-		close(t.ready)
-	} else {
-		w.held = append(w.held, t)
-	}
+	w.held = append(w.held, t)
 	w.mu.Unlock()
 	w.wake()
 	select {

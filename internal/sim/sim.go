@@ -26,10 +26,6 @@ type World struct {
 	Keep  bool          // the lines of the trace, for Lines
 	Pace  time.Duration // at most, between two steps
 
-	// Unpaced takes each step as it comes, without Check and Pace, for programs of others: one may hold a mutex while it waits, which
-	// testing/synctest does not take for waiting.
-	Unpaced bool
-
 	// A run that exceeds one of these is broken; zero is no bound.
 	Most    int           // steps
 	Longest time.Duration // a start
@@ -97,9 +93,7 @@ func Bubble(f func()) (err error) {
 // drive lets one turn after the other be taken, each when everything else waits.
 func (w *World) drive() {
 	for {
-		if !w.Unpaced {
-			synctest.Wait()
-		}
+		synctest.Wait()
 		w.judge()
 		held, left := w.pending()
 		switch {
@@ -139,17 +133,12 @@ func (w *World) choose(random *rand.Rand) *Turn {
 	i := random.IntN(len(w.held))
 	t := w.held[i]
 	w.held = slices.Delete(w.held, i, i+1)
-	w.take(t)
-	return t
-}
-
-// take numbers a turn, and decides what goes wrong.
-func (w *World) take(t *Turn) {
 	t.start.steps++
 	t.Key = Key{Process: t.start.index, Step: t.start.steps}
 	t.Rand = w.draws(t.Process, t.Step)
 	t.Fault = w.Plan.At(t)
 	w.taken = append(w.taken, t)
+	return t
 }
 
 // draws is a source of its own for each step of each process.
@@ -215,7 +204,7 @@ func (w *World) Lines() []string { return w.lines }
 func (w *World) Taken() []*Turn {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.taken[:len(w.taken):len(w.taken)]
+	return slices.Clip(w.taken)
 }
 
 // Fired are those at which something went wrong.

@@ -153,8 +153,9 @@ type wire struct {
 
 // RoundTrip sends a request when it is its turn.
 func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	o := cmp.Or(opOf(r), w.laws.opOf(r))
+	w.laws.obeys(w.start, o, time.Now())
 	dead := w.start.Do(r.Context(), "request", r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
-		o := cmp.Or(opOf(r), w.laws.opOf(r))
 		w.laws.leaves(w.start, o, r)
 		w.service.Clear()
 		for _, f := range requestFaults {
@@ -187,6 +188,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		if err != nil {
 			return err.Error()
 		}
+		w.laws.refused(w.start, o, resp)
 		if t.Fault == slowBody {
 			resp.Body = trickle{resp.Body}
 		}

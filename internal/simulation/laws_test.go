@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
@@ -40,6 +42,7 @@ type laws struct {
 	removed   map[string]bool // rows, by them
 	appended  bool            // a row at the end, by them
 	reached   map[string]bool
+	paused    map[string]pause // by process start and surface
 	broken    error
 }
 
@@ -75,6 +78,7 @@ const (
 	noChangeMissed   = "a feed of changes misses none"
 	contextsEnd      = "nothing outlives its context"
 	noRefusal        = "nobody alone is refused for being too fast"
+	pausesHold       = "a 429 pauses its surface"
 	keyStays         = "no text holds the key"
 	journalOpens     = "a crash never damages the journal"
 )
@@ -193,6 +197,37 @@ func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
 	if !bytes.Contains(s.Disk.Durable("journal"), []byte(ticket)) {
 		l.breach(nothingForgotten, "%s %s leaves without a durable ticket", mark, o.Name)
 	}
+}
+
+// pause is what a 429 asked for.
+type pause struct{ told, until time.Time }
+
+// obeys: what wants to be sent after a process was told to wait has waited.
+func (l *laws) obeys(s *sim.Start, o *op.Op, wanted time.Time) {
+	l.Lock()
+	defer l.Unlock()
+	if p := l.paused[surfaceOf(s, o)]; l.limits && wanted.After(p.told) && wanted.Before(p.until) {
+		l.breach(pausesHold, "%s: wanted %v before its end", surfaceOf(s, o), p.until.Sub(wanted))
+	}
+}
+
+// refused notes a 429 that tells how long to wait.
+func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response) {
+	wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if resp.StatusCode != http.StatusTooManyRequests || err != nil {
+		return
+	}
+	l.Lock()
+	defer l.Unlock()
+	now := time.Now()
+	l.paused[surfaceOf(s, o)] = pause{now.Add(time.Second), now.Add(time.Duration(wait) * time.Second)} // it reads the response first
+}
+
+func surfaceOf(s *sim.Start, o *op.Op) string {
+	if o == nil {
+		return ""
+	}
+	return fmt.Sprint(s.Name, ".", s.Number, " ", o.Surface)
 }
 
 // opOf is the operation of a request with a mark.

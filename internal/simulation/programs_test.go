@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -57,6 +58,7 @@ type user struct {
 func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) error {
 	return func(s *sim.Start) error {
 		u := &user{Start: s, run: r, ctx: s.Context("main")}
+		r.recovers(s.Disk)
 		opened, err := filesystem.OpenJournal(s.Files(u.ctx), "journal")
 		if r.laws.opened(err); err != nil {
 			return err
@@ -85,6 +87,22 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 			return err
 		}
 		return u.audit(nil)
+	}
+}
+
+// recovers marks what a journal finds when it is opened.
+func (r *run) recovers(on *sim.Disk) {
+	text, there := on.Holds("journal")
+	note, _ := on.Holds("journal.lock")
+	_, left := on.Holds("journal.new")
+	for what, found := range map[string]bool{
+		"there is none": !there, "a copy is left": left, "no journal, and a copy": !there && left,
+		"the end is whole": there && strings.HasSuffix(text, "\n"), "the end is torn": there && !strings.HasSuffix(text, "\n"),
+		"there is no note of what is durable": there && note == "",
+	} {
+		if found {
+			r.laws.reach("recovery: %s", what)
+		}
 	}
 }
 
@@ -245,6 +263,11 @@ func callOf(name, mark string) tests.AnyCall {
 	discovery, watcher, monitor := tests.Discovery(), tests.Watcher(), tests.Monitor()
 	discovery.ListName, watcher.ListName, monitor.ListName = "D "+mark, "W "+mark, "M "+mark
 	own := map[string]tests.AnyCall{
+		"imports.create": func(ctx context.Context, c client, opts ...option) (any, error) {
+			text := "email\n" + mark + "@example.com\n"
+			open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
+			return c.Imports.Upload(ctx, prospectkit.Upload{Name: "people.csv", Size: int64(len(text)), Open: open}, opts...)
+		},
 		"lists.create": func(ctx context.Context, c client, opts ...option) (any, error) {
 			return c.Lists.Create(ctx, prospectkit.NewList{Name: "L " + mark}, opts...)
 		},

@@ -100,7 +100,7 @@ func (r *run) prepare() []*sim.Process {
 		}
 	}
 	r.service = sandbox.New(nil, opts...)
-	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, limits: true, first: r.service.Balance()}
+	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, paused: map[string]pause{}, limits: true, first: r.service.Balance()}
 	if random.IntN(4) > 0 {
 		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
 	}

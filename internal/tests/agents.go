@@ -1,6 +1,8 @@
 package tests
 
 import (
+	"strings"
+
 	"example.com/prospectkit"
 )
 
@@ -26,14 +28,11 @@ type DiscoveryOf = prospectkit.PersonDiscovery
 
 // Listed responds with agents, each given by kind, name and status.
 func Listed(agents ...[3]string) RoundTrip {
-	body := ""
+	all := make([]string, len(agents))
 	for i, a := range agents {
-		if i > 0 {
-			body += ","
-		}
-		body += `{"id":"` + AgentID + `","type":` + JSONText(a[0]) + `,"name":` + JSONText(a[1]) + `,"status":` + JSONText(a[2]) + `}`
+		all[i] = `{"id":"` + AgentID + `","type":` + JSONText(a[0]) + `,"name":` + JSONText(a[1]) + `,"status":` + JSONText(a[2]) + `}`
 	}
-	return Always(200, `{"agents":[`+body+`]}`)
+	return Always(200, `{"agents":[`+strings.Join(all, ",")+`]}`)
 }
 
 // OtherAgents responds with a listing without the agent that a test is about.

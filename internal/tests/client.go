@@ -76,7 +76,7 @@ func Exhaust[T any](seq func(func(*T, error) bool)) (err error) {
 // Everything is a search without filters.
 var Everything = prospectkit.SearchParams{}
 
-// What is read ahead is decoded ahead, too, by the caller's own code: its panic is the loop's.
+// Touchy panics when it is decoded. What is read ahead is decoded ahead, too, by the caller's own code: its panic is the loop's.
 type Touchy struct{ id string }
 
 // UnmarshalJSON panics at the seventh record.

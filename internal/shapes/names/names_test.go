@@ -44,14 +44,29 @@ func TestParse_ReadsWhatShapesWrites(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, map[string]string{"lists.rows": "GET /business/all-lists/{listId}/rows", "hubs.list": ""}, f.Routes)
 	for _, known := range [][3]string{
-		{"field", "data.extra"}, {"field", "data.other"}, {"field", "trace"}, {"value", "data.state", "asleep"}, {"value", "data.tags", "red"},
-		{"code", "NO_SUCH_LIST"}, {"header", "x-rate-hint"},
+		{"field", "data.extra"},
+		{"field", "data.other"},
+		{"field", "trace"},
+		{"value", "data.state", "asleep"},
+		{"value", "data.tags", "red"},
+		{"code", "NO_SUCH_LIST"},
+		{"header", "x-rate-hint"},
 	} {
 		require.True(t, f.Knows(known[0], known[1], known[2]), known)
 	}
 	for _, unknown := range [][3]string{
-		{"field", "data.known"}, {"field", "data.none"}, {"field", "data.extra.more"}, {"field", "extra"}, {"field", "data"}, {"value", "data.state", "gone"},
-		{"value", "data.state"}, {"value", "data.tags", "blue"}, {"code", "LIST_NOT_FOUND"}, {"code"}, {"header", "X-Limit"}, {"missing", "data.extra"},
+		{"field", "data.known"},
+		{"field", "data.none"},
+		{"field", "data.extra.more"},
+		{"field", "extra"},
+		{"field", "data"},
+		{"value", "data.state", "gone"},
+		{"value", "data.state"},
+		{"value", "data.tags", "blue"},
+		{"code", "LIST_NOT_FOUND"},
+		{"code"},
+		{"header", "X-Limit"},
+		{"missing", "data.extra"},
 	} {
 		require.False(t, f.Knows(unknown[0], unknown[1], unknown[2]), unknown)
 	}

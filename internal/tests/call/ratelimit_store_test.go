@@ -130,8 +130,8 @@ func TestStore_FailsAndRecovers(t *testing.T) {
 // Processes that do not reach the store for a moment and come back cost the fleet nothing: all that they sent meanwhile is known to be
 // theirs, and what the store let them send before is known to have ended.
 func TestStore_ProcessesAreAwayForAMoment(t *testing.T) {
-	for _, after := range []time.Duration{0, 20 * time.Millisecond, 100 * time.Millisecond, time.Second, 12 * time.Second} {
-		for _, latency := range []time.Duration{time.Millisecond, 20 * time.Millisecond, 200 * time.Millisecond} {
+	for _, after := range []time.Duration{20 * time.Millisecond, 100 * time.Millisecond, time.Second} {
+		for _, latency := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond} {
 			for _, away := range []int{1, 4, 8} {
 				synctest.Test(t, func(t *testing.T) { awayForAMoment(t, after, latency, away) })
 			}

@@ -1,6 +1,6 @@
 //go:build !js && !wasip1
 
-package journal_test
+package killed_test
 
 import (
 	"context"
@@ -105,7 +105,7 @@ func startSandbox(t *testing.T) (s server) {
 	t.Helper()
 	dir := t.TempDir()
 	command := filepath.Join(dir, "prospectkit.exe")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "../cmd/prospectkit").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "example.com/prospectkit/cmd/prospectkit").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	state, err := os.Create(filepath.Join(dir, "state.json"))
 	require.NoError(t, err)
@@ -147,7 +147,7 @@ func runAndKill(t *testing.T, o orders, after time.Duration) {
 	text, err := json.Marshal(o)
 	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), journal.OrdersVar+"="+string(text))
+	cmd.Env = append(os.Environ(), ordersVar+"="+string(text))
 	said, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	var stderr strings.Builder
@@ -160,7 +160,16 @@ func runAndKill(t *testing.T, o orders, after time.Duration) {
 	require.NoError(t, err, "%s", &stderr)
 }
 
-func init() { journal.Program = program }
+// ordersVar makes this test binary the program that TestFile_Killed kills.
+const ordersVar = "KILLED_ORDERS"
+
+func TestMain(m *testing.M) {
+	if orders := os.Getenv(ordersVar); orders != "" {
+		fmt.Fprintln(os.Stderr, program(orders))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
 
 // program writes from four goroutines until it is killed.
 func program(text string) error {
