@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -62,7 +63,7 @@ type body struct {
 	stall   time.Duration
 	slow    int
 	end     error
-	closed  bool
+	closed  atomic.Bool // a body may be closed while it is read
 }
 
 func (b *body) limit(n int64) {
@@ -73,7 +74,7 @@ func (b *body) limit(n int64) {
 
 // Read waits on the clock if the body is slow. A client that has given up gets the error of its context.
 func (b *body) Read(p []byte) (int, error) {
-	if b.closed {
+	if b.closed.Load() {
 		return 0, http.ErrBodyReadAfterClose
 	}
 	if err := b.ctx.Err(); err != nil {
@@ -113,7 +114,7 @@ func (b *body) take(p []byte) int {
 
 // Close ends the body.
 func (b *body) Close() error {
-	b.closed = true
+	b.closed.Store(true)
 	return nil
 }
 

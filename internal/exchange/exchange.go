@@ -2,6 +2,7 @@ package exchange
 
 import (
 	"context"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
@@ -34,6 +35,7 @@ type Exchange struct {
 
 	began   time.Time
 	arrived atomic.Pointer[http.Response]
+	body    io.Closer // of what has arrived: the caller may replace that in the response
 }
 
 // Do runs the exchange in this goroutine.
@@ -90,8 +92,8 @@ func (x *Exchange) interrupt() {
 	if x.Upload != nil {
 		closeAsync(x.Upload)
 	}
-	if resp := x.arrived.Load(); resp != nil { //nolint:bodyclose // closeAsync does
-		closeAsync(resp.Body)
+	if x.arrived.Load() != nil { //nolint:bodyclose // closeAsync does
+		closeAsync(x.body)
 	}
 }
 
@@ -128,6 +130,7 @@ func (x *Exchange) read() {
 		resp.Header.Del("Content-Length")
 	}
 	x.Body = borrow()
+	x.body = resp.Body
 	x.arrived.Store(resp)
 	switch size := resp.ContentLength; {
 	case resp.StatusCode < http.StatusOK: // the body is the connection itself, which no context ends

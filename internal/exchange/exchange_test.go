@@ -242,6 +242,27 @@ type readCloser struct {
 	io.Closer
 }
 
+// The body may end just when it is closed from outside. What the caller then does to the response is seen by nobody.
+func TestDoOrAbandon_EndsWhileItIsInterrupted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range 50 {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			body := readFunc(func([]byte) (int, error) {
+				<-ctx.Done()
+				time.Sleep(grace)
+				return 0, io.EOF
+			})
+			x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: 200, Body: io.NopCloser(body), ContentLength: -1}, nil
+			}))
+			r, abandoned := x.DoOrAbandon(ctx)
+			require.False(t, abandoned)
+			r.Response.Body = http.NoBody
+			cancel()
+		}
+	})
+}
+
 // A transport that heeds neither the context nor Close is abandoned. Of its response, what has arrived is known.
 func TestDoOrAbandon(t *testing.T) {
 	why := errors.New("the time is over")
