@@ -253,7 +253,7 @@ func TestDoOrAbandon_EndsWhileItIsInterrupted(t *testing.T) {
 				return 0, io.EOF
 			})
 			x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: 200, Body: io.NopCloser(body), ContentLength: -1}, nil
+				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(body), ContentLength: -1}, nil
 			}))
 			r, abandoned := x.DoOrAbandon(ctx)
 			require.False(t, abandoned)

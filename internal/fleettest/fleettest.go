@@ -127,7 +127,7 @@ func launch(t *testing.T, address, url, token string) func() []string {
 	require.NoError(t, err)
 	commands, logs := make([]*exec.Cmd, Processes), make([]bytes.Buffer, Processes)
 	for i := range commands {
-		commands[i] = exec.Command(os.Args[0]) //nolint:gosec // it is this test
+		commands[i] = exec.CommandContext(t.Context(), os.Args[0]) //nolint:gosec // it is this test
 		commands[i].Env = append(os.Environ(), fmt.Sprintf("%s=%s", jobEnv, text))
 		commands[i].Stderr = &logs[i]
 		require.NoError(t, commands[i].Start())

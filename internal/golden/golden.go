@@ -14,31 +14,31 @@ import (
 var Update = flag.Bool("update", false, "write the golden files")
 
 // Equal demands that a file holds a text. With -update it writes the file first.
-func Equal(t testing.TB, path, text string) {
-	t.Helper()
+func Equal(tb testing.TB, path, text string) {
+	tb.Helper()
 	if *Update {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
-	content, err := os.ReadFile(path)
+	content, err := os.ReadFile(path) //nolint:gosec // G304: the test names the file
 	file := strings.ReplaceAll(string(content), "\r\n", "\n") // as git may check it out
 	switch {
 	case os.IsNotExist(err):
-		t.Fatalf("%s does not exist.\n%s", path, Command(t))
+		tb.Fatalf("%s does not exist.\n%s", path, Command(tb))
 	case err != nil:
-		t.Fatal(err)
+		tb.Fatal(err)
 	case file != text:
-		t.Fatalf("%s is not what the test made (-: the file, +: the test).\n%s\n%s", path, Command(t), difference(file, text))
+		tb.Fatalf("%s is not what the test made (-: the file, +: the test).\n%s\n%s", path, Command(tb), difference(file, text))
 	}
 }
 
 // Command says how to write the files of a test.
-func Command(t testing.TB) string {
-	test, _, _ := strings.Cut(t.Name(), "/")
+func Command(tb testing.TB) string {
+	test, _, _ := strings.Cut(tb.Name(), "/")
 	return fmt.Sprintf("If that is meant: go test %s -run '^%s$' -update", place(), test)
 }
 

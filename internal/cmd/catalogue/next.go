@@ -174,7 +174,7 @@ func writeGolden(out io.Writer, source string) (failed []string) {
 		args := []string{"test", g.place, "-run", g.test, "-update"}
 		command := "go " + strings.Join(args, " ")
 		fmt.Fprintln(out, command)
-		cmd := exec.Command("go", args...)
+		cmd := exec.Command("go", args...) //nolint:gosec // G204: the arguments are of this file
 		cmd.Dir = source
 		if text, err := cmd.CombinedOutput(); err != nil {
 			failed = append(failed, command+" fails:\n"+string(text[:min(len(text), 4000)]))
