@@ -183,7 +183,7 @@ type config struct {
 }
 
 // setKeys keeps the keys in a closure, so that no dump of a client shows one. commonHeader puts the key
-// into the header of a request, send replaces it for each attempt if there is a token source, and
+// into the header of a request, prepareRequest replaces it for each attempt if there is a token source, and
 // secrets hides all of them in quotes of responses.
 func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
 

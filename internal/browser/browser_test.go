@@ -32,7 +32,7 @@ type command struct{ BaseURL, Token, ControlURL string }
 func start(t *testing.T, args ...string) *command {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "prospectkit")
-	build := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "example.com/prospectkit/cmd/prospectkit")
+	build := exec.CommandContext(t.Context(), "go", "-C", "../..", "build", "-o", binary, "./cmd/prospectkit")
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	cmd := exec.CommandContext(t.Context(), binary, append([]string{"sandbox", "-json"}, args...)...)

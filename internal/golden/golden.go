@@ -24,7 +24,7 @@ func Equal(tb testing.TB, path, text string) {
 			tb.Fatal(err)
 		}
 	}
-	content, err := os.ReadFile(path) //nolint:gosec // G304: the test names the file
+	content, err := os.ReadFile(path)                         //nolint:gosec // G304: the test names the file
 	file := strings.ReplaceAll(string(content), "\r\n", "\n") // as git may check it out
 	switch {
 	case os.IsNotExist(err):

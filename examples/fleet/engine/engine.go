@@ -66,7 +66,7 @@ func Settle(ctx context.Context, err error, patience time.Duration) error {
 		return Later(soon)
 	case r.Verdict == prospectkit.VerdictUnknowable || since > patience:
 		return Person(fmt.Errorf("nobody can read whether %s of %s happened (%s): look there, "+
-			"settle ticket %s as applied or not applied with Ended of the journal, and run the job again", t.Op, t.IDs, r.Note, t.ID))
+			"settle ticket %s as applied or not applied with Settle of the journal, and run the job again", t.Op, t.IDs, r.Note, t.ID))
 	}
 	return Later(max(resolvable, since/2)) // ever more rarely: others need the quota, too
 }
