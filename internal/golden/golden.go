@@ -38,6 +38,7 @@ func Equal(tb testing.TB, path, text string) {
 
 // Command says how to write the files of a test.
 func Command(tb testing.TB) string {
+	tb.Helper()
 	test, _, _ := strings.Cut(tb.Name(), "/")
 	return fmt.Sprintf("If that is meant: go test %s -run '^%s$' -update", place(), test)
 }

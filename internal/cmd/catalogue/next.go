@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -174,7 +175,7 @@ func writeGolden(out io.Writer, source string) (failed []string) {
 		args := []string{"test", g.place, "-run", g.test, "-update"}
 		command := "go " + strings.Join(args, " ")
 		fmt.Fprintln(out, command)
-		cmd := exec.Command("go", args...) //nolint:gosec // G204: the arguments are of this file
+		cmd := exec.CommandContext(context.Background(), "go", args...) //nolint:gosec // G204: the arguments are of this file
 		cmd.Dir = source
 		if text, err := cmd.CombinedOutput(); err != nil {
 			failed = append(failed, command+" fails:\n"+string(text[:min(len(text), 4000)]))
