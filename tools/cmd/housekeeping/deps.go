@@ -40,13 +40,13 @@ type goMod struct {
 
 // requires are the paths of the modules whose packages a module imports, each between spaces.
 func (m goMod) requires() string {
-	all := " "
+	all := []string{""}
 	for _, r := range m.Require {
 		if !r.Indirect {
-			all += r.Path + " "
+			all = append(all, r.Path)
 		}
 	}
-	return all
+	return strings.Join(append(all, ""), " ")
 }
 
 func readGoMod(dir string) (goMod, error) {
