@@ -35,7 +35,7 @@ func mutants(t *testing.T) (all []mutant) {
 
 var brokenSeed = regexp.MustCompile(`seed (\d+)[:\d.,]*: (.*)`)
 
-// Every defect of the table can be planted; with -mutants, each is, and a seed finds it.
+// Every defect of the table can be planted; with -mutants, each is, and a seed has to find it: docs/simulation.md.
 func TestSimulation_Mutants(t *testing.T) {
 	all := mutants(t)
 	require.Len(t, all, 54)
