@@ -265,7 +265,7 @@ func requireModest(t *testing.T, sb *sandbox.Sandbox) {
 			require.LessOrEqual(t, 6*n, limit, "%s: another request has to take the place of one that tells less, in asks.go", surface)
 		}
 	}
-	require.LessOrEqual(t, requests[op.Campaigns], 8)
+	require.LessOrEqual(t, requests[op.Campaigns], 8, "campaigns: another request has to take the place of one that tells less, in asks.go")
 }
 
 // A date after a 429 is obeyed, and told.
