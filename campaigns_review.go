@@ -164,7 +164,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // A campaign that a teammate has stopped since stays stopped until a new review is approved.
 //
 // If the outcome of the earlier approval is unknown and the campaign is not active, the error is its
-// [OutcomeUnknownError]: resolve that.
+// [OutcomeUnknownError]: resolve that. Of two approvals of one review at the same time, at most one is sent: the error of the
+// other is a [RefusedError] with [RuleApproving] or [RuleApproved].
 //
 // Earlier approvals are known as far as the journal of the client remembers, if that is a
 // [journal.History], in whichever process. Without one, only this client and those of its With know

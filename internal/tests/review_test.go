@@ -370,9 +370,22 @@ func TestApproveReviewed_AtOnce(t *testing.T) {
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, prospectkit.RuleJournal, refused.Rule)
+	require.Equal(t, prospectkit.RuleApproving, refused.Rule)
+	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be approving this review: its ticket has no outcome yet")
+	require.Equal(t, prospectkit.ActionMayPass, refused.Advice().Action)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 	require.NoError(t, j.Ended(t.Context(), other.ID, journal.NotApplied))
+	ended := other
+	ended.ID = "ended"
+	sending = sync.OnceFunc(func() {
+		require.NoError(t, j.Sending(t.Context(), ended))
+		require.NoError(t, j.Ended(t.Context(), ended.ID, journal.Applied))
+	})
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.RuleApproved)
+	require.Zero(t, sb.Calls("campaigns.approve"))
+	r, err = client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	require.NoError(t, err)
 
