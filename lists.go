@@ -136,7 +136,7 @@ func (s *ListsService) pager(p ListsParams) pager[List] {
 	}
 }
 
-// NewList describes a list to create.
+// NewList describes a list to create, at the folder root: [ListsService.Move] moves it.
 type NewList struct {
 	Name string   `json:"name"`                // 1 to 255 characters after trimming; unique in the workspace
 	Kind ListKind `json:"entityType,omitzero"` // default: contact list
