@@ -342,6 +342,9 @@ func TestApproveReviewed_AfterResolve(t *testing.T) {
 				require.Equal(t, 1, sb.Calls("campaigns.approve"))
 			}
 			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Status(401, "UNAUTHORIZED"))
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			require.ErrorIs(t, err, prospectkit.CodeUnauthorized, "whether it is active cannot be read")
 			found, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, prospectkit.VerdictNotSeen, found.Verdict)
