@@ -24,7 +24,7 @@ type Review struct {
 
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
-	// Approvals is how many reviews of the same content were approved before, or may have been, as far as the client knows.
+	// Approvals is how many reviews of the campaign were approved before, or may have been, as far as the client knows.
 	// It is part of the digest, so that each review is approved once.
 	Approvals int
 
@@ -60,7 +60,9 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 		if err != nil {
 			return nil, withoutEffect(op.CampaignsList, err)
 		}
-		r.content.Approved(e.Ticket.Lookup.Digest)
+		if ids := e.Ticket.IDs; len(ids) > 0 && sameID(ids[0], campaignID) {
+			r.content.Approved(e.Ticket.Lookup.Digest)
+		}
 	}
 	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
 	return r, nil

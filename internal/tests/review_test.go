@@ -305,6 +305,10 @@ func usedUp(t *testing.T, keeps bool) {
 	approvedAlready(t, approve(first))
 	stop()
 	approvedAlready(t, approve(first))
+	again, err := client().Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	require.Equal(t, 1, again.Approvals)
+	require.Contains(t, again.String(), "Approved before: 1\n")
 	sent := sb.Calls("campaigns.approve")
 
 	time.Sleep(time.Minute)
@@ -367,7 +371,7 @@ func TestApproveReviewed_AtOnce(t *testing.T) {
 	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Lookup: journal.Lookup{Digest: r.Digest()}}
+	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}
 	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
 	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
