@@ -199,7 +199,7 @@ func (p *play) client(opts ...prospectkit.ClientOption) *prospectkit.Client {
 }
 
 func (p *play) read(name string) string {
-	text, _ := os.ReadFile(filepath.Join(p.dir, name)) //nolint:gosec // G304: a file of this test
+	text, _ := os.ReadFile(filepath.Join(p.dir, name))
 	return string(text)
 }
 
@@ -290,7 +290,7 @@ func (j judge) play(ctx context.Context, p *play, program starter) error {
 // run runs the program. What it did counts, not what it says of itself.
 func (p *play) run(ctx context.Context, program starter) {
 	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, program.path, p.args...) //nolint:gosec // G204: the program to judge
+	cmd := exec.CommandContext(ctx, program.path, p.args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, &out, io.Discard
 	if *programFlag != "" {
 		cmd.Stderr = os.Stderr
@@ -349,7 +349,7 @@ func TestMain(m *testing.M) {
 func built(t *testing.T, dir string) starter {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program.exe")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".") //nolint:gosec // G204: a name of this test
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
