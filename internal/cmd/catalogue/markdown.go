@@ -98,7 +98,7 @@ func operationsMarkdown(source string, _ []byte) ([]byte, error) {
 	for _, row := range shared(slices.SortedStableFunc(slices.Values(op.Codes), func(a, b op.Code) int {
 		return strings.Compare(string(a.Action), string(b.Action))
 	}), func(c op.Code) (name, row string) {
-		return "`" + c.Name + "` " + statuses(c.Statuses), fmt.Sprintf("**%s**: %s.", c.Action, c.Hint)
+		return "`" + c.Name + "` " + strings.ReplaceAll(statuses(c.Statuses), ",", " or"), fmt.Sprintf("**%s**: %s.", c.Action, c.Hint)
 	}) {
 		b.WriteString(wrapped("- "+row.what, row.names))
 	}
@@ -210,7 +210,7 @@ func statuses(list []int) string {
 	for i, s := range list {
 		words[i] = strconv.Itoa(s)
 	}
-	return strings.Join(words, " or ")
+	return strings.Join(words, ", ")
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
