@@ -46,6 +46,18 @@ of the operation, in its table of states, or in a condition of the error table t
 row in the error table, which does not name this operation. In addition, any operation may return
 %s.
 An operation whose arguments can be wrong may return ` + "`VALIDATION_FAILED`" + ` as well.
+
+A surface is a group of operations that share a limit, for the whole workspace:
+
+| Surface | Requests a minute and a day |
+| --- | --- |
+`
+
+const tableIntro = `
+## Operations
+
+| Operation | Call | Route | Surface, scope | Class | Effects | Documented | Timeout | Documented codes | Likely codes |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 `
 
 const verifyIntro = `
@@ -77,9 +89,10 @@ func operationsMarkdown(source string, _ []byte) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, intro, len(op.All()), len(op.Codes), quoted(everywhere))
 	for _, s := range surfaces() {
-		fmt.Fprintf(&b, "\n## Surface `%s`\n\n%s\n\n", s, limits(op.DocumentedLimits[s]))
-		b.WriteString("| Operation | Call | Route | Scope | Class | Effects | Documented | Timeout | Documented codes | Likely codes |\n")
-		b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+		fmt.Fprintf(&b, "| `%s` | %s |\n", s, limits(op.DocumentedLimits[s]))
+	}
+	b.WriteString(tableIntro)
+	for _, s := range surfaces() {
 		for _, o := range op.All() {
 			if o.Surface == s {
 				b.WriteString(operationRow(o, reached[o.Route()]))
@@ -154,14 +167,14 @@ func surfaces() []op.Surface {
 
 func limits(w op.Limits) string {
 	if w == (op.Limits{}) {
-		return "Its limits are undocumented: the client learns them from the response headers."
+		return "undocumented: the client learns them from the response headers"
 	}
-	return fmt.Sprintf("%s requests a minute and %s a day, shared by the whole workspace.", thousands(w.PerMinute), thousands(w.PerDay))
+	return fmt.Sprintf("%s and %s", thousands(w.PerMinute), thousands(w.PerDay))
 }
 
 func operationRow(o *op.Op, calls []string) string {
-	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s` | `%s` | %s | %s | %s | %s | %s |\n",
-		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
+	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s`, `%s` | `%s` | %s | %s | %s | %s | %s |\n",
+		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Surface, o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
 		quoted(o.Codes), quoted(o.Likely))
 }
 
