@@ -1,4 +1,4 @@
-// Package recipes holds code of the pages that needs other modules.
+// Package recipes holds code to copy that the pages lead to, and that needs other modules.
 package recipes
 
 import (
