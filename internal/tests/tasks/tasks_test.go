@@ -11,7 +11,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -34,19 +33,19 @@ var (
 
 // judge knows one task.
 type judge struct {
-	rows     int                                   // of the list Leads
-	fixture  func(*play) error                     // before the first run
-	op       string                                // one of whose requests fails
-	nth      int                                   // and which; zero is the first
-	failures map[string]func() sandbox.FaultOption // of the first run, besides none
-	between  func(*play, *sandbox.Tx)              // the two runs
-	once     bool                                  // there is no second run
+	rows     int                      // of the list Leads
+	fixture  func(*play) error        // before the first run
+	op       string                   // one of whose requests fails
+	nth      int                      // and which; zero is the first
+	failures []string                 // of the first run, besides none
+	between  func(*play, *sandbox.Tx) // the two runs
+	once     bool                     // there is no second run
 	verdict  func(*play) error
 }
 
 var (
-	responseLost = map[string]func() sandbox.FaultOption{"response lost": sandbox.DropAfter}
-	lost         = map[string]func() sandbox.FaultOption{"response lost": sandbox.DropAfter, "request lost": sandbox.DropBefore}
+	faults = map[string]func() sandbox.FaultOption{"response lost": sandbox.DropAfter, "request lost": sandbox.DropBefore}
+	lost   = []string{"response lost", "request lost"}
 )
 
 // play is a sandbox, and what the program did on it.
@@ -63,7 +62,7 @@ var judges = map[string]judge{
 	"1": {rows: 2, op: "lists.add-contacts", failures: lost, verdict: func(p *play) error {
 		return p.want("0@old.example 1@old.example ada@new.example", strings.Join(p.emails(), " "))
 	}},
-	"2": {op: "lists.create", failures: responseLost, verdict: func(p *play) error {
+	"2": {op: "lists.create", failures: lost[:1], verdict: func(p *play) error {
 		made := slices.DeleteFunc(p.Lists(), func(l sandbox.List) bool { return l.ID == p.leads })
 		printed := slices.ContainsFunc(made, func(l sandbox.List) bool { return strings.Contains(p.out, l.ID) })
 		return p.want("1 list, id printed: true", fmt.Sprintf("%d list, id printed: %t", len(made), printed))
@@ -91,20 +90,14 @@ var judges = map[string]judge{
 		kept, spent := strings.Count(p.read("found.jsonl"), "\n"), 10_000-p.Balance()
 		return p.want("within the cap: true, kept: true", fmt.Sprintf("within the cap: %t, kept: %t", spent <= 20, kept == arrived && kept > 0))
 	}},
-	"5": {
-		op: "campaigns.approve", failures: map[string]func() sandbox.FaultOption{
-			"response lost": sandbox.DropAfter, "request lost": sandbox.DropBefore, "changed after the review": nil,
-		}, rows: 2, fixture: reviewed,
-		between: func(p *play, tx *sandbox.Tx) { // a teammate stops it
-			if c := p.Campaigns()[0]; c.Status == "active" {
-				tx.StopCampaign(c.ID)
-			}
-		},
-		verdict: func(p *play) error {
-			wanted := map[string]int{"": 1, "response lost": 1}[p.failure]
-			return p.want(fmt.Sprint(wanted, " approvals"), fmt.Sprint(p.done("campaigns.approve"), " approvals"))
-		},
-	},
+	"5": {rows: 2, op: "campaigns.approve", failures: append(lost, "changed after the review"), fixture: reviewed, between: func(p *play, tx *sandbox.Tx) {
+		if c := p.Campaigns()[0]; c.Status == "active" {
+			tx.StopCampaign(c.ID) // a teammate does
+		}
+	}, verdict: func(p *play) error {
+		wanted := map[string]int{"": 1, "response lost": 1}[p.failure]
+		return p.want(fmt.Sprint(wanted, " approvals"), fmt.Sprint(p.done("campaigns.approve"), " approvals"))
+	}},
 	"6": {once: true, fixture: crashed, verdict: func(p *play) (err error) {
 		for _, e := range p.Journal()[p.seen:] {
 			err = errors.Join(err, p.want("GET", e.Method))
@@ -117,7 +110,7 @@ var judges = map[string]judge{
 			return !strings.HasPrefix(word, "lists.")
 		}), " ")))
 	}},
-	"7": {op: "agents.activate", failures: responseLost, verdict: func(p *play) error {
+	"7": {op: "agents.activate", failures: lost[:1], verdict: func(p *play) error {
 		found := ""
 		for _, a := range p.Agents() {
 			found += fmt.Sprintf("%d activations of an agent, id printed: %t\n", p.done("agents.activate"), strings.Contains(p.out, a.ID))
@@ -132,9 +125,12 @@ var judges = map[string]judge{
 			}
 		}
 		for _, id := range p.rows("id") {
-			if pushed[id] != 1 && (pushed[id] != 0 || !strings.Contains(p.out, id)) {
-				err = fmt.Errorf("a contact is pushed %d times", pushed[id])
+			if pushed[id] != 1 && (pushed[id] != 0 || p.failure != "request lost" || !strings.Contains(p.out, id)) {
+				err = fmt.Errorf("a contact is pushed %d times, of %d that are", pushed[id], len(pushed))
 			}
+		}
+		if len(pushed) < 600 {
+			err = fmt.Errorf("%d contacts are pushed", len(pushed))
 		}
 		return err
 	}},
@@ -238,7 +234,7 @@ type starter struct{ path, solution string }
 // judged plays a task without a failure and with each. The error is the complaints.
 func (j judge) judged(t *testing.T, program starter) error {
 	t.Helper()
-	failures := append([]string{""}, slices.Sorted(maps.Keys(j.failures))...)
+	failures := append([]string{""}, j.failures...)
 	complaints := make([]error, len(failures))
 	for i, failure := range failures {
 		p := &play{
@@ -275,7 +271,7 @@ func (j judge) play(ctx context.Context, p *play, program starter) error {
 	if err != nil {
 		return err
 	}
-	if fault := j.failures[p.failure]; fault != nil {
+	if fault := faults[p.failure]; fault != nil {
 		p.Fail(j.op, sandbox.Nth(max(1, j.nth)), fault())
 	}
 	for run := 0; run == 0 || run == 1 && !j.once; run++ {
