@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -45,6 +46,18 @@ of the operation, in its table of states, or in a condition of the error table t
 row in the error table, which does not name this operation. In addition, any operation may return
 %s.
 An operation whose arguments can be wrong may return ` + "`VALIDATION_FAILED`" + ` as well.
+
+A surface is a group of operations that share a limit, for the whole workspace:
+
+| Surface | Requests a minute and a day |
+| --- | --- |
+`
+
+const tableIntro = `
+## Operations
+
+| Operation | Call | Route | Surface, scope | Class | Effects | Documented | Timeout | Documented codes | Likely codes |
+| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 `
 
 const verifyIntro = `
@@ -60,10 +73,9 @@ the table says what you can read, or why nothing shows it.
 const codesIntro = `
 ## Error codes
 
-Branch on the code, never on the status: some codes have two. The action is a short form of ` + "`Advice()`" + `.
+Branch on the code, never on the status: some codes have two. What each means is in [codes.go](../codes.go), and in the package documentation.
+Below is what to do, by the action of ` + "`Advice()`" + `, with the codes and their statuses.
 
-| Code | Status | Meaning | Action | Hint |
-| --- | --- | --- | --- | --- |
 `
 
 // everywhere are the codes that any operation may return.
@@ -77,9 +89,10 @@ func operationsMarkdown(source string, _ []byte) ([]byte, error) {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, intro, len(op.All()), len(op.Codes), quoted(everywhere))
 	for _, s := range surfaces() {
-		fmt.Fprintf(&b, "\n## Surface `%s`\n\n%s\n\n", s, limits(op.DocumentedLimits[s]))
-		b.WriteString("| Operation | Call | Route | Scope | Class | Effects | Documented | Timeout | Documented codes | Likely codes |\n")
-		b.WriteString("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |\n")
+		fmt.Fprintf(&b, "| `%s` | %s |\n", s, limits(op.DocumentedLimits[s]))
+	}
+	b.WriteString(tableIntro)
+	for _, s := range surfaces() {
 		for _, o := range op.All() {
 			if o.Surface == s {
 				b.WriteString(operationRow(o, reached[o.Route()]))
@@ -87,16 +100,56 @@ func operationsMarkdown(source string, _ []byte) ([]byte, error) {
 		}
 	}
 	b.WriteString(verifyIntro)
-	for _, o := range op.All() {
-		if o.Verify != "" {
-			fmt.Fprintf(&b, "| **%s** | %s | %s |\n", o.Name, map[bool]string{true: "yes", false: "no"}[o.Resolves], o.Verify)
+	for _, row := range shared(op.All(), func(o *op.Op) (name, row string) {
+		return "**" + o.Name + "**", fmt.Sprintf("%s | %s", map[bool]string{true: "yes", false: "no"}[o.Resolves], o.Verify)
+	}) {
+		if !strings.HasSuffix(row.what, " | ") {
+			fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(row.names, ", "), row.what)
 		}
 	}
 	b.WriteString(codesIntro)
-	for _, c := range op.Codes {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", c.Name, statuses(c.Statuses), c.Meaning, c.Action, c.Hint)
+	for _, row := range shared(slices.SortedStableFunc(slices.Values(op.Codes), func(a, b op.Code) int {
+		return strings.Compare(string(a.Action), string(b.Action))
+	}), func(c op.Code) (name, row string) {
+		return "`" + c.Name + "` " + strings.ReplaceAll(statuses(c.Statuses), ",", " or"), fmt.Sprintf("**%s**: %s.", c.Action, c.Hint)
+	}) {
+		b.WriteString(wrapped("- "+row.what, row.names))
 	}
 	return b.Bytes(), nil
+}
+
+// saidOf is what is said of some names.
+type saidOf struct {
+	what  string
+	names []string
+}
+
+// shared groups items by what is said of them, in the order in which they first come.
+func shared[T any](items []T, read func(T) (name, what string)) (all []saidOf) {
+	for _, item := range items {
+		name, what := read(item)
+		i := slices.IndexFunc(all, func(s saidOf) bool { return s.what == what })
+		if i < 0 {
+			i, all = len(all), append(all, saidOf{what: what})
+		}
+		all[i].names = append(all[i].names, name)
+	}
+	return all
+}
+
+// wrapped makes an item of a list: its lead, and names in lines of the width of the pages.
+func wrapped(lead string, names []string) string {
+	var b strings.Builder
+	line := lead
+	for i, name := range names {
+		name += map[bool]string{true: ".", false: ","}[i == len(names)-1]
+		if len(line)+len(name) >= 148 {
+			b.WriteString(line + "\n")
+			line = " "
+		}
+		line += " " + name
+	}
+	return b.String() + line + "\n"
 }
 
 // surfaces lists the surfaces in the order in which the operations first name them.
@@ -114,14 +167,14 @@ func surfaces() []op.Surface {
 
 func limits(w op.Limits) string {
 	if w == (op.Limits{}) {
-		return "Its limits are undocumented: the client learns them from the response headers."
+		return "undocumented: the client learns them from the response headers"
 	}
-	return fmt.Sprintf("%s requests a minute and %s a day, shared by the whole workspace.", thousands(w.PerMinute), thousands(w.PerDay))
+	return fmt.Sprintf("%s and %s", thousands(w.PerMinute), thousands(w.PerDay))
 }
 
 func operationRow(o *op.Op, calls []string) string {
-	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s` | `%s` | %s | %s | %s | %s | %s |\n",
-		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
+	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s`, `%s` | `%s` | %s | %s | %s | %s | %s |\n",
+		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Surface, o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
 		quoted(o.Codes), quoted(o.Likely))
 }
 

@@ -1,7 +1,4 @@
 // Package vcr records the responses of the service with go-vcr and replays them in tests, without the token in the file.
-//
-// Prefer the sandbox for behavior: a recording repeats one conversation, without time, limits or state. Recordings are
-// for undocumented shapes.
 package vcr
 
 import (

@@ -26,6 +26,7 @@ var known = map[string]string{
 	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
 	"httpmock": "github.com/jarcoal/httpmock", "propagation": "go.opentelemetry.io/otel/propagation",
 	"attribute": "go.opentelemetry.io/otel/attribute", "pgxpool": "github.com/jackc/pgx/v5/pgxpool",
+	"redis":   "github.com/redis/go-redis/v9",
 	"require": "github.com/stretchr/testify/require",
 }
 
