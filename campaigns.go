@@ -222,7 +222,7 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 }
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
-	a := args{ids: []string{campaignID}, look: s.lookForApproval, lookup: journal.Lookup{Digest: digest}}
+	a := args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
 	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
 		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },
 		known: &Approval{CampaignID: campaignID, Status: CampaignActive},

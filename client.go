@@ -158,6 +158,7 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 	c.Search = &SearchService{s}
 	c.Contacts = &ContactsService{s}
 	c.Imports = &ImportsService{s}
+	conf.look = c.look
 	return c
 }
 

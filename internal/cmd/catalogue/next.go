@@ -65,7 +65,7 @@ func missing(source string) ([]task, error) {
 		}
 		name := "op." + vars[o.Name]
 		need(reached[o.Route()] != nil, fileOf(reached, o), fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
-		need(!o.Resolves || looks[name], fileOf(reached, o), "the function look... that shows its effect, in the method's args and in looks", false)
+		need(!o.Resolves || looks[name], fileOf(reached, o), "the function look... that shows its effect, in the map of looks", false)
 		need(served[name], "sandbox, the file of its surface", "its handler, under "+name+", and a sentence for each assumption", true)
 		need(strings.Contains(made, fmt.Sprintf("%q: func(", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
 		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row that speaks of it, and names its own test", false)
