@@ -38,7 +38,7 @@ type operation struct {
 	Summary               string        `json:"summary"`
 }
 
-func operationsJSON(string, []byte) ([]byte, error) {
+func operationsJSON(string) ([]byte, error) {
 	rows := make([]operation, 0, len(op.All()))
 	for _, o := range op.All() {
 		window := op.DocumentedLimits[o.Surface]

@@ -69,7 +69,7 @@ Branch on the code, never on the status: some codes have two. The action is a sh
 // everywhere are the codes that any operation may return.
 var everywhere = []string{"UNAUTHORIZED", "INSUFFICIENT_SCOPE", "ENDPOINT_NOT_FOUND", "RATE_LIMITED", "UNEXPECTED_ERROR"}
 
-func operationsMarkdown(source string, _ []byte) ([]byte, error) {
+func operationsMarkdown(source string) ([]byte, error) {
 	reached, err := calls(source)
 	if err != nil {
 		return nil, err
