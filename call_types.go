@@ -299,9 +299,10 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 		e.outcome = OutcomeUnknown
 		cause = e
 	}
+	shows, _ := c.conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		op: c.op, cause: cause, look: c.conf.look(c.op), settle: c.conf.settle,
+		op: c.op, cause: cause, look: shows, settle: c.conf.settle,
 	}
 }
 
