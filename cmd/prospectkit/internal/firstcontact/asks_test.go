@@ -2,6 +2,7 @@ package firstcontact_test
 
 import (
 	"testing"
+	"testing/synctest"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,15 +33,17 @@ var unasked = map[string]string{}
 
 // Every read that is free is asked, and nothing else.
 func TestReport_AsksEveryRead(t *testing.T) {
-	sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)), sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"))
-	report, _ := check(t, sb, sb.Transport(), nil)
-	told := map[string]bool{}
-	for _, f := range report.Findings {
-		told[f.Operation] = true
-	}
-	for _, o := range op.All() {
-		asks := o.FreeRead() && unasked[o.Name] == ""
-		require.Equal(t, asks, sb.Calls(o.Name) > 0, "%s: a free read has a request in plan of asks.go, or a reason in unasked of this file; nothing else is asked", o.Name)
-		require.Equal(t, asks, told[o.Name], "%s: what is asked has a description in asks.go", o.Name)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)), sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"))
+		report, _ := check(t, sb, sb.Transport(), nil)
+		told := map[string]bool{}
+		for _, f := range report.Findings {
+			told[f.Operation] = true
+		}
+		for _, o := range op.All() {
+			asks := o.FreeRead() && unasked[o.Name] == ""
+			require.Equal(t, asks, sb.Calls(o.Name) > 0, "%s: a free read has a request in plan of asks.go, or a reason in unasked of this file; nothing else is asked", o.Name)
+			require.Equal(t, asks, told[o.Name], "%s: what is asked has a description in asks.go", o.Name)
+		}
+	})
 }
