@@ -290,7 +290,10 @@ func EachOperation(t *testing.T, test func(t *testing.T, row *op.Op, call AnyCal
 	for _, row := range op.All() {
 		require.NotNil(t, EveryCall[row.Name], "internal/tests/calls.go lacks a call of %s that succeeds", row.Name)
 	}
-	require.Equal(t, len(op.All()), len(EveryCall), "internal/tests/calls.go calls what is no operation")
+	for name := range EveryCall {
+		_, known := op.ByName(name)
+		require.True(t, known, "internal/tests/calls.go calls %s, which is no operation", name)
+	}
 	for _, row := range op.All() {
 		t.Run(row.Name, func(t *testing.T) { test(t, row, EveryCall[row.Name]) })
 	}

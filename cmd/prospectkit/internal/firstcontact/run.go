@@ -70,7 +70,7 @@ func (e *UnusableError) Error() string { return e.Text }
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
 	r := &Run{
-		recorder: &recorder{next: cfg.Transport, most: int32(MaxRequests())}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
+		recorder: &recorder{next: cfg.Transport, most: MaxRequests()}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
 		ids: map[string]string{}, asks: plan(), got: map[string]*exchange{}, views: map[string]*view{}, why: map[string]string{},
 		bodies: map[*op.Op]*shapes.Shape{}, broken: map[string]bool{}, pace: newPace(cfg),
 	}

@@ -36,7 +36,7 @@ type exchange struct {
 // recorder is the transport of a run. It lets only GET requests through, and only so many.
 type recorder struct {
 	next  http.RoundTripper
-	most  int32 // requests
+	most  int   // requests
 	wire  *wire // nil: the names of headers are those of the map
 	sent  atomic.Int32
 	noKey bool
@@ -50,7 +50,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	switch {
 	case req.Method != http.MethodGet || req.Body != nil && req.Body != http.NoBody:
 		return nil, errWrites
-	case r.sent.Load() >= r.most:
+	case int(r.sent.Load()) >= r.most:
 		return nil, errTooMany
 	}
 	r.sent.Add(1)
