@@ -97,7 +97,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
-		look: s.lookForNew, lookup: spec.lookup(),
+		lookup: spec.lookup(),
 	}, opts, expected[newAgent]{
 		shape: op.Typed, // what is undocumented is in the request
 		proof: func(made *newAgent) bool { return strings.TrimSpace(made.Name) == strings.TrimSpace(spec.name) },
@@ -232,7 +232,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	in := args{ids: []string{agentID}, look: s.lookForStart, spent: saysStarted}
+	in := args{ids: []string{agentID}, spent: saysStarted}
 	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", func(a *Agent) *string { return &a.ID })
 }
 
@@ -256,7 +256,7 @@ func saysStarted(err error) bool {
 //
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}, look: s.lookForPause}, opts)
+	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
 func (s *AgentsService) lookForStart(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {

@@ -27,7 +27,7 @@ import (
 // service is what the services of a client share.
 type service struct{ conf *config }
 
-// looks are the reads that show the effect of the service's writes, by operation: of calls whose ticket is all that is left.
+// looks are the reads that show the effect of the service's writes, by operation.
 func (service) looks() map[*op.Op]look { return nil }
 
 // do makes a call, and returns its response.
@@ -133,10 +133,10 @@ func (c *callOf[T]) proved() bool {
 }
 
 func (c *callOf[T]) confirmed() bool {
-	if c.op.Confirms {
+	if c.op.Confirms == op.Yes {
 		c.decoded = cmp.Or(c.want.known, new(T))
 	}
-	return c.op.Confirms
+	return c.op.Confirms == op.Yes
 }
 
 func (c *callOf[T]) fields() *undocumented.Shape {

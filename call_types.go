@@ -48,8 +48,7 @@ type args struct {
 	free   bool                 // spends no credits, although the operation may
 	spent  func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
 	cost   spend.Call           // what is known of its cost, beside operation, ids and body
-	look   look                 // reads its effect; nil: no documented read shows it
-	lookup journal.Lookup       // what that needs, beside the ids
+	lookup journal.Lookup       // what the look of the operation needs, beside the ids
 	ticket string               // the ID of its ticket, if the caller has stored it
 }
 
@@ -299,9 +298,10 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 		e.outcome = OutcomeUnknown
 		cause = e
 	}
+	shows, _ := c.conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		op: c.op, cause: cause, look: c.in.look, settle: c.conf.settle,
+		op: c.op, cause: cause, look: shows, settle: c.conf.settle,
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
+	"strings"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
@@ -14,6 +16,55 @@ import (
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
 // Approve is documented to send messages.
 type CampaignsService struct{ service }
+
+// CampaignStatus is the state of a campaign.
+type CampaignStatus string
+
+// The documented values. The value of a draft is undocumented.
+const (
+	CampaignActive  CampaignStatus = "active"  // its messages go out
+	CampaignStopped CampaignStatus = "stopped" // an approval resumes it
+)
+
+var campaignStatuses = []CampaignStatus{CampaignActive, CampaignStopped}
+
+// Known reports whether the status is documented.
+func (s CampaignStatus) Known() bool { return slices.Contains(campaignStatuses, s) }
+
+// InitializationStatus says how far the service is with what it generates for a campaign.
+type InitializationStatus string
+
+// The documented values: those in which it settles. Earlier ones are undocumented.
+const (
+	InitializationCompleted InitializationStatus = "completed"
+	InitializationFailed    InitializationStatus = "failed"
+)
+
+// Known reports whether the status is documented, and with that settled.
+func (s InitializationStatus) Known() bool {
+	return s == InitializationCompleted || s == InitializationFailed
+}
+
+// Campaign is an outreach campaign. What it has is documented, and of its fields only initializationStatus; the places
+// of the others are assumed. Its name is not here, because no field with it is documented: see Raw.
+type Campaign struct {
+	ID                   string               `json:"id" doc:"assumed"`                   // assumed; the campaignId of the paths
+	Status               CampaignStatus       `json:"status" doc:"assumed"`               // assumed; an approval returns it under this name
+	InitializationStatus InitializationStatus `json:"initializationStatus" doc:"assumed"` // documented; that listings have it is assumed
+	Channels             []string             `json:"channels" doc:"assumed"`             // assumed; requests have it under this name. Its values are undocumented
+	ListIDs              []string             `json:"listIds" doc:"assumed"`              // assumed; requests have it under this name. The source lists, at most 10
+	partial
+}
+
+// String returns the campaign as JSON: the text that the service sent, or the fields that you set.
+func (c Campaign) String() string { return textOf(c.raw, c) }
+
+// Initialized reports whether the service has finished, or given up, what it generates for the campaign.
+func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
+
+func (c *Campaign) validate() error {
+	return errorIf(!c.raw.begins('{'), "a campaign is not an object")
+}
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
 // array, or an array under "campaigns" or "data", is accepted. If a pagination, a nextCursor or a scrollToken stands beside it, further
@@ -56,6 +107,24 @@ func (s *CampaignsService) sends(campaignID string) listing[Send] {
 	}
 }
 
+// NewCampaign describes a campaign to create. The API description names all these fields of campaigns, though not in
+// the body of this call (assumed). How it calls the name and the steps of a new campaign is undocumented: supply them in Extra.
+type NewCampaign struct {
+	ListIDs        []string `json:"listIds,omitzero"`        // the source lists, at most 10
+	Channels       any      `json:"channels,omitzero"`       // form and values are undocumented; email with a social network is valid
+	TemplateID     string   `json:"templateId,omitzero"`     // of a campaign template
+	WritingStyleID string   `json:"writingStyleId,omitzero"` // of a writing style
+	KnowledgeHubID string   `json:"knowledgeHubId,omitzero"` // of the hub that its texts draw on
+	Extra          Fields   `json:"-"`                       // fields whose names are undocumented
+}
+
+func (n NewCampaign) check(bad *check.Violations) {
+	checkSourceLists(bad, n.ListIDs)
+	bad.OptionalID("templateId", n.TemplateID)
+	bad.OptionalID("writingStyleId", n.WritingStyleID)
+	bad.OptionalID("knowledgeHubId", n.KnowledgeHubID)
+}
+
 // Create creates a campaign. Body and response are undocumented, except for fields of [NewCampaign]:
 // supply others in Extra. The sandbox takes name and optionally channels, listIds, steps (objects of type,
 // sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
@@ -77,6 +146,28 @@ func (s *CampaignsService) Create(ctx context.Context, in NewCampaign, opts ...C
 	return doRecord[Campaign](ctx, s.conf, op.CampaignsCreate, args{body: in, extra: []Fields{in.Extra}}, opts, "campaign", "id")
 }
 
+// CampaignChanges are the changes of a campaign. What is zero is left out, and remains as it is (assumed).
+type CampaignChanges struct {
+	ListIDs  []string `json:"listIds,omitzero"`  // the source lists, at most 10; whether they replace the attached ones is undocumented
+	Channels any      `json:"channels,omitzero"` // assumed here; form and values as for a [NewCampaign]
+	Extra    Fields   `json:"-"`                 // fields whose names are undocumented
+}
+
+func (c CampaignChanges) check(bad *check.Violations) { checkSourceLists(bad, c.ListIDs) }
+
+const maxSourceLists = 10 // of a campaign
+
+func checkSourceLists(bad *check.Violations, ids []string) {
+	bad.IDs("listIds", ids)
+	different := slices.Clone(ids)
+	for i, id := range different {
+		different[i] = strings.ToLower(id)
+	}
+	slices.Sort(different)
+	n := len(slices.Compact(different))
+	bad.Must(n <= maxSourceLists, "listIds", "has %d lists, must have at most %d", n, maxSourceLists)
+}
+
 // Adjust changes a campaign, for example its source lists. Nothing else of body and response is
 // documented: supply other fields in Extra. The sandbox takes name, channels, listIds and steps, at
 // least one (assumed: rule campaigns.adjust and steps.sent). Whether it spends credits is
@@ -94,6 +185,35 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Cam
 	a := args{ids: []string{campaignID}, body: in, extra: []Fields{in.Extra}}
 	return doChange(ctx, s.conf, op.CampaignsAdjust, a, opts, "campaign", func(c *Campaign) *string { return &c.ID })
 }
+
+// StepType is what a step of a campaign does.
+type StepType string
+
+// The documented types. There are others: that of an email is undocumented.
+const (
+	StepSocialConnection StepType = "social_connection" // it asks for a connection; its body is the note, at most 200 characters, or none
+	StepSocialMessage    StepType = "social_message"    // no StepSocialConnection may follow it
+)
+
+// Known reports whether the type is documented.
+func (t StepType) Known() bool { return t == StepSocialConnection || t == StepSocialMessage }
+
+// Step is a step in the sequence of a campaign. Before an approval, each needs what its type says: subject and body, or a topic.
+type Step struct {
+	ID             string   `json:"id" doc:"inferred"`               // inferred: that each step has an id is documented; the stepId of paths
+	SequenceNumber int      `json:"sequenceNumber"`                  // documented; no two steps have the same
+	Type           StepType `json:"type" doc:"assumed"`              // assumed; the types are documented
+	Subject        string   `json:"subject,omitempty" doc:"assumed"` // assumed; that a step may have one is documented
+	Body           string   `json:"body,omitempty" doc:"inferred"`   // documented for StepSocialConnection, inferred for others
+	Topic          string   `json:"topic,omitempty" doc:"assumed"`   // assumed; that a step may have one is documented
+	partial
+}
+
+// String returns the step as JSON: the text that the service sent, or the fields that you set. It may hold words to people:
+// keep it out of logs.
+func (s Step) String() string { return textOf(s.raw, s) }
+
+func (s *Step) validate() error { return errorIf(!s.raw.begins('{'), "a step is not an object") }
 
 // Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or
 // "data".
@@ -121,6 +241,48 @@ func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, op
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Step], error) {
 	return s.steps(campaignID).page(ctx, 1, opts)
+}
+
+// SendState is the state of a scheduled send.
+type SendState string
+
+// The documented states. There is one more, of waiting on a task, whose value is undocumented.
+const (
+	SendScheduled        SendState = "scheduled"
+	SendApprovalRequired SendState = "approval_required"
+	SendSent             SendState = "sent"
+	SendSkipped          SendState = "skipped"
+	SendStopped          SendState = "stopped"
+	SendOverwritten      SendState = "overwritten"
+	SendReplied          SendState = "replied"
+	SendFailed           SendState = "failed"
+)
+
+var sendStates = []SendState{
+	SendScheduled, SendApprovalRequired, SendSent, SendSkipped, SendStopped, SendOverwritten, SendReplied,
+	SendFailed,
+}
+
+// Known reports whether the state is documented.
+func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
+
+// Editable reports whether [CampaignsService.EditSend] is accepted in this state.
+func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
+
+// Send is a scheduled send: a message that a campaign has sent or will send. Only its states are documented: for whom it is,
+// when it goes out and what it says is in Raw.
+type Send struct {
+	ID    string    `json:"id" doc:"assumed"`    // assumed; the sendId of a path
+	State SendState `json:"state" doc:"assumed"` // assumed; the states are documented
+	partial
+}
+
+// String returns the send as JSON: the text that the service sent, or the fields that you set. It may hold personal data: keep it
+// out of logs.
+func (s Send) String() string { return textOf(s.raw, s) }
+
+func (s *Send) validate() error {
+	return errorIf(!s.raw.begins('{'), "a scheduled send is not an object")
 }
 
 // Sends iterates over the messages that a campaign has sent or will send, as [CampaignsService.All]
@@ -222,7 +384,7 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 }
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
-	a := args{ids: []string{campaignID}, look: s.lookForApproval, lookup: journal.Lookup{Digest: digest}}
+	a := args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
 	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
 		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },
 		known: &Approval{CampaignID: campaignID, Status: CampaignActive},

@@ -158,6 +158,7 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 	c.Search = &SearchService{s}
 	c.Contacts = &ContactsService{s}
 	c.Imports = &ImportsService{s}
+	conf.lookOf = func(o *op.Op) any { return c.lookOf(o) }
 	return c
 }
 
@@ -242,7 +243,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(o, t, c.look(o), c.conf.settle, false)
+	q := newResolver(o, t, c.lookOf(o), c.conf.settle, false)
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
@@ -256,8 +257,8 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 	return r, err
 }
 
-// look finds the function that stands beside the method of an operation.
-func (c *Client) look(o *op.Op) look {
+// lookOf finds the function that stands beside the method of an operation.
+func (c *Client) lookOf(o *op.Op) look {
 	for _, s := range []interface{ looks() map[*op.Op]look }{c.Account, c.Lists, c.Agents, c.Campaigns, c.Facts, c.Search, c.Contacts, c.Imports} {
 		if found := s.looks()[o]; found != nil {
 			return found

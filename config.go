@@ -147,6 +147,7 @@ type config struct {
 	base         *url.URL
 	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
 	source       credential.Source       // of these options
+	lookOf       func(*op.Op) any        // a look; any, because this file knows no outcome
 	sharedHeader func() http.Header      // of calls that add nothing; a closure, because it holds the key
 	app          string                  // of WithUserAgent
 	userAgent    []string

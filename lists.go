@@ -161,7 +161,7 @@ func (n NewList) check(bad *check.Violations) {
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
 	return doExpecting(ctx, s.conf, op.ListsCreate, args{
-		body: in, look: s.lookForNew, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
+		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
 	}, opts, provedBy(func(made *List) bool { return made.Name == in.Name }))
 }
 
@@ -258,7 +258,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.conf, op.ListsMove, args{
-		ids: []string{listID}, body: Fields{"folderId": folderID}, look: s.lookForFolder, lookup: journal.Lookup{FolderID: folderID},
+		ids: []string{listID}, body: Fields{"folderId": folderID}, lookup: journal.Lookup{FolderID: folderID},
 		check: func(bad *check.Violations) { bad.ID("folderId", folderID) },
 	}, opts)
 }
@@ -270,7 +270,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}, look: s.lookForFolder}, opts)
+	return do[Object](ctx, s.conf, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
 }
 
 // lookForFolder reads whether a list is in the requested folder: its id, or null for the root. A

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -88,8 +89,12 @@ func TestEveryMemberOfTheTeamEditsFacts(t *testing.T) {
 	onEachOutreach(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
 		pages := sb.Hubs()
-		c.as(sb.Key("campaigns")).do("PATCH", facts+fact, object{"claim": "Theirs now."}).ok(200)
+		theirs := c.as(sb.Key("campaigns"))
+		theirs.do("PATCH", facts+fact, object{"claim": "Theirs now."}).ok(200)
 		require.Equal(t, "Theirs now.", sb.Facts()[0].Claim)
+		edited, err := theirs.api().Facts.Edit(t.Context(), fact, prospectkit.FactEdit{Claim: "Theirs again."})
+		require.NoError(t, err)
+		require.Equal(t, "Theirs again.", edited.Claim)
 		require.Equal(t, pages, sb.Hubs())
 	})
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -68,6 +69,15 @@ func bySocket(tb testing.TB, sb *sandbox.Sandbox) caller {
 func (c caller) as(token string) caller {
 	c.token = token
 	return c
+}
+
+// api is the client of this project on the same road and with the same token, for tests that hold both sides: it agrees with what the
+// raw requests beside it show.
+func (c caller) api() *prospectkit.Client {
+	c.t.Helper()
+	client, err := prospectkit.New(c.base, c.token, prospectkit.WithHTTPClient(c.client))
+	require.NoError(c.t, err)
+	return client
 }
 
 func (c caller) request(method, path string, body any) *http.Request {

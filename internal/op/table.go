@@ -53,7 +53,7 @@ var (
 		Codes:   []string{"VALIDATION_FAILED"},
 	})
 	ListsCreate = def(Op{
-		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Shape: Typed, Entity: "list", Resolves: true,
+		Name: "lists.create", Method: "POST", Path: "/business/lists", Class: GuardedByName, Confirms: No, Shape: Typed, Entity: "list", Resolves: true,
 		Summary: "create an empty list",
 		Verify:  "the list of that name, created since the call; a teammate may have made it in the same moment",
 		Codes:   []string{"LIST_NAME_TAKEN", "VALIDATION_FAILED"},
@@ -65,7 +65,7 @@ var (
 		Codes:   []string{"LIST_NOT_FOUND"},
 	})
 	ListsMove = def(Op{
-		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Confirms: true, Shape: Partial, RawResponse: true, Resolves: true,
+		Name: "lists.move", Method: "PATCH", Path: "/business/lists/{listId}", Class: Idempotent, Confirms: Yes, Shape: Partial, RawResponse: true, Resolves: true,
 		Summary: "move a list into a folder",
 		Verify:  "the folder of the list; a teammate may have moved it",
 		Likely:  []string{"LIST_NOT_FOUND", "FOLDER_NOT_FOUND"},
@@ -78,26 +78,26 @@ var (
 	})
 	ListsCRMPush = def(Op{
 		Name: "lists.crm-push", Method: "POST", Path: "/business/lists/{listId}/crm-push", Class: Unsafe, WritesOutside: Yes, Shape: Typed,
-		Background: true, Confirms: true,
+		Background: true, Confirms: Yes,
 		Summary: "push contacts into the connected CRM, in the background",
 		Verify:  "no documented read shows it: look in the CRM",
 		Free:    "no credits are spent",
 		Codes:   []string{"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "CRM_NOT_CONNECTED", "VALIDATION_FAILED"},
 	})
 	ListsAddMembers = def(Op{
-		Name: "lists.add-members", Method: "POST", Path: "/business/lists/{listId}/members", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Name: "lists.add-members", Method: "POST", Path: "/business/lists/{listId}/members", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "add existing contacts to a list",
 		Verify:  "no documented read proves it: compare the rows of the list with what you know of them",
 		Likely:  []string{"LIST_NOT_FOUND", "CONTACT_NOT_FOUND"},
 	})
 	ListsAddContacts = def(Op{
-		Name: "lists.add-contacts", Method: "POST", Path: "/business/lists/{listId}/contacts", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Name: "lists.add-contacts", Method: "POST", Path: "/business/lists/{listId}/contacts", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "add new raw rows to a list",
 		Verify:  "no documented read proves it: compare the rows of the list with what you know of them",
 		Likely:  []string{"LIST_NOT_FOUND"},
 	})
 	ListsSave = def(Op{
-		Name: "lists.save-to-list", Method: "POST", Path: "/business/lists/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Name: "lists.save-to-list", Method: "POST", Path: "/business/lists/save-to-list", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "save contacts of one list into another",
 		Verify:  "no documented read proves it: look at the destination list and its counts",
 		Likely: []string{
@@ -116,7 +116,7 @@ var (
 var (
 	AgentsCreateDiscovery = def(Op{
 		Name: "agents.create-person-discovery", Method: "POST", Path: "/business/agents/person-discovery-via-filters",
-		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
+		Class: GuardedByName, Confirms: No, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "create an agent that delivers people matching filters",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   agentCodes,
@@ -124,7 +124,7 @@ var (
 	})
 	AgentsCreateWatcher = def(Op{
 		Name: "agents.create-people-watcher", Method: "POST", Path: "/business/agents/people-watcher",
-		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
+		Class: GuardedByName, Confirms: No, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "create an agent that watches the people of lists",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"LIST_NOT_FOUND", "AGENT_SOURCE_LIST_EMPTY"}, agentCodes...),
@@ -132,7 +132,7 @@ var (
 	})
 	AgentsCreateMonitor = def(Op{
 		Name: "agents.create-web-monitor", Method: "POST", Path: "/business/agents/web-monitor",
-		Class: GuardedByName, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
+		Class: GuardedByName, Confirms: No, Spends: Yes, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "create an agent that searches the web on a schedule",
 		Verify:  "the agent of that name; a teammate may have made it",
 		Codes:   append([]string{"AGENT_SIGNAL_REJECTED"}, agentCodes...),
@@ -149,7 +149,7 @@ var (
 	})
 	AgentsAdjust = def(Op{
 		Name: "agents.adjust", Method: "PATCH", Path: "/business/agents/{agentId}", Class: Idempotent,
-		Provenance: AssumedPath, Confirms: true, Shape: Raw,
+		Provenance: AssumedPath, Confirms: Yes, Shape: Raw,
 		Summary: "edit a draft agent",
 		Verify:  "no documented read proves it: the configuration of a draft is undocumented",
 		Free:    "draft saved, nothing billed",
@@ -158,7 +158,7 @@ var (
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
-		Confirms: true, Shape: Partial, Entity: "agent", Resolves: true,
+		Confirms: Yes, Shape: Partial, Entity: "agent", Resolves: true,
 		Summary: "start a draft agent",
 		Verify:  "the status of the agent: a draft never changes on its own",
 		Codes:   append([]string{"INSUFFICIENT_CREDITS", "AGENT_SOURCE_LIST_EMPTY"}, draftCodes...),
@@ -166,7 +166,7 @@ var (
 	})
 	AgentsPause = def(Op{
 		Name: "agents.pause", Class: GuardedByState,
-		Provenance: CallerSupplied, Confirms: true, Shape: Raw, Resolves: true,
+		Provenance: CallerSupplied, Confirms: Yes, Shape: Raw, Resolves: true,
 		Summary: "pause a running agent",
 		Verify:  "the status of the agent",
 		Codes:   []string{"AGENT_NOT_RUNNING", "AGENT_PROCESSING"},
@@ -185,13 +185,13 @@ var (
 		Summary: "list the campaigns",
 	})
 	CampaignsCreate = def(Op{
-		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Spends: Assumed, Shape: Partial, RawResponse: true,
+		Name: "campaigns.create", Method: "POST", Path: "/business/campaigns", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Partial, RawResponse: true,
 		Summary: "create a campaign",
 		Verify:  "no documented read proves it: names may repeat; look at the campaigns",
 		Likely:  append([]string{"KNOWLEDGE_HUB_NOT_FOUND", "TEMPLATE_NOT_FOUND", "WRITING_STYLE_NOT_FOUND"}, campaignLikely...),
 	})
 	CampaignsAdjust = def(Op{
-		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Spends: Assumed, Confirms: true, Shape: Partial,
+		Name: "campaigns.adjust", Method: "PATCH", Path: "/business/campaigns/{campaignId}", Class: Idempotent, Spends: Assumed, Confirms: Yes, Shape: Partial,
 		Summary: "change a campaign, its lists for example",
 		Verify:  "no documented read proves it: look at the campaign",
 		Codes:   []string{"CAMPAIGN_INITIALIZING"},
@@ -199,7 +199,7 @@ var (
 	})
 	CampaignsApprove = def(Op{
 		Name: "campaigns.approve", Method: "POST", Path: "/business/campaigns/{campaignId}/approve", Class: GuardedByState, Sends: Yes, NoBody: true, Shape: Typed,
-		Background: true, Confirms: true, Resolves: true,
+		Background: true, Confirms: Yes, Resolves: true,
 		Summary: "approve a campaign: its messages start to go out",
 		Verify: "the status of the campaign, where it can be read: one that is not active may still become so, because activation runs in " +
 			"the background; a second approval could restart what a teammate has stopped",
@@ -217,7 +217,7 @@ var (
 	})
 	CampaignsEditSend = def(Op{
 		Name: "campaigns.edit-send", Method: "PATCH", Path: "/business/scheduled-sends/{sendId}",
-		Class: Idempotent, Confirms: true, Shape: Partial,
+		Class: Idempotent, Confirms: Yes, Shape: Partial,
 		Summary: "edit a scheduled send before it goes out",
 		Verify:  "the fields of a scheduled send are undocumented: look at the scheduled sends of the campaign",
 		Codes:   []string{"SCHEDULED_SEND_NOT_EDITABLE"},
@@ -233,7 +233,7 @@ var (
 	})
 	FactsEdit = def(Op{
 		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
-		Class: Idempotent, Shape: Typed, Entity: "fact",
+		Class: Idempotent, Confirms: No, Shape: Typed, Entity: "fact",
 		Summary: "edit a learned fact",
 		Verify:  "no read of a fact is documented: a second such edit leaves the same state, unless a teammate edits in between",
 		Codes:   []string{"LEARNED_FACT_NOT_FOUND", "LEARNED_FACT_NOT_ANONYMIZED", "VALIDATION_FAILED"},
@@ -255,7 +255,7 @@ var (
 	})
 	HubsSetDefault = def(Op{
 		Name: "hubs.set-default", Method: "POST", Path: "/business/knowledge-hubs/default", Scope: ScopeCampaigns, Surface: Campaigns,
-		Class: Idempotent, Confirms: true, Shape: Raw,
+		Class: Idempotent, Confirms: Yes, Shape: Raw,
 		Summary: "make a knowledge hub the default",
 		Verify:  "the fields of a knowledge hub are undocumented: look at the knowledge hubs",
 		Codes:   []string{"KNOWLEDGE_HUB_OWNER_ONLY"},
@@ -272,7 +272,7 @@ var (
 		Likely:  []string{"SEARCH_FILTERS_INVALID", "INSUFFICIENT_CREDITS"},
 	})
 	SearchSave = def(Op{
-		Name: "search.save-to-list", Method: "POST", Path: "/business/prospects/search/save-to-list", Class: Unsafe, Spends: Assumed, Shape: Raw,
+		Name: "search.save-to-list", Method: "POST", Path: "/business/prospects/search/save-to-list", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "run a search on the server and save the matches into a list",
 		Verify:  "no documented read proves it: look at the destination list and its counts",
 		Likely:  []string{"SEARCH_FILTERS_INVALID", "LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_RESERVED", "INSUFFICIENT_CREDITS"},
@@ -313,7 +313,7 @@ var (
 		Likely:  []string{"CONTACT_NOT_FOUND"},
 	})
 	ImportsCreate = def(Op{
-		Name: "imports.create", Method: "POST", Path: "/business/imports", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Spends: Assumed,
+		Name: "imports.create", Method: "POST", Path: "/business/imports", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Confirms: No, Spends: Assumed,
 		Timeout: uploadTimeout, Shape: Raw,
 		Summary: "import a CSV, XLS or XLSX file",
 		Verify:  "no read of an import is documented",
@@ -321,7 +321,7 @@ var (
 		Likely:  []string{"IMPORT_NOT_FOUND"},
 	})
 	ImportsPresign = def(Op{
-		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Shape: Partial, RawResponse: true,
+		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Confirms: No, Shape: Partial, RawResponse: true,
 		Summary: "reserve an upload for a file of up to 50 MB",
 		Verify:  "no documented read shows it; a second call only reserves another upload",
 		Likely:  []string{"IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE"},

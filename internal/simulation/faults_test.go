@@ -121,27 +121,15 @@ func rates() (all []sim.Rate) {
 		sim.Rate{Class: "store", Fault: hangs, Share: 0.01}, sim.Rate{Class: "store", Fault: forgets, Share: 0.0005})
 }
 
-// routes finds the operation of a request, if its path is documented.
-var routes = func() *http.ServeMux {
-	mux := http.NewServeMux()
+// opOf finds the operation of a request, if its path is documented: of two that fit, the one with fewer parameters.
+func opOf(r *http.Request) (found *op.Op) {
 	for _, o := range op.All() {
-		if o.Path != "" {
-			mux.Handle(o.Method+" /api/v1"+o.Path, named{o: o})
+		if o.Method == r.Method && o.Path != "" && op.Leads("/api/v1"+o.Path, r.URL.Path) &&
+			(found == nil || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
+			found = o
 		}
 	}
-	return mux
-}()
-
-type named struct {
-	http.Handler
-
-	o *op.Op
-}
-
-func opOf(r *http.Request) *op.Op {
-	h, _ := routes.Handler(r)
-	n, _ := h.(named)
-	return n.o
+	return found
 }
 
 // wire is how a process reaches the service.

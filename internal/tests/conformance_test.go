@@ -33,14 +33,14 @@ func TestConformance(t *testing.T) {
 }
 
 var (
-	conformanceRow  = regexp.MustCompile(`^\| C-(\d{4}) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$`)
+	conformanceRow  = regexp.MustCompile(`^\| C-(\d{4}) \| ([^|]+) \| (–|\x60[^|]+\x60) \| (–|\x60[^|]+\x60) \|$`)
 	conformanceHead = regexp.MustCompile(`^\| (Id \| Behavior \| Client \| Sandbox|---( \| ---){3}) \|$`)
 	backticked      = regexp.MustCompile("`([^`]+)`")
 )
 
 // conformanceProblems are what is wrong with the rows of a text, given the words of each test's file.
 func conformanceProblems(text string, tests map[string]map[string]bool) (problems []string) {
-	last, seen := "", map[string]bool{}
+	last, seen, sides := "", map[string]bool{}, map[string][2]bool{}
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
 		if !strings.HasPrefix(line, "|") || conformanceHead.MatchString(line) {
@@ -48,27 +48,33 @@ func conformanceProblems(text string, tests map[string]map[string]bool) (problem
 		}
 		row := conformanceRow.FindStringSubmatch(line)
 		if row == nil {
-			problems = append(problems, "not a row: "+line)
+			problems = append(problems, "not a row of id, behavior, client and sandbox: "+line)
 			continue
 		}
 		id, behavior := row[1], row[2]
 		if id <= last {
-			problems = append(problems, fmt.Sprintf("C-%s comes after C-%s", id, last))
+			problems = append(problems, fmt.Sprintf("C-%s comes after C-%s: ids ascend, so a new row stands at the end of its section", id, last))
 		}
 		if seen[behavior] {
 			problems = append(problems, fmt.Sprintf("C-%s says what another row says", id))
 		}
 		last, seen[behavior] = id, true
 		for _, word := range backticked.FindAllStringSubmatch(behavior, -1) {
-			seen[word[1]] = true
+			tested := sides[word[1]]
+			for side, cell := range row[3:5] {
+				tested[side] = tested[side] || strings.Contains(cell, "`")
+			}
+			sides[word[1]] = tested
 		}
 		for _, problem := range testProblems(row[3]+row[4], tests) {
 			problems = append(problems, fmt.Sprintf("C-%s %s", id, problem))
 		}
 	}
 	for _, row := range op.All() {
-		if !seen[row.Name] {
-			problems = append(problems, "no row speaks of the operation "+row.Name)
+		for side, column := range []string{"Client", "Sandbox"} {
+			if !sides[row.Name][side] {
+				problems = append(problems, fmt.Sprintf("testdata/conformance.md: no row about %s names a test under %s", row.Name, column))
+			}
 		}
 	}
 	return problems
@@ -141,24 +147,31 @@ func TestConformance_NoticesMistakes(t *testing.T) {
 	for _, row := range op.All() {
 		about = append(about, row.Name)
 	}
-	whole := "| C-0001 | All: `" + strings.Join(about, "`, `") + "`. | `prospectkit.TestA/sub test` | – |\n"
+	whole := "| C-0001 | All: `" + strings.Join(about, "`, `") + "`. | `prospectkit.TestA/sub test` | `prospectkit.TestA` |\n"
 	require.Empty(t, conformanceProblems("# Title\n\n| Id | Behavior | Client | Sandbox |\n| --- | --- | --- | --- |\n"+whole, tests))
+	const ascend, odd = ": ids ascend, so a new row stands at the end of its section", "not a row of id, behavior, client and sandbox: "
 	for row, want := range map[string]string{
-		"| C-0001 | x | `prospectkit.TestA` | – |":             "C-0001 comes after C-0001",
-		"| C-0000 | x | `prospectkit.TestA` | – |":             "C-0000 comes after C-0001",
+		"| C-0001 | x | `prospectkit.TestA` | – |":             "C-0001 comes after C-0001" + ascend,
+		"| C-0000 | x | `prospectkit.TestA` | – |":             "C-0000 comes after C-0001" + ascend,
 		"| C-0002 | x | – | – |":                               "C-0002 has no test",
-		"| C-0002 | x | TestA | – |":                           "C-0002 has no test",
+		"| C-0002 | x | TestA | – |":                           odd + "| C-0002 | x | TestA | – |",
+		"| C-0002 | x | - | `prospectkit.TestA` |":             odd + "| C-0002 | x | - | `prospectkit.TestA` |",
 		"| C-0002 | x | `prospectkit.TestB` | – |":             "C-0002 names prospectkit.TestB, which does not exist",
 		"| C-0002 | x | – | `sandbox.TestA` |":                 "C-0002 names sandbox.TestA, which does not exist",
 		"| C-0002 | x | `prospectkit.TestA/sub` | – |":         `C-0002 names prospectkit.TestA, in whose file nothing is called "sub"`,
-		"| C-2 | x | `prospectkit.TestA` | – |":                "not a row: | C-2 | x | `prospectkit.TestA` | – |",
-		"| C-0002 | x | `prospectkit.TestA` |":                 "not a row: | C-0002 | x | `prospectkit.TestA` |",
+		"| C-2 | x | `prospectkit.TestA` | – |":                odd + "| C-2 | x | `prospectkit.TestA` | – |",
+		"| C-0002 | x | `prospectkit.TestA` |":                 odd + "| C-0002 | x | `prospectkit.TestA` |",
 		strings.Replace(strings.TrimSpace(whole), "1", "2", 1): "C-0002 says what another row says",
 	} {
 		require.Equal(t, []string{want}, conformanceProblems(whole+row+"\n", tests))
 	}
+	bare := func(column string) string {
+		return "testdata/conformance.md: no row about lists.rows names a test under " + column
+	}
 	less := strings.Replace(whole, "`lists.rows`", "rows", 1)
-	require.Equal(t, []string{"no row speaks of the operation lists.rows"}, conformanceProblems(less, tests))
+	require.Equal(t, []string{bare("Client"), bare("Sandbox")}, conformanceProblems(less, tests))
+	dash := less + "| C-0002 | `lists.rows` | `prospectkit.TestA` | – |\n"
+	require.Equal(t, []string{bare("Sandbox")}, conformanceProblems(dash, tests))
 }
 
 // The tables of the document, written a second time: limits and scopes by the beginning of the path, the longest that fits.

@@ -5,45 +5,10 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"strconv"
-	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
 )
-
-// DocumentedCode is a row of testdata/codes.tsv, the document's list: a second writing of our table.
-type DocumentedCode struct {
-	Code     prospectkit.Code
-	Statuses []int
-}
-
-// DocumentedCodes reads the rows.
-func DocumentedCodes(tb testing.TB) []DocumentedCode {
-	tb.Helper()
-	text, err := os.ReadFile(Path("testdata", "codes.tsv"))
-	require.NoError(tb, err)
-	var rows []DocumentedCode
-	for line := range strings.Lines(string(text)) {
-		name, rest, ok := strings.Cut(strings.TrimSpace(line), "\t")
-		statuses, _, _ := strings.Cut(rest, "\t")
-		if strings.HasPrefix(line, "#") || !ok {
-			continue
-		}
-		row := DocumentedCode{Code: prospectkit.Code(name)}
-		for s := range strings.SplitSeq(statuses, ",") {
-			status, err := strconv.Atoi(s)
-			require.NoError(tb, err)
-			row.Statuses = append(row.Statuses, status)
-		}
-		rows = append(rows, row)
-	}
-	require.NotEmpty(tb, rows)
-	return rows
-}
 
 // Family makes one error of each kind the way a user gets it.
 func Family(t *testing.T) map[string]error {

@@ -104,7 +104,7 @@ func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 					all.Go(func() {
 						turn <- struct{}{}
 						defer func() { <-turn }()
-						if row, _ := op.ByName(o.Name); row.Confirms && want.Result == retrydata.ResponseLost {
+						if row, _ := op.ByName(o.Name); row.Confirms == op.Yes && want.Result == retrydata.ResponseLost {
 							want.Result = retrydata.Success
 						}
 						p := retryPlay{operation: o, failure: failure, always: when == "always"}

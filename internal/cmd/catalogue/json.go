@@ -38,7 +38,7 @@ type operation struct {
 	Summary               string        `json:"summary"`
 }
 
-func operationsJSON(string, []byte) ([]byte, error) {
+func operationsJSON(string) ([]byte, error) {
 	rows := make([]operation, 0, len(op.All()))
 	for _, o := range op.All() {
 		window := op.DocumentedLimits[o.Surface]
@@ -47,7 +47,7 @@ func operationsJSON(string, []byte) ([]byte, error) {
 			Scope: o.Scope, Surface: o.Surface, PerMinute: orNull(window.PerMinute), PerDay: orNull(window.PerDay),
 			Class: o.Class, Spends: o.Spends, Sends: o.Sends, WritesOutside: o.WritesOutside, Free: orNull(o.Free), NoBody: o.NoBody,
 			Provenance: o.Provenance, Shape: o.Shape, RawResponse: o.RawResponse, Entity: orNull(o.Entity), AttemptTimeoutSeconds: o.Timeout.Seconds(),
-			VisibleAfterSeconds: o.VisibleAfter.Seconds(), Background: o.Background, Confirms: o.Confirms,
+			VisibleAfterSeconds: o.VisibleAfter.Seconds(), Background: o.Background, Confirms: o.Confirms == op.Yes,
 			Codes: append([]string{}, o.Codes...), Likely: append([]string{}, o.Likely...),
 			Resolves: o.Resolves, Verify: orNull(o.Verify), Summary: o.Summary,
 		})

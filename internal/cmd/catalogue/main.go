@@ -1,5 +1,5 @@
-// Command catalogue writes what is derived from the operation table: operations.json, docs/operations.md and codes.go, new rows of
-// testdata/codes.tsv, and the golden files of operations. It works at any moment, and says last what is missing.
+// Command catalogue writes what is derived from the operation table: operations.json, docs/operations.md and codes.go, and the golden
+// files of operations. It works at any moment, and says last what is missing.
 //
 // Run it in the root of the repository, with go generate or by hand. With -check it writes nothing and fails when a
 // file on disk is not what it would write, or something is missing.
@@ -10,7 +10,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -18,17 +17,16 @@ import (
 // command is what a stale file tells its reader to run.
 const command = "go generate ."
 
-// A file is one output and what fills it, beside the text that it has.
+// A file is one output and what fills it.
 type file struct {
 	path   string
-	render func(source string, before []byte) ([]byte, error)
+	render func(source string) ([]byte, error)
 }
 
 var files = []file{
 	{"operations.json", operationsJSON},
 	{"docs/operations.md", operationsMarkdown},
 	{"codes.go", codesGo},
-	{"testdata/codes.tsv", codesTSV},
 }
 
 func main() {
@@ -53,11 +51,7 @@ func main() {
 func write(source, root string) error {
 	for _, f := range files {
 		path := filepath.Join(root, filepath.FromSlash(f.path))
-		before, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		content, err := f.render(source, before)
+		content, err := f.render(source)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
@@ -78,7 +72,7 @@ func compare(source, root string) error {
 		if err != nil {
 			return fmt.Errorf("%w; run %s", err, command)
 		}
-		want, err := f.render(source, got)
+		want, err := f.render(source)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}

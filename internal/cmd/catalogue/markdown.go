@@ -81,7 +81,7 @@ Below is what to do, by the action of ` + "`Advice()`" + `, with the codes and t
 // everywhere are the codes that any operation may return.
 var everywhere = []string{"UNAUTHORIZED", "INSUFFICIENT_SCOPE", "ENDPOINT_NOT_FOUND", "RATE_LIMITED", "UNEXPECTED_ERROR"}
 
-func operationsMarkdown(source string, _ []byte) ([]byte, error) {
+func operationsMarkdown(source string) ([]byte, error) {
 	reached, err := calls(source)
 	if err != nil {
 		return nil, err

@@ -65,14 +65,26 @@ func missing(source string) ([]task, error) {
 		}
 		name := "op." + vars[o.Name]
 		need(reached[o.Route()] != nil, fileOf(reached, o), fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
-		need(!o.Resolves || looks[name], fileOf(reached, o), "the function look... that shows its effect, in the method's args and in looks", false)
-		need(served[name], "sandbox, the file of its surface", "its handler, under "+name+", and a sentence for each assumption", true)
+		need(!o.Resolves || looks[name] != "", fileOf(reached, o), "the function look... that shows its effect, in the map of looks", false)
+		handlers := cmp.Or(servedBy(vars, served, o), "sandbox, the file of its surface")
+		need(served[name] != "", handlers, "its handler, under "+name+", and a sentence for each assumption", true)
 		need(strings.Contains(made, fmt.Sprintf("%q: func(", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
-		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row that speaks of it, and names its own test", false)
+		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row at the end of its section, which speaks of it and names its own test, in "+strings.Replace(handlers, ".go", "_test.go", 1), false)
 		asked := strings.Contains(asks, "op: "+name+",") && strings.Contains(asks, "{"+name+",") || strings.Contains(asks, "\n\t\t"+name+",")
 		need(!o.FreeRead() || asked, "cmd/prospectkit/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)
 	}
 	return list, nil
+}
+
+// servedBy is the file of the sandbox with the first handler of the family of an operation.
+func servedBy(vars, served map[string]string, o *op.Op) string {
+	family, _, _ := strings.Cut(o.Name, ".")
+	for _, other := range op.All() {
+		if file := served["op."+vars[other.Name]]; strings.HasPrefix(other.Name, family+".") && file != "" {
+			return "sandbox/" + file
+		}
+	}
+	return ""
 }
 
 // fileOf is the file of the methods of the family of an operation.
@@ -110,13 +122,13 @@ func variables(source string) (map[string]string, error) {
 	return names, nil
 }
 
-// keyed are the keys of maps from operations to values of a type, in the files of a directory.
-func keyed(dir, value string) (map[string]bool, error) {
+// keyed are the keys of maps from operations to values of a type, and in which file of a directory they stand.
+func keyed(dir, value string) (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
-	keys := make(map[string]bool)
+	keys := make(map[string]string)
 	for _, path := range paths {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
@@ -136,7 +148,7 @@ func keyed(dir, value string) (map[string]bool, error) {
 			for _, e := range literal.Elts {
 				if kv, ok := e.(*ast.KeyValueExpr); ok {
 					if key, ok := kv.Key.(*ast.SelectorExpr); ok && isIdent(key.X, "op") {
-						keys["op."+key.Sel.Name] = true
+						keys["op."+key.Sel.Name] = filepath.Base(path)
 					}
 				}
 			}

@@ -17,6 +17,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -44,31 +45,32 @@ func refusedRead(t *testing.T, status int, body string, header ...string) error 
 }
 
 func TestErrors_EveryDocumentedCode(t *testing.T) {
-	for _, row := range tests.DocumentedCodes(t) {
+	for _, row := range op.Codes {
+		code := prospectkit.Code(row.Name)
 		for _, status := range row.Statuses {
-			err := fmt.Errorf("wrapped: %w", refusedRead(t, status, tests.Envelope(string(row.Code))))
-			require.ErrorIs(t, err, row.Code)
-			require.NotErrorIs(t, err, row.Code+"X")
-			require.Equal(t, row.Code, prospectkit.CodeOf(err))
+			err := fmt.Errorf("wrapped: %w", refusedRead(t, status, tests.Envelope(row.Name)))
+			require.ErrorIs(t, err, code)
+			require.NotErrorIs(t, err, code+"X")
+			require.Equal(t, code, prospectkit.CodeOf(err))
 			var answered *prospectkit.Error
 			require.ErrorAs(t, err, &answered)
 			require.Equal(t, status, answered.Status)
 			require.Equal(t, "lists.get", answered.Op)
 			require.Equal(t, "prose", answered.Message)
 			require.Equal(t, "req-1", answered.RequestID)
-			require.ErrorContains(t, err, fmt.Sprintf("%d %s: prose", status, row.Code))
+			require.ErrorContains(t, err, fmt.Sprintf("%d %s: prose", status, code))
 			require.Equal(t, prospectkit.OutcomeNotApplied, answered.Outcome())
-			require.True(t, row.Code.Known())
-			require.NotEmpty(t, answered.Advice().Hint, row.Code)
-			require.NotEmpty(t, answered.Advice().Action, row.Code)
+			require.True(t, code.Known())
+			require.NotEmpty(t, answered.Advice().Hint, code)
+			require.NotEmpty(t, answered.Advice().Action, code)
 			requireClass(t, err, classStatus(row))
 		}
 	}
 }
 
 // classStatus says which class a code belongs to, whatever status it comes with.
-func classStatus(row tests.DocumentedCode) int {
-	switch row.Code {
+func classStatus(row op.Code) int {
+	switch prospectkit.Code(row.Name) {
 	case prospectkit.CodeInsufficientCredits:
 		return 402
 	case prospectkit.CodeEndpointNotFound, prospectkit.CodeUnexpectedError:

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -126,15 +127,16 @@ func TestErrors_MadeByHand(t *testing.T) {
 }
 
 func TestErrors_CodesMatchTheirClass(t *testing.T) {
-	for _, row := range tests.DocumentedCodes(t) {
-		requireClass(t, row.Code, classStatus(row))
+	for _, row := range op.Codes {
+		code := prospectkit.Code(row.Name)
+		requireClass(t, code, classStatus(row))
 		want := prospectkit.OutcomeNotApplied
-		if row.Code == prospectkit.CodeUnexpectedError {
+		if code == prospectkit.CodeUnexpectedError {
 			want = prospectkit.OutcomeUnknown
 		}
-		require.Equal(t, want, prospectkit.OutcomeOf(row.Code), row.Code)
-		require.Equal(t, want, prospectkit.OutcomeOf(&prospectkit.Error{Code: row.Code}), row.Code)
-		require.Equal(t, row.Code.Advice(), prospectkit.AdviceOf(fmt.Errorf("fake: %w", row.Code)))
+		require.Equal(t, want, prospectkit.OutcomeOf(code), code)
+		require.Equal(t, want, prospectkit.OutcomeOf(&prospectkit.Error{Code: code}), code)
+		require.Equal(t, code.Advice(), prospectkit.AdviceOf(fmt.Errorf("fake: %w", code)))
 	}
 	requireClass(t, prospectkit.Code("NEW_ONE"), 0)
 	require.NotErrorIs(t, prospectkit.CodeListNotFound, prospectkit.CodeRateLimited)

@@ -10,11 +10,13 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/shapes"
 )
 
@@ -86,6 +88,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	run, err := firstcontact.Start(firstcontact.Config{
 		BaseURL: baseURL, Token: token, Transport: firstcontact.NewTransport(), Routes: c.routes,
 		Options: []prospectkit.ClientOption{prospectkit.WithObserver(c.Observe)},
+		Waits:   func(d time.Duration) { c.Observe(ctx, prospectkit.Event{Kind: event.KindWait, Wait: d}) },
 	})
 	if err != nil {
 		return 0, service.Explain(err)

@@ -91,7 +91,7 @@ func TestRun_Differs(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
 	require.Equal(t, 3, report.Differ) // lists, one list, and the field that an error names
 	require.Positive(t, report.Held)
-	require.LessOrEqual(t, report.Requests, firstcontact.MaxRequests)
+	require.LessOrEqual(t, report.Requests, firstcontact.MaxRequests())
 }
 
 func TestRun_Compare(t *testing.T) {

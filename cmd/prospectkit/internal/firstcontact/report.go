@@ -149,7 +149,7 @@ func DryRun(w io.Writer) error {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "\nWhere a path leads nowhere, up to two similar paths are tried. At most %d requests are sent in all.\n", MaxRequests)
+	fmt.Fprintf(&b, "\nWhere a path leads nowhere, up to two similar paths are tried. At most %d requests are sent in all.\n", MaxRequests())
 	_, err := io.WriteString(w, b.String())
 	return err
 }

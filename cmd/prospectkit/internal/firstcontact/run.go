@@ -28,6 +28,7 @@ type Config struct {
 	Transport      http.RoundTripper
 	Routes         map[string]string // of operations, by name, as in "GET /business/agents": where to ask
 	Options        []prospectkit.ClientOption
+	Waits          func(time.Duration) // hears how long the run leaves a surface to others; may be nil
 }
 
 // Run is one run.
@@ -48,6 +49,7 @@ type Run struct {
 	why      map[string]string // no response, by the name of the ask
 	bodies   map[*op.Op]*shapes.Shape
 	waited   time.Duration // for rate limits
+	pace     pace
 }
 
 // MaxWaits bounds what a run waits for rate limits, all together. What would take longer is not asked.
@@ -68,9 +70,9 @@ func (e *UnusableError) Error() string { return e.Text }
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
 	r := &Run{
-		recorder: &recorder{next: cfg.Transport}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
+		recorder: &recorder{next: cfg.Transport, most: MaxRequests()}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
 		ids: map[string]string{}, asks: plan(), got: map[string]*exchange{}, views: map[string]*view{}, why: map[string]string{},
-		bodies: map[*op.Op]*shapes.Shape{}, broken: map[string]bool{},
+		bodies: map[*op.Op]*shapes.Shape{}, broken: map[string]bool{}, pace: newPace(cfg),
 	}
 	if t, ok := cfg.Transport.(*tapped); ok {
 		r.recorder.wire = t.wire
@@ -265,6 +267,9 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: ratelimit.Surface(a.op.Surface),
 		Class: catalogue.ClassRead, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
 	}
+	if err := r.pace.wait(ctx, a.op.Surface); err != nil {
+		return err
+	}
 	for range 2 {
 		r.recorder.last, r.recorder.noKey = nil, a.noKey
 		err := r.client.Call(ctx, o, nil, nil, opts...)
@@ -283,7 +288,7 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		}
 		r.got[a.name] = e
 		r.log = append(r.log, sample{a.op, a, e})
-		if e.status != http.StatusTooManyRequests && e.status < http.StatusInternalServerError || r.Sent()+r.left >= MaxRequests {
+		if e.status != http.StatusTooManyRequests && e.status < http.StatusInternalServerError || r.Sent()+r.left >= MaxRequests() {
 			break
 		}
 	}
@@ -300,7 +305,7 @@ func reasonOf(err error) string {
 	var wait *prospectkit.RateLimitWaitError
 	switch {
 	case errors.Is(err, errTooMany):
-		return fmt.Sprintf("the %d requests of a run were used up", MaxRequests)
+		return fmt.Sprintf("the %d requests of a run were used up", MaxRequests())
 	case errors.As(err, &wait):
 		return "the rate limit would have to be waited for too long"
 	case err == nil:
