@@ -81,7 +81,7 @@ var (
 // sentence. A file, a report and a log may show only such keys.
 func IsName(key string) bool {
 	canBeData := len(key) >= 16 || strings.ContainsAny(key, "0123456789")
-	return name.MatchString(key) && !(canBeData && dataKey.MatchString(key))
+	return name.MatchString(key) && (!canBeData || !dataKey.MatchString(key))
 }
 
 var value = regexp.MustCompile(`^[a-z]+([A-Z][a-z]+)*([-_][a-z]+)*$`)

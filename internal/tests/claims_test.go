@@ -143,7 +143,7 @@ func quickTLS(t *testing.T) *tls.Config {
 	}
 	text, err := x509.CreateCertificate(crand.Reader, template, template, key.Public(), key)
 	require.NoError(t, err)
-	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{text}, PrivateKey: key}}} //nolint:gosec // the default minimum
+	return &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{text}, PrivateKey: key}}}
 }
 
 func (l *ledger) chaosHTTP2(w http.ResponseWriter, r *http.Request) {
