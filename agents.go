@@ -162,25 +162,25 @@ func specOf(in AgentSpec) (agentSpec, error) {
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
-	return s.listing().pager().items(ctx, opts)
+	return agentListing(s.conf).pager().items(ctx, opts)
 }
 
 // Pages iterates over pages of agents, and otherwise as [AgentsService.All] does.
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Agent], error] {
-	return s.listing().pager().pages(ctx, opts)
+	return agentListing(s.conf).pager().pages(ctx, opts)
 }
 
 // Page reads the first page of the agents, or all if there are no pages; see [AgentsService.All].
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Page(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
-	return s.listing().page(ctx, 1, opts)
+	return agentListing(s.conf).page(ctx, 1, opts)
 }
 
-func (s *AgentsService) listing() listing[Agent] {
-	return listing[Agent]{conf: s.conf, op: op.AgentsList, name: "agents", id: func(a *Agent) string { return a.ID }}
+func agentListing(conf *config) listing[Agent] {
+	return listing[Agent]{conf: conf, op: op.AgentsList, name: "agents", id: func(a *Agent) string { return a.ID }}
 }
 
 // Get reads one agent.

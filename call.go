@@ -94,17 +94,8 @@ func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 // doCall makes a call. Every request of this package goes through it.
 func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected[T]) (*callOf[T], error) {
 	c := &callOf[T]{want: want}
-	c.expects, c.shape = c, cmp.Or(want.shape, o.Shape)
-	err := c.prepare(ctx, conf, o, in, opts)
-	c.runHooks()
-	if err == nil {
-		err = c.askGates()
-	}
-	if err != nil {
-		c.emitCall(err)
-		return nil, err
-	}
-	if err := c.finish(c.run()); err != nil {
+	c.call.expects, c.call.shape = c, cmp.Or(want.shape, o.Shape)
+	if err := c.call.perform(ctx, conf, o, in, opts); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -112,14 +103,14 @@ func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []
 
 // callOf is a call whose response is a T.
 type callOf[T any] struct {
-	call
+	call    call // not embedded: a copy of its methods for each T, in every package that uses T, would take long to compile
 	want    expected[T]
 	decoded *T // the last response
 }
 
 func (c *callOf[T]) decode(body []byte) error {
 	c.decoded = new(T)
-	if err := decodeResponse(c.op, c.shape, body, c.want.maxItems, c.decoded); err != nil || c.want.accept == nil {
+	if err := decodeResponse(c.call.op, c.call.shape, body, c.want.maxItems, c.decoded); err != nil || c.want.accept == nil {
 		return err
 	}
 	return c.want.accept(c.decoded)
@@ -129,18 +120,18 @@ func (c *callOf[T]) proved() bool {
 	if c.want.proof != nil {
 		return c.want.proof(c.decoded)
 	}
-	return c.shape != op.Raw && !c.op.Write()
+	return c.call.shape != op.Raw && !c.call.op.Write()
 }
 
 func (c *callOf[T]) confirmed() bool {
-	if c.op.Confirms == op.Yes {
+	if c.call.op.Confirms == op.Yes {
 		c.decoded = cmp.Or(c.want.known, new(T))
 	}
-	return c.op.Confirms == op.Yes
+	return c.call.op.Confirms == op.Yes
 }
 
 func (c *callOf[T]) fields() *undocumented.Shape {
-	return c.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
+	return c.call.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
 }
 
 func (c *callOf[T]) missing() []string {
@@ -151,10 +142,24 @@ func (c *callOf[T]) missing() []string {
 }
 
 func (c *callOf[T]) results() int {
-	if page, ok := any(c.decoded).(interface{ count() int }); ok && c.done {
+	if page, ok := any(c.decoded).(interface{ count() int }); ok && c.call.done {
 		return page.count()
 	}
 	return -1
+}
+
+// perform prepares the call, and runs it unless something refuses it.
+func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
+	err := c.prepare(ctx, conf, o, in, opts)
+	c.runHooks()
+	if err == nil {
+		err = c.askGates()
+	}
+	if err != nil {
+		c.emitCall(err)
+		return err
+	}
+	return c.finish(c.run())
 }
 
 // prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It looks into the

@@ -73,14 +73,14 @@ func (c *Campaign) validate() error {
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
-	return s.listing().pager().items(ctx, opts)
+	return campaignListing(s.conf).pager().items(ctx, opts)
 }
 
 // Pages iterates over pages of campaigns, and otherwise as [CampaignsService.All] does.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Campaign], error] {
-	return s.listing().pager().pages(ctx, opts)
+	return campaignListing(s.conf).pager().pages(ctx, opts)
 }
 
 // Page reads the first page of the campaigns, or all if there are no pages; see [CampaignsService.All]. Parameters are
@@ -88,22 +88,22 @@ func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.S
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Page(ctx context.Context, opts ...CallOption) (*Page[Campaign], error) {
-	return s.listing().page(ctx, 1, opts)
+	return campaignListing(s.conf).page(ctx, 1, opts)
 }
 
-func (s *CampaignsService) listing() listing[Campaign] {
-	return listing[Campaign]{conf: s.conf, op: op.CampaignsList, name: "campaigns", id: func(c *Campaign) string { return c.ID }}
+func campaignListing(conf *config) listing[Campaign] {
+	return listing[Campaign]{conf: conf, op: op.CampaignsList, name: "campaigns", id: func(c *Campaign) string { return c.ID }}
 }
 
-func (s *CampaignsService) steps(campaignID string) listing[Step] {
+func stepListing(conf *config, campaignID string) listing[Step] {
 	return listing[Step]{
-		conf: s.conf, op: op.CampaignsSteps, ids: []string{campaignID}, name: "steps", id: func(s *Step) string { return s.ID },
+		conf: conf, op: op.CampaignsSteps, ids: []string{campaignID}, name: "steps", id: func(s *Step) string { return s.ID },
 	}
 }
 
-func (s *CampaignsService) sends(campaignID string) listing[Send] {
+func sendListing(conf *config, campaignID string) listing[Send] {
 	return listing[Send]{
-		conf: s.conf, op: op.CampaignsSends, ids: []string{campaignID}, name: "scheduledSends", id: func(s *Send) string { return s.ID },
+		conf: conf, op: op.CampaignsSends, ids: []string{campaignID}, name: "scheduledSends", id: func(s *Send) string { return s.ID },
 	}
 }
 
@@ -222,7 +222,7 @@ func (s *Step) validate() error { return errorIf(!s.raw.begins('{'), "a step is 
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Step, error] {
-	return s.steps(campaignID).pager().items(ctx, opts)
+	return stepListing(s.conf, campaignID).pager().items(ctx, opts)
 }
 
 // StepsPages iterates over pages of steps, and otherwise as [CampaignsService.Steps] does.
@@ -231,7 +231,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Step], error] {
-	return s.steps(campaignID).pager().pages(ctx, opts)
+	return stepListing(s.conf, campaignID).pager().pages(ctx, opts)
 }
 
 // StepsPage reads the first page of the steps of a campaign, or all if there are no pages; see [CampaignsService.Steps].
@@ -240,7 +240,7 @@ func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Step], error) {
-	return s.steps(campaignID).page(ctx, 1, opts)
+	return stepListing(s.conf, campaignID).page(ctx, 1, opts)
 }
 
 // SendState is the state of a scheduled send.
@@ -292,7 +292,7 @@ func (s *Send) validate() error {
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Send, error] {
-	return s.sends(campaignID).pager().items(ctx, opts)
+	return sendListing(s.conf, campaignID).pager().items(ctx, opts)
 }
 
 // SendsPages iterates over pages of scheduled sends, and otherwise as [CampaignsService.Sends] does.
@@ -301,7 +301,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Send], error] {
-	return s.sends(campaignID).pager().pages(ctx, opts)
+	return sendListing(s.conf, campaignID).pager().pages(ctx, opts)
 }
 
 // SendsPage reads the first page of the scheduled sends of a campaign, or all if there are no pages; see [CampaignsService.Sends].
@@ -310,7 +310,7 @@ func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Send], error) {
-	return s.sends(campaignID).page(ctx, 1, opts)
+	return sendListing(s.conf, campaignID).page(ctx, 1, opts)
 }
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
@@ -428,7 +428,7 @@ func (s *CampaignsService) onAnyListing(ctx context.Context, id string, opts []C
 	if err != nil {
 		return nil, err
 	}
-	page, err := s.listing().read(*response)
+	page, err := campaignListing(s.conf).read(*response)
 	if err != nil {
 		return new(Campaign), nil //nolint:nilerr // that it is no listing is known
 	}

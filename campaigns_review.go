@@ -79,10 +79,10 @@ func (s *CampaignsService) review(ctx context.Context, campaignID string, earlie
 		}
 	}
 	var err error
-	if r.Steps, err = versions(ctx, &r.content, review.Steps, s.steps(campaignID), pages); err != nil {
+	if r.Steps, err = versions(ctx, &r.content, review.Steps, stepListing(s.conf, campaignID), pages); err != nil {
 		return nil, err
 	}
-	if r.Sends, err = versions(ctx, &r.content, review.Sends, s.sends(campaignID), pages); err != nil {
+	if r.Sends, err = versions(ctx, &r.content, review.Sends, sendListing(s.conf, campaignID), pages); err != nil {
 		return nil, err
 	}
 	r.Campaign, err = s.inListing(ctx, campaignID, pages)

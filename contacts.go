@@ -62,7 +62,7 @@ func (q activityQuery) check(bad *check.Violations) {
 //
 // GET (path undocumented), scope contacts.
 func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...PageOption) iter.Seq2[*Object, error] {
-	return s.timeline(contactID, p).items(ctx, opts)
+	return timelineOf(s.conf, contactID, p).items(ctx, opts)
 }
 
 // ActivitiesPage reads the first page of the activities of a contact; its Next reads the following
@@ -72,7 +72,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 //
 // GET (path undocumented), scope contacts.
 func (s *ContactsService) ActivitiesPage(ctx context.Context, contactID string, p ActivityParams, opts ...CallOption) (*ActivityPage, error) {
-	return activityPage(s.timeline(contactID, p).first(ctx, opts))
+	return activityPage(timelineOf(s.conf, contactID, p).first(ctx, opts))
 }
 
 // ActivityPage is one page of the activities of a contact, and leads to the next.
@@ -94,14 +94,14 @@ func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityP
 	return activityPage(p.ScrollPage.Next(ctx, opts...))
 }
 
-func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[Object] {
+func timelineOf(conf *config, contactID string, p ActivityParams) *scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, pageToken: cursor}
-		c, err := doCall[activities](ctx, s.conf, op.ContactsTimeline, in, opts, expected[activities]{})
+		c, err := doCall[activities](ctx, conf, op.ContactsTimeline, in, opts, expected[activities]{})
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Object]{Items: c.decoded.Activities, contactID: c.decoded.ContactID, RequestID: c.requestID, Rate: c.rate}
+		page := &ScrollPage[Object]{Items: c.decoded.Activities, contactID: c.decoded.ContactID, RequestID: c.call.requestID, Rate: c.call.rate}
 		return page, c.decoded.NextCursor, nil
 	}
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}

@@ -101,7 +101,7 @@ func (p ListsParams) check(bad *check.Violations) {
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*List, error] {
-	return s.pager(p).items(ctx, opts)
+	return listPager(s, p).items(ctx, opts)
 }
 
 // Pages iterates over pages of lists with totals, and otherwise as [ListsService.All] does.
@@ -110,7 +110,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*Page[List], error] {
-	return s.pager(p).pages(ctx, opts)
+	return listPager(s, p).pages(ctx, opts)
 }
 
 // Page reads one page of lists. A page past the end is empty.
@@ -122,7 +122,7 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 	return readPage(ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts, missingIn[List])
 }
 
-func (s *ListsService) pager(p ListsParams) pager[List] {
+func listPager(s *ListsService, p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[List]{
 		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p),

@@ -278,7 +278,7 @@ func fromWalk[T any](w *walkedPage[T]) *Page[T] {
 
 // walk applies the options and yields each page without its repeats, and an error as the last.
 func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*walkedPage[T], *pagewalk.Progress, error) bool) {
-	r := &pageRange[T]{pager: p}
+	r := &pageRange[T]{of: p}
 	var bad check.Violations
 	r.options.apply(p.op, opts, false, &bad)
 	config := pagewalk.Config[T, Page[T]]{
@@ -318,7 +318,7 @@ func collectionQuery(params any) string {
 
 // pageRange reads the pages of one range.
 type pageRange[T any] struct {
-	pager[T]
+	of      pager[T]
 	options pageConfig
 	info    *Info // of WithInfo
 	maxBody int   // as it was set before the range: a page that is read early must not read it
@@ -326,7 +326,7 @@ type pageRange[T any] struct {
 
 // Fetch reads a page.
 func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*walkedPage[T], error) {
-	return forWalk(r.fetch(ctx, number, r.options.calls))
+	return forWalk(r.of.fetch(ctx, number, r.options.calls))
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
@@ -336,7 +336,7 @@ func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*walkedPage[
 	if r.info != nil {
 		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}
-	page, err := forWalk(r.fetch(ctx, number, calls))
+	page, err := forWalk(r.of.fetch(ctx, number, calls))
 	return page, deliver, err
 }
 
@@ -347,11 +347,11 @@ func (r *pageRange[T]) TooEarly(err error) bool {
 }
 
 // Broken is the error of a walk that cannot go on.
-func (r *pageRange[T]) Broken(what string) error { return unusable(r.op, what) }
+func (r *pageRange[T]) Broken(what string) error { return unusable(r.of.op, what) }
 
 // Short is the error of a walk that has ended without a page of records or more.
 func (r *pageRange[T]) Short(report pagewalk.Report) error {
-	e := withoutEffect(r.op, &MissingRecordsError{Report(report), r.op.Name})
+	e := withoutEffect(r.of.op, &MissingRecordsError{Report(report), r.of.op.Name})
 	e.Status = http.StatusOK
 	return e
 }
@@ -396,7 +396,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	if err != nil {
 		return nil, err
 	}
-	page.RequestID, page.Rate = c.requestID, c.rate
+	page.RequestID, page.Rate = c.call.requestID, c.call.rate
 	return page, nil
 }
 
@@ -489,7 +489,7 @@ func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit
 		return nil, err
 	}
 	page := c.decoded.page()
-	page.RequestID, page.Rate = c.requestID, c.rate
+	page.RequestID, page.Rate = c.call.requestID, c.call.rate
 	return page, nil
 }
 

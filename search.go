@@ -88,7 +88,7 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 //
 // POST /business/prospects/search, scope search.
 func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...PageOption) iter.Seq2[*Profile, error] {
-	return s.scroll(op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
+	return profileScroll(s.conf, op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
 }
 
 // ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends
@@ -102,7 +102,7 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 //
 // POST /business/prospects/search, scope search.
 func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts ...CallOption) (*ScrollPage[Profile], error) {
-	return s.scroll(op.SearchProspects, nil, p.body(0)).first(ctx, opts)
+	return profileScroll(s.conf, op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
 // MatchSave describes a search, and the list to save its matches into. The API description names these fields of
@@ -152,7 +152,7 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...PageOption) iter.Seq2[*Profile, error] {
 	body := searchBody{Size: cmp.Or(p.Size, maxSearchSize)}
-	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, body).items(ctx, opts)
+	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, body).items(ctx, opts)
 }
 
 // RunSavedPage reads the first page of the results of a saved search; its Next reads the following
@@ -162,7 +162,7 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ScrollPage[Profile], error) {
-	return s.scroll(op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: p.Size}).first(ctx, opts)
+	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: p.Size}).first(ctx, opts)
 }
 
 // CompanySearch describes a search for companies: by filters, or by a saved search of companies.
@@ -214,7 +214,7 @@ func (p SearchParams) body(size int) searchBody {
 	return searchBody{Filters: filters, Size: cmp.Or(p.Size, size)}
 }
 
-func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[Profile] {
+func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) *scroll[Profile] {
 	size := cmp.Or(body.Size, maxSearchSize)
 	room := roomFor(size)
 	if o == op.SearchRunSaved {
@@ -224,11 +224,11 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 		body := body
 		body.ScrollToken = token
 		in := args{ids: ids, body: body, pageToken: token, cost: spend.Call{Results: size}}
-		c, err := doCall(ctx, s.conf, o, in, opts, expected[profiles]{maxItems: room})
+		c, err := doCall(ctx, conf, o, in, opts, expected[profiles]{maxItems: room})
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Profile]{Items: c.decoded.Profiles, RequestID: c.requestID, Rate: c.rate}
+		page := &ScrollPage[Profile]{Items: c.decoded.Profiles, RequestID: c.call.requestID, Rate: c.call.rate}
 		return page, c.decoded.ScrollToken, nil
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}

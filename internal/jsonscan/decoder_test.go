@@ -132,7 +132,7 @@ func same[T any](t *testing.T, data []byte) {
 		var got T
 		start := c.Mark()
 		err := d.Decode(&c, &got)
-		named := d.idSince(start)
+		named := d.of.idSince(start)
 		if n == 1 {
 			require.Equal(t, "x", named)
 			continue
@@ -263,9 +263,9 @@ func TestDecoderWithOtherKeysEveryTime(t *testing.T) {
 		require.Equal(t, flat{Int: i, Name: fmt.Sprint("n", i)}, got)
 	}
 	require.NoError(t, c.End())
-	require.Len(t, d.learnt[1].keys, maxKeys)
+	require.Len(t, d.of.learnt[1].keys, maxKeys)
 	d.Release()
-	require.Len(t, d.learnt[1].keys, 1)
+	require.Len(t, d.of.learnt[1].keys, 1)
 }
 
 // What is handed out survives its page, and small things do not keep large ones alive.

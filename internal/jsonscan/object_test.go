@@ -154,6 +154,6 @@ func TestOnlyRowsAreRecorded(t *testing.T) {
 	e := NewDecoder[flat]()
 	defer e.Release()
 	require.NoError(t, e.Decode(&c, new(flat)))
-	require.Empty(t, d.found)
-	require.Empty(t, e.found)
+	require.Empty(t, d.of.found)
+	require.Empty(t, e.of.found)
 }

@@ -251,9 +251,9 @@ func TestReleasedDecodersAreEmpty(t *testing.T) {
 	require.Equal(t, "secret", *got.Name)
 	require.Equal(t, map[string]any{"b": []any{"secret"}}, got.Any)
 	d.Release()
-	require.Nil(t, d.c)
-	require.Empty(t, d.made)
-	require.NotContains(t, fmt.Sprint(d.learnt), "secret")
+	require.Nil(t, d.of.c)
+	require.Empty(t, d.of.made)
+	require.NotContains(t, fmt.Sprint(d.of.learnt), "secret")
 
 	long := strings.Repeat("k", maxShared)
 	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[indexedRow]()
@@ -266,7 +266,7 @@ func TestReleasedDecodersAreEmpty(t *testing.T) {
 	}
 	require.NoError(t, c.End())
 	x.Release()
-	for _, l := range x.learnt {
+	for _, l := range x.of.learnt {
 		require.Len(t, l.keys, 1)
 	}
 }

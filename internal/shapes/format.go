@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // The formats of strings and integers.
@@ -43,6 +44,9 @@ var formats = []struct {
 
 // FormatOf names the format of a text.
 func FormatOf(text string) string {
+	if text != "" && !strings.Contains("0123456789abcdefABCDEF", text[:1]) {
+		return FormatText // as most texts are, and expressions are slow
+	}
 	for _, f := range formats {
 		if f.pattern.MatchString(text) {
 			return f.name
@@ -75,7 +79,10 @@ var (
 
 // IsName reports whether a key looks like a name that a programmer gave: not like an id, an address, a date or a
 // sentence. A file, a report and a log may show only such keys.
-func IsName(key string) bool { return name.MatchString(key) && !dataKey.MatchString(key) }
+func IsName(key string) bool {
+	canBeData := len(key) >= 16 || strings.ContainsAny(key, "0123456789")
+	return name.MatchString(key) && (!canBeData || !dataKey.MatchString(key))
+}
 
 var value = regexp.MustCompile(`^[a-z]+([A-Z][a-z]+)*([-_][a-z]+)*$`)
 

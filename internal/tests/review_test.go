@@ -245,7 +245,10 @@ func approvedAlready(t *testing.T, err error) {
 }
 
 // An approval that has happened is told as that, also to another process that knows nothing of it.
-func TestApproveReviewed_AlreadyApproved(t *testing.T) {
+func TestApproveReviewed_AlreadyApproved(t *testing.T) { synctest.Test(t, approveApproved) }
+
+func approveApproved(t *testing.T) {
+	t.Helper()
 	sb := EverySandbox(t, time.Now())
 	client := SandboxClient(t, sb)
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
