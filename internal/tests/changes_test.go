@@ -5,11 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"strings"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +23,6 @@ type mirrored struct {
 	Saved   string
 	Walking string         // the checkpoint for the time after the full sync in progress
 	Yielded map[string]int // rows, with their updatedAt
-	Full    int            // syncs
 }
 
 // follow brings the copy of a list up to date. store does one change to it, and says whether the program lives on.
@@ -59,7 +56,7 @@ func (m *mirrored) follow(ctx context.Context, lists *prospectkit.ListsService, 
 		}
 		rows[row.ID()] = string(row.Raw())
 	}
-	store(func() { m.Rows, m.Saved, m.Walking, m.Full = rows, m.Walking, "", m.Full+1 })
+	store(func() { m.Rows, m.Saved, m.Walking = rows, m.Walking, "" })
 	return nil
 }
 
@@ -92,29 +89,6 @@ func (m *mirrored) isList(sb *sandbox.Sandbox, listID string) error {
 func touched(name string) sandbox.Row {
 	now := time.Now().UTC().Format("2006-01-02T15:04:05.000Z")
 	return sandbox.Row{"firstName": name, "createdAt": now, "updatedAt": now}
-}
-
-// edit changes a row of a list as a teammate does, or adds or removes one.
-func edit(sb *sandbox.Sandbox, tx *sandbox.Tx, listID string, random *rand.Rand, removes bool) {
-	rows := sb.Rows(listID)
-	row := touched(fmt.Sprintf("Row %d", random.Int()))
-	kind := random.IntN(8)
-	if kind < 4 || len(rows) == 0 {
-		tx.AddRows(listID, row)
-		return
-	}
-	var old struct{ ID string }
-	if err := json.Unmarshal(rows[random.IntN(len(rows))], &old); err != nil {
-		panic(err) // the sandbox keeps JSON objects only
-	}
-	if kind == 4 && !removes {
-		return
-	}
-	tx.RemoveRows(listID, old.ID)
-	if kind > 4 {
-		row["id"] = old.ID
-		tx.AddRows(listID, row)
-	}
 }
 
 // Every pair of failures and stops: the copy is the list, and each change is yielded once.
@@ -188,68 +162,6 @@ type slow struct{ http.RoundTripper }
 func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
 	time.Sleep(50 * time.Millisecond)
 	return s.RoundTripper.RoundTrip(r)
-}
-
-// A day with twenty lists, which teammates change at any time, and a program that follows them every ten minutes and is killed at
-// random. No request is refused. Each change that lives is in the copy after a visit, and was yielded once.
-func TestVirtualDay_Changes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t)
-		random := rand.New(rand.NewPCG(1, 18))
-		lists := make([]string, 20)
-		copies := make([]*mirrored, len(lists))
-		sb.Do(func(tx *sandbox.Tx) {
-			for i := range lists {
-				rows := make([]sandbox.Row, 20*i)
-				for k := range rows {
-					rows[k] = touched("Row")
-				}
-				lists[i] = tx.CreateList(sandbox.List{Name: fmt.Sprintf("List %d", i), Rows: sandbox.Rows(rows...)})
-				copies[i] = newMirrored()
-			}
-		})
-		quiet, edits := false, 0
-		sb.Between("lists.rows", func(tx *sandbox.Tx) {
-			for !quiet && random.IntN(4) == 0 {
-				edits++
-				edit(sb, tx, lists[random.IntN(len(lists))], random, random.IntN(5) == 0)
-			}
-		})
-		client := SandboxClient(t, sb, prospectkit.WithTransport(slow{sb.Transport()}))
-		kills, full, yielded := 0, 0, 0
-		const visits = 144
-		for visit := range visits {
-			quiet = visit%12 == 11
-			for i, id := range lists {
-				for ended := false; !ended; {
-					ended = true
-					require.NoError(t, copies[i].follow(t.Context(), client.Lists, id, func(change func()) bool {
-						if !quiet && random.IntN(15) == 0 { // before it is stored
-							kills++
-							ended = false
-							return false
-						}
-						change()
-						return true
-					}))
-				}
-				if quiet {
-					require.NoError(t, copies[i].isList(sb, id))
-				}
-			}
-			time.Sleep(10 * time.Minute)
-		}
-		for i := range copies {
-			yielded += len(copies[i].Yielded)
-			full += copies[i].Full
-		}
-		refused := refusals(sb)
-		t.Logf("%d requests, %d refused; %d edits, %d changes yielded, %d kills, %d full syncs", len(sb.Journal()), refused, edits, yielded, kills, full)
-		require.Zero(t, refused)
-		require.Greater(t, kills, 20)
-		require.Greater(t, full, len(lists), "rows were removed")
-		require.LessOrEqual(t, len(sb.Journal()), visits*len(lists)+2*kills+3*full, "one for each visit, and the full syncs")
-	})
 }
 
 // refusals counts the requests that the rate limit has refused.
