@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -89,12 +88,6 @@ func (s *slowShelf) lists(t *testing.T) *prospectkit.ListsService {
 	return tests.NewClient(t, s, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists
 }
 
-func (s *slowShelf) asked() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.shelf.Asked)
-}
-
 func inPagesOf(n int) prospectkit.ListsParams { return prospectkit.ListsParams{Limit: n} }
 
 func TestPrefetch_DividesTheServersTime(t *testing.T) {
@@ -113,47 +106,6 @@ func TestPrefetch_DividesTheServersTime(t *testing.T) {
 			require.Equal(t, ahead+1, s.most)
 		})
 	}
-}
-
-// While the loop works, so many pages are on their way and no more, and none that is not known to exist.
-func TestPrefetch_IsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(95)
-		page := 0
-		for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(3)) {
-			require.NoError(t, err)
-			page++
-			time.Sleep(time.Second)
-			require.Len(t, s.asked(), min(page+3, 10))
-		}
-		require.Equal(t, 10, page)
-		require.Equal(t, 3, s.most)
-		require.Len(t, s.shelf.Asked, 10)
-	})
-}
-
-// A change makes the walk careful for a while, not forever.
-func TestPrefetch_ResumesAfterAChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(1000)
-		s.shelf.Edits = make([]func(*tests.Shelf), 41)
-		s.shelf.Edits[20] = tests.Add("X")
-		s.shelf.Edits[40] = func(*tests.Shelf) { s.most = 0 } // the lock is held
-		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(6))), 1000)
-		require.Equal(t, 7, s.most)
-		require.Less(t, len(s.shelf.Asked), 110)
-	})
-}
-
-// Without totals nobody knows whether there is a next page.
-func TestPrefetch_NeedsTotals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(35)
-		s.shelf.NoTotals = true
-		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(8))), 35)
-		require.Equal(t, []int{1, 2, 3, 4, 5}, s.shelf.Asked)
-		require.Equal(t, 1, s.most)
-	})
 }
 
 // However a range ends, nothing is in flight after it.
@@ -239,41 +191,6 @@ func TestPrefetch_LosesNothingBetweenPages(t *testing.T) {
 		require.Equal(t, "abcdefghi", strings.Join(got, ""))
 		require.Equal(t, []int{1, 4, 3, 2, 2, 3, 4, 5}, s.shelf.Asked)
 		require.Equal(t, prospectkit.Report{Requests: 8, Delivered: 9, Total: 10, TotalKnown: true, Repeats: 1, Finished: true, Missing: 1, OrderKnown: true}, p.Report(), "X is missing")
-	})
-}
-
-// Where records have no id, nothing would tell that one comes twice, so nothing is read ahead.
-func TestPrefetch_NeedsIDs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(50)
-		nameless := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			resp, err := s.RoundTrip(r)
-			if err != nil {
-				return nil, err
-			}
-			text, err := io.ReadAll(resp.Body)
-			return tests.Respond(http.StatusOK, strings.ReplaceAll(string(text), `"id"`, `"number"`)), err
-		})
-		rows := tests.NewClient(t, nameless, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists.Rows(
-			t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 10}, prospectkit.Prefetch(4))
-		got, err := prospectkit.Collect(rows, 100)
-		require.NoError(t, err)
-		require.Len(t, got, 50)
-		require.Equal(t, 1, s.most)
-		require.Len(t, s.shelf.Asked, 5)
-	})
-}
-
-// When the total falls, the page boundary is reread as usual, and what was read ahead is forgotten.
-func TestPrefetch_AndAFallingTotal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &slowShelf{shelf: tests.ShelfOf("abcdefghij", nil, drop("a")), back: time.Millisecond}
-		var p prospectkit.Progress
-		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.WithProgress(&p)))
-		require.Equal(t, "abcdefghij", strings.Join(got, ""))
-		require.Equal(t, 1, p.Report().Recovered)
-		require.Equal(t, 2, p.Report().Rereads)
-		require.True(t, p.Report().Finished)
 	})
 }
 
