@@ -96,7 +96,7 @@ func (w *churn) run() error {
 		case err != nil && !errors.Is(err, errLost):
 			return err
 		case w.running > 0:
-			return errors.New("requests are under way after the walk")
+			return errors.New("requests are in flight after the walk")
 		case problem != nil:
 			return problem
 		case r.Finished:
