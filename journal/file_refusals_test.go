@@ -10,31 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// full makes each write fail.
-func full(_ int, operation string) fault {
-	if operation == "write" {
-		return fails
-	}
-	return works
-}
-
 // A ticket that is there stays what it was if it cannot be stored again: unknown, or of a call in progress.
 func TestFile_RefusesToStoreAgain(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("before", 0)))
 	require.NoError(t, j.Close())
-	j, err = openFile(on, "/d/journal")
-	require.NoError(t, err)
+	j = on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("active", 0)))
 	require.NoError(t, j.Sending(t.Context(), ticket("again", 0)))
 	require.NoError(t, j.Ended(t.Context(), "again", Unknown))
-	on.fault = full
+	on.fails = "write "
 	for _, id := range []string{"before", "active", "again", "new"} {
 		require.ErrorIs(t, j.Sending(t.Context(), ticket(id, 1)), errFull)
 	}
-	on.fault = nil
+	on.fails = ""
 	require.Equal(t, []string{"before", "again"}, unknown(t, j))
 	require.NoError(t, j.Ended(t.Context(), "active", Unknown))
 	require.NoError(t, j.Ended(t.Context(), "new", Unknown))
@@ -74,8 +64,7 @@ func TestFile_RefusesOnlyItsOwnCall(t *testing.T) {
 // Tickets are yielded by when they were first sent. The ticket that was given may be changed afterwards. A loop may end early, and
 // ends with its context.
 func TestFile_InDoubt(t *testing.T) {
-	j, err := openFile(newDisk(), "/d/journal")
-	require.NoError(t, err)
+	j := newDisk(nil).open(t)
 	early, late := ticket("early", 0), ticket("late", 0)
 	late.IDs, late.FirstSent = []string{"x"}, early.FirstSent.Add(time.Second)
 	require.NoError(t, j.Sending(t.Context(), late))
@@ -113,7 +102,7 @@ func TestFile_InDoubt(t *testing.T) {
 // marked reports whether the last record says that all before it is durable.
 func marked(t *testing.T, on *disk) bool {
 	t.Helper()
-	text := on.names["/d/journal"].data
+	text := on.text()
 	records, s, err := scanAll(text)
 	require.NoError(t, err)
 	last := bytes.LastIndexByte(text[:len(text)-1], '\n') + 1
@@ -163,8 +152,7 @@ func TestFile_CancelledWhileItIsStored(t *testing.T) {
 		all.wait(t)
 		close(gate)
 		require.NoError(t, j.Close())
-		j, err := openFile(on, "/d/journal")
-		require.NoError(t, err)
+		j = on.open(t)
 		require.ElementsMatch(t, []string{"a", "b", "c"}, unknown(t, j))
 	})
 }
@@ -189,32 +177,21 @@ func TestFile_CloseWhileItIsUsed(t *testing.T) {
 		all.wait(t)
 		require.ErrorIs(t, refused.err(), ErrClosed)
 		on.gate = nil
-		j, err := openFile(on, "/d/journal")
-		require.NoError(t, err)
+		j = on.open(t)
 		require.Equal(t, []string{"b"}, unknown(t, j))
 	})
 }
 
 // After a failed fsync, Close replaces the file: a second fsync would report what the first one lost as durable.
 func TestFile_CloseAfterAFailedSync(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	old := on.names["/d/journal"]
-	on.fault = func(_ int, operation string) fault {
-		if operation == "sync" {
-			return fails
-		}
-		return works
-	}
+	old := on.inode(t)
+	on.fails = "fsync /"
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
-	on.fault = nil
+	on.fails = ""
 	require.NoError(t, j.Close())
-	require.NotSame(t, old, on.names["/d/journal"])
-	for _, left := range on.crashes() {
-		j, err := openFile(left, "/d/journal")
-		require.NoError(t, err)
-		require.Equal(t, []string{"a"}, unknown(t, j))
-	}
+	require.NotSame(t, old, on.inode(t))
+	on.afterPowerFailed(func(left *disk) { require.Equal(t, []string{"a"}, unknown(t, left.open(t))) })
 }

@@ -122,25 +122,20 @@ func TestFile_TornAtEachByte(t *testing.T) {
 	text := lines(sentA, strings.ReplaceAll(sentA, `"a"`, `"b"`))
 	header, first := bytes.IndexByte(text, '\n'), bytes.LastIndexByte(text[:len(text)-1], '\n')
 	for end := header + 1; end <= len(text); end++ {
-		on := newDisk()
-		on.put("/d/journal", text[:end])
-		j, err := openFile(on, "/d/journal")
-		require.NoError(t, err)
+		on := newDisk(text[:end])
+		j := on.open(t)
 		want := []string{"a", "b"}[:min(1, end/first)+min(1, end/(len(text)-1))]
 		require.Equal(t, want, unknown(t, j), "%d", end)
 		require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
 		require.NoError(t, j.Close())
-		j, err = openFile(on, "/d/journal")
-		require.NoError(t, err)
-		require.Equal(t, append(slices.Clone(want), "c"), unknown(t, j))
+		require.Equal(t, append(slices.Clone(want), "c"), unknown(t, on.open(t)))
 	}
 }
 
 // A damaged record is found even if the end of the file is torn, and after the file was replaced.
 func TestFile_DamageAndATornEnd(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	for _, id := range []string{"a", "b", "c", "d"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
 	}
@@ -148,12 +143,11 @@ func TestFile_DamageAndATornEnd(t *testing.T) {
 		if replace {
 			require.NoError(t, j.replace(nil))
 		}
-		text := on.names["/d/journal"].data
+		text := on.text()
 		for at := bytes.IndexByte(text, '\n') + 1; at < bytes.LastIndex(text, []byte(`"id":"b"`)); at++ {
-			damaged := newDisk()
-			damaged.put("/d/journal", text[:len(text)-10])
-			damaged.names["/d/journal"].data[at] ^= 1
-			_, err := openFile(damaged, "/d/journal")
+			damaged := bytes.Clone(text[:len(text)-10])
+			damaged[at] ^= 1
+			_, err := openFile(newDisk(damaged), onDisk)
 			require.ErrorIs(t, err, ErrCorrupt, "%d", at)
 		}
 	}
@@ -162,20 +156,23 @@ func TestFile_DamageAndATornEnd(t *testing.T) {
 // The last durable ticket may have been sent: damage to it, and a file that is cut, are never taken for what a crash left. A crash
 // that loses what the lock file says leaves a file that opens.
 func TestFile_TheLastTicketHasAWitness(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	for _, id := range []string{"a", "b"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
 		require.NoError(t, j.Ended(t.Context(), id, Unknown)) // which is not durable, and may be torn
 	}
-	text, durable := on.names["/d/journal"].data, int(j.synced)
+	text, durable := on.text(), int(j.synced)
+	witness, _ := on.Holds(onDisk + ".lock")
+	with := func(text []byte) *disk {
+		after := newDisk(text)
+		after.Put(onDisk+".lock", []byte(witness))
+		return after
+	}
 	reopen := func(text []byte) error {
-		after := newDisk()
-		after.put("/d/journal", text)
-		after.put("/d/journal.lock", on.names["/d/journal.lock"].data)
-		_, err := openFile(after, "/d/journal")
-		require.Equal(t, string(text), string(after.names["/d/journal"].data), "it stays as it is")
+		after := with(text)
+		_, err := openFile(after, onDisk)
+		require.Equal(t, string(text), string(after.text()), "it stays as it is")
 		return err
 	}
 	for end := range text {
@@ -189,12 +186,7 @@ func TestFile_TheLastTicketHasAWitness(t *testing.T) {
 		damaged[at] ^= 1
 		require.ErrorIs(t, reopen(damaged), ErrCorrupt, "damaged at %d", at)
 	}
-	after := newDisk()
-	after.put("/d/journal", text[:len(text)-5])
-	after.put("/d/journal.lock", on.names["/d/journal.lock"].data)
-	j, err = openFile(after, "/d/journal")
-	require.NoError(t, err, "the torn end was not durable")
-	require.Equal(t, []string{"a", "b"}, unknown(t, j))
+	require.Equal(t, []string{"a", "b"}, unknown(t, with(text[:len(text)-5]).open(t)), "the torn end was not durable")
 }
 
 // What the lock file says of a file that was replaced says nothing of the one in its place.
@@ -301,78 +293,59 @@ func TestFile_Closed(t *testing.T) {
 }
 
 func TestFile_ShortWriteIsCutBack(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	size := len(on.names["/d/journal"].data)
-	on.fault = func(_ int, operation string) fault {
-		if operation == "write" {
-			return half
-		}
-		return works
-	}
+	size := len(on.text())
+	on.fails = "write /d/journal at"
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
-	require.Len(t, on.names["/d/journal"].data, size)
+	require.Len(t, on.text(), size)
 	require.Len(t, j.calls.entries, 1, "b is not in progress")
-	on.fault = nil
+	on.fails = ""
 	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
 	require.NoError(t, j.Close())
-	j, err = openFile(on, "/d/journal")
-	require.NoError(t, err)
+	j = on.open(t)
 	require.Equal(t, []string{"a", "c"}, unknown(t, j))
 }
 
 // If the file cannot be cut back either, it is replaced.
 func TestFile_ShortWriteIsNotCutBack(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	on.fault = func(_ int, operation string) fault {
-		return map[string]fault{"write": half, "truncate": fails}[operation]
-	}
+	on.fails = "write "
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
 	require.ErrorIs(t, j.Ended(t.Context(), "a", Applied), errFull)
-	on.fault = nil
+	on.fails = ""
 	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
 	require.NoError(t, j.Close())
-	require.Equal(t, 1, bytes.Count(on.names["/d/journal"].data, []byte(`"ended":"a"`)))
-	j, err = openFile(on, "/d/journal")
-	require.NoError(t, err)
+	require.Equal(t, 1, bytes.Count(on.text(), []byte(`"ended":"a"`)))
+	j = on.open(t)
 	require.Equal(t, []string{"c"}, unknown(t, j))
 }
 
 // What a failed fsync did not write, a second one does not write either, and reports success. So the
 // file is replaced, and if that fails, it is tried again before anything else is stored.
 func TestFile_FailedSyncIsNotTriedAgain(t *testing.T) {
-	for _, then := range []string{"", "open", "write", "sync", "rename", "sync directory"} {
+	for _, then := range []string{"", "name create", "write ", "fsync /", "name rename", "fsync of the directory"} {
 		t.Run(then, func(t *testing.T) {
-			on := newDisk()
-			j, err := openFile(on, "/d/journal")
-			require.NoError(t, err)
+			on := newDisk(nil)
+			j := on.open(t)
 			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 			require.NoError(t, j.Ended(t.Context(), "a", Applied))
-			old, failing := on.names["/d/journal"], "sync"
-			on.fault = func(_ int, operation string) fault {
-				if operation == failing {
-					return fails
-				}
-				return works
-			}
+			old := on.inode(t)
+			on.fails = "fsync /"
 			require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
-			if failing = then; then != "" {
+			if on.fails = then; then != "" {
 				require.ErrorIs(t, j.Sending(t.Context(), ticket("c", 0)), errFull)
 			}
-			failing = ""
+			on.fails = ""
 			require.NoError(t, j.Sending(t.Context(), ticket("d", 0)))
 			require.NoError(t, j.Sending(t.Context(), ticket("e", 0)))
-			require.NotSame(t, old, on.names["/d/journal"])
-			for _, left := range on.crashes() {
-				j, err := openFile(left, "/d/journal")
-				require.NoError(t, err)
-				require.Equal(t, []string{"d", "e"}, unknown(t, j), "and the outcome of a is not lost")
-			}
+			require.NotSame(t, old, on.inode(t))
+			on.afterPowerFailed(func(left *disk) {
+				require.Equal(t, []string{"d", "e"}, unknown(t, left.open(t)), "and the outcome of a is not lost")
+			})
 		})
 	}
 }
@@ -408,9 +381,8 @@ func (g *errgroup) wait(t *testing.T) {
 // gated opens a journal whose fsyncs wait until the gate is closed.
 func gated(t *testing.T) (*FileJournal, *disk, chan struct{}) {
 	t.Helper()
-	on, gate := newDisk(), make(chan struct{})
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
+	on, gate := newDisk(nil), make(chan struct{})
+	j := on.open(t)
 	on.gate = func() { <-gate }
 	return j, on, gate
 }
@@ -418,7 +390,7 @@ func gated(t *testing.T) (*FileJournal, *disk, chan struct{}) {
 func TestFile_OneSyncForMany(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j, on, gate := gated(t)
-		before := on.count("sync")
+		before := on.syncs
 		var all errgroup
 		for i := range 64 {
 			all.Go(func() error { return j.Sending(t.Context(), ticket(strconv.Itoa(i), 0)) })
@@ -429,11 +401,10 @@ func TestFile_OneSyncForMany(t *testing.T) {
 		synctest.Wait()
 		close(gate)
 		all.wait(t)
-		require.Equal(t, before+2, on.count("sync"))
+		require.Equal(t, before+2, on.syncs)
 		on.gate = nil
 		require.NoError(t, j.Close())
-		j, err := openFile(on, "/d/journal")
-		require.NoError(t, err)
+		j = on.open(t)
 		require.Len(t, unknown(t, j), 64)
 	})
 }
@@ -449,11 +420,11 @@ func TestFile_EndedWaitsForNoSync(t *testing.T) {
 		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
 		synctest.Wait()
 		require.NoError(t, j.Ended(t.Context(), "a", Applied))
-		syncs := on.count("sync")
+		syncs := on.syncs
 		close(gate)
 		all.wait(t)
-		require.Equal(t, syncs+1, on.count("sync"))
-		require.Contains(t, string(on.names["/d/journal"].data), `"ended":"a","outcome":"applied"`)
+		require.Equal(t, syncs+1, on.syncs)
+		require.Contains(t, string(on.text()), `"ended":"a","outcome":"applied"`)
 	})
 }
 
@@ -474,8 +445,7 @@ func TestFile_CancelledWhileItWaits(t *testing.T) {
 		require.ErrorIs(t, j.Sending(ctx, ticket("d", 0)), context.Canceled)
 		on.gate = nil
 		require.NoError(t, j.Close())
-		j, err := openFile(on, "/d/journal")
-		require.NoError(t, err)
+		j = on.open(t)
 		require.Equal(t, []string{"a", "c"}, unknown(t, j))
 	})
 }

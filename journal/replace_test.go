@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -80,59 +81,36 @@ func TestFile_CompactRefusesADamagedFile(t *testing.T) {
 			require.NoError(t, j.Sending(t.Context(), ticket("last", 0)))
 			whole, err := os.ReadFile(path)
 			require.NoError(t, err)
-			hurt := damage(whole)
+			hurt := damage(bytes.Clone(whole))
 			require.NoError(t, os.WriteFile(path, hurt, 0o600))
 			require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), ErrCorrupt)
 			kept, err := os.ReadFile(path)
 			require.NoError(t, err)
 			require.Equal(t, hurt, kept)
+			require.NoError(t, os.WriteFile(path, whole, 0o600))
+			require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), "it is what it was")
 		})
 	}
 }
 
 // A file that cannot be replaced is used as it is.
 func TestFile_CompactFails(t *testing.T) {
-	for _, operation := range []string{"open", "write", "sync", "rename"} {
-		t.Run(operation, func(t *testing.T) {
-			on := newDisk()
-			j, err := openFile(on, "/d/journal")
-			require.NoError(t, err)
+	for _, step := range []string{"name create", "write ", "fsync ", "name rename"} {
+		t.Run(step, func(t *testing.T) {
+			on := newDisk(nil)
+			j := on.open(t)
 			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 			require.NoError(t, j.Ended(t.Context(), "a", Applied))
-			old, opened := on.names["/d/journal"], 0
-			on.fault = func(_ int, now string) fault {
-				if now == "open" {
-					opened++
-				}
-				if now == operation && (now != "open" || opened == 2) { // the first is for the audit
-					return fails
-				}
-				return works
-			}
-			require.Error(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
-			on.fault = nil
-			require.Same(t, old, on.names["/d/journal"])
-			require.NotContains(t, on.names, "/d/journal.new")
-			syncs := on.count("sync")
+			old := on.inode(t)
+			on.fails = step
+			require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), errFull)
+			on.fails = ""
+			_, left := on.Holds(onDisk + ".new")
+			require.False(t, left)
+			syncs := on.syncs
 			require.NoError(t, j.Sending(t.Context(), ticket("b", 0)))
-			require.Equal(t, syncs+1, on.count("sync"))
-			require.Same(t, old, on.names["/d/journal"])
+			require.Equal(t, syncs+1, on.syncs)
+			require.Same(t, old, on.inode(t))
 		})
 	}
-}
-
-// Bytes that were durable may be damaged later. The journal is not replaced by what is left of them.
-func TestFile_CompactOfADamagedFile(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/journal")
-	require.NoError(t, err)
-	for _, id := range []string{"a", "b", "c"} {
-		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-	}
-	require.NoError(t, j.Ended(t.Context(), "a", Applied))
-	data := on.names["/d/journal"].data
-	data[len(data)/2] ^= 1
-	require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), ErrCorrupt)
-	data[len(data)/2] ^= 1
-	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
 }

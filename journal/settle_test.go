@@ -48,32 +48,23 @@ func TestSettle_IsKept(t *testing.T) {
 
 // What a crash leaves of the disk right after Settle has the settlement.
 func TestSettle_IsDurable(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/j")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 	require.NoError(t, j.Ended(t.Context(), "a", Unknown))
 	require.NoError(t, j.Settle(t.Context(), "a", found))
-	for _, after := range on.crashes() {
-		require.Equal(t, "maria", byWhom(t, after))
-	}
+	on.afterPowerFailed(func(left *disk) { require.Equal(t, "maria", byWhom(t, left)) })
 }
 
 // A disk that fails leaves the ticket in doubt, or settled as it was said, but an error says so.
 func TestSettle_FailingDisk(t *testing.T) {
-	on := newDisk()
-	j, err := openFile(on, "/d/j")
-	require.NoError(t, err)
+	on := newDisk(nil)
+	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 	require.NoError(t, j.Ended(t.Context(), "a", Unknown))
-	on.fault = func(_ int, operation string) fault {
-		if operation == "sync" {
-			return fails
-		}
-		return works
-	}
+	on.fails = "fsync /"
 	require.ErrorIs(t, j.Settle(t.Context(), "a", found), errFull)
-	on.fault = nil
+	on.fails = ""
 	require.NoError(t, j.Close())
 	require.Equal(t, "maria", byWhom(t, on), "Close has tried again")
 }
@@ -81,7 +72,7 @@ func TestSettle_FailingDisk(t *testing.T) {
 // byWhom is who settled the only ticket of a disk.
 func byWhom(t *testing.T, on *disk) (by string) {
 	t.Helper()
-	for e, err := range readEntries(on, "/d/j", "") {
+	for e, err := range readEntries(on, onDisk, "") {
 		require.NoError(t, err)
 		by = e.By
 	}

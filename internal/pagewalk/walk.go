@@ -119,6 +119,7 @@ func (c Config[T, P]) Walk(ctx context.Context, yield func(*Page[T, P], error) b
 				break
 			}
 			w.dropRepeats(slipped)
+			w.Progress.Update(func(r *Report) { r.Recovered += len(slipped.Items) })
 			if !w.handOut(slipped, yield) {
 				return
 			}
@@ -311,10 +312,7 @@ func (w *walk[T, P]) catchUp(total int) (slipped, current *Page[T, P], err error
 		if total = page.TotalRecords; !steady && round < rereadRounds {
 			continue
 		}
-		w.Progress.Update(func(r *Report) {
-			r.Incomplete = r.Incomplete || !steady
-			r.Recovered += len(items)
-		})
+		w.Progress.Update(func(r *Report) { r.Incomplete = r.Incomplete || !steady })
 		recovered := *page
 		recovered.Items, recovered.Number, recovered.Recovered = items, low, true
 		return &recovered, page, nil

@@ -31,7 +31,7 @@ type Disk struct {
 	mu      sync.Mutex
 	names   map[string]*inode // as the process sees them
 	durable map[string]*inode
-	locked  map[string]*Start
+	locked  map[string]*handle
 	power   bool // it has failed
 
 	Reached map[string]bool // what a restart has met
@@ -39,7 +39,7 @@ type Disk struct {
 
 // NewDisk returns an empty disk.
 func NewDisk() *Disk {
-	return &Disk{names: map[string]*inode{}, durable: map[string]*inode{}, locked: map[string]*Start{}, Reached: map[string]bool{}}
+	return &Disk{names: map[string]*inode{}, durable: map[string]*inode{}, locked: map[string]*handle{}, Reached: map[string]bool{}}
 }
 
 type inode struct {
@@ -90,25 +90,44 @@ func (d *Disk) Holds(name string) (text string, there bool) {
 	return string(n.data), true
 }
 
+// Put makes a file that is durable.
+func (d *Disk) Put(name string, text []byte) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.names[name] = &inode{data: slices.Clone(text), disk: slices.Clone(text)}
+	d.durable[name] = d.names[name]
+}
+
 // restart leaves what a dead process leaves, or what a dead machine does.
 func (d *Disk) restart(random *rand.Rand) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	clear(d.locked)
-	if !d.power {
-		return
+	if d.power {
+		d.power = false
+		left := d.left(random)
+		d.names, d.durable = left.names, left.durable
 	}
-	d.power = false
+}
+
+// PowerFailed is a disk as it may be after the power has failed now.
+func (d *Disk) PowerFailed(random *rand.Rand) *Disk {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.left(random)
+}
+
+func (d *Disk) left(random *rand.Rand) *Disk {
+	names := d.names
 	if random.IntN(2) == 0 { // changes of names are durable together, or not
 		d.Reached["names were lost"] = d.Reached["names were lost"] || !maps.Equal(d.names, d.durable)
-		d.names = maps.Clone(d.durable)
+		names = d.durable
 	}
-	d.durable = maps.Clone(d.names)
-	for _, name := range slices.Sorted(maps.Keys(d.names)) {
-		n := d.names[name]
-		n.data = n.survivors(random, d.Reached)
-		n.disk, n.writes = slices.Clone(n.data), nil
+	left := NewDisk()
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		left.Put(name, names[name].survivors(random, d.Reached))
 	}
+	return left
 }
 
 // survivors is what is there after the power has failed: each write that is not durable is whole, in part, damaged or lost, whatever came
@@ -137,32 +156,46 @@ func (n *inode) survivors(random *rand.Rand, reached map[string]bool) []byte {
 	return data
 }
 
+// Step takes a step of a disk, and lets it happen with what goes wrong.
+type Step func(class, what string, happens func(Fault)) error
+
 // Files is the disk as one start of its process sees it.
-func (s *Start) Files(ctx context.Context) filesystem.FS { return files{s, ctx} }
+func (s *Start) Files(ctx context.Context) filesystem.FS {
+	step := func(class, what string, happens func(Fault)) error {
+		return s.Do(ctx, class, class+" "+what, func(t *Turn) string { happens(t.Fault); return "" })
+	}
+	return files{s.Disk, ctx, s.over, step}
+}
+
+// Files is the disk as a test sees it that takes the steps itself.
+func (d *Disk) Files(step Step) filesystem.FS {
+	return files{d, context.Background(), func() bool { return false }, step}
+}
 
 type files struct {
-	start *Start
-	ctx   context.Context //nolint:containedctx // that of the strand that has opened the journal
+	disk *Disk
+	ctx  context.Context //nolint:containedctx // that of the strand that has opened the journal
+	over func() bool
+	step Step
 }
 
 // do is a step of the disk. A failed one may have happened in part.
 func (f files) do(class, what string, whole, part func()) error {
 	var err error
-	d := f.start.Disk
-	dead := f.start.Do(f.ctx, class, class+" "+what, func(t *Turn) string {
+	d := f.disk
+	dead := f.step(class, what, func(fault Fault) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
-		switch t.Fault {
+		switch fault {
 		case DiskFull, SyncFails:
 			err = errDisk
 			part()
 		case KillWithin, PowerFails:
 			part()
-			d.power = t.Fault == PowerFails
+			d.power = fault == PowerFails
 		default:
 			whole()
 		}
-		return ""
 	})
 	return errors.Join(dead, err)
 }
@@ -170,25 +203,25 @@ func (f files) do(class, what string, whole, part func()) error {
 func (f files) Text() string { return chance.Text(f.ctx) }
 
 func (f files) Lock(name string) (filesystem.File, error) {
-	d := f.start.Disk
+	d := f.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
-	case f.start.over():
+	case f.over():
 		return nil, ErrKilled
 	case d.locked[name] != nil:
 		return nil, filesystem.ErrLocked
 	}
-	d.locked[name] = f.start
 	if d.names[name] == nil {
 		d.names[name] = &inode{}
 		d.durable[name] = d.names[name]
 	}
-	return &handle{files: f, inode: d.names[name], name: name, lock: true}, nil
+	d.locked[name] = &handle{files: f, inode: d.names[name], name: name, lock: true}
+	return d.locked[name], nil
 }
 
 func (f files) Stat(name string) (fs.FileInfo, error) {
-	d := f.start.Disk
+	d := f.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := d.names[name]; n != nil {
@@ -200,7 +233,7 @@ func (f files) Stat(name string) (fs.FileInfo, error) {
 func (f files) Same(a, b fs.FileInfo) bool { return a.Sys() == b.Sys() }
 
 func (f files) Open(name string, flag int) (filesystem.File, error) {
-	d := f.start.Disk
+	d := f.disk
 	d.mu.Lock()
 	n := d.names[name]
 	d.mu.Unlock()
@@ -217,12 +250,12 @@ func (f files) Open(name string, flag int) (filesystem.File, error) {
 }
 
 func (f files) Rename(from, to string) error {
-	d := f.start.Disk
+	d := f.disk
 	return f.do("name", "rename "+from, func() { d.names[to] = d.names[from]; delete(d.names, from) }, func() {})
 }
 
 func (f files) Remove(name string) error {
-	d := f.start.Disk
+	d := f.disk
 	if _, err := f.Stat(name); err != nil {
 		return err
 	}
@@ -230,7 +263,7 @@ func (f files) Remove(name string) error {
 }
 
 func (f files) SyncDir(string) error {
-	d := f.start.Disk
+	d := f.disk
 	return f.do("fsync", "of the directory", func() { d.durable = maps.Clone(d.names) }, func() {})
 }
 
@@ -244,7 +277,7 @@ type handle struct {
 }
 
 func (h *handle) Read(p []byte) (int, error) {
-	d := h.start.Disk
+	d := h.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	n := copy(p, h.inode.data[min(h.at, len(h.inode.data)):])
@@ -260,9 +293,9 @@ func (h *handle) WriteAt(p []byte, at int64) (n int, err error) {
 		return func() { n = len(p); h.inode.change(write{int(at), slices.Clone(p)}) }
 	}
 	if h.lock { // nothing depends on it, and nobody waits for it
-		h.start.Disk.mu.Lock()
-		defer h.start.Disk.mu.Unlock()
-		if h.start.over() {
+		h.disk.mu.Lock()
+		defer h.disk.mu.Unlock()
+		if h.over() {
 			return 0, ErrKilled
 		}
 		put(p)()
@@ -287,16 +320,16 @@ func (h *handle) Sync() error {
 }
 
 func (h *handle) Stat() (fs.FileInfo, error) {
-	h.start.Disk.mu.Lock()
-	defer h.start.Disk.mu.Unlock()
+	h.disk.mu.Lock()
+	defer h.disk.mu.Unlock()
 	return info{h.inode, h.name, int64(len(h.inode.data))}, nil
 }
 
 func (h *handle) Close() error {
-	d := h.start.Disk
+	d := h.disk
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if h.lock && d.locked[h.name] == h.start {
+	if h.lock && d.locked[h.name] == h {
 		delete(d.locked, h.name)
 	}
 	return nil

@@ -141,13 +141,14 @@ func walker(u *user) error {
 // mirror is a copy of a list.
 type mirror struct {
 	Rows    map[string]string
+	Yielded map[string]bool
 	Saved   string
 	Walking string // the checkpoint for the time after the full sync in progress
 }
 
 // follower keeps a copy of a list.
 func follower(u *user) error {
-	m := mirror{Rows: map[string]string{}}
+	m := mirror{Rows: map[string]string{}, Yielded: map[string]bool{}}
 	if text := u.Load("copy"); text != "" {
 		if err := json.Unmarshal([]byte(text), &m); err != nil {
 			return err
@@ -203,7 +204,11 @@ func (u *user) follow(m *mirror, batch int) (all bool, err error) {
 			case err != nil:
 				return false, err
 			default:
-				m.Rows[change.Row.ID()], m.Saved = change.Row.Text("updatedAt"), change.Checkpoint()
+				at, version := change.Row.Text("updatedAt"), change.Row.ID()+" "+change.Row.Text("updatedAt")
+				if m.Yielded[version] {
+					return false, u.laws.fails(noChangeMissed, fmt.Errorf("%s was yielded twice", version))
+				}
+				m.Rows[change.Row.ID()], m.Yielded[version], m.Saved = at, true, change.Checkpoint()
 			}
 			if err := u.saveCopy(m); err != nil {
 				return false, err

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
@@ -195,71 +194,4 @@ func TestDrift_ErrorInReread(t *testing.T) {
 	got, err := prospectkit.Collect(tests.NewClient(t, rt).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}), 100)
 	require.ErrorIs(t, err, prospectkit.CodeListNotFound)
 	require.Len(t, got, 2)
-}
-
-// scripted makes a shelf whose first gaps are disturbed, so that every walk comes to an end.
-func scripted(t *rapid.T, inserts int) *tests.Shelf {
-	s := new(tests.Shelf)
-	s.Stock(rapid.IntRange(0, 40).Draw(t, "records"))
-	for range rapid.IntRange(0, 25).Draw(t, "gaps") {
-		if rapid.Bool().Draw(t, "disturbed") {
-			s.Edits = append(s.Edits, func(s *tests.Shelf) { disturb(t, s, inserts) })
-		} else {
-			s.Edits = append(s.Edits, nil)
-		}
-	}
-	return s
-}
-
-// churned reports a walk that gave up. With pages of one or two records, a few inserts and as many
-// deletes between any two requests look like a service that sends the same page forever.
-func churned(err error) bool {
-	return err != nil && strings.Contains(err.Error(), "hold nothing but records that came before")
-}
-
-func TestDrift_Property(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		s := scripted(t, 4)
-		before := slices.Clone(s.Items)
-		client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(s), tests.Unpaced())
-		require.NoError(t, err)
-		var p prospectkit.Progress
-		var got []string
-		limit := rapid.IntRange(1, 7).Draw(t, "limit")
-		for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: limit}, prospectkit.WithProgress(&p)) {
-			if churned(err) {
-				return
-			}
-			require.NoError(t, err)
-			got = append(got, list.ID)
-		}
-		r := p.Report()
-		unique := slices.Compact(slices.Sorted(slices.Values(got)))
-		require.Len(t, unique, len(got), "a record came twice: %v", got)
-		if !r.Incomplete {
-			require.Subset(t, got, s.Survivors(before), "a record that was there throughout is missing")
-		}
-		require.True(t, r.Finished)
-		require.Equal(t, [3]int{len(s.Asked), len(got), s.Last}, [3]int{r.Requests, r.Delivered, r.Total})
-		require.Equal(t, s.Fell, r.Rereads > 0)
-		require.LessOrEqual(t, r.Recovered, r.Delivered)
-		if r.Rereads == 0 {
-			require.Equal(t, s.Served-len(got), r.Repeats)
-			require.Zero(t, r.Recovered)
-			require.False(t, r.Incomplete)
-		}
-	})
-}
-
-// disturb draws one gap between two requests: some records come in front, some go anywhere, rarely all.
-func disturb(t *rapid.T, s *tests.Shelf, inserts int) {
-	if rapid.IntRange(0, 60).Draw(t, "clear") == 60 {
-		s.Items = nil
-	}
-	for range rapid.IntRange(0, min(9, len(s.Items))).Draw(t, "deletes") {
-		i := rapid.IntRange(0, len(s.Items)-1).Draw(t, "victim")
-		s.Items = slices.Delete(s.Items, i, i+1)
-	}
-	s.Stock(rapid.IntRange(0, inserts).Draw(t, "inserts"))
 }

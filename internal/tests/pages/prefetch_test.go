@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,7 +14,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
@@ -91,12 +88,6 @@ func (s *slowShelf) lists(t *testing.T) *prospectkit.ListsService {
 	return tests.NewClient(t, s, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists
 }
 
-func (s *slowShelf) asked() []int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return slices.Clone(s.shelf.Asked)
-}
-
 func inPagesOf(n int) prospectkit.ListsParams { return prospectkit.ListsParams{Limit: n} }
 
 func TestPrefetch_DividesTheServersTime(t *testing.T) {
@@ -115,47 +106,6 @@ func TestPrefetch_DividesTheServersTime(t *testing.T) {
 			require.Equal(t, ahead+1, s.most)
 		})
 	}
-}
-
-// While the loop works, so many pages are on their way and no more, and none that is not known to exist.
-func TestPrefetch_IsBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(95)
-		page := 0
-		for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(3)) {
-			require.NoError(t, err)
-			page++
-			time.Sleep(time.Second)
-			require.Len(t, s.asked(), min(page+3, 10))
-		}
-		require.Equal(t, 10, page)
-		require.Equal(t, 3, s.most)
-		require.Len(t, s.shelf.Asked, 10)
-	})
-}
-
-// A change makes the walk careful for a while, not forever.
-func TestPrefetch_ResumesAfterAChange(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(1000)
-		s.shelf.Edits = make([]func(*tests.Shelf), 41)
-		s.shelf.Edits[20] = tests.Add("X")
-		s.shelf.Edits[40] = func(*tests.Shelf) { s.most = 0 } // the lock is held
-		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(6))), 1000)
-		require.Equal(t, 7, s.most)
-		require.Less(t, len(s.shelf.Asked), 110)
-	})
-}
-
-// Without totals nobody knows whether there is a next page.
-func TestPrefetch_NeedsTotals(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(35)
-		s.shelf.NoTotals = true
-		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10), prospectkit.Prefetch(8))), 35)
-		require.Equal(t, []int{1, 2, 3, 4, 5}, s.shelf.Asked)
-		require.Equal(t, 1, s.most)
-	})
 }
 
 // However a range ends, nothing is in flight after it.
@@ -244,41 +194,6 @@ func TestPrefetch_LosesNothingBetweenPages(t *testing.T) {
 	})
 }
 
-// Where records have no id, nothing would tell that one comes twice, so nothing is read ahead.
-func TestPrefetch_NeedsIDs(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := stocked(50)
-		nameless := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			resp, err := s.RoundTrip(r)
-			if err != nil {
-				return nil, err
-			}
-			text, err := io.ReadAll(resp.Body)
-			return tests.Respond(http.StatusOK, strings.ReplaceAll(string(text), `"id"`, `"number"`)), err
-		})
-		rows := tests.NewClient(t, nameless, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists.Rows(
-			t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 10}, prospectkit.Prefetch(4))
-		got, err := prospectkit.Collect(rows, 100)
-		require.NoError(t, err)
-		require.Len(t, got, 50)
-		require.Equal(t, 1, s.most)
-		require.Len(t, s.shelf.Asked, 5)
-	})
-}
-
-// When the total falls, the page boundary is reread as usual, and what was read ahead is forgotten.
-func TestPrefetch_AndAFallingTotal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &slowShelf{shelf: tests.ShelfOf("abcdefghij", nil, drop("a")), back: time.Millisecond}
-		var p prospectkit.Progress
-		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(2), prospectkit.Prefetch(2), prospectkit.WithProgress(&p)))
-		require.Equal(t, "abcdefghij", strings.Join(got, ""))
-		require.Equal(t, 1, p.Report().Recovered)
-		require.Equal(t, 2, p.Report().Rereads)
-		require.True(t, p.Report().Finished)
-	})
-}
-
 // Where the collection never stands still, reading ahead gives up instead of wasting the quota.
 func TestPrefetch_GivesWayToChanges(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -339,129 +254,5 @@ func TestPrefetch_AndCheckpoints(t *testing.T) {
 			got = append(got, drain(t, lists.All(t.Context(), inPagesOf(5), prospectkit.Prefetch(1+stop%4), prospectkit.ResumeFrom(p.Checkpoint())))...)
 			require.Equal(t, s.shelf.Items, got)
 		}
-	})
-}
-
-// randomWalk is a random walk over a collection, under random delays, failures and changes.
-type randomWalk struct {
-	records, limit, ahead int
-	stop                  int // break after so many records; 0: never
-	cancel                time.Duration
-	seed                  uint64
-	deletes               int // fewer than a page: see prefetch.go
-	inserts, failures     int
-}
-
-func drawRandomWalk(t *rapid.T) randomWalk {
-	limit := rapid.IntRange(2, 9).Draw(t, "limit")
-	return randomWalk{
-		records: rapid.IntRange(0, 120).Draw(t, "records"), limit: limit, ahead: rapid.IntRange(1, 9).Draw(t, "ahead"),
-		seed: rapid.Uint64().Draw(t, "seed"), deletes: rapid.IntRange(0, limit-1).Draw(t, "deletes"),
-		inserts: rapid.IntRange(0, 20).Draw(t, "inserts"), failures: rapid.IntRange(0, 3).Draw(t, "failures"),
-		stop:   max(0, rapid.IntRange(-120, 120).Draw(t, "stop")),
-		cancel: time.Duration(max(0, rapid.IntRange(-2000, 2000).Draw(t, "cancel"))) * time.Millisecond,
-	}
-}
-
-// shelf plays the random walk.
-func (q randomWalk) shelf() *slowShelf {
-	rnd := rand.New(rand.NewPCG(q.seed, 1))
-	s := stocked(q.records)
-	s.there = func(int) time.Duration {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return time.Duration(rnd.IntN(40)) * time.Millisecond
-	}
-	s.fail = func(int) *http.Response { // under the lock
-		if q.failures == 0 || rnd.IntN(10) > 0 {
-			return nil
-		}
-		q.failures--
-		return [...]*http.Response{
-			tests.Respond(500, tests.Envelope("UNEXPECTED_ERROR")), tests.Respond(503, "<html>"), tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"),
-			tests.Respond(200, `{"data": [`),
-		}[rnd.IntN(4)]
-	}
-	edit := func(sh *tests.Shelf) {
-		for q.deletes > 0 && len(sh.Items) > 0 && rnd.IntN(2) == 0 {
-			i := rnd.IntN(len(sh.Items))
-			sh.Items = slices.Delete(sh.Items, i, i+1)
-			q.deletes--
-		}
-		for q.inserts > 0 && rnd.IntN(2) == 0 {
-			sh.Stock(1)
-			q.inserts--
-		}
-	}
-	for range 200 {
-		s.shelf.Edits = append(s.shelf.Edits, edit)
-	}
-	return s
-}
-
-// walk ranges once and says what is wrong.
-func (q randomWalk) walk(t *testing.T, opts ...prospectkit.PageOption) (got []string, wrong error) {
-	t.Helper()
-	s := q.shelf()
-	before := slices.Clone(s.shelf.Items)
-	ctx, cancel := t.Context(), func() {}
-	if q.cancel > 0 {
-		ctx, cancel = context.WithTimeout(ctx, q.cancel)
-	}
-	defer cancel()
-	var p prospectkit.Progress
-	var failed error
-	for list, err := range s.lists(t).All(ctx, inPagesOf(q.limit), append(opts, prospectkit.WithProgress(&p))...) {
-		if failed = err; err != nil || len(got) > 0 && len(got) == q.stop {
-			break
-		}
-		got = append(got, list.ID)
-	}
-	r := p.Report()
-	switch unique := slices.Compact(slices.Sorted(slices.Values(got))); {
-	case s.underWay > 0:
-		return got, errors.New("requests are in flight after the range")
-	case len(unique) != len(got):
-		return got, fmt.Errorf("a record came twice: %v", got)
-	case r.Delivered != len(got) && q.stop == 0:
-		return got, fmt.Errorf("%d records came, reported %+v", len(got), r)
-	case churned(failed):
-		return got, nil
-	case failed != nil && !errors.Is(failed, context.DeadlineExceeded) && q.failures < 3:
-		return got, failed
-	case !r.Finished || r.Incomplete:
-		return got, nil
-	}
-	for _, id := range s.shelf.Survivors(before) {
-		if !slices.Contains(got, id) {
-			return got, fmt.Errorf("record %s of %v is missing in %v: asked %v, %+v", id, before, got, s.shelf.Asked, r)
-		}
-	}
-	return got, nil
-}
-
-func TestPrefetch_UnderRandomFaults(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		q := drawRandomWalk(rt)
-		var wrong error
-		synctest.Test(t, func(t *testing.T) { _, wrong = q.walk(t, prospectkit.Prefetch(q.ahead)) })
-		if wrong != nil {
-			rt.Fatal(wrong)
-		}
-	})
-}
-
-// On a collection that stands still, reading ahead changes nothing but the time.
-func TestPrefetch_IsTheSameAsWithout(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		q := drawRandomWalk(rt)
-		q.deletes, q.inserts, q.cancel, q.failures = 0, 0, 0, min(q.failures, 2)
-		synctest.Test(t, func(t *testing.T) {
-			with, err := q.walk(t, prospectkit.Prefetch(q.ahead))
-			require.NoError(t, err)
-			without, err := q.walk(t)
-			require.NoError(t, err)
-			require.Equal(t, without, with)
-		})
 	})
 }
