@@ -41,7 +41,7 @@ func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, op
 	if err != nil {
 		return nil, err
 	}
-	return c.out, nil
+	return c.decoded, nil
 }
 
 // doRecord makes a call whose undocumented response holds a record with the key: see recordOf. Any other response is an error.
@@ -84,7 +84,7 @@ func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 	if err != nil {
 		return nil, err
 	}
-	if c.out.IsZero() {
+	if c.decoded.IsZero() {
 		record = new(T)
 	}
 	*id(record) = cmp.Or(*id(record), changed)
@@ -113,28 +113,28 @@ func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []
 // callOf is a call whose response is a T.
 type callOf[T any] struct {
 	call
-	want expected[T]
-	out  *T // the last response that was decoded
+	want    expected[T]
+	decoded *T // the last response
 }
 
 func (c *callOf[T]) decode(body []byte) error {
-	c.out = new(T)
-	if err := decodeResponse(c.op, c.shape, body, c.want.maxItems, c.out); err != nil || c.want.accept == nil {
+	c.decoded = new(T)
+	if err := decodeResponse(c.op, c.shape, body, c.want.maxItems, c.decoded); err != nil || c.want.accept == nil {
 		return err
 	}
-	return c.want.accept(c.out)
+	return c.want.accept(c.decoded)
 }
 
 func (c *callOf[T]) proved() bool {
 	if c.want.proof != nil {
-		return c.want.proof(c.out)
+		return c.want.proof(c.decoded)
 	}
 	return c.shape != op.Raw && !c.op.Write()
 }
 
 func (c *callOf[T]) confirmed() bool {
 	if c.op.Confirms {
-		c.out = cmp.Or(c.want.known, new(T))
+		c.decoded = cmp.Or(c.want.known, new(T))
 	}
 	return c.op.Confirms
 }
@@ -147,11 +147,11 @@ func (c *callOf[T]) missing() []string {
 	if c.want.missing == nil {
 		return nil
 	}
-	return c.want.missing(c.out)
+	return c.want.missing(c.decoded)
 }
 
 func (c *callOf[T]) results() int {
-	if page, ok := any(c.out).(interface{ count() int }); ok && c.done {
+	if page, ok := any(c.decoded).(interface{ count() int }); ok && c.done {
 		return page.count()
 	}
 	return -1

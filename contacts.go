@@ -101,8 +101,8 @@ func (s *ContactsService) timeline(contactID string, p ActivityParams) *scroll[O
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Object]{Items: c.out.Activities, contactID: c.out.ContactID, RequestID: c.requestID, Rate: c.rate}
-		return page, c.out.NextCursor, nil
+		page := &ScrollPage[Object]{Items: c.decoded.Activities, contactID: c.decoded.ContactID, RequestID: c.requestID, Rate: c.rate}
+		return page, c.decoded.NextCursor, nil
 	}
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
 }

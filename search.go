@@ -228,8 +228,8 @@ func (s *SearchService) scroll(o *op.Op, ids []string, body searchBody) *scroll[
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Profile]{Items: c.out.Profiles, RequestID: c.requestID, Rate: c.rate}
-		return page, c.out.ScrollToken, nil
+		page := &ScrollPage[Profile]{Items: c.decoded.Profiles, RequestID: c.requestID, Rate: c.rate}
+		return page, c.decoded.ScrollToken, nil
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
