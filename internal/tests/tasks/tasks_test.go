@@ -291,7 +291,7 @@ func (p *play) run(ctx context.Context, program starter) {
 	if *programFlag != "" {
 		cmd.Stderr = os.Stderr
 	}
-	cmd.Env = append(cmd.Environ(), solutionVar+"="+program.solution, prospectkit.EnvBaseURL+"="+p.baseURL, prospectkit.EnvToken+"="+p.Token())
+	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=0", solutionVar+"="+program.solution, prospectkit.EnvBaseURL+"="+p.baseURL, prospectkit.EnvToken+"="+p.Token())
 	p.seen = len(p.Journal())
 	_ = cmd.Run()
 	p.out = out.String()
