@@ -56,7 +56,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	a.unrecorded = true
+	a.unrecorded, c.lastSent = true, time.Now()
 	resp, err := a.send(t.base, req)
 	a.dumpResponse()
 	c.recordAttempt(&a, resp, err)
@@ -163,17 +163,27 @@ func (c *call) reserveAndJournal(now time.Time) error {
 	if c.unknown == nil { // no earlier attempt can have had an effect
 		c.firstSent = now
 	}
-	c.lastSent = now
 	if err := c.reserve(); err != nil {
 		return err
 	}
-	if c.journaled() {
+	for range 3 {
+		c.lastSent = time.Now()
+		if !c.journaled() {
+			return nil
+		}
 		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {
 			return c.keepBack(RuleJournal, err)
+		}
+		if time.Since(c.lastSent) < staleTicket || c.ctx.Err() != nil {
+			return nil
 		}
 	}
 	return nil
 }
+
+// staleTicket is how long a ticket may take to be stored. After that it is stored again, because a verdict is final so long after the time
+// of sending in it.
+const staleTicket = time.Second / 2
 
 var (
 	errApproved  = errors.New("by another call, meanwhile")
