@@ -41,7 +41,7 @@ func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, op
 	if err != nil {
 		return nil, err
 	}
-	return c.out, nil
+	return c.decoded, nil
 }
 
 // doRecord makes a call whose undocumented response holds a record with the key: see recordOf. Any other response is an error.
@@ -84,7 +84,7 @@ func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 	if err != nil {
 		return nil, err
 	}
-	if c.out.IsZero() {
+	if c.decoded.IsZero() {
 		record = new(T)
 	}
 	*id(record) = cmp.Or(*id(record), changed)
@@ -103,29 +103,29 @@ func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []
 
 // callOf is a call whose response is a T.
 type callOf[T any] struct {
-	call call // not embedded: a copy of its methods for each T, in every package that uses T, would take long to compile
-	want expected[T]
-	out  *T // the last response that was decoded
+	call    call // not embedded: a copy of its methods for each T, in every package that uses T, would take long to compile
+	want    expected[T]
+	decoded *T // the last response
 }
 
 func (c *callOf[T]) decode(body []byte) error {
-	c.out = new(T)
-	if err := decodeResponse(c.call.op, c.call.shape, body, c.want.maxItems, c.out); err != nil || c.want.accept == nil {
+	c.decoded = new(T)
+	if err := decodeResponse(c.call.op, c.call.shape, body, c.want.maxItems, c.decoded); err != nil || c.want.accept == nil {
 		return err
 	}
-	return c.want.accept(c.out)
+	return c.want.accept(c.decoded)
 }
 
 func (c *callOf[T]) proved() bool {
 	if c.want.proof != nil {
-		return c.want.proof(c.out)
+		return c.want.proof(c.decoded)
 	}
 	return c.call.shape != op.Raw && !c.call.op.Write()
 }
 
 func (c *callOf[T]) confirmed() bool {
 	if c.call.op.Confirms {
-		c.out = cmp.Or(c.want.known, new(T))
+		c.decoded = cmp.Or(c.want.known, new(T))
 	}
 	return c.call.op.Confirms
 }
@@ -138,11 +138,11 @@ func (c *callOf[T]) missing() []string {
 	if c.want.missing == nil {
 		return nil
 	}
-	return c.want.missing(c.out)
+	return c.want.missing(c.decoded)
 }
 
 func (c *callOf[T]) results() int {
-	if page, ok := any(c.out).(interface{ count() int }); ok && c.call.done {
+	if page, ok := any(c.decoded).(interface{ count() int }); ok && c.call.done {
 		return page.count()
 	}
 	return -1

@@ -36,12 +36,15 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
-		if a.out && c.unknown == nil {
+		if a.unrecorded && c.unknown == nil {
 			c.unknown = c.asOutcomeUnknown(a.began)
 		}
 		c.reportToBudget(&a, resp)
 	}()
 	if err := c.reserveAndJournal(time.Now()); err != nil {
+		return nil, err
+	}
+	if err := c.onlyApproval(); err != nil { // after the ticket of this one, which others find
 		return nil, err
 	}
 	if err := a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
@@ -53,11 +56,11 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		return nil, err
 	}
-	a.out = true
+	a.unrecorded = true
 	resp, err := a.send(t.base, req)
 	a.dumpResponse()
 	c.recordAttempt(&a, resp, err)
-	a.out = false
+	a.unrecorded = false
 	exchange.Release(a.Body)
 	a.Body = nil
 	if err != nil {
@@ -169,23 +172,31 @@ func (c *call) reserveAndJournal(now time.Time) error {
 			return c.keepBack(RuleJournal, err)
 		}
 	}
-	if c.in.lookup.Digest != "" {
-		if err := c.onlyApproval(); err != nil {
-			return c.keepBack(RuleJournal, err)
-		}
-	}
 	return nil
 }
 
-var errApproving = errors.New("another call has the ticket to approve this review")
+var (
+	errApproved  = errors.New("by another call, meanwhile")
+	errApproving = errors.New("its ticket has no outcome yet")
+)
 
-// onlyApproval looks for another approval of the same review, after the ticket of this one is stored: of two at once, each would
-// find the other.
+// onlyApproval keeps the approval of a review back if another one may be on its way: of two at once, each finds the ticket of the
+// other.
 func (c *call) onlyApproval() error {
+	if c.in.lookup.Digest == "" {
+		return nil
+	}
 	c.conf.approvals.note(c.ticket(), journal.Unknown)
 	for e, err := range c.conf.approvals.of(c.ctx, c.conf.journal) {
-		if err != nil || e.Ticket.Lookup.Digest == c.in.lookup.Digest && e.Ticket.ID != c.ticketID {
-			return cmp.Or(err, errApproving)
+		if err != nil {
+			return c.keepBack(RuleJournal, err)
+		}
+		switch {
+		case e.Ticket.Lookup.Digest != c.in.lookup.Digest || e.Ticket.ID == c.ticketID:
+		case e.Outcome == journal.Applied:
+			return c.keepBack(RuleApproved, errApproved)
+		default:
+			return c.keepBack(RuleApproving, errApproving)
 		}
 	}
 	return nil

@@ -123,25 +123,17 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 }
 
-// schedule computes the pause before the next attempt, or stops if no attempt, time or allowance is
-// left.
+// schedule sets the pause before the next attempt, or stops if no attempt, time or allowance is left.
 func (c *call) schedule(resp *http.Response, now time.Time) {
 	asked, given := c.retryAfter(resp, now)
-	pause := max(asked, waits.Backoff(c.ctx, c.opts.retry.BaseDelay, c.opts.retry.MaxDelay, len(c.attempts)))
+	pause := c.pauseOf(asked, given)
 	if c.next == stepWait {
-		if given {
-			pause = asked
-		}
-		pause = max(pause, budget.MinHold)
 		c.surfaceHold = min(pause, budget.LongestHold)
-	}
-	if c.next == stepRekey {
-		pause = asked
 	}
 	switch tooLong := pause > c.opts.maxWait; {
 	case c.ctx.Err() != nil:
 		c.next = stepStop
-	case c.next == stepWait && (tooLong || c.afterDeadline(pause)): // before the attempts: this says when the call fits
+	case c.next == stepWait && (tooLong || c.afterDeadline(pause)): // before MaxAttempts, because this error names the time at which the call fits
 		c.next = stepStop
 		c.refuseWait(budget.TooLong(now, c.surfaceHold, c.afterDeadline(pause)))
 	case len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
@@ -152,10 +144,24 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.next == stepRetry && !c.surface.allowance.Take(now): // last, because it uses the allowance up
 		c.next = stepStop
-	case c.next == stepWait: // the pause holds the surface: the next attempt is queued for it
+	case c.next == stepWait: // no pause of the call: reportToBudget holds the surface, and admit waits for that
 	default:
 		c.pause = c.jitter(pause)
 	}
+}
+
+// pauseOf is the pause that the next step needs, of what the service asked for and a backoff.
+func (c *call) pauseOf(asked time.Duration, given bool) time.Duration {
+	backoff := waits.Backoff(c.ctx, c.opts.retry.BaseDelay, c.opts.retry.MaxDelay, len(c.attempts))
+	switch {
+	case c.next == stepRekey:
+		return asked
+	case c.next == stepWait && given:
+		return max(asked, budget.MinHold)
+	case c.next == stepWait:
+		return max(asked, backoff, budget.MinHold)
+	}
+	return max(asked, backoff)
 }
 
 // refuseWait records that a wait for the rate limit does not fit.

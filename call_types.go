@@ -91,7 +91,7 @@ type plan struct {
 	ctx       context.Context //nolint:containedctx // the call is the scope of this context
 	opts      callConfig
 	timeout   time.Duration // of one attempt
-	surface   *surfaceState
+	surface   *surface
 	observers []Observer // of the client, and those that call hooks returned
 
 	url    url.URL
@@ -163,7 +163,7 @@ type attempt struct {
 	ended          time.Time      // zero until it has
 	truncated      bool           // the end of the upload was not sent
 	expired        bool           // its context had ended by then
-	out            bool           // it may be sent, and its result is not recorded yet
+	unrecorded     bool           // it may be sent, and its result is not recorded yet
 	delivery       event.Delivery // set by send
 	abandoned      bool           // the exchange ignored its context and Close, and may go on
 	hasRateHeaders bool           // the response has rate headers
@@ -258,8 +258,7 @@ func (c *call) withRoute(e *RefusedError) *RefusedError {
 	return e
 }
 
-// ticket returns the ticket of the call, which gets its id the first time. Its time of sending is that of
-// the first attempt whose outcome is unknown so far.
+// ticket returns the ticket of the call, and draws its id the first time.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
 		c.ticketID = cmp.Or(c.in.ticket, chance.Text(c.ctx))
@@ -304,16 +303,6 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
 		op: c.op, cause: cause, look: c.in.look, settle: c.conf.settle,
 	}
-}
-
-// settle tells a final outcome that was read later to the guard and the journal.
-func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
-	c.approvals.note(t, outcome)
-	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
-	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
-		err = c.journal.Ended(ctx, t.ID, outcome)
-	}
-	return err
 }
 
 // withContextErr adds the end of the context to a cause that does not have it.

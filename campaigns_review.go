@@ -24,7 +24,7 @@ type Review struct {
 
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
-	// Approvals is how many reviews of the same content were approved before, or may have been, as far as the client knows.
+	// Approvals is how many reviews of the campaign were approved before, or may have been, as far as the client knows.
 	// It is part of the digest, so that each review is approved once.
 	Approvals int
 
@@ -60,7 +60,9 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 		if err != nil {
 			return nil, withoutEffect(op.CampaignsList, err)
 		}
-		r.content.Approved(e.Ticket.Lookup.Digest)
+		if ids := e.Ticket.IDs; len(ids) > 0 && sameID(ids[0], campaignID) {
+			r.content.Approved(e.Ticket.Lookup.Digest)
+		}
 	}
 	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
 	return r, nil
@@ -164,7 +166,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // A campaign that a teammate has stopped since stays stopped until a new review is approved.
 //
 // If the outcome of the earlier approval is unknown and the campaign is not active, the error is its
-// [OutcomeUnknownError]: resolve that.
+// [OutcomeUnknownError]: resolve that. Of two approvals of one review at the same time, at most one is sent: the error of the
+// other is a [RefusedError] with [RuleApproving] or [RuleApproved].
 //
 // Earlier approvals are known as far as the journal of the client remembers, if that is a
 // [journal.History], in whichever process. Without one, only this client and those of its With know

@@ -101,8 +101,8 @@ func timelineOf(conf *config, contactID string, p ActivityParams) *scroll[Object
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Object]{Items: c.out.Activities, contactID: c.out.ContactID, RequestID: c.call.requestID, Rate: c.call.rate}
-		return page, c.out.NextCursor, nil
+		page := &ScrollPage[Object]{Items: c.decoded.Activities, contactID: c.decoded.ContactID, RequestID: c.call.requestID, Rate: c.call.rate}
+		return page, c.decoded.NextCursor, nil
 	}
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
 }

@@ -27,7 +27,7 @@
 //   - [WithProgress] gives a checkpoint, from which [ResumeFrom] continues in another process.
 //
 // To write:
-//   - Create, as in [ListsService.Create], sends its request once, unless nothing was processed.
+//   - Create, as in [ListsService.Create], sends its request again only if it is certain that the service did not process it.
 //   - Ensure, as in [ListsService.Ensure] and [AgentsService.Ensure], creates or finds, also after a lost response.
 //   - [OutcomeOf] says whether a call was applied: look at it before anything else.
 //   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads which.

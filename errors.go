@@ -403,8 +403,11 @@ const (
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
+	// RuleApproving: the ticket of another call that approves the same review has no outcome yet.
+	RuleApproving SafetyRule = "another call may be approving this review"
+
 	// Unwrap returns the cause of these.
-	RuleJournal    SafetyRule = "the journal could not store the ticket"
+	RuleJournal    SafetyRule = "the journal failed"
 	RuleSpendGuard SafetyRule = "the spend guard did not reserve the credits"
 	RuleToken      SafetyRule = "the token source gave no token"
 	RuleGate       SafetyRule = "a gate refused"
@@ -470,12 +473,14 @@ func (e *RefusedError) Unwrap() error { return e.cause }
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
-// Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal],
+// Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal], [RuleApproving],
 // [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
 func (e *RefusedError) Advice() Advice {
 	switch {
 	case e.Rule == RuleJournal:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal can be written"}
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal works"}
+	case e.Rule == RuleApproving:
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; once the other call has ended, ApproveReviewed tells whether it approved"}
 	case e.Rule == RuleToken:
 		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the token source works"}
 	case e.Rule == RuleSpendGuard:

@@ -136,7 +136,7 @@ func listPager(s *ListsService, p ListsParams) pager[List] {
 	}
 }
 
-// NewList describes a list to create.
+// NewList describes a list to create, at the folder root: [ListsService.Move] moves it.
 type NewList struct {
 	Name string   `json:"name"`                // 1 to 255 characters after trimming; unique in the workspace
 	Kind ListKind `json:"entityType,omitzero"` // default: contact list
@@ -147,8 +147,8 @@ func (n NewList) check(bad *check.Violations) {
 	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create creates an empty list at the folder root. It sends its request once, unless nothing was
-// processed. No credit cost is documented.
+// Create creates an empty list at the folder root. The request is sent again only if it is certain that the
+// service did not process it. No credit cost is documented.
 //
 // After an unknown outcome, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
 // [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] looks, and creates the
@@ -355,10 +355,10 @@ func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush,
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
-	o, ticket := op.ListsCRMPush, ""
+	o := op.ListsCRMPush
 	sender := pushing.Sender{
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
-		Send: func(ctx context.Context, ids []string) error {
+		Send: func(ctx context.Context, ids []string, ticket string) error {
 			_, err := s.pushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids}, ticket)
 			return err
 		},
@@ -369,7 +369,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: redact.OwnError("an earlier run may have sent it")},
 	}
 	if h, ok := s.conf.journal.(journal.History); ok {
-		sender.Ticket = func() string { ticket = chance.Text(ctx); return ticket }
+		sender.Ticket = func() string { return chance.Text(ctx) }
 		sender.Outcomes = func(ctx context.Context) (map[string]journal.Outcome, error) {
 			known := map[string]journal.Outcome{}
 			for e, err := range h.Calls(ctx, o.Name) {

@@ -262,6 +262,16 @@ func ruledOut(object any, note string) (Resolution, error) {
 	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
 }
 
+// settle tells a final outcome that was read later to the guard and the journal.
+func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
+	c.approvals.note(t, outcome)
+	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
+	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
+		err = c.journal.Ended(ctx, t.ID, outcome)
+	}
+	return err
+}
+
 // repeatableWrite is a write that may be sent again, because a unique name or a state guards it.
 type repeatableWrite struct {
 	unknown *OutcomeUnknownError // the first unknown outcome: a later refusal does not make it known

@@ -251,7 +251,7 @@ func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[
 			for i := range page.Items {
 				progress.Delivered(p.id(&page.Items[i]))
 			}
-			return yield(unwalked(page), nil)
+			return yield(fromWalk(page), nil)
 		})
 	}
 }
@@ -259,8 +259,8 @@ func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[
 // walkedPage is a page as [pagewalk] passes it on.
 type walkedPage[T any] = pagewalk.Page[T, Page[T]]
 
-// walked hands a page to a walk.
-func walked[T any](p *Page[T], err error) (*walkedPage[T], error) {
+// forWalk hands a page to a walk.
+func forWalk[T any](p *Page[T], err error) (*walkedPage[T], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -269,8 +269,8 @@ func walked[T any](p *Page[T], err error) (*walkedPage[T], error) {
 	}, nil
 }
 
-// unwalked is the page after the walk. It is a copy: one of recovered records is made of the page that was read last.
-func unwalked[T any](w *walkedPage[T]) *Page[T] {
+// fromWalk is the page after the walk. It is a copy: one of recovered records is made of the page that was read last.
+func fromWalk[T any](w *walkedPage[T]) *Page[T] {
 	p := *w.Of
 	p.Items, p.Number, p.Recovered = w.Items, w.Number, w.Recovered
 	return &p
@@ -281,14 +281,14 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*walke
 	r := &pageRange[T]{of: p}
 	var bad check.Violations
 	r.options.apply(p.op, opts, false, &bad)
-	walk := pagewalk.Config[T, Page[T]]{
+	config := pagewalk.Config[T, Page[T]]{
 		Source: r, ID: p.id, First: p.first, Limit: p.limit,
 		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
-	walk.Progress.Start(p.fingerprint(), p.orderKnown)
+	config.Progress.Start(p.fingerprint(), p.orderKnown)
 	if r.options.checkpoint != "" {
 		var err error
-		if walk.Resume, err = pagewalk.Parse(r.options.checkpoint, p.fingerprint()); err != nil {
+		if config.Resume, err = pagewalk.Parse(r.options.checkpoint, p.fingerprint()); err != nil {
 			bad.Add("ResumeFrom", "%v", err)
 		}
 	}
@@ -303,7 +303,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*walke
 	if r.info = each.info; r.info != nil {
 		r.maxBody = r.info.MaxBody
 	}
-	walk.Walk(ctx, func(page *walkedPage[T], err error) bool { return yield(page, walk.Progress, err) })
+	config.Walk(ctx, func(page *walkedPage[T], err error) bool { return yield(page, config.Progress, err) })
 }
 
 // collectionQuery identifies a query in checkpoints.
@@ -326,7 +326,7 @@ type pageRange[T any] struct {
 
 // Fetch reads a page.
 func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*walkedPage[T], error) {
-	return walked(r.of.fetch(ctx, number, r.options.calls))
+	return forWalk(r.of.fetch(ctx, number, r.options.calls))
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
@@ -336,7 +336,7 @@ func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*walkedPage[
 	if r.info != nil {
 		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}
-	page, err := walked(r.of.fetch(ctx, number, calls))
+	page, err := forWalk(r.of.fetch(ctx, number, calls))
 	return page, deliver, err
 }
 
@@ -488,7 +488,7 @@ func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit
 	if err != nil {
 		return nil, err
 	}
-	page := c.out.page()
+	page := c.decoded.page()
 	page.RequestID, page.Rate = c.call.requestID, c.call.rate
 	return page, nil
 }

@@ -28,7 +28,7 @@ type Budget struct {
 	link     *budget.StoreClient // to the store
 	bad      check.Violations
 	mu       sync.Mutex
-	surfaces map[op.Surface]*surfaceState
+	surfaces map[op.Surface]*surface
 }
 
 // BudgetConfig configures a [Budget]. The zero value is for one process and the documented limits.
@@ -64,7 +64,7 @@ type BudgetConfig struct {
 // NewBudget returns a new budget. It starts no goroutine and no timer. [New] refuses an invalid
 // configuration.
 func NewBudget(c BudgetConfig) *Budget {
-	b := &Budget{surfaces: make(map[op.Surface]*surfaceState), conf: c}
+	b := &Budget{surfaces: make(map[op.Surface]*surface), conf: c}
 	b.bad.Must(c.Reserve >= 0, "BudgetConfig.Reserve", "is %d, must not be negative", c.Reserve)
 	b.bad.Must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
 	b.bad.Must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
@@ -86,7 +86,7 @@ func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 	for _, p := range states {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, ratelimit.SurfaceState{
-			Surface: ratelimit.Surface(p.surface), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
+			Surface: ratelimit.Surface(p.name), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
 			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.InFlight, Waiting: s.Waiting,
 		})
 	}
@@ -108,7 +108,7 @@ func (b *Budget) Forecast(s ratelimit.Surface, requests int) time.Duration {
 	return b.surface(op.Surface(s)).limiter.Forecast(requests)
 }
 
-func (b *Budget) surface(s op.Surface) *surfaceState {
+func (b *Budget) surface(s op.Surface) *surface {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p, ok := b.surfaces[s]
@@ -117,15 +117,15 @@ func (b *Budget) surface(s op.Surface) *surfaceState {
 		if documented := op.DocumentedLimits[s]; !b.conf.TrustHeaders {
 			limits.PerMinute, limits.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &surfaceState{surface: s, limiter: b.limiter(s, limits), allowance: budget.NewRetryAllowance()}
+		p = &surface{name: s, limiter: b.limiter(s, limits), allowance: budget.NewRetryAllowance()}
 		b.surfaces[s] = p
 	}
 	return p
 }
 
-// surfaceState is the limiter, the retry allowance and the last rate headers of one surface.
-type surfaceState struct {
-	surface   op.Surface
+// surface is the limiter, the retry allowance and the last rate headers of one surface.
+type surface struct {
+	name      op.Surface
 	limiter   budget.Pacer
 	allowance *budget.RetryAllowance
 
@@ -134,25 +134,25 @@ type surfaceState struct {
 }
 
 // lastRate returns the last rate headers.
-func (p *surfaceState) lastRate() ratelimit.Headers {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.last
+func (s *surface) lastRate() ratelimit.Headers {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.last
 }
 
 // observe records the rate headers of a response.
-func (p *surfaceState) observe(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
-	documented := op.DocumentedLimits[p.surface]
+func (s *surface) observe(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
+	documented := op.DocumentedLimits[s.name]
 	w := ratelimit.Headers{
-		Surface: ratelimit.Surface(p.surface), Window: ratelimit.Window(rate.Window(documented.PerMinute, documented.PerDay)),
+		Surface: ratelimit.Surface(s.name), Window: ratelimit.Window(rate.Window(documented.PerMinute, documented.PerDay)),
 		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
 	}
 	if rate.HasReset {
 		w.ResetAt = now.Add(rate.Reset)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.last = w
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last = w
 	return w
 }
 

@@ -27,7 +27,7 @@ type ScrollPage[T any] struct {
 	contactID string                                                      // of activities
 }
 
-// More reports whether another page follows.
+// More reports whether another page follows, for which Next asks.
 func (p *ScrollPage[T]) More() bool { return p.next != nil }
 
 // Next reads the following page of the same query. The options of the first page still apply; more

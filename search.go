@@ -228,8 +228,8 @@ func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) *scrol
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Profile]{Items: c.out.Profiles, RequestID: c.call.requestID, Rate: c.call.rate}
-		return page, c.out.ScrollToken, nil
+		page := &ScrollPage[Profile]{Items: c.decoded.Profiles, RequestID: c.call.requestID, Rate: c.call.rate}
+		return page, c.decoded.ScrollToken, nil
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }

@@ -33,12 +33,12 @@ func positive(what string, n int, opt FaultOption) FaultOption {
 	return func(*Fault) error { return fmt.Errorf("%s(%d): has to be at least 1", what, n) }
 }
 
-// Nth affects only the nth matching request, counted from one.
+// Nth affects only the nth matching request after [Sandbox.Fail], counted from one.
 func Nth(n int) FaultOption {
 	return positive("Nth", n, turns(fmt.Sprintf("request %d", n), func(i int) bool { return i == n }))
 }
 
-// First affects the first n matching requests.
+// First affects the first n matching requests after [Sandbox.Fail].
 func First(n int) FaultOption {
 	return positive("First", n, turns(fmt.Sprintf("the first %d", n), func(i int) bool { return i <= n }))
 }

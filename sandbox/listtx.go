@@ -3,6 +3,8 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
 	"time"
 )
@@ -84,6 +86,31 @@ func (tx *Tx) insert(what, listID string, at int, rows []Row) (ids []string) {
 		return true
 	})
 	return ids
+}
+
+// ChangeRow replaces some fields of the row that has the id in row. Its updatedAt is then the time of the clock, unless row sets one:
+// a row of your own has one only if you give it one, and [example.com/prospectkit.ListsService.Changes] cannot follow a list without.
+func (tx *Tx) ChangeRow(listID string, row Row) {
+	changed := Row{}
+	tx.change("ChangeRow", func(now time.Time) bool {
+		l, id := tx.ws.byID[listID], fmt.Sprint(row["id"])
+		if l == nil {
+			return false
+		}
+		old, there := l.row(id)
+		if !there {
+			return false
+		}
+		fields := map[string]json.RawMessage{}
+		_ = json.Unmarshal(old, &fields) // every row is an object
+		for name, value := range fields {
+			changed[name] = value
+		}
+		changed["updatedAt"] = now.UTC().Format(timeFormat)
+		maps.Copy(changed, row)
+		l.rows[l.position[id]] = Rows(changed)[0]
+		return true
+	})
 }
 
 // fit reports whether the rows are valid, and new to the list.

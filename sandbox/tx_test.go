@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"testing"
 	"time"
@@ -75,6 +76,9 @@ func TestTeammatesActs(t *testing.T) {
 		tx.DeleteList(id(12))
 		ids := tx.AddRows(made, sandbox.Row{"n": 1}, sandbox.Row{"id": rid("n")})
 		tx.RemoveRows(made, ids[0])
+		tx.ChangeRow(made, sandbox.Row{"id": rid("n"), "n": 2})
+		tx.ChangeRow(made, sandbox.Row{"id": rid("n"), "m": 1<<60 + 1, "updatedAt": "never"})
+		tx.ChangeRow(made, sandbox.Row{"id": rid("m"), "n": nil})
 		tx.AddCredits(5, "gift")
 		tx.ConnectCRM("crm-3")
 		tx.ConnectCRM("crm-4")
@@ -84,6 +88,8 @@ func TestTeammatesActs(t *testing.T) {
 	require.Equal(t, id(1), at(c.get(lists+"/"+made).ok(200), "list", "folderId"))
 	c.get(lists+"/"+id(12)).fails(404, "LIST_NOT_FOUND")
 	require.Equal(t, []string{"m", "n"}, names(c.get(rowsOf(made)).ok(200), "id"))
+	require.JSONEq(t, fmt.Sprintf(`{"id": %q, "n": 2, "m": 1152921504606846977, "updatedAt": "never"}`, rid("n")), string(sb.Rows(made)[1]))
+	require.JSONEq(t, fmt.Sprintf(`{"id": %q, "n": null, "updatedAt": %q}`, rid("m"), start.UTC().Format("2006-01-02T15:04:05.000Z")), string(sb.Rows(made)[0]))
 	require.Equal(t, []sandbox.LedgerEntry{{Time: start, Amount: 5, Reason: "gift", Balance: 5}}, sb.Ledger())
 	require.Equal(t, []string{"crm-4"}, sb.Snapshot().Workspaces[0].CRM.Connected)
 	sb.Do(func(tx *sandbox.Tx) { tx.MoveList(made, "") })
@@ -107,6 +113,9 @@ func TestSenselessActsAreReported(t *testing.T) {
 		"add: no list":           func(tx *sandbox.Tx) { tx.AddRows(id(77), sandbox.Row{}) },
 		"insert: too far":        func(tx *sandbox.Tx) { tx.InsertRows(id(11), 3, sandbox.Row{}) },
 		"remove":                 func(tx *sandbox.Tx) { tx.RemoveRows(id(11), rid("r1"), rid("gone")) },
+		"change: no such row":    func(tx *sandbox.Tx) { tx.ChangeRow(id(11), sandbox.Row{"id": rid("gone")}) },
+		"change: no id":          func(tx *sandbox.Tx) { tx.ChangeRow(id(11), sandbox.Row{"n": 1}) },
+		"change: no list":        func(tx *sandbox.Tx) { tx.ChangeRow(id(77), sandbox.Row{"id": rid("r1")}) },
 		"credits":                func(tx *sandbox.Tx) { tx.AddCredits(-1, "too much") },
 		"connect":                func(tx *sandbox.Tx) { tx.ConnectCRM("unheard-of") },
 		"disconnect":             func(tx *sandbox.Tx) { tx.DisconnectCRM("crm-1") },

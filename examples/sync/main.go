@@ -1,5 +1,5 @@
-// Command sync keeps a copy of a contact list in a SQLite database, and reads only what has changed since it ran last. It may be killed at
-// any moment and run again. PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN name the service; the sandbox command prints both.
+// Command sync keeps a copy of a contact list in a SQLite database, by what has changed. It may be killed at any moment and run again. Once a
+// day, UPDATE place SET feed = '' to read all rows: some removals hide (docs/safety.md). PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN name the service.
 package main
 
 import (

@@ -6,12 +6,13 @@ import (
 )
 
 // Pages that are read ahead are requested at the same time, so the service may look at page 5
-// before it looks at page 4. An insert in front, meanwhile, pushes a record back, so that it is on neither.
-// Therefore a page read ahead counts only if nothing has changed since the last page read on its
-// own: the total is the same, and no record comes twice. A delete may hide an insert from the
-// total. If it was in front of a page boundary, the records after the boundary stay where they are.
-// If it was after it, the last record read comes again. At any sign of a change all pages read
-// ahead are dropped, and the walk goes on with a page read on its own. Only a change that replaces
+// before it looks at page 4. A record that an insert in front moves from page 4 to page 5 between the two is on neither.
+//
+// Therefore a page read ahead counts only if nothing has changed since the last page read in order:
+// the total is the same, and no record comes twice. A delete may hide an insert from the total. If the deleted record
+// was in front of a page, nothing on this page has moved. If it was on the page or behind it, the insert has moved the last
+// record of the page before onto this page, so that it comes twice. At any sign of a change all pages read
+// ahead are dropped, and the walk goes on with the next page in order. Only a change that replaces
 // every record read so far, while a few pages are on their way, goes unnoticed.
 
 // ahead holds the pages read ahead of a walk.

@@ -24,14 +24,14 @@ import (
 type Sender struct {
 	Target  string // names where the parts go, in the checkpoint
 	Size    int    // of a part
-	Send    func(ctx context.Context, contactIDs []string) error
+	Send    func(ctx context.Context, contactIDs []string, ticket string) error
 	Outcome func(error) journal.Outcome
 	Ends    func(error) bool             // the same error would meet every other part
 	Refuse  func(check.Violations) error // the error of arguments
 	Unknown error                        // of a part that an earlier run sent
 
 	// Of a journal that tells how calls have ended; otherwise nil.
-	Ticket   func() string                                                 // makes the ID of the ticket that the next Send has
+	Ticket   func() string                                                 // makes the ID of the ticket of a Send, which otherwise has none
 	Outcomes func(ctx context.Context) (map[string]journal.Outcome, error) // by ticket
 	Unsaved  func(error) error                                             // the error of a checkpoint that was not stored
 }
@@ -192,10 +192,12 @@ func (r *run) each(ctx context.Context, yield func(*push.Part, error) bool) {
 func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push.Part, error) bool) bool {
 	before, open := r.states[i], r.tickets[i]
 	r.states[i] = unknown
+	ticket := ""
 	if r.Ticket != nil {
-		r.tickets[i] = r.Ticket()
+		ticket = r.Ticket()
+		r.tickets[i] = ticket
 		if before == unknown {
-			r.tickets[i] = open + "+" + r.tickets[i]
+			r.tickets[i] = open + "+" + ticket
 		}
 	}
 	if err := r.store(ctx); err != nil {
@@ -204,7 +206,7 @@ func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push
 		return false
 	}
 	r.shown[i] = unknown // should Send panic
-	err := r.Send(ctx, part.ContactIDs)
+	err := r.Send(ctx, part.ContactIDs, ticket)
 	switch part.Outcome = r.Outcome(err); part.Outcome {
 	case journal.Applied:
 		err, r.states[i], r.tickets[i] = nil, applied, ""

@@ -47,7 +47,7 @@ func (c *crm) save(_ context.Context, checkpoint string) error {
 func (c *crm) sender() pushing.Sender {
 	return pushing.Sender{
 		Target: "a list", Size: 2,
-		Send: func(_ context.Context, ids []string) error {
+		Send: func(_ context.Context, ids []string, _ string) error {
 			c.sent = append(c.sent, short(ids))
 			return c.fail[short(ids[:1])]
 		},
@@ -298,7 +298,7 @@ func TestEach_CheckpointOutlivesTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := c.sender()
-	s.Send = func(context.Context, []string) error { cancel(); return errLost }
+	s.Send = func(context.Context, []string, string) error { cancel(); return errLost }
 	var ended []error
 	save := push.SaveTo(func(ctx context.Context, checkpoint string) error {
 		ended = append(ended, ctx.Err())
@@ -347,7 +347,7 @@ func TestEach_SaveToThatHangs(t *testing.T) {
 func TestEach_SendPanics(t *testing.T) {
 	c := new(crm)
 	s := c.sender()
-	s.Send = func(context.Context, []string) error { panic("in a transport") }
+	s.Send = func(context.Context, []string, string) error { panic("in a transport") }
 	var checkpoint string
 	seq := pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(func(_ context.Context, text string) error { checkpoint = text; return nil })})
 	require.Panics(t, func() { drain(seq) })

@@ -26,7 +26,7 @@ type Review struct {
 
 	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
 	Unread []Section
-	// Approvals is how many reviews of the same content were approved before, or may have been, as far as the client knows.
+	// Approvals is how many reviews of the campaign were approved before, or may have been, as far as the client knows.
 	// It is part of the digest, so that each review is approved once.
 	Approvals int
 
@@ -157,10 +157,9 @@ func (r *Review) Content() string {
 	return strings.Join(parts, ".") + "."
 }
 
-// Approved notes that the review with a digest was approved, or may have been.
+// Approved notes that an earlier review of the campaign, which has this digest, was approved, or may have been.
 func (r *Review) Approved(digest string) {
-	if number, same := strings.CutPrefix(digest, r.Content()); same {
-		n, _ := strconv.Atoi(number)
+	if n, err := strconv.Atoi(digest[strings.LastIndexByte(digest, '.')+1:]); err == nil {
 		r.Approvals = max(r.Approvals, n+1)
 	}
 }

@@ -38,7 +38,7 @@ func (r *Review) String() string {
 		fmt.Fprintf(&b, "Contacts in the lists: %d\n", r.Contacts)
 	}
 	if r.Approvals > 0 {
-		fmt.Fprintf(&b, "Approved before with the same content: %d\n", r.Approvals)
+		fmt.Fprintf(&b, "Approved before: %d\n", r.Approvals)
 	}
 	return b.String()
 }

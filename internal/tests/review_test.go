@@ -308,6 +308,10 @@ func usedUp(t *testing.T, keeps bool) {
 	approvedAlready(t, approve(first))
 	stop()
 	approvedAlready(t, approve(first))
+	again, err := client().Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	require.Equal(t, 1, again.Approvals)
+	require.Contains(t, again.String(), "Approved before: 1\n")
 	sent := sb.Calls("campaigns.approve")
 
 	time.Sleep(time.Minute)
@@ -345,6 +349,9 @@ func TestApproveReviewed_AfterResolve(t *testing.T) {
 				require.Equal(t, 1, sb.Calls("campaigns.approve"))
 			}
 			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Status(401, "UNAUTHORIZED"))
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			require.ErrorIs(t, err, prospectkit.CodeUnauthorized, "whether it is active cannot be read")
 			found, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, prospectkit.VerdictNotSeen, found.Verdict)
@@ -367,15 +374,28 @@ func TestApproveReviewed_AtOnce(t *testing.T) {
 	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Lookup: journal.Lookup{Digest: r.Digest()}}
+	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}
 	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
 	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, prospectkit.RuleJournal, refused.Rule)
+	require.Equal(t, prospectkit.RuleApproving, refused.Rule)
+	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be approving this review: its ticket has no outcome yet")
+	require.Equal(t, prospectkit.ActionMayPass, refused.Advice().Action)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 	require.NoError(t, j.Ended(t.Context(), other.ID, journal.NotApplied))
+	ended := other
+	ended.ID = "ended"
+	sending = sync.OnceFunc(func() {
+		require.NoError(t, j.Sending(t.Context(), ended))
+		require.NoError(t, j.Ended(t.Context(), ended.ID, journal.Applied))
+	})
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.RuleApproved)
+	require.Zero(t, sb.Calls("campaigns.approve"))
+	r, err = client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	require.NoError(t, err)
 

@@ -255,7 +255,7 @@ func TestJournal_RefusesWhatItCannotStore(t *testing.T) {
 			require.Equal(t, prospectkit.RuleJournal, refused.Rule)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
-			require.EqualError(t, err, "prospectkit: lists.create: refused locally: the journal could not store the ticket: disk full")
+			require.EqualError(t, err, "prospectkit: lists.create: refused locally: the journal failed: disk full")
 		}
 		require.Empty(t, sb.Journal())
 		book.Broken = nil
@@ -279,7 +279,7 @@ func TestJournal_RefusesARetry(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 		require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally)
 		require.ErrorIs(t, err, full)
-		require.ErrorContains(t, err, "the journal could not store the ticket: disk full")
+		require.ErrorContains(t, err, "the journal failed: disk full")
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		e, ok := errors.AsType[*prospectkit.Error](err)
 		require.True(t, ok)
