@@ -133,31 +133,6 @@ func TestResume_LooksNoFurtherThanRecordsCanHaveMoved(t *testing.T) {
 	}
 }
 
-// Rows without ids cannot be found again: the page is read from its beginning, and the report says so.
-func TestResume_WithoutIDs(t *testing.T) {
-	t.Parallel()
-	page := func(r *http.Request) (*http.Response, error) {
-		n := r.URL.Query().Get("pageNum")
-		return tests.Respond(http.StatusOK, `{"data":[{"name":"`+n+`a"},{"name":"`+n+`b"}],"pagination":{"totalPages":3,"totalRecords":6}}`), nil
-	}
-	lists := tests.NewClient(t, tests.RoundTrip(page)).Lists
-	read := func(n int, opts ...prospectkit.PageOption) (names string, p *prospectkit.Progress) {
-		p = new(prospectkit.Progress)
-		for row, err := range lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 2}, append(opts, prospectkit.WithProgress(p))...) {
-			require.NoError(t, err)
-			if names += row.Text("name"); len(names) == 2*n {
-				break
-			}
-		}
-		return names, p
-	}
-	names, p := read(3)
-	require.Equal(t, "1a1b2a", names)
-	names, p = read(-1, prospectkit.ResumeFrom(p.Checkpoint()))
-	require.Equal(t, "2a2b3a3b", names)
-	require.True(t, p.Report().Rewound)
-}
-
 // What the page of the checkpoint holds before the place is known to have been delivered, though
 // the checkpoint does not name it.
 func TestResume_KnowsTheWholePage(t *testing.T) {
