@@ -182,7 +182,7 @@ func (s *State) inFlight() int64 { return s.uncounted() - s.late() }
 
 // uncounted are the requests that may still be counted.
 func (s *State) uncounted() int64 { return s.Dispatched - s.Completed }
-func (s *State) silent() bool    { return s.Silent >= silence || s.Silent > 0 && !s.Told }
+func (s *State) silent() bool     { return s.Silent >= silence || s.Silent > 0 && !s.Told }
 
 // expire drops what has become old.
 func (s *State) expire(now Instant) {
