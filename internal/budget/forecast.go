@@ -28,7 +28,7 @@ func (s *State) cover() float64 {
 // slid is when a sliding minute has given back what so many requests and one more of ours need.
 func (s *State) slid(now Instant, n int64) Instant {
 	l, limit := &s.Counts[Minute], s.Limits[Minute].Max
-	over := l.Sum + s.inFlight() + 1 + n - limit
+	over := l.Sum + s.uncounted() + 1 + n - limit
 	rounds := max(0, over-1) / max(1, limit) // of the whole minute, before the part of one that is left
 	return max(now, l.roomAt(over-rounds*limit, minute)) + Instant(rounds)*minute
 }
@@ -77,7 +77,7 @@ func (s *State) earliestByCount(now Instant, ahead int64, limits [3]int64) (at I
 	at, w = now, Minute
 	for _, window := range [...]Window{Minute, Day} {
 		l, limit := &s.Counts[window], limits[window]
-		over := l.Sum + s.inFlight() + 1 + ahead - limit
+		over := l.Sum + s.uncounted() + 1 + ahead - limit
 		if limit == 0 || over <= 0 {
 			continue
 		}

@@ -135,7 +135,7 @@ func TestCover(t *testing.T) {
 func TestSlid(t *testing.T) {
 	s := NewState(Config{PerMinute: 10})
 	for i := range 10 {
-		s.count(Instant(i+1)*second, 1, true)
+		s.complete(Instant(i+1)*second, 1)
 	}
 	s.Dispatched, s.Completed, s.LateNew = 10, 10, 0
 	for ahead, want := range map[int64]Instant{0: 61, 4: 65, 9: 70, 10: 121, 14: 125, 19: 130, 20: 181} {

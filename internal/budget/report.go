@@ -47,41 +47,53 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 		s.refuse(now, p, o)
 	case p.Epoch != s.Epoch: // it says nothing about the present
 	case o.Lost:
-		s.lostProbe(now, p)
+		s.blindProbe(now, p)
 	case o.Remaining >= 0:
 		s.Strikes = 0
 		w := s.learn(o)
 		s.observe(now, p, o, w, replays)
 	default:
 		s.believeRefusal()
-		s.Strikes, s.BlindAt = 0, now
+		s.Strikes, s.BlindAt = 0, max(s.BlindAt, now)
 		s.bare(p)
+		s.blindProbe(now, p)
 	}
 	s.releaseProbe(p)
 }
 
-// count adds completed requests to both window counts, and to the total.
+// count adds completed requests to both window counts, and to the total. Lost ones follow when they can arrive no more.
 func (s *State) count(now Instant, n int64, lost bool) {
-	s.Counts[Minute].add(now, minute, n)
-	s.Counts[Day].add(now, day, n)
-	s.Buckets[Minute].take(now, minute, s.Limits[Minute].Max, n)
-	s.Buckets[Day].take(now, day, s.Limits[Day].Max, n)
 	if !lost {
-		s.Completed = min(s.Completed+n, s.Dispatched-s.late())
+		s.complete(now, n)
 		return
 	}
 	if s.late() == 0 {
 		s.LateTurn = now + lateGrace
 	}
-	s.BlindAt = now
+	s.BlindAt = now + lateGrace
 	s.LateNew = min(s.LateNew+n, s.Dispatched-s.Completed-s.LateOld)
 }
 
-// lostProbe delays the next probe if the minute slides: the lost one may have taken the only request that was given back.
-func (s *State) lostProbe(now Instant, p *Permit) {
-	if f := &s.Figures; p.Probe && f.Valid && s.Others.slides() {
-		l := &s.Counts[Minute]
-		f.HasReset, f.ResetBy = true, max(now, l.roomAt(l.Sum+s.inFlight()+1-s.Limits[Minute].Max, minute))
+// complete adds requests that count from now on, at the latest.
+func (s *State) complete(now Instant, n int64) {
+	for _, w := range [...]Window{Minute, Day} {
+		s.Counts[w].add(now, w.length(), n)
+		s.Buckets[w].take(now, w.length(), s.Limits[w].Max, n)
+	}
+	s.Completed = min(s.Completed+n, s.Dispatched-s.late())
+}
+
+// blindProbe delays the next probe if the minute slides: one without figures may have taken the only request that was given back.
+func (s *State) blindProbe(now Instant, p *Permit) {
+	if !p.Probe || s.Others.Slides == 0 {
+		return
+	}
+	l := &s.Counts[Minute]
+	room := max(now, l.roomAt(l.Sum+s.uncounted()+1-s.Limits[Minute].Max, minute))
+	if f := &s.Figures; f.Valid {
+		f.HasReset, f.ResetBy = true, room
+	} else { // a 429 named a time for one request
+		s.HeldUntil = max(s.HeldUntil, room)
 	}
 }
 
@@ -226,10 +238,10 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures
 	switch f := &s.Figures; {
-	case f.Valid && f.laterThan(next):
-		return
-	case !f.Valid, p.Then >= f.Mark, next.laterThan(*f):
+	case !f.Valid, p.Then >= f.Mark, next.laterThan(*f): // a request that was sent later tells more, even if the service's clock went on
 		*f = next
+	case f.laterThan(next):
+		return
 	default:
 		f.merge(next, 1+replays)
 	}

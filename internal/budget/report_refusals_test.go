@@ -104,7 +104,7 @@ func TestOurPartOfABucket(t *testing.T) {
 	permits, _ := take(s, second, 10)
 	require.Len(t, permits, 10)
 	for _, p := range permits {
-		s.Report(2*second, p, Observation{Lost: true})
+		s.Report(2*second, p, NoFigures)
 	}
 	require.InDelta(t, 10, s.load(2*second, Minute), 1)
 	require.InDelta(t, 10, s.load(2*second, Day), 1)
@@ -112,8 +112,9 @@ func TestOurPartOfABucket(t *testing.T) {
 	require.Zero(t, s.load(20*second, Minute))
 }
 
-// A lost probe may have taken the only request that a sliding minute gave back: the next one waits until the minute gives back one more.
-func TestALostProbeOfAMinuteThatSlides(t *testing.T) {
+// A probe without figures may have taken the only request that a sliding minute gave back: the next one waits until the minute gives back
+// one more.
+func TestABlindProbeOfAMinuteThatSlides(t *testing.T) {
 	s := mid(0, 3)
 	s.Others.Slides = sure
 	s.Counts[Minute] = WindowCount{}
@@ -122,13 +123,19 @@ func TestALostProbeOfAMinuteThatSlides(t *testing.T) {
 	}
 	p := Permit{Epoch: 1, Probe: true, At: 31 * second}
 	s.Dispatched, s.Open[0].N = s.Dispatched+1, s.Open[0].N+1
+	bare := *s
 	s.Report(32*second, p, Observation{Lost: true})
 	require.Equal(t, minute, s.Figures.ResetBy)
+	bare.Report(32*second, p, NoFigures)
+	require.Equal(t, minute, bare.Figures.ResetBy, "a response without figures")
+	bare.Figures.Valid = false
+	bare.blindProbe(32*second, &p)
+	require.Equal(t, Delay{minute, Held, Unknown}, bare.Take(33*second, Interactive).Delay, "after a 429")
 	s.Counts[Minute].N[0] = 13
 	s.Counts[Minute].Sum = 116 + 1
-	s.lostProbe(32*second, &p)
+	s.blindProbe(32*second, &p)
 	require.Equal(t, minute, s.Figures.ResetBy, "those in flight count, too")
 	s.Counts[Minute].Sum = 116 - 2
-	s.lostProbe(32*second, &p)
+	s.blindProbe(32*second, &p)
 	require.Equal(t, 32*second, s.Figures.ResetBy, "there is room")
 }

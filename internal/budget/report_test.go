@@ -218,6 +218,14 @@ func TestResponsesOfTwoWindows(t *testing.T) {
 	require.EqualValues(t, 117, s.Figures.Remaining)
 }
 
+// A request that was sent after another response had arrived tells more than that, even if the clock of the service went on between.
+func TestTheClockOfTheServiceGoesOn(t *testing.T) {
+	s := opened(Config{PerMinute: 12}, told(12, 1, time.Minute))
+	s.Report(3*second, s.Take(2*second, Batch).Permit, told(12, 0, 43*time.Second))
+	require.EqualValues(t, 0, s.Figures.Remaining)
+	require.Equal(t, Exhausted, s.Take(4*second, Interactive).Reason)
+}
+
 // That resets are rounded up shows where a whole window is left although another response came from the same window before.
 func TestLearnRounding(t *testing.T) {
 	base := func() (*State, Permit, Observation) {
@@ -261,7 +269,7 @@ func TestLostRequestsAreLateForAWhile(t *testing.T) {
 	require.EqualValues(t, 1, s.Completed)
 	require.EqualValues(t, 4, s.late())
 	require.EqualValues(t, 6, s.inFlight())
-	require.Equal(t, 2*second, s.BlindAt)
+	require.Equal(t, 2*second+lateGrace, s.BlindAt)
 	s.Report(5*second, permits[4], lost)
 	require.Equal(t, 2*second+lateGrace, s.LateTurn, "the first of them counts")
 	s.expire(2*second + lateGrace - 1)
@@ -279,16 +287,33 @@ func TestLostRequestsAreLateForAWhile(t *testing.T) {
 	require.EqualValues(t, 7, s.Completed)
 	require.Zero(t, s.late())
 	require.EqualValues(t, 4, s.inFlight())
-	require.EqualValues(t, 7, s.Counts[Minute].Sum, "each was counted at once")
+	require.EqualValues(t, 7, s.Counts[Minute].Sum)
+	require.Equal(t, 2*second+3*lateGrace, s.Counts[Minute].At[s.Counts[Minute].slot(s.Counts[Minute].Used-1)], "the last from when it can arrive no more")
 
 	d := s.Take(40*second, Interactive)
 	require.Equal(t, News, d.Reason, "those in flight may bring figures")
 	for _, p := range permits[6:] {
 		s.Report(40*second, p, lost)
 	}
-	d = s.Take(41*second, Interactive)
-	require.Equal(t, News, d.Reason)
-	require.Equal(t, 40*second+lateGrace, d.Until, "or it is known then that they were not counted")
+	for _, now := range []Instant{41 * second, 40*second + 2*lateGrace} { // no figures tell whether they were counted
+		d = s.Take(now, Interactive)
+		require.Equal(t, Exhausted, d.Reason)
+		require.Greater(t, d.Until, minute+second)
+	}
+}
+
+// A request whose connection was cut may be counted after later ones were: until figures are younger than that, it takes what they leave.
+func TestNoFiguresAreYoungerThanALostRequest(t *testing.T) {
+	s := opened(Config{PerMinute: 12, Share: 0}, told(12, 2, time.Minute))
+	s.Weighs = -1
+	permits, _ := take(s, second, 2)
+	s.Report(second, permits[0], Observation{Limit: -1, Remaining: -1, Lost: true})
+	s.Report(2*second, permits[1], told(12, 1, time.Minute))
+	for _, now := range []Instant{3 * second, 11 * second, 31 * second} {
+		require.Equal(t, Exhausted, s.Take(now, Interactive).Reason, "%v", now)
+	}
+	s.Figures.Sent = second + lateGrace
+	require.True(t, s.Take(31*second, Interactive).Permit.Probe)
 }
 
 // On a surface about which nothing is known, each response allows one more at a time, up to a bound.

@@ -27,7 +27,7 @@ func (s *State) alone(now Instant, n int) State {
 	t.Strikes, t.HeldUntil, t.HeldIn = s.Strikes, s.HeldUntil, s.HeldIn
 	t.Open[0].From, t.Open[1].From = now, now
 	for _, w := range [...]Window{Minute, Day} {
-		t.Counts[w].divide(&s.Counts[w], now, w.length(), s.inFlight(), parts)
+		t.Counts[w].divide(&s.Counts[w], now, w.length(), s.uncounted(), parts)
 	}
 	return t
 }

@@ -178,17 +178,22 @@ func (s *State) releaseProbe(p *Permit) {
 }
 
 func (s *State) late() int64     { return s.LateOld + s.LateNew }
-func (s *State) inFlight() int64 { return s.Dispatched - s.Completed - s.late() }
-func (s *State) silent() bool    { return s.Silent >= silence || s.Silent > 0 && !s.Told }
+func (s *State) inFlight() int64 { return s.uncounted() - s.late() }
+
+// uncounted are the requests that may still be counted.
+func (s *State) uncounted() int64 { return s.Dispatched - s.Completed }
+func (s *State) silent() bool     { return s.Silent >= silence || s.Silent > 0 && !s.Told }
 
 // expire drops what has become old.
 func (s *State) expire(now Instant) {
+	for s.late() > 0 && now >= s.LateTurn {
+		old := s.LateOld
+		s.LateOld, s.LateNew = s.LateNew, 0
+		s.complete(s.LateTurn, old)
+		s.LateTurn += lateGrace
+	}
 	s.Counts[Minute].expire(now, minute)
 	s.Counts[Day].expire(now, day)
-	if s.late() > 0 && now >= s.LateTurn {
-		s.Completed += s.LateOld
-		s.LateOld, s.LateNew, s.LateTurn = s.LateNew, 0, now+lateGrace
-	}
 	if now >= s.Open[0].From+forgotten {
 		s.forget(now)
 	}
@@ -211,9 +216,9 @@ func (s *State) forget(now Instant) {
 
 func (s *State) grant(now Instant, probe, bare bool, permit *Permit) (Delay, bool) {
 	*permit = Permit{Then: s.Completed, Epoch: s.Epoch, At: now, Probe: probe, Bare: bare}
-	permit.Own = s.Counts[Minute].Sum + s.inFlight() - s.Dispatched
+	permit.Own = s.Counts[Minute].Sum + s.uncounted() - s.Dispatched
 	if s.flows() {
-		permit.Own = int64(math.Ceil(s.load(now, Minute))) + s.inFlight() - s.Dispatched
+		permit.Own = int64(math.Ceil(s.load(now, Minute))) + s.uncounted() - s.Dispatched
 	}
 	s.Dispatched++
 	s.Open[0].N++
@@ -249,7 +254,7 @@ func (s *State) probing(now Instant) Instant {
 		if d, full := s.full(now, w, limit); full {
 			until = max(until, min(d.Until, s.ProbeUntil))
 		}
-		if over := l.Sum + s.inFlight() + 1 - limit; over > 0 { // the service may count all of the last minute
+		if over := l.Sum + s.uncounted() + 1 - limit; over > 0 { // the service may count all of the last minute
 			until = max(until, min(l.roomAt(over, w.length()), s.ProbeUntil))
 		}
 	}
@@ -270,7 +275,7 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	reset := s.resetAt()
 	keep, taken := s.keepBack(now, reset-now), s.Others.rate(now)*float64(now-f.At)
 	reserve := s.reserve(p)
-	left := float64(f.Remaining-s.late()) - taken
+	left := float64(f.Remaining) - taken
 	gap := s.gap(now)
 	switch {
 	case gap > 0 && now < s.PacedUntil:
@@ -290,14 +295,11 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	}
 	d = Delay{Until: reset, Reason: Exhausted, Window: f.Window}
 	if s.Others.slides() && cover <= 0 {
-		d.Until = min(d.Until, max(s.Counts[Minute].roomAt(s.Counts[Minute].Sum+s.inFlight()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
+		d.Until = min(d.Until, max(s.Counts[Minute].roomAt(s.Counts[Minute].Sum+s.uncounted()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
 	}
 	switch spare := float64(cover) - taken; {
-	case cover <= 0 && s.inFlight()+s.late() > 0 && left > 0:
+	case cover <= 0 && s.inFlight() > 0 && left > 0:
 		d.Reason = News
-		if s.late() > 0 {
-			d.Until = min(d.Until, max(s.LateTurn, now+millisecond))
-		}
 	case spare > reserve:
 		d.Reason = Shared
 		d.Until = min(d.Until, s.keepsLess(now, reset, spare-reserve))
@@ -323,7 +325,7 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 // slidingMinuteHasRoom reports whether so many of our own requests have left a sliding minute that, with no others active, it must have room.
 func (s *State) slidingMinuteHasRoom(now Instant) bool {
 	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 &&
-		s.Counts[Minute].Sum+s.inFlight() < s.Limits[Minute].Max
+		s.Counts[Minute].Sum+s.uncounted() < s.Limits[Minute].Max
 }
 
 // resetAt is when the window has definitely reset.
@@ -363,11 +365,13 @@ func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, g
 
 // full reports whether our own requests leave no room below a limit.
 func (s *State) full(now Instant, w Window, limit int64) (Delay, bool) {
-	l, room := &s.Counts[w], limit-s.inFlight()-1
+	l, room := &s.Counts[w], limit-s.uncounted()-1
 	switch {
 	case l.Sum+l.Faded <= room, s.load(now, w) <= float64(room):
 		return Delay{}, false
-	case s.inFlight() > 0 && l.Sum+l.Faded == 0:
+	case l.Sum+l.Faded == 0 && s.late() > 0:
+		return Delay{Until: max(s.LateTurn, now+millisecond), Reason: News, Window: w}, true
+	case l.Sum+l.Faded == 0 && s.inFlight() > 0:
 		return Delay{Until: now + probeLease, Reason: News, Window: w}, true
 	}
 	return Delay{Until: max(s.loadedUntil(now, w, room), now+millisecond), Reason: Exhausted, Window: w}, true

@@ -33,9 +33,7 @@ func TestWhyARequestWaits(t *testing.T) {
 		"nothing is left":             {mid(0, 0), nil, Interactive, Delay{61 * second, Exhausted, Minute}},
 		"all that is left is in use":  {mid(3, 3), nil, Interactive, Delay{61 * second, News, Minute}},
 		"nothing is left, some fly":   {mid(0, 3), nil, Interactive, Delay{61 * second, Exhausted, Minute}},
-		"what is left may be counted": {mid(3, 1), func(s *State) { s.LateNew, s.LateTurn, s.Dispatched = 2, 35*second, 53 }, Interactive, Delay{35 * second, News, Minute}},
-		"all of it may be, from now":  {mid(3, 1), func(s *State) { s.LateNew, s.LateTurn, s.Dispatched = 2, 31*second+1, 53 }, Interactive, Delay{31*second + millisecond, News, Minute}},
-		"late ones took all":          {mid(2, 1), func(s *State) { s.LateNew, s.LateTurn, s.Dispatched = 2, 35*second, 53 }, Interactive, Delay{61 * second, Exhausted, Minute}},
+		"late ones may have taken it": {mid(2, 0), func(s *State) { s.LateNew, s.LateTurn, s.BlindAt, s.Dispatched = 2, 35*second, 35*second, 52 }, Interactive, Delay{61 * second, Exhausted, Minute}},
 		"reserved":                    {mid(5, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{61 * second, Reserved, Minute}},
 		"reserved, and used up":       {mid(0, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{61 * second, Exhausted, Minute}},
 		"resets are rounded up":       {mid(0, 0), func(s *State) { s.RoundsUp = RoundsUp }, Interactive, Delay{60*second + 20*millisecond, Exhausted, Minute}},
@@ -182,8 +180,9 @@ func TestASecondProbe(t *testing.T) {
 	p := s.Take(second, Interactive).Permit
 	s.Report(second, p, Observation{Limit: -1, Remaining: -1, Lost: true})
 	_, _ = take(&s, second, 1)
-	require.Equal(t, 61*second, s.Take(3*second, Interactive).Until, "when the lost one is a minute old")
-	require.True(t, s.Take(61*second, Interactive).Permit.Probe)
+	require.Equal(t, second+lateGrace, s.Take(3*second, Interactive).Until, "it counts from then on, at the latest")
+	require.Equal(t, minute+second+2*lateGrace, s.Take(second+2*lateGrace, Interactive).Until, "when it is a minute old")
+	require.True(t, s.Take(minute+second+2*lateGrace, Interactive).Permit.Probe)
 
 	s = NewState(Config{})
 	require.True(t, s.Take(second, Interactive).Granted)
@@ -279,10 +278,10 @@ func TestReserveWithoutFigures(t *testing.T) {
 func TestOwnPartOfAPermit(t *testing.T) {
 	s := mid(50, 3)
 	s.Dispatched++ // one is late
-	s.LateNew = 1
+	s.LateNew, s.LateTurn = 1, 35*second
 	p := s.Take(31*second, Interactive).Permit
-	require.Equal(t, Permit{Then: 50, Epoch: 1, At: 31 * second, Own: 50 + 3 - 54}, p)
+	require.Equal(t, Permit{Then: 50, Epoch: 1, At: 31 * second, Own: 50 + 3 + 1 - 54}, p)
 	s.Others.Slides = sure
 	s.Report(32*second, p, told(120, 30, 28*time.Second))
-	require.InDelta(t, 120-30-(50+3-54)-55, s.Others.Level, 1e-9)
+	require.InDelta(t, 120-30-(50+3+1-54)-55, s.Others.Level, 1e-9)
 }

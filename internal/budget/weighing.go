@@ -88,7 +88,7 @@ func (s *State) loadedUntil(now Instant, w Window, room int64) Instant {
 // overloaded reports whether one more request of ours would not fit, as the service may count it.
 func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
 	for _, w := range [...]Window{Day, Minute} {
-		if limit := s.Limits[w].Max; limit > 0 && s.Counts[w].Sum+s.Counts[w].Faded+s.inFlight() >= limit-int64(s.reserve(p)) {
+		if limit := s.Limits[w].Max; limit > 0 && s.Counts[w].Sum+s.Counts[w].Faded+s.uncounted() >= limit-int64(s.reserve(p)) {
 			if d, full := s.full(now, w, limit-int64(s.reserve(p))); full {
 				return d, true
 			}
@@ -100,7 +100,7 @@ func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
 // try grants one request at a time that fits unless the service weighs its last window, which a refusal proves.
 func (s *State) try(now Instant, d Delay, limit int64, permit *Permit) (Delay, bool) {
 	l := &s.Counts[d.Window]
-	over := l.Sum + s.inFlight() + 1 - limit
+	over := l.Sum + s.uncounted() + 1 - limit
 	switch {
 	case s.weighs(), over > l.Sum:
 		return d, false
@@ -182,7 +182,7 @@ func (r *returns) between(from, until Instant) (regained float64) {
 func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
 	s, f := r.s, &r.s.Figures
 	covered = float64(f.Remaining+f.Known-s.Dispatched) + r.between(f.At, now)
-	covered = min(covered, float64(s.Limits[f.Window].Max-s.inFlight()))
+	covered = min(covered, float64(s.Limits[f.Window].Max-s.uncounted()))
 	left := s.ends(now, f.Window) - now
 	if !s.weighs() {
 		left = f.Window.length()
@@ -278,7 +278,7 @@ func (s *State) learnWeighing(now Instant, p *Permit, o *Observation, w Window, 
 	before, current, unsure := l.certain(length, from, to, s.trip())
 	faded := float64(before) * (1 - float64(now-from)/float64(length))
 	used := float64(limit - left)
-	switch least := float64(current-s.late()) + faded; {
+	switch least := float64(current) + faded; {
 	case used < least-float64(uncertainty+limit/8):
 		s.Weighs = -weighsMost
 	case !agrees || to > p.At || bounded(o.Reset) < length/2 || faded < max(4, float64(limit)/4) || !s.settled(w):
@@ -314,9 +314,9 @@ func (s *State) doubtWeighing(now Instant) {
 func (s *State) earliestWeighed(now Instant, n int64) Instant {
 	w := s.Figures.Window
 	limit := max(1, s.Limits[w].Max)
-	over := float64(n+1+s.inFlight()-limit) + s.load(now, w)
+	over := float64(n+1+s.uncounted()-limit) + s.load(now, w)
 	given := now + Instant(min(over/float64(limit), 2*24*60)*float64(w.length()))
-	return max(now, max(given, s.loadedUntil(now, w, limit-s.inFlight()-1))-staleness)
+	return max(now, max(given, s.loadedUntil(now, w, limit-s.uncounted()-1))-staleness)
 }
 
 // learnRefilling looks for a reset that is as far away as it takes to refill what is missing.

@@ -45,6 +45,7 @@ var requestFaults = []struct {
 	{"sparse 500", 0.01, []sandbox.FaultOption{sandbox.Status(500, "")}},
 	{"500 of a gateway", 0.01, []sandbox.FaultOption{sandbox.HTML(502)}},
 	{"520 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(520)}},
+	{"520 of a gateway, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(520), sandbox.Applied()}},
 	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
 	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
 	{"500, applied", 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
@@ -223,9 +224,6 @@ func (w wire) deliver(r *http.Request) {
 func (w wire) deliverLate(r *http.Request) error {
 	late := copied(r)
 	connected(r)
-	w.laws.Lock()
-	w.laws.limits = false // the figures of later responses lack it, and nobody can tell whether it will ever be counted
-	w.laws.Unlock()
 	time.AfterFunc(5*time.Second, func() { w.deliver(late) })
 	return io.EOF
 }

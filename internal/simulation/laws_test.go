@@ -304,7 +304,7 @@ func (l *laws) archive(e journal.Entry) error {
 func (l *laws) twice(mark string) {
 	l.Lock()
 	defer l.Unlock()
-	l.repeated = true
+	l.repeated, l.limits = true, false
 	if c := l.calls[mark]; c != nil {
 		c.twice = true
 	}

@@ -40,6 +40,7 @@ type run struct {
 	store   *store
 	clock   *serviceClock
 	key     string // that is valid
+	crowded bool   // the list that is followed has many rows
 
 	processes []*sim.Process
 }

@@ -81,13 +81,16 @@ func (r *run) prepare() []*sim.Process {
 	for _, id := range rowIDs() {
 		walked.Rows = append(walked.Rows, sandbox.Rows(r.touched(id))...)
 	}
-	ws.Lists = append(ws.Lists, walked)
 	for i := range 40 {
 		ws.Prospects = append(ws.Prospects, sandbox.Rows(sandbox.Row{
 			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
 		})...)
 	}
 	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(5)]}
+	if r.crowded = programs[2] == "follower" && random.IntN(16) == 0; r.crowded {
+		walked.Rows = append(walked.Rows, sandbox.Rows(r.crowd()...)...)
+	}
+	ws.Lists = append(ws.Lists, walked, sandbox.List{ID: firmsID, Name: "Firms", EntityType: sandbox.CompanyList, CreatedAt: walked.CreatedAt})
 	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
 	if random.IntN(3) == 0 {
 		opts = append(opts, sandbox.HideFor(4*time.Second)) // with a request that arrives late, less than 10 s

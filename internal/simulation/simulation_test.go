@@ -98,7 +98,7 @@ func (m *marks) require(t *testing.T, enough bool) {
 // report writes the trace to a file, and returns the line.
 func report(t *testing.T, r Result) string {
 	t.Helper()
-	file := filepath.Join(os.TempDir(), "simulation-"+strings.NewReplacer(":", "-", ",", "-").Replace(r.Seed.String())+".txt")
+	file := filepath.Join(os.TempDir(), fmt.Sprintf("simulation-%d.txt", r.Seed.Number))
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(r.Lines, "\n")+"\n"), 0o600))
 	command := replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'"
 	if *faultsFlag != "" {
