@@ -14,6 +14,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -230,4 +231,49 @@ func outcomeUnknownAgain(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.
 	var unknown *prospectkit.OutcomeUnknownError
 	require.ErrorAs(t, err, &unknown)
 	return unknown
+}
+
+// slowJournal takes its time to store a ticket.
+type slowJournal struct {
+	*journal.MemoryJournal
+	takes []time.Duration
+}
+
+func (j *slowJournal) Sending(ctx context.Context, t journal.Ticket) error {
+	if len(j.takes) > 0 {
+		time.Sleep(j.takes[0])
+		j.takes = j.takes[1:]
+	}
+	return j.MemoryJournal.Sending(ctx, t)
+}
+
+// A verdict is final so long after the request was sent, however long its ticket took to be stored.
+func TestResolve_AfterASlowJournal(t *testing.T) {
+	for name, takes := range map[string][]time.Duration{
+		"once":   {12 * time.Second},
+		"always": {12 * time.Second, 12 * time.Second, 12 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb, j := sandbox.New(t), &slowJournal{new(journal.MemoryJournal), takes}
+				client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+				require.NoError(t, err)
+				unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
+				sent := time.Now()
+				require.Equal(t, sent, unknown.Ticket().LastSent.Local())
+				stored := map[string]journal.Ticket{}
+				for ticket, err := range j.InDoubt(t.Context()) {
+					require.NoError(t, err)
+					stored[name] = ticket
+				}
+				if name == "once" {
+					require.Equal(t, sent, stored[name].LastSent.Local(), "it was stored again")
+				}
+				r, err := unknown.Resolve(t.Context())
+				require.NoError(t, err)
+				require.True(t, r.Final)
+				require.GreaterOrEqual(t, time.Since(sent), 10*time.Second)
+			})
+		})
+	}
 }
