@@ -166,16 +166,16 @@ func (c *call) reserveAndJournal(now time.Time) error {
 	if err := c.reserve(); err != nil {
 		return err
 	}
-	for range 3 {
+	for try := 0; try < 3 && c.ctx.Err() == nil; try++ {
 		c.lastSent = time.Now()
 		if !c.journaled() {
-			return nil
+			break
 		}
 		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {
 			return c.keepBack(RuleJournal, err)
 		}
-		if time.Since(c.lastSent) < staleTicket || c.ctx.Err() != nil {
-			return nil
+		if time.Since(c.lastSent) < staleTicket {
+			break
 		}
 	}
 	return nil
