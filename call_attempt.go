@@ -166,15 +166,14 @@ func (c *call) reserveAndJournal(now time.Time) error {
 	if err := c.reserve(); err != nil {
 		return err
 	}
-	for try := 0; try < 3 && c.ctx.Err() == nil; try++ {
+	tries := 0
+	for c.journaled() {
 		c.lastSent = time.Now()
-		if !c.journaled() {
-			break
-		}
 		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {
 			return c.keepBack(RuleJournal, err)
 		}
-		if time.Since(c.lastSent) < staleTicket {
+		tries++
+		if time.Since(c.lastSent) < staleTicket || tries == 3 || c.ctx.Err() != nil {
 			break
 		}
 	}
