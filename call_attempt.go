@@ -166,15 +166,13 @@ func (c *call) reserveAndJournal(now time.Time) error {
 	if err := c.reserve(); err != nil {
 		return err
 	}
-	tries := 0
-	for c.journaled() {
+	for try := 1; c.journaled(); try++ {
 		c.lastSent = time.Now()
 		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {
 			return c.keepBack(RuleJournal, err)
 		}
-		tries++
-		if time.Since(c.lastSent) < staleTicket || tries == 3 || c.ctx.Err() != nil {
-			break
+		if time.Since(c.lastSent) < staleTicket || try == 3 || c.ctx.Err() != nil {
+			return nil //nolint:nilerr // RoundTrip returns the end of the context
 		}
 	}
 	return nil

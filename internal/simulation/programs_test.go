@@ -41,6 +41,7 @@ type run struct {
 	clock   *serviceClock
 	key     string // that is valid
 	crowded bool   // the list that is followed has many rows
+	hurried bool   // calls at the same instant share a client: which of them hears of a new key first is chance
 
 	processes []*sim.Process
 }

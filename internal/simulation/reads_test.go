@@ -86,7 +86,7 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.laws.removed[id] = true
 	case kind == 3:
 		tx.InsertRows(walkedID, 0, r.touched(""))
-	case kind == 4 && r.key == keyPrefix+"1":
+	case kind == 4 && r.key == keyPrefix+"1" && !r.hurried:
 		r.key = keyPrefix + "2"
 		r.service.Revoke(keyPrefix + "1")
 		r.laws.mark("the key was rotated")

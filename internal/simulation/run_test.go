@@ -96,7 +96,7 @@ func (r *run) prepare() []*sim.Process {
 		opts = append(opts, sandbox.HideFor(4*time.Second)) // with a request that arrives late, less than 10 s
 	}
 	if programs[2] == "hurrier" {
-		programs = programs[2:]
+		programs, r.hurried = programs[2:], true
 		opts = append(opts, sandbox.Limits(tightLimits()))
 		if random.IntN(2) == 0 {
 			opts = append(opts, sandbox.SlidingWindows())
