@@ -77,7 +77,7 @@ func TestTeammatesActs(t *testing.T) {
 		ids := tx.AddRows(made, sandbox.Row{"n": 1}, sandbox.Row{"id": rid("n")})
 		tx.RemoveRows(made, ids[0])
 		tx.ChangeRow(made, sandbox.Row{"id": rid("n"), "n": 2})
-		tx.ChangeRow(made, sandbox.Row{"id": rid("n"), "m": 1<<60 + 1, "updatedAt": "never"})
+		tx.ChangeRow(made, sandbox.Row{"id": rid("n"), "m": int64(1<<60 + 1), "updatedAt": "never"})
 		tx.ChangeRow(made, sandbox.Row{"id": rid("m"), "n": nil})
 		tx.AddCredits(5, "gift")
 		tx.ConnectCRM("crm-3")

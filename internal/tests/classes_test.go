@@ -4,8 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -75,6 +78,33 @@ func TestRetry_AllowRetryUnknownOfEveryOperation(t *testing.T) {
 			require.True(t, ok, "%v", err)
 			require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
 			require.Zero(t, sent)
+		})
+	})
+}
+
+// What a class says about repeating a write holds at the sandbox: a second call leaves the same state, or is refused for the name or the
+// state that the first has left.
+func TestClass_OfEveryWriteThatIsRepeated(t *testing.T) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		if !row.Write() || row.Class == op.Unsafe {
+			return
+		}
+		synctest.Test(t, func(t *testing.T) {
+			sb := EverySandbox(t, time.Now())
+			client := SandboxClient(t, sb)
+			_, err := call(t.Context(), client)
+			require.NoError(t, err)
+			time.Sleep(time.Minute) // what comes too soon is refused as busy
+			once := sb.Snapshot()
+			_, err = call(t.Context(), client)
+			switch code := string(prospectkit.CodeOf(err)); row.Class {
+			case op.Idempotent:
+				require.NoError(t, err, "the class of %s in internal/op/table.go", row.Name)
+			default:
+				require.Contains(t, append(row.Codes[:len(row.Codes):len(row.Codes)], row.Likely...), code, "the class of %s in internal/op/table.go: %v", row.Name, err)
+				require.Equal(t, row.Class == op.GuardedByName, strings.Contains(code, "NAME"), "the class of %s in internal/op/table.go: %s", row.Name, code)
+			}
+			require.True(t, reflect.DeepEqual(once, sb.Snapshot()), "the class of %s in internal/op/table.go: the second call changed the state", row.Name)
 		})
 	})
 }
