@@ -109,10 +109,10 @@ func (s *State) bare(p *Permit) {
 	}
 }
 
-// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it.
+// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it. One that a process sent when it was alone does not.
 func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
-	if !fresh && s.Figures.Valid {
+	if p.Epoch < s.Epoch && s.Figures.Valid {
 		return
 	}
 	if !fresh && p.Epoch == s.Epoch-1 && s.Unproven.At != 0 {

@@ -139,3 +139,13 @@ func TestABlindProbeOfAMinuteThatSlides(t *testing.T) {
 	s.blindProbe(32*second, &p)
 	require.Equal(t, 32*second, s.Figures.ResetBy, "there is room")
 }
+
+// A process that was alone when it sent a request has another epoch. Its refusal is news to the others.
+func TestARefusalOfAProcessThatWasAloneIsNews(t *testing.T) {
+	s := opened(lists(), told(120, 119, time.Minute))
+	alone := s.alone(second, 2)
+	p := alone.Take(second, Interactive).Permit
+	require.Greater(t, p.Epoch, s.Epoch)
+	s.Report(2*second, p, refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 30*time.Second }))
+	require.Equal(t, Delay{Until: 32 * second, Reason: Held, Window: Minute}, s.Take(3*second, Interactive).Delay)
+}

@@ -18,7 +18,8 @@ type SharedLimiter struct {
 	elsewhere int      // requests that were sent alone, and not reported to the store
 	unused    []Permit // of the store: of calls that left the queue meanwhile, or whose end elsewhere counts
 	sent      int      // asks
-	taken     int      // the latest of them whose reply was used
+	taken     int      // the one whose reply was used last
+	decided   Instant  // its time, by the store
 }
 
 const (
@@ -30,7 +31,10 @@ const (
 
 // NewShared returns the limiter of a surface whose state is in a store.
 func NewShared(c Config, client *StoreClient, store func(context.Context, *Ask) (Reply, error)) *SharedLimiter {
-	return &SharedLimiter{Limiter: Limiter{queue: Queue{State: NewState(c)}}, client: client, store: store, config: c}
+	now := time.Now() // the clock of the store, more or less: permits of a process that has not reached it yet may be reported to it
+	return &SharedLimiter{
+		Limiter: Limiter{queue: Queue{State: NewState(c)}, start: now, ahead: Instant(now.UnixMicro())}, client: client, store: store, config: c,
+	}
 }
 
 // Acquire waits like [Limiter.Acquire].
@@ -181,8 +185,9 @@ func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter
 	for _, g := range reply.Grants { // first, so that the new state refuses no call that may go
 		l.hand(g, caller)
 	}
-	if a.number > l.taken {
-		l.taken = a.number
+	late := l.decided - reply.Now
+	if late < 0 || late == 0 && a.number > l.taken || late > instant(l.client.Timeout) { // the clock of the store was set back
+		l.taken, l.decided = a.number, reply.Now
 		l.adopt(reply, len(reply.Grants) < len(a.Wanted))
 	}
 	l.call(caller)

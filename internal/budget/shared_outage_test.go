@@ -264,3 +264,22 @@ func TestStorePanicLosesNoPermit(t *testing.T) {
 		l.client = &StoreClient{Timeout: time.Second, Log: client.Log} // which has not panicked yet
 	}
 }
+
+// The store learns of a refusal although the process had not reached it when it sent the request.
+func TestStoreThatIsAwayAtFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shaky
+		opening(t, NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, s.ask), told(120, 119, time.Minute))
+		time.Sleep(time.Hour)
+		s.away.Store(true)
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, s.ask)
+		p, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		s.away.Store(false)
+		time.Sleep(2 * time.Second)
+		l.Done(time.Now(), &Report{p, refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 30*time.Second })})
+		_, err = l.Acquire(t.Context(), Request{NoWait: true})
+		require.Error(t, err)
+		require.LessOrEqual(t, l.queue.State.trip(), 2*second)
+	})
+}

@@ -129,3 +129,31 @@ func TestOnlyTheFirstAsksAgain(t *testing.T) {
 		require.EqualValues(t, 1, most.Load())
 	})
 }
+
+// A store may decide in another order than it was asked in. The state of its last decision counts.
+func TestTheLastDecisionCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shaky
+		gate, gated := make(chan struct{}), atomic.Bool{}
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
+			if gated.CompareAndSwap(true, false) {
+				<-gate
+			}
+			return s.ask(ctx, a)
+		})
+		opening(t, l, told(120, 119, time.Minute))
+		p, err := l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		gated.Store(true)
+		go l.Done(time.Now(), &Report{p, hold(30 * time.Second)})
+		synctest.Wait()
+		_, err = l.Acquire(t.Context(), Request{})
+		require.NoError(t, err)
+		time.Sleep(time.Millisecond)
+		close(gate)
+		synctest.Wait()
+		s.away.Store(true)
+		_, err = l.Acquire(t.Context(), Request{NoWait: true})
+		require.Error(t, err)
+	})
+}

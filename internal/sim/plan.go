@@ -17,6 +17,9 @@ const (
 	KillAfter  Fault = "killed after"
 )
 
+// Slow is a step that takes some seconds, and is done.
+const Slow Fault = "slow"
+
 // Kills reports whether the process dies of the fault.
 func (t *Turn) Kills() bool {
 	return t.Fault == KillBefore || t.Fault == KillWithin || t.Fault == KillAfter || t.Fault == PowerFails

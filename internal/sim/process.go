@@ -29,6 +29,7 @@ type Process struct {
 	index   int
 	saved   map[string]string
 	steps   int
+	slowed  time.Time // last
 	current *Start
 }
 
@@ -169,6 +170,9 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 		return ErrKilled
 	}
 	seen := ""
+	if t.Fault == Slow {
+		s.dawdle(ctx, t)
+	}
 	if t.Fault != KillBefore {
 		seen = effect(t)
 	}
@@ -180,6 +184,27 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 		return ErrKilled
 	}
 	return nil
+}
+
+// dawdle delays a step, at most once a minute.
+func (s *Start) dawdle(ctx context.Context, t *Turn) {
+	if s.Dawdled() {
+		return
+	}
+	s.world.mu.Lock()
+	s.slowed = time.Now()
+	s.world.mu.Unlock()
+	select {
+	case <-time.After(time.Second + time.Duration(t.Int64N(int64(19*time.Second)))):
+	case <-ctx.Done(): // of the start, too
+	}
+}
+
+// Dawdled reports whether a step of the process was slow in the last minute.
+func (s *Start) Dawdled() bool {
+	s.world.mu.Lock()
+	defer s.world.mu.Unlock()
+	return !s.slowed.IsZero() && time.Since(s.slowed) < time.Minute
 }
 
 func (s *Start) over() bool {

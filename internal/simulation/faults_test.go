@@ -48,7 +48,7 @@ var requestFaults = []struct {
 	{"520 of a gateway, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(520), sandbox.Applied()}},
 	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
 	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
-	{"500, applied", 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
+	{refusing, 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
 	{"403 of another server, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(403), sandbox.Applied()}},
 	{"2xx of another server", 0.01, []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
 	{"redirected", 0.01, []sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.invalid/")}},
@@ -63,6 +63,12 @@ var requestFaults = []struct {
 	{"an undocumented status", 0.005, []sandbox.FaultOption{sandbox.EnumValue("data.status", "resting")}},
 	{noSuchHost, 0.005, nil},
 	{cutShort, 0.03, nil},
+	{"JSON of another server, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(403, `{"error":{"code":"ACCESS_DENIED","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
+	{"503 with an envelope, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(503, `{"error":{"code":"UNEXPECTED_ERROR","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
+	{"429, long", 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30)}},
+	{untilDate, 0.01, nil},
+	{panics, 0.01, nil},
+	{cached, 0.02, nil},
 	{"421", 0.005, []sandbox.FaultOption{sandbox.HTML(421)}},
 	{"undocumented fields", 0.005, []sandbox.FaultOption{sandbox.ExtraFields()}},
 	{arrivesLate, 0.02, nil},
@@ -71,6 +77,11 @@ var requestFaults = []struct {
 const (
 	duplicated sim.Fault = "delivered twice" // by a gateway
 	slowBody   sim.Fault = "slow body"
+	untilDate  sim.Fault = "429 until a date"     // of the service's clock
+	panics     sim.Fault = "the transport panics" // after the service has answered
+	cached     sim.Fault = "an old copy of a cache"
+	edited     sim.Fault = "a teammate edits" // before a page is read
+	refusing   sim.Fault = "500, applied"
 
 	arrivesLate sim.Fault = "arrives after the connection was cut"
 	noSuchHost  sim.Fault = "no such host"
@@ -96,6 +107,7 @@ func ratesOf(seed uint64) (all []sim.Rate) {
 	disks := random.IntN(4) == 0
 	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
 	only := regexp.MustCompile(*faultsFlag)
+	reliable["busy"], reliable["lossy"] = reliable["request"], reliable["request"]
 	for _, r := range rates() {
 		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
 			all = append(all, r)
@@ -106,20 +118,23 @@ func ratesOf(seed uint64) (all []sim.Rate) {
 
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
-	for _, f := range requestFaults {
-		all = append(all, sim.Rate{Class: "request", Fault: f.fault, Share: f.share})
+	all = []sim.Rate{{Class: "busy", Fault: edited, Share: 0.35}, {Class: "lossy", Fault: "lost response", Share: 0.1}}
+	for _, class := range []string{"request", "busy", "lossy"} {
+		for _, f := range requestFaults {
+			all = append(all, sim.Rate{Class: class, Fault: f.fault, Share: f.share})
+		}
 	}
 	for _, class := range []string{"write", "fsync", "name", "save", "store"} {
 		all = append(all, sim.Rate{Class: class, Fault: sim.KillBefore, Share: 0.004}, sim.Rate{Class: class, Fault: sim.KillAfter, Share: 0.006})
 	}
 	for _, class := range []string{"write", "fsync", "name"} {
-		all = append(all, sim.Rate{Class: class, Fault: sim.PowerFails, Share: 0.012})
+		all = append(all, sim.Rate{Class: class, Fault: sim.PowerFails, Share: 0.012}, sim.Rate{Class: class, Fault: sim.Slow, Share: 0.01})
 	}
 	return append(all,
 		sim.Rate{Class: "write", Fault: sim.KillWithin, Share: 0.004}, sim.Rate{Class: "write", Fault: sim.DiskFull, Share: 0.01},
 		sim.Rate{Class: "fsync", Fault: sim.SyncFails, Share: 0.01}, sim.Rate{Class: "name", Fault: sim.DiskFull, Share: 0.01},
 		sim.Rate{Class: "store", Fault: awayBefore, Share: 0.02}, sim.Rate{Class: "store", Fault: awayAfter, Share: 0.02},
-		sim.Rate{Class: "store", Fault: hangs, Share: 0.01}, sim.Rate{Class: "store", Fault: forgets, Share: 0.0005})
+		sim.Rate{Class: "store", Fault: sim.Slow, Share: 0.02}, sim.Rate{Class: "store", Fault: hangs, Share: 0.01}, sim.Rate{Class: "store", Fault: forgets, Share: 0.0005})
 }
 
 // opOf finds the operation of a request, if its path is documented: of two that fit, the one with fewer parameters.
@@ -143,16 +158,19 @@ type wire struct {
 // RoundTrip sends a request when it is its turn.
 func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	o := cmp.Or(opOf(r), w.laws.opOf(r))
-	w.laws.obeys(w.start, o, time.Now())
-	dead := w.start.Do(r.Context(), "request", r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
-		w.laws.leaves(w.start, o, r)
-		w.service.Clear()
-		for _, f := range requestFaults {
-			if f.fault == t.Fault && f.does != nil && (o == nil || o.Class != op.PaidRead || len(f.does) == 1) {
-				w.service.Fail("*", append([]sandbox.FaultOption{sandbox.First(1)}, f.does...)...)
-			}
-		}
+	wanted, fault := time.Now(), sim.Fault("")
+	w.laws.obeys(w.start, o, wanted)
+	dead := w.start.Do(r.Context(), w.classOf(r), r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
+		fault = t.Fault
+		w.laws.leaves(w.start, o, r, wanted)
+		w.arm(o, t)
 		switch t.Fault { //nolint:exhaustive // the engine and the sandbox see to the others
+		case cached:
+			if old := w.copies[r.URL.String()]; old != nil {
+				connected(r)
+				resp = old(r) //nolint:bodyclose // the client closes it
+				return "a copy"
+			}
 		case duplicated:
 			w.laws.twice(markOf(r))
 			w.deliver(copied(r))
@@ -177,7 +195,10 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		if err != nil {
 			return err.Error()
 		}
-		w.laws.refused(w.start, o, resp)
+		if o != nil && o.FreeRead() && resp.StatusCode == http.StatusOK && t.Fault == "" && !strings.Contains(r.URL.Path, walkedID) {
+			w.copies[r.URL.String()] = keep(resp) //nolint:bodyclose // keep does
+		}
+		w.laws.refused(w.start, o, resp, w.clock.Now())
 		if t.Fault == slowBody {
 			resp.Body = trickle{resp.Body}
 		}
@@ -189,7 +210,52 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		}
 		return nil, dead
 	}
+	if fault == panics && markOf(r) != "" && err == nil {
+		panic(errPanic)
+	}
 	return resp, err
+}
+
+// arm lets the service do what goes wrong.
+func (w wire) arm(o *op.Op, t *sim.Turn) {
+	w.service.Clear()
+	for _, f := range requestFaults {
+		if f.fault == t.Fault && f.does != nil && (o == nil || o.Class != op.PaidRead || f.fault != refusing) {
+			w.service.Fail("*", append([]sandbox.FaultOption{sandbox.First(1)}, f.does...)...)
+		}
+	}
+	switch t.Fault { //nolint:exhaustive // the others are no matter of the service
+	case edited:
+		w.service.Do(func(tx *sandbox.Tx) { w.edit(tx, []int{2, 3, 8, 9, 9, 9}[t.IntN(6)], t.IntN(9)) })
+	case untilDate:
+		until := w.clock.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
+		w.service.Fail("*", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfterRaw(until))
+	}
+}
+
+// classOf names the rates of a request: as pages are read, teammates edit in some seeds.
+func (w wire) classOf(r *http.Request) string {
+	switch {
+	case w.lossy:
+		return "lossy"
+	case w.busy && strings.Contains(r.URL.Path, walkedID):
+		return "busy"
+	}
+	return "request"
+}
+
+// keep reads a response, and returns what a cache makes of it later.
+func keep(resp *http.Response) func(*http.Request) *http.Response {
+	body, _ := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	old, header := *resp, resp.Header.Clone()
+	header.Set("Age", "30")
+	return func(r *http.Request) *http.Response {
+		again := old
+		again.Header, again.Body, again.Request = header.Clone(), io.NopCloser(bytes.NewReader(body)), r
+		return &again
+	}
 }
 
 // trickle is a body that comes at the same pace whatever the buffer of its reader.
@@ -254,4 +320,7 @@ func (c *serviceClock) Now() time.Time { return time.Now().Add(time.Duration(c.a
 
 func (c *serviceClock) jump(by time.Duration) { c.ahead.Add(int64(by)) }
 
-var errAway = errors.New("the store is away")
+var (
+	errAway  = errors.New("the store is away")
+	errPanic = errors.New("the transport panicked")
+)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,6 +17,7 @@ import (
 	"example.com/prospectkit/internal/sim"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
 )
 
 // The promises of the README, held after every step against the books of the service. What the client says about itself counts for
@@ -42,7 +44,13 @@ type laws struct {
 	removed   map[string]bool // rows, by them
 	appended  bool            // a row at the end, by them
 	reached   map[string]bool
-	paused    map[string]pause // by process start and surface
+	paused    map[string]pause  // by process start and surface
+	shaky     bool              // a store has failed
+	alone     map[string]bool   // process starts that cannot reach the store of the budget
+	backward  bool              // the service's clock was set back
+	owed      map[string]string // process starts, by tickets whose credits the guard has to settle when it reaches its store
+	settled   map[string]bool   // tickets, by a person
+	dated     map[string]bool   // process starts that have seen the service's clock
 	broken    error
 }
 
@@ -54,7 +62,11 @@ type made struct {
 	twice     bool // a gateway has delivered it twice
 	archived  bool // with a known outcome
 	goal      bool // it makes several requests, each with a ticket of its own
-	arrived   int  // requests that the service got and did not refuse before work
+	later     bool // page of a paid scroll, whose token a 500 may use up
+	ends      bool // its context does
+	start     int
+	id        string // of its ticket
+	arrived   int    // requests that the service got and did not refuse before work
 	applied   int
 	told      prospectkit.Outcome
 	verdict   prospectkit.Verdict
@@ -80,6 +92,11 @@ const (
 	noRefusal        = "nobody alone is refused for being too fast"
 	pausesHold       = "a 429 pauses its surface"
 	keyStays         = "no text holds the key"
+	ticketsTellWhen  = "a ticket tells when its request was sent"
+	creditsReturn    = "credits of a call that is settled do not stay reserved"
+	closeKeeps       = "after Close, the journal has every outcome that was told"
+	settlementsStay  = "a settlement is durable"
+	insertsEndNoWalk = "inserts alone break no walk"
 	journalOpens     = "a crash never damages the journal"
 )
 
@@ -120,7 +137,7 @@ func (l *laws) read(entries []sandbox.Entry) {
 		if c == nil || o.FreeRead() {
 			continue
 		}
-		if !beforeWork(o, e.Status) {
+		if !beforeWork(o, e.Status) || c.later && e.Status == http.StatusInternalServerError {
 			c.arrived++
 		}
 		if e.Processed {
@@ -162,11 +179,12 @@ func (l *laws) judge(mark string, c *made) {
 	switch {
 	case c.arrived > 1 && !c.permitted && !c.twice && !c.goal:
 		l.breach(nothingTwice, "%s %s arrived %d times", mark, c.op, c.arrived)
-	case c.goal, c.twice: // docs/safety.md: the client cannot see a gateway that repeats
+	case c.twice: // docs/safety.md: the client cannot see a gateway that repeats
 	case c.told == prospectkit.OutcomeApplied && c.applied == 0:
 		l.breach(claimsAreTrue, "%s %s is claimed as applied, but it was not", mark, c.op)
 	case c.told == prospectkit.OutcomeNotApplied && c.applied > 0:
 		l.breach(claimsAreTrue, "%s %s is claimed as not applied, but it was", mark, c.op)
+	case c.goal:
 	case c.verdict == prospectkit.VerdictHappened && c.applied == 0 && !absolute(c.op):
 		l.breach(verdictsAreTrue, "%s %s: happened, but it did not", mark, c.op)
 	case c.verdict == prospectkit.VerdictNotSeen && c.applied > 0:
@@ -181,7 +199,7 @@ func absolute(name string) bool {
 }
 
 // leaves: before a write or a paid read leaves, its ticket is durable.
-func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
+func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request, wanted time.Time) {
 	l.Lock()
 	defer l.Unlock()
 	l.news, l.arrivals = true, true
@@ -194,8 +212,16 @@ func (l *laws) leaves(s *sim.Start, o *op.Op, r *http.Request) {
 	if c != nil {
 		ticket = "#" + mark + `"`
 	}
-	if !bytes.Contains(s.Disk.Durable("journal"), []byte(ticket)) {
+	text := s.Disk.Durable("journal")
+	at := bytes.LastIndex(text, []byte(ticket))
+	if at < 0 {
 		l.breach(nothingForgotten, "%s %s leaves without a durable ticket", mark, o.Name)
+		return
+	}
+	_, last, _ := bytes.Cut(text[at:], []byte(`"lastSent":"`))
+	last, _, _ = bytes.Cut(last, []byte(`"`))
+	if sent, err := time.Parse(time.RFC3339Nano, string(last)); c != nil && (err != nil || wanted.Sub(sent) > 2*time.Second) {
+		l.breach(ticketsTellWhen, "%s %s leaves %v after the time in its ticket, %v", mark, o.Name, wanted.Sub(sent), err)
 	}
 }
 
@@ -206,28 +232,52 @@ type pause struct{ told, until time.Time }
 func (l *laws) obeys(s *sim.Start, o *op.Op, wanted time.Time) {
 	l.Lock()
 	defer l.Unlock()
-	if p := l.paused[surfaceOf(s, o)]; l.limits && wanted.After(p.told) && wanted.Before(p.until) {
+	if p := l.paused[surfaceOf(s, o)]; wanted.After(p.told) && wanted.Before(p.until) {
 		l.breach(pausesHold, "%s: wanted %v before its end", surfaceOf(s, o), p.until.Sub(wanted))
 	}
 }
 
+// knowsClock reports whether a process has seen the service's clock, since that was set.
+func (l *laws) knowsClock(s *sim.Start, resp *http.Response) bool {
+	l.Lock()
+	defer l.Unlock()
+	l.dated[startOf(s)] = l.dated[startOf(s)] || resp.Header.Get("Date") != ""
+	return l.dated[startOf(s)]
+}
+
 // refused notes a 429 that tells how long to wait.
-func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response) {
+func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response, service time.Time) {
+	known := l.knowsClock(s, resp)
 	wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
+	if at, bad := http.ParseTime(resp.Header.Get("Retry-After")); bad == nil && known {
+		wait, err = int(at.Sub(service)/time.Second)-2, nil // both have whole seconds
+	}
 	if resp.StatusCode != http.StatusTooManyRequests || err != nil {
 		return
 	}
 	l.Lock()
 	defer l.Unlock()
 	now := time.Now()
-	l.paused[surfaceOf(s, o)] = pause{now.Add(time.Second), now.Add(time.Duration(wait) * time.Second)} // it reads the response first
+	if until := now.Add(time.Duration(wait) * time.Second); until.After(l.paused[surfaceOf(s, o)].until) {
+		l.paused[surfaceOf(s, o)] = pause{now.Add(time.Second), until} // it reads the response first
+	}
+}
+
+// exchanged: a process keeps a pause at least until it reaches its store again, which others have used.
+func (l *laws) exchanged(s *sim.Start, well bool) {
+	l.Lock()
+	defer l.Unlock()
+	if well && l.alone[startOf(s)] {
+		maps.DeleteFunc(l.paused, func(on string, _ pause) bool { return strings.HasPrefix(on, startOf(s)+" ") })
+	}
+	l.alone[startOf(s)] = !well
 }
 
 func surfaceOf(s *sim.Start, o *op.Op) string {
 	if o == nil {
 		return ""
 	}
-	return fmt.Sprint(s.Name, ".", s.Number, " ", o.Surface)
+	return startOf(s) + " " + string(o.Surface)
 }
 
 // opOf is the operation of a request with a mark.
@@ -242,7 +292,7 @@ func (l *laws) opOf(r *http.Request) *op.Op {
 }
 
 // remembers: what a dead start has sent, and was not told about, is in doubt or noted as applied.
-func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubts []string) {
+func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubts []string, open []spend.Reservation) {
 	l.Lock()
 	defer l.Unlock()
 	for mark, c := range l.calls {
@@ -255,6 +305,14 @@ func (l *laws) remembers(s *sim.Start, entries map[string][]journal.Entry, doubt
 		}
 	}
 	for mark, in := range entries {
+		for _, e := range in {
+			if e.Outcome != journal.Unknown && reserved(open, e.Ticket.ID) {
+				l.breach(creditsReturn, "%s %s, %s", mark, e.Ticket.Op, e.Outcome)
+			}
+			if l.settled[e.Ticket.ID] && e.By != person {
+				l.breach(settlementsStay, "%s %s, by %q", mark, e.Ticket.Op, e.By)
+			}
+		}
 		c := l.calls[mark]
 		if c == nil || c.goal || c.twice {
 			continue
@@ -277,11 +335,19 @@ func (l *laws) begin(mark string, c *made) {
 	l.calls[mark], l.marks = c, append(l.marks, mark)
 }
 
+// shakes notes that a store has failed. docs/fleet.md: each process then keeps to its part, and reports what it sent when the store is back.
+func (l *laws) shakes() {
+	l.Lock()
+	defer l.Unlock()
+	l.limits, l.shaky = false, true
+}
+
 // emptied notes that the stores are new. The guards then count afresh.
 func (l *laws) emptied() {
 	l.Lock()
 	defer l.Unlock()
 	l.empties++
+	clear(l.paused)
 }
 
 // again asks the laws although nothing has arrived.
@@ -322,6 +388,91 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 	}
 	if c := l.calls[mark]; c != nil {
 		c.told, l.news = prospectkit.OutcomeOf(err), true
+		if c.id != "" && c.told != prospectkit.OutcomeUnknown {
+			l.owed[c.id] = startOf(s)
+		}
+	}
+}
+
+// ticket notes the ticket of a call.
+func (l *laws) ticket(t journal.Ticket) {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[markIn(strings.Replace(t.Actor, "#", "mark=", 1))]; c != nil {
+		c.id = t.ID
+	}
+}
+
+// truth is whether a call that was made long ago has happened.
+func (l *laws) truth(mark string, t journal.Ticket) (happened, known bool) {
+	l.Lock()
+	defer l.Unlock()
+	c := l.calls[mark]
+	known = c != nil && !c.twice && !c.goal && time.Since(t.LastSent) > 20*time.Second
+	return known && c.applied > 0, known
+}
+
+// settle notes what a person has settled.
+func (l *laws) settle(id string) {
+	l.Lock()
+	defer l.Unlock()
+	l.settled[id] = true
+	l.mark("settled by a person")
+}
+
+func startOf(s *sim.Start) string { return fmt.Sprint(s.Name, ".", s.Number) }
+
+// owes are the tickets that a start has to settle with the guard now.
+func (l *laws) owes(s *sim.Start) (ids []string) {
+	l.Lock()
+	defer l.Unlock()
+	for id, start := range l.owed {
+		if start == startOf(s) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// returned: what a guard owed its store is not reserved any more.
+func (l *laws) returned(ids []string, open []spend.Reservation) {
+	l.Lock()
+	defer l.Unlock()
+	for _, id := range ids {
+		if delete(l.owed, id); reserved(open, id) {
+			l.breach(creditsReturn, "ticket %s", id)
+		}
+	}
+}
+
+// refusedBy notes what a store has reserved for calls of which it said that it failed.
+func (l *laws) refusedBy(s *sim.Start, before, after []spend.Reservation) {
+	l.Lock()
+	defer l.Unlock()
+	for _, r := range after {
+		if !reserved(before, r.ID) {
+			l.owed[r.ID] = startOf(s)
+		}
+	}
+}
+
+func reserved(open []spend.Reservation, id string) bool {
+	return slices.ContainsFunc(open, func(r spend.Reservation) bool { return r.ID == id })
+}
+
+// closed: the journal was closed without an error.
+func (l *laws) closed(s *sim.Start) {
+	l.Lock()
+	defer l.Unlock()
+	text := s.Disk.Durable("journal")
+	for mark, c := range l.calls {
+		known := c.process == s.Name && c.start == s.Number && c.id != "" && c.told != "" && c.told != prospectkit.OutcomeUnknown
+		if !known || c.goal || c.ends || l.shaky { // the guard is first: what it could not note stays in doubt
+			continue
+		}
+		if bytes.Contains(text, []byte(`"`+c.id+`"`)) && !bytes.Contains(text, []byte(`"ended":"`+c.id+`"`)) {
+			l.breach(closeKeeps, "%s %s, %s", mark, c.op, c.told)
+		}
 	}
 }
 

@@ -38,7 +38,7 @@ var brokenSeed = regexp.MustCompile(`seed (\d+)([:\d.,]*): (.*)`)
 // Every defect of the table can be planted; with -mutants, each is, and a seed has to find it: docs/simulation.md.
 func TestSimulation_Mutants(t *testing.T) {
 	all := mutants(t)
-	require.Len(t, all, 57)
+	require.Len(t, all, 69)
 	for _, m := range all {
 		t.Run(m.name, func(t *testing.T) {
 			text, err := os.ReadFile(m.file)

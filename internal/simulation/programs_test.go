@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"math/rand/v2"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -39,9 +40,13 @@ type run struct {
 	laws    *laws
 	store   *store
 	clock   *serviceClock
-	key     string // that is valid
-	crowded bool   // the list that is followed has many rows
-	hurried bool   // calls at the same instant share a client: which of them hears of a new key first is chance
+	key     string                                        // that is valid
+	crowded bool                                          // the list that is followed has many rows
+	busy    bool                                          // teammates edit as pages are read
+	grows   bool                                          // teammates add rows at the end
+	lossy   bool                                          // many responses are lost
+	copies  map[string]func(*http.Request) *http.Response // of a cache, by address
+	hurried bool                                          // calls at the same instant share a client: which of them hears of a new key first is chance
 
 	processes []*sim.Process
 }
@@ -54,6 +59,7 @@ type user struct {
 	ctx    context.Context //nolint:containedctx // that of its main strand
 	client *prospectkit.Client
 	file   *journal.FileJournal
+	guard  *spend.Guard
 }
 
 // program is what a process does, ten calls or so.
@@ -68,7 +74,7 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		u.file = opened.(*journal.FileJournal)
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
-			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
+			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s, r.laws}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
 			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 				if e.Kind == event.KindDecision {
 					r.laws.reach("decision: %s", e.Reason)
@@ -88,7 +94,14 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		if err := do(u); err != nil || !u.Alive() {
 			return err
 		}
-		return u.audit(nil)
+		if err := u.audit(nil); err != nil || !u.Alive() {
+			return err
+		}
+		if err := u.file.Close(); err != nil || !u.Alive() {
+			return err
+		}
+		r.laws.closed(s)
+		return nil
 	}
 }
 
@@ -113,12 +126,14 @@ type orderly struct {
 	*journal.FileJournal
 
 	start *sim.Start
+	laws  *laws
 }
 
 func (o orderly) Sending(ctx context.Context, t journal.Ticket) error {
 	if err := o.start.Do(ctx, "journal", "sending", func(*sim.Turn) string { return "" }); err != nil {
 		return err
 	}
+	o.laws.ticket(t)
 	return o.FileJournal.Sending(ctx, t)
 }
 
@@ -137,9 +152,26 @@ func (u *user) settle() error {
 	}
 	for n, ticket := range tickets {
 		r, _ := u.client.Resolve(u.patient(u.Random(200+n)), ticket)
-		u.laws.heard(u.Start, markIn(strings.Replace(ticket.Actor, "#", "mark=", 1)), r)
+		mark := markIn(strings.Replace(ticket.Actor, "#", "mark=", 1))
+		u.laws.heard(u.Start, mark, r)
+		if happened, known := u.laws.truth(mark, ticket); known && u.guard != nil && n%2 == 0 {
+			u.settleByHand(ticket, happened)
+		}
 	}
 	return nil
+}
+
+const person = "ops"
+
+// settleByHand settles a ticket by the books of the service.
+func (u *user) settleByHand(t journal.Ticket, happened bool) {
+	as, settle := journal.NotApplied, u.guard.Release
+	if happened {
+		as, settle = journal.Applied, u.guard.Commit
+	}
+	if settle(u.ctx, t.ID) == nil && u.file.Settle(u.ctx, t.ID, journal.Settlement{Outcome: as, By: person, Because: "it was looked up"}) == nil && u.Alive() {
+		u.laws.settle(t.ID)
+	}
 }
 
 // audit holds the journal against the books of the service.
@@ -152,8 +184,11 @@ func (u *user) audit(doubtful func(journal.Ticket)) error {
 		mark := markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))
 		entries[mark] = append(entries[mark], e)
 	}
+	u.store.mu.Lock()
+	books, _ := u.books()
+	u.store.mu.Unlock()
 	if doubtful == nil { // an outcome may wait for the next write of the journal
-		u.laws.remembers(u.Start, entries, nil)
+		u.laws.remembers(u.Start, entries, nil, books.Open)
 		return nil
 	}
 	ids := []string{}
@@ -164,7 +199,7 @@ func (u *user) audit(doubtful func(journal.Ticket)) error {
 		ids = append(ids, ticket.ID)
 		doubtful(ticket)
 	}
-	u.laws.remembers(u.Start, entries, ids)
+	u.laws.remembers(u.Start, entries, ids, books.Open)
 	return nil
 }
 
@@ -180,7 +215,8 @@ func (u *user) patient(random *rand.Rand) context.Context {
 
 // guarded reserves credits in the store that all share.
 func guarded(r *run, u *user) prospectkit.ClientOption {
-	return prospectkit.WithSpendGuard(spend.NewSharedGuard(r.laws.credits, guardPrices, guardStore{r.store, u}))
+	u.guard = spend.NewSharedGuard(r.laws.credits, guardPrices, guardStore{r.store, u})
+	return prospectkit.WithSpendGuard(u.guard)
 }
 
 // The prices of the service, and those that the guard is told. The draft of the state has no cap, so its activation has no price.
@@ -202,6 +238,12 @@ var (
 
 // calls is how many calls a program makes.
 const calls = 10
+
+// The numbers of calls that are pages of a scroll, and of those that make several requests.
+const (
+	laterPage = 50
+	goal      = 200
+)
 
 // each makes the calls that an earlier start has not made, each of which is chosen by its number.
 func (u *user) each(do func(n int, random *rand.Rand) error) error {
@@ -225,7 +267,7 @@ func (u *user) mark(n int) string { return fmt.Sprintf("%s.%d.%d", u.Name, u.Num
 // write makes one call, and notes what it claims.
 func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string, call tests.AnyCall) {
 	mark := u.mark(n)
-	c := &made{op: name, process: u.Name}
+	c := &made{op: name, process: u.Name, start: u.Number, later: n/laterPage == 1, goal: n >= goal}
 	opts := []prospectkit.CallOption{prospectkit.WithQuery("mark", mark)}
 	if c.permitted = random.IntN(8) == 0; c.permitted {
 		opts = append(opts, prospectkit.AllowRetryUnknown())
@@ -238,22 +280,62 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 		cancelled = time.Now().Add(time.Duration(random.Int64N(int64(20 * time.Second))))
 		ctx, cancel = context.WithDeadline(ctx, cancelled)
 		defer cancel()
+		c.ends = true
 	}
-	_, err := call(ctx, u.client, opts...)
+	var got any
+	err := recovered(func() (err error) {
+		got, err = call(ctx, u.client, opts...)
+		return err
+	})
+	if errors.Is(err, errPanic) { // which tells the program nothing
+		u.laws.reach("the transport has panicked")
+		return
+	}
 	u.laws.reach("outcome: %s", prospectkit.OutcomeOf(err))
 	for _, why := range []error{prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
 		if errors.Is(err, why) {
 			u.laws.reach("error: %v", why)
 		}
 	}
-	u.laws.told(u.Start, mark, err)
-	if late := time.Since(cancelled); !cancelled.IsZero() && late > 2*time.Second {
+	if !c.goal || claims(got, err) {
+		u.laws.told(u.Start, mark, err)
+	}
+	most := 2 * time.Second
+	if u.Dawdled() {
+		most += 20 * time.Second // docs/safety.md: nothing ends an fsync in progress
+	}
+	if late := time.Since(cancelled); !cancelled.IsZero() && late > most {
 		_ = u.laws.fails(contextsEnd, fmt.Errorf("%s %s ended %v after its context: %w", mark, name, late, err))
 	}
 	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok && random.IntN(2) == 0 {
 		r, _ := unknown.Resolve(u.patient(random))
 		u.laws.heard(u.Start, mark, r)
 	}
+}
+
+// claims is whether a result tells something about a creation: not that something was found, and not that what was created did not start.
+func claims(got any, err error) bool {
+	switch e := got.(type) {
+	case *prospectkit.Ensured:
+		return e == nil || e.Created
+	case *prospectkit.EnsuredAgent:
+		return e == nil || e.Created && err == nil
+	case *prospectkit.Agent:
+		return e == nil
+	}
+	return true
+}
+
+// recovered is the error of a call, or the panic of its transport.
+func recovered(call func() error) (err error) {
+	defer func() {
+		if p := recover(); p != nil && !strings.Contains(fmt.Sprint(p), errPanic.Error()) {
+			panic(p)
+		} else if p != nil {
+			err = errPanic
+		}
+	}()
+	return call()
 }
 
 // callOf is a call of an operation, with a name of its own where the outcome could be another call's.
@@ -305,17 +387,7 @@ var writeNames = func() []string {
 func writer(u *user) error {
 	return u.each(func(n int, random *rand.Rand) error {
 		if n == calls/2 {
-			var both sync.WaitGroup
-			for _, strand := range []string{"left", "right"} {
-				own := u.Random(100 + len(strand))
-				both.Go(func() {
-					ctx := u.Context(strand)
-					if u.Save(ctx, strand, "") == nil { // so that they begin one after the other
-						u.writeAny(ctx, own, 100+len(strand))
-					}
-				})
-			}
-			both.Wait()
+			u.both(n, writeNames)
 		}
 		if n%4 == 3 {
 			_ = u.file.Compact(u.ctx, time.Now(), u.laws.archive)
@@ -324,6 +396,23 @@ func writer(u *user) error {
 		time.Sleep(time.Duration(random.Int64N(int64(4 * time.Minute))))
 		return nil
 	})
+}
+
+// both makes two calls at once.
+func (u *user) both(n int, names []string) {
+	var both sync.WaitGroup
+	for side, strand := range []string{"left", "right"} {
+		n := 100 + 2*n + side
+		random := u.Random(n)
+		both.Go(func() {
+			ctx := u.Context(fmt.Sprint(strand, n))
+			if u.Save(ctx, strand, "") == nil { // so that they begin one after the other
+				name := names[random.IntN(len(names))]
+				u.write(ctx, random, n, name, callOf(name, u.mark(n)))
+			}
+		})
+	}
+	both.Wait()
 }
 
 func (u *user) writeAny(ctx context.Context, random *rand.Rand, n int) {
@@ -338,9 +427,15 @@ func spender(u *user) error {
 		agent, most := u.mark(n), 1000+random.IntN(2000)
 		switch random.IntN(8) {
 		case 0:
-			page, err := u.client.Search.ProspectsPage(u.ctx, prospectkit.SearchParams{Filters: vps, Size: random.IntN(101)})
-			if err == nil && page.More() {
-				_, _ = page.Next(u.ctx)
+			var page *prospectkit.ScrollPage[prospectkit.Profile]
+			u.write(u.ctx, random, n, "search.prospects", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (_ any, err error) {
+				page, err = c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: vps, Size: 1 + random.IntN(39)}, opts...)
+				return page, err
+			})
+			if page != nil && page.More() {
+				u.write(u.ctx, random, laterPage+n, "search.prospects", func(ctx context.Context, _ *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+					return page.Next(ctx, opts...)
+				})
 			}
 		case 1:
 			w := tests.Watcher()
@@ -349,11 +444,17 @@ func spender(u *user) error {
 		case 2:
 			m := tests.Monitor()
 			m.ListName, m.MaxCreditSpend = agent, most
-			_, _ = u.client.Agents.CreateAndStart(u.ctx, m)
+			u.write(u.ctx, random, goal+n, "agents.create-web-monitor", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+				return c.Agents.CreateAndStart(ctx, m, opts...)
+			})
 		case 3:
 			d := tests.Discovery()
 			d.ListName, d.MaxCreditSpend, d.Start = agent, most, true
-			_, _ = u.client.Agents.Ensure(u.ctx, d)
+			u.write(u.ctx, random, goal+n, "agents.create-person-discovery", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+				return c.Agents.Ensure(ctx, d, opts...)
+			})
+		case 4, 5:
+			u.both(n, names)
 		default:
 			name := names[random.IntN(len(names))]
 			u.write(u.ctx, random, n, name, callOf(name, u.mark(n)))
@@ -382,12 +483,16 @@ func approver(u *user) error {
 func ensurer(u *user) error {
 	spec := tests.Discovery()
 	spec.ListName, spec.MaxCreditSpend = "ensured agent", 1000
-	return u.each(func(n int, _ *rand.Rand) error {
-		if n%2 == 0 {
-			_, _ = u.client.Lists.Ensure(u.ctx, prospectkit.NewList{Name: "ensured"})
-		} else {
-			_, _ = u.client.Agents.CreateAndStart(u.ctx, spec)
+	return u.each(func(n int, random *rand.Rand) error {
+		name, call := "agents.create-person-discovery", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+			return c.Agents.CreateAndStart(ctx, spec, opts...)
 		}
+		if n%2 == 0 {
+			name, call = "lists.create", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+				return c.Lists.Ensure(ctx, prospectkit.NewList{Name: fmt.Sprint("ensured ", n/4)}, opts...)
+			}
+		}
+		u.write(u.ctx, random, goal+n, name, call)
 		return nil
 	})
 }

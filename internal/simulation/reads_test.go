@@ -24,6 +24,7 @@ const (
 	walkedID  = "65f0c0ffee65f0c0ffee9999"
 	firmsID   = "65f0c0ffee65f0c0ffee9998"
 	keyPrefix = "simulated_key_"
+	rowTime   = "2006-01-02T15:04:05.000Z"
 )
 
 func rowIDs() (ids []string) {
@@ -43,7 +44,7 @@ func (r *run) crowd() (rows []sandbox.Row) {
 
 // touched is a row that changes now, by the clock of the service.
 func (r *run) touched(id string) sandbox.Row {
-	row := sandbox.Row{"firstName": "W", "updatedAt": r.clock.Now().UTC().Format("2006-01-02T15:04:05.000Z")}
+	row := sandbox.Row{"firstName": "W", "updatedAt": r.clock.Now().UTC().Format(rowTime)}
 	if id != "" {
 		row["id"] = id
 	}
@@ -56,7 +57,7 @@ func (r *run) teammate(s *sim.Start) error {
 	ctx := s.Context("main")
 	for range 3 + random.IntN(5) {
 		time.Sleep(time.Duration(random.Int64N(int64(3 * time.Minute))))
-		kind := random.IntN(9)
+		kind := random.IntN(10)
 		err := s.Do(ctx, "edit", "edit", func(*sim.Turn) string {
 			r.service.Do(func(tx *sandbox.Tx) { r.edit(tx, kind, random.IntN(9)) })
 			return strconv.Itoa(kind)
@@ -78,23 +79,32 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 	r.laws.edits++
 	id := rowIDs()[which]
 	switch {
-	case kind < 2:
+	case kind < 2 && r.grows:
 		tx.AddRows(walkedID, r.touched(""), r.touched(""))
 		r.laws.appended = true
-	case kind == 2 && !r.laws.removed[id]:
-		tx.RemoveRows(walkedID, id)
-		r.laws.removed[id] = true
+	case kind == 2 && !r.laws.removed[id], kind == 9 && len(r.laws.removed) <= 3: // one row, or three that follow each other
+		for _, id := range rowIDs()[which:min(which+1+kind/9*2, 9)] {
+			if !r.laws.removed[id] {
+				tx.RemoveRows(walkedID, id)
+			}
+			r.laws.removed[id] = true
+		}
 	case kind == 3:
-		tx.InsertRows(walkedID, 0, r.touched(""))
+		for range 1 + which/2 {
+			tx.InsertRows(walkedID, 0, r.touched(""))
+		}
 	case kind == 4 && r.key == keyPrefix+"1" && !r.hurried:
 		r.key = keyPrefix + "2"
 		r.service.Revoke(keyPrefix + "1")
 		r.laws.mark("the key was rotated")
 	case kind == 5, kind == 6: // two rows at once
-		r.change(tx, id)
-		r.change(tx, rowIDs()[(which+4)%9])
+		late := time.Duration(which%3) * 25 * time.Second
+		r.change(tx, id, late)
+		r.change(tx, rowIDs()[(which+4)%9], late)
 	case kind == 7:
 		r.clock.jump(time.Duration(which-4) * 5 * time.Second)
+		clear(r.laws.dated)
+		r.laws.backward = r.laws.backward || which < 4
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
 	case kind == 8 && r.crowded: // all of them at one instant
@@ -105,12 +115,19 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 	}
 }
 
-// change changes a row, which keeps its place.
-func (r *run) change(tx *sandbox.Tx, id string) {
+// change changes a row, which keeps its place. It shows late, but within the minute that a feed allows for that and for a clock set back.
+func (r *run) change(tx *sandbox.Tx, id string, late time.Duration) {
 	for at, raw := range r.service.Rows(walkedID) {
 		if strings.Contains(string(raw), id) {
+			row, was := r.touched(id), ""
+			if _, text, _ := strings.Cut(string(raw), `"updatedAt":"`); len(text) > 24 {
+				was = text[:24]
+			}
+			if early := r.clock.Now().Add(-late).UTC().Format(rowTime); early > was && !r.laws.backward {
+				row["updatedAt"] = early
+			}
 			tx.RemoveRows(walkedID, id)
-			tx.InsertRows(walkedID, at, r.touched(id))
+			tx.InsertRows(walkedID, at, row)
 		}
 	}
 }
@@ -125,8 +142,12 @@ func walker(u *user) error {
 		opts = append(opts, prospectkit.ResumeFrom(ids[0]))
 		ids = ids[1:]
 	}
+	known := max(0, len(ids)-16) // internal/pagewalk: a checkpoint names the last 16
 	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: 2}, opts...) {
 		if err != nil {
+			if strings.Contains(err.Error(), "hold nothing but records that came before") && !u.rowsRemoved() {
+				return u.laws.fails(insertsEndNoWalk, err)
+			}
 			return err
 		}
 		ids = append(ids, row.ID())
@@ -145,6 +166,7 @@ func walker(u *user) error {
 			u.laws.breach(everyRowOnce, "row %s is missing in %q", id, ids)
 		}
 	}
+	ids = ids[known:]
 	slices.Sort(ids)
 	if once := slices.Compact(slices.Clone(ids)); len(once) < len(ids) {
 		u.laws.breach(everyRowOnce, "a row came twice: %q", ids)

@@ -5,6 +5,8 @@ package simulation
 import (
 	"cmp"
 	"fmt"
+	"math/rand/v2"
+	"net/http"
 	"strings"
 	"time"
 
@@ -30,7 +32,7 @@ type Result struct {
 // Run runs the programs that a seed draws.
 func Run(seed sim.Seed, keep bool) Result {
 	w := &sim.World{Seed: seed.Number, Plan: sim.Drawn{Rates: ratesOf(seed.Number), Only: seed.Only}, Keep: keep, Pace: 40 * time.Millisecond}
-	r := &run{World: w, store: newStore()}
+	r := &run{World: w, store: newStore(), copies: map[string]func(*http.Request) *http.Response{}}
 	w.Check = func() error { return r.laws.check() }
 	var err error
 	problem := sim.Bubble(func() {
@@ -58,7 +60,7 @@ func (r *run) collect(fired []*sim.Turn) {
 		}
 	}
 	if books, err := r.books(); err == nil && r.laws.credits > 0 {
-		for what, n := range map[string]int64{"committed": books.Committed, "in doubt": books.InDoubt, "released": books.Released} {
+		for what, n := range map[string]int64{"committed": books.Total.Committed, "in doubt": books.Total.InDoubt, "released": books.Total.Released} {
 			if n > 0 {
 				r.laws.mark("guard: %s", what)
 			}
@@ -86,7 +88,7 @@ func (r *run) prepare() []*sim.Process {
 			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
 		})...)
 	}
-	programs := []string{"writer", "spender", []string{"walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(5)]}
+	programs := []string{"writer", "spender", []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(6)]}
 	if r.crowded = programs[2] == "follower" && random.IntN(16) == 0; r.crowded {
 		walked.Rows = append(walked.Rows, sandbox.Rows(r.crowd()...)...)
 	}
@@ -98,18 +100,19 @@ func (r *run) prepare() []*sim.Process {
 	if programs[2] == "hurrier" {
 		programs, r.hurried = programs[2:], true
 		opts = append(opts, sandbox.Limits(tightLimits()))
-		if random.IntN(2) == 0 {
+		if r.lossy = random.IntN(2) == 0; !r.lossy { // that a minute slides has to be learned from responses
 			opts = append(opts, sandbox.SlidingWindows())
 		}
 	}
+	opts = append(opts, r.draw(random, programs)...)
 	r.service = sandbox.New(nil, opts...)
-	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, paused: map[string]pause{}, limits: true, first: r.service.Balance()}
+	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, paused: map[string]pause{}, alone: map[string]bool{}, dated: map[string]bool{}, owed: map[string]string{}, settled: map[string]bool{}, limits: true, first: r.service.Balance()}
 	if random.IntN(4) > 0 {
 		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
 	}
 	r.laws.held = func() (int64, error) {
 		total, err := r.books()
-		return total.Committed + total.InDoubt, err
+		return total.Total.Committed + total.Total.InDoubt, err
 	}
 	var all []*sim.Process
 	defer func() { r.processes = all }()
@@ -123,6 +126,17 @@ func (r *run) prepare() []*sim.Process {
 		})
 	}
 	return append(all, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
+}
+
+// draw draws what teammates do, and in some seeds more approvers of what takes long to activate.
+func (r *run) draw(random *rand.Rand, programs []string) (opts []sandbox.Option) {
+	if programs[len(programs)-1] == "approver" && random.IntN(2) == 0 {
+		programs[1] = "approver"
+		opts = append(opts, sandbox.ActivatesFor(2*time.Minute))
+	}
+	r.busy = r.crowded || programs[len(programs)-1] == "walker" && random.IntN(3) > 0
+	r.grows = random.IntN(2) == 0
+	return opts
 }
 
 func tightLimits() map[string]sandbox.Limit {

@@ -18,7 +18,7 @@ type store struct {
 	mu      sync.Mutex
 	spend   []byte
 	read    []byte // of spend, for the books
-	books   spend.Book
+	books   spend.Books
 	budgets map[ratelimit.Surface][]byte
 }
 
@@ -29,7 +29,7 @@ func (s *store) change(ctx context.Context, u *user, what string, do func() erro
 	var err error
 	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
 		if t.Fault != "" {
-			u.laws.limits = false // docs/fleet.md: each process then keeps to its part, and reports what it sent when the store is back
+			u.laws.shakes()
 		}
 		switch t.Fault { //nolint:exhaustive // the engine sees to the others
 		case hangs:
@@ -68,13 +68,25 @@ type guardStore struct {
 }
 
 func (g guardStore) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
-	return g.change(ctx, g.user, "spend", func() error {
+	owed, stored := g.user.laws.owes(g.user.Start), false
+	var before, after spend.Books
+	err := g.change(ctx, g.user, "spend", func() error {
+		before, _ = g.user.books()
 		next, err := change(g.spend)
 		if err == nil {
-			g.spend = next
+			g.spend, stored = next, true
+			after, _ = g.user.books()
 		}
 		return err
 	})
+	switch {
+	case !g.user.Alive():
+	case err == nil:
+		g.user.laws.returned(owed, after.Open)
+	case stored: // the guard refuses the call
+		g.user.laws.refusedBy(g.user.Start, before.Open, after.Open)
+	}
+	return err
 }
 
 // peek reads the state of the guards, and changes nothing.
@@ -86,13 +98,13 @@ func (p peek) Update(_ context.Context, change func([]byte) ([]byte, error)) err
 }
 
 // books are those of the guards, by the store.
-func (r *run) books() (spend.Book, error) {
+func (r *run) books() (spend.Books, error) {
 	if s := r.store; s.read == nil || !bytes.Equal(s.read, s.spend) {
 		books, err := spend.NewSharedGuard(r.laws.credits, nil, peek{s}).Books(context.Background())
 		if err != nil {
-			return books.Total, err
+			return books, err
 		}
-		s.read, s.books = s.spend, books.Total
+		s.read, s.books = s.spend, books
 	}
 	return r.store.books, nil
 }
@@ -105,6 +117,7 @@ type budgetStore struct {
 }
 
 func (b budgetStore) Exchange(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (reply ratelimit.Reply, err error) {
+	defer func() { b.user.laws.exchanged(b.user.Start, err == nil) }()
 	err = b.change(ctx, b.user, "budget "+string(s), func() error {
 		b.budgets[s], reply = ask.Decide(b.budgets[s], time.Now(), 3)
 		return nil
