@@ -169,12 +169,15 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 	case <-s.gone:
 		return ErrKilled
 	}
-	seen := ""
+	seen, began := "", time.Now()
 	if t.Fault == Slow {
 		s.dawdle(ctx, t)
 	}
 	if t.Fault != KillBefore {
 		seen = effect(t)
+	}
+	if (ctx.Err() != nil || time.Since(began) > 0) && !w.resume(t) { // others may have woken up at the same instant
+		return ErrKilled
 	}
 	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.Key, what, seen, t.Fault)
 	if t.Kills() {
@@ -184,6 +187,26 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 		return ErrKilled
 	}
 	return nil
+}
+
+// resume waits until it is the turn of a step whose effect took time. It reports false if the process was killed meanwhile.
+func (w *World) resume(t *Turn) bool {
+	w.mu.Lock()
+	over := t.start.ended
+	if t.resumed = make(chan struct{}); !over {
+		w.held = append(w.held, t)
+	}
+	w.mu.Unlock()
+	if over {
+		return false
+	}
+	w.wake()
+	select {
+	case <-t.resumed:
+		return true
+	case <-t.start.gone:
+		return false
+	}
 }
 
 // dawdle delays a step, at most once a minute.

@@ -54,9 +54,10 @@ type Turn struct {
 	Class string // which faults are possible
 	What  string
 
-	start  *Start
-	strand string
-	ready  chan struct{}
+	start   *Start
+	strand  string
+	ready   chan struct{}
+	resumed chan struct{} // nil until its effect has taken time
 }
 
 // String is one line.
@@ -103,15 +104,42 @@ func (w *World) drive() {
 			<-w.news // time passes
 			continue
 		}
+		if w.resumed() {
+			continue
+		}
 		random := w.draws(-1, len(w.taken))
 		if w.Pace > 0 {
 			time.Sleep(1 + time.Duration(random.Int64N(int64(w.Pace))))
 			synctest.Wait()
 		}
+		if w.resumed() {
+			continue
+		}
 		if t := w.choose(random); t != nil {
 			close(t.ready)
 		}
 	}
+}
+
+// resumed lets the first step go on whose effect took time. It reports whether there was one.
+func (w *World) resumed() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.sortHeld()
+	i := slices.IndexFunc(w.held, func(t *Turn) bool { return t.resumed != nil })
+	if i < 0 {
+		return false
+	}
+	close(w.held[i].resumed)
+	w.held = slices.Delete(w.held, i, i+1)
+	return true
+}
+
+// sortHeld makes the order of the turns that wait independent of which goroutine was faster.
+func (w *World) sortHeld() {
+	slices.SortStableFunc(w.held, func(a, b *Turn) int {
+		return cmp.Or(cmp.Compare(a.start.index, b.start.index), cmp.Compare(a.strand, b.strand), cmp.Compare(a.What, b.What))
+	})
 }
 
 func (w *World) pending() (held, left int) {
@@ -120,16 +148,14 @@ func (w *World) pending() (held, left int) {
 	return len(w.held), w.left
 }
 
-// choose takes one of the turns that wait. Their order does not depend on which goroutine was faster.
+// choose takes one of the turns that wait.
 func (w *World) choose(random *rand.Rand) *Turn {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if len(w.held) == 0 {
 		return nil // their process was killed by another
 	}
-	slices.SortStableFunc(w.held, func(a, b *Turn) int {
-		return cmp.Or(cmp.Compare(a.start.index, b.start.index), cmp.Compare(a.strand, b.strand), cmp.Compare(a.What, b.What))
-	})
+	w.sortHeld()
 	i := random.IntN(len(w.held))
 	t := w.held[i]
 	w.held = slices.Delete(w.held, i, i+1)
