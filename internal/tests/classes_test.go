@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -101,7 +102,7 @@ func TestClass_OfEveryWriteThatIsRepeated(t *testing.T) {
 			case op.Idempotent:
 				require.NoError(t, err, "the class of %s in internal/op/table.go", row.Name)
 			default:
-				require.Contains(t, append(row.Codes[:len(row.Codes):len(row.Codes)], row.Likely...), code, "the class of %s in internal/op/table.go: %v", row.Name, err)
+				require.Contains(t, slices.Concat(row.Codes, row.Likely), code, "the class of %s in internal/op/table.go: %v", row.Name, err)
 				require.Equal(t, row.Class == op.GuardedByName, strings.Contains(code, "NAME"), "the class of %s in internal/op/table.go: %s", row.Name, code)
 			}
 			require.True(t, reflect.DeepEqual(once, sb.Snapshot()), "the class of %s in internal/op/table.go: the second call changed the state", row.Name)
