@@ -44,8 +44,10 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.reserveAndJournal(time.Now()); err != nil {
 		return nil, err
 	}
-	if err := c.onlyApproval(); err != nil { // after the ticket of this one, which others find
-		return nil, err
+	if c.in.lookup.Digest != "" {
+		if err := c.onlyApproval(); err != nil { // after the ticket of this one, which others find
+			return nil, err
+		}
 	}
 	if err := a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
 		return nil, err
@@ -190,9 +192,6 @@ var (
 // onlyApproval keeps the approval of a review back if another one may be on its way: of two at once, each finds the ticket of the
 // other.
 func (c *call) onlyApproval() error {
-	if c.in.lookup.Digest == "" {
-		return nil
-	}
 	c.conf.approvals.note(c.ticket(), journal.Unknown)
 	for e, err := range c.conf.approvals.of(c.ctx, c.conf.journal) {
 		if err != nil {
