@@ -44,7 +44,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.reserveAndJournal(time.Now()); err != nil {
 		return nil, err
 	}
-	if c.in.lookup.Digest != "" {
+	if c.in.lookup.Digest != "" { // the approval of a review
 		if err := c.onlyApproval(); err != nil { // after the ticket of this one, which others find
 			return nil, err
 		}
@@ -180,8 +180,8 @@ func (c *call) reserveAndJournal(now time.Time) error {
 	return nil
 }
 
-// staleTicket is how long a ticket may take to be stored. After that it is stored again, because a verdict is final so long after the time
-// of sending in it.
+// staleTicket is how long storing a ticket may take. If it takes longer, the ticket is stored again, up to three times in all: the wait until a
+// verdict is final counts from the time of sending in the ticket.
 const staleTicket = time.Second / 2
 
 var (

@@ -381,7 +381,7 @@ type RefusedError struct {
 	Rule       SafetyRule // that refused; empty for arguments
 
 	hint  string // what to change; empty: the arguments
-	cause error  // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard
+	cause error  // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
 }
 
 // SafetyRule is a rule that refused to send a call. It is a target for errors.Is: with [RuleApproved], what was asked for has
@@ -398,12 +398,13 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed: use another one"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
-	RuleApproved SafetyRule = "already approved"                      // Violations say how that is known
+	RuleApproved SafetyRule = "already approved"                      // Violations, or the cause, say how that is known
 	// RuleRetryUnknown: a second request may do more than the call asks for.
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
-	// RuleApproving: the ticket of another call that approves the same review has no outcome yet.
+	// RuleApproving: another call that approves the same review has a ticket without an outcome. Nothing was sent. Once that call has ended, or
+	// its ticket is settled, call ApproveReviewed again.
 	RuleApproving SafetyRule = "another call may be approving this review"
 
 	// Unwrap returns the cause of these.
@@ -466,8 +467,8 @@ func (e *RefusedError) Is(target error) bool {
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
 
-// Unwrap returns why the journal, the spend guard, the token source or the gate refused, and nil for
-// the other rules.
+// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or what another approval
+// has done, and nil for the other rules.
 func (e *RefusedError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].

@@ -91,18 +91,19 @@ func (tx *Tx) insert(what, listID string, at int, rows []Row) (ids []string) {
 // ChangeRow replaces some fields of the row that has the id in row. Its updatedAt is then the time of the clock, unless row sets one:
 // a row of your own has one only if you give it one, and [example.com/prospectkit.ListsService.Changes] cannot follow a list without.
 func (tx *Tx) ChangeRow(listID string, row Row) {
-	changed := Row{}
 	tx.change("ChangeRow", func(now time.Time) bool {
-		l, id := tx.ws.byID[listID], fmt.Sprint(row["id"])
+		l := tx.ws.byID[listID]
 		if l == nil {
 			return false
 		}
+		id := fmt.Sprint(row["id"])
 		old, there := l.row(id)
 		if !there {
 			return false
 		}
 		fields := map[string]json.RawMessage{}
 		_ = json.Unmarshal(old, &fields) // every row is an object
+		changed := Row{}
 		for name, value := range fields {
 			changed[name] = value
 		}

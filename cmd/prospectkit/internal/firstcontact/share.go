@@ -7,6 +7,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/waits"
 )
 
 // Share is how many requests of a surface a run sends in any minute: a sixth of what the documentation allows, and at least 8. It is 0 where
@@ -38,12 +39,8 @@ func (p *pace) wait(ctx context.Context, s op.Surface) error {
 		if p.tell != nil && left > 0 {
 			p.tell(left)
 		}
-		timer := time.NewTimer(left)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-		case <-ctx.Done():
-			return ctx.Err()
+		if err := waits.Sleep(ctx, max(0, left)); err != nil {
+			return err
 		}
 	}
 	p.sent[s] = append(sent, time.Now())
