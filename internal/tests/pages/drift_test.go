@@ -120,6 +120,17 @@ func TestDrift(t *testing.T) {
 	}
 }
 
+// A service may send shorter pages than it was asked for: as many more of them are read again.
+func TestDrift_ShorterPages(t *testing.T) {
+	t.Parallel()
+	s := tests.ShelfOf("abcdefghij", nil, nil, nil, drop("abcde"))
+	s.Longest = 2
+	var p prospectkit.Progress
+	lists := tests.NewClient(t, s).Lists
+	require.Equal(t, "abcdefghij", strings.Join(drain(t, lists.All(t.Context(), prospectkit.ListsParams{Limit: 100}, prospectkit.WithProgress(&p))), ""))
+	require.Zero(t, p.Report().Missing)
+}
+
 // Without totals nothing tells that records were skipped. Repeats are still removed, and the empty page is the end.
 func TestDrift_WithoutTotals(t *testing.T) {
 	t.Parallel()
