@@ -61,15 +61,3 @@ func TestSlidingCounterOverThreeDays(t *testing.T) {
 		require.Greater(t, float64(r.Calls), 0.98*float64(r.Servable), "seed %d: %s", seed, r)
 	}
 }
-
-// A bucket is used as it refills: nobody waits for a whole minute.
-func TestBucketIsUsedAsItRefills(t *testing.T) {
-	for seed := range uint64(4) {
-		c := alone(seed, Bucket, 8)
-		c.RoundDown = seed%2 == 1
-		r := Run(t, c)
-		require.Zero(t, r.Refused, "seed %d: %s", seed, r)
-		require.Greater(t, float64(r.Calls), 0.98*float64(r.Servable), "seed %d: %s", seed, r)
-		require.Less(t, r.LongestWait, 15*time.Second, "seed %d: %s", seed, r)
-	}
-}
