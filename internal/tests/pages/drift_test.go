@@ -143,18 +143,6 @@ func TestDrift_WithoutTotals(t *testing.T) {
 	require.Equal(t, prospectkit.Report{Requests: 4, Delivered: 5, Repeats: 1, Finished: true, OrderKnown: true}, p.Report())
 }
 
-// A collection that shrinks at every look cannot be read to the end of a page boundary: the walk says so and goes on.
-func TestDrift_Incomplete(t *testing.T) {
-	t.Parallel()
-	one := func(s *tests.Shelf) { s.Items = s.Items[:len(s.Items)-1] }
-	s := tests.ShelfOf("abcdefghijklmnopqrstuvwxyz", nil, one, one, one, one, one, one, one, one, one, one, one)
-	var p prospectkit.Progress
-	got := drain(t, tests.NewClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)))
-	require.True(t, p.Report().Incomplete)
-	require.True(t, p.Report().Finished)
-	require.Equal(t, strings.Join(s.Items, ""), strings.Join(got, ""))
-}
-
 // The rows of a list come in an order that nobody promises, and the report says so.
 func TestDrift_OfRows(t *testing.T) {
 	t.Parallel()
