@@ -275,9 +275,9 @@ func bodyChanges(before, now *Shape) []string {
 	now.each(func(s *Shape) { marks[s] = [3]bool{s.Undocumented, s.Moved, s.Differs} })
 	c.Compare(before, now)
 	now.each(func(s *Shape) { s.Undocumented, s.Moved, s.Differs = marks[s][0], marks[s][1], marks[s][2] }) // by the description, not by the older file
-	all := make([]string, len(c.Differences))
-	for i, d := range c.Differences {
-		all[i] = strings.Replace(d.String(), "undocumented", "new", 1)
+	all := c.Sentences()
+	for i := range all {
+		all[i] = strings.Replace(all[i], "undocumented", "new", 1)
 	}
 	return all
 }

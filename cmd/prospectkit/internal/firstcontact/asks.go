@@ -77,8 +77,8 @@ func query(pairs ...string) (all [][2]string) {
 }
 
 // plan is all requests in the order in which they are sent, the most telling first.
-func plan() []ask {
-	asks := []ask{
+func plan() []*ask {
+	asks := []*ask{
 		{name: "me", op: op.AccountMe, likes: "the owner of the key"},
 		{name: "credits", op: op.AccountCredits, likes: "the credit balance"},
 		{name: "lists", op: op.ListsList, likes: "the newest lists"},
@@ -106,12 +106,12 @@ func plan() []ask {
 		{name: "filter options", op: op.SearchFilterOptions, likes: "the filter values"},
 	}
 	for _, kind := range []string{"contactList", "companyList", "campaign", "agent"} {
-		asks = append(asks, ask{name: "folders of " + kind, op: op.FoldersList, query: query("type", kind), likes: "the folders of one kind"})
+		asks = append(asks, &ask{name: "folders of " + kind, op: op.FoldersList, query: query("type", kind), likes: "the folders of one kind"})
 	}
 	asks = append(asks, failing()...)
 	return append(asks,
-		ask{name: "autocomplete", op: op.AgentsAutocomplete, query: query("field", "region"), likes: "values for a filter of agents"},
-		ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"), likes: "the activities of a contact; its path is a guess"},
+		&ask{name: "autocomplete", op: op.AgentsAutocomplete, query: query("field", "region"), likes: "values for a filter of agents"},
+		&ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"), likes: "the activities of a contact; its path is a guess"},
 	)
 }
 
@@ -207,26 +207,26 @@ var descriptions = []description{
 }
 
 // failing are requests that the service refuses. A refused read changes nothing and costs nothing.
-func failing() []ask {
-	missing := func(name string, o *op.Op, code string, source Source) ask {
-		return ask{
+func failing() []*ask {
+	missing := func(name string, o *op.Op, code string, source Source) *ask {
+		return &ask{
 			name: name, op: o, ids: fixed(unknownID), likes: "an id that does not exist",
 			fails: &failure{http.StatusNotFound, code, "", source, nil},
 		}
 	}
-	invalid := func(name string, o *op.Op, code, param string, pairs ...string) ask {
-		return ask{
+	invalid := func(name string, o *op.Op, code, param string, pairs ...string) *ask {
+		return &ask{
 			name: name, op: o, query: query(pairs...), likes: "a query that is invalid",
 			fails: &failure{http.StatusUnprocessableEntity, code, param, Documented, nil},
 		}
 	}
 	filters := invalid("unknown row filter", op.ListsRows, "INVALID_ROW_FILTERS", "", "filters", `{"prospectkitCheck":["none"]}`)
 	filters.ids = found("list", "lists", "contact list", "company list")
-	malformed := ask{
+	malformed := &ask{
 		name: "malformed id", op: op.ListsGet, ids: fixed("prospectkit-check"), likes: "an id of another form",
 		fails: &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}},
 	}
-	return []ask{
+	return []*ask{
 		missing("unknown list", op.ListsGet, "LIST_NOT_FOUND", Documented),
 		{
 			name: "unknown endpoint", op: nowhere(), likes: "a path that does not exist",

@@ -94,9 +94,9 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 		j.response(d)
 	}
 	j.envelope()
-	for i := range r.asks {
-		if r.asks[i].fails != nil {
-			j.failure(&r.asks[i])
+	for _, a := range r.asks {
+		if a.fails != nil {
+			j.failure(a)
 		}
 	}
 	j.paging()
@@ -128,8 +128,7 @@ func (j *judge) pagesAlike() bool {
 
 func (j *judge) findsAll() bool {
 	asked := 0
-	for i := range j.asks {
-		a := &j.asks[i]
+	for _, a := range j.asks {
 		if a.fails == nil || a.fails.status != http.StatusNotFound || a.ids == nil {
 			continue
 		}
@@ -145,8 +144,7 @@ func (j *judge) findsAll() bool {
 
 // asked returns the asks of an operation that expect a success, and the first response or reason.
 func (j *judge) asked(o *op.Op) (responses []*exchange, why string) {
-	for i := range j.asks {
-		a := &j.asks[i]
+	for _, a := range j.asks {
 		if a.op != o || a.fails != nil {
 			continue
 		}
@@ -221,12 +219,7 @@ func (j *judge) response(d *description) {
 	o, file := d.op, j.file.Operations[d.op.Name]
 	f := Finding{Check: o.Name + ": response", Operation: o.Name, Source: d.source, Rules: d.rules, Question: d.asks}
 	responses, why := j.asked(o)
-	var successes []*exchange
-	for _, e := range responses {
-		if isSuccess(e.status) {
-			successes = append(successes, e)
-		}
-	}
+	successes := slices.DeleteFunc(slices.Clone(responses), func(e *exchange) bool { return !isSuccess(e.status) })
 	if len(successes) == 0 {
 		why = cmp.Or(why, j.refusedWhy(o, responses))
 		if j.missing[o] {
@@ -265,15 +258,10 @@ func (j *judge) response(d *description) {
 		j.finish(f, nil, staticText+", and its content is undocumented")
 		return
 	}
-	for _, difference := range c.Differences {
-		differences = append(differences, difference.String())
-	}
-	if len(c.Untold) > 0 {
+	if why = ""; len(c.Untold) > 0 {
 		why = strings.Join(c.Untold, ", ") + " has no element in this workspace"
-	} else {
-		why = ""
 	}
-	j.finish(f, differences, why)
+	j.finish(f, append(differences, c.Sentences()...), why)
 }
 
 // unsuccessful judges an operation without a success.
@@ -282,7 +270,7 @@ func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, e *exchange) []st
 	case j.missing[o] || j.static:
 		return nil
 	case e == nil:
-		if slices.ContainsFunc(j.asks, func(a ask) bool { return a.op == o && j.broken[a.name] }) {
+		if slices.ContainsFunc(j.asks, func(a *ask) bool { return a.op == o && j.broken[a.name] }) {
 			file.Unsuccessful = &shapes.Response{}
 		}
 		return nil
@@ -312,16 +300,8 @@ func (j *judge) failsAt(a *ask) bool {
 }
 
 func (j *judge) always5xx(of func(sample) bool) bool {
-	n := 0
-	for _, s := range j.log {
-		if of(s) && s.exchange.status < http.StatusInternalServerError {
-			return false
-		}
-		if of(s) {
-			n++
-		}
-	}
-	return n > 1
+	asked := slices.DeleteFunc(slices.Clone(j.log), func(s sample) bool { return !of(s) })
+	return len(asked) > 1 && !slices.ContainsFunc(asked, func(s sample) bool { return s.exchange.status < http.StatusInternalServerError })
 }
 
 // failures judges whether requests fail by chance.
@@ -353,8 +333,7 @@ func isGarbled(e *exchange) bool {
 
 // refusals are valid requests that were refused, although others were not.
 func (j *judge) refusals(o *op.Op) (all []string) {
-	for i := range j.asks {
-		a := &j.asks[i]
+	for _, a := range j.asks {
 		e := j.got[a.name]
 		if a.op != o || a.fails != nil || e == nil || isSuccess(e.status) || j.static {
 			continue
@@ -405,24 +384,19 @@ func (j *judge) outside(successes []*exchange) []string {
 	if j.static {
 		return nil
 	}
-	var all []string
-	add := func(text string) {
-		if !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
+	all := map[string]bool{}
 	for _, e := range successes {
 		if e.status != http.StatusOK {
-			add(fmt.Sprintf("the status is %d instead of 200", e.status))
+			all[fmt.Sprintf("the status is %d instead of 200", e.status)] = true
 		}
 		if len(e.body) > 0 && mediaType(e) != "application/json" {
-			add("the content type is not application/json")
+			all["the content type is not application/json"] = true
 		}
 		if bytes.HasPrefix(e.body, byteOrder) {
-			add("the response begins with a byte order mark")
+			all["the response begins with a byte order mark"] = true
 		}
 	}
-	return all
+	return slices.Sorted(maps.Keys(all))
 }
 
 var mediaPattern = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,40}$`)
@@ -480,9 +454,7 @@ func (j *judge) envelope() {
 		var c shapes.Comparison
 		c.Compare(want, body)
 		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
-		for _, difference := range c.Differences {
-			differences = append(differences, difference.String())
-		}
+		differences = append(differences, c.Sentences()...)
 	}
 	j.finish(f, differences, "")
 }

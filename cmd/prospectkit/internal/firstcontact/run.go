@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -40,7 +41,7 @@ type Run struct {
 	missing  map[*op.Op]bool   // no path responds
 	guessed  map[*op.Op]bool
 	ids      map[string]string
-	asks     []ask
+	asks     []*ask
 	got      map[string]*exchange // the last of each ask
 	log      []sample             // all
 	broken   map[string]bool      // asks that got no response
@@ -120,9 +121,9 @@ func (r *Run) Planned() int { return len(r.asks) }
 
 // Ask sends the requests of the plan. If the context ends before, a report tells what was found so far.
 func (r *Run) Ask(ctx context.Context) error {
-	for i := range r.asks {
+	for i, a := range r.asks {
 		r.left = len(r.asks) - i - 1
-		if err := r.ask(ctx, &r.asks[i]); err != nil {
+		if err := r.ask(ctx, a); err != nil {
 			for _, a := range r.asks[i:] {
 				r.why[a.name] = "the run ended before it was asked"
 			}
@@ -480,7 +481,7 @@ func codeOf(body []byte) string {
 				}
 			}
 		case map[string]any:
-			for _, name := range sortedKeys(v) {
+			for _, name := range slices.Sorted(maps.Keys(v)) {
 				if code := look(name, v[name]); code != "" {
 					return code
 				}
@@ -492,13 +493,4 @@ func codeOf(body []byte) string {
 		return code
 	}
 	return likely
-}
-
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	return keys
 }
