@@ -3,6 +3,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -148,6 +149,14 @@ func Number(n int, of string) string {
 		of += "s"
 	}
 	return fmt.Sprintf("%d %s", n, of)
+}
+
+// WriteJSON writes a value for programs.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
 }
 
 // Printable removes from a text what would break its line or change the terminal.

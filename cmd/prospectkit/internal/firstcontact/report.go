@@ -1,7 +1,6 @@
 package firstcontact
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -56,14 +55,6 @@ func (r *Report) Same() bool {
 		return len(r.Since) == 0
 	}
 	return r.Differ == 0
-}
-
-// WriteJSON writes the report for machines.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
 }
 
 // WriteText writes the report for people.
