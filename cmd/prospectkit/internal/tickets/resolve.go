@@ -62,14 +62,9 @@ func (c *resolve) run(ctx context.Context, std cli.Std, args []string) (status i
 		return 0, err
 	}
 	defer client.Close()
-	var asked []journal.Ticket
-	for t, err := range j.InDoubt(ctx) {
-		if err != nil {
-			return 0, err
-		}
-		if len(args) == 0 || t.ID == args[0] {
-			asked = append(asked, t)
-		}
+	asked, err := unsettled(ctx, j, args...)
+	if err != nil {
+		return 0, err
 	}
 	if len(asked) == 0 {
 		return cli.OK, c.nothing(ctx, std, args)
