@@ -338,7 +338,7 @@ func (j *judge) refusals(o *op.Op) (all []string) {
 		if a.op != o || a.fails != nil || e == nil || isSuccess(e.status) || j.static {
 			continue
 		}
-		if a.asks("limit", "1000") && paramOf(e) == "limit" {
+		if a.asks("limit=1000") && paramOf(e) == "limit" {
 			j.pagingOf(o).Refused = true
 			all = append(all, fmt.Sprintf("limit=1000, documented as the largest, is refused with a %d", e.status))
 			continue
@@ -483,7 +483,7 @@ func (j *judge) failure(a *ask) {
 	var differences []string
 	switch {
 	case isSuccess(e.status):
-		if a.asks("limit", "1001") {
+		if a.asks("limit=1001") {
 			j.pagingOf(a.op).AnyLimit = true
 		}
 		differences = append(differences, fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code))

@@ -127,14 +127,7 @@ func DryRun(w io.Writer) error {
 		if path == "" {
 			path = strings.Join(guesses(a.op)[:2], " or ")
 		}
-		var query []string
-		for _, q := range a.query {
-			query = append(query, q[0]+"="+q[1])
-		}
-		if len(query) > 0 {
-			path += "?" + strings.Join(query, "&")
-		}
-		fmt.Fprintf(&b, "GET %s\n    %s", path, a.likes)
+		fmt.Fprintf(&b, "GET %s\n    %s", strings.TrimSuffix(path+"?"+a.query, "?"), a.likes)
 		if a.fails != nil {
 			fmt.Fprintf(&b, "; expected: %d %s", a.fails.status, a.fails.code)
 		}

@@ -261,8 +261,10 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		return nil
 	}
 	opts := []prospectkit.CallOption{prospectkit.WithMaxWait(max(0, MaxWaits-r.waited))}
-	for _, q := range a.query {
-		opts = append(opts, prospectkit.WithQuery(q[0], q[1]))
+	for pair := range strings.SplitSeq(a.query, "&") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			opts = append(opts, prospectkit.WithQuery(name, value))
+		}
 	}
 	o := catalogue.Operation{
 		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: ratelimit.Surface(a.op.Surface),
