@@ -62,7 +62,9 @@ var EveryCall = map[string]AnyCall{
 	"lists.get": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Get(ctx, ListID, prospectkit.GetListParams{Include: "columns"}, opts...)
 	},
-	"lists.move": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Lists.Move(ctx, ListID, FolderID, opts...) },
+	"lists.move": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Lists.Move(ctx, ListID, FolderID, opts...)
+	},
 	"lists.rows": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{
 			Limit: 1, Sort: prospectkit.Descending("firstName"),
@@ -91,13 +93,17 @@ var EveryCall = map[string]AnyCall{
 	"agents.create-people-watcher": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Create(ctx, Watcher(), opts...)
 	},
-	"agents.create-web-monitor": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Create(ctx, Monitor(), opts...) },
+	"agents.create-web-monitor": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Agents.Create(ctx, Monitor(), opts...)
+	},
 	"agents.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Page(ctx, opts...) },
-	"agents.get": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Get(ctx, RunsID, opts...) },
+	"agents.get":  func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Get(ctx, RunsID, opts...) },
 	"agents.adjust": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Adjust(ctx, DraftID, prospectkit.Fields{"maxCreditSpend": 2000}, opts...)
 	},
-	"agents.activate": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Activate(ctx, DraftID, opts...) },
+	"agents.activate": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Agents.Activate(ctx, DraftID, opts...)
+	},
 	"agents.pause": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Pause(ctx, RunsID, append(opts, pauseRoute)...)
 	},
@@ -112,8 +118,12 @@ var EveryCall = map[string]AnyCall{
 	"campaigns.adjust": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.Adjust(ctx, CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}}, opts...)
 	},
-	"campaigns.approve": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Campaigns.Approve(ctx, CampaignID, opts...) },
-	"campaigns.steps": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Campaigns.StepsPage(ctx, CampaignID, opts...) },
+	"campaigns.approve": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Campaigns.Approve(ctx, CampaignID, opts...)
+	},
+	"campaigns.steps": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Campaigns.StepsPage(ctx, CampaignID, opts...)
+	},
 	"campaigns.scheduled-sends": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.SendsPage(ctx, CampaignID, opts...)
 	},
@@ -127,8 +137,10 @@ var EveryCall = map[string]AnyCall{
 		return c.Facts.Edit(ctx, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}, opts...)
 	},
 	"hubs.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.Hubs(ctx, opts...) },
-	"hubs.get": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.Hub(ctx, HubID, opts...) },
-	"hubs.pages": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.KnowledgePages(ctx, HubID, opts...) },
+	"hubs.get":  func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.Hub(ctx, HubID, opts...) },
+	"hubs.pages": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Facts.KnowledgePages(ctx, HubID, opts...)
+	},
 	"hubs.set-default": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"knowledgeHubId": HubID}, opts...)
 	},
@@ -153,11 +165,13 @@ var EveryCall = map[string]AnyCall{
 	"contacts.timeline": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 1}, append(opts, TimelineRoute)...)
 	},
-	"imports.create": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Imports.FromUpload(ctx, ImportID, opts...) },
+	"imports.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return c.Imports.FromUpload(ctx, ImportID, opts...)
+	},
 	"imports.presign": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Imports.Presign(ctx, prospectkit.Fields{"size": 1000}, opts...)
 	},
-	"account.me": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Account.Me(ctx, opts...) },
+	"account.me":      func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Account.Me(ctx, opts...) },
 	"account.credits": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Account.Credits(ctx, opts...) },
 }
 

@@ -51,7 +51,7 @@ func TestDocs_WriteOnce(t *testing.T) {
 func runnable(t *testing.T, root string, programs *strings.Builder) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	modules, version, err := findModules(root)
+	modules, err := findModules(root)
 	require.NoError(t, err)
 	imports := ownImports(modules)
 	imports["docruns"] = modules[0].path + "/internal/tests/docruns"
@@ -79,7 +79,7 @@ func runnable(t *testing.T, root string, programs *strings.Builder) map[string][
 	exports, err := exportFiles(modules[0], blocks)
 	require.NoError(t, err)
 	for i, c := range blocks {
-		use(c, unused(c, exports, version))
+		use(c, unused(c, exports, modules[0].version))
 		files[fmt.Sprintf("block%d_test.go", i)] = printed(t, c)
 	}
 	maps.Copy(files, examplePrograms(t, root, programs))

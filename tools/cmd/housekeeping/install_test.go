@@ -19,7 +19,7 @@ func TestAStrangerInstallsAndCompiles(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
 	readme := string(text)
-	modules, goVersion, err := findModules(root)
+	modules, err := findModules(root)
 	require.NoError(t, err)
 	dir := stranger(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(goBlocks("README.md", readme)[0].code), 0o600))
@@ -32,7 +32,7 @@ func TestAStrangerInstallsAndCompiles(t *testing.T) {
 	var indirect []string
 	for _, r := range m.Require {
 		if r.Indirect {
-			indirect = append(indirect, r.Path)
+			indirect = append(indirect, r.Mod.Path)
 		}
 	}
 	require.Equal(t, []string{
@@ -54,7 +54,7 @@ func TestAStrangerInstallsAndCompiles(t *testing.T) {
 	}
 	_, err = goTool(dir, get...)
 	require.NoError(t, err)
-	require.Empty(t, append(findings, typeCheck(files, modules, goVersion)...))
+	require.Empty(t, append(findings, typeCheck(files, modules)...))
 }
 
 // install is the last block of the chapter about the installation, which works before the first release; after it, the same by hand.

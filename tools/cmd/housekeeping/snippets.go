@@ -33,7 +33,8 @@ var renamed = map[string]string{
 type module struct {
 	dir      string
 	path     string
-	requires string // the paths, each between spaces
+	version  string // of Go
+	requires string // the paths of the modules whose packages it imports, each between spaces
 }
 
 // has reports whether an import is of the module, of the standard library, or of a module that it requires.
@@ -52,13 +53,13 @@ func (m module) has(imported string) bool {
 
 // snippets type-checks the Go code in README files, in docs and on the page for agents.
 func snippets(root string) ([]string, error) {
-	modules, goVersion, err := findModules(root)
+	modules, err := findModules(root)
 	if err != nil {
 		return nil, err
 	}
 	pages, err := read(root, forUsers)
 	files, findings := parseAll(pages, ownImports(modules))
-	return append(findings, typeCheck(files, modules, goVersion)...), err
+	return append(findings, typeCheck(files, modules)...), err
 }
 
 // parseAll parses the snippets of some files, and returns what cannot be parsed as findings.
@@ -76,25 +77,24 @@ func parseAll(pages []page, imports map[string]string) (files []checked, finding
 }
 
 // findModules lists the modules below root, the root's first.
-func findModules(root string) (list []module, goVersion string, err error) {
-	m, err := readGoMod(root)
-	if err != nil {
-		return nil, "", err
-	}
-	list = []module{{root, m.Module.Path, m.requires()}}
-	paths, err := walk(root, func(p string) bool { return path.Base(p) == "go.mod" && p != "go.mod" })
-	if err != nil {
-		return nil, "", err
-	}
+func findModules(root string) (list []module, err error) {
+	paths, err := walk(root, func(p string) bool { return path.Base(p) == "go.mod" })
 	for _, p := range paths {
 		dir := filepath.Join(root, filepath.FromSlash(path.Dir(p)))
-		nested, err := readGoMod(dir)
+		mod, err := readGoMod(dir)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		list = append(list, module{dir, nested.Module.Path, nested.requires()})
+		m := module{dir, mod.Module.Mod.Path, "go" + mod.Go.Version, " "}
+		for _, r := range mod.Require {
+			if !r.Indirect {
+				m.requires += r.Mod.Path + " "
+			}
+		}
+		list = append(list, m)
 	}
-	return list, "go" + m.Go, nil
+	slices.SortStableFunc(list, func(a, b module) int { return len(a.path) - len(b.path) })
+	return list, err
 }
 
 // ownImports are the paths of the packages that a fragment may name, ours too.
@@ -175,7 +175,7 @@ func importPath(spec *ast.ImportSpec) string {
 }
 
 // typeCheck reports what the compiler would. A fragment may leave variables unused: it is there to be read.
-func typeCheck(files []checked, modules []module, goVersion string) []string {
+func typeCheck(files []checked, modules []module) []string {
 	byModule := map[module][]checked{}
 	for _, c := range files {
 		m := moduleOf(c.file, modules)
@@ -189,7 +189,7 @@ func typeCheck(files []checked, modules []module, goVersion string) []string {
 			continue
 		}
 		for _, c := range byModule[m] {
-			findings = append(findings, c.mistakes(exports, goVersion)...)
+			findings = append(findings, c.mistakes(exports, modules[0].version)...)
 		}
 	}
 	return findings

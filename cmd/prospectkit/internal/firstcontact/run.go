@@ -461,38 +461,32 @@ var codePattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 // codeOf finds the code of an error, wherever it stands: a text that is a known code, or else one that looks like one
 // and stands under a key that says so.
 func codeOf(body []byte) string {
-	value, ok := decode(body)
-	if !ok {
-		return ""
+	value, _ := decode(body)
+	known, likely := codesIn("", value)
+	return cmp.Or(known, likely)
+}
+
+func codesIn(key string, value any) (known, likely string) {
+	add := func(key string, item any) {
+		more, maybe := codesIn(key, item)
+		known, likely = cmp.Or(known, more), cmp.Or(maybe, likely)
 	}
-	var likely string
-	var look func(key string, v any) string
-	look = func(key string, v any) string {
-		switch v := v.(type) {
-		case string:
-			if _, known := op.CodeByName(v); known {
-				return v
-			}
-			if strings.Contains(strings.ToLower(key), "code") && len(v) <= 60 && codePattern.MatchString(v) {
-				likely = v
-			}
-		case []any:
-			for _, item := range v {
-				if code := look(key, item); code != "" {
-					return code
-				}
-			}
-		case map[string]any:
-			for _, name := range slices.Sorted(maps.Keys(v)) {
-				if code := look(name, v[name]); code != "" {
-					return code
-				}
-			}
+	switch v := value.(type) {
+	case string:
+		if _, ok := op.CodeByName(v); ok {
+			return v, ""
 		}
-		return ""
+		if strings.Contains(strings.ToLower(key), "code") && len(v) <= 60 && codePattern.MatchString(v) {
+			return "", v
+		}
+	case []any:
+		for _, item := range v {
+			add(key, item)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			add(name, v[name])
+		}
 	}
-	if code := look("", value); code != "" {
-		return code
-	}
-	return likely
+	return known, likely
 }
