@@ -93,10 +93,12 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 		j.route(d)
 		j.response(d)
 	}
-	j.envelope()
+	differences, why := j.envelope()
+	j.finish(Finding{Check: envelopeCheck, Source: Documented}, differences, why)
 	for _, a := range r.asks {
 		if a.fails != nil {
-			j.failure(a)
+			differences, why := j.failure(a)
+			j.finish(Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}, differences, why)
 		}
 	}
 	j.paging()
@@ -411,14 +413,12 @@ func mediaType(e *exchange) string {
 }
 
 // envelope judges the body of all errors together.
-func (j *judge) envelope() {
-	f := Finding{Check: envelopeCheck, Source: Documented}
+func (j *judge) envelope() (differences []string, why string) {
 	if j.static {
-		j.finish(f, nil, staticText)
-		return
+		return nil, staticText
 	}
 	body := &shapes.Shape{}
-	var differences, others []string
+	var others []string
 	n, marked := 0, false
 	for _, name := range slices.Sorted(maps.Keys(j.got)) {
 		e := j.got[name]
@@ -437,16 +437,15 @@ func (j *judge) envelope() {
 			others = append(others, kind)
 		}
 	}
+	if n == 0 {
+		return nil, "there was no error"
+	}
 	if marked {
 		differences = append(differences, "errors begin with a byte order mark")
 	}
 	if len(others) > 0 {
 		j.file.Errors.Type = others[0]
 		differences = append(differences, "the content type is not application/json")
-	}
-	if n == 0 {
-		j.finish(f, nil, "there was no error")
-		return
 	}
 	if body.Kinds != nil {
 		want := described()[nil]
@@ -456,47 +455,41 @@ func (j *judge) envelope() {
 		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
 		differences = append(differences, c.Sentences()...)
 	}
-	j.finish(f, differences, "")
+	return differences, ""
 }
 
 // failure judges one expected error.
-func (j *judge) failure(a *ask) {
-	f := Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}
+func (j *judge) failure(a *ask) (differences []string, why string) {
 	e := j.got[a.name]
 	switch {
 	case j.missing[a.op]:
-		j.finish(f, nil, "the path of "+a.op.Name+" leads nowhere")
-		return
+		return nil, "the path of " + a.op.Name + " leads nowhere"
 	case j.static:
-		j.finish(f, nil, staticText)
-		return
+		return nil, staticText
 	case e == nil:
-		j.finish(f, nil, cmp.Or(j.why[a.name], "it was not asked"))
-		return
+		return nil, cmp.Or(j.why[a.name], "it was not asked")
 	case e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
 		e.status >= 500 && !a.noKey && (j.fails(a.op) || !j.failsAt(a)):
-		j.finish(f, nil, j.refusedWhy(a.op, []*exchange{e}))
-		return
+		return nil, j.refusedWhy(a.op, []*exchange{e})
 	}
 	code := codeOf(e.body)
 	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: codePattern.FindString(code)})
-	var differences []string
-	switch {
-	case isSuccess(e.status):
+	if isSuccess(e.status) {
 		if a.asks("limit=1001") {
 			j.pagingOf(a.op).AnyLimit = true
 		}
-		differences = append(differences, fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code))
-	case e.status != a.fails.status:
+		return []string{fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code)}, ""
+	}
+	if e.status != a.fails.status {
 		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))
 	}
-	if !isSuccess(e.status) && code != a.fails.code && !isGarbled(e) {
+	if code != a.fails.code && !isGarbled(e) {
 		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(plainCode(code), "missing"), a.fails.code))
 	}
 	if a.fails.param != "" && code == a.fails.code {
 		differences = append(differences, j.param(a, e)...)
 	}
-	j.finish(f, differences, "")
+	return differences, ""
 }
 
 // param judges which field an error names.
