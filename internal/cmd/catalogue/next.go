@@ -76,7 +76,7 @@ func missing(source string) ([]task, error) {
 		need(!o.Resolves || looks[name] != "", methods, "the function look... that shows its effect, in the map of looks", false)
 		handlers := inFamily(o, servedIn, "sandbox, the file of its surface")
 		need(served[name] != "", handlers, "its handler, under "+name+", and a sentence for each assumption", true)
-		need(strings.Contains(made, fmt.Sprintf("%q: func(", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
+		need(strings.Contains(made, fmt.Sprintf("%q:", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
 		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row at the end of its section, which speaks of it and names its own test, in "+strings.Replace(handlers, ".go", "_test.go", 1), false)
 		asked := strings.Contains(asks, "op: "+name+",") && (strings.Contains(asks, "{"+name+",") || strings.Contains(asks, "\n\t\t"+name+","))
 		need(!o.FreeRead() || asked, "cmd/prospectkit/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)

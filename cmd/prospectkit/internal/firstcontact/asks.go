@@ -140,12 +140,7 @@ type description struct {
 var descriptions = []description{
 	{op.AccountMe, Documented, nil, "", `{"user": {"id": "id", "email": "string", "name": "string"}}`},
 	{op.AccountCredits, Assumed, []string{"account.credits"}, "what the credit balance looks like", `{"credits": {"balance": "integer"}}`},
-	{
-		op.SearchFilterOptions, Assumed,
-		[]string{"search.filter-options"},
-		"what the filter options look like",
-		`{"filterOptions": {"*": ["any"]}}`,
-	},
+	{op.SearchFilterOptions, Assumed, []string{"search.filter-options"}, "what the filter options look like", `{"filterOptions": {"*": ["any"]}}`},
 	{op.ListsList, Documented, nil, "which fields of a list may be null", `{"data": ["@list"], "pagination": "@pagination"}`},
 	{
 		op.ListsGet, Documented,
@@ -164,12 +159,7 @@ var descriptions = []description{
 			"createdAt?": "timestamp null", "updatedAt?": "timestamp null", "name?": "string null", "domain?": "string null",
 			"industry?": "any", "revenue?": "any", "socialHeadCount?": "any", "customColumns?": {"*": "any"}, "address?": "any", "company?": "any"}]}`,
 	},
-	{
-		op.FoldersList, Documented,
-		nil,
-		"",
-		`{"folders": [{"id": "id", "name": "string", "type": "contactList|companyList|campaign|agent"}]}`,
-	},
+	{op.FoldersList, Documented, nil, "", `{"folders": [{"id": "id", "name": "string", "type": "contactList|companyList|campaign|agent"}]}`},
 	{op.AgentsList, Assumed, []string{"agents.list"}, "whether agents are paged, and what wraps them", `{"agents": ["@agent"]}`},
 	{op.AgentsGet, Assumed, []string{"agents.get"}, "what a single agent looks like", `{"agent": "@agent"}`},
 	{op.AgentsAutocomplete, Assumed, []string{"agents.autocomplete"}, "what autocomplete returns", `{"values": ["string"]}`},
@@ -179,12 +169,7 @@ var descriptions = []description{
 		"what a campaign looks like", `{"campaigns": ["@campaign"]}`,
 	},
 	{op.CampaignsSteps, Assumed, []string{"steps.list", "steps.types"}, "what a step looks like", `{"steps": ["@step"]}`},
-	{
-		op.CampaignsSends, Assumed,
-		[]string{"sends.list"},
-		"what a scheduled send looks like",
-		`{"data": ["@send"], "pagination": "@pagination"}`,
-	},
+	{op.CampaignsSends, Assumed, []string{"sends.list"}, "what a scheduled send looks like", `{"data": ["@send"], "pagination": "@pagination"}`},
 	{op.HubsList, Assumed, []string{"hubs.list", "hubs.ready"}, "what a knowledge hub looks like", `{"knowledgeHubs": ["@hub"]}`},
 	{op.HubsGet, Assumed, []string{"hubs.list"}, "what a single knowledge hub looks like", `{"knowledgeHub": "@hub"}`},
 	{op.HubsPages, Assumed, []string{"hubs.pages"}, "what the pages of a hub look like", `{"pages": [{"id": "id", "title": "string"}]}`},
