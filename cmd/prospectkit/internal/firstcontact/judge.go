@@ -86,7 +86,7 @@ const envelopeCheck = "errors: envelope"
 // Judge compares what was received with what is expected.
 func (r *Run) Judge() ([]Finding, *shapes.File) {
 	j := &judge{Run: r, file: shapes.New()}
-	j.static = j.isStatic()
+	j.static = j.findsAll() || j.pagesAlike() // what is asked makes no difference
 	for i := range descriptions {
 		d := &descriptions[i]
 		j.file.Operations[d.op.Name] = &shapes.Operation{}
@@ -109,12 +109,7 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 	return j.findings, j.file
 }
 
-// isStatic reports whether what is asked makes no difference: all unknown ids are found, or no key is needed and all
-// pages are the same.
-func (j *judge) isStatic() bool {
-	return j.findsAll() || j.pagesAlike()
-}
-
+// pagesAlike reports whether no key is needed and all pages are the same.
 func (j *judge) pagesAlike() bool {
 	if e := j.got["no key"]; e == nil || !isSuccess(e.status) {
 		return false
@@ -128,6 +123,7 @@ func (j *judge) pagesAlike() bool {
 	return true
 }
 
+// findsAll reports whether all unknown ids are found.
 func (j *judge) findsAll() bool {
 	asked := 0
 	for _, a := range j.asks {
