@@ -74,18 +74,15 @@ func (r *Report) WriteText(w io.Writer, verbose bool) error {
 	}
 	section(Differs, "Differs from what is documented or assumed", r.Differ, true)
 	section(Untold, "Could not tell", r.Untold, true)
-	section(Held, "Held"+hint(verbose), r.Held, verbose)
+	held := "Held"
+	if !verbose {
+		held += " (-v names them)"
+	}
+	section(Held, held, r.Held, verbose)
 	b.WriteString("\nNot checked: what writes, spends credits or sends messages, and what needs several keys or a full rate limit." +
 		"\nWhat is assumed of that: prospectkit sandbox -rules\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func hint(verbose bool) string {
-	if verbose {
-		return ""
-	}
-	return " (-v names them)"
 }
 
 func (r *Report) since(b *strings.Builder) {
