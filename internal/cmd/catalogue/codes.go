@@ -32,9 +32,6 @@ var groups = []group{
 	{"Others.", []string{""}},
 }
 
-// initialisms are the words that Go names write in capitals.
-var initialisms = map[string]string{"CRM": "CRM"}
-
 // codeType declares the type of the constants.
 const codeType = `// Code is the service's stable identifier of an error. The documented ones are constants of this
 // package. A later one passes through, cut to 64 bytes.
@@ -88,14 +85,12 @@ func groupOf(code string) int {
 
 // constant is the Go name of a code: LIST_NAME_TAKEN is CodeListNameTaken.
 func constant(code string) string {
-	var b strings.Builder
-	b.WriteString("Code")
+	name := "Code"
 	for word := range strings.SplitSeq(code, "_") {
-		if known, ok := initialisms[word]; ok {
-			b.WriteString(known)
-			continue
+		if word != "CRM" { // Go names write initialisms in capitals
+			word = word[:1] + strings.ToLower(word[1:])
 		}
-		b.WriteString(word[:1] + strings.ToLower(word[1:]))
+		name += word
 	}
-	return b.String()
+	return name
 }
