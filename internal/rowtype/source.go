@@ -91,6 +91,7 @@ func (p *planner) goText(t *goType) string {
 		return map[kind]string{pointer: "*", slice: "[]", dict: "map[string]"}[t.kind] + p.goText(t.elem)
 	case structure:
 		return t.name
+	case raw, text, integer, float, number, boolean, instant:
 	}
 	for name, k := range builtIn {
 		if k == t.kind {

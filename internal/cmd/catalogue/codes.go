@@ -85,12 +85,11 @@ func groupOf(code string) int {
 
 // constant is the Go name of a code: LIST_NAME_TAKEN is CodeListNameTaken.
 func constant(code string) string {
-	name := "Code"
-	for word := range strings.SplitSeq(code, "_") {
+	words := strings.Split(code, "_")
+	for i, word := range words {
 		if word != "CRM" { // Go names write initialisms in capitals
-			word = word[:1] + strings.ToLower(word[1:])
+			words[i] = word[:1] + strings.ToLower(word[1:])
 		}
-		name += word
 	}
-	return name
+	return "Code" + strings.Join(words, "")
 }

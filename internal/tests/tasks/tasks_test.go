@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -99,11 +100,14 @@ var judges = map[string]judge{
 	}},
 	"6": {once: true, fixture: crashed, verdict: func(p *play) (wanted, found string) {
 		for _, e := range p.Journal()[p.seen:] {
-			if e.Method != "GET" {
+			if e.Method != http.MethodGet {
 				found += e.Op + " is sent, "
 			}
 		}
-		for e := range journal.Read(filepath.Join(p.dir, "writes.journal")) {
+		for e, err := range journal.Read(filepath.Join(p.dir, "writes.journal")) {
+			if err != nil {
+				return "", err.Error()
+			}
 			found += e.Ticket.Op + " is " + string(e.Outcome) + ", "
 		}
 		for word := range strings.FieldsSeq(p.out) {
