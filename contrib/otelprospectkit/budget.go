@@ -22,23 +22,23 @@ import (
 func ObserveBudget(b *prospectkit.Budget, opts ...Option) (metric.Registration, error) {
 	c := configure(opts)
 	m := c.meter()
-	var errs [7]error
-	requests := func(name, what string, err *error) metric.Int64ObservableGauge {
-		gauge, e := m.Int64ObservableGauge("prospectkit.budget."+name, metric.WithUnit("{request}"), metric.WithDescription(what))
-		*err = e
+	var errs [3]error
+	requests := func(name, what string) metric.Int64ObservableGauge {
+		gauge, err := m.Int64ObservableGauge("prospectkit.budget."+name, metric.WithUnit("{request}"), metric.WithDescription(what))
+		errs[0] = errors.Join(errs[0], err)
 		return gauge
 	}
 	g := gauges{
 		own:       c.own,
-		limit:     requests("limit", "Requests that a window allows.", &errs[0]),
-		remaining: requests("remaining", "Requests left in a window, as the service said last, less what was sent since.", &errs[1]),
-		used:      requests("used", "Requests sent by this budget over one length of a window.", &errs[2]),
-		waiting:   requests("waiting", "Calls in the queue for the rate limit.", &errs[3]),
-		inFlight:  requests("in_flight", "Requests that were sent and have no response yet.", &errs[4]),
+		limit:     requests("limit", "Requests that a window allows."),
+		remaining: requests("remaining", "Requests left in a window, as the service said last, less what was sent since."),
+		used:      requests("used", "Requests sent by this budget over one length of a window."),
+		waiting:   requests("waiting", "Calls in the queue for the rate limit."),
+		inFlight:  requests("in_flight", "Requests that were sent and have no response yet."),
 	}
-	g.others, errs[5] = m.Float64ObservableGauge("prospectkit.budget.other_rate", metric.WithUnit("{request}/s"),
+	g.others, errs[1] = m.Float64ObservableGauge("prospectkit.budget.other_rate", metric.WithUnit("{request}/s"),
 		metric.WithDescription("Estimated requests a second of teammates."))
-	g.held, errs[6] = m.Float64ObservableGauge("prospectkit.budget.held", metric.WithUnit("s"),
+	g.held, errs[2] = m.Float64ObservableGauge("prospectkit.budget.held", metric.WithUnit("s"),
 		metric.WithDescription("Time until the pause of a surface after a 429 ends."))
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err

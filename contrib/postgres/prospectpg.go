@@ -18,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -134,6 +135,24 @@ func (s *Store) run(ctx context.Context, fill func(*pgx.Batch)) error {
 	return conn.SendBatch(ctx, b).Close()
 }
 
+// lock begins a transaction that locks a row. Nothing has been written if it fails. Whoever releases the connection before the transaction
+// has ended discards it.
+func (s *Store) lock(ctx context.Context, fill func(*pgx.Batch)) (*pgxpool.Conn, error) {
+	conn, err := s.pool.Acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &pgx.Batch{}
+	b.Queue(begin)
+	b.Queue(bounded + idle)
+	fill(b)
+	if err := conn.SendBatch(ctx, b).Close(); err != nil {
+		conn.Release()
+		return nil, err
+	}
+	return conn, nil
+}
+
 // try runs it once, and does not wait for long.
 func (s *Store) try(ctx context.Context, fill func(*pgx.Batch)) error {
 	ctx, cancel := context.WithTimeout(ctx, moment)
@@ -154,11 +173,9 @@ func persist(ctx context.Context, attempt func() error) error {
 		if err == nil || ctx.Err() != nil || !passing(err) {
 			return explain(err)
 		}
-		pause := time.NewTimer(again)
 		select {
-		case <-pause.C:
+		case <-time.After(again):
 		case <-ctx.Done():
-			pause.Stop()
 			return explain(err)
 		}
 	}
@@ -167,28 +184,20 @@ func persist(ctx context.Context, attempt func() error) error {
 // passing reports whether the same may succeed in a moment: the database restarts, or the connection was cut.
 func passing(err error) bool {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
-	if !ok {
-		return true
-	}
-	switch refused.Code[:2] {
-	case "08", "25", "40", "53", "55", "57": // connection, standby or lost transaction, conflict, too many, locked, shutdown
-		return true
-	}
-	return false
+	// connection, standby or lost transaction, conflict, too many, locked, shutdown
+	return !ok || slices.Contains([]string{"08", "25", "40", "53", "55", "57"}, refused.Code[:2])
 }
 
 // explain names the usual mistake.
 func explain(err error) error {
-	if err == nil {
+	refused, _ := errors.AsType[*pgconn.PgError](err)
+	switch {
+	case err == nil:
 		return nil
-	}
-	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
-		switch refused.Code {
-		case "42P01", "3F000":
-			return fmt.Errorf("prospectpg: the tables are not there, call Migrate: %w", err)
-		case "42703":
-			return fmt.Errorf("prospectpg: the tables are of an earlier version, call Migrate: %w", err)
-		}
+	case refused != nil && (refused.Code == "42P01" || refused.Code == "3F000"):
+		return fmt.Errorf("prospectpg: the tables are not there, call Migrate: %w", err)
+	case refused != nil && refused.Code == "42703":
+		return fmt.Errorf("prospectpg: the tables are of an earlier version, call Migrate: %w", err)
 	}
 	return fmt.Errorf("prospectpg: %w", err)
 }

@@ -24,15 +24,11 @@ func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ra
 		return reply, ctx.Err()
 	}
 	defer func() { <-turn }()
-	conn, err := s.pool.Acquire(ctx)
+	conn, was, err := s.read(ctx, surface)
 	if err != nil {
 		return reply, explain(err)
 	}
-	defer conn.Release() // which discards it if the transaction has not ended
-	was, err := s.read(ctx, conn, surface)
-	if err != nil {
-		return reply, explain(err)
-	}
+	defer conn.Release()
 	next, decided := ask.Decide(was.state, time.UnixMicro(was.micros), was.processes)
 	b := &pgx.Batch{}
 	b.Queue("UPDATE prospectkit.budget SET state = $3 WHERE workspace = $1 AND surface = $2", s.workspace, string(surface), next)
@@ -51,12 +47,10 @@ func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ra
 func (s *Store) turn(surface ratelimit.Surface) chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	turn, ok := s.turns[surface]
-	if !ok {
-		turn = make(chan struct{}, 1)
-		s.turns[surface] = turn
+	if s.turns[surface] == nil {
+		s.turns[surface] = make(chan struct{}, 1)
 	}
-	return turn
+	return s.turns[surface]
 }
 
 // budgetRow is what an exchange reads.
@@ -67,20 +61,19 @@ type budgetRow struct {
 	seen      bool  // this process is noted, not long ago
 }
 
-// read begins a transaction and locks the row.
-func (s *Store) read(ctx context.Context, conn *pgxpool.Conn, surface ratelimit.Surface) (row budgetRow, err error) {
-	b := &pgx.Batch{}
-	b.Queue(begin)
-	b.Queue(bounded + idle)
-	b.Queue("INSERT INTO prospectkit.budget (workspace, surface) VALUES ($1, $2) ON CONFLICT DO NOTHING", s.workspace, string(surface))
-	b.Queue(`SELECT count(*) + CASE WHEN bool_or(process = $2) THEN 0 ELSE 1 END,
-			coalesce(bool_or(process = $2 AND seen > now() - interval '1 minute'), false)
-		FROM prospectkit.process WHERE workspace = $1 AND seen > now() - interval '10 minutes'`, s.workspace, s.owner).
-		QueryRow(func(r pgx.Row) error { return r.Scan(&row.processes, &row.seen) })
-	b.Queue(`WITH locked AS (SELECT state FROM prospectkit.budget WHERE workspace = $1 AND surface = $2 FOR UPDATE)
-		SELECT state, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM locked`, s.workspace, string(surface)).
-		QueryRow(func(r pgx.Row) error { return r.Scan(&row.state, &row.micros) })
-	return row, conn.SendBatch(ctx, b).Close()
+// read locks the row.
+func (s *Store) read(ctx context.Context, surface ratelimit.Surface) (conn *pgxpool.Conn, row budgetRow, err error) {
+	conn, err = s.lock(ctx, func(b *pgx.Batch) {
+		b.Queue("INSERT INTO prospectkit.budget (workspace, surface) VALUES ($1, $2) ON CONFLICT DO NOTHING", s.workspace, string(surface))
+		b.Queue(`SELECT count(*) + CASE WHEN bool_or(process = $2) THEN 0 ELSE 1 END,
+				coalesce(bool_or(process = $2 AND seen > now() - interval '1 minute'), false)
+			FROM prospectkit.process WHERE workspace = $1 AND seen > now() - interval '10 minutes'`, s.workspace, s.owner).
+			QueryRow(func(r pgx.Row) error { return r.Scan(&row.processes, &row.seen) })
+		b.Queue(`WITH locked AS (SELECT state FROM prospectkit.budget WHERE workspace = $1 AND surface = $2 FOR UPDATE)
+			SELECT state, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM locked`, s.workspace, string(surface)).
+			QueryRow(func(r pgx.Row) error { return r.Scan(&row.state, &row.micros) })
+	})
+	return conn, row, err
 }
 
 // Spend returns the state of spend guards with this name: one for each cap, such as the month for a cap per month. All guards of one
@@ -102,13 +95,18 @@ func (s *spendState) Update(ctx context.Context, change func([]byte) ([]byte, er
 	var conn *pgxpool.Conn
 	var state []byte
 	err := persist(ctx, func() (err error) {
-		conn, state, err = s.lock(ctx)
+		conn, err = s.store.lock(ctx, func(b *pgx.Batch) {
+			b.Queue(durable)
+			b.Queue("INSERT INTO prospectkit.spend (workspace, name) VALUES ($1, $2) ON CONFLICT DO NOTHING", s.store.workspace, s.name)
+			b.Queue("SELECT state FROM prospectkit.spend WHERE workspace = $1 AND name = $2 FOR UPDATE", s.store.workspace, s.name).
+				QueryRow(func(r pgx.Row) error { return r.Scan(&state) })
+		})
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	defer conn.Release() // which discards it if the transaction has not ended
+	defer conn.Release()
 	next, err := change(state)
 	if err != nil {
 		if _, failed := conn.Exec(ctx, rollback); failed != nil {
@@ -123,25 +121,4 @@ func (s *spendState) Update(ctx context.Context, change func([]byte) ([]byte, er
 		return fmt.Errorf("prospectpg: the state may be stored or not: %w", err)
 	}
 	return nil
-}
-
-// lock begins a transaction and locks the row. Nothing has been written if it fails.
-func (s *spendState) lock(ctx context.Context) (*pgxpool.Conn, []byte, error) {
-	conn, err := s.store.pool.Acquire(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	var state []byte
-	b := &pgx.Batch{}
-	b.Queue(begin)
-	b.Queue(bounded + idle)
-	b.Queue(durable)
-	b.Queue("INSERT INTO prospectkit.spend (workspace, name) VALUES ($1, $2) ON CONFLICT DO NOTHING", s.store.workspace, s.name)
-	b.Queue("SELECT state FROM prospectkit.spend WHERE workspace = $1 AND name = $2 FOR UPDATE", s.store.workspace, s.name).
-		QueryRow(func(r pgx.Row) error { return r.Scan(&state) })
-	if err := conn.SendBatch(ctx, b).Close(); err != nil {
-		conn.Release()
-		return nil, nil, err
-	}
-	return conn, state, nil
 }

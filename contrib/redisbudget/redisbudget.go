@@ -85,12 +85,10 @@ func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ra
 func (s *Store) queue(surface ratelimit.Surface) *queue {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q, ok := s.queues[surface]
-	if !ok {
-		q = &queue{turn: make(chan struct{}, 1)}
-		s.queues[surface] = q
+	if s.queues[surface] == nil {
+		s.queues[surface] = &queue{turn: make(chan struct{}, 1)}
 	}
-	return q
+	return s.queues[surface]
 }
 
 // decide waits for a turn, and uses it for the asks that wait by then. They keep waiting if the turn was lost before the write.

@@ -47,11 +47,9 @@ func (s *Store) take(ctx context.Context, surface ratelimit.Surface) (turn, erro
 		if ahead == 0 {
 			return opened(values)
 		}
-		pause := time.NewTimer(time.Duration(ahead) * time.Millisecond)
 		select {
-		case <-pause.C:
+		case <-time.After(time.Duration(ahead) * time.Millisecond):
 		case <-ctx.Done():
-			pause.Stop()
 			return turn{}, ctx.Err()
 		}
 	}

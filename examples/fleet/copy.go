@@ -94,18 +94,12 @@ type walk struct {
 func (k *walk) checkpointName() string { return k.night + " " + k.listID }
 
 func (k *walk) begin(ctx context.Context) (done bool, err error) {
-	_, err = k.fleet.pool.Exec(ctx, "INSERT INTO fleet.walk (workspace, night, list_id) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING",
-		k.name, k.night, k.listID)
-	if err != nil {
-		return false, err
+	err = k.fleet.pool.QueryRow(ctx, `INSERT INTO fleet.walk AS w (workspace, night, list_id) VALUES ($1, $2, $3)
+		ON CONFLICT (workspace, night, list_id) DO UPDATE SET pages = w.pages RETURNING pages, done`, k.name, k.night, k.listID).Scan(&k.stored, &done)
+	if err == nil && !done {
+		k.checkpoint, err = k.checkpoints.Checkpoint(ctx, k.checkpointName())
 	}
-	err = k.fleet.pool.QueryRow(ctx, "SELECT pages, done FROM fleet.walk WHERE workspace = $1 AND night = $2 AND list_id = $3",
-		k.name, k.night, k.listID).Scan(&k.stored, &done)
-	if err != nil || done {
-		return done, err
-	}
-	k.checkpoint, err = k.checkpoints.Checkpoint(ctx, k.checkpointName())
-	return false, err
+	return done, err
 }
 
 var errOvertaken = errors.New("another run of this job stored the page")

@@ -66,19 +66,14 @@ const (
 // difference shows the lines between what two texts have in common at their begin and at their end.
 func difference(file, text string) string {
 	before, after := strings.Split(file, "\n"), strings.Split(text, "\n")
-	first := 0
-	for first < min(len(before), len(after)) && before[first] == after[first] {
-		first++
-	}
+	first := common(before, after)
 	before, after = before[first:], after[first:]
 	for len(before) > 0 && len(after) > 0 && before[len(before)-1] == after[len(after)-1] {
 		before, after = before[:len(before)-1], after[:len(after)-1]
 	}
 	same := 0 // of the first line on both sides
 	if len(before) > 0 && len(after) > 0 {
-		for same < min(len(before[0]), len(after[0])) && before[0][same] == after[0][same] {
-			same++
-		}
+		same = common([]byte(before[0]), []byte(after[0]))
 	}
 	var b strings.Builder
 	fmt.Fprintf(&b, "from line %d on:\n", first+1)
@@ -99,6 +94,14 @@ func difference(file, text string) string {
 		}
 	}
 	return b.String()
+}
+
+// common is how much of their begin two texts share.
+func common[T comparable](a, b []T) (n int) {
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	return n
 }
 
 // part is what is shown of a line, from a byte on.

@@ -45,14 +45,12 @@ func (f *Fits) Count() int { return f.rows }
 
 // Mismatches returns what was found, in the order of the fields.
 func (f *Fits) Mismatches() []Mismatch {
-	var list []Mismatch
-	for m, n := range f.found {
-		m.Rows = n
-		list = append(list, m)
-	}
-	slices.SortFunc(list, func(a, b Mismatch) int {
+	list := slices.SortedFunc(maps.Keys(f.found), func(a, b Mismatch) int {
 		return cmp.Or(strings.Compare(a.Field, b.Field), strings.Compare(a.Problem, b.Problem))
 	})
+	for i, m := range list {
+		list[i].Rows = f.found[m]
+	}
 	return list
 }
 
@@ -142,11 +140,12 @@ func (f *Fits) members(o *object, path string, members map[string]any) {
 // column returns the column that a key names by its id.
 func (f *Fits) column(key string) (Column, bool) {
 	id := strings.TrimPrefix(key, columnPrefix)
-	i := slices.IndexFunc(f.columns, func(c Column) bool { return c.ID != "" && strings.EqualFold(c.ID, id) })
-	if i < 0 {
-		return Column{}, false
+	for _, c := range f.columns {
+		if c.ID != "" && strings.EqualFold(c.ID, id) {
+			return c, true
+		}
 	}
-	return f.columns[i], true
+	return Column{}, false
 }
 
 // shown is the key of a field, with the name of the column that it is the id of.

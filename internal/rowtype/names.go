@@ -37,31 +37,19 @@ func goName(text, fallback string) string {
 	return name
 }
 
+// divided finds where a capital follows a small letter.
+var divided = regexp.MustCompile(`(\p{Ll})(\p{Lu})`)
+
 // words splits a text at everything but letters and digits, and where a capital follows a small letter. Apostrophes and
 // marks, as in decomposed letters, divide nothing.
 func words(text string) []string {
-	var list []string
-	var word []rune
-	end := func() {
-		if len(word) > 0 {
-			list = append(list, string(word))
+	joined := strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || r == '\u200d' || r == '\'' || r == '\u2019' || unicode.IsMark(r) {
+			return -1
 		}
-		word = nil
-	}
-	for _, r := range text {
-		switch {
-		case r == utf8.RuneError, r == '\u200d', r == '\'', r == '\u2019', unicode.IsMark(r):
-			continue
-		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
-			end()
-			continue
-		case unicode.IsUpper(r) && len(word) > 0 && unicode.IsLower(word[len(word)-1]):
-			end()
-		}
-		word = append(word, r)
-	}
-	end()
-	return list
+		return r
+	}, text)
+	return strings.FieldsFunc(divided.ReplaceAllString(joined, "$1 $2"), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // names gives out each name once.

@@ -133,46 +133,37 @@ func (p *planner) typeOf(s *shape, name, path string) (t *goType, comment string
 		return &goType{kind: raw}, "only null was seen"
 	case len(kinds) > 1:
 		return &goType{kind: raw}, strings.Join(kinds, ", ") + " were seen"
+	case s.objects > 0:
+		return p.objectType(s, name, path)
+	case s.arrays == 0:
+		return s.plainType()
 	}
+	elem := cmp.Or(s.elem, &shape{})
+	inner, comment := p.typeOf(elem, name, path)
+	if s.elem == nil {
+		comment = "only empty arrays were seen"
+	}
+	return &goType{kind: slice, elem: p.wrap(inner, elem.nulls > 0, false)}, comment
+}
+
+// plainType is that of a value that is one text, number or boolean.
+func (s *shape) plainType() (t *goType, comment string) {
+	k := text
 	switch {
 	case s.bools > 0:
-		return &goType{kind: boolean}, ""
-	case s.texts > 0:
-		return &goType{kind: s.textKind()}, ""
+		k = boolean
+	case s.numbers > 0 && !s.notInt:
+		k = integer
+	case s.numbers > 0 && !s.notFloat:
+		k = float
 	case s.numbers > 0:
-		return s.numberType()
-	case s.arrays > 0:
-		elem := &shape{}
-		if s.elem != nil {
-			elem = s.elem
-		}
-		inner, comment := p.typeOf(elem, name, path)
-		if s.elem == nil {
-			comment = "only empty arrays were seen"
-		}
-		return &goType{kind: slice, elem: p.wrap(inner, elem.nulls > 0, false)}, comment
-	}
-	return p.objectType(s, name, path)
-}
-
-func (s *shape) textKind() kind {
-	switch {
+		k, comment = number, "float64 would not keep every digit"
 	case !s.notStamp:
-		return stamp
+		k = stamp
 	case !s.notTime:
-		return instant
+		k = instant
 	}
-	return text
-}
-
-func (s *shape) numberType() (t *goType, comment string) {
-	switch {
-	case !s.notInt:
-		return &goType{kind: integer}, ""
-	case !s.notFloat:
-		return &goType{kind: float}, ""
-	}
-	return &goType{kind: number}, "float64 would not keep every digit"
+	return &goType{kind: k}, comment
 }
 
 // objectType is a struct, or a map if the keys are data.

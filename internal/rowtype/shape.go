@@ -1,6 +1,7 @@
 package rowtype
 
 import (
+	"cmp"
 	"encoding/json"
 	"math"
 	"strconv"
@@ -46,9 +47,7 @@ func (s *shape) add(v any, depth int) {
 		s.arrays++
 		s.deep = s.deep || depth == deepest
 		for _, e := range v {
-			if s.elem == nil {
-				s.elem = &shape{}
-			}
+			s.elem = cmp.Or(s.elem, &shape{})
 			if !s.deep {
 				s.elem.add(e, depth+1)
 			}
@@ -83,9 +82,7 @@ func (s *shape) merge(o *shape) {
 	s.notStamp, s.notTime = s.notStamp || o.notStamp, s.notTime || o.notTime
 	s.notInt, s.notFloat, s.deep = s.notInt || o.notInt, s.notFloat || o.notFloat, s.deep || o.deep
 	if o.elem != nil {
-		if s.elem == nil {
-			s.elem = &shape{}
-		}
+		s.elem = cmp.Or(s.elem, &shape{})
 		s.elem.merge(o.elem)
 	}
 	for key, m := range o.members {
@@ -136,10 +133,7 @@ func floatText(number string) string {
 	if err != nil {
 		return ""
 	}
-	text, err := json.Marshal(f)
-	if err != nil {
-		return ""
-	}
+	text, _ := json.Marshal(f) // it is finite
 	return string(text)
 }
 

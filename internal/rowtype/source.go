@@ -53,11 +53,9 @@ func (w *writer) imports(p *planner) {
 	if used[stamp] || used[instant] {
 		paths = append(paths, `"time"`)
 	}
-	switch len(paths) {
-	case 0:
-	case 1:
+	if len(paths) == 1 {
 		w.line("import %s\n", paths[0])
-	default:
+	} else if len(paths) > 1 {
 		w.line("import (\n%s\n)\n", strings.Join(paths, "\n"))
 	}
 }
@@ -70,11 +68,7 @@ func (w *writer) object(p *planner, o *object, isRow bool) {
 	}
 	w.line("type %s struct {", o.name)
 	for _, f := range o.fields {
-		comment := ""
-		if f.comment != "" {
-			comment = " // " + f.comment
-		}
-		w.line("%s %s %s%s", f.name, p.goText(f.typ), f.tag(), comment)
+		w.line("%s", strings.TrimSuffix(fmt.Sprintf("%s %s %s // %s", f.name, p.goText(f.typ), f.tag(), f.comment), " // "))
 	}
 	if o.other != "" {
 		w.line("\n// %s holds the members without a field.", o.other)
@@ -89,51 +83,39 @@ func (w *writer) object(p *planner, o *object, isRow bool) {
 // goText is a type as Go writes it.
 func (p *planner) goText(t *goType) string {
 	switch t.kind {
-	case raw:
-		return "json.RawMessage"
-	case text:
-		return "string"
-	case integer:
-		return "int64"
-	case float:
-		return "float64"
-	case number:
-		return "json.Number"
-	case boolean:
-		return "bool"
-	case instant:
-		return "time.Time"
 	case stamp:
 		return p.stamps
-	case pointer:
-		return "*" + p.goText(t.elem)
 	case optional:
 		return p.options + "[" + p.goText(t.elem) + "]"
-	case slice:
-		return "[]" + p.goText(t.elem)
-	case dict:
-		return "map[string]" + p.goText(t.elem)
+	case pointer, slice, dict:
+		return map[kind]string{pointer: "*", slice: "[]", dict: "map[string]"}[t.kind] + p.goText(t.elem)
 	case structure:
+		return t.name
+	case raw, text, integer, float, number, boolean, instant:
 	}
-	return t.name
+	for name, k := range builtIn {
+		if k == t.kind {
+			return name
+		}
+	}
+	panic("a kind without a name")
 }
 
 // ownTag holds a key that a tag of encoding/json cannot.
 const ownTag = "rowtype"
 
 func (f field) tag() string {
-	tag := ""
-	name := f.key
+	own, name, options := "", f.key, ""
 	if !taggable(f.key) {
-		tag, name = ownTag+":"+strconv.Quote(f.key)+" ", ""
+		own, name = ownTag+":"+strconv.Quote(f.key), ""
 	}
-	switch {
-	case f.mayLack:
-		tag += `json:"` + name + `,omitzero"`
-	case name != "":
-		tag += `json:"` + name + `"`
+	if f.mayLack {
+		options = ",omitzero"
 	}
-	tag = strings.TrimSpace(tag)
+	tag := own
+	if name+options != "" {
+		tag = strings.TrimSpace(own + ` json:"` + name + options + `"`)
+	}
 	if strings.Contains(tag, "`") {
 		return strconv.Quote(tag)
 	}

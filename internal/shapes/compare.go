@@ -32,20 +32,17 @@ type Difference struct {
 
 // String says it in a sentence, without the full stop.
 func (d Difference) String() string {
-	place := d.Path
-	if place == "" {
-		place = "the whole response"
-	}
+	place := cmp.Or(d.Path, "the whole response")
 	switch d.Change {
 	case Missing:
 		return fmt.Sprintf("%s is missing (%s)", place, d.Want)
 	case Sometimes:
-		return fmt.Sprintf("%s is missing from some of the objects", place)
+		return place + " is missing from some of the objects"
 	case Moved:
 		if d.Seen == "" {
-			return fmt.Sprintf("%s has no wrapper: its content stands at the top", place)
+			return place + " has no wrapper: its content stands at the top"
 		}
-		return fmt.Sprintf("%s is now %s", place, d.Seen)
+		return place + " is now " + d.Seen
 	case Extra:
 		return fmt.Sprintf("%s is undocumented (%s)", place, d.Seen)
 	case Type:
@@ -53,7 +50,7 @@ func (d Difference) String() string {
 	case Form:
 		return fmt.Sprintf("%s has the form %q instead of %q", place, d.Seen, d.Want)
 	case Value:
-		return fmt.Sprintf("%s has the undocumented value %s", place, d.Seen)
+		return place + " has the undocumented value " + d.Seen
 	}
 	return place
 }
@@ -80,6 +77,15 @@ func (c *Comparison) Absent() (paths []string) {
 		}
 	}
 	return paths
+}
+
+// Sentences says the differences.
+func (c *Comparison) Sentences() []string {
+	all := make([]string, len(c.Differences))
+	for i, d := range c.Differences {
+		all[i] = d.String()
+	}
+	return all
 }
 
 func (c *Comparison) add(change Change, path, want, seen string) {
@@ -116,24 +122,21 @@ func place(at, path string) string {
 // objects compares the objects that stand at the same place, and drops what stands below a value of another type.
 func (c *Comparison) objects(w, g flat, at string) {
 	for _, path := range slices.Sorted(maps.Keys(w.objects)) {
-		want := w.objects[path]
-		if got := g.objects[path]; got != nil {
-			c.kinds(want, got, place(at, path))
-			c.optional(want, got, place(at, path))
-			continue
+		want, got := w.objects[path], g.objects[path]
+		replaced := got == nil && path != ""
+		if replaced {
+			got = g.leaves[path]
 		}
-		got := g.leaves[path]
-		if got == nil || path == "" {
+		if got == nil {
 			continue
 		}
 		c.kinds(want, got, place(at, path))
 		c.optional(want, got, place(at, path))
-		delete(g.leaves, path)
-		for leaf := range w.leaves {
-			if below(leaf, path) {
-				delete(w.leaves, leaf)
-			}
+		if !replaced {
+			continue
 		}
+		delete(g.leaves, path)
+		maps.DeleteFunc(w.leaves, func(leaf string, _ *Shape) bool { return below(leaf, path) })
 	}
 }
 
@@ -189,10 +192,8 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 // renamed marks a place that no description has, although its value is described at another one.
 func (c *Comparison) renamed(w, g flat, path string) {
 	for ; path != "" && w.leaves[path] == nil && w.objects[path] == nil; path, _ = split(path) {
-		if leaf := g.leaves[path]; leaf != nil {
-			leaf.Moved = true
-		} else if object := g.objects[path]; object != nil {
-			object.Moved = true
+		if moved := cmp.Or(g.leaves[path], g.objects[path]); moved != nil {
+			moved.Moved = true
 		}
 	}
 }
@@ -206,11 +207,7 @@ func (c *Comparison) retyped(w, g flat, pairs map[string]string, at string) {
 		}
 		c.add(Type, place(at, path), w.leaves[path].String(), object.String())
 		delete(w.leaves, path)
-		for leaf := range g.leaves {
-			if below(leaf, path) {
-				delete(g.leaves, leaf)
-			}
-		}
+		maps.DeleteFunc(g.leaves, func(leaf string, _ *Shape) bool { return below(leaf, path) })
 	}
 }
 
@@ -224,12 +221,11 @@ func (c *Comparison) missing(w, g flat, pairs map[string]string, at string) {
 		}
 		top := path
 		for parent, _ := split(path); parent != ""; parent, _ = split(parent) {
-			paired := func(leaf string) bool { _, ok := pairs[leaf]; return ok && below(leaf, parent) }
 			if w.objects[parent] != nil && w.objects[parent].Optional {
 				top = ""
 				break
 			}
-			if g.objects[parent] == nil && !slices.ContainsFunc(slices.Collect(maps.Keys(pairs)), paired) {
+			if g.objects[parent] == nil && !anyBelow(pairs, parent) {
 				top = parent
 			}
 		}
@@ -237,10 +233,7 @@ func (c *Comparison) missing(w, g flat, pairs map[string]string, at string) {
 			continue
 		}
 		told[top] = true
-		if object := w.objects[top]; object != nil {
-			want = object
-		}
-		c.add(Missing, place(at, top), want.String(), "")
+		c.add(Missing, place(at, top), cmp.Or(w.objects[top], want).String(), "")
 	}
 }
 
@@ -261,14 +254,11 @@ func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at s
 				open = object.open
 				break
 			}
-			if !holdsAny(taken, parent) {
+			if !anyBelow(taken, parent) {
 				top = parent
 			}
 		}
-		seen := g.leaves[top]
-		if seen == nil {
-			seen = g.objects[top]
-		}
+		seen := cmp.Or(g.leaves[top], g.objects[top])
 		if want.Loose && !seen.Undocumented {
 			continue // a described field that rows may have
 		}
@@ -281,15 +271,6 @@ func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at s
 	if root := g.objects[""]; root != nil && root.Rest != nil && want.Rest == nil && !want.open {
 		c.add(Extra, place(at, "*"), "", "under keys that are data: "+root.Rest.String())
 	}
-}
-
-func holdsAny(taken map[string]bool, parent string) bool {
-	for path := range taken {
-		if below(path, parent) {
-			return true
-		}
-	}
-	return false
 }
 
 // leaf compares two values at the same place.
@@ -398,10 +379,7 @@ func (c *Comparison) formats(want, got *Shape, at string) {
 	}
 	seen := slices.Sorted(maps.Keys(got.formats))
 	if got.formats == nil { // read from a file
-		seen = []string{got.Format}
-		if got.Format == "" {
-			seen = []string{FormatText}
-		}
+		seen = []string{cmp.Or(got.Format, FormatText)}
 	}
 	seen = slices.DeleteFunc(seen, func(format string) bool { return format == want.Format })
 	if len(seen) > 0 {

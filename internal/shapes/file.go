@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"net/http"
 	"slices"
@@ -113,23 +111,14 @@ func New() *File {
 
 // Parse reads a file.
 func Parse(data []byte) (*File, error) {
+	if _, err := names.Parse(data); err != nil {
+		return nil, err
+	}
 	f := New()
-	f.Format = ""
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(f); err != nil {
 		return nil, fmt.Errorf("no file of shapes: %w", err)
-	}
-	if f.Format != Format {
-		return nil, fmt.Errorf("the format is %q, must be %q", f.Format, Format)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("no file of shapes: there is something after it")
-	}
-	for name, o := range f.Operations {
-		if o == nil {
-			return nil, fmt.Errorf("the operation %q is null", name)
-		}
 	}
 	return f, nil
 }
@@ -275,9 +264,9 @@ func bodyChanges(before, now *Shape) []string {
 	now.each(func(s *Shape) { marks[s] = [3]bool{s.Undocumented, s.Moved, s.Differs} })
 	c.Compare(before, now)
 	now.each(func(s *Shape) { s.Undocumented, s.Moved, s.Differs = marks[s][0], marks[s][1], marks[s][2] }) // by the description, not by the older file
-	all := make([]string, len(c.Differences))
-	for i, d := range c.Differences {
-		all[i] = strings.Replace(d.String(), "undocumented", "new", 1)
+	all := c.Sentences()
+	for i := range all {
+		all[i] = strings.Replace(all[i], "undocumented", "new", 1)
 	}
 	return all
 }

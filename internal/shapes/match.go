@@ -3,9 +3,9 @@ package shapes
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 )
 
 // flat is a value without its nesting: what stands at each path of an object, down to the next array.
@@ -44,6 +44,15 @@ func split(path string) (parent, last string) {
 // below reports whether a path is another one or leads on from it.
 func below(path, top string) bool {
 	return top == "" || path == top || strings.HasPrefix(path, top+".")
+}
+
+func anyBelow[V any](paths map[string]V, top string) bool {
+	for path := range paths {
+		if below(path, top) {
+			return true
+		}
+	}
+	return false
 }
 
 // pair finds what stands for what: the same path first, then the likeliest. It returns seen paths by expected ones.
@@ -136,8 +145,8 @@ func likeness(wantPath string, want *Shape, gotPath string, got *Shape) float64 
 func pairSole(want, got flat, pairs map[string]string, taken map[string]bool) {
 	left := func(leaves map[string]*Shape, done func(string) bool) map[string][]string {
 		byParent := map[string][]string{}
-		for path, s := range leaves {
-			if parent, _ := split(path); !done(path) && !s.Optional {
+		for _, path := range slices.Sorted(maps.Keys(leaves)) {
+			if parent, _ := split(path); !done(path) && !leaves[path].Optional {
 				byParent[parent] = append(byParent[parent], path)
 			}
 		}
@@ -154,7 +163,7 @@ func pairSole(want, got flat, pairs map[string]string, taken map[string]bool) {
 			pairs[ws[0]], taken[gs[0]] = gs[0], true
 			continue
 		}
-		for _, w := range slices.Sorted(slices.Values(ws)) {
+		for _, w := range ws {
 			fits := slices.DeleteFunc(slices.Clone(gs), func(g string) bool {
 				return taken[g] || !special(want.leaves[w], got.leaves[g])
 			})
@@ -239,29 +248,13 @@ func namesTime(name string) bool {
 	})
 }
 
+var word = regexp.MustCompile(`[A-Z]*[^A-Z_$@-]+|[A-Z]+`)
+
 // words are those of a name, in small letters.
 func words(name string) []string {
-	var all []string
-	var word strings.Builder
-	end := func() {
-		if word.Len() > 0 {
-			all = append(all, word.String())
-			word.Reset()
-		}
+	all := word.FindAllString(name, -1)
+	for i := range all {
+		all[i] = strings.ToLower(all[i])
 	}
-	wasLower := false
-	for _, r := range name {
-		switch {
-		case r == '_' || r == '-' || r == '$' || r == '@':
-			end()
-			wasLower = false
-			continue
-		case unicode.IsUpper(r) && wasLower:
-			end()
-		}
-		wasLower = !unicode.IsUpper(r)
-		word.WriteRune(unicode.ToLower(r))
-	}
-	end()
 	return all
 }

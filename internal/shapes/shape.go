@@ -4,6 +4,7 @@
 package shapes
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"slices"
@@ -80,13 +81,7 @@ func (s *Shape) String() string {
 	if s == nil || len(s.Kinds) == 0 {
 		return "nothing"
 	}
-	var names []string
-	for _, kind := range s.Kinds {
-		if kind != Null {
-			names = append(names, kind)
-		}
-	}
-	text := strings.Join(names, " or ")
+	text := strings.Join(slices.DeleteFunc(slices.Clone(s.Kinds), func(kind string) bool { return kind == Null }), " or ")
 	if s.Format != "" {
 		text += " (" + s.Format + ")"
 	}
@@ -114,7 +109,12 @@ func (o *Observer) See(s *Shape, value any) {
 	case bool:
 		s.addKind(Boolean)
 	case json.Number:
-		o.number(s, v)
+		if strings.ContainsAny(string(v), ".eE") {
+			s.addKind(Number)
+			break
+		}
+		s.addKind(Integer)
+		s.noteFormat(formatOfInteger(v))
 	case string:
 		s.addKind(String)
 		s.noteFormat(FormatOf(v))
@@ -126,24 +126,13 @@ func (o *Observer) See(s *Shape, value any) {
 		}
 	case []any:
 		s.addKind(Array)
-		if s.Items == nil {
-			s.Items = &Shape{}
-		}
+		items := some(&s.Items)
 		for _, item := range v {
-			o.See(s.Items, item)
+			o.See(items, item)
 		}
 	case map[string]any:
 		o.object(s, v)
 	}
-}
-
-func (o *Observer) number(s *Shape, n json.Number) {
-	if strings.ContainsAny(string(n), ".eE") {
-		s.addKind(Number)
-		return
-	}
-	s.addKind(Integer)
-	s.noteFormat(formatOfInteger(n))
 }
 
 func (s *Shape) noteFormat(format string) {
@@ -166,21 +155,30 @@ func (o *Observer) object(s *Shape, v map[string]any) {
 			}
 			o.labels[text] = true
 		}
-		if !IsName(key) {
-			if s.Rest == nil {
-				s.Rest = &Shape{}
-			}
-			o.See(s.Rest, value)
-			continue
+		if IsName(key) {
+			o.See(s.field(key), value)
+		} else {
+			o.See(some(&s.Rest), value)
 		}
-		if s.Fields == nil {
-			s.Fields = map[string]*Shape{}
-		}
-		if s.Fields[key] == nil {
-			s.Fields[key] = &Shape{}
-		}
-		o.See(s.Fields[key], value)
 	}
+}
+
+// some returns a part of a shape, which is there from now on.
+func some(part **Shape) *Shape {
+	if *part == nil {
+		*part = &Shape{}
+	}
+	return *part
+}
+
+func (s *Shape) field(name string) *Shape {
+	if s.Fields == nil {
+		s.Fields = map[string]*Shape{}
+	}
+	if s.Fields[name] == nil {
+		s.Fields[name] = &Shape{}
+	}
+	return s.Fields[name]
 }
 
 // Finish completes what was seen: which fields are optional, which formats are shared, which keys are data. The
@@ -189,11 +187,9 @@ func (o *Observer) Finish(s, description *Shape) {
 	if s == nil {
 		return
 	}
-	if len(s.formats) == 1 {
-		for format := range s.formats {
-			if kept(format) && (!s.Has(String) || !s.Has(Integer)) {
-				s.Format = format
-			}
+	for format := range s.formats {
+		if len(s.formats) == 1 && kept(format) && (!s.Has(String) || !s.Has(Integer)) {
+			s.Format = format
 		}
 	}
 	for _, field := range s.Fields {
@@ -202,22 +198,16 @@ func (o *Observer) Finish(s, description *Shape) {
 	if o.keysAreData(s, description) {
 		o.collapse(s)
 	}
+	if description == nil {
+		description = &Shape{}
+	}
 	for name, field := range s.Fields {
-		var known *Shape
-		if description != nil {
-			known = description.Fields[name]
-		}
+		known := description.Fields[name]
 		o.Finish(field, known)
 		field.dropInstant(known, namesTime(name))
 	}
-	inner := func(of func(*Shape) *Shape) *Shape {
-		if description == nil {
-			return nil
-		}
-		return of(description)
-	}
-	o.Finish(s.Items, inner(func(d *Shape) *Shape { return d.Items }))
-	o.Finish(s.Rest, inner(func(d *Shape) *Shape { return d.Rest }))
+	o.Finish(s.Items, description.Items)
+	o.Finish(s.Rest, description.Rest)
 }
 
 // dropInstant forgets that integers have the size of instants where no instant is expected: ids and counts may have it, too.
@@ -239,22 +229,18 @@ const (
 
 // keysAreData reports whether the keys of an object are data rather than names.
 func (o *Observer) keysAreData(s, description *Shape) bool {
-	if len(s.Fields) == 0 || description != nil && len(description.Fields) > 0 {
+	switch {
+	case len(s.Fields) == 0 || description != nil && len(description.Fields) > 0:
 		return false
-	}
-	if description != nil && description.Rest != nil {
+	case description != nil && description.Rest != nil:
 		return true
 	}
-	labels, seen := true, 0
+	labels, alike, seen := true, true, 0
 	var first *Shape
-	alike := true
 	for name, field := range s.Fields {
-		labels = labels && o.labels[name]
+		first = cmp.Or(first, field)
+		labels, alike = labels && o.labels[name], alike && slices.Equal(first.Kinds, field.Kinds)
 		seen += field.count
-		if first == nil {
-			first = field
-		}
-		alike = alike && slices.Equal(first.Kinds, field.Kinds)
 	}
 	n := len(s.Fields)
 	rare := n >= someFields && s.objects > 2 && seen*2 < n*s.objects
@@ -263,20 +249,15 @@ func (o *Observer) keysAreData(s, description *Shape) bool {
 
 // collapse puts all fields together.
 func (o *Observer) collapse(s *Shape) {
-	if s.Rest == nil {
-		s.Rest = &Shape{}
-	}
+	rest := some(&s.Rest)
 	for _, name := range slices.Sorted(maps.Keys(s.Fields)) {
-		s.Rest.merge(s.Fields[name])
+		rest.merge(s.Fields[name])
 	}
 	s.Fields = nil
 }
 
 // merge adds what another shape has seen.
 func (s *Shape) merge(other *Shape) {
-	if other == nil {
-		return
-	}
 	for _, kind := range other.Kinds {
 		s.addKind(kind)
 	}
@@ -287,21 +268,12 @@ func (s *Shape) merge(other *Shape) {
 		s.formats[format] += n - 1
 	}
 	for name, field := range other.Fields {
-		if s.Fields == nil {
-			s.Fields = map[string]*Shape{}
-		}
-		if s.Fields[name] == nil {
-			s.Fields[name] = &Shape{}
-		}
-		s.Fields[name].merge(field)
+		s.field(name).merge(field)
 	}
-	for _, part := range []struct{ into, from **Shape }{{&s.Items, &other.Items}, {&s.Rest, &other.Rest}} {
-		if *part.from == nil {
-			continue
-		}
-		if *part.into == nil {
-			*part.into = &Shape{}
-		}
-		(*part.into).merge(*part.from)
+	if other.Items != nil {
+		some(&s.Items).merge(other.Items)
+	}
+	if other.Rest != nil {
+		some(&s.Rest).merge(other.Rest)
 	}
 }

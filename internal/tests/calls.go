@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"maps"
 	"testing"
 	"time"
 
@@ -53,17 +52,7 @@ var (
 
 // EveryCall has one call of each operation, which succeeds against EverySandbox. Fields with undocumented
 // names are those that the sandbox assumes.
-var EveryCall = merged(listCalls, agentCalls, campaignCalls, otherCalls)
-
-func merged(sets ...map[string]AnyCall) map[string]AnyCall {
-	all := make(map[string]AnyCall)
-	for _, set := range sets {
-		maps.Copy(all, set)
-	}
-	return all
-}
-
-var listCalls = map[string]AnyCall{
+var EveryCall = map[string]AnyCall{
 	"lists.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Page(ctx, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}, opts...)
 	},
@@ -97,9 +86,7 @@ var listCalls = map[string]AnyCall{
 	"folders.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Lists.Folders(ctx, prospectkit.ContactListFolder, opts...)
 	},
-}
 
-var agentCalls = map[string]AnyCall{
 	"agents.create-person-discovery": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Create(ctx, Discovery(), opts...)
 	},
@@ -109,12 +96,8 @@ var agentCalls = map[string]AnyCall{
 	"agents.create-web-monitor": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Create(ctx, Monitor(), opts...)
 	},
-	"agents.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Page(ctx, opts...)
-	},
-	"agents.get": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Get(ctx, RunsID, opts...)
-	},
+	"agents.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Page(ctx, opts...) },
+	"agents.get":  func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Get(ctx, RunsID, opts...) },
 	"agents.adjust": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Adjust(ctx, DraftID, prospectkit.Fields{"maxCreditSpend": 2000}, opts...)
 	},
@@ -127,12 +110,8 @@ var agentCalls = map[string]AnyCall{
 	"agents.autocomplete": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Autocomplete(ctx, prospectkit.AutocompleteTitle, opts...)
 	},
-}
 
-var campaignCalls = map[string]AnyCall{
-	"campaigns.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.Page(ctx, opts...)
-	},
+	"campaigns.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Campaigns.Page(ctx, opts...) },
 	"campaigns.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.Create(ctx, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: prospectkit.Fields{"name": "Summer"}}, opts...)
 	},
@@ -157,39 +136,29 @@ var campaignCalls = map[string]AnyCall{
 	"facts.edit": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.Edit(ctx, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}, opts...)
 	},
-	"hubs.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Facts.Hubs(ctx, opts...)
-	},
-	"hubs.get": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Facts.Hub(ctx, HubID, opts...)
-	},
+	"hubs.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.Hubs(ctx, opts...) },
+	"hubs.get":  func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.Hub(ctx, HubID, opts...) },
 	"hubs.pages": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.KnowledgePages(ctx, HubID, opts...)
 	},
 	"hubs.set-default": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"knowledgeHubId": HubID}, opts...)
 	},
-}
 
-var otherCalls = map[string]AnyCall{
 	"search.prospects": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: vps, Size: 1}, opts...)
 	},
 	"search.save-to-list": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.SaveMatches(ctx, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}, opts...)
 	},
-	"search.saved": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Search.Saved(ctx, opts...)
-	},
+	"search.saved": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Search.Saved(ctx, opts...) },
 	"search.run-saved": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.RunSavedPage(ctx, SavedID, prospectkit.RunParams{Size: 2}, opts...)
 	},
 	"search.companies": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Search.Companies(ctx, prospectkit.CompanySearch{Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}}, opts...)
 	},
-	"search.filter-options": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Search.FilterOptions(ctx, opts...)
-	},
+	"search.filter-options": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Search.FilterOptions(ctx, opts...) },
 	"contacts.resolve": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"}, opts...)
 	},
@@ -202,12 +171,8 @@ var otherCalls = map[string]AnyCall{
 	"imports.presign": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Imports.Presign(ctx, prospectkit.Fields{"size": 1000}, opts...)
 	},
-	"account.me": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Account.Me(ctx, opts...)
-	},
-	"account.credits": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Account.Credits(ctx, opts...)
-	},
+	"account.me":      func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Account.Me(ctx, opts...) },
+	"account.credits": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Account.Credits(ctx, opts...) },
 }
 
 // EverySandbox holds what EveryCall needs. All of it is older than begin.
@@ -218,7 +183,7 @@ func EverySandbox(t *testing.T, begin time.Time, opts ...sandbox.Option) *sandbo
 
 // everyOption configures EverySandbox.
 func everyOption(begin time.Time) []sandbox.Option {
-	return append([]sandbox.Option{sandbox.Seed(EveryState(begin, begin.Add(time.Hour)))}, EveryRoute()...)
+	return append(EveryRoute(), sandbox.Seed(EveryState(begin, begin.Add(time.Hour))))
 }
 
 // EveryRoute serves the operations with undocumented paths where EveryCall calls them.

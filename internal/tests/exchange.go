@@ -2,7 +2,6 @@ package tests
 
 import (
 	"bufio"
-	"encoding/json"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -60,9 +59,7 @@ func SentBody(t *testing.T, r *http.Request) (kind, body string) {
 		require.Len(t, values, 1)
 		fields[name] = values[0]
 	}
-	text, err := json.Marshal(fields)
-	require.NoError(t, err)
-	return kind, string(text)
+	return kind, JSONText(fields)
 }
 
 // FormType is the content type of a form with a file.

@@ -103,13 +103,7 @@ func (s *Shelf) Stock(n int) {
 
 // Survivors are the records that were there at the beginning and still are.
 func (s *Shelf) Survivors(before []string) []string {
-	var alive []string
-	for _, id := range before {
-		if slices.Contains(s.Items, id) {
-			alive = append(alive, id)
-		}
-	}
-	return alive
+	return slices.DeleteFunc(slices.Clone(before), func(id string) bool { return !slices.Contains(s.Items, id) })
 }
 
 // ShelfOf is a shelf of records with names of one letter.

@@ -78,10 +78,8 @@ func (n *Notebook) Outcomes() map[string]journal.Outcome {
 // Written returns a ticket as another process reads it.
 func Written(t *testing.T, from journal.Ticket) journal.Ticket {
 	t.Helper()
-	text, err := json.Marshal(from)
-	require.NoError(t, err)
 	var back journal.Ticket
-	require.NoError(t, json.Unmarshal(text, &back))
+	require.NoError(t, json.Unmarshal([]byte(JSONText(from)), &back))
 	return back
 }
 

@@ -1,9 +1,9 @@
 package tests
 
 import (
-	"encoding/json"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,13 +41,7 @@ func Stage(t *testing.T, steps ...RoundTrip) *Script {
 }
 
 // Times repeats a step.
-func Times(n int, step RoundTrip) []RoundTrip {
-	steps := make([]RoundTrip, n)
-	for i := range steps {
-		steps[i] = step
-	}
-	return steps
-}
+func Times(n int, step RoundTrip) []RoundTrip { return slices.Repeat([]RoundTrip{step}, n) }
 
 // CutOff loses the response to a request.
 func CutOff(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }
@@ -55,13 +49,7 @@ func CutOff(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpecte
 // SameFields compares the documented fields of records.
 func SameFields(t *testing.T, want, got any, about ...any) {
 	t.Helper()
-	var texts [2]string
-	for i, v := range []any{want, got} {
-		text, err := json.Marshal(v)
-		require.NoError(t, err)
-		texts[i] = string(text)
-	}
-	require.Equal(t, texts[0], texts[1], about...)
+	require.Equal(t, JSONText(want), JSONText(got), about...)
 }
 
 // Discard keeps the error of two results.

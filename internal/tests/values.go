@@ -30,9 +30,9 @@ func CSVUpload(text string) prospectkit.Upload {
 	return prospectkit.UploadFrom("people.csv", int64(len(text)), strings.NewReader(text))
 }
 
-// JSONText writes a JSON string.
-func JSONText(s string) string {
-	text, err := json.Marshal(s)
+// JSONText writes a value as JSON.
+func JSONText(v any) string {
+	text, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
 	}

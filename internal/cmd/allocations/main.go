@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"maps"
 	"os"
 	"os/exec"
 	"runtime"
@@ -56,14 +57,8 @@ func main() {
 	}
 }
 
-// count is how often one pass of a benchmark allocates.
-type count struct {
-	name   string
-	allocs int
-}
-
 // measure runs the benchmarks: without garbage collection, which empties pools at random.
-func measure() ([]count, error) {
+func measure() (map[string]int, error) {
 	cmd := exec.Command("go", "test", "-run=^$", "-bench=.", "-benchmem", "-benchtime=100x", "-cpu=1", ".") //nolint:noctx // it ends on its own
 	cmd.Env = append(os.Environ(), "GOGC=off")
 	cmd.Stderr = os.Stderr
@@ -74,8 +69,9 @@ func measure() ([]count, error) {
 	return counts(string(out))
 }
 
-// counts reads the output of go test.
-func counts(out string) (found []count, err error) {
+// counts reads the output of go test: how often one pass of each benchmark allocates.
+func counts(out string) (map[string]int, error) {
+	found := map[string]int{}
 	for line := range strings.Lines(out) {
 		fields := strings.Fields(line)
 		if len(fields) < 3 || !strings.HasPrefix(line, "Benchmark") {
@@ -85,12 +81,11 @@ func counts(out string) (found []count, err error) {
 		if err != nil || fields[len(fields)-1] != "allocs/op" {
 			return nil, fmt.Errorf("no allocations in %q", line)
 		}
-		found = append(found, count{fields[0], allocs})
+		found[fields[0]] = allocs
 	}
 	if len(found) == 0 {
 		return nil, fmt.Errorf("no benchmarks in:\n%s", out)
 	}
-	slices.SortFunc(found, func(a, b count) int { return strings.Compare(a.name, b.name) })
 	return found, nil
 }
 
@@ -100,11 +95,11 @@ func release(version string) string {
 	return strings.Join(parts[:min(2, len(parts))], ".")
 }
 
-func render(found []count, release string) string {
+func render(found map[string]int, release string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Allocations a pass of each benchmark of the library, by %s. Made by %s\n", release, command)
-	for _, c := range found {
-		fmt.Fprintf(&b, "%-30s %6d\n", c.name, c.allocs)
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		fmt.Fprintf(&b, "%-30s %6d\n", name, found[name])
 	}
 	return b.String()
 }
@@ -125,22 +120,23 @@ func parse(baseline string) (found map[string]int, release string) {
 }
 
 // compare says what has grown, is new or has gone, and what has shrunk.
-func compare(baseline map[string]int, found []count) (worse, better []string) {
-	for _, c := range found {
-		old, known := baseline[c.name]
-		delete(baseline, c.name)
-		switch {
+func compare(baseline, found map[string]int) (worse, better []string) {
+	for name, allocs := range found {
+		switch old, known := baseline[name]; {
 		case !known:
-			worse = append(worse, fmt.Sprintf("%s is not in %s", c.name, file))
-		case c.allocs > old+old/slack:
-			worse = append(worse, fmt.Sprintf("%s allocates %d times, it was %d", c.name, c.allocs, old))
-		case c.allocs < old:
-			better = append(better, fmt.Sprintf("%s allocates %d times, it was %d: keep it so with %s", c.name, c.allocs, old, command))
+			worse = append(worse, fmt.Sprintf("%s is not in %s", name, file))
+		case allocs > old+old/slack:
+			worse = append(worse, fmt.Sprintf("%s allocates %d times, it was %d", name, allocs, old))
+		case allocs < old:
+			better = append(better, fmt.Sprintf("%s allocates %d times, it was %d: keep it so with %s", name, allocs, old, command))
 		}
 	}
 	for name := range baseline {
-		worse = append(worse, fmt.Sprintf("%s is in %s, but there is no such benchmark", name, file))
+		if _, there := found[name]; !there {
+			worse = append(worse, fmt.Sprintf("%s is in %s, but there is no such benchmark", name, file))
+		}
 	}
 	slices.Sort(worse)
+	slices.Sort(better)
 	return worse, better
 }

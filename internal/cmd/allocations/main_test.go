@@ -15,7 +15,7 @@ PASS
 func TestCounts(t *testing.T) {
 	found, err := counts(output)
 	require.NoError(t, err)
-	require.Equal(t, []count{{"BenchmarkGet-2", 43}, {"BenchmarkRows/kept", 162}}, found)
+	require.Equal(t, map[string]int{"BenchmarkGet-2": 43, "BenchmarkRows/kept": 162}, found)
 	_, err = counts("PASS\n")
 	require.ErrorContains(t, err, "no benchmarks")
 	_, err = counts("BenchmarkGet 100 6966 ns/op\n")
@@ -23,7 +23,7 @@ func TestCounts(t *testing.T) {
 }
 
 func TestBaseline(t *testing.T) {
-	text := render([]count{{"BenchmarkGet", 43}, {"BenchmarkRows/kept", 162}}, "go1.26")
+	text := render(map[string]int{"BenchmarkGet": 43, "BenchmarkRows/kept": 162}, "go1.26")
 	found, of := parse(text)
 	require.Equal(t, "go1.26", of)
 	require.Equal(t, map[string]int{"BenchmarkGet": 43, "BenchmarkRows/kept": 162}, found)
@@ -32,7 +32,7 @@ func TestBaseline(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	worse, better := compare(map[string]int{"A": 5, "B": 5, "C": 5, "E": 5, "F": 400, "G": 400}, []count{{"F", 402}, {"G", 403}, {"A", 5}, {"B", 6}, {"C", 4}, {"D", 0}})
+	worse, better := compare(map[string]int{"A": 5, "B": 5, "C": 5, "E": 5, "F": 400, "G": 400}, map[string]int{"F": 402, "G": 403, "A": 5, "B": 6, "C": 4, "D": 0})
 	require.Equal(t, []string{
 		"B allocates 6 times, it was 5", "D is not in testdata/allocations.txt", "E is in testdata/allocations.txt, but there is no such benchmark",
 		"G allocates 403 times, it was 400",

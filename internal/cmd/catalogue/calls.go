@@ -12,26 +12,19 @@ import (
 
 // calls lists the Go calls of each route, as links to their source. The last line of a comment names the routes of a call.
 func calls(source string) (map[string][]string, error) {
-	names, err := filepath.Glob(filepath.Join(source, "*.go"))
+	files, err := parsed(source)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string][]string)
-	for _, name := range names {
-		if strings.HasSuffix(name, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
-		if err != nil {
-			return nil, err
-		}
+	for name, file := range files {
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || !f.Name.IsExported() {
 				continue
 			}
 			for _, route := range routes(f.Doc.Text()) {
-				found[route] = append(found[route], fmt.Sprintf("[`%s`](../%s)", call(f), filepath.Base(name)))
+				found[route] = append(found[route], fmt.Sprintf("[`%s`](../%s)", call(f), name))
 			}
 		}
 	}
@@ -39,6 +32,23 @@ func calls(source string) (map[string][]string, error) {
 		slices.Sort(links)
 	}
 	return found, nil
+}
+
+// parsed are the Go files of a directory, by their names, without tests.
+func parsed(dir string) (map[string]*ast.File, error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	files := make(map[string]*ast.File)
+	for _, path := range paths {
+		if name := filepath.Base(path); !strings.HasSuffix(name, "_test.go") {
+			if files[name], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return files, nil
 }
 
 // routes lists the routes that a comment ends with, or none.

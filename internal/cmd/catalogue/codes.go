@@ -32,9 +32,6 @@ var groups = []group{
 	{"Others.", []string{""}},
 }
 
-// initialisms are the words that Go names write in capitals.
-var initialisms = map[string]string{"CRM": "CRM"}
-
 // codeType declares the type of the constants.
 const codeType = `// Code is the service's stable identifier of an error. The documented ones are constants of this
 // package. A later one passes through, cut to 64 bytes.
@@ -88,14 +85,11 @@ func groupOf(code string) int {
 
 // constant is the Go name of a code: LIST_NAME_TAKEN is CodeListNameTaken.
 func constant(code string) string {
-	var b strings.Builder
-	b.WriteString("Code")
-	for word := range strings.SplitSeq(code, "_") {
-		if known, ok := initialisms[word]; ok {
-			b.WriteString(known)
-			continue
+	words := strings.Split(code, "_")
+	for i, word := range words {
+		if word != "CRM" { // Go names write initialisms in capitals
+			words[i] = word[:1] + strings.ToLower(word[1:])
 		}
-		b.WriteString(word[:1] + strings.ToLower(word[1:]))
 	}
-	return b.String()
+	return "Code" + strings.Join(words, "")
 }

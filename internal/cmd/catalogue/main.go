@@ -47,38 +47,39 @@ func main() {
 	}
 }
 
-// write renders every file below root, from the table and the source.
-func write(source, root string) error {
+// rendered passes each file on, from the table and the source.
+func rendered(source string, to func(path string, content []byte) error) error {
 	for _, f := range files {
-		path := filepath.Join(root, filepath.FromSlash(f.path))
 		content, err := f.render(source)
 		if err != nil {
 			return fmt.Errorf("%s: %w", f.path, err)
 		}
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, content, 0o644); err != nil {
+		if err := to(f.path, content); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// write writes every file below root.
+func write(source, root string) error {
+	return rendered(source, func(path string, content []byte) error {
+		path = filepath.Join(root, filepath.FromSlash(path))
+		return errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o644))
+	})
+}
+
 // compare reports the first file below root that is not what write would make it, or else the first part that is missing.
 func compare(source, root string) error {
-	for _, f := range files {
-		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(f.path)))
-		if err != nil {
-			return fmt.Errorf("%w; run %s", err, command)
+	err := rendered(source, func(path string, want []byte) error {
+		got, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
+		if err == nil && !bytes.Equal(got, want) {
+			err = fmt.Errorf("%s is stale", path)
 		}
-		want, err := f.render(source)
-		if err != nil {
-			return fmt.Errorf("%s: %w", f.path, err)
-		}
-		if !bytes.Equal(got, want) {
-			return fmt.Errorf("%s is stale; run %s", f.path, command)
-		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("%w; run %s", err, command)
 	}
 	list, err := missing(source)
 	if err == nil && len(list) > 0 {

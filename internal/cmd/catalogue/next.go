@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,11 +39,11 @@ func missing(source string) ([]task, error) {
 	if err != nil {
 		return nil, err
 	}
-	looks, err := keyed(source, "look")
+	looks, err := keyed(source, ".", "look")
 	if err != nil {
 		return nil, err
 	}
-	served, err := keyed(filepath.Join(source, "sandbox"), "endpoint")
+	served, err := keyed(source, "sandbox", "endpoint")
 	if err != nil {
 		return nil, err
 	}
@@ -56,6 +57,12 @@ func missing(source string) ([]task, error) {
 	if err != nil {
 		return nil, err
 	}
+	methodIn := func(o *op.Op) string {
+		_, file, _ := strings.Cut(strings.Join(reached[o.Route()], ""), "(../")
+		file, _, _ = strings.Cut(file, ")")
+		return file
+	}
+	servedIn := func(o *op.Op) string { return served["op."+vars[o.Name]] }
 	var list []task
 	for _, o := range op.All() {
 		need := func(ok bool, where, what string, before bool) {
@@ -64,11 +71,12 @@ func missing(source string) ([]task, error) {
 			}
 		}
 		name := "op." + vars[o.Name]
-		need(reached[o.Route()] != nil, fileOf(reached, o), fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
-		need(!o.Resolves || looks[name] != "", fileOf(reached, o), "the function look... that shows its effect, in the map of looks", false)
-		handlers := cmp.Or(servedBy(vars, served, o), "sandbox, the file of its surface")
+		methods := inFamily(o, methodIn, "the file of its service")
+		need(reached[o.Route()] != nil, methods, fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
+		need(!o.Resolves || looks[name] != "", methods, "the function look... that shows its effect, in the map of looks", false)
+		handlers := inFamily(o, servedIn, "sandbox, the file of its surface")
 		need(served[name] != "", handlers, "its handler, under "+name+", and a sentence for each assumption", true)
-		need(strings.Contains(made, fmt.Sprintf("%q: func(", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
+		need(strings.Contains(made, fmt.Sprintf("%q:", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
 		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row at the end of its section, which speaks of it and names its own test, in "+strings.Replace(handlers, ".go", "_test.go", 1), false)
 		asked := strings.Contains(asks, "op: "+name+",") && (strings.Contains(asks, "{"+name+",") || strings.Contains(asks, "\n\t\t"+name+","))
 		need(!o.FreeRead() || asked, "cmd/prospectkit/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)
@@ -76,27 +84,15 @@ func missing(source string) ([]task, error) {
 	return list, nil
 }
 
-// servedBy is the file of the sandbox with the first handler of the family of an operation.
-func servedBy(vars, served map[string]string, o *op.Op) string {
+// inFamily is the first file that a function finds for an operation of the same family, or the other text.
+func inFamily(o *op.Op, file func(*op.Op) string, otherwise string) string {
 	family, _, _ := strings.Cut(o.Name, ".")
 	for _, other := range op.All() {
-		if file := served["op."+vars[other.Name]]; strings.HasPrefix(other.Name, family+".") && file != "" {
-			return "sandbox/" + file
+		if found := file(other); strings.HasPrefix(other.Name, family+".") && found != "" {
+			return found
 		}
 	}
-	return ""
-}
-
-// fileOf is the file of the methods of the family of an operation.
-func fileOf(reached map[string][]string, o *op.Op) string {
-	family, _, _ := strings.Cut(o.Name, ".")
-	for _, other := range op.All() {
-		if links := reached[other.Route()]; strings.HasPrefix(other.Name, family+".") && len(links) > 0 {
-			_, file, _ := strings.Cut(links[0], "(../")
-			return strings.TrimSuffix(file, ")")
-		}
-	}
-	return "the file of its service"
+	return otherwise
 }
 
 // variables are the names of the rows in the table, by the operation.
@@ -123,20 +119,10 @@ func variables(source string) (map[string]string, error) {
 }
 
 // keyed are the keys of maps from operations to values of a type, and in which file of a directory they stand.
-func keyed(dir, value string) (map[string]string, error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
+func keyed(source, dir, value string) (map[string]string, error) {
+	files, err := parsed(filepath.Join(source, dir))
 	keys := make(map[string]string)
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
-		if err != nil {
-			return nil, err
-		}
+	for name, file := range files {
 		for n := range ast.Preorder(file) {
 			literal, ok := n.(*ast.CompositeLit)
 			if !ok {
@@ -148,13 +134,13 @@ func keyed(dir, value string) (map[string]string, error) {
 			for _, e := range literal.Elts {
 				if kv, ok := e.(*ast.KeyValueExpr); ok {
 					if key, ok := kv.Key.(*ast.SelectorExpr); ok && isIdent(key.X, "op") {
-						keys["op."+key.Sel.Name] = filepath.Base(path)
+						keys["op."+key.Sel.Name] = path.Join(dir, name)
 					}
 				}
 			}
 		}
 	}
-	return keys, nil
+	return keys, err
 }
 
 func isIdent(e ast.Expr, name string) bool {

@@ -110,19 +110,14 @@ func choose(flips []flip, which kinds, wanted *regexp.Regexp) (chosen []flip, er
 
 // catch runs the tests for each flip until one fails, and prints them in order.
 func catch(out io.Writer, stages []stage, flips []flip, jobs int) (caught int, survivors []string) {
-	by, next := make([]chan string, len(flips)), make(chan int, len(flips))
-	for i := range flips {
+	by, slots := make([]chan string, len(flips)), make(chan struct{}, jobs)
+	for i, f := range flips {
 		by[i] = make(chan string, 1)
-		next <- i
-	}
-	close(next)
-	var all sync.WaitGroup
-	for range jobs {
-		all.Go(func() {
-			for i := range next {
-				by[i] <- caughtBy(stages, flips[i])
-			}
-		})
+		go func() {
+			slots <- struct{}{}
+			defer func() { <-slots }()
+			by[i] <- caughtBy(stages, f)
+		}()
 	}
 	for i, f := range flips {
 		name := <-by[i]
@@ -134,7 +129,6 @@ func catch(out io.Writer, stages []stage, flips []flip, jobs int) (caught int, s
 		caught++
 		fmt.Fprintf(out, "%s: caught by %s\n", f.text, name)
 	}
-	all.Wait()
 	return caught, survivors
 }
 

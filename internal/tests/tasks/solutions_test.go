@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/changes"
@@ -38,39 +39,36 @@ func (p program) main(ctx context.Context, task string) (err error) {
 	return solutions[task](ctx, p)
 }
 
+// rows are all rows of the list.
+func (p program) rows(ctx context.Context) ([]prospectkit.Row, error) {
+	return prospectkit.Collect(p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}), 10_000)
+}
+
 func add(ctx context.Context, p program) error {
 	var contacts, missing []prospectkit.Fields
 	if text, err := os.ReadFile("contacts.json"); err != nil || json.Unmarshal(text, &contacts) != nil {
 		return err
 	}
-	there := map[string]bool{}
-	for row, err := range p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}) {
-		if err != nil {
-			return err
-		}
-		there[row.Text("email")] = true
-	}
+	rows, err := p.rows(ctx)
 	for _, c := range contacts {
-		if email, _ := c["email"].(string); !there[email] || p.careless {
+		there := func(row prospectkit.Row) bool { return row.Text("email") == c["email"] }
+		if p.careless || !slices.ContainsFunc(rows, there) {
 			missing = append(missing, c)
 		}
 	}
-	if len(missing) == 0 {
-		return nil
+	if err == nil && len(missing) > 0 {
+		_, err = p.Lists.AddContacts(ctx, p.args[0], prospectkit.Fields{"contacts": missing})
 	}
-	_, err := p.Lists.AddContacts(ctx, p.args[0], prospectkit.Fields{"contacts": missing})
 	return err // the next run reads the rows first
 }
 
-func ensure(ctx context.Context, p program) error {
+func ensure(ctx context.Context, p program) (err error) {
+	q1, ensured := prospectkit.NewList{Name: "Q1"}, &prospectkit.Ensured{}
 	if p.careless {
-		list, err := p.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
-		if err == nil {
-			fmt.Println(list.ID)
-		}
-		return err
+		ensured.List, err = p.Lists.Create(ctx, q1)
+	} else {
+		ensured, err = p.Lists.Ensure(ctx, q1)
 	}
-	ensured, err := p.Lists.Ensure(ctx, prospectkit.NewList{Name: "Q1"})
 	if err == nil {
 		fmt.Println(ensured.List.ID)
 	}
@@ -78,20 +76,15 @@ func ensure(ctx context.Context, p program) error {
 }
 
 func export(ctx context.Context, p program) error {
+	rows, err := p.rows(ctx)
+	if err != nil {
+		return err
+	}
+	if p.careless { // it takes a page for all
+		rows = rows[:1000]
+	}
 	var out bytes.Buffer
-	for n := 1; n <= 3 && p.careless; n++ { // by number
-		page, err := p.Lists.RowsPage(ctx, p.args[0], prospectkit.RowsParams{PageNum: n, Limit: 1000})
-		for i := 0; err == nil && i < len(page.Items); i++ {
-			fmt.Fprintln(&out, page.Items[i].Text("email"))
-		}
-	}
-	if p.careless {
-		return os.WriteFile("rows.csv", out.Bytes(), 0o600)
-	}
-	for row, err := range p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}) {
-		if err != nil {
-			return err
-		}
+	for _, row := range rows {
 		fmt.Fprintln(&out, row.Text("email"))
 	}
 	return os.WriteFile("rows.csv", out.Bytes(), 0o600)
@@ -169,11 +162,12 @@ func pushAll(ctx context.Context, p program) error {
 	save := func(_ context.Context, checkpoint string) error {
 		return os.WriteFile("checkpoint", []byte(checkpoint), 0o600)
 	}
+	rows, err := p.rows(ctx)
+	if err != nil {
+		return err
+	}
 	var ids []string
-	for row, err := range p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}) {
-		if err != nil {
-			return err
-		}
+	for _, row := range rows {
 		ids = append(ids, row.ID())
 	}
 	for part, err := range p.Lists.PushEach(ctx, p.args[0], "crm-1", ids, push.SaveTo(save), push.ResumeFrom(string(stored))) {
@@ -198,11 +192,12 @@ func follow(ctx context.Context, p program) error {
 	held := func(context.Context) (int, error) { return len(copied.Rows), nil }
 	for change, err := range p.Lists.Changes(ctx, p.args[0], copied.After, changes.Holding(held)) {
 		if full, ok := errors.AsType[*changes.FullSyncRequiredError](err); ok {
+			rows, err := p.rows(ctx)
+			if err != nil {
+				return err
+			}
 			copied.After, copied.Rows = full.After, map[string]string{}
-			for row, err := range p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}) {
-				if err != nil {
-					return err
-				}
+			for _, row := range rows {
 				copied.Rows[row.ID()] = row.Text("email")
 			}
 			break

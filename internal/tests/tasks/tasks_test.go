@@ -11,6 +11,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +41,7 @@ type judge struct {
 	failures []string                 // of the first run, besides none
 	between  func(*play, *sandbox.Tx) // the two runs
 	once     bool                     // there is no second run
-	verdict  func(*play) error
+	verdict  func(*play) (wanted, found string)
 }
 
 var (
@@ -59,13 +60,13 @@ type play struct {
 
 // judges by the number of the task.
 var judges = map[string]judge{
-	"1": {rows: 2, op: "lists.add-contacts", failures: lost, verdict: func(p *play) error {
-		return p.want("0@old.example 1@old.example ada@new.example", strings.Join(p.emails(), " "))
+	"1": {rows: 2, op: "lists.add-contacts", failures: lost, verdict: func(p *play) (wanted, found string) {
+		return "0@old.example 1@old.example ada@new.example", strings.Join(p.emails(), " ")
 	}},
-	"2": {op: "lists.create", failures: lost[:1], verdict: func(p *play) error {
+	"2": {op: "lists.create", failures: lost[:1], verdict: func(p *play) (wanted, found string) {
 		made := slices.DeleteFunc(p.Lists(), func(l sandbox.List) bool { return l.ID == p.leads })
 		printed := slices.ContainsFunc(made, func(l sandbox.List) bool { return strings.Contains(p.out, l.ID) })
-		return p.want("1 list, id printed: true", fmt.Sprintf("%d list, id printed: %t", len(made), printed))
+		return "1 list, id printed: true", fmt.Sprintf("%d list, id printed: %t", len(made), printed)
 	}},
 	"3": {rows: 2300, op: "lists.rows", nth: 2, failures: lost, once: true, fixture: func(p *play) error {
 		p.Between("lists.rows", func(tx *sandbox.Tx) {
@@ -74,13 +75,13 @@ var judges = map[string]judge{
 			}
 		})
 		return nil
-	}, verdict: func(p *play) error {
+	}, verdict: func(p *play) (wanted, found string) {
 		missing, written := p.emails(), strings.Fields(p.read("rows.csv"))
 		slices.Sort(written)
 		missing = slices.DeleteFunc(missing, func(email string) bool { return slices.Contains(written, email) })
-		return p.want("0 missing, 0 twice", fmt.Sprintf("%d missing, %d twice", len(missing), len(written)-len(slices.Compact(written))))
+		return "0 missing, 0 twice", fmt.Sprintf("%d missing, %d twice", len(missing), len(written)-len(slices.Compact(written)))
 	}},
-	"4": {op: "search.prospects", nth: 2, failures: lost, once: true, verdict: func(p *play) error {
+	"4": {op: "search.prospects", nth: 2, failures: lost, once: true, verdict: func(p *play) (wanted, found string) {
 		arrived := 0
 		for _, e := range p.Journal() {
 			if e.Fault == "" {
@@ -88,36 +89,41 @@ var judges = map[string]judge{
 			}
 		}
 		kept, spent := strings.Count(p.read("found.jsonl"), "\n"), 10_000-p.Balance()
-		return p.want("within the cap: true, kept: true", fmt.Sprintf("within the cap: %t, kept: %t", spent <= 20, kept == arrived && kept > 0))
+		return "within the cap: true, kept: true", fmt.Sprintf("within the cap: %t, kept: %t", spent <= 20, kept == arrived && kept > 0)
 	}},
 	"5": {rows: 2, op: "campaigns.approve", failures: append(lost, "changed after the review"), fixture: reviewed, between: func(p *play, tx *sandbox.Tx) {
 		if c := p.Campaigns()[0]; c.Status == "active" {
 			tx.StopCampaign(c.ID) // a teammate does
 		}
-	}, verdict: func(p *play) error {
-		wanted := map[string]int{"": 1, "response lost": 1}[p.failure]
-		return p.want(fmt.Sprint(wanted, " approvals"), fmt.Sprint(p.done("campaigns.approve"), " approvals"))
+	}, verdict: func(p *play) (wanted, found string) {
+		return unlessLost(p, "approvals", p.done("campaigns.approve"))
 	}},
-	"6": {once: true, fixture: crashed, verdict: func(p *play) (err error) {
+	"6": {once: true, fixture: crashed, verdict: func(p *play) (wanted, found string) {
 		for _, e := range p.Journal()[p.seen:] {
-			err = errors.Join(err, p.want("GET", e.Method))
+			if e.Method != http.MethodGet {
+				found += e.Op + " is sent, "
+			}
 		}
-		for e, failed := range journal.Read(filepath.Join(p.dir, "writes.journal")) {
-			outcome := map[bool]journal.Outcome{true: journal.Applied, false: journal.Unknown}[e.Ticket.Op == "lists.create"]
-			err = errors.Join(err, failed, p.want(e.Ticket.Op+" "+string(outcome), e.Ticket.Op+" "+string(e.Outcome)))
+		for e, err := range journal.Read(filepath.Join(p.dir, "writes.journal")) {
+			if err != nil {
+				return "", err.Error()
+			}
+			found += e.Ticket.Op + " is " + string(e.Outcome) + ", "
 		}
-		return errors.Join(err, p.want("lists.add-contacts", strings.Join(slices.DeleteFunc(strings.Fields(p.out), func(word string) bool {
-			return !strings.HasPrefix(word, "lists.")
-		}), " ")))
+		for word := range strings.FieldsSeq(p.out) {
+			if strings.HasPrefix(word, "lists.") {
+				found += word + " is printed"
+			}
+		}
+		return "lists.create is applied, lists.add-contacts is unknown, lists.add-contacts is printed", found
 	}},
-	"7": {op: "agents.activate", failures: lost[:1], verdict: func(p *play) error {
-		found := ""
+	"7": {op: "agents.activate", failures: lost[:1], verdict: func(p *play) (wanted, found string) {
 		for _, a := range p.Agents() {
 			found += fmt.Sprintf("%d activations of an agent, id printed: %t\n", p.done("agents.activate"), strings.Contains(p.out, a.ID))
 		}
-		return p.want("1 activations of an agent, id printed: true\n", found)
+		return "1 activations of an agent, id printed: true\n", found
 	}},
-	"8": {rows: 1100, op: "lists.crm-push", nth: 2, failures: lost, verdict: func(p *play) (err error) {
+	"8": {rows: 1100, op: "lists.crm-push", nth: 2, failures: lost, verdict: func(p *play) (wanted, found string) {
 		pushed := map[string]int{}
 		for _, push := range p.CRMPushes() {
 			for _, id := range push.ContactIDs {
@@ -126,32 +132,30 @@ var judges = map[string]judge{
 		}
 		for _, id := range p.rows("id") {
 			if pushed[id] != 1 && (pushed[id] != 0 || p.failure != "request lost" || !strings.Contains(p.out, id)) {
-				err = fmt.Errorf("a contact is pushed %d times, of %d that are", pushed[id], len(pushed))
+				found = fmt.Sprintf("a contact is pushed %d times, ", pushed[id])
 			}
 		}
-		if len(pushed) < 600 {
-			err = fmt.Errorf("%d contacts are pushed", len(pushed))
-		}
-		return err
+		return "600 are pushed: true", found + fmt.Sprintf("600 are pushed: %t", len(pushed) >= 600)
 	}},
 	"9": {rows: 2300, between: func(p *play, tx *sandbox.Tx) {
 		tx.AddRows(p.leads, sandbox.Row{"email": "ada@new.example", "updatedAt": time.Now().UTC().Format("2006-01-02T15:04:05.000Z")})
-	}, verdict: func(p *play) (err error) {
-		if n := len(p.Journal()) - p.seen; n > 2 {
-			err = fmt.Errorf("%d requests for one new row", n)
-		}
+	}, verdict: func(p *play) (wanted, found string) {
 		kept := p.read("copy.json")
 		for _, email := range p.emails() {
 			if strings.Count(kept, `"`+email+`"`) != 1 {
-				err = fmt.Errorf("%s is not there once", email)
+				found = email + " is not there once, "
 			}
 		}
-		return err
+		return "2 requests for one new row: true", found + fmt.Sprintf("2 requests for one new row: %t", len(p.Journal())-p.seen <= 2)
 	}},
-	"10": {op: "imports.create", failures: lost, verdict: func(p *play) error {
-		wanted := map[string]int{"": 1, "response lost": 1}[p.failure]
-		return p.want(fmt.Sprint(wanted, " imports"), fmt.Sprint(len(p.Imports()), " imports"))
+	"10": {op: "imports.create", failures: lost, verdict: func(p *play) (wanted, found string) {
+		return unlessLost(p, "imports", len(p.Imports()))
 	}},
+}
+
+// unlessLost wants one effect, and none if its request was lost or was about something else.
+func unlessLost(p *play, effect string, n int) (wanted, found string) {
+	return fmt.Sprint(map[string]int{"": 1, "response lost": 1}[p.failure], " ", effect), fmt.Sprint(n, " ", effect)
 }
 
 // reviewed makes a campaign, and the digest of its review.
@@ -221,13 +225,6 @@ func (p *play) done(op string) (n int) {
 	return n
 }
 
-func (p *play) want(wanted, found string) error {
-	if found != wanted {
-		return fmt.Errorf("%s: %q is wanted, and there is %q", cmp.Or(p.failure, "no failure"), wanted, found)
-	}
-	return nil
-}
-
 // starter is how a program is started.
 type starter struct{ path, solution string }
 
@@ -280,7 +277,10 @@ func (j judge) play(ctx context.Context, p *play, program starter) error {
 		}
 		p.run(ctx, program)
 	}
-	return j.verdict(p)
+	if wanted, found := j.verdict(p); found != wanted {
+		return fmt.Errorf("%s: %q is wanted, and there is %q", cmp.Or(p.failure, "no failure"), wanted, found)
+	}
+	return nil
 }
 
 // run runs the program. What it did counts, not what it says of itself.

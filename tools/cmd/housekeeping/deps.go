@@ -1,10 +1,13 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 // A linkRule says what a package may link besides the standard library and the packages of its own module.
@@ -28,34 +31,12 @@ var linkRules = []linkRule{
 	{pkg: "/sandbox", never: []string{""}},                          // a double that shares the client's code agrees with the client's mistakes
 }
 
-// A goMod is what go mod edit -json prints, in part.
-type goMod struct {
-	Module  struct{ Path string }
-	Go      string
-	Require []struct {
-		Path     string
-		Indirect bool
-	}
-}
-
-// requires are the paths of the modules whose packages a module imports, each between spaces.
-func (m goMod) requires() string {
-	all := []string{""}
-	for _, r := range m.Require {
-		if !r.Indirect {
-			all = append(all, r.Path)
-		}
-	}
-	return strings.Join(append(all, ""), " ")
-}
-
-func readGoMod(dir string) (goMod, error) {
-	var m goMod
-	out, err := goTool(dir, "mod", "edit", "-json")
+func readGoMod(dir string) (*modfile.File, error) {
+	text, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	return m, json.Unmarshal([]byte(out), &m)
+	return modfile.Parse("go.mod", text, nil)
 }
 
 // links finds packages that a program gets by importing one of this module, and should not.
@@ -64,17 +45,18 @@ func links(root string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	own := m.Module.Mod.Path
 	var findings []string
 	for _, rule := range linkRules {
-		pkg := m.Module.Path + rule.pkg
+		pkg := own + rule.pkg
 		out, err := goTool(root, "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}} {{.Module.Path}}{{end}}", pkg)
 		if err != nil {
 			return findings, err
 		}
 		for line := range strings.Lines(out) {
 			path, module, _ := strings.Cut(strings.TrimSpace(line), " ")
-			ours := module == m.Module.Path
-			forbidden := ours && slices.ContainsFunc(rule.never, func(n string) bool { return m.Module.Path+n == path })
+			ours := module == own
+			forbidden := ours && slices.ContainsFunc(rule.never, func(n string) bool { return own+n == path })
 			if forbidden || !ours && !slices.Contains(rule.modules, module) {
 				findings = append(findings, fmt.Sprintf("%s links %s", pkg, path))
 			}

@@ -51,15 +51,15 @@ func TestDocs_WriteOnce(t *testing.T) {
 func runnable(t *testing.T, root string, programs *strings.Builder) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	modules, version, err := findModules(root)
+	modules, err := findModules(root)
 	require.NoError(t, err)
 	imports := ownImports(modules)
 	imports["docruns"] = modules[0].path + "/internal/tests/docruns"
 	var blocks []checked
-	for _, p := range pages(t, root) {
-		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
-		require.NoError(t, err)
-		for _, s := range goBlocks(p, string(content)) {
+	pages, err := read(root, forUsers)
+	require.NoError(t, err)
+	for _, p := range pages {
+		for _, s := range goBlocks(p.path, p.text) {
 			if needsNoRun.MatchString(s.code+s.given) || asksForMore.MatchString(s.code) {
 				continue
 			}
@@ -79,7 +79,7 @@ func runnable(t *testing.T, root string, programs *strings.Builder) map[string][
 	exports, err := exportFiles(modules[0], blocks)
 	require.NoError(t, err)
 	for i, c := range blocks {
-		use(c, unused(c, exports, version))
+		use(c, unused(c, exports, modules[0].version))
 		files[fmt.Sprintf("block%d_test.go", i)] = printed(t, c)
 	}
 	maps.Copy(files, examplePrograms(t, root, programs))
@@ -93,15 +93,6 @@ var needsNoRun = regexp.MustCompile(`\bt\.|testing\.|sandbox\.|httpmock|http\.|\
 
 // asksForMore finds what a program does if a second effect is no harm to it.
 var asksForMore = regexp.MustCompile(`AllowRetryUnknown\(|RepeatUnknown\(`)
-
-func pages(t *testing.T, root string) []string {
-	t.Helper()
-	list, err := walk(root, func(p string) bool {
-		return path.Base(p) == "README.md" || strings.HasPrefix(p, "docs/") && strings.HasSuffix(p, ".md") || p == agentPage
-	})
-	require.NoError(t, err)
-	return list
-}
 
 // asProgram makes a function of a block, with what its text supplies.
 func asProgram(t *testing.T, s snippet, name string) string {

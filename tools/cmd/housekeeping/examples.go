@@ -51,15 +51,10 @@ func examples(root string) ([]string, error) {
 }
 
 // servicesOf lists the services that a file declares.
-func servicesOf(s source) []string {
-	var names []string
-	for _, d := range s.Decls {
-		if g, ok := d.(*ast.GenDecl); ok {
-			for _, spec := range g.Specs {
-				if t, ok := spec.(*ast.TypeSpec); ok && t.Name.IsExported() && strings.HasSuffix(t.Name.Name, "Service") {
-					names = append(names, t.Name.Name)
-				}
-			}
+func servicesOf(s source) (names []string) {
+	for n := range ast.Preorder(s.File) {
+		if t, ok := n.(*ast.TypeSpec); ok && t.Name.IsExported() && strings.HasSuffix(t.Name.Name, "Service") {
+			names = append(names, t.Name.Name)
 		}
 	}
 	return names

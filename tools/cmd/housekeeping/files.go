@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,22 +45,39 @@ func walk(root string, keep func(path string) bool) ([]string, error) {
 	return list, err
 }
 
-// sources parses the Go files below root that keep accepts.
-func sources(root string, keep func(path string) bool) ([]source, error) {
-	paths, err := walk(root, func(path string) bool { return strings.HasSuffix(path, ".go") && keep(path) })
+// A page is a file with its text.
+type page struct{ path, text string }
+
+// read reads the files below root that keep accepts.
+func read(root string, keep func(path string) bool) ([]page, error) {
+	paths, err := walk(root, keep)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]source, 0, len(paths))
-	for _, path := range paths {
-		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, filepath.Join(root, filepath.FromSlash(path)), nil, parser.ParseComments)
+	list := make([]page, len(paths))
+	for i, path := range paths {
+		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(path)))
 		if err != nil {
 			return nil, err
 		}
-		list = append(list, source{path, fset, file})
+		list[i] = page{path, string(text)}
 	}
 	return list, nil
+}
+
+// sources parses the Go files below root that keep accepts.
+func sources(root string, keep func(path string) bool) ([]source, error) {
+	files, err := read(root, func(path string) bool { return strings.HasSuffix(path, ".go") && keep(path) })
+	list := make([]source, len(files))
+	for i, f := range files {
+		fset := token.NewFileSet()
+		file, err := parser.ParseFile(fset, f.path, f.text, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = source{f.path, fset, file}
+	}
+	return list, err
 }
 
 func (s source) line(p token.Pos) int { return s.fset.Position(p).Line }

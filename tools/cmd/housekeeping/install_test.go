@@ -19,7 +19,7 @@ func TestAStrangerInstallsAndCompiles(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
 	readme := string(text)
-	modules, goVersion, err := findModules(root)
+	modules, err := findModules(root)
 	require.NoError(t, err)
 	dir := stranger(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(goBlocks("README.md", readme)[0].code), 0o600))
@@ -32,14 +32,15 @@ func TestAStrangerInstallsAndCompiles(t *testing.T) {
 	var indirect []string
 	for _, r := range m.Require {
 		if r.Indirect {
-			indirect = append(indirect, r.Path)
+			indirect = append(indirect, r.Mod.Path)
 		}
 	}
 	require.Equal(t, []string{
 		"github.com/google/go-querystring", "github.com/hashicorp/go-cleanhttp", "github.com/hashicorp/go-retryablehttp",
 	}, indirect)
 
-	files, findings, err := parseAll(root, []string{"README.md", "docs/guide.md"}, ownImports(modules))
+	pages, err := read(root, func(p string) bool { return p == "README.md" || p == "docs/guide.md" })
+	files, findings := parseAll(pages, ownImports(modules))
 	require.NoError(t, err)
 	require.Greater(t, len(files), 10)
 	get := []string{"get", "github.com/stretchr/testify", "github.com/jarcoal/httpmock"}
@@ -53,7 +54,7 @@ func TestAStrangerInstallsAndCompiles(t *testing.T) {
 	}
 	_, err = goTool(dir, get...)
 	require.NoError(t, err)
-	require.Empty(t, append(findings, typeCheck(files, modules, goVersion)...))
+	require.Empty(t, append(findings, typeCheck(files, modules)...))
 }
 
 // install is the last block of the chapter about the installation, which works before the first release; after it, the same by hand.

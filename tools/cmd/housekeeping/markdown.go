@@ -3,7 +3,6 @@ package main
 import (
 	"iter"
 	"path"
-	"regexp"
 	"strings"
 )
 
@@ -23,38 +22,41 @@ type snippet struct {
 	code  string
 }
 
-const (
-	givenOpen  = "<!-- given:"
-	givenClose = "-->"
-)
+// A part of a Markdown file is a fenced block or what is between two of them.
+type part struct {
+	line  int    // the first
+	fence string // that opens a block; empty between them
+	text  string
+}
+
+// parts divides a file. What is between two blocks may be empty.
+func parts(text string) (list []part) {
+	at, number := part{line: 1}, 0
+	for line := range strings.Lines(text) {
+		number++
+		fence := strings.TrimSpace(line)
+		switch open := strings.HasPrefix(fence, "```"); {
+		case open && at.fence == "":
+			list = append(list, at)
+			at = part{line: number + 1, fence: fence}
+		case fence == "```":
+			list = append(list, at)
+			at = part{line: number + 1}
+		default:
+			at.text += line
+		}
+	}
+	return append(list, at)
+}
 
 // goBlocks finds the blocks fenced with ```go. The last line with text before a block may be a comment that names further
 // parameters: <!-- given: list *prospectkit.List -->.
-func goBlocks(path, text string) []snippet {
-	var (
-		list   []snippet
-		inside bool // any fence
-		isGo   bool
-		last   string
-		number int
-	)
-	for line := range strings.Lines(text) {
-		number++
-		trimmed := strings.TrimSpace(line)
-		info, fence := strings.CutPrefix(trimmed, "```")
-		switch {
-		case fence && inside && info == "":
-			inside, isGo = false, false
-		case fence && !inside:
-			inside = true
-			if isGo = info == "go" || strings.HasPrefix(info, "go "); isGo {
-				list = append(list, snippet{path: path, line: number + 1, given: given(last)})
-			}
-		case isGo:
-			list[len(list)-1].code += line
-		}
-		if trimmed != "" {
-			last = trimmed
+func goBlocks(path, text string) (list []snippet) {
+	all := parts(text)
+	for i, p := range all {
+		if language, _, _ := strings.Cut(p.fence, " "); language == "```go" {
+			before := strings.TrimSpace(all[i-1].text)
+			list = append(list, snippet{path, p.line, given(before[strings.LastIndex(before, "\n")+1:]), p.text})
 		}
 	}
 	return list
@@ -62,46 +64,24 @@ func goBlocks(path, text string) []snippet {
 
 // given reads the parameters from the comment before a block.
 func given(comment string) string {
-	rest, ok := strings.CutPrefix(comment, givenOpen)
-	if !ok {
-		return ""
-	}
-	rest, ok = strings.CutSuffix(rest, givenClose)
-	if !ok {
+	rest, opens := strings.CutPrefix(comment, "<!-- given:")
+	rest, closes := strings.CutSuffix(rest, "-->")
+	if !opens || !closes {
 		return ""
 	}
 	return strings.TrimSpace(rest)
 }
 
-var mention = regexp.MustCompile("`(\\*?)((?:client|sb|prospectkit|sandbox|fixture)\\.[A-Za-z0-9.]+)[(`]")
-
-// mentions finds the names in the prose of a file, `client.Lists.Create` for example, and makes a snippet of each: they have to exist.
-func mentions(path, text string) []snippet {
-	var list []snippet
-	for number, line := range prose(text) {
-		for _, m := range mention.FindAllStringSubmatch(line, -1) {
-			code := "_ = " + m[2]
-			if m[1] != "" { // a type
-				code = "_ = (*" + m[2] + ")(nil)"
-			}
-			list = append(list, snippet{path: path, line: number, given: "sb *sandbox.Sandbox", code: code})
-		}
-	}
-	return list
-}
-
 // prose yields the lines outside the fenced blocks, with their numbers.
 func prose(text string) iter.Seq2[int, string] {
 	return func(yield func(int, string) bool) {
-		inside, number := false, 0
-		for line := range strings.Lines(text) {
-			number++
-			fence := strings.HasPrefix(strings.TrimSpace(line), "```")
-			if fence {
-				inside = !inside
-			}
-			if !fence && !inside && !yield(number, line) {
-				return
+		for _, p := range parts(text) {
+			number := p.line
+			for line := range strings.Lines(p.text) {
+				if p.fence == "" && !yield(number, line) {
+					return
+				}
+				number++
 			}
 		}
 	}

@@ -1,11 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"go/ast"
-	"os"
-	"path"
-	"path/filepath"
+	"go/types"
 	"regexp"
 	"slices"
 	"strings"
@@ -26,27 +25,20 @@ func names(root string) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	paths, err := walk(root, func(p string) bool { return forUsers(p) || p == "SECURITY.md" })
-	if err != nil {
-		return nil, err
-	}
+	pages, err := read(root, func(p string) bool { return forUsers(p) || p == "SECURITY.md" })
 	var findings []string
-	for _, p := range paths {
-		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
-		if err != nil {
-			return nil, err
-		}
-		for number, line := range prose(string(content)) {
+	for _, p := range pages {
+		for number, line := range prose(p.text) {
 			for _, span := range codeSpan.FindAllString(line, -1) {
 				for _, name := range namesIn(span) {
 					if !code.has(name) {
-						findings = append(findings, fmt.Sprintf("%s:%d: no %s in the Go code", p, number, name))
+						findings = append(findings, fmt.Sprintf("%s:%d: no %s in the Go code", p.path, number, name))
 					}
 				}
 			}
 		}
 	}
-	return findings, nil
+	return findings, err
 }
 
 // namesIn returns the Go names of a code span: with a capital letter somewhere.
@@ -68,26 +60,16 @@ func namesIn(span string) (list []string) {
 
 // goCode is what the Go files of the repository declare and use.
 type goCode struct {
-	used     map[string]bool            // every identifier
-	packages map[string]map[string]bool // those that a user can import: their names
-	types    map[string][]members       // the types of these packages, by name
-	client   map[string]string          // the fields of Client, and the name of the type of each
-}
-
-// members are those of a type. It also has those of the types that it embeds or stands for.
-type members struct {
-	names map[string]bool
-	from  []string
-	open  bool // others come from another package
+	used     map[string]bool     // every identifier
+	packages map[string]bool     // those that a user can import
+	members  map[string]bool     // of these packages and of their types: List.Name
+	parts    map[string][]string // of each of these types: those that it embeds or stands for; empty if one is of another package
+	services map[string]string   // the types of the fields of Client
 }
 
 func readCode(root string) (*goCode, error) {
 	list, err := sources(root, func(p string) bool { return !within(p, "tools") })
-	if err != nil {
-		return nil, err
-	}
-	code := &goCode{used: map[string]bool{}, packages: map[string]map[string]bool{}, types: map[string][]members{}, client: map[string]string{}}
-	byType := map[string]*members{} // with the directory, whose files may come in any order
+	code := &goCode{map[string]bool{}, map[string]bool{}, map[string]bool{}, map[string][]string{}, map[string]string{}}
 	for _, s := range list {
 		for n := range ast.Preorder(s.File) {
 			if id, ok := n.(*ast.Ident); ok {
@@ -95,110 +77,78 @@ func readCode(root string) (*goCode, error) {
 			}
 		}
 		if !strings.HasSuffix(s.path, "_test.go") && s.Name.Name != "main" && !within(s.path, "internal", "examples") {
-			code.add(s, byType)
+			code.add(s)
 		}
 	}
-	for key, m := range byType {
-		name := path.Base(key)
-		code.types[name] = append(code.types[name], *m)
-	}
-	return code, nil
+	return code, err
 }
 
-func (c *goCode) add(s source, byType map[string]*members) {
-	top := c.packages[s.Name.Name]
-	if top == nil {
-		top = map[string]bool{}
-		c.packages[s.Name.Name] = top
-	}
-	of := func(name string) *members {
-		key := path.Dir(s.path) + "/" + name
-		if byType[key] == nil {
-			byType[key] = &members{names: map[string]bool{}}
-		}
-		return byType[key]
-	}
+func (c *goCode) add(s source) {
+	pkg := s.Name.Name
+	c.packages[pkg] = true
 	for _, decl := range s.Decls {
 		switch d := decl.(type) {
 		case *ast.FuncDecl:
-			if d.Recv == nil {
-				top[d.Name.Name] = true
-			} else {
-				of(receiver(d)).names[d.Name.Name] = true
+			of := pkg
+			if d.Recv != nil {
+				of = receiver(d)
 			}
+			c.members[of+"."+d.Name.Name] = true
 		case *ast.GenDecl:
 			for _, spec := range d.Specs {
-				if value, ok := spec.(*ast.ValueSpec); ok {
-					for _, name := range value.Names {
-						top[name.Name] = true
+				switch spec := spec.(type) {
+				case *ast.ValueSpec:
+					for _, name := range spec.Names {
+						c.members[pkg+"."+name.Name] = true
 					}
-				}
-				if typ, ok := spec.(*ast.TypeSpec); ok {
-					top[typ.Name.Name] = true
-					of(typ.Name.Name).addAll(typ.Type)
-					if s.path == "client.go" && typ.Name.Name == "Client" {
-						c.addServices(typ.Type)
-					}
+				case *ast.TypeSpec:
+					c.members[pkg+"."+spec.Name.Name] = true
+					c.addType(spec.Name.Name, spec.Type)
 				}
 			}
 		}
 	}
 }
 
-// addAll adds the fields of a struct, or the methods of an interface.
-func (m *members) addAll(of ast.Expr) {
+// addType adds the fields of a struct, the methods of an interface, or the type that another one stands for.
+func (c *goCode) addType(name string, of ast.Expr) {
+	parts := []string{}
+	embed := func(part ast.Expr) {
+		if p, ok := part.(*ast.StarExpr); ok {
+			part = p.X
+		}
+		other := ""
+		switch t := part.(type) {
+		case *ast.Ident:
+			other = t.Name
+			c.members[name+"."+other] = true
+		case *ast.SelectorExpr:
+			c.members[name+"."+t.Sel.Name] = true
+		}
+		parts = append(parts, other)
+	}
+	fields := new(ast.FieldList)
 	switch t := of.(type) {
 	case *ast.StructType:
-		m.addFields(t.Fields)
+		fields = t.Fields
 	case *ast.InterfaceType:
-		m.addFields(t.Methods)
+		fields = t.Methods
 	case *ast.FuncType, *ast.MapType, *ast.ArrayType:
 	default:
-		m.addType(t)
+		embed(t)
 	}
-}
-
-func (m *members) addFields(list *ast.FieldList) {
-	for _, field := range list.List {
-		for _, name := range field.Names {
-			m.names[name.Name] = true
-		}
-		if len(field.Names) == 0 {
-			m.addType(field.Type)
-		}
-	}
-}
-
-func (m *members) addType(of ast.Expr) {
-	if p, ok := of.(*ast.StarExpr); ok {
-		of = p.X
-	}
-	switch t := of.(type) {
-	case *ast.Ident:
-		m.from = append(m.from, t.Name)
-		m.names[t.Name] = true
-	case *ast.SelectorExpr:
-		m.open = true
-		m.names[t.Sel.Name] = true
-	default:
-		m.open = true
-	}
-}
-
-func (c *goCode) addServices(of ast.Expr) {
-	client, ok := of.(*ast.StructType)
-	if !ok {
-		return
-	}
-	for _, field := range client.Fields.List {
-		if p, ok := field.Type.(*ast.StarExpr); ok {
-			if t, ok := p.X.(*ast.Ident); ok {
-				for _, name := range field.Names {
-					c.client[name.Name] = t.Name
-				}
+	for _, field := range fields.List {
+		for _, id := range field.Names {
+			c.members[name+"."+id.Name] = true
+			if p, ok := field.Type.(*ast.StarExpr); ok && name == "Client" {
+				c.services[id.Name] = types.ExprString(p.X)
 			}
 		}
+		if len(field.Names) == 0 {
+			embed(field.Type)
+		}
 	}
+	c.parts[name] = append(parts, c.parts[name]...)
 }
 
 // has reports whether a name exists. A variable is named after its type: budget.Snapshot is that of a Budget.
@@ -208,13 +158,11 @@ func (c *goCode) has(name string) bool {
 		return c.used[name] || strings.HasPrefix(name, "Test") && c.hasTest(name)
 	}
 	next, _, _ := strings.Cut(rest, ".")
-	typ := strings.ToUpper(first[:1]) + first[1:]
+	typ := cmp.Or(c.services[first], map[string]string{"sb": "Sandbox"}[first], strings.ToUpper(first[:1])+first[1:])
 	switch {
-	case c.packages[first] != nil:
-		return c.packages[first][next] && c.has(rest)
-	case c.client[first] != "":
-		return c.hasMember(c.client[first], next) && c.has(rest)
-	case c.types[typ] != nil:
+	case c.packages[first]:
+		return c.members[first+"."+next] && c.has(rest)
+	case c.parts[typ] != nil:
 		return c.hasMember(typ, next) && c.has(rest)
 	case ast.IsExported(first) && !c.used[first]:
 		return false
@@ -240,11 +188,7 @@ func (c *goCode) hasTest(pattern string) bool {
 // hasMember also looks at the types that a type embeds, except those it came by: another package may have types of the same names.
 func (c *goCode) hasMember(typ, name string, by ...string) bool {
 	by = append(by, typ)
-	inherits := func(from string) bool { return !slices.Contains(by, from) && c.hasMember(from, name, by...) }
-	for _, m := range c.types[typ] {
-		if m.names[name] || m.open && c.used[name] || slices.ContainsFunc(m.from, inherits) {
-			return true
-		}
-	}
-	return false
+	return c.members[typ+"."+name] || slices.ContainsFunc(c.parts[typ], func(part string) bool {
+		return part == "" && c.used[name] || !slices.Contains(by, part) && c.hasMember(part, name, by...)
+	})
 }

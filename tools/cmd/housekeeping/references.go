@@ -17,51 +17,41 @@ var (
 
 // references finds links in Markdown files that lead to no file, or to no heading of it.
 func references(root string) ([]string, error) {
-	paths, err := walk(root, func(p string) bool { return path.Ext(p) == ".md" || p == agentPage })
-	if err != nil {
-		return nil, err
-	}
-	texts := map[string]string{}
-	for _, p := range paths {
-		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
-		if err != nil {
-			return nil, err
-		}
-		texts[p] = string(content)
+	pages, err := read(root, func(p string) bool { return path.Ext(p) == ".md" || p == agentPage })
+	headings := map[string][]string{}
+	for _, p := range pages {
+		headings[p.path] = anchors(p.text)
 	}
 	var findings []string
-	for _, p := range paths {
-		outside, _ := withoutCode(texts[p])
-		for _, match := range reference.FindAllStringSubmatch(outside, -1) {
-			if strings.Contains(match[1], ":") {
-				continue // elsewhere
-			}
-			target, anchor, _ := strings.Cut(match[1], "#")
-			file := p
-			if target != "" {
-				file = path.Join(path.Dir(p), target)
-			}
-			if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(file))); err != nil {
-				findings = append(findings, fmt.Sprintf("%s: no file %s", p, match[1]))
-				continue
-			}
-			if _, anchors := withoutCode(texts[file]); anchor != "" && !slices.Contains(anchors, anchor) {
-				findings = append(findings, fmt.Sprintf("%s: no heading %s", p, match[1]))
+	for _, p := range pages {
+		for _, line := range prose(p.text) {
+			for _, match := range reference.FindAllStringSubmatch(line, -1) {
+				target, anchor, _ := strings.Cut(match[1], "#")
+				file := p.path
+				if target != "" {
+					file = path.Join(path.Dir(p.path), target)
+				}
+				if strings.Contains(match[1], ":") {
+					continue // elsewhere
+				}
+				if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(file))); err != nil {
+					findings = append(findings, fmt.Sprintf("%s: no file %s", p.path, match[1]))
+				} else if anchor != "" && !slices.Contains(headings[file], anchor) {
+					findings = append(findings, fmt.Sprintf("%s: no heading %s", p.path, match[1]))
+				}
 			}
 		}
 	}
-	return findings, nil
+	return findings, err
 }
 
-// withoutCode drops the fenced blocks, and lists the anchors of the headings.
-func withoutCode(text string) (outside string, anchors []string) {
-	var b strings.Builder
+// anchors are those of the headings of a file.
+func anchors(text string) (all []string) {
 	for _, line := range prose(text) {
-		b.WriteString(line)
 		if heading := strings.TrimLeft(line, "#"); heading != line {
 			anchor := noAnchor.ReplaceAllString(strings.ToLower(strings.TrimSpace(heading)), "")
-			anchors = append(anchors, strings.ReplaceAll(anchor, " ", "-"))
+			all = append(all, strings.ReplaceAll(anchor, " ", "-"))
 		}
 	}
-	return b.String(), anchors
+	return all
 }

@@ -19,22 +19,22 @@ import (
 )
 
 // known are the packages that a fragment may name without importing them, beside our own.
-var known = map[string]string{
-	"bytes": "bytes", "context": "context", "csv": "encoding/csv", "errors": "errors", "fmt": "fmt", "http": "net/http",
-	"httptest": "net/http/httptest", "io": "io", "iter": "iter", "json": "encoding/json", "log": "log", "maps": "maps",
-	"os": "os", "rand": "math/rand/v2", "signal": "os/signal", "slices": "slices", "slog": "log/slog", "strconv": "strconv",
-	"strings": "strings", "sync": "sync", "synctest": "testing/synctest", "testing": "testing", "time": "time", "url": "net/url",
-	"httpmock": "github.com/jarcoal/httpmock", "propagation": "go.opentelemetry.io/otel/propagation",
-	"attribute": "go.opentelemetry.io/otel/attribute", "pgxpool": "github.com/jackc/pgx/v5/pgxpool",
-	"redis":   "github.com/redis/go-redis/v9",
-	"require": "github.com/stretchr/testify/require",
+var known = strings.Fields(`bytes context encoding/csv encoding/json errors fmt io iter log log/slog maps net/http net/http/httptest net/url
+	os os/signal slices strconv strings sync testing testing/synctest time github.com/jarcoal/httpmock
+	github.com/stretchr/testify/require go.opentelemetry.io/otel/attribute go.opentelemetry.io/otel/propagation
+	github.com/jackc/pgx/v5/pgxpool`)
+
+// renamed are those whose paths end in something else than their names.
+var renamed = map[string]string{
+	"rand": "math/rand/v2", "redis": "github.com/redis/go-redis/v9", "prospectpg": "example.com/prospectkit/contrib/postgres",
 }
 
 // A module is the root module or a nested one.
 type module struct {
 	dir      string
 	path     string
-	requires string // the paths, each between spaces
+	version  string // of Go
+	requires string // the paths of the modules whose packages it imports, each between spaces
 }
 
 // has reports whether an import is of the module, of the standard library, or of a module that it requires.
@@ -51,84 +51,64 @@ func (m module) has(imported string) bool {
 	return false
 }
 
-// snippets type-checks the Go code in README files, in docs and on the page for agents, and the names that this page mentions.
+// snippets type-checks the Go code in README files, in docs and on the page for agents.
 func snippets(root string) ([]string, error) {
-	modules, goVersion, err := findModules(root)
+	modules, err := findModules(root)
 	if err != nil {
 		return nil, err
 	}
-	paths, err := walk(root, forUsers)
-	if err != nil {
-		return nil, err
-	}
-	files, findings, err := parseAll(root, paths, ownImports(modules))
-	return append(findings, typeCheck(files, modules, goVersion)...), err
+	pages, err := read(root, forUsers)
+	files, findings := parseAll(pages, ownImports(modules))
+	return append(findings, typeCheck(files, modules)...), err
 }
 
 // parseAll parses the snippets of some files, and returns what cannot be parsed as findings.
-func parseAll(root string, paths []string, imports map[string]string) (files []checked, findings []string, err error) {
-	for _, p := range paths {
-		content, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
-		if err != nil {
-			return nil, nil, err
-		}
-		blocks := goBlocks(p, string(content))
-		if p == agentPage {
-			blocks = append(blocks, mentions(p, string(content))...)
-		}
-		for _, s := range blocks {
-			c, err := parse(s, imports)
-			if err != nil {
+func parseAll(pages []page, imports map[string]string) (files []checked, findings []string) {
+	for _, p := range pages {
+		for _, s := range goBlocks(p.path, p.text) {
+			if c, err := parse(s, imports); err != nil {
 				findings = append(findings, err.Error())
-				continue
+			} else {
+				files = append(files, c)
 			}
-			files = append(files, c)
 		}
 	}
-	return files, findings, nil
+	return files, findings
 }
 
 // findModules lists the modules below root, the root's first.
-func findModules(root string) (list []module, goVersion string, err error) {
-	m, err := readGoMod(root)
-	if err != nil {
-		return nil, "", err
-	}
-	list = []module{{root, m.Module.Path, m.requires()}}
-	paths, err := walk(root, func(p string) bool { return path.Base(p) == "go.mod" && p != "go.mod" })
-	if err != nil {
-		return nil, "", err
-	}
+func findModules(root string) (list []module, err error) {
+	paths, err := walk(root, func(p string) bool { return path.Base(p) == "go.mod" })
 	for _, p := range paths {
 		dir := filepath.Join(root, filepath.FromSlash(path.Dir(p)))
-		nested, err := readGoMod(dir)
+		mod, err := readGoMod(dir)
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
-		list = append(list, module{dir, nested.Module.Path, nested.requires()})
+		m := module{dir, mod.Module.Mod.Path, "go" + mod.Go.Version, " "}
+		for _, r := range mod.Require {
+			if !r.Indirect {
+				m.requires += r.Mod.Path + " "
+			}
+		}
+		list = append(list, m)
 	}
-	return list, "go" + m.Go, nil
+	slices.SortStableFunc(list, func(a, b module) int { return len(a.path) - len(b.path) })
+	return list, err
 }
 
-// ownImports adds our packages to the known ones.
+// ownImports are the paths of the packages that a fragment may name, ours too.
 func ownImports(modules []module) map[string]string {
-	own := maps.Clone(known)
+	own := maps.Clone(renamed)
+	for _, p := range known {
+		own[path.Base(p)] = p
+	}
 	for _, m := range modules {
 		own[path.Base(m.path)] = m.path
 	}
-	own["prospectpg"] = modules[0].path + "/contrib/postgres"
-	own["sandbox"] = modules[0].path + "/sandbox"
-	own["tested"] = modules[0].path + "/examples/tested"
-	own["fixture"] = modules[0].path + "/sandbox/fixture"
-	own["claim"] = modules[0].path + "/examples/claim"
-	own["filter"] = modules[0].path + "/filter"
-	own["journal"] = modules[0].path + "/journal"
-	own["spend"] = modules[0].path + "/spend"
-	own["changes"] = modules[0].path + "/changes"
-	own["push"] = modules[0].path + "/push"
-	own["catalogue"] = modules[0].path + "/catalogue"
-	own["ratelimit"] = modules[0].path + "/ratelimit"
-	own["event"] = modules[0].path + "/event"
+	for p := range strings.FieldsSeq("catalogue changes event examples/claim examples/tested filter journal push ratelimit sandbox sandbox/fixture spend") {
+		own[path.Base(p)] = modules[0].path + "/" + p
+	}
 	return own
 }
 
@@ -195,7 +175,7 @@ func importPath(spec *ast.ImportSpec) string {
 }
 
 // typeCheck reports what the compiler would. A fragment may leave variables unused: it is there to be read.
-func typeCheck(files []checked, modules []module, goVersion string) []string {
+func typeCheck(files []checked, modules []module) []string {
 	byModule := map[module][]checked{}
 	for _, c := range files {
 		m := moduleOf(c.file, modules)
@@ -209,7 +189,7 @@ func typeCheck(files []checked, modules []module, goVersion string) []string {
 			continue
 		}
 		for _, c := range byModule[m] {
-			findings = append(findings, c.mistakes(exports, goVersion)...)
+			findings = append(findings, c.mistakes(exports, modules[0].version)...)
 		}
 	}
 	return findings

@@ -126,12 +126,14 @@ func TestThePageForAgents(t *testing.T) {
 			"```text\n`client.Lists.Old`\n```\n```go\nlist, err := client.Lists.Get(ctx, \"1\")\n```\n",
 	}
 	require.Empty(t, findings(t, snippets, files))
-	files["llms.txt"] = "`client.Lists.Old`\n\nand `*prospectkit.Gone`\n```go\nclient.Close()\n```\n[x](gone.md)\n"
-	require.ElementsMatch(t, []string{
-		"llms.txt:1: client.Lists.Old undefined (type *prospectkit.ListsService has no field or method Old)",
-		"llms.txt:3: undefined: prospectkit.Gone",
-		"llms.txt:5: client.Close undefined (type *prospectkit.Client has no field or method Close)",
-	}, findings(t, snippets, files))
+	require.Empty(t, findings(t, names, files))
+	files["llms.txt"] = "`client.Lists.Old`\n\nand `*prospectkit.Gone`, `sb.Lists`\n```go\nclient.Close()\n```\n[x](gone.md)\n"
+	require.Equal(t, []string{"llms.txt:5: client.Close undefined (type *prospectkit.Client has no field or method Close)"}, findings(t, snippets, files))
+	require.Equal(t, []string{
+		"llms.txt:1: no client.Lists.Old in the Go code",
+		"llms.txt:3: no prospectkit.Gone in the Go code",
+		"llms.txt:3: no sb.Lists in the Go code",
+	}, findings(t, names, files))
 	require.Equal(t, []string{"llms.txt: no file gone.md"}, findings(t, references, files))
 }
 

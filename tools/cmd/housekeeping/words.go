@@ -4,11 +4,8 @@ import (
 	_ "embed"
 	"fmt"
 	"iter"
-	"os"
 	"path"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 )
 
@@ -30,32 +27,24 @@ func words(root string) ([]string, error) {
 			forbidden = append(forbidden, phrase{regexp.MustCompile(`(?i)\b(?:` + bad + `)\b`), better})
 		}
 	}
-	paths, err := walk(root, func(p string) bool { return path.Ext(p) == ".md" || path.Ext(p) == ".go" || p == agentPage })
-	paths = slices.DeleteFunc(paths, func(p string) bool {
-		return p == "CHANGELOG.md" // what was written then
+	pages, err := read(root, func(p string) bool {
+		return (path.Ext(p) == ".md" || path.Ext(p) == ".go" || p == agentPage) && p != "CHANGELOG.md" // what was written then
 	})
-	if err != nil {
-		return nil, err
-	}
 	var findings []string
-	for _, p := range paths {
-		text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(p)))
-		if err != nil {
-			return nil, err
-		}
-		lines := prose(string(text))
-		if path.Ext(p) == ".go" {
-			lines = said(string(text))
+	for _, p := range pages {
+		lines := prose(p.text)
+		if path.Ext(p.path) == ".go" {
+			lines = said(p.text)
 		}
 		for number, line := range lines {
 			for _, f := range forbidden {
 				if found := f.FindString(line); found != "" {
-					findings = append(findings, fmt.Sprintf("%s:%d: %q: say %s", p, number, found, f.better))
+					findings = append(findings, fmt.Sprintf("%s:%d: %q: say %s", p.path, number, found, f.better))
 				}
 			}
 		}
 	}
-	return findings, nil
+	return findings, err
 }
 
 // said yields the lines of a Go file that hold a comment or a text, with their numbers.

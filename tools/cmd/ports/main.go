@@ -60,13 +60,8 @@ func distinct(ports []string) (kept []string) {
 
 // run prints what does not compile and reports whether everything does.
 func run(w io.Writer, root string, ports []string) bool {
-	root, err := filepath.Abs(root)
-	if err != nil {
-		_, _ = fmt.Fprintln(w, err)
-		return false
-	}
-	clean := true
 	_, _ = fmt.Fprintln(w, strings.Join(ports, " "))
+	clean := true
 	for _, port := range ports {
 		findings, err := check(root, port)
 		if err != nil {
@@ -82,6 +77,10 @@ func run(w io.Writer, root string, ports []string) bool {
 
 // check type-checks the packages of the module at root, and their tests, for one port.
 func check(root, port string) ([]string, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
 	goos, goarch, _ := strings.Cut(port, "/")
 	all, err := packages.Load(&packages.Config{
 		Mode: packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports | packages.NeedDeps |

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"os"
@@ -109,17 +108,15 @@ func writeSums(root string, modules []goModule, version string) error {
 		if !m.published() {
 			continue
 		}
-		file := filepath.Join(filepath.Dir(m.file), "go.sum")
-		text, err := os.ReadFile(file)
-		if err != nil {
-			return err
-		}
-		lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(string(text)), "\n"), func(line string) bool {
-			return strings.HasPrefix(line, modules[0].path()+" ")
+		err := rewrite(filepath.Join(filepath.Dir(m.file), "go.sum"), func(text string) (string, error) {
+			lines := slices.DeleteFunc(strings.Split(strings.TrimSpace(text), "\n"), func(line string) bool {
+				return strings.HasPrefix(line, modules[0].path()+" ")
+			})
+			lines = append(lines, sums...)
+			slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(first(a), first(b)) })
+			return strings.Join(lines, "\n") + "\n", nil
 		})
-		lines = append(lines, sums...)
-		slices.SortStableFunc(lines, func(a, b string) int { return strings.Compare(first(a), first(b)) })
-		if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")+"\n"), 0o644); err != nil {
+		if err != nil {
 			return err
 		}
 	}
@@ -139,15 +136,11 @@ func checksums(root string, m goModule, version string) ([]string, error) {
 	}
 	defer func() { _ = os.Remove(packed.Name()) }()
 	defer func() { _ = packed.Close() }()
-	dir := m.dir
-	if dir == "." {
-		dir = ""
-	}
 	top, err := filepath.Abs(root) // git archive runs there
 	if err != nil {
 		return nil, err
 	}
-	if err := zip.CreateFromVCS(packed, module.Version{Path: m.path(), Version: version}, top, "HEAD", dir); err != nil {
+	if err := zip.CreateFromVCS(packed, module.Version{Path: m.path(), Version: version}, top, "HEAD", strings.TrimPrefix(m.dir, ".")); err != nil {
 		return nil, err
 	}
 	whole, err := dirhash.HashZip(packed.Name(), dirhash.Hash1)
@@ -159,7 +152,7 @@ func checksums(root string, m goModule, version string) ([]string, error) {
 		return nil, err
 	}
 	alone, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
-		return io.NopCloser(bytes.NewBufferString(goMod + "\n")), nil
+		return io.NopCloser(strings.NewReader(goMod + "\n")), nil
 	})
 	if err != nil {
 		return nil, err

@@ -71,10 +71,8 @@ func write(clone, path, version string) error {
 	if err := dropProvisional(clone); err != nil {
 		return err
 	}
-	accept := exec.Command("go", "tool", "-modfile=tools/go.mod", "apidiff", "-m", "-w", "tools/api/prospectkit.export", modules[0].path())
-	accept.Dir, accept.Env = clone, append(os.Environ(), "GOWORK=off")
-	if out, err := accept.CombinedOutput(); err != nil {
-		return fmt.Errorf("apidiff: %w: %s", err, out)
+	if _, err := output(clone, "go", "tool", "-modfile=tools/go.mod", "apidiff", "-m", "-w", "tools/api/prospectkit.export", modules[0].path()); err != nil {
+		return err
 	}
 	if err := requireReleased(modules, version); err != nil {
 		return err
@@ -149,20 +147,16 @@ const unreleased = "\n## [Unreleased]\n"
 
 // cut moves what is unreleased in the changelog under the version and a date.
 func cut(file, version string, date time.Time) error {
-	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	before, after, found := strings.Cut(string(text), unreleased)
-	if !found {
-		return errors.New("the changelog has no chapter [Unreleased]")
-	}
-	heading := fmt.Sprintf("\n## [%s] - %s\n", strings.TrimPrefix(version, "v"), date.Format(time.DateOnly))
-	released := before + unreleased + heading + after
-	if _, err := notes(released, version); err != nil {
-		return err
-	}
-	return os.WriteFile(file, []byte(released), 0o644)
+	return rewrite(file, func(changelog string) (string, error) {
+		before, after, found := strings.Cut(changelog, unreleased)
+		if !found {
+			return "", errors.New("the changelog has no chapter [Unreleased]")
+		}
+		heading := fmt.Sprintf("\n## [%s] - %s\n", strings.TrimPrefix(version, "v"), date.Format(time.DateOnly))
+		released := before + unreleased + heading + after
+		_, err := notes(released, version)
+		return released, err
+	})
 }
 
 // notes returns what the changelog says about a version.
@@ -188,27 +182,42 @@ func dropProvisional(clone string) error {
 		return err
 	}
 	for name := range strings.FieldsSeq(names) {
-		file := filepath.Join(clone, filepath.FromSlash(name))
-		text, err := os.ReadFile(file)
+		err := rewrite(filepath.Join(clone, filepath.FromSlash(name)), func(text string) (string, error) {
+			return provisional.ReplaceAllString(text, ""), nil
+		})
 		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(file, provisional.ReplaceAll(text, nil), 0o644); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// rewrite changes the text of a file, which keeps its mode.
+func rewrite(file string, change func(text string) (string, error)) error {
+	old, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	text, err := change(string(old))
+	if err != nil || text == string(old) {
+		return err
+	}
+	return os.WriteFile(file, []byte(text), 0o644)
+}
+
 // git runs git in a directory and returns what it prints, without the last newline.
 func git(dir string, args ...string) (string, error) {
-	cmd := exec.Command("git", args...)
-	cmd.Dir = dir
-	var errText strings.Builder
-	cmd.Stderr = &errText
+	out, err := output(dir, "git", args...)
+	return strings.TrimSuffix(out, "\n"), err
+}
+
+// output runs a command in a directory, outside of any workspace of modules, and returns what it prints.
+func output(dir, name string, args ...string) (string, error) {
+	cmd := exec.Command(name, args...)
+	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOWORK=off")
 	out, err := cmd.Output()
-	if err != nil {
-		return "", fmt.Errorf("git %s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(errText.String()))
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		err = fmt.Errorf("%s: %w: %s", strings.Join(cmd.Args, " "), err, strings.TrimSpace(string(exit.Stderr)))
 	}
-	return strings.TrimSuffix(string(out), "\n"), nil
+	return string(out), err
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,21 +33,14 @@ func rename(root, to string) error {
 	escape := strings.NewReplacer(".", `\.`) // as it stands in regular expressions
 	paths := strings.NewReplacer(from, to, escape.Replace(from), escape.Replace(to))
 	for name := range strings.SplitSeq(strings.TrimSuffix(tracked, "\x00"), "\x00") {
-		file := filepath.Join(root, filepath.FromSlash(name))
-		old, err := os.ReadFile(file)
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err != nil {
-			return err
-		}
-		if bytes.IndexByte(old, 0) >= 0 {
-			continue // not a text
-		}
-		if renamed := paths.Replace(string(old)); renamed != string(old) {
-			if err := os.WriteFile(file, []byte(renamed), 0o644); err != nil { // which keeps the mode
-				return err
+		err := rewrite(filepath.Join(root, filepath.FromSlash(name)), func(text string) (string, error) {
+			if strings.Contains(text, "\x00") {
+				return text, nil // no text
 			}
+			return paths.Replace(text), nil
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
 		}
 	}
 	return nil

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,13 +123,9 @@ func checkModules(root string, modules []goModule, version string) (sums []strin
 
 // billOfMaterials is that of the tag: every module of others in it has a checksum.
 func billOfMaterials(root, version string) ([]byte, error) {
-	cmd := exec.Command(filepath.Join(".ci", "bill"))
-	cmd.Dir = root
-	var errText bytes.Buffer
-	cmd.Stderr = &errText
-	text, err := cmd.Output()
+	text, err := output(root, filepath.Join(".ci", "bill"))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: %s", cmd.Path, err, errText.Bytes())
+		return nil, err
 	}
 	var bill struct {
 		Metadata   struct{ Component struct{ Version string } }
@@ -140,7 +134,7 @@ func billOfMaterials(root, version string) ([]byte, error) {
 			Hashes []struct{ Content string }
 		}
 	}
-	if err := json.Unmarshal(text, &bill); err != nil {
+	if err := json.Unmarshal([]byte(text), &bill); err != nil {
 		return nil, err
 	}
 	if bill.Metadata.Component.Version != version || len(bill.Components) == 0 {
@@ -151,5 +145,5 @@ func billOfMaterials(root, version string) ([]byte, error) {
 			return nil, fmt.Errorf("the bill of materials has no checksum of %s", c.Name)
 		}
 	}
-	return text, nil
+	return []byte(text), nil
 }

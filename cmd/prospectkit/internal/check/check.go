@@ -110,7 +110,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 func (c *command) write(run *firstcontact.Run, older *shapes.File, stdout io.Writer) (same bool, err error) {
 	report, file := run.Report(older)
 	if c.json {
-		err = report.WriteJSON(stdout)
+		err = cli.WriteJSON(stdout, report)
 	} else {
 		err = report.WriteText(stdout, c.verbose)
 	}

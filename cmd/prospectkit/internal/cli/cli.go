@@ -3,10 +3,12 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -150,20 +152,27 @@ func Number(n int, of string) string {
 	return fmt.Sprintf("%d %s", n, of)
 }
 
+// WriteJSON writes a value for programs.
+func WriteJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
 // Printable removes from a text what would break its line or change the terminal.
 func Printable(text string) string {
-	if strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) < 0 && utf8.ValidString(text) {
-		return text
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) || !utf8.ValidString(text) {
+		return strconv.Quote(text)
 	}
-	return strconv.Quote(text)
+	return text
 }
+
+var plain = regexp.MustCompile(`^[A-Za-z0-9_.:/@%+=,-]+$`)
 
 // Quoted makes any text one word of a shell.
 func Quoted(text string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-.:/@%+=,", r)
-	}
-	if text != "" && strings.IndexFunc(text, func(r rune) bool { return !plain(r) }) < 0 {
+	if plain.MatchString(text) {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 
 	"example.com/prospectkit/internal/op"
@@ -20,15 +19,17 @@ const noName = "prospectkit-check searches for what no list is called"
 type ask struct {
 	name  string
 	op    *op.Op
-	query [][2]string
+	query string                                // as in name=value&name=value, not escaped
 	ids   func(*Run) (ids []string, why string) // for the parameters of the path; why there are none
 	fails *failure                              // the error that is expected
 	noKey bool
 	likes string // what is asked, in a few words
 }
 
-// asks reports whether a query has a parameter with a value.
-func (a *ask) asks(name, value string) bool { return slices.Contains(a.query, [2]string{name, value}) }
+// asks reports whether a query has a parameter, as in limit=1000.
+func (a *ask) asks(parameter string) bool {
+	return strings.Contains("&"+a.query+"&", "&"+parameter+"&")
+}
 
 // failure is the error that is expected of an ask.
 type failure struct {
@@ -55,6 +56,8 @@ func found(what, listing string, kinds ...string) func(*Run) ([]string, string) 
 	}
 }
 
+var anyList = found("list", "lists", "contact list", "company list")
+
 // noneFound says why there is no id. Only a successful listing tells that there is nothing.
 func (r *Run) noneFound(what, listing string) string {
 	e := r.got[listing]
@@ -69,49 +72,43 @@ func (r *Run) noneFound(what, listing string) string {
 	return fmt.Sprintf("the response for %q was %d", listing, e.status)
 }
 
-func query(pairs ...string) (all [][2]string) {
-	for pair := range slices.Chunk(pairs, 2) {
-		all = append(all, [2]string(pair))
-	}
-	return all
-}
-
 // plan is all requests in the order in which they are sent, the most telling first.
-func plan() []ask {
-	asks := []ask{
+func plan() []*ask {
+	campaign, hub := found("campaign", "campaigns", "campaign"), found("knowledge hub", "hubs", "hub")
+	asks := []*ask{
 		{name: "me", op: op.AccountMe, likes: "the owner of the key"},
 		{name: "credits", op: op.AccountCredits, likes: "the credit balance"},
 		{name: "lists", op: op.ListsList, likes: "the newest lists"},
-		{name: "lists, page 2", op: op.ListsList, query: query("limit", "1", "pageNum", "2"), likes: "a page of one list"},
-		{name: "lists, past the end", op: op.ListsList, query: query("limit", "1000", "pageNum", "1000000"), likes: "a page past the end"},
-		{name: "lists without match", op: op.ListsList, query: query("search", noName), likes: "lists by a name that none has"},
-		{name: "company lists", op: op.ListsList, query: query("entityType", "companyList"), likes: "only company lists"},
-		{name: "list", op: op.ListsGet, query: query("include", "columns"), ids: found("list", "lists", "contact list", "company list"), likes: "one list with its columns"},
+		{name: "lists, page 2", op: op.ListsList, query: "limit=1&pageNum=2", likes: "a page of one list"},
+		{name: "lists, past the end", op: op.ListsList, query: "limit=1000&pageNum=1000000", likes: "a page past the end"},
+		{name: "lists without match", op: op.ListsList, query: "search=" + noName, likes: "lists by a name that none has"},
+		{name: "company lists", op: op.ListsList, query: "entityType=companyList", likes: "only company lists"},
+		{name: "list", op: op.ListsGet, query: "include=columns", ids: anyList, likes: "one list with its columns"},
 		{name: "rows of contacts", op: op.ListsRows, ids: found("contact list", "lists", "contact list"), likes: "rows of a contact list"},
-		{name: "rows, page 2", op: op.ListsRows, query: query("limit", "1", "pageNum", "2"), ids: found("list", "lists", "contact list", "company list"), likes: "a page of one row"},
+		{name: "rows, page 2", op: op.ListsRows, query: "limit=1&pageNum=2", ids: anyList, likes: "a page of one row"},
 		{
-			name: "rows, largest page", op: op.ListsRows, query: query("limit", "1000", "sortBy", "firstName", "sortOrder", "asc"),
-			ids: found("list", "lists", "contact list", "company list"), likes: "the largest page of rows, sorted by first name",
+			name: "rows, largest page", op: op.ListsRows, query: "limit=1000&sortBy=firstName&sortOrder=asc",
+			ids: anyList, likes: "the largest page of rows, sorted by first name",
 		},
-		{name: "rows of companies", op: op.ListsRows, query: query("sortBy", "name", "sortOrder", "desc"), ids: found("company list", "company lists", "company list"), likes: "rows of a company list, sorted by name from Z to A"},
+		{name: "rows of companies", op: op.ListsRows, query: "sortBy=name&sortOrder=desc", ids: found("company list", "company lists", "company list"), likes: "rows of a company list, sorted by name from Z to A"},
 		{name: "agents", op: op.AgentsList, likes: "the agents"},
 		{name: "agent", op: op.AgentsGet, ids: found("agent", "agents", "agent"), likes: "one agent"},
 		{name: "campaigns", op: op.CampaignsList, likes: "the campaigns"},
-		{name: "steps", op: op.CampaignsSteps, ids: found("campaign", "campaigns", "campaign"), likes: "the steps of a campaign"},
-		{name: "sends", op: op.CampaignsSends, ids: found("campaign", "campaigns", "campaign"), likes: "the scheduled sends of a campaign"},
+		{name: "steps", op: op.CampaignsSteps, ids: campaign, likes: "the steps of a campaign"},
+		{name: "sends", op: op.CampaignsSends, ids: campaign, likes: "the scheduled sends of a campaign"},
 		{name: "hubs", op: op.HubsList, likes: "the knowledge hubs"},
-		{name: "hub", op: op.HubsGet, ids: found("knowledge hub", "hubs", "hub"), likes: "one knowledge hub"},
-		{name: "pages", op: op.HubsPages, ids: found("knowledge hub", "hubs", "hub"), likes: "the pages of a knowledge hub"},
+		{name: "hub", op: op.HubsGet, ids: hub, likes: "one knowledge hub"},
+		{name: "pages", op: op.HubsPages, ids: hub, likes: "the pages of a knowledge hub"},
 		{name: "saved searches", op: op.SearchSaved, likes: "the saved searches"},
 		{name: "filter options", op: op.SearchFilterOptions, likes: "the filter values"},
 	}
 	for _, kind := range []string{"contactList", "companyList", "campaign", "agent"} {
-		asks = append(asks, ask{name: "folders of " + kind, op: op.FoldersList, query: query("type", kind), likes: "the folders of one kind"})
+		asks = append(asks, &ask{name: "folders of " + kind, op: op.FoldersList, query: "type=" + kind, likes: "the folders of one kind"})
 	}
 	asks = append(asks, failing()...)
 	return append(asks,
-		ask{name: "autocomplete", op: op.AgentsAutocomplete, query: query("field", "region"), likes: "values for a filter of agents"},
-		ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"), likes: "the activities of a contact; its path is a guess"},
+		&ask{name: "autocomplete", op: op.AgentsAutocomplete, query: "field=region", likes: "values for a filter of agents"},
+		&ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"), likes: "the activities of a contact; its path is a guess"},
 	)
 }
 
@@ -143,12 +140,7 @@ type description struct {
 var descriptions = []description{
 	{op.AccountMe, Documented, nil, "", `{"user": {"id": "id", "email": "string", "name": "string"}}`},
 	{op.AccountCredits, Assumed, []string{"account.credits"}, "what the credit balance looks like", `{"credits": {"balance": "integer"}}`},
-	{
-		op.SearchFilterOptions, Assumed,
-		[]string{"search.filter-options"},
-		"what the filter options look like",
-		`{"filterOptions": {"*": ["any"]}}`,
-	},
+	{op.SearchFilterOptions, Assumed, []string{"search.filter-options"}, "what the filter options look like", `{"filterOptions": {"*": ["any"]}}`},
 	{op.ListsList, Documented, nil, "which fields of a list may be null", `{"data": ["@list"], "pagination": "@pagination"}`},
 	{
 		op.ListsGet, Documented,
@@ -167,12 +159,7 @@ var descriptions = []description{
 			"createdAt?": "timestamp null", "updatedAt?": "timestamp null", "name?": "string null", "domain?": "string null",
 			"industry?": "any", "revenue?": "any", "socialHeadCount?": "any", "customColumns?": {"*": "any"}, "address?": "any", "company?": "any"}]}`,
 	},
-	{
-		op.FoldersList, Documented,
-		nil,
-		"",
-		`{"folders": [{"id": "id", "name": "string", "type": "contactList|companyList|campaign|agent"}]}`,
-	},
+	{op.FoldersList, Documented, nil, "", `{"folders": [{"id": "id", "name": "string", "type": "contactList|companyList|campaign|agent"}]}`},
 	{op.AgentsList, Assumed, []string{"agents.list"}, "whether agents are paged, and what wraps them", `{"agents": ["@agent"]}`},
 	{op.AgentsGet, Assumed, []string{"agents.get"}, "what a single agent looks like", `{"agent": "@agent"}`},
 	{op.AgentsAutocomplete, Assumed, []string{"agents.autocomplete"}, "what autocomplete returns", `{"values": ["string"]}`},
@@ -182,12 +169,7 @@ var descriptions = []description{
 		"what a campaign looks like", `{"campaigns": ["@campaign"]}`,
 	},
 	{op.CampaignsSteps, Assumed, []string{"steps.list", "steps.types"}, "what a step looks like", `{"steps": ["@step"]}`},
-	{
-		op.CampaignsSends, Assumed,
-		[]string{"sends.list"},
-		"what a scheduled send looks like",
-		`{"data": ["@send"], "pagination": "@pagination"}`,
-	},
+	{op.CampaignsSends, Assumed, []string{"sends.list"}, "what a scheduled send looks like", `{"data": ["@send"], "pagination": "@pagination"}`},
 	{op.HubsList, Assumed, []string{"hubs.list", "hubs.ready"}, "what a knowledge hub looks like", `{"knowledgeHubs": ["@hub"]}`},
 	{op.HubsGet, Assumed, []string{"hubs.list"}, "what a single knowledge hub looks like", `{"knowledgeHub": "@hub"}`},
 	{op.HubsPages, Assumed, []string{"hubs.pages"}, "what the pages of a hub look like", `{"pages": [{"id": "id", "title": "string"}]}`},
@@ -207,26 +189,26 @@ var descriptions = []description{
 }
 
 // failing are requests that the service refuses. A refused read changes nothing and costs nothing.
-func failing() []ask {
-	missing := func(name string, o *op.Op, code string, source Source) ask {
-		return ask{
+func failing() []*ask {
+	missing := func(name string, o *op.Op, code string, source Source) *ask {
+		return &ask{
 			name: name, op: o, ids: fixed(unknownID), likes: "an id that does not exist",
 			fails: &failure{http.StatusNotFound, code, "", source, nil},
 		}
 	}
-	invalid := func(name string, o *op.Op, code, param string, pairs ...string) ask {
-		return ask{
-			name: name, op: o, query: query(pairs...), likes: "a query that is invalid",
+	invalid := func(name string, o *op.Op, code, param, query string) *ask {
+		return &ask{
+			name: name, op: o, query: query, likes: "a query that is invalid",
 			fails: &failure{http.StatusUnprocessableEntity, code, param, Documented, nil},
 		}
 	}
-	filters := invalid("unknown row filter", op.ListsRows, "INVALID_ROW_FILTERS", "", "filters", `{"prospectkitCheck":["none"]}`)
-	filters.ids = found("list", "lists", "contact list", "company list")
-	malformed := ask{
+	filters := invalid("unknown row filter", op.ListsRows, "INVALID_ROW_FILTERS", "", `filters={"prospectkitCheck":["none"]}`)
+	filters.ids = anyList
+	malformed := &ask{
 		name: "malformed id", op: op.ListsGet, ids: fixed("prospectkit-check"), likes: "an id of another form",
 		fails: &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}},
 	}
-	return []ask{
+	return []*ask{
 		missing("unknown list", op.ListsGet, "LIST_NOT_FOUND", Documented),
 		{
 			name: "unknown endpoint", op: nowhere(), likes: "a path that does not exist",
@@ -236,14 +218,14 @@ func failing() []ask {
 			name: "no key", op: op.AccountMe, noKey: true, likes: "a request without a key, which locks nothing",
 			fails: &failure{http.StatusUnauthorized, "UNAUTHORIZED", "", Documented, nil},
 		},
-		invalid("limit over 1000", op.ListsList, "VALIDATION_FAILED", "limit", "limit", "1001"),
-		invalid("folders of no kind", op.FoldersList, "VALIDATION_FAILED", "type"),
+		invalid("limit over 1000", op.ListsList, "VALIDATION_FAILED", "limit", "limit=1001"),
+		invalid("folders of no kind", op.FoldersList, "VALIDATION_FAILED", "type", ""),
 		filters,
 		malformed,
 		missing("unknown agent", op.AgentsGet, "AGENT_NOT_FOUND", Assumed),
 		missing("unknown campaign", op.CampaignsSteps, "CAMPAIGN_NOT_FOUND", Assumed),
 		missing("unknown hub", op.HubsGet, "KNOWLEDGE_HUB_NOT_FOUND", Assumed),
-		invalid("malformed folder", op.ListsList, "VALIDATION_FAILED", "folderId", "folderId", "prospectkit-check"),
+		invalid("malformed folder", op.ListsList, "VALIDATION_FAILED", "folderId", "folderId=prospectkit-check"),
 	}
 }
 

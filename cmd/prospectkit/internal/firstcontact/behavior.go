@@ -30,29 +30,38 @@ func (j *judge) paging() {
 		{"rows, largest page", "data", 1, largestPage, false, ""},
 		{"rows, page 2", "data", 2, 1, false, "rows of contacts"},
 	} {
-		f := Finding{Check: "paging: " + p.ask, Operation: j.opOf(p.ask).Name, Source: Documented}
-		v, why := j.viewOf(p.ask)
-		if why != "" {
-			j.finish(f, nil, why)
-			continue
-		}
-		differences, why := j.page(p, v)
-		if first, unknown := j.viewOf(p.first); p.first != "" && unknown == "" {
-			switch {
-			case p.repeats(first, v):
-				differences, why = append(differences, "the page repeats the first element of the first page"), ""
-			case p.skips(first, v):
-				j.pagingOf(j.opOf(p.ask)).FromZero = true
-				differences, why = []string{"pageNum=2 gives the third page: pages count from 0, and page 1 is the second"}, ""
+		j.about(Finding{Check: "paging: " + p.ask}, p.ask, func(v *view) (differences []string, why string) {
+			differences, why = j.page(p, v)
+			first, unknown := j.viewOf(p.first)
+			if p.first == "" || unknown != "" {
+				return differences, why
 			}
-		}
-		j.finish(f, differences, why)
+			switch repeats, skips := p.contradicts(first, v); {
+			case repeats:
+				return append(differences, "the page repeats the first element of the first page"), ""
+			case skips:
+				j.pagingOf(j.opOf(p.ask)).FromZero = true
+				return []string{"pageNum=2 gives the third page: pages count from 0, and page 1 is the second"}, ""
+			}
+			return differences, why
+		})
 	}
 	for o, size := range map[*op.Op]int{op.ListsList: defaultLists, op.ListsRows: defaultRows} {
 		if p := j.file.Operations[o.Name].Paging; p != nil && p.Refused {
 			p.Largest = cmp.Or(p.Default, size) // what is in between was not asked
 		}
 	}
+}
+
+// about judges the response to an ask, if there is one. The function says how it differs, or why that cannot be told.
+func (j *judge) about(f Finding, ask string, judge func(*view) (differences []string, why string)) {
+	f.Operation, f.Source = j.opOf(ask).Name, cmp.Or(f.Source, Documented)
+	var differences []string
+	v, why := j.viewOf(ask)
+	if why == "" {
+		differences, why = judge(v)
+	}
+	j.finish(f, differences, why)
 }
 
 // The documented sizes of a page.
@@ -72,9 +81,9 @@ func (j *judge) pagingOf(o *op.Op) *shapes.Paging {
 }
 
 func (j *judge) opOf(name string) *op.Op {
-	for i := range j.asks {
-		if j.asks[i].name == name {
-			return j.asks[i].op
+	for _, a := range j.asks {
+		if a.name == name {
+			return a.op
 		}
 	}
 	return nil
@@ -105,15 +114,15 @@ func (j *judge) page(p paged, v *view) (differences []string, why string) {
 	if p.page > 1000 && n > 0 {
 		return []string{"a page past the end is not empty"}, ""
 	}
-	page, known := v.number(v.value, "", "pagination.pageNum")
+	page, known := v.page("pageNum")
 	if known && page != p.page && v.exact("pagination.pageNum") {
 		differences = append(differences, fmt.Sprintf("pageNum is not that of the page that was asked for: %d instead of %d", page, p.page))
 		if page == 0 {
 			j.pagingOf(j.opOf(p.ask)).ShowsZero = true
 		}
 	}
-	pages, known := v.number(v.value, "", "pagination.totalPages")
-	records, also := v.number(v.value, "", "pagination.totalRecords")
+	pages, known := v.page("totalPages")
+	records, also := v.page("totalRecords")
 	total := known && also && v.exact("pagination.totalPages") && v.exact("pagination.totalRecords")
 	more := total && records > p.limit*(p.page-1)+n
 	size, difference := j.size(p, n, more)
@@ -159,35 +168,33 @@ func (j *judge) size(p paged, n int64, more bool) (size int64, difference string
 	return p.limit, ""
 }
 
-// repeats reports whether a second page of one element has that of the first, although nothing was added meanwhile.
-func (p paged) repeats(first, second *view) bool {
+// contradicts reports whether a second page of one element has that of the first page, although nothing was added meanwhile, or the
+// third of the first page, as if pages counted from zero. Lists of one instant have no order.
+func (p paged) contradicts(first, second *view) (repeats, skips bool) {
 	before, after := first.items(p.array), second.items(p.array)
-	total, _ := first.number(first.value, "", "pagination.totalRecords")
-	now, known := second.number(second.value, "", "pagination.totalRecords")
-	page, _ := second.number(second.value, "", "pagination.pageNum")
-	if _, rises := first.ages(); rises > 0 && p.first == "lists" { // then the order is what differs
-		return false
+	total, _ := first.page("totalRecords")
+	now, known := second.page("totalRecords")
+	if !known || now != total || len(before) < 2 {
+		return false, false
 	}
-	return known && now == total && page == p.page && len(before) > 1 && len(after) == 1 &&
-		reflect.DeepEqual(before[0], after[0]) && !reflect.DeepEqual(before[0], before[1])
+	if len(before) == 2 && len(after) == 0 {
+		shown, _ := first.page("pageNum")
+		return false, total == 2 && shown == 0
+	}
+	if len(after) != 1 {
+		return false, false
+	}
+	lists := p.first == "lists"
+	at := func(i int) string { return first.text(before[i], p.array+"[]", "createdAt") }
+	page, _ := second.page("pageNum")
+	_, rises := first.ages() // then the order is what differs
+	repeats = page == p.page && (!lists || rises == 0) && reflect.DeepEqual(before[0], after[0]) && !reflect.DeepEqual(before[0], before[1])
+	skips = len(before) > 2 && (!lists || at(1) != at(2)) && reflect.DeepEqual(before[2], after[0]) && !reflect.DeepEqual(before[1], before[2])
+	return repeats, skips
 }
 
-// skips reports whether the second page of one element has the third of the first page, as if pages counted from zero.
-func (p paged) skips(first, second *view) bool {
-	before, after := first.items(p.array), second.items(p.array)
-	total, _ := first.number(first.value, "", "pagination.totalRecords")
-	now, known := second.number(second.value, "", "pagination.totalRecords")
-	at := func(i int) string { return first.text(before[i], p.array+"[]", "createdAt") }
-	switch shown, _ := first.number(first.value, "", "pagination.pageNum"); {
-	case !known || now != total || len(before) < 2:
-		return false
-	case len(before) == 2:
-		return len(after) == 0 && total == 2 && shown == 0
-	case len(after) != 1 || reflect.DeepEqual(before[1], before[2]) || p.first == "lists" && at(1) == at(2): // lists of one instant have no order
-		return false
-	}
-	return reflect.DeepEqual(before[2], after[0])
-}
+// page returns a number of the pagination.
+func (v *view) page(name string) (int64, bool) { return v.number(v.value, "", "pagination."+name) }
 
 // exact reports whether a value stands where it is expected, or in another place under its own name.
 func (v *view) exact(path string) bool {
@@ -201,86 +208,88 @@ func (j *judge) filters() {
 	for _, kind := range []string{"contactList", "companyList", "campaign", "agent"} {
 		j.only("folders: type "+kind, "folders of "+kind, "folders", "type", kind)
 	}
-	j.unmatched()
+	j.about(Finding{Check: "lists: search"}, "lists", j.unmatched)
 	j.sorted("rows, largest page", "firstName", "asc")
 	j.sorted("rows of companies", "name", "desc")
-	j.newestFirst()
-	j.counts()
+	j.about(Finding{Check: "lists: newest first"}, "lists", newestFirst)
+	j.about(Finding{Check: "lists: counts", Source: Assumed}, "lists", counts)
 	j.names("rows of contacts", "firstName", "lastName", "jobTitle", "createdAt")
 	j.names("rows of companies", "name", "domain", "industry", "revenue", "socialHeadCount")
-	j.entityOf("rows of contacts", "contactList")
-	j.entityOf("rows of companies", "companyList")
+	j.entityOf("rows of contacts", "contactList", "companyList")
+	j.entityOf("rows of companies", "companyList", "contactList")
 }
 
 // only judges whether all elements have the value that was asked for.
 func (j *judge) only(check, ask, array, field, value string) {
-	f := Finding{Check: check, Operation: j.opOf(ask).Name, Source: Documented}
-	v, why := j.viewOf(ask)
-	if why != "" {
-		j.finish(f, nil, why)
-		return
-	}
-	kinds := described()[op.FoldersList].Fields["folders"].Items.Fields["type"].Values
-	others, n := 0, 0
-	for _, item := range v.items(array) {
-		text := v.text(item, array+"[]", field)
-		if _, known := kinds[text]; known { // what is unknown is told by the response
-			n++
-			if text != value {
-				others++
+	j.about(Finding{Check: check}, ask, func(v *view) ([]string, string) {
+		kinds := described()[op.FoldersList].Fields["folders"].Items.Fields["type"].Values
+		others, n := 0, 0
+		for _, item := range v.items(array) {
+			text := v.text(item, array+"[]", field)
+			if _, known := kinds[text]; known { // what is unknown is told by the response
+				n++
+				if text != value {
+					others++
+				}
 			}
 		}
-	}
-	switch {
-	case n == 0:
-		j.finish(f, nil, "this workspace has none with a documented kind")
-	case others > 0:
-		j.ignores(j.opOf(ask), field)
-		j.finish(f, []string{"others are returned, too"}, "")
-	default:
-		j.finish(f, nil, "")
-	}
+		switch {
+		case n == 0:
+			return nil, "this workspace has none with a documented kind"
+		case others > 0:
+			j.ignores(j.opOf(ask), field)
+			return []string{"others are returned, too"}, ""
+		}
+		return nil, ""
+	})
 }
 
 // ignores keeps that parameters of a query change nothing.
 func (j *judge) ignores(o *op.Op, parameters ...string) {
 	file := j.file.Operations[o.Name]
-	for _, name := range parameters {
-		if !slices.Contains(file.Ignored, name) {
-			file.Ignored = append(file.Ignored, name)
-		}
-	}
+	file.Ignored = append(file.Ignored, parameters...)
 	slices.Sort(file.Ignored)
+	file.Ignored = slices.Compact(file.Ignored)
 }
 
 // unmatched judges whether a search that no list matches returns none.
-func (j *judge) unmatched() {
-	f := Finding{Check: "lists: search", Operation: op.ListsList.Name, Source: Documented}
-	all, why := j.viewOf("lists")
-	found, also := j.viewOf("lists without match")
-	switch why = cmp.Or(why, also); {
+func (j *judge) unmatched(all *view) ([]string, string) {
+	switch found, why := j.viewOf("lists without match"); {
 	case why != "":
-		j.finish(f, nil, why)
+		return nil, why
 	case len(all.items("data")) == 0:
-		j.finish(f, nil, "this workspace shows no list")
+		return nil, "this workspace shows no list"
 	case len(found.items("data")) > 0:
 		j.ignores(op.ListsList, "search")
-		j.finish(f, []string{"search is ignored: lists are returned that cannot match"}, "")
-	default:
-		j.finish(f, nil, "")
+		return []string{"search is ignored: lists are returned that cannot match"}, ""
 	}
+	return nil, ""
 }
 
-// sorted judges whether rows come in the order that was asked for. It compares first letters of one case: the service
-// need not sort anything else as this program would.
+// sorted judges whether rows come in the order that was asked for.
 func (j *judge) sorted(ask, field, order string) {
-	f := Finding{Check: "rows: sorted by " + field, Operation: op.ListsRows.Name, Source: Documented}
-	v, why := j.viewOf(ask)
-	if why != "" {
-		j.finish(f, nil, why)
-		return
-	}
-	rises, falls := 0, 0
+	j.about(Finding{Check: "rows: sorted by " + field}, ask, func(v *view) ([]string, string) {
+		right, wrong := v.order(field)
+		if order == "desc" {
+			right, wrong = wrong, right
+		}
+		asked := fmt.Sprintf("sortBy=%s&sortOrder=%s", field, order)
+		switch {
+		case wrong == 0 && right == 0:
+			return nil, "the rows have too few different values of " + field
+		case wrong == 0:
+			return nil, ""
+		case right == 0:
+			return []string{asked + " gives the opposite order"}, ""
+		}
+		j.ignores(op.ListsRows, "sortBy", "sortOrder")
+		return []string{asked + " is ignored: the rows are in another order"}, ""
+	})
+}
+
+// order counts how often a field rises from row to row, and how often it falls. It compares first letters of one case: the service
+// need not sort anything else as this program would.
+func (v *view) order(field string) (rises, falls int) {
 	before := map[bool]byte{} // by case
 	for _, row := range v.items("data") {
 		text := v.text(row, "data[]", field)
@@ -299,22 +308,7 @@ func (j *judge) sorted(ask, field, order string) {
 		}
 		before[small] = letter
 	}
-	right, wrong := rises, falls
-	if order == "desc" {
-		right, wrong = falls, rises
-	}
-	asked := fmt.Sprintf("sortBy=%s&sortOrder=%s", field, order)
-	switch {
-	case wrong == 0 && right == 0:
-		j.finish(f, nil, "the rows have too few different values of "+field)
-	case wrong == 0:
-		j.finish(f, nil, "")
-	case right == 0:
-		j.finish(f, []string{asked + " gives the opposite order"}, "")
-	default:
-		j.ignores(op.ListsRows, "sortBy", "sortOrder")
-		j.finish(f, []string{asked + " is ignored: the rows are in another order"}, "")
-	}
+	return rises, falls
 }
 
 // ages counts how often a list is older than the one before it, and how often it is newer.
@@ -322,13 +316,12 @@ func (v *view) ages() (falls, rises int) {
 	before := ""
 	for _, item := range v.items("data") {
 		at := v.text(item, "data[]", "createdAt")
-		if before != "" && len(at) == len(before) {
-			switch {
-			case at > before:
-				rises++
-			case at < before:
-				falls++
-			}
+		switch {
+		case len(at) != len(before):
+		case at > before:
+			rises++
+		case at < before:
+			falls++
 		}
 		before = at
 	}
@@ -336,93 +329,66 @@ func (v *view) ages() (falls, rises int) {
 }
 
 // newestFirst judges the order of the lists.
-func (j *judge) newestFirst() {
-	f := Finding{Check: "lists: newest first", Operation: op.ListsList.Name, Source: Documented}
-	v, why := j.viewOf("lists")
-	if why != "" {
-		j.finish(f, nil, why)
-		return
-	}
-	falls, rises := v.ages()
-	switch {
+func newestFirst(lists *view) ([]string, string) {
+	switch falls, rises := lists.ages(); {
 	case rises > 0:
-		j.finish(f, []string{"an older list comes before a newer one"}, "")
+		return []string{"an older list comes before a newer one"}, ""
 	case falls == 0:
-		j.finish(f, nil, "this workspace has too few lists with different dates")
-	default:
-		j.finish(f, nil, "")
+		return nil, "this workspace has too few lists with different dates"
 	}
+	return nil, ""
 }
 
 // entityOf judges whether rows name the kind of their list.
-func (j *judge) entityOf(ask, kind string) {
-	f := Finding{Check: "rows: entityType of " + kind, Operation: op.ListsRows.Name, Source: Documented}
-	v, why := j.viewOf(ask)
-	if why != "" {
-		j.finish(f, nil, why)
-		return
-	}
-	switch text := v.text(v.value, "", "entityType"); {
-	case text == "":
-		j.finish(f, nil, "the response has no entityType")
-	case text == "contactList" && kind == "companyList", text == "companyList" && kind == "contactList":
-		j.finish(f, []string{"rows of a " + kind + " name the other kind"}, "")
-	default:
-		j.finish(f, nil, "")
-	}
+func (j *judge) entityOf(ask, kind, other string) {
+	j.about(Finding{Check: "rows: entityType of " + kind}, ask, func(v *view) ([]string, string) {
+		switch v.text(v.value, "", "entityType") {
+		case "":
+			return nil, "the response has no entityType"
+		case other:
+			return []string{"rows of a " + kind + " name the other kind"}, ""
+		}
+		return nil, ""
+	})
 }
 
 // counts judges whether a list counts only rows of its kind.
-func (j *judge) counts() {
-	f := Finding{Check: "lists: counts", Operation: op.ListsList.Name, Source: Assumed}
-	v, why := j.viewOf("lists")
-	if why != "" {
-		j.finish(f, nil, why)
-		return
-	}
+func counts(lists *view) ([]string, string) {
 	counted := false
-	for _, item := range v.items("data") {
-		contacts, _ := v.number(item, "data[]", "contactsCount")
-		companies, _ := v.number(item, "data[]", "companiesCount")
-		kind := v.text(item, "data[]", "entityType")
-		if kind == "contactList" && companies > contacts || kind == "companyList" && contacts > companies {
-			j.finish(f, []string{"a list counts the other kind"}, "")
-			return
+	for _, item := range lists.items("data") {
+		contacts, _ := lists.number(item, "data[]", "contactsCount")
+		companies, _ := lists.number(item, "data[]", "companiesCount")
+		kind := lists.text(item, "data[]", "entityType")
+		switch {
+		case kind == "contactList" && companies > contacts, kind == "companyList" && contacts > companies:
+			return []string{"a list counts the other kind"}, ""
+		case contacts > 0 && companies > 0:
+			return []string{"a list counts contacts and companies"}, ""
 		}
 		counted = counted || contacts > 0 || companies > 0
-		if contacts > 0 && companies > 0 {
-			j.finish(f, []string{"a list counts contacts and companies"}, "")
-			return
-		}
 	}
 	if !counted {
-		why = "this workspace has no list with rows"
+		return nil, "this workspace has no list with rows"
 	}
-	j.finish(f, nil, why)
+	return nil, ""
 }
 
 // names judges whether rows have the fields by which they are documented to be sorted. Few rows, and rows with few of
 // these fields, tell nothing.
 func (j *judge) names(ask string, documented ...string) {
 	const fewRows, fewNames = 5, 2
-	f := Finding{Check: "rows: fields of " + ask, Operation: op.ListsRows.Name, Source: Documented, Question: "which fields a row has"}
-	v, why := j.viewOf(ask)
-	if why != "" {
-		j.finish(f, nil, why)
-		return
-	}
-	rows := v.items("data")
-	var differences []string
-	for _, name := range documented {
-		if !slices.ContainsFunc(rows, func(row any) bool { return v.has(row, "data[]", name) }) {
-			differences = append(differences, fmt.Sprintf("no row has %s, by which rows can be sorted", name))
+	j.about(Finding{Check: "rows: fields of " + ask, Question: "which fields a row has"}, ask, func(v *view) (differences []string, why string) {
+		rows := v.items("data")
+		for _, name := range documented {
+			if !slices.ContainsFunc(rows, func(row any) bool { return v.has(row, "data[]", name) }) {
+				differences = append(differences, fmt.Sprintf("no row has %s, by which rows can be sorted", name))
+			}
 		}
-	}
-	if len(rows) < fewRows || len(documented)-len(differences) < fewNames {
-		j.finish(f, nil, "this list has few rows, or few of these fields")
-		return
-	}
-	j.finish(f, differences, "")
+		if len(rows) < fewRows || len(documented)-len(differences) < fewNames {
+			return nil, "this list has few rows, or few of these fields"
+		}
+		return differences, ""
+	})
 }
 
 // has reports whether an object has a field, wherever it stands.

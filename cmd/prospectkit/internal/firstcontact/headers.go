@@ -24,16 +24,22 @@ type sample struct {
 	exchange *exchange
 }
 
-// samples are all responses of the run.
-func (j *judge) samples() []sample {
-	var all []sample
-	for i := range j.asks {
-		if e := j.got[j.asks[i].name]; e != nil {
-			all = append(all, sample{j.asks[i].op, &j.asks[i], e})
+// samples are the responses of the run that a function accepts.
+func (j *judge) samples(accept func(sample) bool) (all []sample) {
+	for _, a := range j.asks {
+		if s := (sample{a.op, a, j.got[a.name]}); s.exchange != nil && accept(s) {
+			all = append(all, s)
 		}
 	}
 	return all
 }
+
+func everything(sample) bool { return true }
+
+func (s sample) succeeded() bool { return isSuccess(s.exchange.status) }
+
+// known reports whether a request was one of an operation, with a key: only those are counted.
+func (s sample) known() bool { return !s.ask.noKey && s.op.Name != nowhere().Name }
 
 // nameOf finds a documented header, or one that is written like it, such as one with a prefix.
 func (e *exchange) nameOf(documented string) string {
@@ -72,37 +78,32 @@ func (j *judge) headers() {
 		j.finish(errors, nil, staticText)
 		return
 	}
+	succeeded := j.samples(sample.succeeded)
+	failed := j.samples(func(s sample) bool {
+		return s.ask.fails != nil && s.exchange.status >= 400 && s.exchange.status != http.StatusForbidden && s.known() && !j.missing[s.op]
+	})
 	var differences, onErrors []string
-	errorsSeen, never := 0, 0
+	never := true
 	for _, name := range rateHeaders {
 		h := &shapes.Header{}
 		j.file.Headers[name] = h
-		all, text := j.onSuccesses(name, h)
-		differences = append(differences, all...)
-		if text == shapes.Never {
-			never++
+		differences = append(differences, j.onSuccesses(name, h, succeeded)...)
+		missing := len(lacking(name, failed))
+		h.Errors = often(len(failed)-missing, len(failed))
+		if h.Successes == shapes.Never {
+			continue
 		}
-		n, missing := 0, 0
-		for _, s := range j.samples() {
-			if s.ask.fails == nil || s.exchange.status < 400 || s.exchange.status == http.StatusForbidden || s.op.Name == nowhere().Name || s.ask.noKey || j.missing[s.op] {
-				continue
-			}
-			n++
-			if _, ok := s.exchange.value(name); !ok {
-				missing++
-			}
-		}
-		errorsSeen, h.Errors = n, often(n-missing, n)
-		if missing > 0 && text != shapes.Never {
-			onErrors = append(onErrors, fmt.Sprintf("%s is missing from %s errors", name, map[bool]string{true: "all", false: "some"}[missing == n]))
+		never = false
+		if missing > 0 {
+			onErrors = append(onErrors, fmt.Sprintf("%s is missing from %s errors", name, map[bool]string{true: "all", false: "some"}[missing == len(failed)]))
 		}
 	}
 	j.finish(successes, differences, "")
 	why := ""
 	switch {
-	case errorsSeen == 0:
+	case len(failed) == 0:
 		why = "there was no error of a known endpoint"
-	case never == len(rateHeaders):
+	case never:
 		why = "no response has them"
 	}
 	j.finish(errors, onErrors, why)
@@ -111,18 +112,24 @@ func (j *judge) headers() {
 	j.retryAfter()
 }
 
+// lacking are the responses without a header.
+func lacking(name string, all []sample) []sample {
+	return slices.DeleteFunc(slices.Clone(all), func(s sample) bool { _, ok := s.exchange.value(name); return ok })
+}
+
 // retryAfter judges how a refusal by a rate limit says how long to wait, if there was one.
 func (j *judge) retryAfter() {
 	const name = "Retry-After"
-	f := Finding{Check: "headers: " + name, Source: Documented}
-	seen := &shapes.Header{Name: name, Errors: shapes.Always}
+	var seen *shapes.Header
 	var differences []string
-	refused := false
 	for _, s := range j.log {
 		if s.exchange.status != http.StatusTooManyRequests {
 			continue
 		}
-		refused = true
+		if seen == nil {
+			seen = &shapes.Header{Name: name, Errors: shapes.Always}
+			j.file.Headers[name] = seen
+		}
 		text := s.exchange.header.Get(name)
 		_, noSeconds := strconv.ParseUint(text, 10, 63)
 		_, noDate := http.ParseTime(text)
@@ -137,46 +144,37 @@ func (j *judge) retryAfter() {
 			differences = append(differences, name+" is neither seconds nor a date")
 		}
 	}
-	if !refused {
-		j.finish(f, nil, "no request was refused by a rate limit")
-		return
+	why := ""
+	if seen == nil {
+		why = "no request was refused by a rate limit"
 	}
-	j.file.Headers[name] = seen
 	slices.Sort(differences)
-	j.finish(f, slices.Compact(differences), "")
+	j.finish(Finding{Check: "headers: " + name, Source: Documented}, slices.Compact(differences), why)
 }
 
 // onSuccesses judges one header of the successes.
-func (j *judge) onSuccesses(name string, h *shapes.Header) (differences []string, how string) {
+func (j *judge) onSuccesses(name string, h *shapes.Header, all []sample) (differences []string) {
+	garbled := false
+	for _, s := range all {
+		if text, ok := s.exchange.value(name); ok {
+			h.Name = http.CanonicalHeaderKey(s.exchange.nameOf(name))
+			_, err := strconv.Atoi(text)
+			garbled = garbled || err != nil
+		}
+	}
 	var without []string
-	n, garbled := 0, false
-	for _, s := range j.samples() {
-		if !isSuccess(s.exchange.status) {
-			continue
-		}
-		n++
-		text, ok := s.exchange.value(name)
-		if !ok {
-			if !slices.Contains(without, s.op.Name) {
-				without = append(without, s.op.Name)
-			}
-			n--
-			continue
-		}
-		h.Name = http.CanonicalHeaderKey(s.exchange.nameOf(name))
-		if _, err := strconv.Atoi(text); err != nil {
-			garbled, h.Text = true, true
+	missing := lacking(name, all)
+	for _, s := range missing {
+		if !slices.Contains(without, s.op.Name) {
+			without = append(without, s.op.Name)
 		}
 	}
-	how = often(n, n+len(without))
-	h.Successes = how
-	if how != shapes.Never {
-		h.Without = without
-	}
+	h.Text, h.Successes = garbled, often(len(all)-len(missing), len(all))
 	switch {
-	case how == shapes.Never:
+	case h.Successes == shapes.Never:
 		differences = append(differences, name+" is missing")
 	case len(without) > 0:
+		h.Without = without
 		differences = append(differences, fmt.Sprintf("%s is missing from %s", name, strings.Join(without, ", ")))
 	}
 	if h.Name != "" && !strings.EqualFold(h.Name, name) {
@@ -185,7 +183,7 @@ func (j *judge) onSuccesses(name string, h *shapes.Header) (differences []string
 	if garbled {
 		differences = append(differences, name+" is not an integer")
 	}
-	return differences, how
+	return differences
 }
 
 func often(n, of int) string {
@@ -205,7 +203,7 @@ func (j *judge) casing() {
 	f := Finding{Check: "headers: casing", Source: Documented}
 	seen := map[string]bool{}
 	known := false
-	for _, s := range j.samples() {
+	for _, s := range j.samples(everything) {
 		for _, name := range s.exchange.names {
 			for _, documented := range rateHeaders {
 				if strings.EqualFold(name, documented) {
@@ -233,7 +231,7 @@ func (j *judge) others() {
 		taken[http.CanonicalHeaderKey(h.Name)] = true
 	}
 	var differences []string
-	for _, s := range j.samples() {
+	for _, s := range j.samples(everything) {
 		for name := range s.exchange.header {
 			canonical := http.CanonicalHeaderKey(name)
 			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) && !taken[canonical] {
@@ -244,7 +242,7 @@ func (j *judge) others() {
 		}
 	}
 	const wait = "Retry-After"
-	if slices.ContainsFunc(j.samples(), func(s sample) bool { return isSuccess(s.exchange.status) && s.exchange.header.Get(wait) != "" }) {
+	if slices.ContainsFunc(j.samples(sample.succeeded), func(s sample) bool { return s.exchange.header.Get(wait) != "" }) {
 		j.file.Others = append(j.file.Others, wait)
 		differences = append(differences, wait+" comes with a success")
 	}
@@ -262,10 +260,7 @@ type rate struct {
 // windows judges the limits of each surface.
 func (j *judge) windows() {
 	bySurface := map[op.Surface][]rate{}
-	for _, s := range j.samples() {
-		if s.ask.noKey || s.op.Name == nowhere().Name {
-			continue
-		}
+	for _, s := range j.samples(sample.known) {
 		r := rate{at: s.exchange.at}
 		ok := true
 		for i, into := range []*int64{&r.limit, &r.remaining, &r.reset} {

@@ -86,17 +86,19 @@ const envelopeCheck = "errors: envelope"
 // Judge compares what was received with what is expected.
 func (r *Run) Judge() ([]Finding, *shapes.File) {
 	j := &judge{Run: r, file: shapes.New()}
-	j.static = j.isStatic()
+	j.static = j.findsAll() || j.pagesAlike() // what is asked makes no difference
 	for i := range descriptions {
 		d := &descriptions[i]
 		j.file.Operations[d.op.Name] = &shapes.Operation{}
 		j.route(d)
 		j.response(d)
 	}
-	j.envelope()
-	for i := range r.asks {
-		if r.asks[i].fails != nil {
-			j.failure(&r.asks[i])
+	differences, why := j.envelope()
+	j.finish(Finding{Check: envelopeCheck, Source: Documented}, differences, why)
+	for _, a := range r.asks {
+		if a.fails != nil {
+			differences, why := j.failure(a)
+			j.finish(Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}, differences, why)
 		}
 	}
 	j.paging()
@@ -107,12 +109,7 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 	return j.findings, j.file
 }
 
-// isStatic reports whether what is asked makes no difference: all unknown ids are found, or no key is needed and all
-// pages are the same.
-func (j *judge) isStatic() bool {
-	return j.findsAll() || j.pagesAlike()
-}
-
+// pagesAlike reports whether no key is needed and all pages are the same.
 func (j *judge) pagesAlike() bool {
 	if e := j.got["no key"]; e == nil || !isSuccess(e.status) {
 		return false
@@ -126,10 +123,10 @@ func (j *judge) pagesAlike() bool {
 	return true
 }
 
+// findsAll reports whether all unknown ids are found.
 func (j *judge) findsAll() bool {
 	asked := 0
-	for i := range j.asks {
-		a := &j.asks[i]
+	for _, a := range j.asks {
 		if a.fails == nil || a.fails.status != http.StatusNotFound || a.ids == nil {
 			continue
 		}
@@ -145,8 +142,7 @@ func (j *judge) findsAll() bool {
 
 // asked returns the asks of an operation that expect a success, and the first response or reason.
 func (j *judge) asked(o *op.Op) (responses []*exchange, why string) {
-	for i := range j.asks {
-		a := &j.asks[i]
+	for _, a := range j.asks {
 		if a.op != o || a.fails != nil {
 			continue
 		}
@@ -221,12 +217,7 @@ func (j *judge) response(d *description) {
 	o, file := d.op, j.file.Operations[d.op.Name]
 	f := Finding{Check: o.Name + ": response", Operation: o.Name, Source: d.source, Rules: d.rules, Question: d.asks}
 	responses, why := j.asked(o)
-	var successes []*exchange
-	for _, e := range responses {
-		if isSuccess(e.status) {
-			successes = append(successes, e)
-		}
-	}
+	successes := slices.DeleteFunc(slices.Clone(responses), func(e *exchange) bool { return !isSuccess(e.status) })
 	if len(successes) == 0 {
 		why = cmp.Or(why, j.refusedWhy(o, responses))
 		if j.missing[o] {
@@ -265,15 +256,10 @@ func (j *judge) response(d *description) {
 		j.finish(f, nil, staticText+", and its content is undocumented")
 		return
 	}
-	for _, difference := range c.Differences {
-		differences = append(differences, difference.String())
-	}
-	if len(c.Untold) > 0 {
+	if why = ""; len(c.Untold) > 0 {
 		why = strings.Join(c.Untold, ", ") + " has no element in this workspace"
-	} else {
-		why = ""
 	}
-	j.finish(f, differences, why)
+	j.finish(f, append(differences, c.Sentences()...), why)
 }
 
 // unsuccessful judges an operation without a success.
@@ -282,7 +268,7 @@ func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, e *exchange) []st
 	case j.missing[o] || j.static:
 		return nil
 	case e == nil:
-		if slices.ContainsFunc(j.asks, func(a ask) bool { return a.op == o && j.broken[a.name] }) {
+		if slices.ContainsFunc(j.asks, func(a *ask) bool { return a.op == o && j.broken[a.name] }) {
 			file.Unsuccessful = &shapes.Response{}
 		}
 		return nil
@@ -312,16 +298,8 @@ func (j *judge) failsAt(a *ask) bool {
 }
 
 func (j *judge) always5xx(of func(sample) bool) bool {
-	n := 0
-	for _, s := range j.log {
-		if of(s) && s.exchange.status < http.StatusInternalServerError {
-			return false
-		}
-		if of(s) {
-			n++
-		}
-	}
-	return n > 1
+	asked := slices.DeleteFunc(slices.Clone(j.log), func(s sample) bool { return !of(s) })
+	return len(asked) > 1 && !slices.ContainsFunc(asked, func(s sample) bool { return s.exchange.status < http.StatusInternalServerError })
 }
 
 // failures judges whether requests fail by chance.
@@ -353,13 +331,12 @@ func isGarbled(e *exchange) bool {
 
 // refusals are valid requests that were refused, although others were not.
 func (j *judge) refusals(o *op.Op) (all []string) {
-	for i := range j.asks {
-		a := &j.asks[i]
+	for _, a := range j.asks {
 		e := j.got[a.name]
 		if a.op != o || a.fails != nil || e == nil || isSuccess(e.status) || j.static {
 			continue
 		}
-		if a.asks("limit", "1000") && paramOf(e) == "limit" {
+		if a.asks("limit=1000") && paramOf(e) == "limit" {
 			j.pagingOf(o).Refused = true
 			all = append(all, fmt.Sprintf("limit=1000, documented as the largest, is refused with a %d", e.status))
 			continue
@@ -405,24 +382,19 @@ func (j *judge) outside(successes []*exchange) []string {
 	if j.static {
 		return nil
 	}
-	var all []string
-	add := func(text string) {
-		if !slices.Contains(all, text) {
-			all = append(all, text)
-		}
-	}
+	all := map[string]bool{}
 	for _, e := range successes {
 		if e.status != http.StatusOK {
-			add(fmt.Sprintf("the status is %d instead of 200", e.status))
+			all[fmt.Sprintf("the status is %d instead of 200", e.status)] = true
 		}
 		if len(e.body) > 0 && mediaType(e) != "application/json" {
-			add("the content type is not application/json")
+			all["the content type is not application/json"] = true
 		}
 		if bytes.HasPrefix(e.body, byteOrder) {
-			add("the response begins with a byte order mark")
+			all["the response begins with a byte order mark"] = true
 		}
 	}
-	return all
+	return slices.Sorted(maps.Keys(all))
 }
 
 var mediaPattern = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,40}$`)
@@ -437,14 +409,12 @@ func mediaType(e *exchange) string {
 }
 
 // envelope judges the body of all errors together.
-func (j *judge) envelope() {
-	f := Finding{Check: envelopeCheck, Source: Documented}
+func (j *judge) envelope() (differences []string, why string) {
 	if j.static {
-		j.finish(f, nil, staticText)
-		return
+		return nil, staticText
 	}
 	body := &shapes.Shape{}
-	var differences, others []string
+	var others []string
 	n, marked := 0, false
 	for _, name := range slices.Sorted(maps.Keys(j.got)) {
 		e := j.got[name]
@@ -463,6 +433,9 @@ func (j *judge) envelope() {
 			others = append(others, kind)
 		}
 	}
+	if n == 0 {
+		return nil, "there was no error"
+	}
 	if marked {
 		differences = append(differences, "errors begin with a byte order mark")
 	}
@@ -470,61 +443,49 @@ func (j *judge) envelope() {
 		j.file.Errors.Type = others[0]
 		differences = append(differences, "the content type is not application/json")
 	}
-	if n == 0 {
-		j.finish(f, nil, "there was no error")
-		return
-	}
 	if body.Kinds != nil {
 		want := described()[nil]
 		j.observer.Finish(body, want)
 		var c shapes.Comparison
 		c.Compare(want, body)
 		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
-		for _, difference := range c.Differences {
-			differences = append(differences, difference.String())
-		}
+		differences = append(differences, c.Sentences()...)
 	}
-	j.finish(f, differences, "")
+	return differences, ""
 }
 
 // failure judges one expected error.
-func (j *judge) failure(a *ask) {
-	f := Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}
+func (j *judge) failure(a *ask) (differences []string, why string) {
 	e := j.got[a.name]
 	switch {
 	case j.missing[a.op]:
-		j.finish(f, nil, "the path of "+a.op.Name+" leads nowhere")
-		return
+		return nil, "the path of " + a.op.Name + " leads nowhere"
 	case j.static:
-		j.finish(f, nil, staticText)
-		return
+		return nil, staticText
 	case e == nil:
-		j.finish(f, nil, cmp.Or(j.why[a.name], "it was not asked"))
-		return
+		return nil, cmp.Or(j.why[a.name], "it was not asked")
 	case e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
 		e.status >= 500 && !a.noKey && (j.fails(a.op) || !j.failsAt(a)):
-		j.finish(f, nil, j.refusedWhy(a.op, []*exchange{e}))
-		return
+		return nil, j.refusedWhy(a.op, []*exchange{e})
 	}
 	code := codeOf(e.body)
 	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: codePattern.FindString(code)})
-	var differences []string
-	switch {
-	case isSuccess(e.status):
-		if a.asks("limit", "1001") {
+	if isSuccess(e.status) {
+		if a.asks("limit=1001") {
 			j.pagingOf(a.op).AnyLimit = true
 		}
-		differences = append(differences, fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code))
-	case e.status != a.fails.status:
+		return []string{fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code)}, ""
+	}
+	if e.status != a.fails.status {
 		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))
 	}
-	if !isSuccess(e.status) && code != a.fails.code && !isGarbled(e) {
+	if code != a.fails.code && !isGarbled(e) {
 		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(plainCode(code), "missing"), a.fails.code))
 	}
 	if a.fails.param != "" && code == a.fails.code {
 		differences = append(differences, j.param(a, e)...)
 	}
-	j.finish(f, differences, "")
+	return differences, ""
 }
 
 // param judges which field an error names.

@@ -1,7 +1,6 @@
 package firstcontact
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
@@ -58,14 +57,6 @@ func (r *Report) Same() bool {
 	return r.Differ == 0
 }
 
-// WriteJSON writes the report for machines.
-func (r *Report) WriteJSON(w io.Writer) error {
-	e := json.NewEncoder(w)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	return e.Encode(r)
-}
-
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer, verbose bool) error {
 	var b strings.Builder
@@ -83,18 +74,15 @@ func (r *Report) WriteText(w io.Writer, verbose bool) error {
 	}
 	section(Differs, "Differs from what is documented or assumed", r.Differ, true)
 	section(Untold, "Could not tell", r.Untold, true)
-	section(Held, "Held"+hint(verbose), r.Held, verbose)
+	held := "Held"
+	if !verbose {
+		held += " (-v names them)"
+	}
+	section(Held, held, r.Held, verbose)
 	b.WriteString("\nNot checked: what writes, spends credits or sends messages, and what needs several keys or a full rate limit." +
 		"\nWhat is assumed of that: prospectkit sandbox -rules\n")
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-func hint(verbose bool) string {
-	if verbose {
-		return ""
-	}
-	return " (-v names them)"
 }
 
 func (r *Report) since(b *strings.Builder) {
@@ -136,14 +124,7 @@ func DryRun(w io.Writer) error {
 		if path == "" {
 			path = strings.Join(guesses(a.op)[:2], " or ")
 		}
-		var query []string
-		for _, q := range a.query {
-			query = append(query, q[0]+"="+q[1])
-		}
-		if len(query) > 0 {
-			path += "?" + strings.Join(query, "&")
-		}
-		fmt.Fprintf(&b, "GET %s\n    %s", path, a.likes)
+		fmt.Fprintf(&b, "GET %s\n    %s", strings.TrimSuffix(path+"?"+a.query, "?"), a.likes)
 		if a.fails != nil {
 			fmt.Fprintf(&b, "; expected: %d %s", a.fails.status, a.fails.code)
 		}

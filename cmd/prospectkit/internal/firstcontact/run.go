@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"regexp"
 	"slices"
@@ -40,7 +41,7 @@ type Run struct {
 	missing  map[*op.Op]bool   // no path responds
 	guessed  map[*op.Op]bool
 	ids      map[string]string
-	asks     []ask
+	asks     []*ask
 	got      map[string]*exchange // the last of each ask
 	log      []sample             // all
 	broken   map[string]bool      // asks that got no response
@@ -120,9 +121,9 @@ func (r *Run) Planned() int { return len(r.asks) }
 
 // Ask sends the requests of the plan. If the context ends before, a report tells what was found so far.
 func (r *Run) Ask(ctx context.Context) error {
-	for i := range r.asks {
+	for i, a := range r.asks {
 		r.left = len(r.asks) - i - 1
-		if err := r.ask(ctx, &r.asks[i]); err != nil {
+		if err := r.ask(ctx, a); err != nil {
 			for _, a := range r.asks[i:] {
 				r.why[a.name] = "the run ended before it was asked"
 			}
@@ -260,8 +261,10 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		return nil
 	}
 	opts := []prospectkit.CallOption{prospectkit.WithMaxWait(max(0, MaxWaits-r.waited))}
-	for _, q := range a.query {
-		opts = append(opts, prospectkit.WithQuery(q[0], q[1]))
+	for pair := range strings.SplitSeq(a.query, "&") {
+		if name, value, ok := strings.Cut(pair, "="); ok {
+			opts = append(opts, prospectkit.WithQuery(name, value))
+		}
 	}
 	o := catalogue.Operation{
 		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: ratelimit.Surface(a.op.Surface),
@@ -458,47 +461,32 @@ var codePattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
 // codeOf finds the code of an error, wherever it stands: a text that is a known code, or else one that looks like one
 // and stands under a key that says so.
 func codeOf(body []byte) string {
-	value, ok := decode(body)
-	if !ok {
-		return ""
-	}
-	var likely string
-	var look func(key string, v any) string
-	look = func(key string, v any) string {
-		switch v := v.(type) {
-		case string:
-			if _, known := op.CodeByName(v); known {
-				return v
-			}
-			if strings.Contains(strings.ToLower(key), "code") && len(v) <= 60 && codePattern.MatchString(v) {
-				likely = v
-			}
-		case []any:
-			for _, item := range v {
-				if code := look(key, item); code != "" {
-					return code
-				}
-			}
-		case map[string]any:
-			for _, name := range sortedKeys(v) {
-				if code := look(name, v[name]); code != "" {
-					return code
-				}
-			}
-		}
-		return ""
-	}
-	if code := look("", value); code != "" {
-		return code
-	}
-	return likely
+	value, _ := decode(body)
+	known, likely := codesIn("", value)
+	return cmp.Or(known, likely)
 }
 
-func sortedKeys(m map[string]any) []string {
-	keys := make([]string, 0, len(m))
-	for key := range m {
-		keys = append(keys, key)
+func codesIn(key string, value any) (known, likely string) {
+	add := func(key string, item any) {
+		more, maybe := codesIn(key, item)
+		known, likely = cmp.Or(known, more), cmp.Or(maybe, likely)
 	}
-	slices.Sort(keys)
-	return keys
+	switch v := value.(type) {
+	case string:
+		if _, ok := op.CodeByName(v); ok {
+			return v, ""
+		}
+		if strings.Contains(strings.ToLower(key), "code") && len(v) <= 60 && codePattern.MatchString(v) {
+			return "", v
+		}
+	case []any:
+		for _, item := range v {
+			add(key, item)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			add(name, v[name])
+		}
+	}
+	return known, likely
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
@@ -216,7 +217,7 @@ func TestRun_ShowsNoValue(t *testing.T) {
 		report, file := check(t, sb, changed{sb.Transport(), plants}, nil)
 		var out bytes.Buffer
 		require.NoError(t, report.WriteText(&out, true))
-		require.NoError(t, report.WriteJSON(&out))
+		require.NoError(t, cli.WriteJSON(&out, report))
 		out.Write(file.Encode())
 		text := strings.ReplaceAll(out.String(), "canary/lovelace", "")
 		for _, leak := range []string{secret, "Lovelace", "@mail", "64f0a1b2", "2026-01-0", sb.Token(), sb.Snapshot().Workspaces[0].Lists[0].ID} {
@@ -289,7 +290,7 @@ func TestReport_JSON(t *testing.T) {
 		sb := sandbox.New(t)
 		report, _ := check(t, sb, sb.Transport(), nil)
 		var out bytes.Buffer
-		require.NoError(t, report.WriteJSON(&out))
+		require.NoError(t, cli.WriteJSON(&out, report))
 		var back firstcontact.Report
 		require.NoError(t, json.Unmarshal(out.Bytes(), &back))
 		require.Equal(t, *report, back)

@@ -100,30 +100,22 @@ const longestHead = 64 << 10
 func NewTransport() http.RoundTripper {
 	w := new(wire)
 	dialer := &net.Dialer{Timeout: 10 * time.Second}
-	dial := func(ctx context.Context, network, address string) (net.Conn, error) {
-		conn, err := dialer.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &wiretap{conn, w}, nil
-	}
 	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DialContext: dial, DisableKeepAlives: true, // net/http repeats a GET if a connection that it used before breaks: none is used twice
+		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, // net/http repeats a GET if a connection that it used before breaks: none is used twice
 		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 256 << 10, Protocols: new(http.Protocols),
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			return w.tap(dialer.DialContext(ctx, network, address))
+		},
+		DialTLSContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			host, _, err := net.SplitHostPort(address)
+			if err != nil {
+				return nil, err
+			}
+			d := tls.Dialer{NetDialer: dialer, Config: &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}}
+			return w.tap(d.DialContext(ctx, network, address))
+		},
 	}
 	t.Protocols.SetHTTP1(true)
-	t.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
-		host, _, err := net.SplitHostPort(address)
-		if err != nil {
-			return nil, err
-		}
-		d := tls.Dialer{NetDialer: dialer, Config: &tls.Config{ServerName: host, MinVersion: tls.VersionTLS12}}
-		conn, err := d.DialContext(ctx, network, address)
-		if err != nil {
-			return nil, err
-		}
-		return &wiretap{conn, w}, nil
-	}
 	return &tapped{t, w}
 }
 
@@ -137,6 +129,13 @@ type tapped struct {
 type wiretap struct {
 	net.Conn
 	wire *wire
+}
+
+func (w *wire) tap(conn net.Conn, err error) (net.Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &wiretap{conn, w}, nil
 }
 
 // Write begins another exchange.
@@ -171,8 +170,9 @@ func (w *wire) names() []string {
 		return nil
 	}
 	var all []string
-	for i, line := range strings.Split(string(w.head), "\r\n") {
-		if name, _, ok := strings.Cut(line, ":"); ok && i > 0 {
+	_, fields, _ := strings.Cut(string(w.head), "\r\n")
+	for line := range strings.SplitSeq(fields, "\r\n") {
+		if name, _, ok := strings.Cut(line, ":"); ok {
 			all = append(all, name)
 		}
 	}

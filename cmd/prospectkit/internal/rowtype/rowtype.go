@@ -110,11 +110,6 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	return code, service.Explain(err)
 }
 
-// early reports whether there is something to write although the work has been stopped. The error still tells it.
-func early(err error, rows int) bool {
-	return rows > 0 && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded))
-}
-
 // valid checks the command line, and completes it.
 func (c *command) valid() error {
 	switch {
@@ -162,11 +157,10 @@ func (c *command) write(ctx context.Context) (int, error) {
 			rows.Type = "Company"
 		}
 	}
-	total, stopped := c.each(ctx, c.list, rows.Add)
-	if stopped != nil && !early(stopped, rows.Count()) {
-		return 0, stopped
+	looked, stopped, err := c.look(ctx, c.list, rows.Add)
+	if err != nil {
+		return 0, err
 	}
-	c.quiet()
 	source, err := rows.Source()
 	if err != nil {
 		return 0, err
@@ -177,7 +171,7 @@ func (c *command) write(ctx context.Context) (int, error) {
 		err = os.WriteFile(c.file, source, 0o644) //nolint:gosec // G306: a source is for everybody to read
 	}
 	if err == nil {
-		fmt.Fprintf(c.std.Err, "%s: made from %s; %s.\n", rows.Type, ofTotal(rows.Count(), total), c.Requests())
+		fmt.Fprintf(c.std.Err, "%s: made from %s; %s.\n", rows.Type, looked, c.Requests())
 	}
 	return cli.OK, cmp.Or(err, stopped)
 }
@@ -201,12 +195,11 @@ func (c *command) compare(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	fits := rowtype.NewFits(file, columns(list))
-	total, stopped := c.each(ctx, id, fits.Add)
-	if stopped != nil && !early(stopped, fits.Count()) {
-		return 0, stopped
+	looked, stopped, err := c.look(ctx, id, fits.Add)
+	if err != nil {
+		return 0, err
 	}
-	c.quiet()
-	mismatches, looked := fits.Mismatches(), ofTotal(fits.Count(), total)
+	mismatches := fits.Mismatches()
 	switch {
 	case fits.Count() == 0:
 		fmt.Fprintf(c.std.Out, "The list has no rows, so there is nothing to compare with %s.\n", file.Type)
@@ -232,28 +225,37 @@ func columns(list *prospectkit.List) (all []rowtype.Column) {
 	return all
 }
 
-// each looks at rows of a list, and returns how many the list has; -1 if that is unknown.
-func (c *command) each(ctx context.Context, list string, look func(row []byte) error) (total int, err error) {
-	total = -1
-	left := c.rows
-	for page, err := range c.client.Lists.RowsPages(ctx, list, prospectkit.RowsParams{Limit: min(left, pageSize)}) {
+// look passes rows of a list on, and says how many of them it was. If it was stopped after some, that is no error.
+func (c *command) look(ctx context.Context, list string, add func(row []byte) error) (looked string, stopped, err error) {
+	total, n := 0, 0
+	for page, err := range c.client.Lists.RowsPages(ctx, list, prospectkit.RowsParams{Limit: min(c.rows, pageSize)}) {
 		if err != nil {
-			return total, err
+			stopped = err
+			break
 		}
 		if page.TotalKnown {
 			total = page.TotalRecords
 		}
-		for i := range page.Items[:min(left, len(page.Items))] {
-			if err := look(page.Items[i].Raw()); err != nil {
-				return total, err
+		for i := range page.Items[:min(c.rows-n, len(page.Items))] {
+			if err := add(page.Items[i].Raw()); err != nil {
+				return "", nil, err
 			}
+			n++
 			c.looked.Add(1)
 		}
-		if left -= len(page.Items); left <= 0 {
+		if n == c.rows {
 			break
 		}
 	}
-	return total, nil
+	c.quiet()
+	if n == 0 || !errors.Is(stopped, context.Canceled) && !errors.Is(stopped, context.DeadlineExceeded) {
+		err = stopped
+	}
+	looked = cli.Number(n, "row")
+	if total > n {
+		looked = fmt.Sprintf("%d of %s", n, cli.Number(total, "row"))
+	}
+	return looked, stopped, err
 }
 
 // writable refuses to replace a file that a person has written.
@@ -271,11 +273,4 @@ func writable(file string) error {
 		return fmt.Errorf("%s is there, and this command has not written it: name another file with -o", file)
 	}
 	return nil
-}
-
-func ofTotal(looked, total int) string {
-	if total <= looked {
-		return cli.Number(looked, "row")
-	}
-	return fmt.Sprintf("%d of %s", looked, cli.Number(total, "row"))
 }

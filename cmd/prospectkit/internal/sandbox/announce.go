@@ -102,54 +102,33 @@ type workspaceItem struct {
 // inventory describes the first workspace in full, and of the others what a foreign id needs.
 func (h *host) inventory() inventory {
 	box := h.current.Load()
-	inv := inventory{
-		Keys: []keyItem{}, Folders: []folderItem{}, Workspaces: []workspaceItem{}, Facts: []factItem{}, Hubs: []hubItem{}, Searches: []searchItem{},
-		Routes: append([]routeItem{}, h.cfg.routes...),
+	all := box.Snapshot().Workspaces
+	ws := all[0]
+	return inventory{
+		Credits: ws.Credits, Lists: listItems(ws.Lists), Agents: agentItems(box.Tenant), Campaigns: campaignItems(box.Tenant),
+		Keys: each(ws.Keys, func(k sandbox.Key) keyItem {
+			return keyItem{k.Name, k.Token, append([]string{}, k.Scopes...), k.Revoked, k.ExpiresAt}
+		}),
+		Folders:  each(ws.Folders, func(f sandbox.Folder) folderItem { return folderItem(f) }),
+		Facts:    each(ws.Facts, func(f sandbox.Fact) factItem { return factItem{f.ID, f.Category, f.Retired || f.OtherTeam} }),
+		Hubs:     each(ws.Hubs, func(b sandbox.Hub) hubItem { return hubItem{b.ID, b.Name, b.Status} }),
+		Searches: each(ws.SavedSearches, func(s sandbox.SavedSearch) searchItem { return searchItem{s.ID, s.Name, s.Companies} }),
+		CRM:      crmItem{append([]string{}, ws.CRM.Supported...), append([]string{}, ws.CRM.Connected...)},
+		Routes:   append([]routeItem{}, h.cfg.routes...),
+		Workspaces: each(all[1:], func(ws sandbox.Workspace) workspaceItem {
+			return workspaceItem{ws.Name, box.Workspace(ws.Name).Token(), ws.Credits, listItems(ws.Lists)}
+		}),
 	}
-	for i, ws := range box.Snapshot().Workspaces {
-		if i > 0 {
-			inv.Workspaces = append(inv.Workspaces, workspaceItem{ws.Name, box.Workspace(ws.Name).Token(), ws.Credits, listItems(ws)})
-			continue
-		}
-		inv.Credits, inv.Lists = ws.Credits, listItems(ws)
-		for _, k := range ws.Keys {
-			inv.Keys = append(inv.Keys, keyItem{k.Name, k.Token, append([]string{}, k.Scopes...), k.Revoked, k.ExpiresAt})
-		}
-		for _, f := range ws.Folders {
-			inv.Folders = append(inv.Folders, folderItem(f))
-		}
-		inv.Agents, inv.Campaigns = agentItems(box.Tenant), campaignItems(box.Tenant)
-		inv.knowledge(ws)
-	}
-	return inv
-}
-
-// knowledge adds what else of a workspace has an id or a name.
-func (inv *inventory) knowledge(ws sandbox.Workspace) {
-	for _, f := range ws.Facts {
-		inv.Facts = append(inv.Facts, factItem{f.ID, f.Category, f.Retired || f.OtherTeam})
-	}
-	for _, b := range ws.Hubs {
-		inv.Hubs = append(inv.Hubs, hubItem{b.ID, b.Name, b.Status})
-	}
-	for _, s := range ws.SavedSearches {
-		inv.Searches = append(inv.Searches, searchItem{s.ID, s.Name, s.Companies})
-	}
-	inv.CRM = crmItem{append([]string{}, ws.CRM.Supported...), append([]string{}, ws.CRM.Connected...)}
 }
 
 // listItems omits what a listing never shows.
-func listItems(ws sandbox.Workspace) []listItem {
+func listItems(lists []sandbox.List) []listItem {
 	items := []listItem{}
-	for _, l := range ws.Lists {
-		if l.System {
-			continue
+	for _, l := range lists {
+		if !l.System {
+			columns := each(l.Columns, func(c sandbox.Column) columnItem { return columnItem(c) })
+			items = append(items, listItem{l.ID, l.Name, l.EntityType, len(l.Rows), l.FolderID, columns})
 		}
-		columns := make([]columnItem, len(l.Columns))
-		for i, c := range l.Columns {
-			columns[i] = columnItem(c)
-		}
-		items = append(items, listItem{l.ID, l.Name, l.EntityType, len(l.Rows), l.FolderID, columns})
 	}
 	return items
 }
@@ -163,7 +142,7 @@ func (h *host) announce(stdout io.Writer, root string) error {
 		inventory:  h.inventory(),
 	}
 	if h.cfg.json {
-		return encode(stdout, a)
+		return cli.WriteJSON(stdout, a)
 	}
 	var text strings.Builder
 	fmt.Fprintf(&text, "The sandbox is running (seed %s, clock %s). Ctrl-C stops it.\n\n", cli.Printable(h.source), h.cfg.clock)

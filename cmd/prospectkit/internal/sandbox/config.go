@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -249,23 +250,19 @@ func (cfg config) newClock(state sandbox.State) (sandbox.Clock, error) {
 
 // latest is the later one of the start and the newest time in a state.
 func latest(start time.Time, state sandbox.State) time.Time {
-	after := func(at time.Time) {
-		if at.After(start) {
-			start = at
-		}
-	}
+	times := []time.Time{start}
 	for _, ws := range state.Workspaces {
 		for _, l := range ws.Lists {
-			after(l.CreatedAt)
+			times = append(times, l.CreatedAt)
 		}
 		for _, c := range ws.Campaigns {
-			after(c.CreatedAt)
+			times = append(times, c.CreatedAt)
 		}
 		for _, a := range ws.Agents {
-			after(a.BeganAt)
+			times = append(times, a.BeganAt)
 		}
 	}
-	return start
+	return slices.MaxFunc(times, time.Time.Compare)
 }
 
 func wrap(flagName string, err error) error {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
@@ -37,24 +38,24 @@ func onlyFromHere(next http.Handler) http.Handler {
 		if name, _, err := net.SplitHostPort(host); err == nil {
 			host = name
 		}
-		from, _, _ := net.SplitHostPort(r.RemoteAddr)
-		if !isLoopback(host) || !isLoopback(from) {
-			refuse(w, http.StatusForbidden, errors.New("the control plane works on this machine only, under 127.0.0.1, [::1] or localhost"))
+		if from, _, _ := net.SplitHostPort(r.RemoteAddr); isLoopback(host) && isLoopback(from) {
+			next.ServeHTTP(w, r)
 			return
 		}
-		next.ServeHTTP(w, r)
+		handler(func(*http.Request) (any, error) {
+			return refuse(http.StatusForbidden, "the control plane works on this machine only, under 127.0.0.1, [::1] or localhost")
+		}).ServeHTTP(w, r)
 	})
 }
 
 // control serves the control plane. It needs no token.
 func (h *host) control() http.Handler {
 	mux := http.NewServeMux()
-	help := map[string]string{"GET /_sandbox/": "in a browser: the dashboard"}
+	help := map[string]string{"GET /_sandbox/": "in a browser: the dashboard", "GET /_sandbox/state": "the state, in the format of -seed and -state"}
 	for _, route := range []struct {
 		pattern, help string
-		handle        http.HandlerFunc
+		handle        handler
 	}{
-		{"GET /_sandbox/state", "the state, in the format of -seed and -state", h.getState},
 		{"POST /_sandbox/reset", "reset to the seed and the flags; the clock continues", h.postReset},
 		{"GET /_sandbox/faults", "the faults and how often each fired", h.getFaults},
 		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`, h.postFault},
@@ -64,127 +65,191 @@ func (h *host) control() http.Handler {
 		{"POST /_sandbox/clock", `move a manual clock, by ten years at most: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`, h.postClock},
 		{"GET /_sandbox/journal", "the requests so far, how many there are, and how many failed; ?last=N for the newest, ?failures=true for those that failed", h.getJournal},
 		{"GET /_sandbox/calls", "of each operation: how many requests arrived, and how many the service processed", h.getCalls},
-		{"GET /_sandbox/ledger", "the credits; ?last=N for the newest, ?workspace=NAME for another workspace", h.getLedger},
-		{"GET /_sandbox/overview", "lists, agents and campaigns; ?workspace=NAME for another workspace", h.getOverview},
-		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.getOutbox},
-		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.getWindows},
-		{"GET /_sandbox/operations", "the operations, and which rules are documented or assumed", h.getOperations},
+		{"GET /_sandbox/ledger", "the credits; ?last=N for the newest, ?workspace=NAME for another workspace", h.within(getLedger)},
+		{"GET /_sandbox/overview", "lists, agents and campaigns; ?workspace=NAME for another workspace", h.within(h.getOverview)},
+		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.within(getOutbox)},
+		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.within(getWindows)},
+		{"GET /_sandbox/operations", "the operations, and which rules are documented or assumed", getOperations},
 	} {
-		mux.HandleFunc(route.pattern, route.handle)
+		mux.Handle(route.pattern, route.handle)
 		help[route.pattern] = route.help
 	}
+	mux.HandleFunc("GET /_sandbox/state", func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = h.current.Load().Snapshot().WriteTo(w) // an error here means that the client is gone
+	})
 	mux.HandleFunc("GET /_sandbox/{$}", func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Vary", "Accept")
 		if strings.Contains(r.Header.Get("Accept"), "text/html") {
 			serveDashboard(w)
 			return
 		}
-		respond(w, http.StatusOK, help)
+		handler(func(*http.Request) (any, error) { return help, nil }).ServeHTTP(w, r)
 	})
 	return mux
 }
 
-func (h *host) getState(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/json")
-	_, _ = h.current.Load().Snapshot().WriteTo(w) // an error here means that the client is gone
+// handler makes a response of JSON.
+type handler func(r *http.Request) (response any, err error)
+
+// refusal is an error with its status.
+type refusal struct {
+	status int
+	error
 }
 
-func (h *host) postReset(w http.ResponseWriter, _ *http.Request) {
-	if err := h.reset(); err != nil {
-		refuse(w, http.StatusInternalServerError, err)
-		return
+// refuse returns the results of a handler that refuses a request.
+func refuse(status int, format string, args ...any) (any, error) {
+	return nil, refusal{status, fmt.Errorf(format, args...)}
+}
+
+// created is a response with another status.
+type created struct{ what any }
+
+// ServeHTTP sends the response.
+func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	status := http.StatusOK
+	response, err := f(r)
+	if made, ok := response.(created); ok {
+		status, response = http.StatusCreated, made.what
 	}
-	respond(w, http.StatusOK, h.inventory())
+	if err != nil {
+		status, response = http.StatusInternalServerError, map[string]string{"error": err.Error()}
+	}
+	if refused, ok := errors.AsType[refusal](err); ok {
+		status = refused.status
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = cli.WriteJSON(w, response) // an error here means that the client is gone
 }
 
-func (h *host) getFaults(w http.ResponseWriter, _ *http.Request) { h.showFaults(w, http.StatusOK) }
+// read decodes a small JSON body.
+func read(r *http.Request, into any) error {
+	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
+	dec.DisallowUnknownFields()
+	err := dec.Decode(into)
+	if errors.Is(err, io.EOF) {
+		err = errors.New("a JSON object is missing")
+	}
+	if err != nil {
+		return refusal{http.StatusBadRequest, err}
+	}
+	return nil
+}
 
-func (h *host) showFaults(w http.ResponseWriter, status int) {
+// within makes a handler of a workspace: the one that the query names, or the first one. It never creates one.
+func (h *host) within(handle func(r *http.Request, tenant *sandbox.Tenant) (any, error)) handler {
+	return func(r *http.Request) (any, error) {
+		box := h.current.Load()
+		name := r.URL.Query().Get("workspace")
+		if name == "" {
+			return handle(r, box.Tenant)
+		}
+		if !slices.ContainsFunc(box.Snapshot().Workspaces, func(ws sandbox.Workspace) bool { return ws.Name == name }) {
+			return refuse(http.StatusNotFound, "no workspace has the name %q", name)
+		}
+		return handle(r, box.Workspace(name))
+	}
+}
+
+// each converts records. None are an empty array in JSON.
+func each[A, B any](records []A, convert func(A) B) []B {
+	all := make([]B, len(records))
+	for i, r := range records {
+		all[i] = convert(r)
+	}
+	return all
+}
+
+func (h *host) postReset(*http.Request) (any, error) {
+	if err := h.reset(); err != nil {
+		return nil, err
+	}
+	return h.inventory(), nil
+}
+
+func (h *host) getFaults(*http.Request) (any, error) {
 	box := h.current.Load()
-	respond(w, status, map[string]any{"faults": box.faults.views(box.Sandbox)})
+	return map[string]any{"faults": box.faults.views(box.Sandbox)}, nil
 }
 
-func (h *host) postFault(w http.ResponseWriter, r *http.Request) {
+func (h *host) postFault(r *http.Request) (any, error) {
 	var in struct{ Fault string }
-	if !read(w, r, &in) {
-		return
+	if err := read(r, &in); err != nil {
+		return nil, err
 	}
 	box := h.current.Load()
 	if err := box.faults.add(box.Sandbox, in.Fault, h.cfg.routeOptions()); err != nil {
-		refuse(w, http.StatusBadRequest, fmt.Errorf("fault %q: %w", in.Fault, err))
-		return
+		return refuse(http.StatusBadRequest, "fault %q: %w", in.Fault, err)
 	}
-	h.showFaults(w, http.StatusCreated)
+	all, err := h.getFaults(r)
+	return created{all}, err
 }
 
-func (h *host) postSwitch(w http.ResponseWriter, r *http.Request) {
+func (h *host) postSwitch(r *http.Request) (any, error) {
 	var in struct{ On *bool }
-	if !read(w, r, &in) {
-		return
+	if err := read(r, &in); err != nil {
+		return nil, err
 	}
 	number, err := strconv.Atoi(r.PathValue("number"))
 	if err != nil || in.On == nil {
-		refuse(w, http.StatusBadRequest, errors.New(`POST /_sandbox/faults/2 with {"on": false}, for example`))
-		return
+		return refuse(http.StatusBadRequest, `POST /_sandbox/faults/2 with {"on": false}, for example`)
 	}
 	box := h.current.Load()
 	if err := box.faults.turn(box.Sandbox, number, *in.On); err != nil {
-		refuse(w, http.StatusNotFound, err)
-		return
+		return nil, refusal{http.StatusNotFound, err}
 	}
-	h.showFaults(w, http.StatusOK)
+	return h.getFaults(r)
 }
 
-func (h *host) deleteFaults(w http.ResponseWriter, _ *http.Request) {
+func (h *host) deleteFaults(r *http.Request) (any, error) {
 	box := h.current.Load()
 	box.faults.clear(box.Sandbox)
-	h.showFaults(w, http.StatusOK)
+	return h.getFaults(r)
 }
 
-func (h *host) getClock(w http.ResponseWriter, _ *http.Request) { h.showClock(w, nil) }
+func (h *host) getClock(*http.Request) (any, error) { return h.time(nil), nil }
 
-func (h *host) showClock(w http.ResponseWriter, happened []sandbox.Event) {
-	events := make([]any, len(happened))
-	for i, e := range happened {
-		events[i] = struct {
-			Time    time.Time `json:"time"`
-			Kind    string    `json:"kind"`
-			Subject string    `json:"subject"`
-		}(e)
+// time is what the clock shows, and what happened when it was moved.
+func (h *host) time(happened []sandbox.Event) any {
+	type event struct {
+		Time    time.Time `json:"time"`
+		Kind    string    `json:"kind"`
+		Subject string    `json:"subject"`
 	}
-	respond(w, http.StatusOK, map[string]any{"clock": h.cfg.clock, "now": h.clock.Now().UTC(), "events": events})
+	events := each(happened, func(e sandbox.Event) event { return event(e) })
+	return map[string]any{"clock": h.cfg.clock, "now": h.clock.Now().UTC(), "events": events}
 }
 
 // farthest is how far the clock moves at once. The sandbox is blocked meanwhile.
 const farthest = 10 * 366 * 24 * time.Hour
 
-func (h *host) postClock(w http.ResponseWriter, r *http.Request) {
+func (h *host) postClock(r *http.Request) (any, error) {
 	var in struct {
 		Advance string
 		To      time.Time
 	}
-	if !read(w, r, &in) {
-		return
+	if err := read(r, &in); err != nil {
+		return nil, err
 	}
 	if _, manual := h.clock.(*sandbox.ManualClock); !manual {
-		refuse(w, http.StatusConflict, errors.New("this clock cannot be moved: start with -clock manual"))
-		return
+		return refuse(http.StatusConflict, "this clock cannot be moved: start with -clock manual")
 	}
 	d, err := time.ParseDuration(in.Advance)
 	box := h.current.Load()
 	switch {
 	case d > farthest || in.To.Sub(h.clock.Now()) > farthest:
-		refuse(w, http.StatusBadRequest, errors.New("at most ten years at once: all events of that time are computed"))
+		return refuse(http.StatusBadRequest, "at most ten years at once: all events of that time are computed")
 	case in.Advance == "" && !in.To.IsZero():
-		h.showClock(w, box.AdvanceTo(in.To))
+		return h.time(box.AdvanceTo(in.To)), nil
 	case err == nil && d >= 0 && in.To.IsZero():
-		h.showClock(w, box.Advance(d))
-	default:
-		refuse(w, http.StatusBadRequest, errors.New(`either {"advance": "24h"}, not negative, or {"to": "2026-01-31T09:00:00Z"}`))
+		return h.time(box.Advance(d)), nil
 	}
+	return refuse(http.StatusBadRequest, `either {"advance": "24h"}, not negative, or {"to": "2026-01-31T09:00:00Z"}`)
 }
 
-func (h *host) getOperations(w http.ResponseWriter, _ *http.Request) {
+func getOperations(*http.Request) (any, error) {
 	type operation struct {
 		Name       string        `json:"name"`
 		Route      string        `json:"route"`
@@ -198,60 +263,10 @@ func (h *host) getOperations(w http.ResponseWriter, _ *http.Request) {
 		Ambient bool   `json:"ambient"`
 		Text    string `json:"text"`
 	}
-	var operations []operation
-	for _, o := range op.All() {
-		operations = append(operations, operation{o.Name, o.Route(), o.Scope, o.Surface, o.Class, o.Provenance})
-	}
-	var assumptions []assumption
-	for _, r := range sandbox.Assumptions() {
-		assumptions = append(assumptions, assumption(r))
-	}
-	respond(w, http.StatusOK, map[string]any{"operations": operations, "assumptions": assumptions})
-}
-
-// tenant finds the workspace that the query names, or the first one. It never creates one.
-func (h *host) tenant(w http.ResponseWriter, r *http.Request) (*sandbox.Tenant, bool) {
-	box := h.current.Load()
-	name := r.URL.Query().Get("workspace")
-	if name == "" {
-		return box.Tenant, true
-	}
-	known := slices.ContainsFunc(box.Snapshot().Workspaces, func(ws sandbox.Workspace) bool { return ws.Name == name })
-	if !known {
-		refuse(w, http.StatusNotFound, fmt.Errorf("no workspace has the name %q", name))
-		return nil, false
-	}
-	return box.Workspace(name), true
-}
-
-// read decodes a small JSON body. It sends the error response itself if there is none.
-func read(w http.ResponseWriter, r *http.Request, into any) bool {
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, 1<<20))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
-	if err == nil {
-		return true
-	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("a JSON object is missing")
-	}
-	refuse(w, http.StatusBadRequest, err)
-	return false
-}
-
-func refuse(w http.ResponseWriter, status int, err error) {
-	respond(w, status, map[string]string{"error": err.Error()})
-}
-
-func respond(w http.ResponseWriter, status int, v any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = encode(w, v) // an error here means that the client is gone
-}
-
-func encode(w io.Writer, v any) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(v)
+	return map[string]any{
+		"operations": each(op.All(), func(o *op.Op) operation {
+			return operation{o.Name, o.Route(), o.Scope, o.Surface, o.Class, o.Provenance}
+		}),
+		"assumptions": each(sandbox.Assumptions(), func(r sandbox.Rule) assumption { return assumption(r) }),
+	}, nil
 }

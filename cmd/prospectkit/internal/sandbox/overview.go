@@ -12,7 +12,7 @@ import (
 type overview struct {
 	Seed       string         `json:"seed"`
 	Workspaces []string       `json:"workspaces"`
-	Lists      []shownList    `json:"lists"`     // newest first, without system lists: a hundred at most
+	Lists      []listItem     `json:"lists"`     // newest first, without system lists: a hundred at most
 	ListCount  int            `json:"listCount"` // of all of them
 	Agents     []agentItem    `json:"agents"`
 	Campaigns  []campaignItem `json:"campaigns"`
@@ -39,67 +39,33 @@ type campaignItem struct {
 	Sends                map[string]int `json:"sends"` // by state
 }
 
-func (h *host) getOverview(w http.ResponseWriter, r *http.Request) {
-	tenant, ok := h.tenant(w, r)
-	if !ok {
-		return
-	}
-	o := overview{
-		Seed: h.source, Agents: agentItems(tenant), Campaigns: campaignItems(tenant), Outbox: len(tenant.Outbox()),
-		Problems: append([]string{}, h.current.Load().Problems()...),
-	}
-	for _, ws := range h.seed.Workspaces {
-		o.Workspaces = append(o.Workspaces, ws.Name)
-	}
-	o.showLists(tenant.Lists())
-	respond(w, http.StatusOK, o)
-}
-
-// shownList is a list as the dashboard shows it.
-type shownList struct {
-	ID         string `json:"id"`
-	Name       string `json:"name"`
-	EntityType string `json:"entityType"`
-	Rows       int    `json:"rows"`
-}
-
 const mostLists = 100
 
-// showLists returns the newest lists, and how many there are.
-func (o *overview) showLists(lists []sandbox.List) {
-	o.Lists = []shownList{}
-	for _, l := range lists {
-		if l.System {
-			continue
-		}
-		if o.ListCount++; o.ListCount <= mostLists {
-			o.Lists = append(o.Lists, shownList{l.ID, l.Name, l.EntityType, len(l.Rows)})
-		}
-	}
+func (h *host) getOverview(_ *http.Request, tenant *sandbox.Tenant) (any, error) {
+	lists := listItems(tenant.Lists())
+	return overview{
+		Seed: h.source, Workspaces: each(h.seed.Workspaces, func(ws sandbox.Workspace) string { return ws.Name }),
+		Lists: lists[:min(len(lists), mostLists)], ListCount: len(lists),
+		Agents: agentItems(tenant), Campaigns: campaignItems(tenant), Outbox: len(tenant.Outbox()),
+		Problems: append([]string{}, h.current.Load().Problems()...),
+	}, nil
 }
 
 func agentItems(tenant *sandbox.Tenant) []agentItem {
-	items := []agentItem{}
-	for _, a := range tenant.Agents() {
-		items = append(items, agentItem{a.ID, a.Name, a.Type, cmp.Or(a.Status, "initializing"), a.Runs, a.Delivered, a.NextAt})
-	}
-	return items
+	return each(tenant.Agents(), func(a sandbox.Agent) agentItem {
+		return agentItem{a.ID, a.Name, a.Type, cmp.Or(a.Status, "initializing"), a.Runs, a.Delivered, a.NextAt}
+	})
 }
 
 func campaignItems(tenant *sandbox.Tenant) []campaignItem {
-	items := []campaignItem{}
-	for _, c := range tenant.Campaigns() {
+	return each(tenant.Campaigns(), func(c sandbox.Campaign) campaignItem {
 		item := campaignItem{
 			ID: c.ID, Name: c.Name, Status: cmp.Or(c.Status, "draft"), InitializationStatus: cmp.Or(c.InitializationStatus, "completed"),
-			Steps: []string{}, Sends: map[string]int{},
-		}
-		for _, s := range c.Steps {
-			item.Steps = append(item.Steps, s.ID)
+			Steps: each(c.Steps, func(s sandbox.Step) string { return s.ID }), Sends: map[string]int{},
 		}
 		for _, s := range c.Sends {
 			item.Sends[cmp.Or(s.State, "scheduled")]++
 		}
-		items = append(items, item)
-	}
-	return items
+		return item
+	})
 }

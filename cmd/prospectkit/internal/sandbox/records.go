@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"net/http"
@@ -13,19 +14,18 @@ import (
 )
 
 // newest keeps the last N records, as the query asks with ?last=N.
-func newest[T any](w http.ResponseWriter, r *http.Request, records []T) ([]T, bool) {
+func newest[T any](r *http.Request, records []T) ([]T, error) {
 	if !r.URL.Query().Has("last") {
-		return records, true
+		return records, nil
 	}
 	n, err := strconv.Atoi(r.URL.Query().Get("last"))
 	if err != nil || n < 0 {
-		refuse(w, http.StatusBadRequest, errors.New("last has to be a number, not negative"))
-		return nil, false
+		return nil, refusal{http.StatusBadRequest, errors.New("last has to be a number, not negative")}
 	}
-	return records[max(0, len(records)-n):], true
+	return records[max(0, len(records)-n):], nil
 }
 
-func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
+func (h *host) getJournal(r *http.Request) (any, error) {
 	type entry struct {
 		RequestID string    `json:"requestId"`
 		Time      time.Time `json:"time"`
@@ -49,40 +49,35 @@ func (h *host) getJournal(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Query().Get("failures") == "true" {
 		requests = failed
 	}
-	requests, ok := newest(w, r, requests)
-	if !ok {
-		return
-	}
-	entries := make([]entry, len(requests))
-	for i, e := range requests {
-		entries[i] = entry(e)
-		entries[i].Effects = append([]string{}, e.Effects...) // never null
-	}
-	respond(w, http.StatusOK, map[string]any{"requests": entries, "total": total, "failures": failures})
+	requests, err := newest(r, requests)
+	return map[string]any{"requests": each(requests, func(e sandbox.Entry) entry {
+		e.Effects = append([]string{}, e.Effects...) // never null
+		return entry(e)
+	}), "total": total, "failures": failures}, err
 }
 
 // getCalls counts what the journal holds.
-func (h *host) getCalls(w http.ResponseWriter, _ *http.Request) {
+func (h *host) getCalls(*http.Request) (any, error) {
 	type count struct {
 		Requests  int `json:"requests"`
 		Processed int `json:"processed"`
 	}
-	calls := map[string]count{}
+	calls := map[string]*count{}
 	for _, e := range h.current.Load().Journal() {
 		if e.Op == "" {
 			continue
 		}
-		c := calls[e.Op]
+		c := cmp.Or(calls[e.Op], &count{})
+		calls[e.Op] = c
 		c.Requests++
 		if e.Processed {
 			c.Processed++
 		}
-		calls[e.Op] = c
 	}
-	respond(w, http.StatusOK, map[string]any{"calls": calls})
+	return map[string]any{"calls": calls}, nil
 }
 
-func (h *host) getLedger(w http.ResponseWriter, r *http.Request) {
+func getLedger(r *http.Request, tenant *sandbox.Tenant) (any, error) {
 	type entry struct {
 		Time      time.Time `json:"time"`
 		Operation string    `json:"operation"`
@@ -91,22 +86,12 @@ func (h *host) getLedger(w http.ResponseWriter, r *http.Request) {
 		Reason    string    `json:"reason"`
 		Balance   int64     `json:"balance"`
 	}
-	tenant, ok := h.tenant(w, r)
-	if !ok {
-		return
-	}
-	movements, ok := newest(w, r, tenant.Ledger())
-	if !ok {
-		return
-	}
-	entries := make([]entry, len(movements))
-	for i, e := range movements {
-		entries[i] = entry(e)
-	}
-	respond(w, http.StatusOK, map[string]any{"balance": tenant.Balance(), "entries": entries})
+	movements, err := newest(r, tenant.Ledger())
+	entries := each(movements, func(e sandbox.LedgerEntry) entry { return entry(e) })
+	return map[string]any{"balance": tenant.Balance(), "entries": entries}, err
 }
 
-func (h *host) getOutbox(w http.ResponseWriter, r *http.Request) {
+func getOutbox(_ *http.Request, tenant *sandbox.Tenant) (any, error) {
 	type message struct {
 		Time       time.Time `json:"time"`
 		RequestID  string    `json:"requestId"`
@@ -116,19 +101,10 @@ func (h *host) getOutbox(w http.ResponseWriter, r *http.Request) {
 		CampaignID string    `json:"campaignId"`
 		SendID     string    `json:"sendId"`
 	}
-	tenant, ok := h.tenant(w, r)
-	if !ok {
-		return
-	}
-	outbox := tenant.Outbox()
-	messages := make([]message, len(outbox))
-	for i, o := range outbox {
-		messages[i] = message(o)
-	}
-	respond(w, http.StatusOK, map[string]any{"outbox": messages})
+	return map[string]any{"outbox": each(tenant.Outbox(), func(o sandbox.Outgoing) message { return message(o) })}, nil
 }
 
-func (h *host) getWindows(w http.ResponseWriter, r *http.Request) {
+func getWindows(_ *http.Request, tenant *sandbox.Tenant) (any, error) {
 	type window struct {
 		Surface   op.Surface `json:"surface"`
 		Window    string     `json:"window"`
@@ -136,15 +112,11 @@ func (h *host) getWindows(w http.ResponseWriter, r *http.Request) {
 		Remaining int        `json:"remaining"`
 		ResetAt   time.Time  `json:"resetAt,omitzero"` // of a window that has started
 	}
-	tenant, ok := h.tenant(w, r)
-	if !ok {
-		return
-	}
 	windows := []window{}
 	for _, surface := range slices.Sorted(maps.Keys(op.DocumentedLimits)) {
 		for _, s := range tenant.Windows(string(surface)) {
 			windows = append(windows, window{surface, s.Name, s.Limit, s.Remaining, s.ResetAt.UTC()})
 		}
 	}
-	respond(w, http.StatusOK, map[string]any{"windows": windows})
+	return map[string]any{"windows": windows}, nil
 }

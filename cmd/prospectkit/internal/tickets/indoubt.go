@@ -2,7 +2,6 @@ package tickets
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -60,10 +59,7 @@ func (c *inDoubt) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	case err != nil && len(all) == 0:
 		return 0, err
 	case c.json:
-		enc := json.NewEncoder(&out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		err = errors.Join(err, enc.Encode(map[string]any{"inDoubt": all}))
+		err = errors.Join(err, cli.WriteJSON(&out, map[string]any{"inDoubt": all}))
 	default:
 		c.text(&out, all)
 	}

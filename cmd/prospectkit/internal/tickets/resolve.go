@@ -28,7 +28,6 @@ type resolve struct {
 
 	workspace string
 	opts      []prospectkit.ClientOption
-	done, all int
 }
 
 func newResolve(opts []prospectkit.ClientOption) cli.Command {
@@ -62,14 +61,9 @@ func (c *resolve) run(ctx context.Context, std cli.Std, args []string) (status i
 		return 0, err
 	}
 	defer client.Close()
-	var asked []journal.Ticket
-	for t, err := range j.InDoubt(ctx) {
-		if err != nil {
-			return 0, err
-		}
-		if len(args) == 0 || t.ID == args[0] {
-			asked = append(asked, t)
-		}
+	asked, err := unsettled(ctx, j, args...)
+	if err != nil {
+		return 0, err
 	}
 	if len(asked) == 0 {
 		return cli.OK, c.nothing(ctx, std, args)
@@ -94,18 +88,16 @@ func (c *resolve) nothing(ctx context.Context, std cli.Std, args []string) error
 
 // each resolves tickets, and goes on after the failure of one unless the next would fail likewise.
 func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Client, tickets []journal.Ticket) (status int, err error) {
-	c.all = len(tickets)
-	for _, t := range tickets {
+	for i, t := range tickets {
 		id := cli.Printable(t.ID)
 		stop := cli.Progress(std.Err, func() string {
-			return fmt.Sprintf("%s: %d of %s, %s%s", id, c.done+1, cli.Number(c.all, "ticket"), c.Requests(), c.Waiting())
+			return fmt.Sprintf("%s: %d of %s, %s%s", id, i+1, cli.Number(len(tickets), "ticket"), c.Requests(), c.Waiting())
 		})
 		settled, text, failed := c.one(ctx, client, t)
 		stop()
 		if !settled && failed == nil {
 			failed = ctx.Err() // it was stopped before it was certain
 		}
-		c.done++
 		if failed != nil {
 			failed = fmt.Errorf("%s %s: %w", id, cli.Printable(t.Op), service.Explain(failed))
 			err = errors.Join(err, failed)

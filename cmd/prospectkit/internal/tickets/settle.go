@@ -52,16 +52,11 @@ func (c *settle) run(ctx context.Context, std cli.Std, args []string) (status in
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
 	id := args[0]
-	var found journal.Ticket
-	for t, err := range j.InDoubt(ctx) {
-		if err != nil {
-			return 0, err
-		}
-		if t.ID == id {
-			found = t
-		}
+	asked, err := unsettled(ctx, j, id)
+	if err != nil {
+		return 0, err
 	}
-	if found.ID == "" {
+	if len(asked) == 0 {
 		settled, err := c.notInDoubt(ctx, std, id)
 		if err == nil {
 			err = errors.New(settled)
@@ -71,6 +66,6 @@ func (c *settle) run(ctx context.Context, std cli.Std, args []string) (status in
 	if err := j.Settle(ctx, id, journal.Settlement{Outcome: outcome, By: by, Because: because}); err != nil {
 		return 0, err
 	}
-	_, err = fmt.Fprintf(std.Out, "%s  %s: %s, by %s: %s\n%s", cli.Printable(id), cli.Printable(found.Op), outcome, cli.Printable(by), cli.Printable(because), reserved(found))
+	_, err = fmt.Fprintf(std.Out, "%s  %s: %s, by %s: %s\n%s", cli.Printable(id), cli.Printable(asked[0].Op), outcome, cli.Printable(by), cli.Printable(because), reserved(asked[0]))
 	return cli.OK, err
 }

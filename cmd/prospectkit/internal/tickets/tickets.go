@@ -86,6 +86,19 @@ func (f *file) open(ctx context.Context, std cli.Std) (*journal.FileJournal, err
 	}
 }
 
+// unsettled are the tickets in doubt, or the one with an id.
+func unsettled(ctx context.Context, j journal.Journal, ids ...string) (all []journal.Ticket, err error) {
+	for t, err := range j.InDoubt(ctx) {
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) == 0 || t.ID == ids[0] {
+			all = append(all, t)
+		}
+	}
+	return all, nil
+}
+
 // notInDoubt says why a ticket cannot be settled.
 func (f *file) notInDoubt(ctx context.Context, std cli.Std, id string) (settled string, err error) {
 	err = f.entries(ctx, std, func(e journal.Entry) {
