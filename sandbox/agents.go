@@ -12,15 +12,15 @@ import (
 )
 
 var agentEndpoints = map[*op.Op]endpoint{
-	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery)},
-	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher)},
-	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor)},
-	op.AgentsList:            {handle: (*call).listAgents, query: []string{"limit", "pageNum"}},
+	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery), json: true},
+	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher), json: true},
+	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor), json: true},
+	op.AgentsList:            {handle: (*call).listAgents, rule: ruleAgentList, query: []string{"limit", "pageNum"}},
 	op.AgentsGet:             {handle: (*call).getAgent},
-	op.AgentsAdjust:          {handle: (*call).adjustAgent},
+	op.AgentsAdjust:          {handle: (*call).adjustAgent, json: true},
 	op.AgentsActivate:        {handle: (*call).activateAgent, noBody: true},
 	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}, noBody: true},
-	op.AgentsAutocomplete:    {handle: (*call).autocomplete, anyQuery: true},
+	op.AgentsAutocomplete:    {handle: (*call).autocomplete, rule: ruleAutocomplete, anyQuery: true},
 }
 
 var (
@@ -70,10 +70,7 @@ func (ws *workspace) record(a *agent) wireAgentRecord {
 
 func createAgent(kind string) handler {
 	return func(c *call) (response, error) {
-		body, err := c.form()
-		if err != nil {
-			return response{}, err
-		}
+		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
 		c.uses(spec.guesses...)
 		if err := body.err(); err != nil {
@@ -84,9 +81,11 @@ func createAgent(kind string) handler {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
 		delete(body.fields, "start")
-		if a.Config, err = json.Marshal(body.fields); err != nil {
+		config, err := json.Marshal(body.fields)
+		if err != nil {
 			return response{}, err
 		}
+		a.Config = config
 		if err := c.mayCreate(a); err != nil {
 			return response{}, err
 		}
@@ -155,7 +154,6 @@ func (c *call) mayStart(a *agent) error {
 func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
 
 func (c *call) listAgents() (response, error) {
-	c.uses(ruleAgentList)
 	records := []wireAgentRecord{}
 	for _, a := range slices.Backward(c.ws.agents) {
 		records = append(records, c.ws.record(a))
@@ -173,11 +171,9 @@ func (c *call) listAgents() (response, error) {
 }
 
 // agent finds the agent that the path names.
-func (c *call) agent() (*agent, error) {
-	id, err := c.pathID("agentId")
-	if err != nil {
-		return nil, err
-	}
+func (c *call) agent() (*agent, error) { return named(c, "agentId", c.agentByID) }
+
+func (c *call) agentByID(id string) (*agent, error) {
 	if a := c.ws.agent(id); a != nil {
 		c.found(a.ID, id)
 		return a, nil
@@ -217,10 +213,7 @@ func (c *call) draftAgent() (*agent, error) {
 }
 
 func (c *call) adjustAgent() (response, error) {
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	a, err := c.draftAgent()
 	if err != nil {
 		return response{}, err
@@ -230,7 +223,7 @@ func (c *call) adjustAgent() (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	next := &form{fields: merged}
+	next := &form{merged, &checks{}}
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
@@ -314,7 +307,6 @@ func (c *call) pauseAgent() (response, error) {
 }
 
 func (c *call) autocomplete() (response, error) {
-	c.uses(ruleAutocomplete)
 	q := c.params()
 	field := q.choice("field", "region", "industry", "title")
 	if !q.Has("field") {

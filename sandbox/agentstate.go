@@ -130,7 +130,7 @@ func (sb *Sandbox) addAgent(ws *workspace, seed Agent) *agent {
 func (sb *Sandbox) readConfig(kind string, config json.RawMessage) agentSpec {
 	var body fields
 	_ = json.Unmarshal(config, &body) // it is an object
-	return readSpec(kind, &form{fields: body}, time.Time{}, sb.plan)
+	return readSpec(kind, &form{body, &checks{}}, time.Time{}, sb.plan)
 }
 
 // beginAgents schedules the agents of a seed that have no time, once the time is known.

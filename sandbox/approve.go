@@ -23,9 +23,6 @@ var (
 
 func (c *call) approveCampaign() (response, error) {
 	id := c.req.PathValue("campaignId")
-	if !isID(id) {
-		return response{}, invalid("campaignId", wantID)
-	}
 	cp := c.ws.campaign(id)
 	if cp != nil {
 		c.found(cp.ID, id)

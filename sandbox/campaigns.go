@@ -11,9 +11,9 @@ import (
 )
 
 var campaignEndpoints = map[*op.Op]endpoint{
-	op.CampaignsList:   {handle: (*call).listCampaigns},
-	op.CampaignsCreate: {handle: (*call).createCampaign},
-	op.CampaignsAdjust: {handle: (*call).adjustCampaign},
+	op.CampaignsList:   {handle: (*call).listCampaigns, rule: ruleCampaigns},
+	op.CampaignsCreate: {handle: (*call).createCampaign, rule: ruleNewCampaign, json: true},
+	op.CampaignsAdjust: {handle: (*call).adjustCampaign, json: true},
 }
 
 var (
@@ -49,13 +49,7 @@ func (c *campaign) wire() wireCampaign {
 }
 
 // campaign finds the campaign that the path names.
-func (c *call) campaign() (*campaign, error) {
-	id, err := c.pathID("campaignId")
-	if err != nil {
-		return nil, err
-	}
-	return c.campaignByID(id)
-}
+func (c *call) campaign() (*campaign, error) { return named(c, "campaignId", c.campaignByID) }
 
 func (c *call) campaignByID(id string) (*campaign, error) {
 	if cp := c.ws.campaign(id); cp != nil && cp.Access != accessDeleted {
@@ -75,7 +69,6 @@ func (ws *workspace) campaign(id string) *campaign {
 }
 
 func (c *call) listCampaigns() (response, error) {
-	c.uses(ruleCampaigns)
 	all := []wireCampaign{}
 	for _, cp := range slices.Backward(c.ws.campaigns) {
 		if cp.Access != accessDeleted {
@@ -190,11 +183,7 @@ func reachable(row json.RawMessage, channel string) bool {
 }
 
 func (c *call) createCampaign() (response, error) {
-	c.uses(ruleNewCampaign)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	d, wrongChannels := body.draft(c)
 	if !body.has("name") {
 		body.fail("name", "is required")
@@ -218,9 +207,11 @@ func (c *call) createCampaign() (response, error) {
 	if err := c.references(body); err != nil {
 		return response{}, err
 	}
-	if d.ListIDs, err = c.sources(d.ListIDs, d.Channels); err != nil {
+	found, err := c.sources(d.ListIDs, d.Channels)
+	if err != nil {
 		return response{}, err
 	}
+	d.ListIDs = found
 	if err := fit(d.Steps, d.Channels); err != nil {
 		return response{}, err
 	}
@@ -257,27 +248,16 @@ func (c *call) references(body *form) error {
 }
 
 func (c *call) adjustCampaign() (response, error) {
-	id, err := c.pathID("campaignId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	d, wrongChannels := body.draft(c)
 	if len(body.fields) == 0 {
 		body.fail("name", "channels, listIds or steps is required")
 	}
 	body.only("name", "channels", "listIds", "steps")
-	wrong := body.err()
-	if wrong != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
+	if body.err() != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
 		c.uses(ruleAdjusted)
 	}
-	if wrong != nil {
-		return response{}, wrong
-	}
-	cp, err := c.campaignByID(id)
+	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
 	}

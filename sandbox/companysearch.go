@@ -21,10 +21,7 @@ type companyQuery struct {
 }
 
 func (c *call) searchCompanies() (response, error) {
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	c.uses(ruleCompanySearch)
 	page := body.readScroll(c)
 	body.ignores("filters", "savedSearchId", "excludeCompanyLists", "size", "scrollToken")

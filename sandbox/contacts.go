@@ -13,7 +13,7 @@ import (
 )
 
 var contactEndpoints = map[*op.Op]endpoint{
-	op.ContactsResolve:  {handle: (*call).resolveContact},
+	op.ContactsResolve:  {handle: (*call).resolveContact, rule: ruleResolve, json: true},
 	op.ContactsTimeline: {handle: (*call).timeline, query: []string{"limit", "cursor"}, path: []string{"contactId"}},
 }
 
@@ -32,11 +32,7 @@ const (
 )
 
 func (c *call) resolveContact() (response, error) {
-	c.uses(ruleResolve)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	email, byEmail := body.text("email")
 	url, byURL := body.text("socialUrl")
 	body.ignores("email", "socialUrl")
@@ -112,10 +108,7 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 }
 
 func (c *call) timeline() (response, error) {
-	id, err := c.pathID("contactId")
-	if err != nil {
-		return response{}, err
-	}
+	id := c.req.PathValue("contactId")
 	q := c.params()
 	limit := int(q.number("limit", maxActivities, maxActivities))
 	cursor := q.text("cursor", longestCursor)
@@ -135,10 +128,11 @@ func (c *call) timeline() (response, error) {
 	}
 	left := len(happened)
 	if cursor != "" {
-		scheduled = nil
+		var err error
 		if left, err = c.readCursor(cursor, id, left); err != nil {
 			return response{}, err
 		}
+		scheduled = nil
 	}
 	from := len(happened) - left
 	to := min(len(happened), from+limit)

@@ -11,7 +11,7 @@ import (
 )
 
 var crmEndpoints = map[*op.Op]endpoint{
-	op.ListsCRMPush: {handle: (*call).pushToCRM},
+	op.ListsCRMPush: {handle: (*call).pushToCRM, json: true},
 }
 
 var (
@@ -96,14 +96,7 @@ func (tx *Tx) DisconnectCRM(kind string) {
 }
 
 func (c *call) pushToCRM() (response, error) {
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	crm := body.required("crm")
 	if len(body.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
 		if c.ws.crmInvented {
@@ -114,7 +107,7 @@ func (c *call) pushToCRM() (response, error) {
 	contacts, chosen := body.ids("contactIds")
 	body.ignores("crm", "contactIds")
 	invalid := body.err()
-	l, missing := c.listByID(id)
+	l, missing := c.listByID(c.req.PathValue("listId"))
 	var companies, unconnected error
 	if missing == nil && l.EntityType != ContactList {
 		companies = refuse("CONTACT_LIST_REQUIRED", "The list is a company list.")

@@ -7,7 +7,7 @@ import (
 )
 
 var factEndpoints = map[*op.Op]endpoint{
-	op.FactsEdit: {handle: (*call).editFact},
+	op.FactsEdit: {handle: (*call).editFact, json: true},
 }
 
 const longestClaim = 1000
@@ -18,14 +18,7 @@ var factCategories = []string{
 }
 
 func (c *call) editFact() (response, error) {
-	id, err := c.pathID("factId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	id, body := c.req.PathValue("factId"), c.body
 	sentClaim := body.has("claim")
 	sentCategory := body.has("category")
 	if !sentClaim && !sentCategory {

@@ -10,9 +10,9 @@ import (
 )
 
 var fillEndpoints = map[*op.Op]endpoint{
-	op.ListsAddMembers:  {handle: (*call).addMembers},
-	op.ListsAddContacts: {handle: (*call).addContacts},
-	op.ListsSave:        {handle: (*call).saveToList},
+	op.ListsAddMembers:  {handle: (*call).addMembers, rule: ruleMembers, json: true},
+	op.ListsAddContacts: {handle: (*call).addContacts, rule: ruleContacts, json: true},
+	op.ListsSave:        {handle: (*call).saveToList, rule: ruleSave, json: true},
 }
 
 var (
@@ -24,24 +24,12 @@ var (
 )
 
 func (c *call) addMembers() (response, error) {
-	c.uses(ruleMembers)
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
-	wanted, sent := body.ids("contactIds")
-	body.ignores("contactIds")
+	wanted, sent := c.body.ids("contactIds")
 	if !sent {
-		body.fail("contactIds", "is required")
+		c.body.fail("contactIds", "is required")
 	}
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	l, err := c.listByID(id)
+	c.body.ignores("contactIds")
+	l, err := c.list()
 	if err != nil {
 		return response{}, err
 	}
@@ -97,21 +85,9 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 }
 
 func (c *call) addContacts() (response, error) {
-	c.uses(ruleContacts)
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
-	rows := body.newRows("contacts")
-	body.ignores("contacts")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	l, err := c.listByID(id)
+	rows := c.body.newRows("contacts")
+	c.body.ignores("contacts")
+	l, err := c.list()
 	if err != nil {
 		return response{}, err
 	}
@@ -149,11 +125,7 @@ func (f *form) newRows(name string) []json.RawMessage {
 }
 
 func (c *call) saveToList() (response, error) {
-	c.uses(ruleSave)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	source := body.requiredID("sourceListId")
 	dest := body.destination()
 	wanted, chosen := body.ids("contactIds")

@@ -35,14 +35,14 @@ type fields map[string]json.RawMessage
 // form is a body that is being read, and its errors.
 type form struct {
 	fields
-	checks
+	*checks
 }
 
 // form decodes the body, which has to be a JSON object.
 func (c *call) form() (*form, error) {
-	if len(bytes.TrimSpace(c.body)) == 0 {
+	if len(bytes.TrimSpace(c.sent)) == 0 {
 		c.uses(ruleNoBody)
-		return &form{fields: fields{}, checks: checks{c: c}}, nil
+		return &form{fields{}, &c.checks}, nil
 	}
 	kind, parameters, err := mime.ParseMediaType(c.req.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || len(parameters) > 0 {
@@ -52,12 +52,12 @@ func (c *call) form() (*form, error) {
 		return nil, &refusal{code: "VALIDATION_FAILED", message: "Content-Type has to be application/json."}
 	}
 	var f fields
-	if !isObject(c.body) || json.Unmarshal(c.body, &f) != nil {
+	if !isObject(c.sent) || json.Unmarshal(c.sent, &f) != nil {
 		c.uses(ruleMalformed)
 		return nil, refuse("INVALID_REQUEST", "The body is not a JSON object.")
 	}
-	c.looksOdd(c.body)
-	return &form{fields: f, checks: checks{c: c}}, nil
+	c.looksOdd(c.sent)
+	return &form{f, &c.checks}, nil
 }
 
 // looksOdd records what decoders read differently in a JSON value.

@@ -8,10 +8,10 @@ import (
 )
 
 var hubEndpoints = map[*op.Op]endpoint{
-	op.HubsList:       {handle: (*call).listHubs},
+	op.HubsList:       {handle: (*call).listHubs, rule: ruleHubs},
 	op.HubsGet:        {handle: (*call).getHub},
 	op.HubsPages:      {handle: (*call).listPages},
-	op.HubsSetDefault: {handle: (*call).setDefaultHub},
+	op.HubsSetDefault: {handle: (*call).setDefaultHub, rule: ruleHubChoice, json: true},
 }
 
 var (
@@ -61,7 +61,6 @@ func (ws *workspace) hub(id string) *Hub {
 }
 
 func (c *call) listHubs() (response, error) {
-	c.uses(ruleHubs)
 	hubs := []wireHub{}
 	for _, h := range slices.Backward(c.ws.hubs) {
 		hubs = append(hubs, c.wireHub(h))
@@ -70,11 +69,7 @@ func (c *call) listHubs() (response, error) {
 }
 
 func (c *call) getHub() (response, error) {
-	id, err := c.pathID("hubId")
-	if err != nil {
-		return response{}, err
-	}
-	h, err := c.hubByID(id)
+	h, err := named(c, "hubId", c.hubByID)
 	if err != nil {
 		return response{}, err
 	}
@@ -82,11 +77,7 @@ func (c *call) getHub() (response, error) {
 }
 
 func (c *call) listPages() (response, error) {
-	id, err := c.pathID("hubId")
-	if err != nil {
-		return response{}, err
-	}
-	h, err := c.hubByID(id)
+	h, err := named(c, "hubId", c.hubByID)
 	switch {
 	case err != nil:
 		return response{}, err
@@ -110,14 +101,9 @@ func (c *call) notReady() error {
 }
 
 func (c *call) setDefaultHub() (response, error) {
-	c.uses(ruleHubChoice)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
-	id := body.requiredID("knowledgeHubId")
-	body.only("knowledgeHubId")
-	if err := body.err(); err != nil {
+	id := c.body.requiredID("knowledgeHubId")
+	c.body.only("knowledgeHubId")
+	if err := c.body.err(); err != nil {
 		return response{}, err
 	}
 	h, err := c.hubByID(id)

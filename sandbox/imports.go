@@ -16,7 +16,7 @@ import (
 
 var importEndpoints = map[*op.Op]endpoint{
 	op.ImportsCreate:  {handle: (*call).createImport},
-	op.ImportsPresign: {handle: (*call).presignImport},
+	op.ImportsPresign: {handle: (*call).presignImport, rule: rulePresign, json: true},
 }
 
 var (
@@ -56,13 +56,13 @@ func (c *call) createImport() (response, error) {
 
 // importForm reads a form up to its file. If the body was too long to be read completely, the file is too large.
 func (c *call) importForm(boundary string) (response, error) {
-	form := multipart.NewReader(bytes.NewReader(c.body), boundary)
+	form := multipart.NewReader(bytes.NewReader(c.sent), boundary)
 	for {
 		part, err := form.NextPart()
 		switch {
-		case errors.Is(err, io.EOF) && len(c.body) <= longestBody:
+		case errors.Is(err, io.EOF) && len(c.sent) <= longestBody:
 			return response{}, errNoImportFile
-		case err != nil && len(c.body) > longestBody:
+		case err != nil && len(c.sent) > longestBody:
 			return response{}, tooLarge(largestImport)
 		case err != nil:
 			c.uses(ruleMalformed)
@@ -77,7 +77,7 @@ func (c *call) importForm(boundary string) (response, error) {
 		}
 		file, err := io.ReadAll(part)
 		switch {
-		case len(c.body) > longestBody || len(file) > largestImport:
+		case len(c.sent) > longestBody || len(file) > largestImport:
 			return response{}, tooLarge(largestImport)
 		case err != nil:
 			c.uses(ruleMalformed)
@@ -150,10 +150,6 @@ func (c *call) importFile(file Import) (response, error) {
 }
 
 func (c *call) presignImport() (response, error) {
-	c.uses(rulePresign)
-	if _, err := c.form(); err != nil {
-		return response{}, err
-	}
 	id := ""
 	c.effect(func() {
 		id = c.ws.newID()

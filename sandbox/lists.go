@@ -12,9 +12,9 @@ import (
 
 var listEndpoints = map[*op.Op]endpoint{
 	op.ListsList:   {handle: (*call).listLists, query: []string{"limit", "pageNum", "entityType", "folderId", "search"}},
-	op.ListsCreate: {handle: (*call).createList},
+	op.ListsCreate: {handle: (*call).createList, json: true},
 	op.ListsGet:    {handle: (*call).getList, query: []string{"include"}},
-	op.ListsMove:   {handle: (*call).moveList},
+	op.ListsMove:   {handle: (*call).moveList, rule: ruleMove, json: true},
 	op.FoldersList: {handle: (*call).listFolders, query: []string{"type"}},
 }
 
@@ -109,10 +109,7 @@ func (c *call) lookIntoFolder(id string) {
 }
 
 func (c *call) createList() (response, error) {
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	name := c.trimmed(body.required("name"))
 	if body.has("name") {
 		body.length("name", name, longestName)
@@ -218,15 +215,7 @@ func (c *call) getList() (response, error) {
 }
 
 func (c *call) moveList() (response, error) {
-	c.uses(ruleMove)
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	folder, root := "", string(body.fields["folderId"]) == "null"
 	if !root {
 		folder = body.required("folderId")
@@ -235,10 +224,7 @@ func (c *call) moveList() (response, error) {
 		body.fail("folderId", "has to be 24 hexadecimal digits, or null")
 	}
 	body.only("folderId")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	l, err := c.listByID(id)
+	l, err := c.list()
 	if err != nil {
 		return response{}, err
 	}
@@ -279,13 +265,7 @@ func (c *call) listFolders() (response, error) {
 }
 
 // list finds the list that the path names.
-func (c *call) list() (*list, error) {
-	id, err := c.listID()
-	if err != nil {
-		return nil, err
-	}
-	return c.listByID(id)
-}
+func (c *call) list() (*list, error) { return named(c, "listId", c.listByID) }
 
 func (c *call) listByID(id string) (*list, error) {
 	if l := c.ws.list(id); l != nil {
@@ -297,5 +277,3 @@ func (c *call) listByID(id string) (*list, error) {
 	}
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
 }
-
-func (c *call) listID() (string, error) { return c.pathID("listId") }

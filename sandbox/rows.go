@@ -33,10 +33,6 @@ var (
 const longestFilter = 8000
 
 func (c *call) listRows() (response, error) {
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
 	q := c.params()
 	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
@@ -60,7 +56,7 @@ func (c *call) listRows() (response, error) {
 	if q.Has("filters") && invalid == nil {
 		conditions, unclear = c.parseFilters(filters)
 	}
-	l, missing := c.listByID(id)
+	l, missing := c.listByID(c.req.PathValue("listId"))
 	if err := c.first(invalid, unclear, missing); err != nil {
 		return response{}, err
 	}

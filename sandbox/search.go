@@ -12,11 +12,11 @@ import (
 )
 
 var searchEndpoints = map[*op.Op]endpoint{
-	op.SearchProspects: {handle: (*call).searchProspects},
-	op.SearchSave:      {handle: (*call).saveSearchToList},
-	op.SearchSaved:     {handle: (*call).listSavedSearches},
-	op.SearchRunSaved:  {handle: (*call).runSavedSearch},
-	op.SearchCompanies: {handle: (*call).searchCompanies},
+	op.SearchProspects: {handle: (*call).searchProspects, json: true},
+	op.SearchSave:      {handle: (*call).saveSearchToList, rule: ruleSearchSave, json: true},
+	op.SearchSaved:     {handle: (*call).listSavedSearches, rule: ruleSavedList},
+	op.SearchRunSaved:  {handle: (*call).runSavedSearch, json: true},
+	op.SearchCompanies: {handle: (*call).searchCompanies, json: true},
 }
 
 var (
@@ -152,10 +152,7 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 }
 
 func (c *call) searchProspects() (response, error) {
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	page := body.readScroll(c)
 	body.ignores("filters", "size", "scrollToken")
 	if err := body.err(); err != nil {
@@ -175,11 +172,7 @@ func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFi
 }
 
 func (c *call) saveSearchToList() (response, error) {
-	c.uses(ruleSearchSave)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	to := body.destination()
 	body.ignores("filters", "listId", "listName")
 	if err := body.err(); err != nil {
@@ -221,7 +214,6 @@ type wireSavedSearch struct {
 }
 
 func (c *call) listSavedSearches() (response, error) {
-	c.uses(ruleSavedList)
 	saved := []wireSavedSearch{}
 	for _, s := range c.ws.saved {
 		w := wireSavedSearch{s.ID, s.Name, "prospects"}
@@ -259,21 +251,12 @@ func (c *call) savedSearch(id string, companies bool) (*SavedSearch, error) {
 	return s, nil
 }
 
+func (c *call) savedProspects(id string) (*SavedSearch, error) { return c.savedSearch(id, false) }
+
 func (c *call) runSavedSearch() (response, error) {
-	id, err := c.pathID("savedSearchId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
-	page := body.readScroll(c)
-	body.ignores("size", "scrollToken")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	s, err := c.savedSearch(id, false)
+	page := c.body.readScroll(c)
+	c.body.ignores("size", "scrollToken")
+	s, err := named(c, "savedSearchId", c.savedProspects)
 	if err != nil {
 		return response{}, err
 	}

@@ -9,8 +9,8 @@ import (
 )
 
 var sendEndpoints = map[*op.Op]endpoint{
-	op.CampaignsSends:    {handle: (*call).listSends, query: []string{"limit", "pageNum"}},
-	op.CampaignsEditSend: {handle: (*call).editSend},
+	op.CampaignsSends:    {handle: (*call).listSends, rule: ruleSendsShape, query: []string{"limit", "pageNum"}},
+	op.CampaignsEditSend: {handle: (*call).editSend, json: true},
 }
 
 var (
@@ -41,17 +41,8 @@ func (s *Send) wire() wireSend {
 }
 
 func (c *call) listSends() (response, error) {
-	c.uses(ruleSendsShape)
-	id, err := c.pathID("campaignId")
-	if err != nil {
-		return response{}, err
-	}
-	q := c.params()
-	page := q.paging(100)
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
-	cp, err := c.campaignByID(id)
+	page := c.params().paging(100)
+	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
 	}
@@ -64,14 +55,7 @@ func (c *call) listSends() (response, error) {
 }
 
 func (c *call) editSend() (response, error) {
-	id, err := c.pathID("sendId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	id, body := c.req.PathValue("sendId"), c.body
 	subject, hasSubject := body.text("subject")
 	words, hasBody := body.text("body")
 	due, hasDue := body.text("dueAt")

@@ -11,8 +11,8 @@ import (
 )
 
 var stepEndpoints = map[*op.Op]endpoint{
-	op.CampaignsSteps:       {handle: (*call).listSteps},
-	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"campaignId", "stepId"}},
+	op.CampaignsSteps:       {handle: (*call).listSteps, rule: ruleStepsShape},
+	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
 }
 
 var (
@@ -114,7 +114,7 @@ func (f *form) steps(c *call) ([]Step, bool) {
 
 // readStep reads one step and records its errors.
 func readStep(fields fields, s *Step) (problem string) {
-	f := form{fields: fields}
+	f := form{fields, &checks{}}
 	s.Type, _ = f.text("type")
 	if !slices.Contains(stepTypes, s.Type) {
 		f.fail("type", "has to be one of %s", strings.Join(stepTypes, ", "))
@@ -140,7 +140,6 @@ func fit(steps []Step, channels []string) error {
 }
 
 func (c *call) listSteps() (response, error) {
-	c.uses(ruleStepsShape)
 	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
@@ -153,15 +152,11 @@ func (c *call) listSteps() (response, error) {
 }
 
 func (c *call) previewStep() (response, error) {
-	id, err := c.pathID("stepId")
-	if err != nil {
-		return response{}, err
-	}
 	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
 	}
-	s := cp.step(id)
+	s := cp.step(c.req.PathValue("stepId"))
 	if s == nil {
 		return response{}, refuse("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
 	}
