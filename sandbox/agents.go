@@ -154,10 +154,7 @@ func (c *call) mayStart(a *agent) error {
 func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
 
 func (c *call) listAgents() (response, error) {
-	records := []wireAgentRecord{}
-	for _, a := range slices.Backward(c.ws.agents) {
-		records = append(records, c.ws.record(a))
-	}
+	records := appendNewest([]wireAgentRecord{}, c.ws.agents, c.ws.record)
 	if !c.sb.plan.Paged {
 		return reply(http.StatusOK, object{"agents": records})
 	}
@@ -315,13 +312,7 @@ func (c *call) autocomplete() (response, error) {
 	if err := q.err(); err != nil {
 		return response{}, err
 	}
-	values := []string{}
-	for _, word := range c.sb.plan.Vocabulary[field] {
-		if c.asksFor(word) {
-			values = append(values, word)
-		}
-	}
-	return reply(http.StatusOK, object{"values": values})
+	return reply(http.StatusOK, object{"values": append([]string{}, kept(c.sb.plan.Vocabulary[field], c.asksFor)...)})
 }
 
 // asksFor reports whether every text of the query, under whatever name, is part of a word.

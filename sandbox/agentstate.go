@@ -155,30 +155,17 @@ func (sb *Sandbox) beginAgents(ws *workspace, now time.Time) {
 }
 
 func (ws *workspace) agent(id string) *agent {
-	for _, a := range ws.agents {
-		if sameID(a.ID, id) {
-			return a
-		}
-	}
-	return nil
+	return find(ws.agents, func(a *agent) bool { return sameID(a.ID, id) })
 }
 
 // Agents copies the agents, newest first.
 func (w *Tenant) Agents() []Agent {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	agents := w.ws.copyAgents()
-	slices.Reverse(agents)
-	return agents
+	return appendNewest(nil, w.ws.agents, (*agent).snapshot)
 }
 
-func (ws *workspace) copyAgents() []Agent {
-	var agents []Agent
-	for _, a := range ws.agents {
-		agents = append(agents, a.Agent)
-	}
-	return agents
-}
+func (a *agent) snapshot() Agent { return a.Agent }
 
 // CreateAgent adds an agent and returns its id.
 func (tx *Tx) CreateAgent(seed Agent) (id string) {

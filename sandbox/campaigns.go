@@ -60,22 +60,12 @@ func (c *call) campaignByID(id string) (*campaign, error) {
 }
 
 func (ws *workspace) campaign(id string) *campaign {
-	for _, c := range ws.campaigns {
-		if sameID(c.ID, id) {
-			return c
-		}
-	}
-	return nil
+	return find(ws.campaigns, func(c *campaign) bool { return sameID(c.ID, id) })
 }
 
 func (c *call) listCampaigns() (response, error) {
-	all := []wireCampaign{}
-	for _, cp := range slices.Backward(c.ws.campaigns) {
-		if cp.Access != accessDeleted {
-			all = append(all, cp.wire())
-		}
-	}
-	return reply(http.StatusOK, object{"campaigns": all})
+	all := kept(c.ws.campaigns, func(cp *campaign) bool { return cp.Access != accessDeleted })
+	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*campaign).wire)})
 }
 
 // draft holds the fields of a campaign in a body, and which of them were there.

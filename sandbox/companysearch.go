@@ -49,13 +49,7 @@ func (c *call) searchCompanies() (response, error) {
 		return response{}, err
 	}
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
-	var found []json.RawMessage
-	for _, company := range c.ws.searchableCompanies() {
-		if q.finds(company) {
-			found = append(found, company)
-		}
-	}
-	return c.scrollPage(page, "companies", found, func(company json.RawMessage) json.RawMessage { return company })
+	return c.scrollPage(page, "companies", kept(c.ws.searchableCompanies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
 }
 
 func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery, err error) {

@@ -56,10 +56,5 @@ func (c *call) editFact() (response, error) {
 }
 
 func (ws *workspace) fact(id string) *Fact {
-	for _, f := range ws.facts {
-		if sameID(f.ID, id) {
-			return f
-		}
-	}
-	return nil
+	return find(ws.facts, func(f *Fact) bool { return sameID(f.ID, id) })
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -157,15 +156,9 @@ func (f *Fault) String() string {
 // fits finds the faults whose conditions a request meets. Conditions are code of the test, which must not run under the lock.
 func (sb *Sandbox) fits(o *op.Op, r *http.Request, body []byte) []*Fault {
 	sb.mu.Lock()
-	candidates := slices.DeleteFunc(slices.Clone(sb.faults), func(f *Fault) bool { return f.off })
+	candidates := kept(sb.faults, func(f *Fault) bool { return !f.off })
 	sb.mu.Unlock()
-	var fitting []*Fault
-	for _, f := range candidates {
-		if f.matches(o, r, body) {
-			fitting = append(fitting, f)
-		}
-	}
-	return fitting
+	return kept(candidates, func(f *Fault) bool { return f.matches(o, r, body) })
 }
 
 func (f *Fault) matches(o *op.Op, r *http.Request, body []byte) bool {

@@ -82,12 +82,7 @@ func (c *call) honoured(l *list, conditions []condition) []condition {
 
 func (c *call) meets(l *list, i int, conditions []condition) bool {
 	m := match{c.ws, l, l.rows[i], l.ids[i]}
-	for _, condition := range conditions {
-		if !condition.test(&m) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(conditions, func(condition condition) bool { return !condition.test(&m) })
 }
 
 // values are the texts that a row has for a filter key.

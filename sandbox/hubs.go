@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"net/http"
-	"slices"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -52,20 +51,11 @@ func (c *call) hubByID(id string) (*Hub, error) {
 }
 
 func (ws *workspace) hub(id string) *Hub {
-	for _, h := range ws.hubs {
-		if sameID(h.ID, id) {
-			return h
-		}
-	}
-	return nil
+	return find(ws.hubs, func(h *Hub) bool { return sameID(h.ID, id) })
 }
 
 func (c *call) listHubs() (response, error) {
-	hubs := []wireHub{}
-	for _, h := range slices.Backward(c.ws.hubs) {
-		hubs = append(hubs, c.wireHub(h))
-	}
-	return reply(http.StatusOK, object{"knowledgeHubs": hubs})
+	return reply(http.StatusOK, object{"knowledgeHubs": appendNewest([]wireHub{}, c.ws.hubs, c.wireHub)})
 }
 
 func (c *call) getHub() (response, error) {
@@ -88,11 +78,7 @@ func (c *call) listPages() (response, error) {
 		return response{}, c.notReady()
 	}
 	c.uses(rulePages)
-	pages := make([]wireHubPage, 0, len(h.Pages))
-	for _, p := range h.Pages {
-		pages = append(pages, wireHubPage(p))
-	}
-	return reply(http.StatusOK, object{"pages": pages})
+	return reply(http.StatusOK, object{"pages": appendEach([]wireHubPage{}, h.Pages, func(p HubPage) wireHubPage { return wireHubPage(p) })})
 }
 
 func (c *call) notReady() error {

@@ -138,7 +138,7 @@ func (c *call) importFile(file Import) (response, error) {
 	}
 	c.effect(func() {
 		if file.Reserved {
-			c.ws.dropImport(file.ID)
+			c.ws.imports = kept(c.ws.imports, func(i Import) bool { return !sameID(i.ID, file.ID) })
 		} else {
 			file.ID = c.ws.newID()
 		}
@@ -166,16 +166,6 @@ func (ws *workspace) upload(id string) *Import {
 		}
 	}
 	return nil
-}
-
-func (ws *workspace) dropImport(id string) {
-	kept := ws.imports[:0:0]
-	for _, i := range ws.imports {
-		if !sameID(i.ID, id) {
-			kept = append(kept, i)
-		}
-	}
-	ws.imports = kept
 }
 
 // Upload completes a reserved upload, as a client does outside of the API.

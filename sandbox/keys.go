@@ -51,7 +51,7 @@ func validateKey(key Key, fail func(string, ...any)) {
 
 func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
 	k := &key{Key: seed, ws: ws}
-	k.Scopes, k.Widens = slices.Clone(seed.Scopes), maps.Clone(seed.Widens)
+	k.Key = k.snapshot()
 	n := len(ws.keys) + 1
 	k.Name = cmp.Or(k.Name, fmt.Sprintf("key-%d", n))
 	for k.Token == "" || sb.keys[k.Token] != nil {
@@ -67,14 +67,15 @@ func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
 	return k
 }
 
+func (k *key) snapshot() Key {
+	out := k.Key
+	out.Scopes, out.Widens = slices.Clone(k.Scopes), maps.Clone(k.Widens)
+	return out
+}
+
 // ownerKey finds a key with full access.
 func (ws *workspace) ownerKey() *key {
-	for _, k := range ws.keys {
-		if len(k.Scopes) == 0 && !k.Revoked {
-			return k
-		}
-	}
-	return nil
+	return find(ws.keys, func(k *key) bool { return len(k.Scopes) == 0 && !k.Revoked })
 }
 
 // findKey finds the key of a request, or none if it is not valid for any reason.

@@ -34,18 +34,19 @@ var systemTitles = []string{"All Contacts", "All Companies"}
 const longestName = 255
 
 type wireList struct {
-	ID               string       `json:"id"`
-	Name             string       `json:"name"`
-	EntityType       string       `json:"entityType"`
-	ContactsCount    int          `json:"contactsCount"`
-	CompaniesCount   int          `json:"companiesCount"`
-	CreatedAt        string       `json:"createdAt"`
-	FolderID         *string      `json:"folderId"`
-	CompletionStatus string       `json:"completionStatus,omitempty"`
-	Columns          []wireColumn `json:"columns,omitzero"` // nil unless asked for
+	ID               string      `json:"id"`
+	Name             string      `json:"name"`
+	EntityType       string      `json:"entityType"`
+	ContactsCount    int         `json:"contactsCount"`
+	CompaniesCount   int         `json:"companiesCount"`
+	CreatedAt        string      `json:"createdAt"`
+	FolderID         *string     `json:"folderId"`
+	CompletionStatus string      `json:"completionStatus,omitempty"`
+	Columns          []wireTyped `json:"columns,omitzero"` // nil unless asked for
 }
 
-type wireColumn struct {
+// wireTyped is a column, a folder or a saved search.
+type wireTyped struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Type string `json:"type"`
@@ -82,19 +83,12 @@ func (c *call) listLists() (response, error) {
 		c.lookIntoFolder(folder)
 	}
 
-	var found []*list
-	for _, l := range slices.Backward(c.ws.lists) {
-		if !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
-			(folder == "" || strings.EqualFold(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search) {
-			found = append(found, l)
-		}
-	}
-	from, to, pages := page.of(len(found))
-	data := make([]wireList, 0, to-from)
-	for _, l := range found[from:to] {
-		data = append(data, l.wire())
-	}
-	return reply(http.StatusOK, object{"data": data, "pagination": pages})
+	found := kept(c.ws.lists, func(l *list) bool {
+		return !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
+			(folder == "" || sameID(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search)
+	})
+	slices.Reverse(found)
+	return pageOf(page, found, (*list).wire)
 }
 
 // lookIntoFolder records what is undocumented about the folder of a listing.
@@ -204,10 +198,7 @@ func (c *call) getList() (response, error) {
 	switch include := c.query.Get("include"); {
 	case !c.query.Has("include"):
 	case include == "columns":
-		w.Columns = make([]wireColumn, 0, len(l.Columns))
-		for _, column := range l.Columns {
-			w.Columns = append(w.Columns, wireColumn(column))
-		}
+		w.Columns = appendEach([]wireTyped{}, l.Columns, func(c Column) wireTyped { return wireTyped(c) })
 	default:
 		c.uses(ruleOtherInc)
 	}
@@ -240,12 +231,6 @@ func (c *call) moveList() (response, error) {
 	return reply(http.StatusOK, object{"list": l.wire()})
 }
 
-type wireFolder struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
-}
-
 func (c *call) listFolders() (response, error) {
 	q := c.params()
 	kind := q.choice("type", folderTypes...)
@@ -255,13 +240,8 @@ func (c *call) listFolders() (response, error) {
 	if err := q.err(); err != nil {
 		return response{}, err
 	}
-	folders := []wireFolder{}
-	for _, f := range c.ws.folders {
-		if f.Type == kind {
-			folders = append(folders, wireFolder(f))
-		}
-	}
-	return reply(http.StatusOK, object{"folders": folders})
+	folders := kept(c.ws.folders, func(f Folder) bool { return f.Type == kind })
+	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, folders, func(f Folder) wireTyped { return wireTyped(f) })})
 }
 
 // list finds the list that the path names.

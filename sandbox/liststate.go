@@ -247,11 +247,7 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 func (w *Tenant) Lists() []List {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	lists := make([]List, 0, len(w.ws.lists))
-	for _, l := range slices.Backward(w.ws.lists) {
-		lists = append(lists, l.snapshot())
-	}
-	return lists
+	return appendNewest([]List{}, w.ws.lists, (*list).snapshot)
 }
 
 // Rows returns the rows of a list, or none if there is no such list.

@@ -132,6 +132,8 @@ func (c *campaign) snapshot() Campaign {
 	return out
 }
 
+func (f *Fact) snapshot() Fact { return *f }
+
 func (h *Hub) snapshot() Hub {
 	out := *h
 	out.Pages = slices.Clone(h.Pages)

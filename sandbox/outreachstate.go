@@ -197,13 +197,7 @@ func (sb *Sandbox) scheduleHub(ws *workspace, h *Hub) {
 
 func (ws *workspace) snapshotOutreach(out *Workspace) {
 	out.Accounts = slices.Clone(ws.accounts)
-	for _, c := range ws.campaigns {
-		out.Campaigns = append(out.Campaigns, c.snapshot())
-	}
-	for _, f := range ws.facts {
-		out.Facts = append(out.Facts, *f)
-	}
-	for _, h := range ws.hubs {
-		out.Hubs = append(out.Hubs, h.snapshot())
-	}
+	out.Campaigns = appendEach(nil, ws.campaigns, (*campaign).snapshot)
+	out.Facts = appendEach(nil, ws.facts, (*Fact).snapshot)
+	out.Hubs = appendEach(nil, ws.hubs, (*Hub).snapshot)
 }

@@ -18,11 +18,7 @@ func ReadyCampaign(name string, listIDs ...string) Campaign {
 func (w *Tenant) Campaigns() []Campaign {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	all := make([]Campaign, 0, len(w.ws.campaigns))
-	for _, c := range slices.Backward(w.ws.campaigns) {
-		all = append(all, c.snapshot())
-	}
-	return all
+	return appendNewest([]Campaign{}, w.ws.campaigns, (*campaign).snapshot)
 }
 
 // Sends returns the scheduled sends of a campaign in all states, or none if there is no such campaign.
@@ -39,22 +35,14 @@ func (w *Tenant) Sends(campaignID string) []Send {
 func (w *Tenant) Facts() []Fact {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	facts := make([]Fact, 0, len(w.ws.facts))
-	for _, f := range w.ws.facts {
-		facts = append(facts, *f)
-	}
-	return facts
+	return appendEach([]Fact{}, w.ws.facts, (*Fact).snapshot)
 }
 
 // Hubs copies the knowledge hubs, newest first.
 func (w *Tenant) Hubs() []Hub {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	hubs := make([]Hub, 0, len(w.ws.hubs))
-	for _, h := range slices.Backward(w.ws.hubs) {
-		hubs = append(hubs, h.snapshot())
-	}
-	return hubs
+	return appendNewest([]Hub{}, w.ws.hubs, (*Hub).snapshot)
 }
 
 // ConnectAccount connects an account to send from: email or social.

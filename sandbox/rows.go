@@ -75,10 +75,7 @@ func (c *call) listRows() (response, error) {
 		c.uses(ruleSorting)
 	}
 	from, to, pages := page.of(len(order))
-	rows := make([]json.RawMessage, 0, to-from)
-	for _, i := range order[from:to] {
-		rows = append(rows, l.rows[i])
-	}
+	rows := appendEach(nil, order[from:to], func(i int) json.RawMessage { return l.rows[i] })
 	return rowPage(l, rows, pages), nil
 }
 

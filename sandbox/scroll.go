@@ -102,11 +102,7 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 		}
 		c.spend(amount, name+" found")
 	}, "%s found: %d", name, to-from)
-	shown := make([]json.RawMessage, 0, to-from)
-	for _, raw := range found[from:to] {
-		shown = append(shown, show(raw))
-	}
-	body := object{name: shown}
+	body := object{name: appendEach([]json.RawMessage{}, found[from:to], show)}
 	if next != "" {
 		body["scrollToken"] = next
 	}

@@ -126,17 +126,7 @@ func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 // profileFields are the documented ones.
 var profileFields = []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"}
 
-// find keeps the profiles that meet all filters.
-func (f searchFilters) find(profiles []json.RawMessage) []json.RawMessage {
-	var found []json.RawMessage
-	for _, p := range profiles {
-		if f.meets(p) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
+// meets reports whether a profile meets all filters.
 func (f searchFilters) meets(profile json.RawMessage) bool {
 	for key, values := range f {
 		raw, _ := field(profile, key)
@@ -168,7 +158,7 @@ func (c *call) searchProspects() (response, error) {
 // scrollProfiles handles a search. Its saved search, if any, is part of the query.
 func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) (response, error) {
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
-	return c.scrollPage(page, "profiles", filters.find(c.ws.searchable()), c.ws.shown)
+	return c.scrollPage(page, "profiles", kept(c.ws.searchable(), filters.meets), c.ws.shown)
 }
 
 func (c *call) saveSearchToList() (response, error) {
@@ -182,10 +172,7 @@ func (c *call) saveSearchToList() (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	found := filters.find(c.ws.searchable())
-	for i, p := range found {
-		found[i] = c.ws.shown(p)
-	}
+	found := appendEach(nil, kept(c.ws.searchable(), filters.meets), c.ws.shown)
 	l, err := c.destination(to)
 	switch {
 	case err != nil:
@@ -207,22 +194,15 @@ func (c *call) saveSearchToList() (response, error) {
 	}))
 }
 
-type wireSavedSearch struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
+func (s SavedSearch) wire() wireTyped {
+	if s.Companies {
+		return wireTyped{s.ID, s.Name, "companies"}
+	}
+	return wireTyped{s.ID, s.Name, "prospects"}
 }
 
 func (c *call) listSavedSearches() (response, error) {
-	saved := []wireSavedSearch{}
-	for _, s := range c.ws.saved {
-		w := wireSavedSearch{s.ID, s.Name, "prospects"}
-		if s.Companies {
-			w.Type = "companies"
-		}
-		saved = append(saved, w)
-	}
-	return reply(http.StatusOK, object{"savedSearches": saved})
+	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireTyped{}, c.ws.saved, SavedSearch.wire)})
 }
 
 func (ws *workspace) savedSearch(id string) *SavedSearch {

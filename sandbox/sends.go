@@ -36,7 +36,7 @@ type wireSend struct {
 	Body      string `json:"body"`
 }
 
-func (s *Send) wire() wireSend {
+func (s Send) wire() wireSend {
 	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
 }
 
@@ -46,12 +46,7 @@ func (c *call) listSends() (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	from, to, pages := page.of(len(cp.Sends))
-	data := make([]wireSend, 0, to-from)
-	for _, s := range cp.Sends[from:to] {
-		data = append(data, s.wire())
-	}
-	return reply(http.StatusOK, object{"data": data, "pagination": pages})
+	return pageOf(page, cp.Sends, Send.wire)
 }
 
 func (c *call) editSend() (response, error) {

@@ -144,11 +144,7 @@ func (c *call) listSteps() (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	steps := make([]wireStep, 0, len(cp.Steps))
-	for _, s := range cp.Steps {
-		steps = append(steps, wireStep(s))
-	}
-	return reply(http.StatusOK, object{"steps": steps})
+	return reply(http.StatusOK, object{"steps": appendEach([]wireStep{}, cp.Steps, func(s Step) wireStep { return wireStep(s) })})
 }
 
 func (c *call) previewStep() (response, error) {

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -120,17 +119,11 @@ func (sb *Sandbox) begin(now time.Time) {
 func (ws *workspace) snapshot() Workspace {
 	out := Workspace{
 		Name: ws.name, User: ws.user, Plan: ws.plan, Credits: ws.balance, CRM: ws.crm.clone(),
-		Folders: slices.Clone(ws.folders), Agents: ws.copyAgents(),
+		Folders: slices.Clone(ws.folders), Agents: appendEach(nil, ws.agents, (*agent).snapshot),
 	}
 	ws.snapshotOutreach(&out)
 	ws.snapshotResearch(&out)
-	for _, k := range ws.keys {
-		c := k.Key
-		c.Scopes, c.Widens = slices.Clone(c.Scopes), maps.Clone(c.Widens)
-		out.Keys = append(out.Keys, c)
-	}
-	for _, l := range ws.lists {
-		out.Lists = append(out.Lists, l.snapshot())
-	}
+	out.Keys = appendEach(nil, ws.keys, (*key).snapshot)
+	out.Lists = appendEach(nil, ws.lists, (*list).snapshot)
 	return out
 }

@@ -10,10 +10,9 @@ type Tenant struct {
 func (sb *Sandbox) Workspace(name string) *Tenant {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
-	for _, ws := range sb.workspaces {
-		if ws.name == name {
-			return &Tenant{sb, ws}
-		}
+	ws := find(sb.workspaces, func(ws *workspace) bool { return ws.name == name })
+	if ws == nil {
+		ws = sb.addWorkspace(Workspace{Name: name, Credits: defaultCredits})
 	}
-	return &Tenant{sb, sb.addWorkspace(Workspace{Name: name, Credits: defaultCredits})}
+	return &Tenant{sb, ws}
 }

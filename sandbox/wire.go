@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -62,6 +63,12 @@ func (p paging) of(n int) (from, to int, pages wirePages) {
 	}
 	from = int(p.pageNum-1) * p.limit
 	return from, min(n, from+p.limit), pages
+}
+
+// pageOf responds with the elements on a page, in the form that a response shows them in.
+func pageOf[T, U any](p paging, all []T, wire func(T) U) (response, error) {
+	from, to, pages := p.of(len(all))
+	return reply(http.StatusOK, object{"data": appendEach([]U{}, all[from:to], wire), "pagination": pages})
 }
 
 // timeFormat is ISO 8601 with milliseconds.
