@@ -205,16 +205,10 @@ func (c *call) createCampaign() (response, error) {
 	if err := fit(d.Steps, d.Channels); err != nil {
 		return response{}, err
 	}
-	amount, err := c.price(1)
-	if err != nil {
+	cp := &campaign{}
+	if err := c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d.Campaign) }, "campaign created: %q", d.Name); err != nil {
 		return response{}, err
 	}
-
-	cp := &campaign{}
-	c.effect(func() {
-		cp = c.makeCampaign(d.Campaign)
-		c.spend(amount, "campaign generated")
-	}, "campaign created: %q", d.Name)
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 

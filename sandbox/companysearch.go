@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 )
@@ -57,7 +58,7 @@ func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery, e
 	if len(filters) > 0 && (!isObject(filters) || json.Unmarshal(filters, &keys) != nil) {
 		return q, unclear("filters", "has to be an object")
 	}
-	for key := range keys {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if "filters."+key != cityField {
 			return q, unclear("filters", "has a key that the sandbox does not know: "+key)
 		}

@@ -57,17 +57,18 @@ func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
 // fill adds the rows that are not in the list yet, for their price.
 func (c *call) fill(l *list, rows []json.RawMessage) (response, error) {
 	fresh := l.missing(rows)
-	amount, err := c.price(len(fresh))
-	if err != nil {
-		return response{}, err
-	}
 	if len(fresh) > 0 {
-		c.effect(func() {
-			c.ws.insert(l, len(l.rows), fresh)
-			c.spend(amount, "rows added")
-		}, "rows added to %s: %d", l.ID, len(fresh))
+		if _, err := c.addRows(l, fresh); err != nil {
+			return response{}, err
+		}
 	}
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(fresh)})
+}
+
+// addRows adds rows for their price, and returns their ids.
+func (c *call) addRows(l *list, rows []json.RawMessage) (ids []string, err error) {
+	err = c.buy(len(rows), "rows added", func() { ids = c.ws.insert(l, len(l.rows), rows) }, "rows added to %s: %d", l.ID, len(rows))
+	return ids, err
 }
 
 // missing skips rows that the list has, and duplicates. Rows without an id are new.
@@ -91,16 +92,10 @@ func (c *call) addContacts() (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	amount, err := c.price(len(rows))
+	ids, err := c.addRows(l, rows)
 	if err != nil {
 		return response{}, err
 	}
-
-	ids := []string{}
-	c.effect(func() {
-		ids = c.ws.insert(l, len(l.rows), rows)
-		c.spend(amount, "rows added")
-	}, "rows added to %s: %d", l.ID, len(rows))
 	return reply(http.StatusCreated, object{"list": l.wire(), "contactIds": ids})
 }
 
@@ -225,15 +220,13 @@ func (c *call) listByName(name string) (*list, error) {
 
 // saveToNew creates the destination.
 func (c *call) saveToNew(name, kind string, rows []json.RawMessage) (response, error) {
-	amount, err := c.price(len(rows))
+	l := &list{}
+	err := c.buy(len(rows), "rows added", func() {
+		l = c.sb.makeList(c.ws, name, kind, c.now)
+		c.ws.insert(l, 0, rows)
+	}, "list created: %q, with %d rows", name, len(rows))
 	if err != nil {
 		return response{}, err
 	}
-	l := &list{}
-	c.effect(func() {
-		l = c.makeList(name, kind)
-		c.ws.insert(l, 0, rows)
-		c.spend(amount, "rows added")
-	}, "list created: %q, with %d rows", name, len(rows))
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(rows)})
 }

@@ -132,11 +132,7 @@ func (c *call) importFile(file Import) (response, error) {
 		return response{}, refuse("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
 	}
 	c.uses(ruleImport)
-	amount, err := c.price(file.Rows)
-	if err != nil {
-		return response{}, err
-	}
-	c.effect(func() {
+	err := c.buy(file.Rows, "rows imported", func() {
 		if file.Reserved {
 			c.ws.imports = kept(c.ws.imports, func(i Import) bool { return !sameID(i.ID, file.ID) })
 		} else {
@@ -144,8 +140,10 @@ func (c *call) importFile(file Import) (response, error) {
 		}
 		file.Reserved, file.Uploaded = false, false
 		c.ws.imports = append(c.ws.imports, file)
-		c.spend(amount, "rows imported")
 	}, "file imported: %s, %d rows", file.Format, file.Rows)
+	if err != nil {
+		return response{}, err
+	}
 	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
 }
 

@@ -68,6 +68,18 @@ func (c *call) spend(amount int64, reason string) {
 	}
 }
 
+// buy makes a change, for the price of n rows.
+func (c *call) buy(n int, reason string, change func(), format string, args ...any) error {
+	amount, err := c.price(n)
+	if err == nil {
+		c.effect(func() {
+			change()
+			c.spend(amount, reason)
+		}, format, args...)
+	}
+	return err
+}
+
 // charge books the price of a read, which has no other effect.
 func (c *call) charge(reason, effect string) error {
 	amount, err := c.price(1)

@@ -121,12 +121,9 @@ func (c *call) createList() (response, error) {
 	}
 
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
-	c.effect(func() { l = c.makeList(name, kind) }, "list created: %q", name)
+	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
 	return reply(http.StatusCreated, object{"list": l.wire()})
 }
-
-// makeList adds an empty list at the root.
-func (c *call) makeList(name, kind string) *list { return c.sb.makeList(c.ws, name, kind, c.now) }
 
 // trimmed removes the space at both ends of a name.
 func (c *call) trimmed(name string) string {

@@ -146,6 +146,7 @@ func inOrder(lists []List) []List {
 	return lists
 }
 
+// makeList adds an empty list at the root.
 func (sb *Sandbox) makeList(ws *workspace, name, kind string, now time.Time) *list {
 	seed := List{Name: name, EntityType: cmp.Or(kind, ContactList), CreatedAt: stamp(now)}
 	if sb.hideFor > 0 {

@@ -87,12 +87,8 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 		from, w = min(token.offset, len(found)), token.walk
 	}
 	to := min(len(found), from+r.size)
-	amount, err := c.price(to - from)
-	if err != nil {
-		return response{}, err
-	}
 	next := ""
-	c.effect(func() {
+	err := c.buy(to-from, name+" found", func() {
 		w.furthest = from
 		if r.later && !c.sb.scroll.Repeatable {
 			delete(c.ws.scrolls, r.token)
@@ -100,8 +96,10 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 		if to < len(found) {
 			next = c.mint(&scrollToken{query: r.query, offset: to, walk: w})
 		}
-		c.spend(amount, name+" found")
 	}, "%s found: %d", name, to-from)
+	if err != nil {
+		return response{}, err
+	}
 	body := object{name: appendEach([]json.RawMessage{}, found[from:to], show)}
 	if next != "" {
 		body["scrollToken"] = next
