@@ -91,18 +91,14 @@ func (p AgentPlan) complete() AgentPlan {
 	return p
 }
 
-func validateAgents(ws Workspace, fail func(string, ...any)) {
+func validateAgents(ws Workspace, fail failing) {
 	lists := map[string]bool{}
 	for _, l := range ws.Lists {
 		lists[l.ID] = true
 	}
 	for _, a := range ws.Agents {
-		if a.Type != "" && ownFields[a.Type] == nil && a.Type != PersonDiscovery {
-			fail("agent %q: unknown type %q", a.Name, a.Type)
-		}
-		if a.Status != "" && !slices.Contains(agentStates, a.Status) {
-			fail("agent %q: unknown status %q", a.Name, a.Status)
-		}
+		fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
+		fail.among("agent", a.Name, "status", a.Status, append([]string{""}, agentStates...)...)
 		if a.ListID != "" && !lists[a.ListID] {
 			fail("agent %q: no list has the id %s", a.Name, a.ListID)
 		}

@@ -74,25 +74,12 @@ func (w *Tenant) CRMPushes() []CRMPush {
 
 // ConnectCRM connects a CRM kind, one of those that the workspace supports.
 func (tx *Tx) ConnectCRM(kind string) {
-	tx.change("ConnectCRM", func(time.Time) bool {
-		crm := &tx.ws.crm
-		supported := slices.Contains(crm.Supported, kind)
-		if supported && !slices.Contains(crm.Connected, kind) {
-			crm.Connected = append(crm.Connected, kind)
-		}
-		return supported
-	})
+	tx.connect("ConnectCRM", &tx.ws.crm.Connected, tx.ws.crm.Supported, kind)
 }
 
 // DisconnectCRM ends the connection of a CRM kind.
 func (tx *Tx) DisconnectCRM(kind string) {
-	tx.change("DisconnectCRM", func(time.Time) bool {
-		at := slices.Index(tx.ws.crm.Connected, kind)
-		if at >= 0 {
-			tx.ws.crm.Connected = slices.Delete(tx.ws.crm.Connected, at, at+1)
-		}
-		return at >= 0
-	})
+	tx.disconnect("DisconnectCRM", &tx.ws.crm.Connected, kind)
 }
 
 func (c *call) pushToCRM() (response, error) {

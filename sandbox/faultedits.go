@@ -49,11 +49,7 @@ func setField(path string, value any, words string) FaultOption {
 }
 
 func edit(words string, change func(*response)) FaultOption {
-	return func(f *Fault) error {
-		f.edits = append(f.edits, change)
-		f.say("%s", words)
-		return nil
-	}
+	return does(words, func(f *Fault) { f.edits = append(f.edits, change) })
 }
 
 // editJSON decodes, changes and encodes a body. A body that is not JSON stays unchanged.

@@ -88,37 +88,26 @@ func brokenEscapes(raw []byte) bool {
 func repeatsKey(raw []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	var open []map[string]bool // the keys of each object, nil for an array
-	isKey := false
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return false
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			switch t {
-			case '{':
-				open = append(open, map[string]bool{})
-			case '[':
-				open = append(open, nil)
-			default:
-				open = open[:len(open)-1]
-			}
-			isKey = len(open) > 0 && open[len(open)-1] != nil
-			continue
-		case string:
-			if isKey {
-				keys := open[len(open)-1]
-				if keys[t] {
-					return true
-				}
-				keys[t], isKey = true, false
-				continue
-			}
-		}
-		isKey = len(open) > 0 && open[len(open)-1] != nil
+	return repeated(dec)
+}
+
+// repeated reads one value.
+func repeated(dec *json.Decoder) (found bool) {
+	token, _ := dec.Token() // it is valid
+	open, nested := token.(json.Delim)
+	if !nested {
+		return false
 	}
+	keys := map[json.Token]bool{}
+	for dec.More() && !found {
+		if open == '{' {
+			key, _ := dec.Token()
+			found, keys[key] = keys[key], true
+		}
+		found = repeated(dec) || found
+	}
+	_, _ = dec.Token() // the end
+	return found
 }
 
 func (f *form) has(name string) bool {

@@ -34,7 +34,7 @@ var scopes = []op.Scope{
 
 func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }
 
-func validateKey(key Key, fail func(string, ...any)) {
+func validateKey(key Key, fail failing) {
 	scopes := slices.Clone(key.Scopes)
 	for scope := range key.Widens {
 		scopes = append(scopes, scope)

@@ -61,42 +61,28 @@ type WindowState struct {
 // Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. To use up a
 // day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
-	if !w.sb.checkSurface("Consume", surface) {
-		return
-	}
-	now := w.sb.enter()
-	defer w.sb.mu.Unlock()
-	w.quota(surface).drain(now, n)
+	w.withQuota("Consume", surface, func(q *quota, now time.Time) { q.drain(now, n) })
 }
 
 // Teammate uses up requests of a surface at an even rate, from the next request on. Zero stops it.
 func (w *Tenant) Teammate(surface string, perSecond float64) {
-	if !w.sb.checkSurface("Teammate", surface) {
-		return
-	}
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	w.quota(surface).teammate = teammate{perSecond: perSecond}
+	w.withQuota("Teammate", surface, func(q *quota, _ time.Time) { q.teammate = teammate{perSecond: perSecond} })
 }
 
 // Windows returns the state of the windows of a surface: minute, then day, if it has these limits.
-func (w *Tenant) Windows(surface string) []WindowState {
-	if !w.sb.checkSurface("Windows", surface) {
-		return nil
+func (w *Tenant) Windows(surface string) (states []WindowState) {
+	w.withQuota("Windows", surface, func(q *quota, now time.Time) { states = q.states(now) })
+	return states
+}
+
+func (w *Tenant) withQuota(what, surface string, f func(*quota, time.Time)) {
+	if _, ok := op.DocumentedLimits[op.Surface(surface)]; !ok {
+		w.sb.misuse("%s: no surface %q", what, surface)
+		return
 	}
 	now := w.sb.enter()
 	defer w.sb.mu.Unlock()
-	return w.quota(surface).states(now)
-}
-
-func (w *Tenant) quota(surface string) *quota { return w.sb.quota(w.ws, op.Surface(surface)) }
-
-func (sb *Sandbox) checkSurface(what, surface string) bool {
-	if _, ok := op.DocumentedLimits[op.Surface(surface)]; ok {
-		return true
-	}
-	sb.misuse("%s: no surface %q", what, surface)
-	return false
+	f(w.sb.quota(w.ws, op.Surface(surface)), now)
 }
 
 // quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who uses them.
@@ -110,11 +96,13 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	if q == nil {
 		q = &quota{}
 		limit := sb.limits.windows[surface]
-		if limit.PerMinute > 0 {
-			q.windows = append(q.windows, &window{name: "minute", length: cmp.Or(sb.limits.lengths[surface], time.Minute), limit: limit.PerMinute, sliding: sb.limits.sliding})
-		}
-		if limit.PerDay > 0 {
-			q.windows = append(q.windows, &window{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding})
+		for _, w := range []window{
+			{name: "minute", length: cmp.Or(sb.limits.lengths[surface], time.Minute), limit: limit.PerMinute, sliding: sb.limits.sliding},
+			{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
+		} {
+			if w.limit > 0 {
+				q.windows = append(q.windows, &w)
+			}
 		}
 		ws.windows[surface] = q
 	}

@@ -57,25 +57,18 @@ func Rows(rows ...Row) []json.RawMessage {
 
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
 
-func validateLists(ws Workspace, fail func(string, ...any)) {
-	claim, folders, named := claims(fail), map[Folder]bool{}, map[Folder]bool{}
+func validateLists(ws Workspace, fail failing) {
+	folders, named := map[Folder]bool{}, map[Folder]bool{}
 	for _, folder := range ws.Folders {
-		claim("folder", folder.ID)
 		folders[Folder{ID: strings.ToLower(folder.ID), Type: folder.Type}] = true
 		name := Folder{Name: folder.Name, Type: folder.Type}
 		if named[name] {
 			fail("folder %q: another %s folder has the name", folder.Name, folder.Type)
 		}
 		named[name] = true
-		if !slices.Contains(folderTypes, folder.Type) {
-			fail("folder %q: unknown type %q", folder.Name, folder.Type)
-		}
-	}
-	for _, agent := range ws.Agents {
-		claim("agent", agent.ID)
+		fail.among("folder", folder.Name, "type", folder.Type, folderTypes...)
 	}
 	for _, list := range ws.Lists {
-		claim("list", list.ID)
 		column := claims(fail)
 		for _, c := range list.Columns {
 			column("column", c.ID)
@@ -83,9 +76,7 @@ func validateLists(ws Workspace, fail func(string, ...any)) {
 		if list.Name == "" {
 			fail("list %q has no name", list.ID)
 		}
-		if list.EntityType != "" && list.EntityType != ContactList && list.EntityType != CompanyList {
-			fail("list %q: unknown entity type %q", list.Name, list.EntityType)
-		}
+		fail.among("list", list.Name, "entity type", list.EntityType, "", ContactList, CompanyList)
 		kind := cmp.Or(list.EntityType, ContactList)
 		if list.FolderID != "" && !folders[Folder{ID: strings.ToLower(list.FolderID), Type: kind}] {
 			fail("list %q: no %s folder has the id %s", list.Name, kind, list.FolderID)
@@ -94,7 +85,7 @@ func validateLists(ws Workspace, fail func(string, ...any)) {
 	}
 }
 
-func validateRows(list List, fail func(string, ...any)) {
+func validateRows(list List, fail failing) {
 	seen := make(map[string]bool, len(list.Rows))
 	for i, row := range list.Rows {
 		id, err := rowID(row)

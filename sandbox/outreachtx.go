@@ -47,26 +47,12 @@ func (w *Tenant) Hubs() []Hub {
 
 // ConnectAccount connects an account to send from: email or social.
 func (tx *Tx) ConnectAccount(channel string) {
-	tx.change("ConnectAccount", func(time.Time) bool {
-		if !slices.Contains(channels, channel) {
-			return false
-		}
-		if !slices.Contains(tx.ws.accounts, channel) {
-			tx.ws.accounts = append(tx.ws.accounts, channel)
-		}
-		return true
-	})
+	tx.connect("ConnectAccount", &tx.ws.accounts, channels, channel)
 }
 
 // DisconnectAccount removes the account of a channel: its campaigns are no longer ready, and sends that are due fail.
 func (tx *Tx) DisconnectAccount(channel string) {
-	tx.change("DisconnectAccount", func(time.Time) bool {
-		at := slices.Index(tx.ws.accounts, channel)
-		if at >= 0 {
-			tx.ws.accounts = slices.Delete(tx.ws.accounts, at, at+1)
-		}
-		return at >= 0
-	})
+	tx.disconnect("DisconnectAccount", &tx.ws.accounts, channel)
 }
 
 // add adds one object, if its seed is valid and its ids are new.
@@ -76,9 +62,9 @@ func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
 	}
 	tx.change(what, func(now time.Time) bool {
 		taken := false
-		seed.outreachIDs(func(kind, id string) { taken = taken || id != "" && tx.ws.has(kind, id) })
+		seed.ids(func(kind, id string) { taken = taken || id != "" && tx.ws.has(kind, id) })
 		if !taken {
-			seed.outreachIDs(func(_, id string) { tx.ws.seen(id) })
+			seed.ids(func(_, id string) { tx.ws.seen(id) })
 			apply(now)
 		}
 		return !taken
@@ -89,7 +75,7 @@ func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
 func (ws *workspace) has(kind, id string) (found bool) {
 	var all Workspace
 	ws.snapshotOutreach(&all)
-	all.outreachIDs(func(otherKind, other string) { found = found || otherKind == kind && sameID(other, id) })
+	all.ids(func(otherKind, other string) { found = found || otherKind == kind && sameID(other, id) })
 	return found
 }
 

@@ -79,18 +79,8 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 }
 
 func (ws *workspace) noteIDs(seed Workspace) {
-	ws.seen(seed.User.ID)
-	note := func(_, id string) { ws.seen(id) }
-	seed.outreachIDs(note)
-	for _, f := range seed.Folders {
-		ws.seen(f.ID)
-	}
-	for _, a := range seed.Agents {
-		ws.seen(a.ID)
-	}
-	seed.researchIDs(note)
+	seed.ids(func(_, id string) { ws.seen(id) })
 	for _, l := range seed.Lists {
-		ws.seen(l.ID)
 		for _, c := range l.Columns {
 			ws.seen(c.ID)
 		}

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"slices"
 	"time"
 )
 
@@ -27,6 +28,28 @@ func (tx *Tx) change(what string, apply func(now time.Time) bool) {
 	if !done {
 		tx.sb.misuse("Tx.%s: no object has this id", what)
 	}
+}
+
+// connect adds a word to a set, if it is a known one.
+func (tx *Tx) connect(what string, set *[]string, known []string, word string) {
+	tx.change(what, func(time.Time) bool {
+		is := slices.Contains(known, word)
+		if is && !slices.Contains(*set, word) {
+			*set = append(*set, word)
+		}
+		return is
+	})
+}
+
+// disconnect removes a word from a set that has it.
+func (tx *Tx) disconnect(what string, set *[]string, word string) {
+	tx.change(what, func(time.Time) bool {
+		at := slices.Index(*set, word)
+		if at >= 0 {
+			*set = slices.Delete(*set, at, at+1)
+		}
+		return at >= 0
+	})
 }
 
 // valid checks the seed of an object to add.
