@@ -143,16 +143,10 @@ func (q companyQuery) finds(company json.RawMessage) bool {
 	}
 	id, _ := fieldString(company, "id")
 	domain, _ := fieldString(company, "domain")
-	for _, l := range q.exclude {
-		if _, there := l.row(id); there {
-			return false
-		}
-		if domain != "" && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+	return !slices.ContainsFunc(q.exclude, func(l *list) bool {
+		return l.has(id) || domain != "" && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
 			other, _ := fieldString(row, "domain")
 			return strings.EqualFold(domain, other)
-		}) {
-			return false
-		}
-	}
-	return true
+		})
+	})
 }

@@ -77,7 +77,7 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 	seen := map[string]bool{}
 	for _, row := range rows {
 		id, _ := fieldString(row, "id")
-		if _, there := l.row(id); id == "" || !there && !seen[id] {
+		if id == "" || !l.has(id) && !seen[id] {
 			fresh = append(fresh, row)
 		}
 		seen[id] = true

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
@@ -186,7 +185,7 @@ var filterKeys = func() map[string]filterParser {
 	return keys
 }()
 
-// choices reads an array of strings, or values to include and to exclude.
+// choices are values to include, and values to exclude.
 type choices struct{ include, exclude []string }
 
 func decodeChoices(raw json.RawMessage) (choices, error) {
@@ -226,25 +225,22 @@ func stringsOf(raw json.RawMessage) ([]string, error) {
 	return list, nil
 }
 
-// test reports whether a value is included, if any are given, and not excluded.
-func (ch choices) test(holds func(m *match, choice string) bool) func(*match) bool {
-	if len(ch.include)+len(ch.exclude) == 0 {
-		return nil
+// choose reads choices, and tests that one is included, if any are given, and none excluded.
+func choose(raw json.RawMessage, holds func(m *match, choice string) bool) (func(*match) bool, error) {
+	ch, err := decodeChoices(raw)
+	if err != nil || len(ch.include)+len(ch.exclude) == 0 {
+		return nil, err
 	}
 	return func(m *match) bool {
 		some := func(list []string) bool {
 			return slices.ContainsFunc(list, func(choice string) bool { return holds(m, choice) })
 		}
 		return (len(ch.include) == 0 || some(ch.include)) && !some(ch.exclude)
-	}
+	}, nil
 }
 
 func parseChoices(key string, raw json.RawMessage) (func(*match) bool, error) {
-	ch, err := decodeChoices(raw)
-	if err != nil {
-		return nil, err
-	}
-	return ch.test(func(m *match, choice string) bool { return m.has(key, choice) }), nil
+	return choose(raw, func(m *match, choice string) bool { return m.has(key, choice) })
 }
 
 func (m *match) has(key, value string) bool {
@@ -252,19 +248,11 @@ func (m *match) has(key, value string) bool {
 }
 
 func parseOtherLists(_ string, raw json.RawMessage) (func(*match) bool, error) {
-	ch, err := decodeChoices(raw)
-	if err != nil {
-		return nil, err
-	}
-	return ch.test(func(m *match, name string) bool {
+	return choose(raw, func(m *match, name string) bool {
 		return slices.ContainsFunc(m.ws.lists, func(other *list) bool {
-			if other == m.l || !strings.EqualFold(other.Name, name) {
-				return false
-			}
-			_, there := other.row(m.id)
-			return there
+			return other != m.l && strings.EqualFold(other.Name, name) && other.has(m.id)
 		})
-	}), nil
+	})
 }
 
 // parseHeadcount finds an unquoted number, for which the service returns 500, at any place.
@@ -276,17 +264,10 @@ func parseHeadcount(key string, raw json.RawMessage) (func(*match) bool, error) 
 	if holdsNumber(v) {
 		return nil, errHeadcount
 	}
-	ch, err := decodeChoices(raw)
-	if err != nil {
-		return nil, err
-	}
-	return ch.test(func(m *match, choice string) bool {
+	return choose(raw, func(m *match, choice string) bool {
 		from, to, ok := headcount(choice)
-		return ok && slices.ContainsFunc(m.values(key), func(s string) bool {
-			n, err := strconv.ParseFloat(s, 64)
-			return err == nil && n >= from && n <= to
-		})
-	}), nil
+		return ok && within(m.values(key), from, to)
+	})
 }
 
 func holdsNumber(v any) bool {

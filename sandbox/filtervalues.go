@@ -36,12 +36,15 @@ func parseRevenue(key string, raw json.RawMessage) (func(*match) bool, error) {
 	if json.Unmarshal(raw, &want) != nil || want == nil {
 		return nil, errors.New("has to be a number")
 	}
-	return func(m *match) bool {
-		return slices.ContainsFunc(m.values(key), func(s string) bool {
-			n, err := strconv.ParseFloat(s, 64)
-			return err == nil && n == *want
-		})
-	}, nil
+	return func(m *match) bool { return within(m.values(key), *want, *want) }, nil
+}
+
+// within reports whether one of the values is a number in a range.
+func within(values []string, from, to float64) bool {
+	return slices.ContainsFunc(values, func(s string) bool {
+		n, err := strconv.ParseFloat(s, 64)
+		return err == nil && n >= from && n <= to
+	})
 }
 
 func parseKeywords(_ string, raw json.RawMessage) (func(*match) bool, error) {
@@ -159,7 +162,14 @@ func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
 		if f.RangeMin == nil && f.RangeMax == nil {
 			return nil, errors.New("rangeMin and rangeMax are missing")
 		}
-		return f.inRange(id), nil
+		from, to := math.Inf(-1), math.Inf(1)
+		if f.RangeMin != nil {
+			from = *f.RangeMin
+		}
+		if f.RangeMax != nil {
+			to = *f.RangeMax
+		}
+		return func(m *match) bool { return within(m.column(id), from, to) }, nil
 	}
 }
 
@@ -173,15 +183,6 @@ func (f columnFilter) parseTexts(id string) (func(*match) bool, error) {
 			return slices.ContainsFunc(include, func(want string) bool { return strings.EqualFold(s, want) })
 		})
 	}, nil
-}
-
-func (f columnFilter) inRange(id string) func(*match) bool {
-	return func(m *match) bool {
-		return slices.ContainsFunc(m.column(id), func(s string) bool {
-			n, err := strconv.ParseFloat(s, 64)
-			return err == nil && (f.RangeMin == nil || n >= *f.RangeMin) && (f.RangeMax == nil || n <= *f.RangeMax)
-		})
-	}
 }
 
 // column are the values that a row has in a custom column.

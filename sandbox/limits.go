@@ -32,7 +32,7 @@ var (
 )
 
 func defaultLimits() limiterSettings {
-	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}}
+	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}, lengths: map[op.Surface]time.Duration{}}
 	for surface, w := range op.DocumentedLimits {
 		settings.windows[surface] = Limit(w)
 		if Limit(w) == (Limit{}) {

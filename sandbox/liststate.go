@@ -211,6 +211,11 @@ func (l *list) row(id string) (json.RawMessage, bool) {
 	return l.rows[i], true
 }
 
+func (l *list) has(id string) bool {
+	_, there := l.row(id)
+	return there
+}
+
 func (l *list) snapshot() List {
 	c := l.List
 	c.Columns, c.Rows = slices.Clone(c.Columns), slices.Clone(l.rows)

@@ -120,9 +120,6 @@ func WithRoute(opName, route string) Option {
 				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
 			}
 		}
-		if sb.paths == nil {
-			sb.paths = map[*op.Op]string{}
-		}
 		sb.paths[o] = method + " " + basePath + path
 		if err := sb.tryPatterns(); err != nil {
 			delete(sb.paths, o)

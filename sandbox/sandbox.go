@@ -61,7 +61,7 @@ type Sandbox struct {
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
 		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
-		pace: defaultPace(), plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(),
+		pace: defaultPace(), plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
 	}
 	var cfg settings
 	for _, opt := range opts {
