@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -25,6 +26,7 @@ var (
 	ruleEmptySource   = assumed("campaigns.empty", "source lists without any contact return LIST_EMPTY")
 	ruleReachFields   = assumed("campaigns.reach.fields", "a contact with an email is reached by email, one with a socialUrl over the social network")
 	ruleHubOfCampaign = assumed("campaigns.references", "knowledgeHubId has to be a hub; no template and no writing style exists, so every templateId and writingStyleId is unknown")
+	_                 = ambient("campaigns.generated", "a new campaign is initialized for 30 s, or as long as InitializesFor says: running, then completed; one without steps then gets one or two for each channel")
 	_                 = ambient("campaigns.draft", "a campaign that was never approved has the status draft")
 )
 
@@ -297,4 +299,56 @@ func (ws *workspace) keepIDs(old, steps []Step) []Step {
 		ws.fill(&steps[i].ID)
 	}
 	return steps
+}
+
+// makeCampaign adds a draft, which is initialized in the background.
+func (c *call) makeCampaign(seed Campaign) *campaign {
+	seed.CreatedAt = stamp(c.now)
+	seed.InitializationStatus, seed.InitializedAt = initRunning, c.now.Add(c.sb.pace.initialize)
+	cp := c.ws.addCampaign(seed)
+	if c.sb.pace.initialize > 0 {
+		c.sb.scheduleInitialization(c.ws, cp)
+	} else {
+		c.ws.settle(cp, initCompleted)
+	}
+	return cp
+}
+
+// scheduleInitialization schedules the end of the initialization of a campaign.
+func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
+	at := c.InitializedAt
+	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {
+		if c.InitializationStatus != initRunning || !c.InitializedAt.Equal(at) {
+			return false
+		}
+		status := initCompleted
+		if c.InitializationFails {
+			status = initFailed
+		}
+		ws.settle(c, status)
+		return true
+	})
+}
+
+// settle ends the initialization of a campaign. One that succeeds leaves steps.
+func (ws *workspace) settle(c *campaign, status string) {
+	c.InitializationStatus, c.InitializedAt, c.InitializationFails = status, time.Time{}, false
+	if status == initCompleted && len(c.Steps) == 0 {
+		c.Steps = ws.keepIDs(nil, generated(c.Channels))
+	}
+	ws.version++
+}
+
+// generated returns the steps of a campaign that was created without any.
+func generated(over []string) []Step {
+	var steps []Step
+	if slices.Contains(over, channelSocial) {
+		steps = append(steps,
+			Step{Type: stepConnection, Body: "Hello {{firstName}}, may we connect?"},
+			Step{Type: stepMessage, Body: "Hello {{firstName}}, thank you for connecting."})
+	}
+	if slices.Contains(over, channelEmail) {
+		steps = append(steps, Step{Type: stepEmail, Subject: "A question, {{firstName}}", Body: "Hello {{firstName}}, do you have a minute?"})
+	}
+	return numbered(steps)
 }

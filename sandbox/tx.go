@@ -1,8 +1,11 @@
 package sandbox
 
 import (
+	"net/http"
 	"slices"
 	"time"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // Tx changes a workspace as a teammate does in the app: outside of the API, without keys, limits or checks.
@@ -59,4 +62,64 @@ func (tx *Tx) valid(what string, seed Workspace) bool {
 		tx.sb.misuse("Tx.%s: %v", what, err)
 	}
 	return err == nil
+}
+
+// between runs while a client is between two requests of an operation.
+type between struct {
+	op     string
+	act    func(*Tx)
+	served map[*workspace]int
+	ran    map[*workspace]int
+}
+
+// Between acts as a teammate between two requests of an operation: between two pages, for example. It acts in the workspace of the
+// second request. [Tx.Gap] is the number of the gap.
+func (sb *Sandbox) Between(opName string, act func(*Tx)) {
+	if err := sb.checkTarget(opName); err != nil || opName == "*" || act == nil {
+		sb.misuse("Between(%q): needs an operation that the sandbox serves, and a function", opName)
+		return
+	}
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	sb.hooks = append(sb.hooks, &between{opName, act, map[*workspace]int{}, map[*workspace]int{}})
+}
+
+// Gap is the number of the gap of [Sandbox.Between]: 1 between the first and the second request.
+func (tx *Tx) Gap() int { return tx.gap }
+
+// runHooks runs the hooks of this gap. They are code of the test, which must not run under the lock.
+func (sb *Sandbox) runHooks(t *target, r *http.Request) {
+	now := sb.enter()
+	if t.op == nil || len(sb.hooks) == 0 {
+		sb.mu.Unlock()
+		return
+	}
+	var ws *workspace
+	if k := sb.findKey(r, now); k != nil {
+		ws = k.ws
+	}
+	type turn struct {
+		act func(*Tx)
+		gap int
+	}
+	var turns []turn
+	for _, h := range sb.hooks {
+		if h.op == t.op.Name && ws != nil && h.ran[ws] < h.served[ws] {
+			h.ran[ws] = h.served[ws]
+			turns = append(turns, turn{h.act, h.ran[ws]})
+		}
+	}
+	sb.mu.Unlock()
+	for _, turn := range turns {
+		turn.act(&Tx{sb, ws, turn.gap})
+	}
+}
+
+// servedHooks opens the next gap.
+func (sb *Sandbox) servedHooks(o *op.Op, ws *workspace, status int) {
+	for _, h := range sb.hooks {
+		if o != nil && h.op == o.Name && ws != nil && status < 300 {
+			h.served[ws]++
+		}
+	}
 }
