@@ -50,18 +50,11 @@ type wireAgentRecord struct {
 }
 
 func (a *agent) wire() wireAgent {
-	w := wireAgent{ID: a.ID, Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
-	if a.Type != "" {
-		w.Type = &a.Type
-	}
-	return w
+	return wireAgent{ID: a.ID, Type: optional(a.Type), Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
 }
 
 func (ws *workspace) record(a *agent) wireAgentRecord {
-	w := wireAgentRecord{wireAgent: a.wire()}
-	if a.ListID != "" {
-		w.ListID = &a.ListID
-	}
+	w := wireAgentRecord{wireAgent: a.wire(), ListID: optional(a.ListID)}
 	if l := ws.byID[a.ListID]; l != nil {
 		w.ContactsFound = len(l.rows)
 	}
@@ -167,7 +160,6 @@ func (c *call) listAgents() (response, error) {
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
 }
 
-// agent finds the agent that the path names.
 func (c *call) agent() (*agent, error) { return named(c, "agentId", c.agentByID) }
 
 func (c *call) agentByID(id string) (*agent, error) {

@@ -41,7 +41,6 @@ type Agent struct {
 	Delivered int             `json:"delivered,omitempty"` // results, in all runs
 }
 
-// agent is an agent of the state.
 type agent struct {
 	Agent
 	spec agentSpec // of its Config; empty without

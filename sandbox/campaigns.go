@@ -50,7 +50,6 @@ func (c *campaign) wire() wireCampaign {
 	}
 }
 
-// campaign finds the campaign that the path names.
 func (c *call) campaign() (*campaign, error) { return named(c, "campaignId", c.campaignByID) }
 
 func (c *call) campaignByID(id string) (*campaign, error) {
@@ -164,7 +163,6 @@ func (c *call) reaches(l *list, over []string) bool {
 	})
 }
 
-// reachable reports whether a channel reaches a contact.
 func reachable(row json.RawMessage, channel string) bool {
 	name := "email"
 	if channel == channelSocial {
@@ -214,7 +212,6 @@ func (c *call) createCampaign() (response, error) {
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 
-// references rejects ids of what does not exist.
 func (c *call) references(body *form) error {
 	for _, ref := range []struct {
 		name, code, what string
@@ -261,7 +258,6 @@ func (c *call) adjustCampaign() (response, error) {
 	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
-// adjusted is a campaign after an adjustment.
 func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
 	next = cp.Campaign
 	if d.named {
@@ -314,7 +310,6 @@ func (c *call) makeCampaign(seed Campaign) *campaign {
 	return cp
 }
 
-// scheduleInitialization schedules the end of the initialization of a campaign.
 func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
 	at := c.InitializedAt
 	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {

@@ -104,7 +104,6 @@ func (v *checks) length(name, s string, longest int) {
 	}
 }
 
-// id checks a string that has to be an id.
 func (v *checks) id(name, s string) {
 	if !isID(s) {
 		v.fail(name, wantID)

@@ -81,13 +81,10 @@ type wireActivity struct {
 
 // activitiesOf returns the activities of a contact, newest first: scheduled ones and past ones.
 func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireActivity) {
+	var all []wireActivity
 	add := func(a wireActivity) {
 		a.At = a.at.UTC().Format(timeFormat)
-		if a.Scheduled {
-			scheduled = append(scheduled, a)
-		} else {
-			happened = append(happened, a)
-		}
+		all = append(all, a)
 	}
 	for _, a := range ws.activities {
 		if sameID(a.ContactID, contactID) {
@@ -101,10 +98,8 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 			}
 		}
 	}
-	newest := func(a, b wireActivity) int { return b.at.Compare(a.at) }
-	slices.SortStableFunc(scheduled, newest)
-	slices.SortStableFunc(happened, newest)
-	return scheduled, happened
+	slices.SortStableFunc(all, func(a, b wireActivity) int { return b.at.Compare(a.at) })
+	return kept(all, func(a wireActivity) bool { return a.Scheduled }), kept(all, func(a wireActivity) bool { return !a.Scheduled })
 }
 
 func (c *call) timeline() (response, error) {

@@ -225,7 +225,6 @@ func (f *Fault) response(c *call) response {
 	return a
 }
 
-// transform changes a response.
 func (f *Fault) transform(a *response) {
 	if f == nil {
 		return
@@ -268,7 +267,6 @@ func (f *Fault) as(number int, seed uint64) *Fault {
 	return &drawn
 }
 
-// mishaps are what chaos chooses from.
 func mishaps() []*Fault {
 	kinds := [][]FaultOption{
 		{Status(500, "UNEXPECTED_ERROR")},

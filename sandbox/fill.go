@@ -44,7 +44,6 @@ func (c *call) addMembers() (response, error) {
 	return c.fill(l, rows)
 }
 
-// findRow looks for a row in all lists of a kind.
 func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
 	for _, l := range ws.lists {
 		if row, ok := l.row(id); ok && l.EntityType == kind {
@@ -173,7 +172,6 @@ func (c *call) destination(d destination) (*list, error) {
 	return c.listByName(d.name)
 }
 
-// source reads the rows to save.
 func (c *call) source(id string, wanted []string, chosen bool) (*list, []json.RawMessage, error) {
 	l, err := c.listByID(id)
 	if err != nil {
@@ -218,7 +216,6 @@ func (c *call) listByName(name string) (*list, error) {
 	return found, nil
 }
 
-// saveToNew creates the destination.
 func (c *call) saveToNew(name, kind string, rows []json.RawMessage) (response, error) {
 	l := &list{}
 	err := c.buy(len(rows), "rows added", func() {

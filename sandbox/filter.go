@@ -12,13 +12,11 @@ import (
 	"strings"
 )
 
-// condition is one key of a row filter.
 type condition struct {
 	key  string
 	test func(*match) bool
 }
 
-// match is a row that is compared.
 type match struct {
 	ws  *workspace
 	l   *list
@@ -125,7 +123,6 @@ func texts(raw []byte) []string {
 	return []string{string(raw)}
 }
 
-// parseFilters reads a filter object.
 func (c *call) parseFilters(filters string) ([]condition, error) {
 	raw := []byte(filters)
 	var keys map[string]json.RawMessage
@@ -371,7 +368,6 @@ func parseICPMatch(key string, raw json.RawMessage) (func(*match) bool, error) {
 	return func(m *match) bool { return m.has(key, one[0]) || m.has(key, truth[one[0]]) }, nil
 }
 
-// columnFilter is the filter of one custom column.
 type columnFilter struct {
 	DataType string          `json:"dataType"`
 	Include  json.RawMessage `json:"include"`

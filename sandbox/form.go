@@ -29,7 +29,6 @@ var (
 	rulePathID      = assumed("path.id", "an id in the path that is not 24 hexadecimal digits returns 422 VALIDATION_FAILED, as documented for approve")
 )
 
-// fields are the keys of a body.
 type fields map[string]json.RawMessage
 
 // form is a body that is being read, and its errors.
@@ -146,7 +145,6 @@ func (f *form) text(name string) (string, bool) {
 	return s, ok
 }
 
-// required reads a required string.
 func (f *form) required(name string) string {
 	if !f.has(name) {
 		f.fail(name, "is required")
@@ -156,7 +154,6 @@ func (f *form) required(name string) string {
 	return s
 }
 
-// requiredID reads a required id.
 func (f *form) requiredID(name string) string {
 	before := len(f.messages)
 	id := f.required(name)
@@ -166,7 +163,6 @@ func (f *form) requiredID(name string) string {
 	return id
 }
 
-// bodyID checks a string that has to be an id.
 func (f *form) bodyID(name, id string) {
 	if !isID(id) {
 		f.c.uses(ruleBodyID)

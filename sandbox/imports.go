@@ -102,7 +102,6 @@ func tooLarge(most int) error {
 	return refuse("IMPORT_FILE_TOO_LARGE", "The file is larger than "+map[int]string{largestImport: "10 MB", largestUpload: "50 MB"}[most]+".")
 }
 
-// importUpload imports an uploaded file.
 func (c *call) importUpload(id string) (response, error) {
 	upload := c.ws.upload(id)
 	if upload != nil {
@@ -159,7 +158,6 @@ func (c *call) presignImport() (response, error) {
 	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": "https://" + invalidHost + "/uploads/" + id})
 }
 
-// upload finds a reserved upload.
 func (ws *workspace) upload(id string) *Import {
 	for i := range ws.imports {
 		if ws.imports[i].Reserved && sameID(ws.imports[i].ID, id) {
@@ -183,7 +181,6 @@ func (tx *Tx) Upload(importID, name string, file []byte) {
 	})
 }
 
-// The formats of files.
 const (
 	formatCSV  = "csv"
 	formatXLS  = "xls"

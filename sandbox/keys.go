@@ -35,14 +35,10 @@ var scopes = []op.Scope{
 func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }
 
 func validateKey(key Key, fail failing) {
-	scopes := slices.Clone(key.Scopes)
-	for scope := range key.Widens {
-		scopes = append(scopes, scope)
-	}
 	if strings.ContainsFunc(key.Token, func(r rune) bool { return r == ':' || !unicode.IsPrint(r) }) {
 		fail("key %q: a token holds no colon and no control character", key.Name)
 	}
-	for _, scope := range scopes {
+	for _, scope := range slices.Concat(key.Scopes, slices.Sorted(maps.Keys(key.Widens))) {
 		if !knownScope(scope) {
 			fail("key %q: unknown scope %q", key.Name, scope)
 		}
@@ -73,7 +69,6 @@ func (k *key) snapshot() Key {
 	return out
 }
 
-// ownerKey finds a key with full access.
 func (ws *workspace) ownerKey() *key {
 	return find(ws.keys, func(k *key) bool { return len(k.Scopes) == 0 && !k.Revoked })
 }
@@ -99,7 +94,6 @@ func (sb *Sandbox) keyOf(r *http.Request, now time.Time) *key {
 	return k
 }
 
-// allows reports whether a key reaches a scope.
 func (k *key) allows(scope string) bool {
 	return len(k.Scopes) == 0 || scope == string(op.ScopeAny) || slices.Contains(k.Scopes, scope)
 }

@@ -52,7 +52,6 @@ func (c *call) price(n int) (int64, error) {
 	return c.costs(n, each)
 }
 
-// costs is what n things cost.
 func (c *call) costs(n int, each int64) (int64, error) {
 	if n < 0 || each > 0 && int64(n) > c.ws.balance/each {
 		return 0, refuse("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.balance))

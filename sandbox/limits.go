@@ -133,7 +133,6 @@ func (q *quota) binding(now time.Time) *window {
 	return binding
 }
 
-// describe writes the headers of the binding window.
 func (q *quota) describe(h http.Header, now time.Time) {
 	if w := q.binding(now); w != nil {
 		h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
@@ -142,7 +141,6 @@ func (q *quota) describe(h http.Header, now time.Time) {
 	}
 }
 
-// showsLimits records that a response contains undocumented figures.
 func (c *call) showsLimits() {
 	if op.DocumentedLimits[c.op.Surface] == (op.Limits{}) && !c.sb.limits.set[c.op.Surface] {
 		c.uses(ruleUnshown)

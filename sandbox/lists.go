@@ -54,15 +54,12 @@ type wireTyped struct {
 
 func (l *list) wire() wireList {
 	w := wireList{
-		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat),
+		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat), FolderID: optional(l.FolderID),
 	}
 	if l.EntityType == CompanyList {
 		w.CompaniesCount = len(l.rows)
 	} else {
 		w.ContactsCount = len(l.rows)
-	}
-	if l.FolderID != "" {
-		w.FolderID = &l.FolderID
 	}
 	return w
 }
@@ -241,7 +238,6 @@ func (c *call) listFolders() (response, error) {
 	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, folders, func(f Folder) wireTyped { return wireTyped(f) })})
 }
 
-// list finds the list that the path names.
 func (c *call) list() (*list, error) { return named(c, "listId", c.listByID) }
 
 func (c *call) listByID(id string) (*list, error) {

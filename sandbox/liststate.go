@@ -168,7 +168,6 @@ func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
 	return ids
 }
 
-// withID puts an id in front of the other fields.
 func withID(row json.RawMessage, id string) json.RawMessage {
 	inner := bytes.TrimLeft(bytes.TrimSpace(row)[1:], " \t\r\n")
 	out := append(make([]byte, 0, len(row)+len(id)+8), `{"id":"`+id+`"`...)
@@ -178,7 +177,6 @@ func withID(row json.RawMessage, id string) json.RawMessage {
 	return append(out, inner...)
 }
 
-// remove removes rows from a list.
 func (ws *workspace) remove(l *list, ids []string) {
 	gone := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -196,7 +194,6 @@ func (ws *workspace) remove(l *list, ids []string) {
 	ws.version++
 }
 
-// row finds a row by its id.
 func (l *list) row(id string) (json.RawMessage, bool) {
 	if l.position == nil {
 		l.position = make(map[string]int, len(l.ids))

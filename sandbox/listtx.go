@@ -138,7 +138,6 @@ func (tx *Tx) RemoveRows(listID string, ids ...string) {
 	})
 }
 
-// withList applies one change to a list.
 func (tx *Tx) withList(what, listID string, apply func(*list) bool) {
 	tx.change(what, func(time.Time) bool {
 		l := tx.ws.byID[listID]

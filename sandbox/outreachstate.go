@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// validateOutreach checks campaigns, facts and hubs.
 func validateOutreach(ws Workspace, fail failing) {
 	for _, account := range ws.Accounts {
 		fail.among("workspace", ws.Name, "account", account, channels...)
@@ -121,7 +120,6 @@ func (sb *Sandbox) beginOutreach(ws *workspace, now time.Time) {
 	}
 }
 
-// beginCampaign schedules the events of a campaign.
 func (sb *Sandbox) beginCampaign(ws *workspace, c *campaign, now time.Time) {
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = stamp(now)

@@ -71,7 +71,6 @@ func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
 	})
 }
 
-// has reports whether something of a kind has an id.
 func (ws *workspace) has(kind, id string) (found bool) {
 	var all Workspace
 	ws.snapshotOutreach(&all)
@@ -121,7 +120,6 @@ func (tx *Tx) RetireFact(factID string) {
 	})
 }
 
-// withCampaign applies one change to a campaign.
 func (tx *Tx) withCampaign(what, campaignID string, apply func(*campaign, time.Time) bool) {
 	tx.change(what, func(now time.Time) bool {
 		c := tx.ws.campaign(campaignID)

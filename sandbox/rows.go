@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -93,13 +94,8 @@ func rowPage(l *list, rows []json.RawMessage, pages wirePages) response {
 		}
 		b = append(b, row...)
 	}
-	b = append(b, `],"pagination":{"pageNum":`...)
-	b = strconv.AppendInt(b, pages.PageNum, 10)
-	b = append(b, `,"totalPages":`...)
-	b = strconv.AppendInt(b, int64(pages.TotalPages), 10)
-	b = append(b, `,"totalRecords":`...)
-	b = strconv.AppendInt(b, int64(pages.TotalRecords), 10)
-	return response{status: http.StatusOK, body: append(b, "}}"...)}
+	b = fmt.Appendf(b, `],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`, pages.PageNum, pages.TotalPages, pages.TotalRecords)
+	return response{status: http.StatusOK, body: b}
 }
 
 // view is the order of the last filtered or sorted page: the next page of the same query reuses it.

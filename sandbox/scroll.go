@@ -66,7 +66,6 @@ type scrollRequest struct {
 	later bool // there is a token
 }
 
-// readScroll reads size and scrollToken.
 func (f *form) readScroll(c *call) (r scrollRequest) {
 	if r.size = f.integer("size", 1, maxSearchSize, defaultSearchSize); r.size < 1 {
 		c.uses(ruleSearchSize)

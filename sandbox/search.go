@@ -56,7 +56,6 @@ func unclear(param, message string) error {
 	return &refusal{code: "SEARCH_FILTERS_INVALID", message: param + " " + message + ".", param: param}
 }
 
-// readFilters interprets the filters of a search.
 func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 	if len(raw) == 0 {
 		c.uses(ruleSearchNone)
@@ -126,7 +125,6 @@ func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 // profileFields are the documented ones.
 var profileFields = []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"}
 
-// meets reports whether a profile meets all filters.
 func (f searchFilters) meets(profile json.RawMessage) bool {
 	for key, values := range f {
 		raw, _ := field(profile, key)
@@ -254,7 +252,6 @@ var (
 
 const cityField = "filters.headquartersCity"
 
-// companyQuery is a company search.
 type companyQuery struct {
 	cities  []string // nil: anywhere
 	exclude []*list
@@ -346,7 +343,6 @@ func cityOf(company json.RawMessage) string {
 	return city
 }
 
-// companyLists reads the lists whose companies are excluded.
 func (c *call) companyLists(raw json.RawMessage) (lists []*list, err error) {
 	const param = "excludeCompanyLists"
 	ids, err := stringsOf(raw)

@@ -192,7 +192,6 @@ func (c *call) enter() error {
 	return nil
 }
 
-// finish sets the headers.
 func (c *call) finish(a *response) {
 	if c.sb.limits.successOnly && a.status >= 400 {
 		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {

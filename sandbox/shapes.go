@@ -107,7 +107,6 @@ func (d *disguise) incoming(r *http.Request) *http.Request {
 	return r
 }
 
-// apply changes a response.
 func (d *disguise) apply(c *call, a *response) {
 	if d == nil {
 		return
@@ -201,7 +200,6 @@ func (p places) lacks(path string) bool {
 	return slices.ContainsFunc(p.absent, func(top string) bool { return path == top || strings.HasPrefix(path, top+".") })
 }
 
-// rewrite changes the JSON of a body.
 func (d *disguise) rewrite(body []byte, p places, seen *shapes.Shape) []byte {
 	if seen == nil {
 		return body

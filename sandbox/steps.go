@@ -32,7 +32,6 @@ const (
 
 var stepTypes = []string{stepEmail, stepConnection, stepMessage}
 
-// channel is the channel of a step.
 func (s *Step) channel() string {
 	if s.Type == stepEmail {
 		return channelEmail
@@ -112,7 +111,6 @@ func (f *form) steps(c *call) ([]Step, bool) {
 	return numbered(steps), true
 }
 
-// readStep reads one step and records its errors.
 func readStep(fields fields, s *Step) (problem string) {
 	f := form{fields, &checks{}}
 	s.Type, _ = f.text("type")

@@ -20,7 +20,6 @@ type Tx struct {
 // Do makes changes as a teammate.
 func (w *Tenant) Do(act func(*Tx)) { act(&Tx{sb: w.sb, ws: w.ws}) }
 
-// change applies one change.
 func (tx *Tx) change(what string, apply func(now time.Time) bool) {
 	now := tx.sb.enter()
 	done := apply(now)

@@ -23,20 +23,23 @@ type wireError struct {
 }
 
 func envelope(code, message, param, requestID string) []byte {
-	e := wireError{Code: code, Message: message}
-	if param != "" {
-		e.Param = &param
-	}
+	e := wireError{Code: code, Message: message, Param: optional(param), RequestID: optional(requestID)}
 	if requestID != "" {
-		e.RequestID = &requestID
-		link := docsURL + strings.ToLower(code)
-		e.DocURL = &link
+		e.DocURL = optional(docsURL + strings.ToLower(code))
 	}
 	body, err := json.Marshal(map[string]wireError{"error": e})
 	if err != nil {
 		panic(err) // strings always encode
 	}
 	return body
+}
+
+// optional is what is null without a value.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 type wirePages struct {
