@@ -28,6 +28,16 @@ func kept[T any](from []T, fits func(T) bool) (fitting []T) {
 	return fitting
 }
 
+// findIn is the first element that fits, or nil.
+func findIn[T any](among []T, fits func(*T) bool) *T {
+	for i := range among {
+		if fits(&among[i]) {
+			return &among[i]
+		}
+	}
+	return nil
+}
+
 // find is the first element that fits, or nil.
 func find[T any](among []*T, fits func(*T) bool) *T {
 	if i := slices.IndexFunc(among, fits); i >= 0 {

@@ -159,12 +159,7 @@ func (c *call) presignImport() (response, error) {
 }
 
 func (ws *workspace) upload(id string) *Import {
-	for i := range ws.imports {
-		if ws.imports[i].Reserved && sameID(ws.imports[i].ID, id) {
-			return &ws.imports[i]
-		}
-	}
-	return nil
+	return findIn(ws.imports, func(i *Import) bool { return i.Reserved && sameID(i.ID, id) })
 }
 
 // Upload completes a reserved upload, as a client does outside of the API.

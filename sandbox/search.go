@@ -42,14 +42,9 @@ type searchFilters map[string][]string
 func (f searchFilters) normal() string {
 	sorted := searchFilters{}
 	for key, values := range f {
-		values = slices.Sorted(slices.Values(values))
-		sorted[key] = slices.Compact(values)
+		sorted[key] = slices.Compact(slices.Sorted(slices.Values(values)))
 	}
-	raw, err := json.Marshal(sorted)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return string(raw)
+	return fmt.Sprintf("%q", sorted)
 }
 
 func unclear(param, message string) error {
@@ -204,12 +199,7 @@ func (c *call) listSavedSearches() (response, error) {
 }
 
 func (ws *workspace) savedSearch(id string) *SavedSearch {
-	for i := range ws.saved {
-		if sameID(ws.saved[i].ID, id) {
-			return &ws.saved[i]
-		}
-	}
-	return nil
+	return findIn(ws.saved, func(s *SavedSearch) bool { return sameID(s.ID, id) })
 }
 
 // savedSearch finds a saved search, which has to be of a kind.

@@ -98,10 +98,8 @@ func (c *call) editSend() (response, error) {
 // send finds a scheduled send in the campaigns that have not been deleted.
 func (ws *workspace) send(id string) (*campaign, *Send) {
 	for _, c := range ws.campaigns {
-		for i := range c.Sends {
-			if sameID(c.Sends[i].ID, id) && c.Access != accessDeleted {
-				return c, &c.Sends[i]
-			}
+		if s := findIn(c.Sends, func(s *Send) bool { return sameID(s.ID, id) }); s != nil && c.Access != accessDeleted {
+			return c, s
 		}
 	}
 	return nil, nil

@@ -75,19 +75,16 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	if f, planted := t.req.Context().Value(plantedKey{}).(*Fault); planted {
 		d.fault = f
 	}
-	switch f := d.fault; {
-	case f.serves():
+	if d.fault.serves() {
 		d.response, problems = sb.response(c)
 		d.processed = d.response.status < 300
-		if f.responds() {
-			d.response = f.response(c)
-			sb.disguise.apply(c, &d.response)
-		} else {
-			f.transform(&d.response)
-		}
-	case f.responds():
-		d.response = f.response(c)
+	}
+	switch {
+	case d.fault.responds():
+		d.response = d.fault.response(c)
 		sb.disguise.apply(c, &d.response)
+	case d.fault.serves():
+		d.fault.transform(&d.response)
 	default:
 		d.response.header = http.Header{} // cut before there was a response
 	}

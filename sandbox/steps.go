@@ -171,12 +171,7 @@ func (c *call) previewStep() (response, error) {
 // sample finds a contact to render a step for.
 func (c *call) sample(cp *campaign, s *Step) (json.RawMessage, error) {
 	const code = "STEP_PREVIEW_UNAVAILABLE"
-	var lists []*list
-	for _, id := range cp.ListIDs {
-		if l := c.ws.byID[id]; l != nil {
-			lists = append(lists, l)
-		}
-	}
+	lists := c.ws.sources(cp)
 	if len(lists) == 0 {
 		return nil, refuse(code, "The campaign has no source list.")
 	}
