@@ -248,48 +248,34 @@ func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
 	}
 	f.say("chaos of seed %d, rate %v", seed, rate)
 	random := rand.New(rand.NewPCG(seed, seed))
-	mishaps := mishaps()
 	f.draw = func() *Fault {
 		if random.Float64() >= rate {
 			return nil
 		}
-		drawn := mishaps[random.IntN(len(mishaps))]
-		return drawn.as(f.number, seed)
+		drawn, err := newFault(fmt.Sprintf("chaos of seed %d", seed), mishaps[random.IntN(len(mishaps))])
+		if err != nil {
+			panic(err) // the table is wrong
+		}
+		drawn.number = f.number
+		return drawn
 	}
 	sb.addFault(f)
 	return f
 }
 
-// as gives a drawn fault the number of its chaos.
-func (f *Fault) as(number int, seed uint64) *Fault {
-	drawn := *f
-	drawn.number, drawn.op = number, fmt.Sprintf("chaos of seed %d", seed)
-	return &drawn
-}
-
-func mishaps() []*Fault {
-	kinds := [][]FaultOption{
-		{Status(500, "UNEXPECTED_ERROR")},
-		{Status(500, "")},
-		{Status(429, "RATE_LIMITED"), RetryAfter(1)},
-		{HTML(502)},
-		{Status(503, "")},
-		{DropBefore()},
-		{DropAfter()},
-		{Reset()},
-		{Refuse()},
-		{Truncate(20)},
-		{EmptyBody()},
-		{ExtraFields()},
-		{Latency(2 * time.Second)},
-	}
-	faults := make([]*Fault, len(kinds))
-	for i, opts := range kinds {
-		f, err := newFault("", opts)
-		if err != nil {
-			panic(err) // the table is wrong
-		}
-		faults[i] = f
-	}
-	return faults
+// mishaps are what chaos chooses from.
+var mishaps = [][]FaultOption{
+	{Status(500, "UNEXPECTED_ERROR")},
+	{Status(500, "")},
+	{Status(429, "RATE_LIMITED"), RetryAfter(1)},
+	{HTML(502)},
+	{Status(503, "")},
+	{DropBefore()},
+	{DropAfter()},
+	{Reset()},
+	{Refuse()},
+	{Truncate(20)},
+	{EmptyBody()},
+	{ExtraFields()},
+	{Latency(2 * time.Second)},
 }
