@@ -35,6 +35,12 @@ func rule(ambient bool, id, text string) *Rule {
 	return r
 }
 
-func assumed(id, text string) *Rule { return rule(false, id, text) }
+// kind makes rules of one kind.
+func kind(ambient bool) func(id, text string) *Rule {
+	return func(id, text string) *Rule { return rule(ambient, id, text) }
+}
 
-func ambient(id, text string) *Rule { return rule(true, id, text) }
+var (
+	assumed = kind(false)
+	ambient = kind(true)
+)
