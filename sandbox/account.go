@@ -8,8 +8,8 @@ import (
 
 var accountEndpoints = map[*op.Op]endpoint{
 	op.AccountMe:           {handle: (*call).me},
-	op.AccountCredits:      {handle: (*call).credits},
-	op.SearchFilterOptions: {handle: (*call).filterOptions},
+	op.AccountCredits:      {handle: (*call).credits, rule: ruleCredits},
+	op.SearchFilterOptions: {handle: (*call).filterOptions, rule: ruleFilterOptions},
 }
 
 var (
@@ -23,11 +23,9 @@ func (c *call) me() (response, error) {
 }
 
 func (c *call) credits() (response, error) {
-	c.uses(ruleCredits)
 	return reply(http.StatusOK, object{"credits": object{"balance": c.ws.balance}})
 }
 
 func (c *call) filterOptions() (response, error) {
-	c.uses(ruleFilterOptions)
 	return reply(http.StatusOK, object{"filterOptions": c.ws.filterOptions()})
 }

@@ -107,7 +107,6 @@ func (sb *Sandbox) beginRun(ws *workspace, a *agent, at time.Time, pay payment) 
 	sb.scheduleAgent(ws, a)
 }
 
-// pay books what a run costs.
 func (a *agent) pay(amount int64, reason string, pay payment) {
 	if amount > 0 {
 		a.Spent += amount
@@ -168,7 +167,6 @@ func (sb *Sandbox) endRun(a *agent, at time.Time) {
 	}
 }
 
-// stop ends whatever an agent does.
 func (a *agent) stop(status string) {
 	a.Status, a.Running, a.Due, a.NextAt = status, false, 0, time.Time{}
 }
@@ -189,7 +187,6 @@ func (sb *Sandbox) scheduleAgent(ws *workspace, a *agent) {
 	sb.agenda.add(at, kind, a.ID, func() bool { return a.NextAt.Equal(at) && sb.step(ws, a) })
 }
 
-// step does what is due.
 func (sb *Sandbox) step(ws *workspace, a *agent) (happened bool) {
 	at := a.NextAt
 	pay := func(amount int64, reason string) {

@@ -12,15 +12,15 @@ import (
 )
 
 var agentEndpoints = map[*op.Op]endpoint{
-	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery)},
-	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher)},
-	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor)},
-	op.AgentsList:            {handle: (*call).listAgents, query: []string{"limit", "pageNum"}},
+	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery), json: true},
+	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher), json: true},
+	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor), json: true},
+	op.AgentsList:            {handle: (*call).listAgents, rule: ruleAgentList, query: []string{"limit", "pageNum"}},
 	op.AgentsGet:             {handle: (*call).getAgent},
-	op.AgentsAdjust:          {handle: (*call).adjustAgent},
+	op.AgentsAdjust:          {handle: (*call).adjustAgent, json: true},
 	op.AgentsActivate:        {handle: (*call).activateAgent, noBody: true},
 	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}, noBody: true},
-	op.AgentsAutocomplete:    {handle: (*call).autocomplete, anyQuery: true},
+	op.AgentsAutocomplete:    {handle: (*call).autocomplete, rule: ruleAutocomplete, anyQuery: true},
 }
 
 var (
@@ -50,18 +50,11 @@ type wireAgentRecord struct {
 }
 
 func (a *agent) wire() wireAgent {
-	w := wireAgent{ID: a.ID, Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
-	if a.Type != "" {
-		w.Type = &a.Type
-	}
-	return w
+	return wireAgent{ID: a.ID, Type: optional(a.Type), Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
 }
 
 func (ws *workspace) record(a *agent) wireAgentRecord {
-	w := wireAgentRecord{wireAgent: a.wire()}
-	if a.ListID != "" {
-		w.ListID = &a.ListID
-	}
+	w := wireAgentRecord{wireAgent: a.wire(), ListID: optional(a.ListID)}
 	if l := ws.byID[a.ListID]; l != nil {
 		w.ContactsFound = len(l.rows)
 	}
@@ -70,10 +63,7 @@ func (ws *workspace) record(a *agent) wireAgentRecord {
 
 func createAgent(kind string) handler {
 	return func(c *call) (response, error) {
-		body, err := c.form()
-		if err != nil {
-			return response{}, err
-		}
+		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
 		c.uses(spec.guesses...)
 		if err := body.err(); err != nil {
@@ -84,9 +74,11 @@ func createAgent(kind string) handler {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
 		delete(body.fields, "start")
-		if a.Config, err = json.Marshal(body.fields); err != nil {
+		config, err := json.Marshal(body.fields)
+		if err != nil {
 			return response{}, err
 		}
+		a.Config = config
 		if err := c.mayCreate(a); err != nil {
 			return response{}, err
 		}
@@ -155,11 +147,7 @@ func (c *call) mayStart(a *agent) error {
 func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
 
 func (c *call) listAgents() (response, error) {
-	c.uses(ruleAgentList)
-	records := []wireAgentRecord{}
-	for _, a := range slices.Backward(c.ws.agents) {
-		records = append(records, c.ws.record(a))
-	}
+	records := appendNewest([]wireAgentRecord{}, c.ws.agents, c.ws.record)
 	if !c.sb.plan.Paged {
 		return reply(http.StatusOK, object{"agents": records})
 	}
@@ -172,12 +160,9 @@ func (c *call) listAgents() (response, error) {
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
 }
 
-// agent finds the agent that the path names.
-func (c *call) agent() (*agent, error) {
-	id, err := c.pathID("agentId")
-	if err != nil {
-		return nil, err
-	}
+func (c *call) agent() (*agent, error) { return named(c, "agentId", c.agentByID) }
+
+func (c *call) agentByID(id string) (*agent, error) {
 	if a := c.ws.agent(id); a != nil {
 		c.found(a.ID, id)
 		return a, nil
@@ -217,10 +202,7 @@ func (c *call) draftAgent() (*agent, error) {
 }
 
 func (c *call) adjustAgent() (response, error) {
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	a, err := c.draftAgent()
 	if err != nil {
 		return response{}, err
@@ -230,7 +212,7 @@ func (c *call) adjustAgent() (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	next := &form{fields: merged}
+	next := &form{merged, &checks{}}
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
@@ -314,7 +296,6 @@ func (c *call) pauseAgent() (response, error) {
 }
 
 func (c *call) autocomplete() (response, error) {
-	c.uses(ruleAutocomplete)
 	q := c.params()
 	field := q.choice("field", "region", "industry", "title")
 	if !q.Has("field") {
@@ -323,13 +304,7 @@ func (c *call) autocomplete() (response, error) {
 	if err := q.err(); err != nil {
 		return response{}, err
 	}
-	values := []string{}
-	for _, word := range c.sb.plan.Vocabulary[field] {
-		if c.asksFor(word) {
-			values = append(values, word)
-		}
-	}
-	return reply(http.StatusOK, object{"values": values})
+	return reply(http.StatusOK, object{"values": append([]string{}, kept(c.sb.plan.Vocabulary[field], c.asksFor)...)})
 }
 
 // asksFor reports whether every text of the query, under whatever name, is part of a word.

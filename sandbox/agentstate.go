@@ -41,7 +41,6 @@ type Agent struct {
 	Delivered int             `json:"delivered,omitempty"` // results, in all runs
 }
 
-// agent is an agent of the state.
 type agent struct {
 	Agent
 	spec agentSpec // of its Config; empty without
@@ -91,18 +90,14 @@ func (p AgentPlan) complete() AgentPlan {
 	return p
 }
 
-func validateAgents(ws Workspace, fail func(string, ...any)) {
+func validateAgents(ws Workspace, fail failing) {
 	lists := map[string]bool{}
 	for _, l := range ws.Lists {
 		lists[l.ID] = true
 	}
 	for _, a := range ws.Agents {
-		if a.Type != "" && ownFields[a.Type] == nil && a.Type != PersonDiscovery {
-			fail("agent %q: unknown type %q", a.Name, a.Type)
-		}
-		if a.Status != "" && !slices.Contains(agentStates, a.Status) {
-			fail("agent %q: unknown status %q", a.Name, a.Status)
-		}
+		fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
+		fail.among("agent", a.Name, "status", a.Status, append([]string{""}, agentStates...)...)
 		if a.ListID != "" && !lists[a.ListID] {
 			fail("agent %q: no list has the id %s", a.Name, a.ListID)
 		}
@@ -130,7 +125,7 @@ func (sb *Sandbox) addAgent(ws *workspace, seed Agent) *agent {
 func (sb *Sandbox) readConfig(kind string, config json.RawMessage) agentSpec {
 	var body fields
 	_ = json.Unmarshal(config, &body) // it is an object
-	return readSpec(kind, &form{fields: body}, time.Time{}, sb.plan)
+	return readSpec(kind, &form{body, &checks{}}, time.Time{}, sb.plan)
 }
 
 // beginAgents schedules the agents of a seed that have no time, once the time is known.
@@ -155,30 +150,17 @@ func (sb *Sandbox) beginAgents(ws *workspace, now time.Time) {
 }
 
 func (ws *workspace) agent(id string) *agent {
-	for _, a := range ws.agents {
-		if sameID(a.ID, id) {
-			return a
-		}
-	}
-	return nil
+	return find(ws.agents, func(a *agent) bool { return sameID(a.ID, id) })
 }
 
 // Agents copies the agents, newest first.
 func (w *Tenant) Agents() []Agent {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	agents := w.ws.copyAgents()
-	slices.Reverse(agents)
-	return agents
+	return appendNewest(nil, w.ws.agents, (*agent).snapshot)
 }
 
-func (ws *workspace) copyAgents() []Agent {
-	var agents []Agent
-	for _, a := range ws.agents {
-		agents = append(agents, a.Agent)
-	}
-	return agents
-}
+func (a *agent) snapshot() Agent { return a.Agent }
 
 // CreateAgent adds an agent and returns its id.
 func (tx *Tx) CreateAgent(seed Agent) (id string) {

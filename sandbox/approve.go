@@ -23,9 +23,6 @@ var (
 
 func (c *call) approveCampaign() (response, error) {
 	id := c.req.PathValue("campaignId")
-	if !isID(id) {
-		return response{}, invalid("campaignId", wantID)
-	}
 	cp := c.ws.campaign(id)
 	if cp != nil {
 		c.found(cp.ID, id)
@@ -53,7 +50,7 @@ func (c *call) lacks(cp *campaign) (lacks []string) {
 	if cp.InitializationStatus == initRunning {
 		lacks = append(lacks, "the end of its preparation")
 	}
-	lists := slices.DeleteFunc(slices.Clone(cp.ListIDs), func(id string) bool { return c.ws.byID[id] == nil })
+	lists := c.ws.sources(cp)
 	if len(lists) < len(cp.ListIDs) {
 		rules = append(rules, ruleListGone)
 	}
@@ -83,6 +80,12 @@ func (c *call) lacks(cp *campaign) (lacks []string) {
 		c.uses(rules...)
 	}
 	return append(lacks, perhaps...)
+}
+
+// sources are the source lists that have not been deleted.
+func (ws *workspace) sources(c *campaign) []*list {
+	lists := appendEach(nil, c.ListIDs, func(id string) *list { return ws.byID[id] })
+	return slices.DeleteFunc(lists, func(l *list) bool { return l == nil })
 }
 
 // approve lets the messages of a campaign be sent once its activation has ended.
@@ -121,11 +124,7 @@ func (sb *Sandbox) enrol(ws *workspace, c *campaign, at time.Time) {
 	for _, s := range c.Sends {
 		there[[2]string{s.StepID, s.ContactID}] = true
 	}
-	for _, listID := range c.ListIDs {
-		l := ws.byID[listID]
-		if l == nil {
-			continue
-		}
+	for _, l := range ws.sources(c) {
 		for i, row := range l.rows {
 			for n, step := range c.Steps {
 				key := [2]string{step.ID, l.ids[i]}

@@ -19,7 +19,9 @@ type call struct {
 	takes  endpoint
 	req    *http.Request
 	query  url.Values
-	body   []byte
+	sent   []byte // the body
+	body   *form  // the same, of an operation that takes JSON
+	checks checks
 	now    time.Time
 	id     string
 	header http.Header // of the response
@@ -30,14 +32,16 @@ type call struct {
 	assumed []string // ids of rules
 }
 
-// handler is the rule of one operation: decode, check, effect, response.
+// handler is the rule of one operation: decode, check, effect, response. The ids in the path have been checked.
 type handler func(*call) (response, error)
 
 // endpoint is how the sandbox serves one operation. It stands in the file of its surface, with its assumptions beside it.
 type endpoint struct {
 	handle   handler
+	rule     *Rule    // on which every response depends
 	query    []string // its query parameters
 	anyQuery bool     // it takes any others as well
+	json     bool     // it takes a JSON object
 	noBody   bool     // it reads none, as every GET
 	path     []string // the parameters that an undocumented path needs
 }
@@ -97,14 +101,31 @@ func (c *call) found(id, sent string) {
 	}
 }
 
-// pathID reads an id in the path, which is checked before anything else.
-func (c *call) pathID(name string) (string, error) {
-	id := c.req.PathValue(name)
-	if !isID(id) {
-		c.uses(rulePathID)
-		return "", invalid(name, wantID)
+// decode checks the ids in the path, and opens the body.
+func (c *call) decode() (err error) {
+	if c.takes.rule != nil {
+		c.uses(c.takes.rule)
 	}
-	return id, nil
+	for _, name := range slices.Concat(c.takes.path, parametersOf(c.op.Path)) {
+		if !isID(c.req.PathValue(name)) {
+			if c.op != op.CampaignsApprove { // where this is documented
+				c.uses(rulePathID)
+			}
+			return invalid(name, wantID)
+		}
+	}
+	if c.takes.json {
+		c.body, err = c.form()
+	}
+	return err
+}
+
+// named finds what a parameter of the path names, unless something is wrong with the query or the body.
+func named[T any](c *call, parameter string, byID func(id string) (T, error)) (found T, err error) {
+	if err := c.checks.err(); err != nil {
+		return found, err
+	}
+	return byID(c.req.PathValue(parameter))
 }
 
 // refusal is a response in the error envelope.

@@ -6,14 +6,15 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
 
 var campaignEndpoints = map[*op.Op]endpoint{
-	op.CampaignsList:   {handle: (*call).listCampaigns},
-	op.CampaignsCreate: {handle: (*call).createCampaign},
-	op.CampaignsAdjust: {handle: (*call).adjustCampaign},
+	op.CampaignsList:   {handle: (*call).listCampaigns, rule: ruleCampaigns},
+	op.CampaignsCreate: {handle: (*call).createCampaign, rule: ruleNewCampaign, json: true},
+	op.CampaignsAdjust: {handle: (*call).adjustCampaign, json: true},
 }
 
 var (
@@ -25,6 +26,7 @@ var (
 	ruleEmptySource   = assumed("campaigns.empty", "source lists without any contact return LIST_EMPTY")
 	ruleReachFields   = assumed("campaigns.reach.fields", "a contact with an email is reached by email, one with a socialUrl over the social network")
 	ruleHubOfCampaign = assumed("campaigns.references", "knowledgeHubId has to be a hub; no template and no writing style exists, so every templateId and writingStyleId is unknown")
+	_                 = ambient("campaigns.generated", "a new campaign is initialized for 30 s, or as long as InitializesFor says: running, then completed; one without steps then gets one or two for each channel")
 	_                 = ambient("campaigns.draft", "a campaign that was never approved has the status draft")
 )
 
@@ -48,14 +50,7 @@ func (c *campaign) wire() wireCampaign {
 	}
 }
 
-// campaign finds the campaign that the path names.
-func (c *call) campaign() (*campaign, error) {
-	id, err := c.pathID("campaignId")
-	if err != nil {
-		return nil, err
-	}
-	return c.campaignByID(id)
-}
+func (c *call) campaign() (*campaign, error) { return named(c, "campaignId", c.campaignByID) }
 
 func (c *call) campaignByID(id string) (*campaign, error) {
 	if cp := c.ws.campaign(id); cp != nil && cp.Access != accessDeleted {
@@ -66,23 +61,12 @@ func (c *call) campaignByID(id string) (*campaign, error) {
 }
 
 func (ws *workspace) campaign(id string) *campaign {
-	for _, c := range ws.campaigns {
-		if sameID(c.ID, id) {
-			return c
-		}
-	}
-	return nil
+	return find(ws.campaigns, func(c *campaign) bool { return sameID(c.ID, id) })
 }
 
 func (c *call) listCampaigns() (response, error) {
-	c.uses(ruleCampaigns)
-	all := []wireCampaign{}
-	for _, cp := range slices.Backward(c.ws.campaigns) {
-		if cp.Access != accessDeleted {
-			all = append(all, cp.wire())
-		}
-	}
-	return reply(http.StatusOK, object{"campaigns": all})
+	all := kept(c.ws.campaigns, func(cp *campaign) bool { return cp.Access != accessDeleted })
+	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*campaign).wire)})
 }
 
 // draft holds the fields of a campaign in a body, and which of them were there.
@@ -179,7 +163,6 @@ func (c *call) reaches(l *list, over []string) bool {
 	})
 }
 
-// reachable reports whether a channel reaches a contact.
 func reachable(row json.RawMessage, channel string) bool {
 	name := "email"
 	if channel == channelSocial {
@@ -190,11 +173,7 @@ func reachable(row json.RawMessage, channel string) bool {
 }
 
 func (c *call) createCampaign() (response, error) {
-	c.uses(ruleNewCampaign)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	d, wrongChannels := body.draft(c)
 	if !body.has("name") {
 		body.fail("name", "is required")
@@ -218,26 +197,21 @@ func (c *call) createCampaign() (response, error) {
 	if err := c.references(body); err != nil {
 		return response{}, err
 	}
-	if d.ListIDs, err = c.sources(d.ListIDs, d.Channels); err != nil {
-		return response{}, err
-	}
-	if err := fit(d.Steps, d.Channels); err != nil {
-		return response{}, err
-	}
-	amount, err := c.price(1)
+	found, err := c.sources(d.ListIDs, d.Channels)
 	if err != nil {
 		return response{}, err
 	}
-
+	d.ListIDs = found
+	if err := fit(d.Steps, d.Channels); err != nil {
+		return response{}, err
+	}
 	cp := &campaign{}
-	c.effect(func() {
-		cp = c.makeCampaign(d.Campaign)
-		c.spend(amount, "campaign generated")
-	}, "campaign created: %q", d.Name)
+	if err := c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d.Campaign) }, "campaign created: %q", d.Name); err != nil {
+		return response{}, err
+	}
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 
-// references rejects ids of what does not exist.
 func (c *call) references(body *form) error {
 	for _, ref := range []struct {
 		name, code, what string
@@ -257,27 +231,16 @@ func (c *call) references(body *form) error {
 }
 
 func (c *call) adjustCampaign() (response, error) {
-	id, err := c.pathID("campaignId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	d, wrongChannels := body.draft(c)
 	if len(body.fields) == 0 {
 		body.fail("name", "channels, listIds or steps is required")
 	}
 	body.only("name", "channels", "listIds", "steps")
-	wrong := body.err()
-	if wrong != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
+	if body.err() != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
 		c.uses(ruleAdjusted)
 	}
-	if wrong != nil {
-		return response{}, wrong
-	}
-	cp, err := c.campaignByID(id)
+	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
 	}
@@ -295,7 +258,6 @@ func (c *call) adjustCampaign() (response, error) {
 	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
-// adjusted is a campaign after an adjustment.
 func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
 	next = cp.Campaign
 	if d.named {
@@ -333,4 +295,55 @@ func (ws *workspace) keepIDs(old, steps []Step) []Step {
 		ws.fill(&steps[i].ID)
 	}
 	return steps
+}
+
+// makeCampaign adds a draft, which is initialized in the background.
+func (c *call) makeCampaign(seed Campaign) *campaign {
+	seed.CreatedAt = stamp(c.now)
+	seed.InitializationStatus, seed.InitializedAt = initRunning, c.now.Add(c.sb.pace.initialize)
+	cp := c.ws.addCampaign(seed)
+	if c.sb.pace.initialize > 0 {
+		c.sb.scheduleInitialization(c.ws, cp)
+	} else {
+		c.ws.settle(cp, initCompleted)
+	}
+	return cp
+}
+
+func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
+	at := c.InitializedAt
+	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {
+		if c.InitializationStatus != initRunning || !c.InitializedAt.Equal(at) {
+			return false
+		}
+		status := initCompleted
+		if c.InitializationFails {
+			status = initFailed
+		}
+		ws.settle(c, status)
+		return true
+	})
+}
+
+// settle ends the initialization of a campaign. One that succeeds leaves steps.
+func (ws *workspace) settle(c *campaign, status string) {
+	c.InitializationStatus, c.InitializedAt, c.InitializationFails = status, time.Time{}, false
+	if status == initCompleted && len(c.Steps) == 0 {
+		c.Steps = ws.keepIDs(nil, generated(c.Channels))
+	}
+	ws.version++
+}
+
+// generated returns the steps of a campaign that was created without any.
+func generated(over []string) []Step {
+	var steps []Step
+	if slices.Contains(over, channelSocial) {
+		steps = append(steps,
+			Step{Type: stepConnection, Body: "Hello {{firstName}}, may we connect?"},
+			Step{Type: stepMessage, Body: "Hello {{firstName}}, thank you for connecting."})
+	}
+	if slices.Contains(over, channelEmail) {
+		steps = append(steps, Step{Type: stepEmail, Subject: "A question, {{firstName}}", Body: "Hello {{firstName}}, do you have a minute?"})
+	}
+	return numbered(steps)
 }

@@ -34,10 +34,10 @@ func (v *checks) err() error {
 // params are a query that is being read, and its errors.
 type params struct {
 	url.Values
-	checks
+	*checks
 }
 
-func (c *call) params() *params { return &params{Values: c.query, checks: checks{c: c}} }
+func (c *call) params() *params { return &params{c.query, &c.checks} }
 
 var (
 	ruleQueryIgnored = assumed("query.unknown", "unknown query parameters are ignored")
@@ -104,7 +104,6 @@ func (v *checks) length(name, s string, longest int) {
 	}
 }
 
-// id checks a string that has to be an id.
 func (v *checks) id(name, s string) {
 	if !isID(s) {
 		v.fail(name, wantID)

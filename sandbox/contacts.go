@@ -13,7 +13,7 @@ import (
 )
 
 var contactEndpoints = map[*op.Op]endpoint{
-	op.ContactsResolve:  {handle: (*call).resolveContact},
+	op.ContactsResolve:  {handle: (*call).resolveContact, rule: ruleResolve, json: true},
 	op.ContactsTimeline: {handle: (*call).timeline, query: []string{"limit", "cursor"}, path: []string{"contactId"}},
 }
 
@@ -32,11 +32,7 @@ const (
 )
 
 func (c *call) resolveContact() (response, error) {
-	c.uses(ruleResolve)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	email, byEmail := body.text("email")
 	url, byURL := body.text("socialUrl")
 	body.ignores("email", "socialUrl")
@@ -85,13 +81,10 @@ type wireActivity struct {
 
 // activitiesOf returns the activities of a contact, newest first: scheduled ones and past ones.
 func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireActivity) {
+	var all []wireActivity
 	add := func(a wireActivity) {
 		a.At = a.at.UTC().Format(timeFormat)
-		if a.Scheduled {
-			scheduled = append(scheduled, a)
-		} else {
-			happened = append(happened, a)
-		}
+		all = append(all, a)
 	}
 	for _, a := range ws.activities {
 		if sameID(a.ContactID, contactID) {
@@ -105,17 +98,12 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 			}
 		}
 	}
-	newest := func(a, b wireActivity) int { return b.at.Compare(a.at) }
-	slices.SortStableFunc(scheduled, newest)
-	slices.SortStableFunc(happened, newest)
-	return scheduled, happened
+	slices.SortStableFunc(all, func(a, b wireActivity) int { return b.at.Compare(a.at) })
+	return kept(all, func(a wireActivity) bool { return a.Scheduled }), kept(all, func(a wireActivity) bool { return !a.Scheduled })
 }
 
 func (c *call) timeline() (response, error) {
-	id, err := c.pathID("contactId")
-	if err != nil {
-		return response{}, err
-	}
+	id := c.req.PathValue("contactId")
 	q := c.params()
 	limit := int(q.number("limit", maxActivities, maxActivities))
 	cursor := q.text("cursor", longestCursor)
@@ -135,10 +123,11 @@ func (c *call) timeline() (response, error) {
 	}
 	left := len(happened)
 	if cursor != "" {
-		scheduled = nil
+		var err error
 		if left, err = c.readCursor(cursor, id, left); err != nil {
 			return response{}, err
 		}
+		scheduled = nil
 	}
 	from := len(happened) - left
 	to := min(len(happened), from+limit)

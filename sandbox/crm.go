@@ -11,7 +11,7 @@ import (
 )
 
 var crmEndpoints = map[*op.Op]endpoint{
-	op.ListsCRMPush: {handle: (*call).pushToCRM},
+	op.ListsCRMPush: {handle: (*call).pushToCRM, json: true},
 }
 
 var (
@@ -74,36 +74,16 @@ func (w *Tenant) CRMPushes() []CRMPush {
 
 // ConnectCRM connects a CRM kind, one of those that the workspace supports.
 func (tx *Tx) ConnectCRM(kind string) {
-	tx.change("ConnectCRM", func(time.Time) bool {
-		crm := &tx.ws.crm
-		supported := slices.Contains(crm.Supported, kind)
-		if supported && !slices.Contains(crm.Connected, kind) {
-			crm.Connected = append(crm.Connected, kind)
-		}
-		return supported
-	})
+	tx.connect("ConnectCRM", &tx.ws.crm.Connected, tx.ws.crm.Supported, kind)
 }
 
 // DisconnectCRM ends the connection of a CRM kind.
 func (tx *Tx) DisconnectCRM(kind string) {
-	tx.change("DisconnectCRM", func(time.Time) bool {
-		at := slices.Index(tx.ws.crm.Connected, kind)
-		if at >= 0 {
-			tx.ws.crm.Connected = slices.Delete(tx.ws.crm.Connected, at, at+1)
-		}
-		return at >= 0
-	})
+	tx.disconnect("DisconnectCRM", &tx.ws.crm.Connected, kind)
 }
 
 func (c *call) pushToCRM() (response, error) {
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	crm := body.required("crm")
 	if len(body.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
 		if c.ws.crmInvented {
@@ -114,7 +94,7 @@ func (c *call) pushToCRM() (response, error) {
 	contacts, chosen := body.ids("contactIds")
 	body.ignores("crm", "contactIds")
 	invalid := body.err()
-	l, missing := c.listByID(id)
+	l, missing := c.listByID(c.req.PathValue("listId"))
 	var companies, unconnected error
 	if missing == nil && l.EntityType != ContactList {
 		companies = refuse("CONTACT_LIST_REQUIRED", "The list is a company list.")

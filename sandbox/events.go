@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"container/heap"
+	"slices"
 	"time"
 )
 
@@ -14,47 +14,31 @@ type Event struct {
 
 type pending struct {
 	Event
-	order int         // of scheduling, among events of one instant
 	apply func() bool // false: it did not happen after all
 }
 
-// agenda is the queue of later events. Nothing runs in the background: every request and every inspection first applies the
-// events that are due, oldest first.
-type agenda struct {
-	queue   pendingHeap
-	ordinal int
-}
+// agenda has the later events, earliest first. Nothing runs in the background: every request and every inspection first applies
+// those that are due.
+type agenda []pending
 
+// add puts an event behind those of the same instant.
 func (a *agenda) add(at time.Time, kind, subject string, apply func() bool) {
-	a.ordinal++
-	heap.Push(&a.queue, pending{Event{at, kind, subject}, a.ordinal, apply})
+	i, _ := slices.BinarySearchFunc(*a, at, func(p pending, at time.Time) int {
+		if p.Time.After(at) {
+			return 1
+		}
+		return -1
+	})
+	*a = slices.Insert(*a, i, pending{Event{at, kind, subject}, apply})
 }
 
 func (a *agenda) due(now time.Time) (happened []Event) {
-	for len(a.queue) > 0 && !a.queue[0].Time.After(now) {
-		next := heap.Pop(&a.queue).(pending)
+	for len(*a) > 0 && !(*a)[0].Time.After(now) {
+		next := (*a)[0]
+		*a = (*a)[1:]
 		if next.apply() {
 			happened = append(happened, next.Event)
 		}
 	}
 	return happened
-}
-
-type pendingHeap []pending
-
-func (h pendingHeap) Len() int      { return len(h) }
-func (h pendingHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *pendingHeap) Push(x any)   { *h = append(*h, x.(pending)) }
-
-func (h pendingHeap) Less(i, j int) bool {
-	if h[i].Time.Equal(h[j].Time) {
-		return h[i].order < h[j].order
-	}
-	return h[i].Time.Before(h[j].Time)
-}
-
-func (h *pendingHeap) Pop() any {
-	last := (*h)[len(*h)-1]
-	*h = (*h)[:len(*h)-1]
-	return last
 }

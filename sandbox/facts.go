@@ -2,12 +2,16 @@ package sandbox
 
 import (
 	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
 
 	"example.com/prospectkit/internal/op"
 )
 
 var factEndpoints = map[*op.Op]endpoint{
-	op.FactsEdit: {handle: (*call).editFact},
+	op.FactsEdit: {handle: (*call).editFact, json: true},
 }
 
 const longestClaim = 1000
@@ -18,14 +22,7 @@ var factCategories = []string{
 }
 
 func (c *call) editFact() (response, error) {
-	id, err := c.pathID("factId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	id, body := c.req.PathValue("factId"), c.body
 	sentClaim := body.has("claim")
 	sentCategory := body.has("category")
 	if !sentClaim && !sentCategory {
@@ -63,10 +60,125 @@ func (c *call) editFact() (response, error) {
 }
 
 func (ws *workspace) fact(id string) *Fact {
-	for _, f := range ws.facts {
-		if sameID(f.ID, id) {
-			return f
+	return find(ws.facts, func(f *Fact) bool { return sameID(f.ID, id) })
+}
+
+var ruleGateWords = assumed("facts.gate.words", "where the gate is ambiguous: its words may be longer, as in discounts and contract terms, but MSA, SOW and NDA only with an s, case ignored; white space and hyphens join words; up to three spaces, brackets, dots, hyphens and slashes may separate two phone-like digits; a currency is a sign, or a common code or name, next to a number")
+
+// These are the documented words, in lower case and with spaces for hyphens.
+var (
+	dealLanguage  = []string{"discount", "quote", "contract", "renewal", "proposal", "negotiated", "agreed"}
+	contractTerms = []string{
+		"renewal date", "contract term", "termination clause", "auto renew", "payment terms", "master service agreement", "non disclosure",
+	}
+	dueDates = []string{"net 30", "net 60", "net 90"}
+	acronyms = []string{"msa", "sow", "nda"}
+)
+
+var (
+	surelyAddress   = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]`)
+	addressForm     = regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)
+	surelyPhone     = regexp.MustCompile(`\d{9}`)
+	phoneForm       = regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`)
+	perhapsPhone    = regexp.MustCompile(`\d([^\pL\d]*\d){8}`)
+	surelyAmount    = regexp.MustCompile(`\p{Sc} ?\d|\d ?\p{Sc}`)
+	amountForm      = regexp.MustCompile(`(?i)` + currencyForm + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currencyForm)
+	perhapsCurrency = regexp.MustCompile(`(?i)` + currencyForm)
+)
+
+const currencyForm = `(\p{Sc}|\b(USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
+	`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
+
+// reading is how the gate reads claims: as documented, as the sandbox does, or as broadly as possible.
+type reading struct {
+	address, phone, amount func(claim string) bool
+	deal, terms            func(claim string) bool
+}
+
+var byTheLetter = reading{
+	address: surelyAddress.MatchString,
+	phone:   surelyPhone.MatchString,
+	amount:  surelyAmount.MatchString,
+	deal:    func(claim string) bool { return hasPhrase(phrases(claim), dealLanguage, " ") },
+	terms: func(claim string) bool {
+		capitals := phrasesOf(claim, func(r rune) rune { return r })
+		return hasPhrase(phrases(claim), contractTerms, " ") || hasPhrase(phrases(claim), dueDates, " ") ||
+			slices.ContainsFunc(acronyms, func(a string) bool { return strings.Contains(capitals, " "+strings.ToUpper(a)+" ") })
+	},
+}
+
+var byTheSandbox = reading{
+	address: addressForm.MatchString,
+	phone:   phoneForm.MatchString,
+	amount:  amountForm.MatchString,
+	deal:    func(claim string) bool { return hasPhrase(phrases(claim), dealLanguage, "") },
+	terms: func(claim string) bool {
+		words := phrases(claim)
+		return hasPhrase(words, contractTerms, "") || hasPhrase(words, acronyms, " ") || hasPhrase(words, acronyms, "s ") ||
+			hasPhrase(words, dueDates, " ") || hasPhrase(words, []string{"net30", "net60", "net90"}, " ")
+	},
+}
+
+var byTheWidest = reading{
+	address: func(claim string) bool { return strings.Contains(claim, "@") },
+	phone:   perhapsPhone.MatchString,
+	amount:  perhapsCurrency.MatchString,
+	deal: func(claim string) bool {
+		return slices.ContainsFunc(dealLanguage, func(word string) bool { return strings.Contains(phrases(claim), word) })
+	},
+	terms: func(claim string) bool {
+		joined := strings.NewReplacer(" ", "", "|", "").Replace(phrases(claim))
+		return hasPhrase(phrases(claim), acronyms, "") ||
+			slices.ContainsFunc(slices.Concat(contractTerms, dueDates), func(term string) bool { return strings.Contains(joined, strings.ReplaceAll(term, " ", "")) })
+	},
+}
+
+// finds returns what in a claim could identify somebody, or an empty string.
+func (r reading) finds(claim string) string {
+	switch {
+	case r.address(claim):
+		return "an e-mail address"
+	case r.phone(claim):
+		return "a run of phone-like digits"
+	case r.amount(claim) && r.deal(claim):
+		return "a currency amount next to deal language"
+	case r.terms(claim):
+		return "contract vocabulary"
+	}
+	return ""
+}
+
+// identifying returns why the gate rejects a claim, or an empty string.
+func (c *call) identifying(claim string) string {
+	if found := byTheLetter.finds(claim); found != "" {
+		return found
+	}
+	if byTheWidest.finds(claim) != "" {
+		c.uses(ruleGateWords)
+	}
+	return byTheSandbox.finds(claim)
+}
+
+// phrases writes the words of a text in lower case, with one space between those that white space or hyphens separate, and a
+// bar where anything else does.
+func phrases(text string) string { return phrasesOf(text, unicode.ToLower) }
+
+func phrasesOf(text string, letter func(rune) rune) string {
+	var b strings.Builder
+	for _, r := range " " + text + " " {
+		switch {
+		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
+			b.WriteRune(letter(r))
+		case unicode.IsSpace(r), unicode.Is(unicode.Z, r), r == '-':
+			b.WriteByte(' ')
+		default:
+			b.WriteString(" | ")
 		}
 	}
-	return nil
+	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
+}
+
+// hasPhrase looks for phrases at the beginning of words, with something after them.
+func hasPhrase(words string, phrases []string, after string) bool {
+	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(words, " "+p+after) })
 }

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"maps"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,7 +21,7 @@ func EmptyBody() FaultOption {
 // ExtraFields puts undocumented fields into every object of the response.
 func ExtraFields() FaultOption {
 	return edit("extra fields", func(a *response) {
-		editJSON(a, func(v any) any {
+		a.body = edited(a.body, func(v any) any {
 			walk(v, func(o object) {
 				o["sandboxExtra"] = object{"nested": []any{1, "two", nil}}
 				o["sandboxExtraNull"] = nil
@@ -44,36 +42,33 @@ func setField(path string, value any, words string) FaultOption {
 		return func(*Fault) error { return errors.New("a field needs a path") }
 	}
 	return edit(path+" = "+words, func(a *response) {
-		editJSON(a, func(v any) any { return assign(v, strings.Split(path, "."), value) })
+		a.body = edited(a.body, func(v any) any { return assign(v, strings.Split(path, "."), value) })
 	})
 }
 
 func edit(words string, change func(*response)) FaultOption {
-	return func(f *Fault) error {
-		f.edits = append(f.edits, change)
-		f.say("%s", words)
-		return nil
-	}
+	return does(words, func(f *Fault) { f.edits = append(f.edits, change) })
 }
 
-// editJSON decodes, changes and encodes a body. A body that is not JSON stays unchanged.
-func editJSON(a *response, change func(any) any) {
-	dec := json.NewDecoder(bytes.NewReader(a.body))
+// edited decodes, changes and encodes a body. A body that is not JSON stays unchanged.
+func edited(body []byte, change func(any) any) []byte {
+	dec := json.NewDecoder(bytes.NewReader(body))
 	dec.UseNumber()
 	var v any
 	if dec.Decode(&v) != nil {
-		return
+		return body
 	}
-	if body, err := json.Marshal(change(v)); err == nil {
-		a.body = body
+	if changed, err := json.Marshal(change(v)); err == nil {
+		return changed
 	}
+	return body
 }
 
 func walk(v any, visit func(object)) {
 	switch v := v.(type) {
 	case object:
-		for _, key := range slices.Sorted(maps.Keys(v)) {
-			walk(v[key], visit)
+		for _, inner := range v {
+			walk(inner, visit)
 		}
 		visit(v)
 	case []any:

@@ -15,6 +15,15 @@ func (f *Fault) say(format string, args ...any) {
 	f.words = append(f.words, fmt.Sprintf(format, args...))
 }
 
+// does is an option without a mistake to make, in words.
+func does(words string, change func(*Fault)) FaultOption {
+	return func(f *Fault) error {
+		change(f)
+		f.words = append(f.words, words)
+		return nil
+	}
+}
+
 func turns(words string, turn func(n int) bool) FaultOption {
 	return func(f *Fault) error {
 		if f.turn != nil {
@@ -26,7 +35,7 @@ func turns(words string, turn func(n int) bool) FaultOption {
 	}
 }
 
-func positive(what string, n int, opt FaultOption) FaultOption {
+func positive[N int | int64](what string, n N, opt FaultOption) FaultOption {
 	if n > 0 {
 		return opt
 	}
@@ -113,9 +122,7 @@ func FutureCode(status int, code string) FaultOption {
 
 // RawBody returns this status and body, declared as JSON, in place of the service.
 func RawBody(status int, body string) FaultOption {
-	return func(f *Fault) error {
-		return f.replaceRaw(status, "application/json", body)
-	}
+	return func(f *Fault) error { return f.replaceRaw(status, "application/json", body) }
 }
 
 // HTML returns a page, as a proxy in front of the service does when it fails.
@@ -153,22 +160,14 @@ func RetryAfter(seconds int) FaultOption { return RetryAfterRaw(strconv.Itoa(sec
 
 // RetryAfterRaw sets the header to anything: a date, or garbage.
 func RetryAfterRaw(value string) FaultOption {
-	return func(f *Fault) error {
-		f.retryAfter = &value
-		f.say("Retry-After: %s", value)
-		return nil
-	}
+	return does("Retry-After: "+value, func(f *Fault) { f.retryAfter = &value })
 }
 
 func duration(what string, d time.Duration, set func(*Fault)) FaultOption {
-	return func(f *Fault) error {
-		if d <= 0 {
-			return fmt.Errorf("%s(%v): has to be positive", what, d)
-		}
-		set(f)
-		f.say("%s %v", what, d)
-		return nil
+	if d > 0 {
+		return does(fmt.Sprintf("%s %v", what, d), set)
 	}
+	return func(*Fault) error { return fmt.Errorf("%s(%v): has to be positive", what, d) }
 }
 
 // Latency delays the response, or the cut. The service applies the request on arrival: a client that gives up meanwhile cannot
@@ -203,13 +202,7 @@ func DropAfter() FaultOption {
 
 // Applied lets the service apply the request before the fault responds in its place. With HTML(504), for example, it is a gateway
 // that gives up too early.
-func Applied() FaultOption {
-	return func(f *Fault) error {
-		f.applied = true
-		f.say("applied")
-		return nil
-	}
-}
+func Applied() FaultOption { return does("applied", func(f *Fault) { f.applied = true }) }
 
 // Refuse refuses the connection: nothing is sent. A real socket, which is already connected, is reset.
 func Refuse() FaultOption {
@@ -217,50 +210,25 @@ func Refuse() FaultOption {
 }
 
 // Reset makes a cut a reset by the peer. Alone, it cuts before anything is applied.
-func Reset() FaultOption {
-	return func(f *Fault) error {
-		f.reset = true
-		f.say("reset")
-		return nil
-	}
-}
+func Reset() FaultOption { return does("reset", func(f *Fault) { f.reset = true }) }
 
 // Truncate cuts the connection after n bytes of the body. The service has applied the request.
 func Truncate(n int) FaultOption {
-	return func(f *Fault) error {
-		if n < 0 {
-			return fmt.Errorf("Truncate(%d): is negative", n)
-		}
-		f.truncate = n
-		f.say("truncated after %d", n)
-		return nil
+	if n < 0 {
+		return func(*Fault) error { return fmt.Errorf("Truncate(%d): is negative", n) }
 	}
+	return does(fmt.Sprintf("truncated after %d", n), func(f *Fault) { f.truncate = n })
 }
 
 // halved cuts the connection in the middle of the body.
-func halved(f *Fault) error {
-	f.half = true
-	f.say("truncated in the middle")
-	return nil
-}
+var halved = does("truncated in the middle", func(f *Fault) { f.half = true })
 
 // SlowBody sends the body slowly.
 func SlowBody(bytesPerSecond int) FaultOption {
-	return positive("SlowBody", bytesPerSecond, func(f *Fault) error {
-		f.slow = bytesPerSecond
-		f.say("%d bytes per second", bytesPerSecond)
-		return nil
-	})
+	return positive("SlowBody", bytesPerSecond, does(fmt.Sprintf("%d bytes per second", bytesPerSecond), func(f *Fault) { f.slow = bytesPerSecond }))
 }
 
 // Oversized lengthens the body to n bytes, with white space at its end.
 func Oversized(n int64) FaultOption {
-	return func(f *Fault) error {
-		if n < 1 {
-			return fmt.Errorf("Oversized(%d): has to be at least 1", n)
-		}
-		f.oversize = n
-		f.say("oversized to %d", n)
-		return nil
-	}
+	return positive("Oversized", n, does(fmt.Sprintf("oversized to %d", n), func(f *Fault) { f.oversize = n }))
 }

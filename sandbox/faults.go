@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -157,15 +157,9 @@ func (f *Fault) String() string {
 // fits finds the faults whose conditions a request meets. Conditions are code of the test, which must not run under the lock.
 func (sb *Sandbox) fits(o *op.Op, r *http.Request, body []byte) []*Fault {
 	sb.mu.Lock()
-	candidates := slices.DeleteFunc(slices.Clone(sb.faults), func(f *Fault) bool { return f.off })
+	candidates := kept(sb.faults, func(f *Fault) bool { return !f.off })
 	sb.mu.Unlock()
-	var fitting []*Fault
-	for _, f := range candidates {
-		if f.matches(o, r, body) {
-			fitting = append(fitting, f)
-		}
-	}
-	return fitting
+	return kept(candidates, func(f *Fault) bool { return f.matches(o, r, body) })
 }
 
 func (f *Fault) matches(o *op.Op, r *http.Request, body []byte) bool {
@@ -231,7 +225,6 @@ func (f *Fault) response(c *call) response {
 	return a
 }
 
-// transform changes a response.
 func (f *Fault) transform(a *response) {
 	if f == nil {
 		return
@@ -243,4 +236,46 @@ func (f *Fault) transform(a *response) {
 	for _, edit := range f.edits {
 		edit(a)
 	}
+}
+
+// Chaos makes a share of all requests, from 0 to 1, fail in different ways. The same seed has the same effect on the same requests
+// in the same order, and the journal names it. It is meant for long runs. To test one behavior, use Fail.
+func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
+	f := &Fault{op: "*", truncate: -1, chaos: true}
+	if !(rate >= 0 && rate <= 1) {
+		sb.misuse("Chaos: the rate %v is not between 0 and 1", rate)
+		return f
+	}
+	f.say("chaos of seed %d, rate %v", seed, rate)
+	random := rand.New(rand.NewPCG(seed, seed))
+	f.draw = func() *Fault {
+		if random.Float64() >= rate {
+			return nil
+		}
+		drawn, err := newFault(fmt.Sprintf("chaos of seed %d", seed), mishaps[random.IntN(len(mishaps))])
+		if err != nil {
+			panic(err) // the table is wrong
+		}
+		drawn.number = f.number
+		return drawn
+	}
+	sb.addFault(f)
+	return f
+}
+
+// mishaps are what chaos chooses from.
+var mishaps = [][]FaultOption{
+	{Status(500, "UNEXPECTED_ERROR")},
+	{Status(500, "")},
+	{Status(429, "RATE_LIMITED"), RetryAfter(1)},
+	{HTML(502)},
+	{Status(503, "")},
+	{DropBefore()},
+	{DropAfter()},
+	{Reset()},
+	{Refuse()},
+	{Truncate(20)},
+	{EmptyBody()},
+	{ExtraFields()},
+	{Latency(2 * time.Second)},
 }

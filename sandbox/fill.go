@@ -10,9 +10,9 @@ import (
 )
 
 var fillEndpoints = map[*op.Op]endpoint{
-	op.ListsAddMembers:  {handle: (*call).addMembers},
-	op.ListsAddContacts: {handle: (*call).addContacts},
-	op.ListsSave:        {handle: (*call).saveToList},
+	op.ListsAddMembers:  {handle: (*call).addMembers, rule: ruleMembers, json: true},
+	op.ListsAddContacts: {handle: (*call).addContacts, rule: ruleContacts, json: true},
+	op.ListsSave:        {handle: (*call).saveToList, rule: ruleSave, json: true},
 }
 
 var (
@@ -24,24 +24,12 @@ var (
 )
 
 func (c *call) addMembers() (response, error) {
-	c.uses(ruleMembers)
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
-	wanted, sent := body.ids("contactIds")
-	body.ignores("contactIds")
+	wanted, sent := c.body.ids("contactIds")
 	if !sent {
-		body.fail("contactIds", "is required")
+		c.body.fail("contactIds", "is required")
 	}
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	l, err := c.listByID(id)
+	c.body.ignores("contactIds")
+	l, err := c.list()
 	if err != nil {
 		return response{}, err
 	}
@@ -56,7 +44,6 @@ func (c *call) addMembers() (response, error) {
 	return c.fill(l, rows)
 }
 
-// findRow looks for a row in all lists of a kind.
 func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
 	for _, l := range ws.lists {
 		if row, ok := l.row(id); ok && l.EntityType == kind {
@@ -69,17 +56,18 @@ func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
 // fill adds the rows that are not in the list yet, for their price.
 func (c *call) fill(l *list, rows []json.RawMessage) (response, error) {
 	fresh := l.missing(rows)
-	amount, err := c.price(len(fresh))
-	if err != nil {
-		return response{}, err
-	}
 	if len(fresh) > 0 {
-		c.effect(func() {
-			c.ws.insert(l, len(l.rows), fresh)
-			c.spend(amount, "rows added")
-		}, "rows added to %s: %d", l.ID, len(fresh))
+		if _, err := c.addRows(l, fresh); err != nil {
+			return response{}, err
+		}
 	}
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(fresh)})
+}
+
+// addRows adds rows for their price, and returns their ids.
+func (c *call) addRows(l *list, rows []json.RawMessage) (ids []string, err error) {
+	err = c.buy(len(rows), "rows added", func() { ids = c.ws.insert(l, len(l.rows), rows) }, "rows added to %s: %d", l.ID, len(rows))
+	return ids, err
 }
 
 // missing skips rows that the list has, and duplicates. Rows without an id are new.
@@ -88,7 +76,7 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 	seen := map[string]bool{}
 	for _, row := range rows {
 		id, _ := fieldString(row, "id")
-		if _, there := l.row(id); id == "" || !there && !seen[id] {
+		if id == "" || !l.has(id) && !seen[id] {
 			fresh = append(fresh, row)
 		}
 		seen[id] = true
@@ -97,34 +85,16 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 }
 
 func (c *call) addContacts() (response, error) {
-	c.uses(ruleContacts)
-	id, err := c.listID()
+	rows := c.body.newRows("contacts")
+	c.body.ignores("contacts")
+	l, err := c.list()
 	if err != nil {
 		return response{}, err
 	}
-	body, err := c.form()
+	ids, err := c.addRows(l, rows)
 	if err != nil {
 		return response{}, err
 	}
-	rows := body.newRows("contacts")
-	body.ignores("contacts")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	l, err := c.listByID(id)
-	if err != nil {
-		return response{}, err
-	}
-	amount, err := c.price(len(rows))
-	if err != nil {
-		return response{}, err
-	}
-
-	ids := []string{}
-	c.effect(func() {
-		ids = c.ws.insert(l, len(l.rows), rows)
-		c.spend(amount, "rows added")
-	}, "rows added to %s: %d", l.ID, len(rows))
 	return reply(http.StatusCreated, object{"list": l.wire(), "contactIds": ids})
 }
 
@@ -149,11 +119,7 @@ func (f *form) newRows(name string) []json.RawMessage {
 }
 
 func (c *call) saveToList() (response, error) {
-	c.uses(ruleSave)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	source := body.requiredID("sourceListId")
 	dest := body.destination()
 	wanted, chosen := body.ids("contactIds")
@@ -206,7 +172,6 @@ func (c *call) destination(d destination) (*list, error) {
 	return c.listByName(d.name)
 }
 
-// source reads the rows to save.
 func (c *call) source(id string, wanted []string, chosen bool) (*list, []json.RawMessage, error) {
 	l, err := c.listByID(id)
 	if err != nil {
@@ -251,17 +216,14 @@ func (c *call) listByName(name string) (*list, error) {
 	return found, nil
 }
 
-// saveToNew creates the destination.
 func (c *call) saveToNew(name, kind string, rows []json.RawMessage) (response, error) {
-	amount, err := c.price(len(rows))
+	l := &list{}
+	err := c.buy(len(rows), "rows added", func() {
+		l = c.sb.makeList(c.ws, name, kind, c.now)
+		c.ws.insert(l, 0, rows)
+	}, "list created: %q, with %d rows", name, len(rows))
 	if err != nil {
 		return response{}, err
 	}
-	l := &list{}
-	c.effect(func() {
-		l = c.makeList(name, kind)
-		c.ws.insert(l, 0, rows)
-		c.spend(amount, "rows added")
-	}, "list created: %q, with %d rows", name, len(rows))
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(rows)})
 }

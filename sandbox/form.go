@@ -29,20 +29,19 @@ var (
 	rulePathID      = assumed("path.id", "an id in the path that is not 24 hexadecimal digits returns 422 VALIDATION_FAILED, as documented for approve")
 )
 
-// fields are the keys of a body.
 type fields map[string]json.RawMessage
 
 // form is a body that is being read, and its errors.
 type form struct {
 	fields
-	checks
+	*checks
 }
 
 // form decodes the body, which has to be a JSON object.
 func (c *call) form() (*form, error) {
-	if len(bytes.TrimSpace(c.body)) == 0 {
+	if len(bytes.TrimSpace(c.sent)) == 0 {
 		c.uses(ruleNoBody)
-		return &form{fields: fields{}, checks: checks{c: c}}, nil
+		return &form{fields{}, &c.checks}, nil
 	}
 	kind, parameters, err := mime.ParseMediaType(c.req.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || len(parameters) > 0 {
@@ -52,12 +51,12 @@ func (c *call) form() (*form, error) {
 		return nil, &refusal{code: "VALIDATION_FAILED", message: "Content-Type has to be application/json."}
 	}
 	var f fields
-	if !isObject(c.body) || json.Unmarshal(c.body, &f) != nil {
+	if !isObject(c.sent) || json.Unmarshal(c.sent, &f) != nil {
 		c.uses(ruleMalformed)
 		return nil, refuse("INVALID_REQUEST", "The body is not a JSON object.")
 	}
-	c.looksOdd(c.body)
-	return &form{fields: f, checks: checks{c: c}}, nil
+	c.looksOdd(c.sent)
+	return &form{f, &c.checks}, nil
 }
 
 // looksOdd records what decoders read differently in a JSON value.
@@ -88,37 +87,26 @@ func brokenEscapes(raw []byte) bool {
 func repeatsKey(raw []byte) bool {
 	dec := json.NewDecoder(bytes.NewReader(raw))
 	dec.UseNumber()
-	var open []map[string]bool // the keys of each object, nil for an array
-	isKey := false
-	for {
-		token, err := dec.Token()
-		if err != nil {
-			return false
-		}
-		switch t := token.(type) {
-		case json.Delim:
-			switch t {
-			case '{':
-				open = append(open, map[string]bool{})
-			case '[':
-				open = append(open, nil)
-			default:
-				open = open[:len(open)-1]
-			}
-			isKey = len(open) > 0 && open[len(open)-1] != nil
-			continue
-		case string:
-			if isKey {
-				keys := open[len(open)-1]
-				if keys[t] {
-					return true
-				}
-				keys[t], isKey = true, false
-				continue
-			}
-		}
-		isKey = len(open) > 0 && open[len(open)-1] != nil
+	return repeated(dec)
+}
+
+// repeated reads one value.
+func repeated(dec *json.Decoder) (found bool) {
+	token, _ := dec.Token() // it is valid
+	open, nested := token.(json.Delim)
+	if !nested {
+		return false
 	}
+	keys := map[json.Token]bool{}
+	for dec.More() && !found {
+		if open == '{' {
+			key, _ := dec.Token()
+			found, keys[key] = keys[key], true
+		}
+		found = repeated(dec) || found
+	}
+	_, _ = dec.Token() // the end
+	return found
 }
 
 func (f *form) has(name string) bool {
@@ -157,7 +145,6 @@ func (f *form) text(name string) (string, bool) {
 	return s, ok
 }
 
-// required reads a required string.
 func (f *form) required(name string) string {
 	if !f.has(name) {
 		f.fail(name, "is required")
@@ -167,7 +154,6 @@ func (f *form) required(name string) string {
 	return s
 }
 
-// requiredID reads a required id.
 func (f *form) requiredID(name string) string {
 	before := len(f.messages)
 	id := f.required(name)
@@ -177,7 +163,6 @@ func (f *form) requiredID(name string) string {
 	return id
 }
 
-// bodyID checks a string that has to be an id.
 func (f *form) bodyID(name, id string) {
 	if !isID(id) {
 		f.c.uses(ruleBodyID)

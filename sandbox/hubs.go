@@ -2,16 +2,15 @@ package sandbox
 
 import (
 	"net/http"
-	"slices"
 
 	"example.com/prospectkit/internal/op"
 )
 
 var hubEndpoints = map[*op.Op]endpoint{
-	op.HubsList:       {handle: (*call).listHubs},
+	op.HubsList:       {handle: (*call).listHubs, rule: ruleHubs},
 	op.HubsGet:        {handle: (*call).getHub},
 	op.HubsPages:      {handle: (*call).listPages},
-	op.HubsSetDefault: {handle: (*call).setDefaultHub},
+	op.HubsSetDefault: {handle: (*call).setDefaultHub, rule: ruleHubChoice, json: true},
 }
 
 var (
@@ -52,29 +51,15 @@ func (c *call) hubByID(id string) (*Hub, error) {
 }
 
 func (ws *workspace) hub(id string) *Hub {
-	for _, h := range ws.hubs {
-		if sameID(h.ID, id) {
-			return h
-		}
-	}
-	return nil
+	return find(ws.hubs, func(h *Hub) bool { return sameID(h.ID, id) })
 }
 
 func (c *call) listHubs() (response, error) {
-	c.uses(ruleHubs)
-	hubs := []wireHub{}
-	for _, h := range slices.Backward(c.ws.hubs) {
-		hubs = append(hubs, c.wireHub(h))
-	}
-	return reply(http.StatusOK, object{"knowledgeHubs": hubs})
+	return reply(http.StatusOK, object{"knowledgeHubs": appendNewest([]wireHub{}, c.ws.hubs, c.wireHub)})
 }
 
 func (c *call) getHub() (response, error) {
-	id, err := c.pathID("hubId")
-	if err != nil {
-		return response{}, err
-	}
-	h, err := c.hubByID(id)
+	h, err := named(c, "hubId", c.hubByID)
 	if err != nil {
 		return response{}, err
 	}
@@ -82,11 +67,7 @@ func (c *call) getHub() (response, error) {
 }
 
 func (c *call) listPages() (response, error) {
-	id, err := c.pathID("hubId")
-	if err != nil {
-		return response{}, err
-	}
-	h, err := c.hubByID(id)
+	h, err := named(c, "hubId", c.hubByID)
 	switch {
 	case err != nil:
 		return response{}, err
@@ -97,11 +78,7 @@ func (c *call) listPages() (response, error) {
 		return response{}, c.notReady()
 	}
 	c.uses(rulePages)
-	pages := make([]wireHubPage, 0, len(h.Pages))
-	for _, p := range h.Pages {
-		pages = append(pages, wireHubPage(p))
-	}
-	return reply(http.StatusOK, object{"pages": pages})
+	return reply(http.StatusOK, object{"pages": appendEach([]wireHubPage{}, h.Pages, func(p HubPage) wireHubPage { return wireHubPage(p) })})
 }
 
 func (c *call) notReady() error {
@@ -110,14 +87,9 @@ func (c *call) notReady() error {
 }
 
 func (c *call) setDefaultHub() (response, error) {
-	c.uses(ruleHubChoice)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
-	id := body.requiredID("knowledgeHubId")
-	body.only("knowledgeHubId")
-	if err := body.err(); err != nil {
+	id := c.body.requiredID("knowledgeHubId")
+	c.body.only("knowledgeHubId")
+	if err := c.body.err(); err != nil {
 		return response{}, err
 	}
 	h, err := c.hubByID(id)

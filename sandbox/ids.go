@@ -49,7 +49,7 @@ func (ws *workspace) fill(id *string) {
 }
 
 // claims checks the ids of a seed: within a kind, each may be claimed once.
-func claims(fail func(string, ...any)) (claim func(kind, id string)) {
+func claims(fail failing) (claim func(kind, id string)) {
 	claimed := map[[2]string]bool{}
 	return func(kind, id string) {
 		switch key := [2]string{kind, strings.ToLower(id)}; {

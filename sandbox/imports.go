@@ -1,7 +1,9 @@
 package sandbox
 
 import (
+	"archive/zip"
 	"bytes"
+	"encoding/csv"
 	"errors"
 	"io"
 	"mime"
@@ -10,13 +12,14 @@ import (
 	"path"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"example.com/prospectkit/internal/op"
 )
 
 var importEndpoints = map[*op.Op]endpoint{
 	op.ImportsCreate:  {handle: (*call).createImport},
-	op.ImportsPresign: {handle: (*call).presignImport},
+	op.ImportsPresign: {handle: (*call).presignImport, rule: rulePresign, json: true},
 }
 
 var (
@@ -56,13 +59,13 @@ func (c *call) createImport() (response, error) {
 
 // importForm reads a form up to its file. If the body was too long to be read completely, the file is too large.
 func (c *call) importForm(boundary string) (response, error) {
-	form := multipart.NewReader(bytes.NewReader(c.body), boundary)
+	form := multipart.NewReader(bytes.NewReader(c.sent), boundary)
 	for {
 		part, err := form.NextPart()
 		switch {
-		case errors.Is(err, io.EOF) && len(c.body) <= longestBody:
+		case errors.Is(err, io.EOF) && len(c.sent) <= longestBody:
 			return response{}, errNoImportFile
-		case err != nil && len(c.body) > longestBody:
+		case err != nil && len(c.sent) > longestBody:
 			return response{}, tooLarge(largestImport)
 		case err != nil:
 			c.uses(ruleMalformed)
@@ -77,7 +80,7 @@ func (c *call) importForm(boundary string) (response, error) {
 		}
 		file, err := io.ReadAll(part)
 		switch {
-		case len(c.body) > longestBody || len(file) > largestImport:
+		case len(c.sent) > longestBody || len(file) > largestImport:
 			return response{}, tooLarge(largestImport)
 		case err != nil:
 			c.uses(ruleMalformed)
@@ -99,7 +102,6 @@ func tooLarge(most int) error {
 	return refuse("IMPORT_FILE_TOO_LARGE", "The file is larger than "+map[int]string{largestImport: "10 MB", largestUpload: "50 MB"}[most]+".")
 }
 
-// importUpload imports an uploaded file.
 func (c *call) importUpload(id string) (response, error) {
 	upload := c.ws.upload(id)
 	if upload != nil {
@@ -132,28 +134,22 @@ func (c *call) importFile(file Import) (response, error) {
 		return response{}, refuse("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
 	}
 	c.uses(ruleImport)
-	amount, err := c.price(file.Rows)
-	if err != nil {
-		return response{}, err
-	}
-	c.effect(func() {
+	err := c.buy(file.Rows, "rows imported", func() {
 		if file.Reserved {
-			c.ws.dropImport(file.ID)
+			c.ws.imports = kept(c.ws.imports, func(i Import) bool { return !sameID(i.ID, file.ID) })
 		} else {
 			file.ID = c.ws.newID()
 		}
 		file.Reserved, file.Uploaded = false, false
 		c.ws.imports = append(c.ws.imports, file)
-		c.spend(amount, "rows imported")
 	}, "file imported: %s, %d rows", file.Format, file.Rows)
+	if err != nil {
+		return response{}, err
+	}
 	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
 }
 
 func (c *call) presignImport() (response, error) {
-	c.uses(rulePresign)
-	if _, err := c.form(); err != nil {
-		return response{}, err
-	}
 	id := ""
 	c.effect(func() {
 		id = c.ws.newID()
@@ -162,24 +158,8 @@ func (c *call) presignImport() (response, error) {
 	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": "https://" + invalidHost + "/uploads/" + id})
 }
 
-// upload finds a reserved upload.
 func (ws *workspace) upload(id string) *Import {
-	for i := range ws.imports {
-		if ws.imports[i].Reserved && sameID(ws.imports[i].ID, id) {
-			return &ws.imports[i]
-		}
-	}
-	return nil
-}
-
-func (ws *workspace) dropImport(id string) {
-	kept := ws.imports[:0:0]
-	for _, i := range ws.imports {
-		if !sameID(i.ID, id) {
-			kept = append(kept, i)
-		}
-	}
-	ws.imports = kept
+	return findIn(ws.imports, func(i *Import) bool { return i.Reserved && sameID(i.ID, id) })
 }
 
 // Upload completes a reserved upload, as a client does outside of the API.
@@ -194,4 +174,82 @@ func (tx *Tx) Upload(importID, name string, file []byte) {
 		upload.ID, upload.Reserved, upload.Uploaded = id, true, true
 		return true
 	})
+}
+
+const (
+	formatCSV  = "csv"
+	formatXLS  = "xls"
+	formatXLSX = "xlsx"
+)
+
+// examine reads the content of a file. Without a format, the file is not accepted.
+func examine(name string, file []byte) Import {
+	i := Import{Name: name, Size: int64(len(file))}
+	switch {
+	case len(file) > largestUpload: // it is refused, whatever is in it
+	case bytes.HasPrefix(file, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")):
+		i.Format, i.Rows = formatXLS, 1
+	case bytes.HasPrefix(file, []byte("PK\x03\x04")):
+		if rows, ok := sheetRows(file); ok {
+			i.Format, i.Rows = formatXLSX, rows
+		}
+	case isPlainText(file):
+		i.Format, i.Rows = formatCSV, csvRows(file)
+	}
+	return i
+}
+
+func isPlainText(file []byte) bool {
+	if bytes.HasPrefix(file, []byte("%PDF-")) || !utf8.Valid(file) {
+		return false
+	}
+	return !bytes.ContainsFunc(file, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r", r) })
+}
+
+// csvRows counts the records after the header. Any text is a record.
+func csvRows(file []byte) int {
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\uFEFF"))))
+	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
+	rows := -1 // the header
+	for {
+		record, err := r.Read()
+		if errors.Is(err, io.EOF) {
+			return max(0, rows)
+		}
+		if err != nil || strings.TrimSpace(strings.Join(record, "")) != "" {
+			rows++
+		}
+	}
+}
+
+// sheetRows counts the rows of the first sheet after its header. It reports false for an archive that is not a workbook.
+func sheetRows(file []byte) (rows int, ok bool) {
+	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return 0, false
+	}
+	var sheet *zip.File
+	for _, f := range archive.File {
+		switch {
+		case f.Name == "xl/workbook.xml":
+			ok = true
+		case sheet == nil && strings.HasPrefix(f.Name, "xl/worksheets/sheet"):
+			sheet = f
+		}
+	}
+	if !ok || sheet == nil {
+		return 0, ok
+	}
+	return max(0, rowElements(sheet)-1), true
+}
+
+// rowElements counts the starts of rows in a sheet. It unpacks only as much as the sandbox needs.
+func rowElements(f *zip.File) int {
+	r, err := f.Open()
+	if err != nil {
+		return 0
+	}
+	defer r.Close()
+	sheet, _ := io.ReadAll(io.LimitReader(r, largestUpload))
+	return bytes.Count(sheet, []byte("<row ")) + bytes.Count(sheet, []byte("<row>"))
 }

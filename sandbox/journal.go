@@ -83,7 +83,6 @@ func (j *journal) add(c *call, d *delivery) {
 	j.entries = append(j.entries, e)
 }
 
-// tail is the end of the journal, as text.
 func (j *journal) tail(n int) string {
 	if len(j.entries) == 0 {
 		return "the journal is empty"

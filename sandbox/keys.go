@@ -34,15 +34,11 @@ var scopes = []op.Scope{
 
 func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }
 
-func validateKey(key Key, fail func(string, ...any)) {
-	scopes := slices.Clone(key.Scopes)
-	for scope := range key.Widens {
-		scopes = append(scopes, scope)
-	}
+func validateKey(key Key, fail failing) {
 	if strings.ContainsFunc(key.Token, func(r rune) bool { return r == ':' || !unicode.IsPrint(r) }) {
 		fail("key %q: a token holds no colon and no control character", key.Name)
 	}
-	for _, scope := range scopes {
+	for _, scope := range slices.Concat(key.Scopes, slices.Sorted(maps.Keys(key.Widens))) {
 		if !knownScope(scope) {
 			fail("key %q: unknown scope %q", key.Name, scope)
 		}
@@ -51,7 +47,7 @@ func validateKey(key Key, fail func(string, ...any)) {
 
 func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
 	k := &key{Key: seed, ws: ws}
-	k.Scopes, k.Widens = slices.Clone(seed.Scopes), maps.Clone(seed.Widens)
+	k.Key = k.snapshot()
 	n := len(ws.keys) + 1
 	k.Name = cmp.Or(k.Name, fmt.Sprintf("key-%d", n))
 	for k.Token == "" || sb.keys[k.Token] != nil {
@@ -67,14 +63,14 @@ func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
 	return k
 }
 
-// ownerKey finds a key with full access.
+func (k *key) snapshot() Key {
+	out := k.Key
+	out.Scopes, out.Widens = slices.Clone(k.Scopes), maps.Clone(k.Widens)
+	return out
+}
+
 func (ws *workspace) ownerKey() *key {
-	for _, k := range ws.keys {
-		if len(k.Scopes) == 0 && !k.Revoked {
-			return k
-		}
-	}
-	return nil
+	return find(ws.keys, func(k *key) bool { return len(k.Scopes) == 0 && !k.Revoked })
 }
 
 // findKey finds the key of a request, or none if it is not valid for any reason.
@@ -98,7 +94,6 @@ func (sb *Sandbox) keyOf(r *http.Request, now time.Time) *key {
 	return k
 }
 
-// allows reports whether a key reaches a scope.
 func (k *key) allows(scope string) bool {
 	return len(k.Scopes) == 0 || scope == string(op.ScopeAny) || slices.Contains(k.Scopes, scope)
 }

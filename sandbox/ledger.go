@@ -52,7 +52,6 @@ func (c *call) price(n int) (int64, error) {
 	return c.costs(n, each)
 }
 
-// costs is what n things cost.
 func (c *call) costs(n int, each int64) (int64, error) {
 	if n < 0 || each > 0 && int64(n) > c.ws.balance/each {
 		return 0, refuse("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.balance))
@@ -66,6 +65,18 @@ func (c *call) spend(amount int64, reason string) {
 		c.spent += amount
 		c.ws.book(LedgerEntry{Time: c.now, Operation: c.op.Name, RequestID: c.id, Amount: -amount, Reason: reason})
 	}
+}
+
+// buy makes a change, for the price of n rows.
+func (c *call) buy(n int, reason string, change func(), format string, args ...any) error {
+	amount, err := c.price(n)
+	if err == nil {
+		c.effect(func() {
+			change()
+			c.spend(amount, reason)
+		}, format, args...)
+	}
+	return err
 }
 
 // charge books the price of a read, which has no other effect.

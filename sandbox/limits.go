@@ -32,7 +32,7 @@ var (
 )
 
 func defaultLimits() limiterSettings {
-	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}}
+	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}, lengths: map[op.Surface]time.Duration{}}
 	for surface, w := range op.DocumentedLimits {
 		settings.windows[surface] = Limit(w)
 		if Limit(w) == (Limit{}) {
@@ -61,42 +61,28 @@ type WindowState struct {
 // Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. To use up a
 // day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
-	if !w.sb.checkSurface("Consume", surface) {
-		return
-	}
-	now := w.sb.enter()
-	defer w.sb.mu.Unlock()
-	w.quota(surface).drain(now, n)
+	w.withQuota("Consume", surface, func(q *quota, now time.Time) { q.drain(now, n) })
 }
 
 // Teammate uses up requests of a surface at an even rate, from the next request on. Zero stops it.
 func (w *Tenant) Teammate(surface string, perSecond float64) {
-	if !w.sb.checkSurface("Teammate", surface) {
-		return
-	}
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	w.quota(surface).teammate = teammate{perSecond: perSecond}
+	w.withQuota("Teammate", surface, func(q *quota, _ time.Time) { q.teammate = teammate{perSecond: perSecond} })
 }
 
 // Windows returns the state of the windows of a surface: minute, then day, if it has these limits.
-func (w *Tenant) Windows(surface string) []WindowState {
-	if !w.sb.checkSurface("Windows", surface) {
-		return nil
+func (w *Tenant) Windows(surface string) (states []WindowState) {
+	w.withQuota("Windows", surface, func(q *quota, now time.Time) { states = q.states(now) })
+	return states
+}
+
+func (w *Tenant) withQuota(what, surface string, f func(*quota, time.Time)) {
+	if _, ok := op.DocumentedLimits[op.Surface(surface)]; !ok {
+		w.sb.misuse("%s: no surface %q", what, surface)
+		return
 	}
 	now := w.sb.enter()
 	defer w.sb.mu.Unlock()
-	return w.quota(surface).states(now)
-}
-
-func (w *Tenant) quota(surface string) *quota { return w.sb.quota(w.ws, op.Surface(surface)) }
-
-func (sb *Sandbox) checkSurface(what, surface string) bool {
-	if _, ok := op.DocumentedLimits[op.Surface(surface)]; ok {
-		return true
-	}
-	sb.misuse("%s: no surface %q", what, surface)
-	return false
+	f(w.sb.quota(w.ws, op.Surface(surface)), now)
 }
 
 // quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who uses them.
@@ -110,11 +96,13 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	if q == nil {
 		q = &quota{}
 		limit := sb.limits.windows[surface]
-		if limit.PerMinute > 0 {
-			q.windows = append(q.windows, &window{name: "minute", length: cmp.Or(sb.limits.lengths[surface], time.Minute), limit: limit.PerMinute, sliding: sb.limits.sliding})
-		}
-		if limit.PerDay > 0 {
-			q.windows = append(q.windows, &window{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding})
+		for _, w := range []window{
+			{name: "minute", length: cmp.Or(sb.limits.lengths[surface], time.Minute), limit: limit.PerMinute, sliding: sb.limits.sliding},
+			{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
+		} {
+			if w.limit > 0 {
+				q.windows = append(q.windows, &w)
+			}
 		}
 		ws.windows[surface] = q
 	}
@@ -145,7 +133,6 @@ func (q *quota) binding(now time.Time) *window {
 	return binding
 }
 
-// describe writes the headers of the binding window.
 func (q *quota) describe(h http.Header, now time.Time) {
 	if w := q.binding(now); w != nil {
 		h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
@@ -154,7 +141,6 @@ func (q *quota) describe(h http.Header, now time.Time) {
 	}
 }
 
-// showsLimits records that a response contains undocumented figures.
 func (c *call) showsLimits() {
 	if op.DocumentedLimits[c.op.Surface] == (op.Limits{}) && !c.sb.limits.set[c.op.Surface] {
 		c.uses(ruleUnshown)
@@ -253,4 +239,60 @@ func (m *teammate) drawOn(q *quota, now time.Time) {
 // seconds rounds up, so that the window is open after a wait of that long.
 func seconds(d time.Duration) int {
 	return int((d + time.Second - 1) / time.Second)
+}
+
+// window counts requests. A fixed one starts at its first request; a sliding one remembers every request.
+type window struct {
+	name    string
+	length  time.Duration
+	limit   int
+	sliding bool
+	count   int // of a fixed window
+	start   time.Time
+	taken   []time.Time // of a sliding window, oldest first
+}
+
+func (w *window) roll(now time.Time) {
+	if !w.sliding {
+		if w.count > 0 && !now.Before(w.start.Add(w.length)) {
+			w.count = 0
+		}
+		return
+	}
+	gone := 0
+	for gone < len(w.taken) && !now.Before(w.taken[gone].Add(w.length)) {
+		gone++
+	}
+	w.taken = w.taken[gone:]
+}
+
+func (w *window) take(now time.Time) {
+	if w.sliding {
+		w.taken = append(w.taken, now)
+		return
+	}
+	if w.count == 0 {
+		w.start = now
+	}
+	w.count++
+}
+
+func (w *window) used() int {
+	if w.sliding {
+		return len(w.taken)
+	}
+	return w.count
+}
+
+func (w *window) remaining() int { return w.limit - w.used() }
+
+// resetAt is when the window gives requests back: all of them if it is fixed, the oldest one if it slides.
+func (w *window) resetAt(now time.Time) time.Time {
+	switch {
+	case w.used() == 0:
+		return now.Add(w.length)
+	case w.sliding:
+		return w.taken[0].Add(w.length)
+	}
+	return w.start.Add(w.length)
 }

@@ -12,9 +12,9 @@ import (
 
 var listEndpoints = map[*op.Op]endpoint{
 	op.ListsList:   {handle: (*call).listLists, query: []string{"limit", "pageNum", "entityType", "folderId", "search"}},
-	op.ListsCreate: {handle: (*call).createList},
+	op.ListsCreate: {handle: (*call).createList, json: true},
 	op.ListsGet:    {handle: (*call).getList, query: []string{"include"}},
-	op.ListsMove:   {handle: (*call).moveList},
+	op.ListsMove:   {handle: (*call).moveList, rule: ruleMove, json: true},
 	op.FoldersList: {handle: (*call).listFolders, query: []string{"type"}},
 }
 
@@ -34,18 +34,19 @@ var systemTitles = []string{"All Contacts", "All Companies"}
 const longestName = 255
 
 type wireList struct {
-	ID               string       `json:"id"`
-	Name             string       `json:"name"`
-	EntityType       string       `json:"entityType"`
-	ContactsCount    int          `json:"contactsCount"`
-	CompaniesCount   int          `json:"companiesCount"`
-	CreatedAt        string       `json:"createdAt"`
-	FolderID         *string      `json:"folderId"`
-	CompletionStatus string       `json:"completionStatus,omitempty"`
-	Columns          []wireColumn `json:"columns,omitzero"` // nil unless asked for
+	ID               string      `json:"id"`
+	Name             string      `json:"name"`
+	EntityType       string      `json:"entityType"`
+	ContactsCount    int         `json:"contactsCount"`
+	CompaniesCount   int         `json:"companiesCount"`
+	CreatedAt        string      `json:"createdAt"`
+	FolderID         *string     `json:"folderId"`
+	CompletionStatus string      `json:"completionStatus,omitempty"`
+	Columns          []wireTyped `json:"columns,omitzero"` // nil unless asked for
 }
 
-type wireColumn struct {
+// wireTyped is a column, a folder or a saved search.
+type wireTyped struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Type string `json:"type"`
@@ -53,15 +54,12 @@ type wireColumn struct {
 
 func (l *list) wire() wireList {
 	w := wireList{
-		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat),
+		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat), FolderID: optional(l.FolderID),
 	}
 	if l.EntityType == CompanyList {
 		w.CompaniesCount = len(l.rows)
 	} else {
 		w.ContactsCount = len(l.rows)
-	}
-	if l.FolderID != "" {
-		w.FolderID = &l.FolderID
 	}
 	return w
 }
@@ -82,19 +80,12 @@ func (c *call) listLists() (response, error) {
 		c.lookIntoFolder(folder)
 	}
 
-	var found []*list
-	for _, l := range slices.Backward(c.ws.lists) {
-		if !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
-			(folder == "" || strings.EqualFold(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search) {
-			found = append(found, l)
-		}
-	}
-	from, to, pages := page.of(len(found))
-	data := make([]wireList, 0, to-from)
-	for _, l := range found[from:to] {
-		data = append(data, l.wire())
-	}
-	return reply(http.StatusOK, object{"data": data, "pagination": pages})
+	found := kept(c.ws.lists, func(l *list) bool {
+		return !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
+			(folder == "" || sameID(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search)
+	})
+	slices.Reverse(found)
+	return pageOf(page, found, (*list).wire)
 }
 
 // lookIntoFolder records what is undocumented about the folder of a listing.
@@ -109,10 +100,7 @@ func (c *call) lookIntoFolder(id string) {
 }
 
 func (c *call) createList() (response, error) {
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	name := c.trimmed(body.required("name"))
 	if body.has("name") {
 		body.length("name", name, longestName)
@@ -130,12 +118,9 @@ func (c *call) createList() (response, error) {
 	}
 
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
-	c.effect(func() { l = c.makeList(name, kind) }, "list created: %q", name)
+	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
 	return reply(http.StatusCreated, object{"list": l.wire()})
 }
-
-// makeList adds an empty list at the root.
-func (c *call) makeList(name, kind string) *list { return c.sb.makeList(c.ws, name, kind, c.now) }
 
 // trimmed removes the space at both ends of a name.
 func (c *call) trimmed(name string) string {
@@ -207,10 +192,7 @@ func (c *call) getList() (response, error) {
 	switch include := c.query.Get("include"); {
 	case !c.query.Has("include"):
 	case include == "columns":
-		w.Columns = make([]wireColumn, 0, len(l.Columns))
-		for _, column := range l.Columns {
-			w.Columns = append(w.Columns, wireColumn(column))
-		}
+		w.Columns = appendEach([]wireTyped{}, l.Columns, func(c Column) wireTyped { return wireTyped(c) })
 	default:
 		c.uses(ruleOtherInc)
 	}
@@ -218,15 +200,7 @@ func (c *call) getList() (response, error) {
 }
 
 func (c *call) moveList() (response, error) {
-	c.uses(ruleMove)
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	folder, root := "", string(body.fields["folderId"]) == "null"
 	if !root {
 		folder = body.required("folderId")
@@ -235,10 +209,7 @@ func (c *call) moveList() (response, error) {
 		body.fail("folderId", "has to be 24 hexadecimal digits, or null")
 	}
 	body.only("folderId")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	l, err := c.listByID(id)
+	l, err := c.list()
 	if err != nil {
 		return response{}, err
 	}
@@ -254,12 +225,6 @@ func (c *call) moveList() (response, error) {
 	return reply(http.StatusOK, object{"list": l.wire()})
 }
 
-type wireFolder struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
-}
-
 func (c *call) listFolders() (response, error) {
 	q := c.params()
 	kind := q.choice("type", folderTypes...)
@@ -269,23 +234,11 @@ func (c *call) listFolders() (response, error) {
 	if err := q.err(); err != nil {
 		return response{}, err
 	}
-	folders := []wireFolder{}
-	for _, f := range c.ws.folders {
-		if f.Type == kind {
-			folders = append(folders, wireFolder(f))
-		}
-	}
-	return reply(http.StatusOK, object{"folders": folders})
+	folders := kept(c.ws.folders, func(f Folder) bool { return f.Type == kind })
+	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, folders, func(f Folder) wireTyped { return wireTyped(f) })})
 }
 
-// list finds the list that the path names.
-func (c *call) list() (*list, error) {
-	id, err := c.listID()
-	if err != nil {
-		return nil, err
-	}
-	return c.listByID(id)
-}
+func (c *call) list() (*list, error) { return named(c, "listId", c.listByID) }
 
 func (c *call) listByID(id string) (*list, error) {
 	if l := c.ws.list(id); l != nil {
@@ -297,5 +250,3 @@ func (c *call) listByID(id string) (*list, error) {
 	}
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
 }
-
-func (c *call) listID() (string, error) { return c.pathID("listId") }

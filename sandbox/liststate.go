@@ -57,25 +57,18 @@ func Rows(rows ...Row) []json.RawMessage {
 
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
 
-func validateLists(ws Workspace, fail func(string, ...any)) {
-	claim, folders, named := claims(fail), map[Folder]bool{}, map[Folder]bool{}
+func validateLists(ws Workspace, fail failing) {
+	folders, named := map[Folder]bool{}, map[Folder]bool{}
 	for _, folder := range ws.Folders {
-		claim("folder", folder.ID)
 		folders[Folder{ID: strings.ToLower(folder.ID), Type: folder.Type}] = true
 		name := Folder{Name: folder.Name, Type: folder.Type}
 		if named[name] {
 			fail("folder %q: another %s folder has the name", folder.Name, folder.Type)
 		}
 		named[name] = true
-		if !slices.Contains(folderTypes, folder.Type) {
-			fail("folder %q: unknown type %q", folder.Name, folder.Type)
-		}
-	}
-	for _, agent := range ws.Agents {
-		claim("agent", agent.ID)
+		fail.among("folder", folder.Name, "type", folder.Type, folderTypes...)
 	}
 	for _, list := range ws.Lists {
-		claim("list", list.ID)
 		column := claims(fail)
 		for _, c := range list.Columns {
 			column("column", c.ID)
@@ -83,9 +76,7 @@ func validateLists(ws Workspace, fail func(string, ...any)) {
 		if list.Name == "" {
 			fail("list %q has no name", list.ID)
 		}
-		if list.EntityType != "" && list.EntityType != ContactList && list.EntityType != CompanyList {
-			fail("list %q: unknown entity type %q", list.Name, list.EntityType)
-		}
+		fail.among("list", list.Name, "entity type", list.EntityType, "", ContactList, CompanyList)
 		kind := cmp.Or(list.EntityType, ContactList)
 		if list.FolderID != "" && !folders[Folder{ID: strings.ToLower(list.FolderID), Type: kind}] {
 			fail("list %q: no %s folder has the id %s", list.Name, kind, list.FolderID)
@@ -94,7 +85,7 @@ func validateLists(ws Workspace, fail func(string, ...any)) {
 	}
 }
 
-func validateRows(list List, fail func(string, ...any)) {
+func validateRows(list List, fail failing) {
 	seen := make(map[string]bool, len(list.Rows))
 	for i, row := range list.Rows {
 		id, err := rowID(row)
@@ -146,6 +137,7 @@ func inOrder(lists []List) []List {
 	return lists
 }
 
+// makeList adds an empty list at the root.
 func (sb *Sandbox) makeList(ws *workspace, name, kind string, now time.Time) *list {
 	seed := List{Name: name, EntityType: cmp.Or(kind, ContactList), CreatedAt: stamp(now)}
 	if sb.hideFor > 0 {
@@ -176,7 +168,6 @@ func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
 	return ids
 }
 
-// withID puts an id in front of the other fields.
 func withID(row json.RawMessage, id string) json.RawMessage {
 	inner := bytes.TrimLeft(bytes.TrimSpace(row)[1:], " \t\r\n")
 	out := append(make([]byte, 0, len(row)+len(id)+8), `{"id":"`+id+`"`...)
@@ -186,7 +177,6 @@ func withID(row json.RawMessage, id string) json.RawMessage {
 	return append(out, inner...)
 }
 
-// remove removes rows from a list.
 func (ws *workspace) remove(l *list, ids []string) {
 	gone := make(map[string]bool, len(ids))
 	for _, id := range ids {
@@ -204,7 +194,6 @@ func (ws *workspace) remove(l *list, ids []string) {
 	ws.version++
 }
 
-// row finds a row by its id.
 func (l *list) row(id string) (json.RawMessage, bool) {
 	if l.position == nil {
 		l.position = make(map[string]int, len(l.ids))
@@ -217,6 +206,11 @@ func (l *list) row(id string) (json.RawMessage, bool) {
 		return nil, false
 	}
 	return l.rows[i], true
+}
+
+func (l *list) has(id string) bool {
+	_, there := l.row(id)
+	return there
 }
 
 func (l *list) snapshot() List {
@@ -247,11 +241,7 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 func (w *Tenant) Lists() []List {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	lists := make([]List, 0, len(w.ws.lists))
-	for _, l := range slices.Backward(w.ws.lists) {
-		lists = append(lists, l.snapshot())
-	}
-	return lists
+	return appendNewest([]List{}, w.ws.lists, (*list).snapshot)
 }
 
 // Rows returns the rows of a list, or none if there is no such list.

@@ -119,8 +119,7 @@ func (l *list) fit(rows []json.RawMessage) bool {
 	seen := map[string]bool{}
 	for _, row := range rows {
 		id, err := rowID(row)
-		_, there := l.row(id)
-		if err != nil || there || id != "" && seen[id] {
+		if err != nil || l.has(id) || id != "" && seen[id] {
 			return false
 		}
 		seen[id] = true
@@ -131,17 +130,14 @@ func (l *list) fit(rows []json.RawMessage) bool {
 // RemoveRows removes rows from a list.
 func (tx *Tx) RemoveRows(listID string, ids ...string) {
 	tx.withList("RemoveRows", listID, func(l *list) bool {
-		for _, id := range ids {
-			if _, there := l.row(id); !there {
-				return false
-			}
+		if slices.ContainsFunc(ids, func(id string) bool { return !l.has(id) }) {
+			return false
 		}
 		tx.ws.remove(l, ids)
 		return true
 	})
 }
 
-// withList applies one change to a list.
 func (tx *Tx) withList(what, listID string, apply func(*list) bool) {
 	tx.change(what, func(time.Time) bool {
 		l := tx.ws.byID[listID]

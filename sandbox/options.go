@@ -18,6 +18,14 @@ type settings struct {
 	credits *int64
 }
 
+// always is an option without a mistake to make.
+func always(set func(*Sandbox)) Option {
+	return func(sb *Sandbox, _ *settings) error {
+		set(sb)
+		return nil
+	}
+}
+
 // Seed gives the sandbox its first state. Without it, there is one empty workspace with 10,000 credits.
 func Seed(state State) Option {
 	return func(_ *Sandbox, cfg *settings) error {
@@ -96,39 +104,23 @@ func InsufficientCreditsAs(status int) Option {
 
 // Strict rejects what is undocumented: such a request returns 501, names the rules that it would depend on, and changes nothing. It
 // checks the method, the path, the query, the credentials and the body, and no other header.
-func Strict() Option {
-	return func(sb *Sandbox, _ *settings) error {
-		sb.strict = true
-		return nil
-	}
-}
+func Strict() Option { return always(func(sb *Sandbox) { sb.strict = true }) }
 
 // HideFor keeps a created list out of the listings for a while, as if reads lagged.
-func HideFor(d time.Duration) Option {
-	return func(sb *Sandbox, _ *settings) error {
-		sb.hideFor = d
-		return nil
-	}
-}
+func HideFor(d time.Duration) Option { return always(func(sb *Sandbox) { sb.hideFor = d }) }
 
 // AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach, and lets the sandbox accept every host
 // name. Then any web page in a browser that can reach it can use it, too.
-func AllowRemote() Option {
-	return func(sb *Sandbox, _ *settings) error {
-		sb.remote = true
-		return nil
-	}
-}
+func AllowRemote() Option { return always(func(sb *Sandbox) { sb.remote = true }) }
 
 // NoLimits raises the limits of all surfaces: a million requests a minute, a thousand million a day. Responses still have the
 // RateLimit headers.
 func NoLimits() Option {
-	return func(sb *Sandbox, _ *settings) error {
+	return always(func(sb *Sandbox) {
 		for surface := range op.DocumentedLimits {
 			sb.limits.put(surface, Limit{})
 		}
-		return nil
-	}
+	})
 }
 
 // Limit is how many requests a surface accepts. A zero means that there is no such window; two zeros mean the limits of [NoLimits].
@@ -152,17 +144,42 @@ func Limits(limits map[string]Limit) Option {
 }
 
 // SlidingWindows makes the windows slide. By default they start at a first request and reset as a whole.
-func SlidingWindows() Option {
+func SlidingWindows() Option { return always(func(sb *Sandbox) { sb.limits.sliding = true }) }
+
+// NoHeadersOnErrors omits the RateLimit headers from error responses.
+func NoHeadersOnErrors() Option { return always(func(sb *Sandbox) { sb.limits.successOnly = true }) }
+
+// pace is how long the background work of the service takes.
+type pace struct {
+	initialize time.Duration // a new campaign
+	activate   time.Duration // an approved one, which is locked meanwhile
+	reach      time.Duration // the contacts that fill a list
+}
+
+func defaultPace() pace { return pace{initialize: 30 * time.Second, activate: 3 * time.Second} }
+
+func during(what string, d time.Duration, set func(*pace)) Option {
 	return func(sb *Sandbox, _ *settings) error {
-		sb.limits.sliding = true
+		if d < 0 {
+			return fmt.Errorf("%s: %v is negative", what, d)
+		}
+		set(&sb.pace)
 		return nil
 	}
 }
 
-// NoHeadersOnErrors omits the RateLimit headers from error responses.
-func NoHeadersOnErrors() Option {
-	return func(sb *Sandbox, _ *settings) error {
-		sb.limits.successOnly = true
-		return nil
-	}
+// InitializesFor sets how long a new campaign is initialized. The default is 30 seconds; zero means not at all.
+func InitializesFor(d time.Duration) Option {
+	return during("InitializesFor", d, func(p *pace) { p.initialize = d })
+}
+
+// ActivatesFor sets how long the activation of an approved campaign takes, and how long it, or a stop, holds the lock. The default is
+// 3 seconds.
+func ActivatesFor(d time.Duration) Option {
+	return during("ActivatesFor", d, func(p *pace) { p.activate = d })
+}
+
+// ReachableAfter sets how long after a list was filled campaigns cannot reach its contacts. By default they reach them at once.
+func ReachableAfter(d time.Duration) Option {
+	return during("ReachableAfter", d, func(p *pace) { p.reach = d })
 }

@@ -132,6 +132,8 @@ func (c *campaign) snapshot() Campaign {
 	return out
 }
 
+func (f *Fact) snapshot() Fact { return *f }
+
 func (h *Hub) snapshot() Hub {
 	out := *h
 	out.Pages = slices.Clone(h.Pages)
@@ -139,10 +141,5 @@ func (h *Hub) snapshot() Hub {
 }
 
 func (c *campaign) step(id string) *Step {
-	for i := range c.Steps {
-		if sameID(c.Steps[i].ID, id) {
-			return &c.Steps[i]
-		}
-	}
-	return nil
+	return findIn(c.Steps, func(s *Step) bool { return sameID(s.ID, id) })
 }

@@ -6,32 +6,19 @@ import (
 	"time"
 )
 
-// validateOutreach checks campaigns, facts and hubs.
-func validateOutreach(ws Workspace, fail func(string, ...any)) {
-	claim := claims(fail)
-	among := func(kind, name, what, value string, allowed ...string) {
-		if !slices.Contains(allowed, value) {
-			fail("%s %q: unknown %s %q", kind, name, what, value)
-		}
-	}
+func validateOutreach(ws Workspace, fail failing) {
 	for _, account := range ws.Accounts {
-		among("workspace", ws.Name, "account", account, channels...)
+		fail.among("workspace", ws.Name, "account", account, channels...)
 	}
 	for _, c := range ws.Campaigns {
-		claim("campaign", c.ID)
-		validateCampaign(c, claim, fail, among)
+		validateCampaign(c, fail)
 	}
 	for _, f := range ws.Facts {
-		claim("fact", f.ID)
-		among("fact", f.Claim, "category", f.Category, append([]string{""}, factCategories...)...)
+		fail.among("fact", f.Claim, "category", f.Category, append([]string{""}, factCategories...)...)
 	}
 	defaults := 0
 	for _, h := range ws.Hubs {
-		claim("hub", h.ID)
-		among("hub", h.Name, "status", h.Status, "", hubProcessing, hubReady)
-		for _, p := range h.Pages {
-			claim("page", p.ID)
-		}
+		fail.among("hub", h.Name, "status", h.Status, "", hubProcessing, hubReady)
 		if h.Default {
 			defaults++
 		}
@@ -41,12 +28,12 @@ func validateOutreach(ws Workspace, fail func(string, ...any)) {
 	}
 }
 
-func validateCampaign(c Campaign, claim func(kind, id string), fail func(string, ...any), among func(kind, name, what, value string, allowed ...string)) {
-	among("campaign", c.Name, "status", c.Status, "", statusDraft, statusActive, statusStopped)
-	among("campaign", c.Name, "access", c.Access, accessKinds...)
-	among("campaign", c.Name, "initialization status", c.InitializationStatus, "", initRunning, initCompleted, initFailed)
+func validateCampaign(c Campaign, fail failing) {
+	fail.among("campaign", c.Name, "status", c.Status, "", statusDraft, statusActive, statusStopped)
+	fail.among("campaign", c.Name, "access", c.Access, accessKinds...)
+	fail.among("campaign", c.Name, "initialization status", c.InitializationStatus, "", initRunning, initCompleted, initFailed)
 	for _, channel := range c.Channels {
-		among("campaign", c.Name, "channel", channel, channels...)
+		fail.among("campaign", c.Name, "channel", channel, channels...)
 	}
 	if len(c.ListIDs) > maxLists {
 		fail("campaign %q: %d lists, %d are allowed", c.Name, len(c.ListIDs), maxLists)
@@ -57,36 +44,10 @@ func validateCampaign(c Campaign, claim func(kind, id string), fail func(string,
 		}
 	}
 	for _, s := range c.Steps {
-		claim("step", s.ID)
-		among("campaign", c.Name, "step type", s.Type, stepTypes...)
+		fail.among("campaign", c.Name, "step type", s.Type, stepTypes...)
 	}
 	if err := arrange(numbered(c.Steps)); err != nil {
 		fail("campaign %q: %v", c.Name, err)
-	}
-	for _, s := range c.Sends {
-		claim("send", s.ID)
-	}
-}
-
-// outreachIDs names every id of a seed, and what it is of.
-func (seed *Workspace) outreachIDs(seen func(kind, id string)) {
-	for _, c := range seed.Campaigns {
-		seen("campaign", c.ID)
-		for _, s := range c.Steps {
-			seen("step", s.ID)
-		}
-		for _, s := range c.Sends {
-			seen("send", s.ID)
-		}
-	}
-	for _, f := range seed.Facts {
-		seen("fact", f.ID)
-	}
-	for _, h := range seed.Hubs {
-		seen("hub", h.ID)
-		for _, p := range h.Pages {
-			seen("page", p.ID)
-		}
 	}
 }
 
@@ -159,7 +120,6 @@ func (sb *Sandbox) beginOutreach(ws *workspace, now time.Time) {
 	}
 }
 
-// beginCampaign schedules the events of a campaign.
 func (sb *Sandbox) beginCampaign(ws *workspace, c *campaign, now time.Time) {
 	if c.CreatedAt.IsZero() {
 		c.CreatedAt = stamp(now)
@@ -197,13 +157,7 @@ func (sb *Sandbox) scheduleHub(ws *workspace, h *Hub) {
 
 func (ws *workspace) snapshotOutreach(out *Workspace) {
 	out.Accounts = slices.Clone(ws.accounts)
-	for _, c := range ws.campaigns {
-		out.Campaigns = append(out.Campaigns, c.snapshot())
-	}
-	for _, f := range ws.facts {
-		out.Facts = append(out.Facts, *f)
-	}
-	for _, h := range ws.hubs {
-		out.Hubs = append(out.Hubs, h.snapshot())
-	}
+	out.Campaigns = appendEach(nil, ws.campaigns, (*campaign).snapshot)
+	out.Facts = appendEach(nil, ws.facts, (*Fact).snapshot)
+	out.Hubs = appendEach(nil, ws.hubs, (*Hub).snapshot)
 }

@@ -18,11 +18,7 @@ func ReadyCampaign(name string, listIDs ...string) Campaign {
 func (w *Tenant) Campaigns() []Campaign {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	all := make([]Campaign, 0, len(w.ws.campaigns))
-	for _, c := range slices.Backward(w.ws.campaigns) {
-		all = append(all, c.snapshot())
-	}
-	return all
+	return appendNewest([]Campaign{}, w.ws.campaigns, (*campaign).snapshot)
 }
 
 // Sends returns the scheduled sends of a campaign in all states, or none if there is no such campaign.
@@ -39,46 +35,24 @@ func (w *Tenant) Sends(campaignID string) []Send {
 func (w *Tenant) Facts() []Fact {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	facts := make([]Fact, 0, len(w.ws.facts))
-	for _, f := range w.ws.facts {
-		facts = append(facts, *f)
-	}
-	return facts
+	return appendEach([]Fact{}, w.ws.facts, (*Fact).snapshot)
 }
 
 // Hubs copies the knowledge hubs, newest first.
 func (w *Tenant) Hubs() []Hub {
 	w.sb.enter()
 	defer w.sb.mu.Unlock()
-	hubs := make([]Hub, 0, len(w.ws.hubs))
-	for _, h := range slices.Backward(w.ws.hubs) {
-		hubs = append(hubs, h.snapshot())
-	}
-	return hubs
+	return appendNewest([]Hub{}, w.ws.hubs, (*Hub).snapshot)
 }
 
 // ConnectAccount connects an account to send from: email or social.
 func (tx *Tx) ConnectAccount(channel string) {
-	tx.change("ConnectAccount", func(time.Time) bool {
-		if !slices.Contains(channels, channel) {
-			return false
-		}
-		if !slices.Contains(tx.ws.accounts, channel) {
-			tx.ws.accounts = append(tx.ws.accounts, channel)
-		}
-		return true
-	})
+	tx.connect("ConnectAccount", &tx.ws.accounts, channels, channel)
 }
 
 // DisconnectAccount removes the account of a channel: its campaigns are no longer ready, and sends that are due fail.
 func (tx *Tx) DisconnectAccount(channel string) {
-	tx.change("DisconnectAccount", func(time.Time) bool {
-		at := slices.Index(tx.ws.accounts, channel)
-		if at >= 0 {
-			tx.ws.accounts = slices.Delete(tx.ws.accounts, at, at+1)
-		}
-		return at >= 0
-	})
+	tx.disconnect("DisconnectAccount", &tx.ws.accounts, channel)
 }
 
 // add adds one object, if its seed is valid and its ids are new.
@@ -88,20 +62,19 @@ func (tx *Tx) add(what string, seed Workspace, apply func(now time.Time)) {
 	}
 	tx.change(what, func(now time.Time) bool {
 		taken := false
-		seed.outreachIDs(func(kind, id string) { taken = taken || id != "" && tx.ws.has(kind, id) })
+		seed.ids(func(kind, id string) { taken = taken || id != "" && tx.ws.has(kind, id) })
 		if !taken {
-			seed.outreachIDs(func(_, id string) { tx.ws.seen(id) })
+			seed.ids(func(_, id string) { tx.ws.seen(id) })
 			apply(now)
 		}
 		return !taken
 	})
 }
 
-// has reports whether something of a kind has an id.
 func (ws *workspace) has(kind, id string) (found bool) {
 	var all Workspace
 	ws.snapshotOutreach(&all)
-	all.outreachIDs(func(otherKind, other string) { found = found || otherKind == kind && sameID(other, id) })
+	all.ids(func(otherKind, other string) { found = found || otherKind == kind && sameID(other, id) })
 	return found
 }
 
@@ -147,7 +120,6 @@ func (tx *Tx) RetireFact(factID string) {
 	})
 }
 
-// withCampaign applies one change to a campaign.
 func (tx *Tx) withCampaign(what, campaignID string, apply func(*campaign, time.Time) bool) {
 	tx.change(what, func(now time.Time) bool {
 		c := tx.ws.campaign(campaignID)

@@ -67,17 +67,7 @@ func (ws *workspace) snapshotResearch(out *Workspace) {
 	out.SavedSearches, out.Activities, out.Imports = slices.Clone(ws.saved), slices.Clone(ws.activities), slices.Clone(ws.imports)
 }
 
-func (seed Workspace) researchIDs(seen func(kind, id string)) {
-	for _, s := range seed.SavedSearches {
-		seen("saved search", s.ID)
-	}
-	for _, i := range seed.Imports {
-		seen("import", i.ID)
-	}
-}
-
-func validateResearch(ws Workspace, fail func(string, ...any)) {
-	ws.researchIDs(claims(fail))
+func validateResearch(ws Workspace, fail failing) {
 	for what, objects := range map[string][]json.RawMessage{"prospect": ws.Prospects, "company": ws.Companies} {
 		for i, raw := range objects {
 			if !json.Valid(raw) || !isObject(raw) {
@@ -176,9 +166,8 @@ func (tx *Tx) AddActivity(a Activity) {
 // SaveSearch adds a saved search and returns its id.
 func (tx *Tx) SaveSearch(s SavedSearch) (id string) {
 	tx.change("SaveSearch", func(time.Time) bool {
-		problems := 0
-		validateResearch(Workspace{SavedSearches: []SavedSearch{s}}, func(string, ...any) { problems++ })
-		if problems > 0 || s.ID != "" && tx.ws.savedSearch(s.ID) != nil {
+		seed := State{Workspaces: []Workspace{{SavedSearches: []SavedSearch{s}}}}
+		if seed.Validate() != nil || s.ID != "" && tx.ws.savedSearch(s.ID) != nil {
 			return false
 		}
 		tx.ws.seen(s.ID)

@@ -14,7 +14,6 @@ import (
 
 var _ = ambient("paths.supplied", "an operation with an undocumented path is served at the path that WithRoute sets, and nowhere without it")
 
-// endpoints are those of each file of operations.
 func endpoints() map[*op.Op]endpoint {
 	all := map[*op.Op]endpoint{}
 	for _, some := range []map[*op.Op]endpoint{
@@ -38,7 +37,6 @@ type target struct {
 // muxes are those of all sandboxes, by their routes. Making one takes longer than most tests of a program do.
 var muxes sync.Map
 
-// routes returns the mux for the paths of this sandbox.
 func (sb *Sandbox) routes() *http.ServeMux {
 	key := fmt.Sprint(sb.paths)
 	if mux, ok := muxes.Load(key); ok {
@@ -119,9 +117,6 @@ func WithRoute(opName, route string) Option {
 			if !slices.Contains(parametersOf(path), name) {
 				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
 			}
-		}
-		if sb.paths == nil {
-			sb.paths = map[*op.Op]string{}
 		}
 		sb.paths[o] = method + " " + basePath + path
 		if err := sb.tryPatterns(); err != nil {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
@@ -33,10 +34,6 @@ var (
 const longestFilter = 8000
 
 func (c *call) listRows() (response, error) {
-	id, err := c.listID()
-	if err != nil {
-		return response{}, err
-	}
 	q := c.params()
 	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
@@ -60,7 +57,7 @@ func (c *call) listRows() (response, error) {
 	if q.Has("filters") && invalid == nil {
 		conditions, unclear = c.parseFilters(filters)
 	}
-	l, missing := c.listByID(id)
+	l, missing := c.listByID(c.req.PathValue("listId"))
 	if err := c.first(invalid, unclear, missing); err != nil {
 		return response{}, err
 	}
@@ -79,10 +76,7 @@ func (c *call) listRows() (response, error) {
 		c.uses(ruleSorting)
 	}
 	from, to, pages := page.of(len(order))
-	rows := make([]json.RawMessage, 0, to-from)
-	for _, i := range order[from:to] {
-		rows = append(rows, l.rows[i])
-	}
+	rows := appendEach(nil, order[from:to], func(i int) json.RawMessage { return l.rows[i] })
 	return rowPage(l, rows, pages), nil
 }
 
@@ -100,13 +94,8 @@ func rowPage(l *list, rows []json.RawMessage, pages wirePages) response {
 		}
 		b = append(b, row...)
 	}
-	b = append(b, `],"pagination":{"pageNum":`...)
-	b = strconv.AppendInt(b, pages.PageNum, 10)
-	b = append(b, `,"totalPages":`...)
-	b = strconv.AppendInt(b, int64(pages.TotalPages), 10)
-	b = append(b, `,"totalRecords":`...)
-	b = strconv.AppendInt(b, int64(pages.TotalRecords), 10)
-	return response{status: http.StatusOK, body: append(b, "}}"...)}
+	b = fmt.Appendf(b, `],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`, pages.PageNum, pages.TotalPages, pages.TotalRecords)
+	return response{status: http.StatusOK, body: b}
 }
 
 // view is the order of the last filtered or sorted page: the next page of the same query reuses it.

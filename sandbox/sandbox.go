@@ -61,7 +61,7 @@ type Sandbox struct {
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
 		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
-		pace: defaultPace(), plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(),
+		pace: defaultPace(), plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
 	}
 	var cfg settings
 	for _, opt := range opts {
@@ -213,4 +213,21 @@ func (sb *Sandbox) finish() {
 	for _, f := range unfired {
 		t.Errorf("sandbox: a fault never fired: %s\n%s", f, tail)
 	}
+}
+
+// Tenant is one workspace of a sandbox, with its own keys, state, windows and credits.
+type Tenant struct {
+	sb *Sandbox
+	ws *workspace
+}
+
+// Workspace finds a workspace by name, or adds an empty one.
+func (sb *Sandbox) Workspace(name string) *Tenant {
+	sb.mu.Lock()
+	defer sb.mu.Unlock()
+	ws := find(sb.workspaces, func(ws *workspace) bool { return ws.name == name })
+	if ws == nil {
+		ws = sb.addWorkspace(Workspace{Name: name, Credits: defaultCredits})
+	}
+	return &Tenant{sb, ws}
 }

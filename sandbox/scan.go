@@ -86,7 +86,6 @@ func skipSpace(raw []byte, i int) int {
 	return i
 }
 
-// skipString returns the index after the string that starts at i.
 func skipString(raw []byte, i int) int {
 	for i++; i < len(raw); i++ {
 		switch raw[i] {
@@ -99,7 +98,6 @@ func skipString(raw []byte, i int) int {
 	return len(raw)
 }
 
-// skipValue returns the index after the value that starts at i.
 func skipValue(raw []byte, i int) int {
 	depth := 0
 	for ; i < len(raw); i++ {
@@ -126,7 +124,6 @@ func skipValue(raw []byte, i int) int {
 	return len(raw)
 }
 
-// asString decodes a JSON string.
 func asString(raw []byte) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
@@ -138,7 +135,6 @@ func asString(raw []byte) (string, bool) {
 	return s, json.Unmarshal(raw, &s) == nil
 }
 
-// fieldString reads a string field of an object.
 func fieldString(raw []byte, name string) (string, bool) {
 	value, ok := field(raw, name)
 	if !ok {

@@ -66,7 +66,6 @@ type scrollRequest struct {
 	later bool // there is a token
 }
 
-// readScroll reads size and scrollToken.
 func (f *form) readScroll(c *call) (r scrollRequest) {
 	if r.size = f.integer("size", 1, maxSearchSize, defaultSearchSize); r.size < 1 {
 		c.uses(ruleSearchSize)
@@ -87,12 +86,8 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 		from, w = min(token.offset, len(found)), token.walk
 	}
 	to := min(len(found), from+r.size)
-	amount, err := c.price(to - from)
-	if err != nil {
-		return response{}, err
-	}
 	next := ""
-	c.effect(func() {
+	err := c.buy(to-from, name+" found", func() {
 		w.furthest = from
 		if r.later && !c.sb.scroll.Repeatable {
 			delete(c.ws.scrolls, r.token)
@@ -100,13 +95,11 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 		if to < len(found) {
 			next = c.mint(&scrollToken{query: r.query, offset: to, walk: w})
 		}
-		c.spend(amount, name+" found")
 	}, "%s found: %d", name, to-from)
-	shown := make([]json.RawMessage, 0, to-from)
-	for _, raw := range found[from:to] {
-		shown = append(shown, show(raw))
+	if err != nil {
+		return response{}, err
 	}
-	body := object{name: shown}
+	body := object{name: appendEach([]json.RawMessage{}, found[from:to], show)}
 	if next != "" {
 		body["scrollToken"] = next
 	}

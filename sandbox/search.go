@@ -12,11 +12,11 @@ import (
 )
 
 var searchEndpoints = map[*op.Op]endpoint{
-	op.SearchProspects: {handle: (*call).searchProspects},
-	op.SearchSave:      {handle: (*call).saveSearchToList},
-	op.SearchSaved:     {handle: (*call).listSavedSearches},
-	op.SearchRunSaved:  {handle: (*call).runSavedSearch},
-	op.SearchCompanies: {handle: (*call).searchCompanies},
+	op.SearchProspects: {handle: (*call).searchProspects, json: true},
+	op.SearchSave:      {handle: (*call).saveSearchToList, rule: ruleSearchSave, json: true},
+	op.SearchSaved:     {handle: (*call).listSavedSearches, rule: ruleSavedList},
+	op.SearchRunSaved:  {handle: (*call).runSavedSearch, json: true},
+	op.SearchCompanies: {handle: (*call).searchCompanies, json: true},
 }
 
 var (
@@ -42,21 +42,15 @@ type searchFilters map[string][]string
 func (f searchFilters) normal() string {
 	sorted := searchFilters{}
 	for key, values := range f {
-		values = slices.Sorted(slices.Values(values))
-		sorted[key] = slices.Compact(values)
+		sorted[key] = slices.Compact(slices.Sorted(slices.Values(values)))
 	}
-	raw, err := json.Marshal(sorted)
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return string(raw)
+	return fmt.Sprintf("%q", sorted)
 }
 
 func unclear(param, message string) error {
 	return &refusal{code: "SEARCH_FILTERS_INVALID", message: param + " " + message + ".", param: param}
 }
 
-// readFilters interprets the filters of a search.
 func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 	if len(raw) == 0 {
 		c.uses(ruleSearchNone)
@@ -126,17 +120,6 @@ func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 // profileFields are the documented ones.
 var profileFields = []string{"firstName", "lastName", "jobTitle", "companyName", "socialUrl"}
 
-// find keeps the profiles that meet all filters.
-func (f searchFilters) find(profiles []json.RawMessage) []json.RawMessage {
-	var found []json.RawMessage
-	for _, p := range profiles {
-		if f.meets(p) {
-			found = append(found, p)
-		}
-	}
-	return found
-}
-
 func (f searchFilters) meets(profile json.RawMessage) bool {
 	for key, values := range f {
 		raw, _ := field(profile, key)
@@ -152,10 +135,7 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 }
 
 func (c *call) searchProspects() (response, error) {
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	page := body.readScroll(c)
 	body.ignores("filters", "size", "scrollToken")
 	if err := body.err(); err != nil {
@@ -171,15 +151,11 @@ func (c *call) searchProspects() (response, error) {
 // scrollProfiles handles a search. Its saved search, if any, is part of the query.
 func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) (response, error) {
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
-	return c.scrollPage(page, "profiles", filters.find(c.ws.searchable()), c.ws.shown)
+	return c.scrollPage(page, "profiles", kept(c.ws.searchable(), filters.meets), c.ws.shown)
 }
 
 func (c *call) saveSearchToList() (response, error) {
-	c.uses(ruleSearchSave)
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.body
 	to := body.destination()
 	body.ignores("filters", "listId", "listName")
 	if err := body.err(); err != nil {
@@ -189,10 +165,7 @@ func (c *call) saveSearchToList() (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	found := filters.find(c.ws.searchable())
-	for i, p := range found {
-		found[i] = c.ws.shown(p)
-	}
+	found := appendEach(nil, kept(c.ws.searchable(), filters.meets), c.ws.shown)
 	l, err := c.destination(to)
 	switch {
 	case err != nil:
@@ -214,32 +187,19 @@ func (c *call) saveSearchToList() (response, error) {
 	}))
 }
 
-type wireSavedSearch struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
+func (s SavedSearch) wire() wireTyped {
+	if s.Companies {
+		return wireTyped{s.ID, s.Name, "companies"}
+	}
+	return wireTyped{s.ID, s.Name, "prospects"}
 }
 
 func (c *call) listSavedSearches() (response, error) {
-	c.uses(ruleSavedList)
-	saved := []wireSavedSearch{}
-	for _, s := range c.ws.saved {
-		w := wireSavedSearch{s.ID, s.Name, "prospects"}
-		if s.Companies {
-			w.Type = "companies"
-		}
-		saved = append(saved, w)
-	}
-	return reply(http.StatusOK, object{"savedSearches": saved})
+	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireTyped{}, c.ws.saved, SavedSearch.wire)})
 }
 
 func (ws *workspace) savedSearch(id string) *SavedSearch {
-	for i := range ws.saved {
-		if sameID(ws.saved[i].ID, id) {
-			return &ws.saved[i]
-		}
-	}
-	return nil
+	return findIn(ws.saved, func(s *SavedSearch) bool { return sameID(s.ID, id) })
 }
 
 // savedSearch finds a saved search, which has to be of a kind.
@@ -259,21 +219,12 @@ func (c *call) savedSearch(id string, companies bool) (*SavedSearch, error) {
 	return s, nil
 }
 
+func (c *call) savedProspects(id string) (*SavedSearch, error) { return c.savedSearch(id, false) }
+
 func (c *call) runSavedSearch() (response, error) {
-	id, err := c.pathID("savedSearchId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
-	page := body.readScroll(c)
-	body.ignores("size", "scrollToken")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	s, err := c.savedSearch(id, false)
+	page := c.body.readScroll(c)
+	c.body.ignores("size", "scrollToken")
+	s, err := named(c, "savedSearchId", c.savedProspects)
 	if err != nil {
 		return response{}, err
 	}
@@ -282,4 +233,145 @@ func (c *call) runSavedSearch() (response, error) {
 		return response{}, refuse("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
 	}
 	return c.scrollProfiles(page, s.ID, filters)
+}
+
+var (
+	ruleCityNames    = assumed("companies.city.names", "a city is one in which the sandbox has a company, case ignored; it is given as a string, an array of strings, or entries with a value; unknown names are ignored if another one is known")
+	ruleExcludeMatch = assumed("companies.exclude.match", "a company is in a list if a row there has its id or its domain")
+)
+
+const cityField = "filters.headquartersCity"
+
+type companyQuery struct {
+	cities  []string // nil: anywhere
+	exclude []*list
+}
+
+func (c *call) searchCompanies() (response, error) {
+	body := c.body
+	c.uses(ruleCompanySearch)
+	page := body.readScroll(c)
+	body.ignores("filters", "savedSearchId", "excludeCompanyLists", "size", "scrollToken")
+	saved, isSaved := body.text("savedSearchId")
+	filtered := body.has("filters")
+	switch {
+	case isSaved && filtered:
+		body.fail("savedSearchId", "and filters exclude each other")
+	case isSaved:
+		body.id("savedSearchId", saved)
+	}
+	if err := body.err(); err != nil {
+		return response{}, err
+	}
+	raw := body.fields["filters"]
+	if isSaved {
+		s, err := c.savedSearch(saved, true)
+		if err != nil {
+			return response{}, err
+		}
+		raw = s.Filters
+	}
+	q, err := c.companyQuery(raw, body.fields["excludeCompanyLists"])
+	if err != nil {
+		return response{}, err
+	}
+	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
+	return c.scrollPage(page, "companies", kept(c.ws.searchableCompanies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
+}
+
+func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery, err error) {
+	var keys map[string]json.RawMessage
+	if len(filters) > 0 && (!isObject(filters) || json.Unmarshal(filters, &keys) != nil) {
+		return q, unclear("filters", "has to be an object")
+	}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		if "filters."+key != cityField {
+			return q, unclear("filters", "has a key that the sandbox does not know: "+key)
+		}
+	}
+	if raw, ok := keys["headquartersCity"]; ok {
+		if q.cities, err = c.cities(raw); err != nil {
+			return q, err
+		}
+	}
+	if exclude != nil {
+		q.exclude, err = c.companyLists(exclude)
+	}
+	return q, err
+}
+
+// cities reads names, and keeps the known ones.
+func (c *call) cities(raw json.RawMessage) (known []string, err error) {
+	names, err := stringsOf(raw)
+	var entries []struct{ Value string }
+	if one, ok := asString(raw); ok {
+		names = []string{one}
+	} else if err != nil {
+		if json.Unmarshal(raw, &entries) != nil || entries == nil {
+			return nil, unclear(cityField, "has to hold names of cities")
+		}
+		for _, e := range entries {
+			names = append(names, e.Value)
+		}
+	}
+	c.uses(ruleCityNames)
+	for _, company := range c.ws.searchableCompanies() {
+		if city := cityOf(company); slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, city) }) {
+			known = append(known, city)
+		}
+	}
+	slices.Sort(known)
+	if known = slices.Compact(known); len(known) == 0 {
+		return nil, &refusal{code: "CITY_FILTER_UNRESOLVED", message: "None of the names is that of a city.", param: cityField}
+	}
+	return known, nil
+}
+
+func cityOf(company json.RawMessage) string {
+	raw, _ := lookup(company, "address.city")
+	city, _ := asString(raw)
+	return city
+}
+
+func (c *call) companyLists(raw json.RawMessage) (lists []*list, err error) {
+	const param = "excludeCompanyLists"
+	ids, err := stringsOf(raw)
+	if err != nil {
+		return nil, invalid(param, err.Error())
+	}
+	for _, id := range ids {
+		l, err := c.listByID(id)
+		if err != nil || l.EntityType != CompanyList || l.System {
+			return nil, &refusal{code: "EXCLUDE_COMPANY_LISTS_INVALID", message: "No visible company list has the id " + id + ".", param: param}
+		}
+		lists = append(lists, l)
+	}
+	if len(lists) > 0 {
+		c.uses(ruleExcludeMatch)
+	}
+	return lists, nil
+}
+
+// String is the same for all queries with the same meaning.
+func (q companyQuery) String() string {
+	var out []string
+	for _, l := range q.exclude {
+		out = append(out, l.ID)
+	}
+	slices.Sort(out)
+	return fmt.Sprint(q.cities, slices.Compact(out))
+}
+
+func (q companyQuery) finds(company json.RawMessage) bool {
+	if q.cities != nil && !slices.Contains(q.cities, cityOf(company)) {
+		return false
+	}
+	id, _ := fieldString(company, "id")
+	domain, _ := fieldString(company, "domain")
+	return !slices.ContainsFunc(q.exclude, func(l *list) bool {
+		return l.has(id) || domain != "" && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+			other, _ := fieldString(row, "domain")
+			return strings.EqualFold(domain, other)
+		})
+	})
 }

@@ -9,8 +9,8 @@ import (
 )
 
 var sendEndpoints = map[*op.Op]endpoint{
-	op.CampaignsSends:    {handle: (*call).listSends, query: []string{"limit", "pageNum"}},
-	op.CampaignsEditSend: {handle: (*call).editSend},
+	op.CampaignsSends:    {handle: (*call).listSends, rule: ruleSendsShape, query: []string{"limit", "pageNum"}},
+	op.CampaignsEditSend: {handle: (*call).editSend, json: true},
 }
 
 var (
@@ -36,42 +36,21 @@ type wireSend struct {
 	Body      string `json:"body"`
 }
 
-func (s *Send) wire() wireSend {
+func (s Send) wire() wireSend {
 	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
 }
 
 func (c *call) listSends() (response, error) {
-	c.uses(ruleSendsShape)
-	id, err := c.pathID("campaignId")
+	page := c.params().paging(100)
+	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
 	}
-	q := c.params()
-	page := q.paging(100)
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
-	cp, err := c.campaignByID(id)
-	if err != nil {
-		return response{}, err
-	}
-	from, to, pages := page.of(len(cp.Sends))
-	data := make([]wireSend, 0, to-from)
-	for _, s := range cp.Sends[from:to] {
-		data = append(data, s.wire())
-	}
-	return reply(http.StatusOK, object{"data": data, "pagination": pages})
+	return pageOf(page, cp.Sends, Send.wire)
 }
 
 func (c *call) editSend() (response, error) {
-	id, err := c.pathID("sendId")
-	if err != nil {
-		return response{}, err
-	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	id, body := c.req.PathValue("sendId"), c.body
 	subject, hasSubject := body.text("subject")
 	words, hasBody := body.text("body")
 	due, hasDue := body.text("dueAt")
@@ -119,10 +98,8 @@ func (c *call) editSend() (response, error) {
 // send finds a scheduled send in the campaigns that have not been deleted.
 func (ws *workspace) send(id string) (*campaign, *Send) {
 	for _, c := range ws.campaigns {
-		for i := range c.Sends {
-			if sameID(c.Sends[i].ID, id) && c.Access != accessDeleted {
-				return c, &c.Sends[i]
-			}
+		if s := findIn(c.Sends, func(s *Send) bool { return sameID(s.ID, id) }); s != nil && c.Access != accessDeleted {
+			return c, s
 		}
 	}
 	return nil, nil

@@ -67,26 +67,24 @@ func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, problems []string) {
 	now := sb.enter()
 	defer sb.mu.Unlock()
-	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, body: body, now: now, header: http.Header{}}
+	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, sent: body, now: now, header: http.Header{}}
+	c.checks.c = c
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
 	d = &delivery{fault: sb.trip(fits)}
 	if f, planted := t.req.Context().Value(plantedKey{}).(*Fault); planted {
 		d.fault = f
 	}
-	switch f := d.fault; {
-	case f.serves():
+	if d.fault.serves() {
 		d.response, problems = sb.response(c)
 		d.processed = d.response.status < 300
-		if f.responds() {
-			d.response = f.response(c)
-			sb.disguise.apply(c, &d.response)
-		} else {
-			f.transform(&d.response)
-		}
-	case f.responds():
-		d.response = f.response(c)
+	}
+	switch {
+	case d.fault.responds():
+		d.response = d.fault.response(c)
 		sb.disguise.apply(c, &d.response)
+	case d.fault.serves():
+		d.fault.transform(&d.response)
 	default:
 		d.response.header = http.Header{} // cut before there was a response
 	}
@@ -108,6 +106,9 @@ func (sb *Sandbox) response(c *call) (a response, problems []string) {
 			return response{}, err
 		}
 		c.before = c.books()
+		if err := c.decode(); err != nil {
+			return response{}, err
+		}
 		return c.takes.handle(c)
 	}()
 	if err == nil {
@@ -177,18 +178,17 @@ func (c *call) enter() error {
 		c.header.Set("Retry-After", strconv.Itoa(seconds(retryAt.Sub(c.now))))
 		return refuse("RATE_LIMITED", "The rate limit is exceeded.")
 	}
-	if len(c.body) > longestBody && c.op != op.ImportsCreate { // which has a word for it
+	if len(c.sent) > longestBody && c.op != op.ImportsCreate { // which has a word for it
 		c.uses(ruleBodyTooLong)
 		return refuse("INVALID_REQUEST", "The body is too long.")
 	}
 	c.readQuery()
-	if len(c.body) > 0 && (c.takes.noBody || c.op.Method == http.MethodGet) {
+	if len(c.sent) > 0 && (c.takes.noBody || c.op.Method == http.MethodGet) {
 		c.uses(ruleBodyUnasked)
 	}
 	return nil
 }
 
-// finish sets the headers.
 func (c *call) finish(a *response) {
 	if c.sb.limits.successOnly && a.status >= 400 {
 		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {

@@ -36,26 +36,19 @@ func WithShapes(data []byte) Option {
 			case !ok:
 				return fmt.Errorf("WithShapes: the route of %q does not fit", name)
 			case moved:
-				sb.setPath(o, http.MethodGet+" "+basePath+path)
+				sb.paths[o] = http.MethodGet + " " + basePath + path
 			case file.Operations[name].Missing:
-				sb.setPath(o, "")
+				sb.paths[o] = ""
 			}
 		}
 		if err := sb.tryPatterns(); err != nil {
 			sb.paths = paths
 			return fmt.Errorf("WithShapes: %w", err)
 		}
-		sb.disguise = &disguise{file: file}
+		sb.disguise = &disguise{file: file, shown: map[string]string{}, real: map[string]string{}}
 		sb.limits.resemble(file.Windows)
 		return nil
 	}
-}
-
-func (sb *Sandbox) setPath(o *op.Op, pattern string) {
-	if sb.paths == nil {
-		sb.paths = map[*op.Op]string{}
-	}
-	sb.paths[o] = pattern
 }
 
 // resemble takes the limits that were seen. Of two limits that are undocumented, the smaller is that of the shorter window.
@@ -77,9 +70,6 @@ func (s *limiterSettings) resemble(windows map[string]*shapes.Window) {
 		}
 		s.windows[surface], s.set[surface] = limit, true
 		if w.Seconds > 0 {
-			if s.lengths == nil {
-				s.lengths = map[op.Surface]time.Duration{}
-			}
 			s.lengths[surface] = time.Duration(w.Seconds) * time.Second
 		}
 	}
@@ -117,7 +107,6 @@ func (d *disguise) incoming(r *http.Request) *http.Request {
 	return r
 }
 
-// apply changes a response.
 func (d *disguise) apply(c *call, a *response) {
 	if d == nil {
 		return
@@ -211,19 +200,11 @@ func (p places) lacks(path string) bool {
 	return slices.ContainsFunc(p.absent, func(top string) bool { return path == top || strings.HasPrefix(path, top+".") })
 }
 
-// rewrite changes the JSON of a body.
 func (d *disguise) rewrite(body []byte, p places, seen *shapes.Shape) []byte {
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.UseNumber()
-	var v any
-	if seen == nil || decoder.Decode(&v) != nil {
+	if seen == nil {
 		return body
 	}
-	text, err := json.Marshal(d.value(v, p, seen, ""))
-	if err != nil {
-		return body
-	}
-	return text
+	return edited(body, func(v any) any { return d.value(v, p, seen, "") })
 }
 
 // value changes one value. The path is the documented one, as in the moves.

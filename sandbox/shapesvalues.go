@@ -111,9 +111,6 @@ func converted(v any, seen *shapes.Shape) any {
 func (d *disguise) show(id string, seen *shapes.Shape) any {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.shown == nil {
-		d.shown, d.real = map[string]string{}, map[string]string{}
-	}
 	text, ok := d.shown[id]
 	if !ok {
 		switch {

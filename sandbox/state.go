@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 )
 
@@ -155,10 +156,58 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
+// ids names every id of a workspace but those of columns and rows, and what it is of.
+func (ws *Workspace) ids(note func(kind, id string)) {
+	note("user", ws.User.ID)
+	for _, f := range ws.Folders {
+		note("folder", f.ID)
+	}
+	for _, a := range ws.Agents {
+		note("agent", a.ID)
+	}
+	for _, l := range ws.Lists {
+		note("list", l.ID)
+	}
+	for _, c := range ws.Campaigns {
+		note("campaign", c.ID)
+		for _, s := range c.Steps {
+			note("step", s.ID)
+		}
+		for _, s := range c.Sends {
+			note("send", s.ID)
+		}
+	}
+	for _, f := range ws.Facts {
+		note("fact", f.ID)
+	}
+	for _, h := range ws.Hubs {
+		note("hub", h.ID)
+		for _, p := range h.Pages {
+			note("page", p.ID)
+		}
+	}
+	for _, s := range ws.SavedSearches {
+		note("saved search", s.ID)
+	}
+	for _, i := range ws.Imports {
+		note("import", i.ID)
+	}
+}
+
+// failing is told what is wrong with a seed.
+type failing func(format string, args ...any)
+
+// among rejects a value that is not one of those allowed.
+func (fail failing) among(kind, name, what, value string, allowed ...string) {
+	if !slices.Contains(allowed, value) {
+		fail("%s %q: unknown %s %q", kind, name, what, value)
+	}
+}
+
 // Validate reports everything that is invalid.
 func (s State) Validate() error {
 	var problems []error
-	fail := func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) }
+	fail := failing(func(format string, args ...any) { problems = append(problems, fmt.Errorf(format, args...)) })
 	if s.Format != 0 && s.Format != Format {
 		fail("format %d, want %d", s.Format, Format)
 	}
@@ -168,8 +217,8 @@ func (s State) Validate() error {
 			fail("workspace %q appears twice", ws.Name)
 		}
 		names[ws.Name] = true
-		at := func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) }
-		claims(at)("user", ws.User.ID)
+		at := failing(func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) })
+		ws.ids(claims(at))
 		if ws.Credits < 0 {
 			at("credits are negative")
 		}

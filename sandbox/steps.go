@@ -11,8 +11,8 @@ import (
 )
 
 var stepEndpoints = map[*op.Op]endpoint{
-	op.CampaignsSteps:       {handle: (*call).listSteps},
-	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"campaignId", "stepId"}},
+	op.CampaignsSteps:       {handle: (*call).listSteps, rule: ruleStepsShape},
+	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
 }
 
 var (
@@ -32,7 +32,6 @@ const (
 
 var stepTypes = []string{stepEmail, stepConnection, stepMessage}
 
-// channel is the channel of a step.
 func (s *Step) channel() string {
 	if s.Type == stepEmail {
 		return channelEmail
@@ -112,9 +111,8 @@ func (f *form) steps(c *call) ([]Step, bool) {
 	return numbered(steps), true
 }
 
-// readStep reads one step and records its errors.
 func readStep(fields fields, s *Step) (problem string) {
-	f := form{fields: fields}
+	f := form{fields, &checks{}}
 	s.Type, _ = f.text("type")
 	if !slices.Contains(stepTypes, s.Type) {
 		f.fail("type", "has to be one of %s", strings.Join(stepTypes, ", "))
@@ -140,28 +138,19 @@ func fit(steps []Step, channels []string) error {
 }
 
 func (c *call) listSteps() (response, error) {
-	c.uses(ruleStepsShape)
 	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
 	}
-	steps := make([]wireStep, 0, len(cp.Steps))
-	for _, s := range cp.Steps {
-		steps = append(steps, wireStep(s))
-	}
-	return reply(http.StatusOK, object{"steps": steps})
+	return reply(http.StatusOK, object{"steps": appendEach([]wireStep{}, cp.Steps, func(s Step) wireStep { return wireStep(s) })})
 }
 
 func (c *call) previewStep() (response, error) {
-	id, err := c.pathID("stepId")
-	if err != nil {
-		return response{}, err
-	}
 	cp, err := c.campaign()
 	if err != nil {
 		return response{}, err
 	}
-	s := cp.step(id)
+	s := cp.step(c.req.PathValue("stepId"))
 	if s == nil {
 		return response{}, refuse("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
 	}
@@ -182,12 +171,7 @@ func (c *call) previewStep() (response, error) {
 // sample finds a contact to render a step for.
 func (c *call) sample(cp *campaign, s *Step) (json.RawMessage, error) {
 	const code = "STEP_PREVIEW_UNAVAILABLE"
-	var lists []*list
-	for _, id := range cp.ListIDs {
-		if l := c.ws.byID[id]; l != nil {
-			lists = append(lists, l)
-		}
-	}
+	lists := c.ws.sources(cp)
 	if len(lists) == 0 {
 		return nil, refuse(code, "The campaign has no source list.")
 	}

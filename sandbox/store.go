@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"time"
 
@@ -80,18 +79,8 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 }
 
 func (ws *workspace) noteIDs(seed Workspace) {
-	ws.seen(seed.User.ID)
-	note := func(_, id string) { ws.seen(id) }
-	seed.outreachIDs(note)
-	for _, f := range seed.Folders {
-		ws.seen(f.ID)
-	}
-	for _, a := range seed.Agents {
-		ws.seen(a.ID)
-	}
-	seed.researchIDs(note)
+	seed.ids(func(_, id string) { ws.seen(id) })
 	for _, l := range seed.Lists {
-		ws.seen(l.ID)
 		for _, c := range l.Columns {
 			ws.seen(c.ID)
 		}
@@ -120,17 +109,11 @@ func (sb *Sandbox) begin(now time.Time) {
 func (ws *workspace) snapshot() Workspace {
 	out := Workspace{
 		Name: ws.name, User: ws.user, Plan: ws.plan, Credits: ws.balance, CRM: ws.crm.clone(),
-		Folders: slices.Clone(ws.folders), Agents: ws.copyAgents(),
+		Folders: slices.Clone(ws.folders), Agents: appendEach(nil, ws.agents, (*agent).snapshot),
 	}
 	ws.snapshotOutreach(&out)
 	ws.snapshotResearch(&out)
-	for _, k := range ws.keys {
-		c := k.Key
-		c.Scopes, c.Widens = slices.Clone(c.Scopes), maps.Clone(c.Widens)
-		out.Keys = append(out.Keys, c)
-	}
-	for _, l := range ws.lists {
-		out.Lists = append(out.Lists, l.snapshot())
-	}
+	out.Keys = appendEach(nil, ws.keys, (*key).snapshot)
+	out.Lists = appendEach(nil, ws.lists, (*list).snapshot)
 	return out
 }

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -107,15 +108,9 @@ func lostBy(f *Fault) error {
 // arrived is the request as a server receives it.
 func arrived(req *http.Request, body []byte) *http.Request {
 	r := new(http.Request).WithContext(req.Context())
-	r.Method, r.Header, r.Host = req.Method, req.Header.Clone(), req.Host
-	if r.Method == "" {
-		r.Method = http.MethodGet
-	}
+	r.Method, r.Header, r.Host = cmp.Or(req.Method, http.MethodGet), req.Header.Clone(), cmp.Or(req.Host, invalidHost)
 	if r.Header == nil {
 		r.Header = http.Header{}
-	}
-	if r.Host == "" {
-		r.Host = invalidHost
 	}
 	u := *req.URL
 	r.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}

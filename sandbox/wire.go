@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"net/http"
 	"strings"
 	"time"
 )
@@ -22,20 +23,23 @@ type wireError struct {
 }
 
 func envelope(code, message, param, requestID string) []byte {
-	e := wireError{Code: code, Message: message}
-	if param != "" {
-		e.Param = &param
-	}
+	e := wireError{Code: code, Message: message, Param: optional(param), RequestID: optional(requestID)}
 	if requestID != "" {
-		e.RequestID = &requestID
-		link := docsURL + strings.ToLower(code)
-		e.DocURL = &link
+		e.DocURL = optional(docsURL + strings.ToLower(code))
 	}
 	body, err := json.Marshal(map[string]wireError{"error": e})
 	if err != nil {
 		panic(err) // strings always encode
 	}
 	return body
+}
+
+// optional is what is null without a value.
+func optional(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }
 
 type wirePages struct {
@@ -62,6 +66,12 @@ func (p paging) of(n int) (from, to int, pages wirePages) {
 	}
 	from = int(p.pageNum-1) * p.limit
 	return from, min(n, from+p.limit), pages
+}
+
+// pageOf responds with the elements on a page, in the form that a response shows them in.
+func pageOf[T, U any](p paging, all []T, wire func(T) U) (response, error) {
+	from, to, pages := p.of(len(all))
+	return reply(http.StatusOK, object{"data": appendEach([]U{}, all[from:to], wire), "pagination": pages})
 }
 
 // timeFormat is ISO 8601 with milliseconds.
