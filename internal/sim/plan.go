@@ -36,10 +36,11 @@ type Key struct {
 
 // String is the form that [ParseSeed] reads.
 func (k Key) String() string {
-	if k.Fault == 0 {
-		return fmt.Sprintf("%d.%d", k.Process, k.Step)
+	text := strconv.Itoa(k.Process) + "." + strconv.Itoa(k.Step)
+	if k.Fault > 0 {
+		text += "." + strconv.Itoa(k.Fault)
 	}
-	return fmt.Sprintf("%d.%d.%d", k.Process, k.Step, k.Fault)
+	return text
 }
 
 // Rate is how often a fault happens at the steps of a class.

@@ -209,11 +209,13 @@ func (w *World) Fail(err error) {
 }
 
 // Note adds a line to the trace.
-func (w *World) Note(format string, args ...any) {
+func (w *World) Note(parts ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.line = fmt.Appendf(w.line[:0], "%9.3fs ", time.Since(w.began).Seconds())
-	w.line = append(fmt.Appendf(w.line, format, args...), '\n')
+	for _, part := range append(parts, "\n") {
+		w.line = append(w.line, part...)
+	}
 	_, _ = w.sum.Write(w.line)
 	if w.Keep {
 		w.lines = append(w.lines, string(w.line))

@@ -139,8 +139,9 @@ func rates() (all []sim.Rate) {
 
 // opOf finds the operation of a request, if its path is documented: of two that fit, the one with fewer parameters.
 func opOf(r *http.Request) (found *op.Op) {
+	path, ours := strings.CutPrefix(r.URL.Path, "/api/v1")
 	for _, o := range op.All() {
-		if o.Method == r.Method && o.Path != "" && op.Leads("/api/v1"+o.Path, r.URL.Path) &&
+		if ours && o.Method == r.Method && o.Path != "" && op.Leads(o.Path, path) &&
 			(found == nil || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
 			found = o
 		}

@@ -241,8 +241,8 @@ func (l *laws) obeys(s *sim.Start, o *op.Op, wanted time.Time) {
 func (l *laws) knowsClock(s *sim.Start, resp *http.Response) bool {
 	l.Lock()
 	defer l.Unlock()
-	l.dated[startOf(s)] = l.dated[startOf(s)] || resp.Header.Get("Date") != ""
-	return l.dated[startOf(s)]
+	l.dated[s.Text] = l.dated[s.Text] || resp.Header.Get("Date") != ""
+	return l.dated[s.Text]
 }
 
 // refused notes a 429 that tells how long to wait.
@@ -267,17 +267,17 @@ func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response, service time
 func (l *laws) exchanged(s *sim.Start, well bool) {
 	l.Lock()
 	defer l.Unlock()
-	if well && l.alone[startOf(s)] {
-		maps.DeleteFunc(l.paused, func(on string, _ pause) bool { return strings.HasPrefix(on, startOf(s)+" ") })
+	if well && l.alone[s.Text] {
+		maps.DeleteFunc(l.paused, func(on string, _ pause) bool { return strings.HasPrefix(on, s.Text+" ") })
 	}
-	l.alone[startOf(s)] = !well
+	l.alone[s.Text] = !well
 }
 
 func surfaceOf(s *sim.Start, o *op.Op) string {
 	if o == nil {
 		return ""
 	}
-	return startOf(s) + " " + string(o.Surface)
+	return s.Text + " " + string(o.Surface)
 }
 
 // opOf is the operation of a request with a mark.
@@ -389,7 +389,7 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 	if c := l.calls[mark]; c != nil {
 		c.told, l.news = prospectkit.OutcomeOf(err), true
 		if c.id != "" && c.told != prospectkit.OutcomeUnknown {
-			l.owed[c.id] = startOf(s)
+			l.owed[c.id] = s.Text
 		}
 	}
 }
@@ -420,14 +420,12 @@ func (l *laws) settle(id string) {
 	l.mark("settled by a person")
 }
 
-func startOf(s *sim.Start) string { return fmt.Sprint(s.Name, ".", s.Number) }
-
 // owes are the tickets that a start has to settle with the guard now.
 func (l *laws) owes(s *sim.Start) (ids []string) {
 	l.Lock()
 	defer l.Unlock()
 	for id, start := range l.owed {
-		if start == startOf(s) {
+		if start == s.Text {
 			ids = append(ids, id)
 		}
 	}
@@ -451,7 +449,7 @@ func (l *laws) refusedBy(s *sim.Start, before, after []spend.Reservation) {
 	defer l.Unlock()
 	for _, r := range after {
 		if !reserved(before, r.ID) {
-			l.owed[r.ID] = startOf(s)
+			l.owed[r.ID] = s.Text
 		}
 	}
 }

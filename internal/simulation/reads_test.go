@@ -108,10 +108,12 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
 	case kind == 8 && r.crowded: // all of them at one instant
-		for _, row := range r.crowd() {
-			tx.RemoveRows(walkedID, row["id"].(string))
-			tx.AddRows(walkedID, row)
+		rows, ids := r.crowd(), []string{}
+		for _, row := range rows {
+			ids = append(ids, row["id"].(string))
 		}
+		tx.RemoveRows(walkedID, ids...)
+		tx.AddRows(walkedID, rows...)
 	}
 }
 

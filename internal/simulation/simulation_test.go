@@ -41,7 +41,7 @@ func TestSimulation(t *testing.T) {
 		}
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a run holds little, and leaves a lot
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // a run holds little, and leaves a lot
 	began := time.Now()
 	var steps, calls atomic.Int64
 	reached := newMarks()
