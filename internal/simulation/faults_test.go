@@ -100,6 +100,9 @@ const (
 
 var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happen")
 
+// requestClasses are those of all requests, of those in the middle of which teammates edit, and of those that hurry.
+var requestClasses = []string{"request", "busy", "lossy", "veiled"}
+
 // ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
 func ratesOf(seed uint64) (all []sim.Rate) {
 	random := sim.Draws(seed, 2, 2)
@@ -107,7 +110,9 @@ func ratesOf(seed uint64) (all []sim.Rate) {
 	disks := random.IntN(4) == 0
 	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
 	only := regexp.MustCompile(*faultsFlag)
-	reliable["busy"], reliable["lossy"] = reliable["request"], reliable["request"]
+	for _, class := range requestClasses[1:] {
+		reliable[class] = reliable["request"]
+	}
 	for _, r := range rates() {
 		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
 			all = append(all, r)
@@ -118,8 +123,12 @@ func ratesOf(seed uint64) (all []sim.Rate) {
 
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
-	all = []sim.Rate{{Class: "busy", Fault: edited, Share: 0.35}, {Class: "lossy", Fault: "lost response", Share: 0.1}}
-	for _, class := range []string{"request", "busy", "lossy"} {
+	all = []sim.Rate{
+		{Class: "busy", Fault: edited, Share: 0.35},
+		{Class: "lossy", Fault: "lost response", Share: 0.1},
+		{Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.1},
+	}
+	for _, class := range requestClasses {
 		for _, f := range requestFaults {
 			all = append(all, sim.Rate{Class: class, Fault: f.fault, Share: f.share})
 		}
@@ -237,8 +246,8 @@ func (w wire) arm(o *op.Op, t *sim.Turn) {
 // classOf names the rates of a request: as pages are read, teammates edit in some seeds.
 func (w wire) classOf(r *http.Request) string {
 	switch {
-	case w.lossy:
-		return "lossy"
+	case w.hurried:
+		return w.network
 	case w.busy && strings.Contains(r.URL.Path, walkedID):
 		return "busy"
 	}

@@ -97,7 +97,7 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.key = keyPrefix + "2"
 		r.service.Revoke(keyPrefix + "1")
 		r.laws.mark("the key was rotated")
-	case kind == 5, kind == 6: // two rows at once
+	case kind == 5 && !r.crowded, kind == 6: // two rows at once
 		late := time.Duration(which%3) * 25 * time.Second
 		r.change(tx, id, late)
 		r.change(tx, rowIDs()[(which+4)%9], late)
@@ -107,7 +107,7 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.laws.backward = r.laws.backward || which < 4
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
-	case kind == 8 && r.crowded: // all of them at one instant
+	case kind%3 == 2 && r.crowded: // all of them at one instant
 		rows, ids := r.crowd(), []string{}
 		for _, row := range rows {
 			ids = append(ids, row["id"].(string))
@@ -199,17 +199,21 @@ func follower(u *user) error {
 		}
 	}
 	for n := range 6 {
-		edits := u.editsSoFar()
-		batch := []int{1, 2, 1000, 1000}[u.Random(300+n).IntN(4)] // some programs take a few changes at a time
+		random := u.Random(300 + n)
+		batch := []int{1, 2, 1000, 1000}[random.IntN(4)] // some programs take a few changes at a time
 		if u.crowded {
-			batch = 900 + 13*batch
+			batch = 900 + 13*min(batch, 3)
 		}
-		all, err := u.follow(&m, walkedID, batch)
-		if err != nil {
-			return err
-		}
-		if all && edits == u.editsSoFar() && u.Alive() {
-			u.compare(&m)
+		for more := true; more; time.Sleep(time.Second) {
+			edits := u.editsSoFar()
+			all, err := u.follow(&m, walkedID, batch)
+			if err != nil {
+				return err
+			}
+			if all && edits == u.editsSoFar() && u.Alive() {
+				u.compare(&m)
+			}
+			more = !all && u.Alive() && random.IntN(4) > 0 // the others at once, or later
 		}
 		time.Sleep(2 * time.Minute)
 	}
@@ -296,13 +300,15 @@ func (u *user) compare(m *mirror) {
 	}
 }
 
-// hurrier reads as fast as it may.
+// hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.
 func hurrier(u *user) error {
 	var all sync.WaitGroup
-	for _, strand := range []string{"a", "b", "c"} {
+	rest := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)]
+	for n, strand := range []string{"a", "b", "c"} {
 		all.Go(func() {
-			ctx := u.Context(strand)
+			ctx, random := u.Context(strand), u.Random(2+n)
 			for range 12 {
+				time.Sleep(time.Duration(random.Int64N(int64(rest) + 1)))
 				if u.Save(ctx, strand, "") != nil { // so that they begin one after the other
 					return
 				}
