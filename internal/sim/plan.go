@@ -52,7 +52,7 @@ type Rate struct {
 
 // Drawn draws faults by their rates.
 type Drawn struct {
-	Rates []Rate
+	Rates map[string][]Rate // by class
 	Only  []Key // if not nil, no other step goes wrong
 }
 
@@ -62,10 +62,7 @@ func (d Drawn) At(t *Turn) Fault {
 	if d.Only != nil && !slices.Contains(d.Only, t.Key) {
 		return ""
 	}
-	for _, r := range d.Rates {
-		if r.Class != t.Class {
-			continue
-		}
+	for _, r := range d.Rates[t.Class] {
 		if at -= r.Share; at < 0 {
 			return r.Fault
 		}

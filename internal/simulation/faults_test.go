@@ -104,7 +104,8 @@ var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happe
 var requestClasses = []string{"request", "busy", "lossy", "veiled"}
 
 // ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
-func ratesOf(seed uint64) (all []sim.Rate) {
+func ratesOf(seed uint64) map[string][]sim.Rate {
+	all := map[string][]sim.Rate{}
 	random := sim.Draws(seed, 2, 2)
 	reliable := map[string]bool{"store": random.IntN(2) == 0, "request": random.IntN(8) == 0}
 	disks := random.IntN(4) == 0
@@ -115,7 +116,7 @@ func ratesOf(seed uint64) (all []sim.Rate) {
 	}
 	for _, r := range rates() {
 		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
-			all = append(all, r)
+			all[r.Class] = append(all[r.Class], r)
 		}
 	}
 	return all

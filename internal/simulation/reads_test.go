@@ -240,6 +240,13 @@ func (u *user) saveCopy(m *mirror) error {
 // follow brings the copy up to date, by a batch of changes. It reports whether there were no more.
 func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 	if m.Walking == "" {
+		var last *changes.Change[prospectkit.Row]
+		save := func() error {
+			if last != nil {
+				m.Saved = last.Checkpoint()
+			}
+			return u.saveCopy(m)
+		}
 		var opts []changes.Option
 		if u.holds() {
 			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.Rows), nil }))
@@ -259,18 +266,18 @@ func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 				if m.Yielded[version] {
 					return false, u.laws.fails(noChangeMissed, fmt.Errorf("%s was yielded twice", version))
 				}
-				m.Rows[change.Row.ID()], m.Yielded[version], m.Saved = at, true, change.Checkpoint()
+				m.Rows[change.Row.ID()], m.Yielded[version], last = at, true, change
 			}
 			if batch--; batch > 0 && u.crowded && !required {
 				continue // that would take long
 			}
-			if err := u.saveCopy(m); err != nil || batch == 0 {
+			if err := save(); err != nil || batch == 0 {
 				return false, err
 			}
 		}
-	}
-	if m.Walking == "" {
-		return true, u.saveCopy(m)
+		if m.Walking == "" {
+			return true, save()
+		}
 	}
 	rows := map[string]string{}
 	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Sort: prospectkit.Ascending("createdAt")}) {
