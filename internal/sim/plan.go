@@ -53,7 +53,7 @@ type Rate struct {
 // Drawn draws faults by their rates.
 type Drawn struct {
 	Rates map[string][]Rate // by class
-	Only  []Key // if not nil, no other step goes wrong
+	Only  []Key             // if not nil, no other step goes wrong
 }
 
 // At draws, whatever Only says, so that the rest stays as it is.

@@ -76,7 +76,7 @@ func (p *Process) live() {
 			w.Note(s.Text, " returned")
 			break
 		}
-		random := w.draws(p.index, number<<32)
+		random := Draws(w.Seed, p.index, number<<32)
 		if p.Disk != nil {
 			p.Disk.restart(random)
 		}
@@ -185,7 +185,7 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 	if t.Kills() {
 		s.finish(true)
 	}
-	if s.over() {
+	if !s.Alive() {
 		return ErrKilled
 	}
 	return nil
@@ -232,17 +232,15 @@ func (s *Start) Dawdled() bool {
 	return !s.slowed.IsZero() && time.Since(s.slowed) < time.Minute
 }
 
-func (s *Start) over() bool {
+// Alive reports whether the start goes on.
+func (s *Start) Alive() bool {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
-	return s.ended
+	return !s.ended
 }
 
-// Alive reports whether the start goes on.
-func (s *Start) Alive() bool { return !s.over() }
-
 // Random is for what the program itself leaves to chance, the same in every start.
-func (s *Start) Random(about int) *rand.Rand { return s.world.draws(s.index, about<<20) }
+func (s *Start) Random(about int) *rand.Rand { return Draws(s.world.Seed, s.index, about<<20) }
 
 // Save stores a value that survives the process. It may die before or after it.
 func (s *Start) Save(ctx context.Context, name, value string) error {

@@ -107,7 +107,7 @@ func (w *World) drive() {
 		if w.resumed() {
 			continue
 		}
-		random := w.draws(-1, len(w.taken))
+		random := Draws(w.Seed, -1, len(w.taken))
 		if w.Pace > 0 {
 			time.Sleep(1 + time.Duration(random.Int64N(int64(w.Pace))))
 			synctest.Wait()
@@ -161,14 +161,11 @@ func (w *World) choose(random *rand.Rand) *Turn {
 	w.held = slices.Delete(w.held, i, i+1)
 	t.start.steps++
 	t.Key = Key{Process: t.start.index, Step: t.start.steps}
-	t.Rand = w.draws(t.Process, t.Step)
+	t.Rand = Draws(w.Seed, t.Process, t.Step)
 	t.Fault = w.Plan.At(t)
 	w.taken = append(w.taken, t)
 	return t
 }
-
-// draws is a source of its own for each step of each process.
-func (w *World) draws(process, step int) *rand.Rand { return Draws(w.Seed, process, step) }
 
 // Draws is a source that differs for each of its arguments.
 func Draws(seed uint64, a, b int) *rand.Rand {

@@ -100,9 +100,6 @@ const (
 
 var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happen")
 
-// requestClasses are those of all requests, of those in the middle of which teammates edit, and of those that hurry.
-var requestClasses = []string{"request", "busy", "lossy", "veiled"}
-
 // ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
 func ratesOf(seed uint64) map[string][]sim.Rate {
 	all := map[string][]sim.Rate{}
@@ -111,9 +108,7 @@ func ratesOf(seed uint64) map[string][]sim.Rate {
 	disks := random.IntN(4) == 0
 	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
 	only := regexp.MustCompile(*faultsFlag)
-	for _, class := range requestClasses[1:] {
-		reliable[class] = reliable["request"]
-	}
+	reliable["busy"], reliable["lossy"], reliable["veiled"] = reliable["request"], reliable["request"], reliable["request"]
 	for _, r := range rates() {
 		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
 			all[r.Class] = append(all[r.Class], r)
@@ -124,12 +119,8 @@ func ratesOf(seed uint64) map[string][]sim.Rate {
 
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
-	all = []sim.Rate{
-		{Class: "busy", Fault: edited, Share: 0.35},
-		{Class: "lossy", Fault: "lost response", Share: 0.1},
-		{Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.1},
-	}
-	for _, class := range requestClasses {
+	all = []sim.Rate{{Class: "busy", Fault: edited, Share: 0.35}, {Class: "lossy", Fault: "lost response", Share: 0.1}, {Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.1}}
+	for _, class := range []string{"request", "busy", "lossy", "veiled"} {
 		for _, f := range requestFaults {
 			all = append(all, sim.Rate{Class: class, Fault: f.fault, Share: f.share})
 		}

@@ -237,26 +237,18 @@ func (l *laws) obeys(s *sim.Start, o *op.Op, wanted time.Time) {
 	}
 }
 
-// knowsClock reports whether a process has seen the service's clock, since that was set.
-func (l *laws) knowsClock(s *sim.Start, resp *http.Response) bool {
+// refused notes a 429 that tells how long to wait.
+func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response, service time.Time) {
 	l.Lock()
 	defer l.Unlock()
 	l.dated[s.Text] = l.dated[s.Text] || resp.Header.Get("Date") != ""
-	return l.dated[s.Text]
-}
-
-// refused notes a 429 that tells how long to wait.
-func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response, service time.Time) {
-	known := l.knowsClock(s, resp)
 	wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if at, bad := http.ParseTime(resp.Header.Get("Retry-After")); bad == nil && known {
+	if at, bad := http.ParseTime(resp.Header.Get("Retry-After")); bad == nil && l.dated[s.Text] {
 		wait, err = int(at.Sub(service)/time.Second)-2, nil // both have whole seconds
 	}
 	if resp.StatusCode != http.StatusTooManyRequests || err != nil {
 		return
 	}
-	l.Lock()
-	defer l.Unlock()
 	now := time.Now()
 	if until := now.Add(time.Duration(wait) * time.Second); until.After(l.paused[surfaceOf(s, o)].until) {
 		l.paused[surfaceOf(s, o)] = pause{now.Add(time.Second), until} // it reads the response first

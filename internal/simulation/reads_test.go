@@ -35,11 +35,12 @@ func rowIDs() (ids []string) {
 }
 
 // crowd are rows beyond those, more than a checkpoint remembers.
-func (r *run) crowd() (rows []sandbox.Row) {
+func (r *run) crowd() (rows []sandbox.Row, ids []string) {
 	for i := range 1000 {
-		rows = append(rows, r.touched(fmt.Sprintf("65f0c0ffee65f0c0fff%05d", i)))
+		ids = append(ids, fmt.Sprintf("65f0c0ffee65f0c0fff%05d", i))
+		rows = append(rows, r.touched(ids[i]))
 	}
-	return rows
+	return rows, ids
 }
 
 // touched is a row that changes now, by the clock of the service.
@@ -108,10 +109,7 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
 	case kind%3 == 2 && r.crowded: // all of them at one instant
-		rows, ids := r.crowd(), []string{}
-		for _, row := range rows {
-			ids = append(ids, row["id"].(string))
-		}
+		rows, ids := r.crowd()
 		tx.RemoveRows(walkedID, ids...)
 		tx.AddRows(walkedID, rows...)
 	}
@@ -232,7 +230,10 @@ func (u *user) rowsRemoved() bool {
 	return len(u.laws.removed) > 0
 }
 
-func (u *user) saveCopy(m *mirror) error {
+func (u *user) saveCopy(m *mirror, last *changes.Change[prospectkit.Row]) error {
+	if last != nil {
+		m.Saved = last.Checkpoint()
+	}
 	text, err := json.Marshal(m)
 	return errors.Join(err, u.Save(u.ctx, "copy", string(text)))
 }
@@ -241,12 +242,6 @@ func (u *user) saveCopy(m *mirror) error {
 func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 	if m.Walking == "" {
 		var last *changes.Change[prospectkit.Row]
-		save := func() error {
-			if last != nil {
-				m.Saved = last.Checkpoint()
-			}
-			return u.saveCopy(m)
-		}
 		var opts []changes.Option
 		if u.holds() {
 			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.Rows), nil }))
@@ -271,12 +266,12 @@ func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 			if batch--; batch > 0 && u.crowded && !required {
 				continue // that would take long
 			}
-			if err := save(); err != nil || batch == 0 {
+			if err := u.saveCopy(m, last); err != nil || batch == 0 {
 				return false, err
 			}
 		}
 		if m.Walking == "" {
-			return true, save()
+			return true, u.saveCopy(m, last)
 		}
 	}
 	rows := map[string]string{}
@@ -287,7 +282,7 @@ func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 		rows[row.ID()] = row.Text("updatedAt")
 	}
 	m.Rows, m.Saved, m.Walking = rows, m.Walking, ""
-	return true, u.saveCopy(m)
+	return true, u.saveCopy(m, nil)
 }
 
 // holds is whether the program tells the feed how many rows it has. Otherwise a removed row can hide behind an added one.

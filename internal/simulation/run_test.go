@@ -90,7 +90,8 @@ func (r *run) prepare() []*sim.Process {
 	}
 	programs := []string{"writer", "spender", []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(6)]}
 	if r.crowded = programs[2] == "follower" && random.IntN(8) == 0; r.crowded {
-		walked.Rows = append(walked.Rows, sandbox.Rows(r.crowd()...)...)
+		rows, _ := r.crowd()
+		walked.Rows = append(walked.Rows, sandbox.Rows(rows...)...)
 	}
 	ws.Lists = append(ws.Lists, walked, sandbox.List{ID: firmsID, Name: "Firms", EntityType: sandbox.CompanyList, CreatedAt: walked.CreatedAt})
 	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
