@@ -186,7 +186,7 @@ func Leads(template, path string) bool {
 	for {
 		element, rest, more := strings.Cut(path, "/")
 		wanted, others, longer := strings.Cut(template, "/")
-		if more != longer || !(strings.HasPrefix(wanted, "{") && element != "") && !strings.EqualFold(element, wanted) {
+		if more != longer || (!strings.HasPrefix(wanted, "{") || element == "") && !strings.EqualFold(element, wanted) {
 			return false
 		}
 		if !more {
