@@ -6,7 +6,6 @@ package op
 
 import (
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -183,10 +182,18 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 
 // Leads reports whether a path may be one of a template: with anything as an id, in any case, and with or without a slash at its end.
 func Leads(template, path string) bool {
-	elements, wanted := strings.Split(strings.Trim(path, "/"), "/"), strings.Split(strings.Trim(template, "/"), "/")
-	return slices.EqualFunc(elements, wanted, func(e, w string) bool {
-		return strings.HasPrefix(w, "{") && e != "" || strings.EqualFold(e, w)
-	})
+	path, template = strings.Trim(path, "/"), strings.Trim(template, "/")
+	for {
+		element, rest, more := strings.Cut(path, "/")
+		wanted, others, longer := strings.Cut(template, "/")
+		if more != longer || (!strings.HasPrefix(wanted, "{") || element == "") && !strings.EqualFold(element, wanted) {
+			return false
+		}
+		if !more {
+			return true
+		}
+		path, template = rest, others
+	}
 }
 
 // NextParameter returns the name of the first parameter of a template, and the rest of the template.

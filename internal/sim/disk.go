@@ -164,19 +164,19 @@ func (s *Start) Files(ctx context.Context) filesystem.FS {
 	step := func(class, what string, happens func(Fault)) error {
 		return s.Do(ctx, class, class+" "+what, func(t *Turn) string { happens(t.Fault); return "" })
 	}
-	return files{s.Disk, ctx, s.over, step}
+	return files{s.Disk, ctx, s.Alive, step}
 }
 
 // Files is the disk as a test sees it that takes the steps itself.
 func (d *Disk) Files(step Step) filesystem.FS {
-	return files{d, context.Background(), func() bool { return false }, step}
+	return files{d, context.Background(), func() bool { return true }, step}
 }
 
 type files struct {
-	disk *Disk
-	ctx  context.Context //nolint:containedctx // that of the strand that has opened the journal
-	over func() bool
-	step Step
+	disk  *Disk
+	ctx   context.Context //nolint:containedctx // that of the strand that has opened the journal
+	alive func() bool
+	step  Step
 }
 
 // do is a step of the disk. A failed one may have happened in part.
@@ -207,7 +207,7 @@ func (f files) Lock(name string) (filesystem.File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
-	case f.over():
+	case !f.alive():
 		return nil, ErrKilled
 	case d.locked[name] != nil:
 		return nil, filesystem.ErrLocked
@@ -295,7 +295,7 @@ func (h *handle) WriteAt(p []byte, at int64) (n int, err error) {
 	if h.lock { // nothing depends on it, and nobody waits for it
 		h.disk.mu.Lock()
 		defer h.disk.mu.Unlock()
-		if h.over() {
+		if !h.alive() {
 			return 0, ErrKilled
 		}
 		put(p)()

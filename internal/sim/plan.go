@@ -36,10 +36,11 @@ type Key struct {
 
 // String is the form that [ParseSeed] reads.
 func (k Key) String() string {
-	if k.Fault == 0 {
-		return fmt.Sprintf("%d.%d", k.Process, k.Step)
+	text := strconv.Itoa(k.Process) + "." + strconv.Itoa(k.Step)
+	if k.Fault > 0 {
+		text += "." + strconv.Itoa(k.Fault)
 	}
-	return fmt.Sprintf("%d.%d.%d", k.Process, k.Step, k.Fault)
+	return text
 }
 
 // Rate is how often a fault happens at the steps of a class.
@@ -51,8 +52,8 @@ type Rate struct {
 
 // Drawn draws faults by their rates.
 type Drawn struct {
-	Rates []Rate
-	Only  []Key // if not nil, no other step goes wrong
+	Rates map[string][]Rate // by class
+	Only  []Key             // if not nil, no other step goes wrong
 }
 
 // At draws, whatever Only says, so that the rest stays as it is.
@@ -61,10 +62,7 @@ func (d Drawn) At(t *Turn) Fault {
 	if d.Only != nil && !slices.Contains(d.Only, t.Key) {
 		return ""
 	}
-	for _, r := range d.Rates {
-		if r.Class != t.Class {
-			continue
-		}
+	for _, r := range d.Rates[t.Class] {
 		if at -= r.Share; at < 0 {
 			return r.Fault
 		}

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"time"
 
 	"example.com/prospectkit/internal/chance"
@@ -38,6 +39,7 @@ type Start struct {
 	*Process
 
 	Number  int             // from one
+	Text    string          // its name and number
 	context context.Context //nolint:containedctx // the start is its scope
 	cancel  context.CancelFunc
 	gone    chan struct{} // closed when it has returned or was killed
@@ -71,15 +73,15 @@ func (p *Process) live() {
 		}
 		killed := s.finish(false)
 		if !killed && (err == nil || errors.Is(err, ErrLeft)) {
-			w.Note("%s.%d returned", p.Name, number)
+			w.Note(s.Text, " returned")
 			break
 		}
-		random := w.draws(p.index, number<<32)
+		random := Draws(w.Seed, p.index, number<<32)
 		if p.Disk != nil {
 			p.Disk.restart(random)
 		}
 		time.Sleep(p.Pause + time.Duration(random.Int64N(int64(p.Later)+1)))
-		w.Note("%s.%d ended, killed: %v", p.Name, number, killed)
+		w.Note(s.Text, " ended, killed: ", strconv.FormatBool(killed))
 	}
 	w.mu.Lock()
 	w.left--
@@ -114,7 +116,7 @@ func (p *Process) newStart(number int) *Start {
 	if p.world.over {
 		return nil
 	}
-	s := &Start{Process: p, Number: number, gone: make(chan struct{})}
+	s := &Start{Process: p, Number: number, Text: p.Name + "." + strconv.Itoa(number), gone: make(chan struct{})}
 	s.context, s.cancel = context.WithCancel(context.Background())
 	p.current = s
 	return s
@@ -179,11 +181,11 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 	if (ctx.Err() != nil || time.Since(began) > 0) && !w.resume(t) { // others may have woken up at the same instant
 		return ErrKilled
 	}
-	w.Note("%s.%d %s %s: %s [%s]", s.Name, s.Number, t.Key, what, seen, t.Fault)
+	w.Note(s.Text, " ", t.Key.String(), " ", what, ": ", seen, " [", string(t.Fault), "]")
 	if t.Kills() {
 		s.finish(true)
 	}
-	if s.over() {
+	if !s.Alive() {
 		return ErrKilled
 	}
 	return nil
@@ -230,17 +232,15 @@ func (s *Start) Dawdled() bool {
 	return !s.slowed.IsZero() && time.Since(s.slowed) < time.Minute
 }
 
-func (s *Start) over() bool {
+// Alive reports whether the start goes on.
+func (s *Start) Alive() bool {
 	s.world.mu.Lock()
 	defer s.world.mu.Unlock()
-	return s.ended
+	return !s.ended
 }
 
-// Alive reports whether the start goes on.
-func (s *Start) Alive() bool { return !s.over() }
-
 // Random is for what the program itself leaves to chance, the same in every start.
-func (s *Start) Random(about int) *rand.Rand { return s.world.draws(s.index, about<<20) }
+func (s *Start) Random(about int) *rand.Rand { return Draws(s.world.Seed, s.index, about<<20) }
 
 // Save stores a value that survives the process. It may die before or after it.
 func (s *Start) Save(ctx context.Context, name, value string) error {

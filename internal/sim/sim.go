@@ -107,7 +107,7 @@ func (w *World) drive() {
 		if w.resumed() {
 			continue
 		}
-		random := w.draws(-1, len(w.taken))
+		random := Draws(w.Seed, -1, len(w.taken))
 		if w.Pace > 0 {
 			time.Sleep(1 + time.Duration(random.Int64N(int64(w.Pace))))
 			synctest.Wait()
@@ -161,14 +161,11 @@ func (w *World) choose(random *rand.Rand) *Turn {
 	w.held = slices.Delete(w.held, i, i+1)
 	t.start.steps++
 	t.Key = Key{Process: t.start.index, Step: t.start.steps}
-	t.Rand = w.draws(t.Process, t.Step)
+	t.Rand = Draws(w.Seed, t.Process, t.Step)
 	t.Fault = w.Plan.At(t)
 	w.taken = append(w.taken, t)
 	return t
 }
-
-// draws is a source of its own for each step of each process.
-func (w *World) draws(process, step int) *rand.Rand { return Draws(w.Seed, process, step) }
 
 // Draws is a source that differs for each of its arguments.
 func Draws(seed uint64, a, b int) *rand.Rand {
@@ -209,11 +206,13 @@ func (w *World) Fail(err error) {
 }
 
 // Note adds a line to the trace.
-func (w *World) Note(format string, args ...any) {
+func (w *World) Note(parts ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.line = fmt.Appendf(w.line[:0], "%9.3fs ", time.Since(w.began).Seconds())
-	w.line = append(fmt.Appendf(w.line, format, args...), '\n')
+	for _, part := range append(parts, "\n") {
+		w.line = append(w.line, part...)
+	}
 	_, _ = w.sum.Write(w.line)
 	if w.Keep {
 		w.lines = append(w.lines, string(w.line))

@@ -101,16 +101,17 @@ const (
 var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happen")
 
 // ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
-func ratesOf(seed uint64) (all []sim.Rate) {
+func ratesOf(seed uint64) map[string][]sim.Rate {
+	all := map[string][]sim.Rate{}
 	random := sim.Draws(seed, 2, 2)
 	reliable := map[string]bool{"store": random.IntN(2) == 0, "request": random.IntN(8) == 0}
 	disks := random.IntN(4) == 0
 	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
 	only := regexp.MustCompile(*faultsFlag)
-	reliable["busy"], reliable["lossy"] = reliable["request"], reliable["request"]
+	reliable["busy"], reliable["lossy"], reliable["veiled"] = reliable["request"], reliable["request"], reliable["request"]
 	for _, r := range rates() {
 		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
-			all = append(all, r)
+			all[r.Class] = append(all[r.Class], r)
 		}
 	}
 	return all
@@ -118,8 +119,8 @@ func ratesOf(seed uint64) (all []sim.Rate) {
 
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
-	all = []sim.Rate{{Class: "busy", Fault: edited, Share: 0.35}, {Class: "lossy", Fault: "lost response", Share: 0.1}}
-	for _, class := range []string{"request", "busy", "lossy"} {
+	all = []sim.Rate{{Class: "busy", Fault: edited, Share: 0.35}, {Class: "lossy", Fault: "lost response", Share: 0.1}, {Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.1}}
+	for _, class := range []string{"request", "busy", "lossy", "veiled"} {
 		for _, f := range requestFaults {
 			all = append(all, sim.Rate{Class: class, Fault: f.fault, Share: f.share})
 		}
@@ -139,8 +140,9 @@ func rates() (all []sim.Rate) {
 
 // opOf finds the operation of a request, if its path is documented: of two that fit, the one with fewer parameters.
 func opOf(r *http.Request) (found *op.Op) {
+	path, ours := strings.CutPrefix(r.URL.Path, "/api/v1")
 	for _, o := range op.All() {
-		if o.Method == r.Method && o.Path != "" && op.Leads("/api/v1"+o.Path, r.URL.Path) &&
+		if ours && o.Method == r.Method && o.Path != "" && op.Leads(o.Path, path) &&
 			(found == nil || strings.Count(o.Path, "{") < strings.Count(found.Path, "{")) {
 			found = o
 		}
@@ -236,8 +238,8 @@ func (w wire) arm(o *op.Op, t *sim.Turn) {
 // classOf names the rates of a request: as pages are read, teammates edit in some seeds.
 func (w wire) classOf(r *http.Request) string {
 	switch {
-	case w.lossy:
-		return "lossy"
+	case w.hurried:
+		return w.network
 	case w.busy && strings.Contains(r.URL.Path, walkedID):
 		return "busy"
 	}

@@ -237,26 +237,18 @@ func (l *laws) obeys(s *sim.Start, o *op.Op, wanted time.Time) {
 	}
 }
 
-// knowsClock reports whether a process has seen the service's clock, since that was set.
-func (l *laws) knowsClock(s *sim.Start, resp *http.Response) bool {
-	l.Lock()
-	defer l.Unlock()
-	l.dated[startOf(s)] = l.dated[startOf(s)] || resp.Header.Get("Date") != ""
-	return l.dated[startOf(s)]
-}
-
 // refused notes a 429 that tells how long to wait.
 func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response, service time.Time) {
-	known := l.knowsClock(s, resp)
+	l.Lock()
+	defer l.Unlock()
+	l.dated[s.Text] = l.dated[s.Text] || resp.Header.Get("Date") != ""
 	wait, err := strconv.Atoi(resp.Header.Get("Retry-After"))
-	if at, bad := http.ParseTime(resp.Header.Get("Retry-After")); bad == nil && known {
+	if at, bad := http.ParseTime(resp.Header.Get("Retry-After")); bad == nil && l.dated[s.Text] {
 		wait, err = int(at.Sub(service)/time.Second)-2, nil // both have whole seconds
 	}
 	if resp.StatusCode != http.StatusTooManyRequests || err != nil {
 		return
 	}
-	l.Lock()
-	defer l.Unlock()
 	now := time.Now()
 	if until := now.Add(time.Duration(wait) * time.Second); until.After(l.paused[surfaceOf(s, o)].until) {
 		l.paused[surfaceOf(s, o)] = pause{now.Add(time.Second), until} // it reads the response first
@@ -267,17 +259,17 @@ func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response, service time
 func (l *laws) exchanged(s *sim.Start, well bool) {
 	l.Lock()
 	defer l.Unlock()
-	if well && l.alone[startOf(s)] {
-		maps.DeleteFunc(l.paused, func(on string, _ pause) bool { return strings.HasPrefix(on, startOf(s)+" ") })
+	if well && l.alone[s.Text] {
+		maps.DeleteFunc(l.paused, func(on string, _ pause) bool { return strings.HasPrefix(on, s.Text+" ") })
 	}
-	l.alone[startOf(s)] = !well
+	l.alone[s.Text] = !well
 }
 
 func surfaceOf(s *sim.Start, o *op.Op) string {
 	if o == nil {
 		return ""
 	}
-	return startOf(s) + " " + string(o.Surface)
+	return s.Text + " " + string(o.Surface)
 }
 
 // opOf is the operation of a request with a mark.
@@ -389,7 +381,7 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 	if c := l.calls[mark]; c != nil {
 		c.told, l.news = prospectkit.OutcomeOf(err), true
 		if c.id != "" && c.told != prospectkit.OutcomeUnknown {
-			l.owed[c.id] = startOf(s)
+			l.owed[c.id] = s.Text
 		}
 	}
 }
@@ -420,14 +412,12 @@ func (l *laws) settle(id string) {
 	l.mark("settled by a person")
 }
 
-func startOf(s *sim.Start) string { return fmt.Sprint(s.Name, ".", s.Number) }
-
 // owes are the tickets that a start has to settle with the guard now.
 func (l *laws) owes(s *sim.Start) (ids []string) {
 	l.Lock()
 	defer l.Unlock()
 	for id, start := range l.owed {
-		if start == startOf(s) {
+		if start == s.Text {
 			ids = append(ids, id)
 		}
 	}
@@ -451,7 +441,7 @@ func (l *laws) refusedBy(s *sim.Start, before, after []spend.Reservation) {
 	defer l.Unlock()
 	for _, r := range after {
 		if !reserved(before, r.ID) {
-			l.owed[r.ID] = startOf(s)
+			l.owed[r.ID] = s.Text
 		}
 	}
 }

@@ -35,11 +35,12 @@ func rowIDs() (ids []string) {
 }
 
 // crowd are rows beyond those, more than a checkpoint remembers.
-func (r *run) crowd() (rows []sandbox.Row) {
+func (r *run) crowd() (rows []sandbox.Row, ids []string) {
 	for i := range 1000 {
-		rows = append(rows, r.touched(fmt.Sprintf("65f0c0ffee65f0c0fff%05d", i)))
+		ids = append(ids, fmt.Sprintf("65f0c0ffee65f0c0fff%05d", i))
+		rows = append(rows, r.touched(ids[i]))
 	}
-	return rows
+	return rows, ids
 }
 
 // touched is a row that changes now, by the clock of the service.
@@ -97,7 +98,7 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.key = keyPrefix + "2"
 		r.service.Revoke(keyPrefix + "1")
 		r.laws.mark("the key was rotated")
-	case kind == 5, kind == 6: // two rows at once
+	case kind == 5 && !r.crowded, kind == 6: // two rows at once
 		late := time.Duration(which%3) * 25 * time.Second
 		r.change(tx, id, late)
 		r.change(tx, rowIDs()[(which+4)%9], late)
@@ -107,11 +108,10 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.laws.backward = r.laws.backward || which < 4
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
-	case kind == 8 && r.crowded: // all of them at one instant
-		for _, row := range r.crowd() {
-			tx.RemoveRows(walkedID, row["id"].(string))
-			tx.AddRows(walkedID, row)
-		}
+	case kind%3 == 2 && r.crowded: // all of them at one instant
+		rows, ids := r.crowd()
+		tx.RemoveRows(walkedID, ids...)
+		tx.AddRows(walkedID, rows...)
 	}
 }
 
@@ -197,17 +197,21 @@ func follower(u *user) error {
 		}
 	}
 	for n := range 6 {
-		edits := u.editsSoFar()
-		batch := []int{1, 2, 1000, 1000}[u.Random(300+n).IntN(4)] // some programs take a few changes at a time
+		random := u.Random(300 + n)
+		batch := []int{1, 2, 1000, 1000}[random.IntN(4)] // some programs take a few changes at a time
 		if u.crowded {
-			batch = 900 + 13*batch
+			batch = 900 + 13*min(batch, 3)
 		}
-		all, err := u.follow(&m, walkedID, batch)
-		if err != nil {
-			return err
-		}
-		if all && edits == u.editsSoFar() && u.Alive() {
-			u.compare(&m)
+		for more := true; more; time.Sleep(time.Second) {
+			edits := u.editsSoFar()
+			all, err := u.follow(&m, walkedID, batch)
+			if err != nil {
+				return err
+			}
+			if all && edits == u.editsSoFar() && u.Alive() {
+				u.compare(&m)
+			}
+			more = !all && u.Alive() && random.IntN(4) > 0 // the others at once, or later
 		}
 		time.Sleep(2 * time.Minute)
 	}
@@ -226,7 +230,10 @@ func (u *user) rowsRemoved() bool {
 	return len(u.laws.removed) > 0
 }
 
-func (u *user) saveCopy(m *mirror) error {
+func (u *user) saveCopy(m *mirror, last *changes.Change[prospectkit.Row]) error {
+	if last != nil {
+		m.Saved = last.Checkpoint()
+	}
 	text, err := json.Marshal(m)
 	return errors.Join(err, u.Save(u.ctx, "copy", string(text)))
 }
@@ -234,6 +241,7 @@ func (u *user) saveCopy(m *mirror) error {
 // follow brings the copy up to date, by a batch of changes. It reports whether there were no more.
 func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 	if m.Walking == "" {
+		var last *changes.Change[prospectkit.Row]
 		var opts []changes.Option
 		if u.holds() {
 			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.Rows), nil }))
@@ -253,18 +261,18 @@ func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 				if m.Yielded[version] {
 					return false, u.laws.fails(noChangeMissed, fmt.Errorf("%s was yielded twice", version))
 				}
-				m.Rows[change.Row.ID()], m.Yielded[version], m.Saved = at, true, change.Checkpoint()
+				m.Rows[change.Row.ID()], m.Yielded[version], last = at, true, change
 			}
 			if batch--; batch > 0 && u.crowded && !required {
 				continue // that would take long
 			}
-			if err := u.saveCopy(m); err != nil || batch == 0 {
+			if err := u.saveCopy(m, last); err != nil || batch == 0 {
 				return false, err
 			}
 		}
-	}
-	if m.Walking == "" {
-		return true, u.saveCopy(m)
+		if m.Walking == "" {
+			return true, u.saveCopy(m, last)
+		}
 	}
 	rows := map[string]string{}
 	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Sort: prospectkit.Ascending("createdAt")}) {
@@ -274,7 +282,7 @@ func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
 		rows[row.ID()] = row.Text("updatedAt")
 	}
 	m.Rows, m.Saved, m.Walking = rows, m.Walking, ""
-	return true, u.saveCopy(m)
+	return true, u.saveCopy(m, nil)
 }
 
 // holds is whether the program tells the feed how many rows it has. Otherwise a removed row can hide behind an added one.
@@ -294,13 +302,15 @@ func (u *user) compare(m *mirror) {
 	}
 }
 
-// hurrier reads as fast as it may.
+// hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.
 func hurrier(u *user) error {
 	var all sync.WaitGroup
-	for _, strand := range []string{"a", "b", "c"} {
+	rest := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)]
+	for n, strand := range []string{"a", "b", "c"} {
 		all.Go(func() {
-			ctx := u.Context(strand)
+			ctx, random := u.Context(strand), u.Random(2+n)
 			for range 12 {
+				time.Sleep(time.Duration(random.Int64N(int64(rest) + 1)))
 				if u.Save(ctx, strand, "") != nil { // so that they begin one after the other
 					return
 				}

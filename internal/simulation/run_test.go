@@ -89,8 +89,9 @@ func (r *run) prepare() []*sim.Process {
 		})...)
 	}
 	programs := []string{"writer", "spender", []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(6)]}
-	if r.crowded = programs[2] == "follower" && random.IntN(16) == 0; r.crowded {
-		walked.Rows = append(walked.Rows, sandbox.Rows(r.crowd()...)...)
+	if r.crowded = programs[2] == "follower" && random.IntN(8) == 0; r.crowded {
+		rows, _ := r.crowd()
+		walked.Rows = append(walked.Rows, sandbox.Rows(rows...)...)
 	}
 	ws.Lists = append(ws.Lists, walked, sandbox.List{ID: firmsID, Name: "Firms", EntityType: sandbox.CompanyList, CreatedAt: walked.CreatedAt})
 	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
@@ -100,8 +101,8 @@ func (r *run) prepare() []*sim.Process {
 	if programs[2] == "hurrier" {
 		programs, r.hurried = programs[2:], true
 		opts = append(opts, sandbox.Limits(tightLimits()))
-		if r.lossy = random.IntN(2) == 0; !r.lossy { // that a minute slides has to be learned from responses
-			opts = append(opts, sandbox.SlidingWindows())
+		if r.network = "lossy"; random.IntN(2) > 0 { // that a minute slides has to be learned from responses
+			r.network, opts = "veiled", append(opts, sandbox.SlidingWindows())
 		}
 	}
 	opts = append(opts, r.draw(random, programs)...)

@@ -41,10 +41,10 @@ func TestSimulation(t *testing.T) {
 		}
 		return
 	}
-	defer debug.SetGCPercent(debug.SetGCPercent(400)) // a run holds little, and leaves a lot
+	defer debug.SetGCPercent(debug.SetGCPercent(1000)) // a run holds little, and leaves a lot
 	began := time.Now()
 	var steps, calls atomic.Int64
-	reached := newMarks()
+	reached := &marks{all: map[string]bool{}}
 	var sum atomic.Uint64
 	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
 		r := Run(sim.Seed{Number: n}, false)
@@ -68,8 +68,6 @@ type marks struct {
 
 	all map[string]bool
 }
-
-func newMarks() *marks { return &marks{all: map[string]bool{}} }
 
 func (m *marks) add(more map[string]bool) {
 	m.Lock()
