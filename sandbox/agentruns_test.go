@@ -73,6 +73,8 @@ func TestAnActivationIsAStart(t *testing.T) {
 		c.do("POST", path+"/activate", nil).fails(409, "AGENT_PROCESSING")
 		sb.Advance(time.Hour)
 		c.do("POST", path+"/activate", nil).fails(409, "AGENT_NOT_A_DRAFT")
+		alone := c.do("POST", watchers, with(watcher(), object{"listId": id(3)})).ok(201)["agent"].(object)
+		c.do("POST", agents+"/"+alone["id"].(string)+"/activate", nil).fails(422, "AGENT_SOURCE_LIST_EMPTY")
 		require.Len(t, sb.Rows(started["listId"].(string)), 5)
 	})
 }
@@ -88,6 +90,10 @@ func TestAStartNeedsCredits(t *testing.T) {
 				return
 			}
 			create.fails(402, "INSUFFICIENT_CREDITS")
+			if credits == 0 {
+				c.do("POST", discovery, with(finder(), object{"start": true})).fails(402, "INSUFFICIENT_CREDITS")
+				c.do("POST", watchers, with(watcher(), object{"start": true})).fails(402, "INSUFFICIENT_CREDITS")
+			}
 			c.do("POST", agents+"/"+id(21)+"/activate", nil).fails(402, "INSUFFICIENT_CREDITS")
 			require.Equal(t, before, sb.Snapshot(), "nothing created or spent")
 		})

@@ -258,7 +258,7 @@ func TestForeignListsCannotBeWatched(t *testing.T) {
 func TestTheFreePlanHoldsTenAgents(t *testing.T) {
 	for plan, full := range map[string]bool{"free": true, "team": false} {
 		onEachRoad(t, []sandbox.Option{sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
-			Plan: plan, Agents: []sandbox.Agent{{Name: "one of old", Status: "expired"}},
+			Plan: plan, Agents: []sandbox.Agent{{Name: "one of old", Status: "expired"}}, Lists: []sandbox.List{{ID: id(1), Name: "people"}},
 		}}})}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 			t.Helper()
 			for n := range 9 {
@@ -269,7 +269,9 @@ func TestTheFreePlanHoldsTenAgents(t *testing.T) {
 				r.ok(201)
 				return
 			}
-			r.fails(403, "AGENT_LIMIT_REACHED")
+			for path, body := range map[string]object{discovery: finder(), watchers: watcher(), monitors: monitor()} {
+				c.do("POST", path, body).fails(403, "AGENT_LIMIT_REACHED")
+			}
 			c.do("POST", monitors, with(monitor(), object{"listName": "8"})).fails(409, "LIST_NAME_TAKEN")
 			sb.Do(func(tx *sandbox.Tx) { tx.DeleteAgent(sb.Agents()[9].ID) })
 			c.do("POST", monitors, monitor()).ok(201)
@@ -377,26 +379,6 @@ func TestAutocomplete(t *testing.T) {
 			require.Equal(t, "field", param)
 		}
 	})
-}
-
-func agentCodes() map[string]func(caller) result {
-	const agents = "/business/agents/"
-	draft := func(n int) func(caller) result { return post(agents+id(n)+"/activate", nil) }
-	return map[string]func(caller) result{
-		"AGENT_NOT_FOUND":        get(agents + id(77)),
-		"AGENT_TYPE_UNSUPPORTED": draft(421),
-		"AGENT_CONFIG_MISSING":   draft(422),
-		"AGENT_PROCESSING":       draft(423),
-		"AGENT_NOT_A_DRAFT":      draft(424),
-		"AGENT_NOT_RUNNING":      post(agents+id(422)+"/pause", nil),
-		"AGENT_SIGNAL_REJECTED":  post(agents+"web-monitor", object{"listName": "x", "entityType": "person", "prompt": "[rejected]"}),
-		"AGENT_SOURCE_LIST_EMPTY": post(agents+"people-watcher", object{
-			"listName": "x", "eventType": "social-person-post-updates", "listId": nobody, "start": true,
-		}),
-		"AGENT_LIMIT_REACHED": func(c caller) result {
-			return c.as("free").do("POST", agents+"web-monitor", object{"listName": "x", "entityType": "person", "prompt": "x"})
-		},
-	}
 }
 
 // agentGuesses are requests of agents that depend on assumptions.

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -29,6 +30,7 @@ type caller struct {
 	client *http.Client
 	base   string
 	token  string
+	sb     *sandbox.Sandbox
 }
 
 // result is a response, read to its end.
@@ -54,16 +56,18 @@ func onEachRoad(t *testing.T, opts []sandbox.Option, test func(t *testing.T, sb 
 
 func inPlace(tb testing.TB, sb *sandbox.Sandbox) caller {
 	tb.Helper()
-	return caller{tb, sb.Client(), sb.BaseURL(), sb.Token()}
+	tb.Cleanup(func() { remember(sb) })
+	return caller{tb, sb.Client(), sb.BaseURL(), sb.Token(), sb}
 }
 
 func bySocket(tb testing.TB, sb *sandbox.Sandbox) caller {
 	tb.Helper()
 	srv := httptest.NewServer(sb.Handler())
 	tb.Cleanup(srv.Close)
+	tb.Cleanup(func() { remember(sb) })
 	client := srv.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return caller{tb, client, srv.URL + "/api/v1", sb.Token()}
+	return caller{tb, client, srv.URL + "/api/v1", sb.Token(), sb}
 }
 
 func (c caller) as(token string) caller {
@@ -113,10 +117,16 @@ func (c caller) send(req *http.Request) (result, error) {
 	return result{c.t, resp.StatusCode, resp.Header, raw}, err
 }
 
+// do makes a request. One that is refused by a rule changes nothing.
 func (c caller) do(method, path string, body any) result {
 	c.t.Helper()
+	before := c.sb.Snapshot()
 	r, err := c.send(c.request(method, path, body))
 	require.NoError(c.t, err)
+	if r.status >= 400 && !reflect.DeepEqual(before, c.sb.Snapshot()) {
+		made := c.sb.Journal()
+		require.NotEmpty(c.t, made[len(made)-1].Fault, "%s: a rule that refuses a request leaves the state as it was", made[len(made)-1])
+	}
 	return r
 }
 

@@ -345,18 +345,6 @@ func TestCompanySearch(t *testing.T) {
 	require.NotContains(t, page, "scrollToken")
 }
 
-func searchCodes() map[string]func(caller) result {
-	run := func(n int) func(caller) result { return post("/business/saved-searches/"+id(n)+"/run", object{}) }
-	return map[string]func(caller) result{
-		"SEARCH_FILTERS_INVALID":        post("/business/prospects/search", object{"filters": 1}),
-		"SAVED_SEARCH_NOT_FOUND":        run(77),
-		"SAVED_SEARCH_INVALID":          run(431),
-		"SAVED_SEARCH_TYPE_MISMATCH":    run(432),
-		"CITY_FILTER_UNRESOLVED":        post("/companies/search", object{"filters": object{"headquartersCity": []string{"Atlantis"}}}),
-		"EXCLUDE_COMPANY_LISTS_INVALID": post("/companies/search", object{"excludeCompanyLists": []string{id(77)}}),
-	}
-}
-
 // searchGuesses are requests of searches that depend on assumptions.
 var searchGuesses = guessesIn([]sandbox.Option{prospects()}, map[string]func(caller) result{
 	"scroll.refused":       func(c caller) result { return c.do("POST", search, object{"filters": object{}, "scrollToken": "x"}) },
