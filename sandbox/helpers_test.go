@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -125,9 +126,26 @@ func (c caller) do(method, path string, body any) result {
 	require.NoError(c.t, err)
 	if r.status >= 400 && !reflect.DeepEqual(before, c.sb.Snapshot()) {
 		made := c.sb.Journal()
-		require.NotEmpty(c.t, made[len(made)-1].Fault, "%s: a rule that refuses a request leaves the state as it was", made[len(made)-1])
+		if last := made[len(made)-1]; last.Fault == "" {
+			c.t.Errorf("%s: the rule changes the state before it refuses the request: check first", last)
+			sameState(c.t, before, c.sb.Snapshot())
+		}
 	}
 	return r
+}
+
+// sameState demands that two states are equal, and shows the lines that are not.
+func sameState(t testing.TB, want, got sandbox.State) {
+	t.Helper()
+	if reflect.DeepEqual(want, got) {
+		return
+	}
+	var texts [2]strings.Builder
+	for i, state := range []sandbox.State{want, got} {
+		_, err := state.WriteTo(&texts[i])
+		require.NoError(t, err)
+	}
+	require.Fail(t, "the state differs", golden.Difference(texts[0].String(), texts[1].String()))
 }
 
 func (c caller) get(path string, query ...string) result {
