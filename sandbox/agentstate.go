@@ -8,19 +8,9 @@ import (
 	"maps"
 	"slices"
 	"time"
-)
 
-// The documented states of an agent.
-const (
-	agentDraft      = "initializing"
-	agentProcessing = "processing"
-	agentActive     = "active"
-	agentPaused     = "paused"
-	agentExpired    = "expired"
-	agentFailed     = "failed"
+	"example.com/prospectkit/internal/op"
 )
-
-var agentStates = []string{agentDraft, agentProcessing, agentActive, agentPaused, agentExpired, agentFailed}
 
 // Agent seeds an agent. With a Config, an active or processing agent runs by the clock. Without one, nothing changes its state,
 // and a draft is a legacy draft, which cannot be started.
@@ -100,9 +90,7 @@ func validateAgents(ws Workspace, fail func(string, ...any)) {
 		if a.Type != "" && ownFields[a.Type] == nil && a.Type != PersonDiscovery {
 			fail("agent %q: unknown type %q", a.Name, a.Type)
 		}
-		if a.Status != "" && !slices.Contains(agentStates, a.Status) {
-			fail("agent %q: unknown status %q", a.Name, a.Status)
-		}
+		among(fail)("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
 		if a.ListID != "" && !lists[a.ListID] {
 			fail("agent %q: no list has the id %s", a.Name, a.ListID)
 		}
@@ -203,7 +191,7 @@ func (tx *Tx) CreateAgent(seed Agent) (id string) {
 func (tx *Tx) MoveAgent(agentID, status string) {
 	tx.change("MoveAgent", func(now time.Time) bool {
 		a := tx.ws.agent(agentID)
-		if a == nil || !slices.Contains(agentStates, status) {
+		if a == nil || !slices.Contains(op.States["agent"], status) {
 			return false
 		}
 		a.stop(status)

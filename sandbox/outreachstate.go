@@ -3,17 +3,16 @@ package sandbox
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // validateOutreach checks campaigns, facts and hubs.
 func validateOutreach(ws Workspace, fail func(string, ...any)) {
 	claim := claims(fail)
-	among := func(kind, name, what, value string, allowed ...string) {
-		if !slices.Contains(allowed, value) {
-			fail("%s %q: unknown %s %q", kind, name, what, value)
-		}
-	}
+	among := among(fail)
 	for _, account := range ws.Accounts {
 		among("workspace", ws.Name, "account", account, channels...)
 	}
@@ -23,12 +22,12 @@ func validateOutreach(ws Workspace, fail func(string, ...any)) {
 	}
 	for _, f := range ws.Facts {
 		claim("fact", f.ID)
-		among("fact", f.Claim, "category", f.Category, append([]string{""}, factCategories...)...)
+		among("fact", f.Claim, "category", cmp.Or(f.Category, "custom"), factCategories...)
 	}
 	defaults := 0
 	for _, h := range ws.Hubs {
 		claim("hub", h.ID)
-		among("hub", h.Name, "status", h.Status, "", hubProcessing, hubReady)
+		among("hub", h.Name, "status", cmp.Or(h.Status, hubReady), op.States["hub"]...)
 		for _, p := range h.Pages {
 			claim("page", p.ID)
 		}
@@ -41,10 +40,19 @@ func validateOutreach(ws Workspace, fail func(string, ...any)) {
 	}
 }
 
+// among checks a word of a seed.
+func among(fail func(string, ...any)) func(kind, name, what, value string, allowed ...string) {
+	return func(kind, name, what, value string, allowed ...string) {
+		if !slices.Contains(allowed, value) {
+			fail("%s %q: unknown %s %q: %s", kind, name, what, value, strings.Join(allowed, ", "))
+		}
+	}
+}
+
 func validateCampaign(c Campaign, claim func(kind, id string), fail func(string, ...any), among func(kind, name, what, value string, allowed ...string)) {
-	among("campaign", c.Name, "status", c.Status, "", statusDraft, statusActive, statusStopped)
+	among("campaign", c.Name, "status", cmp.Or(c.Status, statusDraft), op.States["campaign"]...)
 	among("campaign", c.Name, "access", c.Access, accessKinds...)
-	among("campaign", c.Name, "initialization status", c.InitializationStatus, "", initRunning, initCompleted, initFailed)
+	among("campaign", c.Name, "initialization status", cmp.Or(c.InitializationStatus, initCompleted), initRunning, initCompleted, initFailed)
 	for _, channel := range c.Channels {
 		among("campaign", c.Name, "channel", channel, channels...)
 	}
