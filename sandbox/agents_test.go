@@ -373,8 +373,8 @@ func TestAutocomplete(t *testing.T) {
 	})
 }
 
-// agentGuesses are requests of agents that depend on assumptions.
-var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
+// Requests of agents that depend on assumptions.
+var _ = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
 	"agents.industry": func(c caller) result {
 		return c.do("POST", discovery, with(finder(), object{"industry": []string{"x"}}))
 	},

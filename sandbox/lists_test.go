@@ -274,8 +274,8 @@ func TestIdsAreTheSameInEveryRunAndNeverCollide(t *testing.T) {
 	}
 }
 
-// listGuesses are requests of lists and rows, and of any body, that depend on assumptions.
-var listGuesses = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
+// Requests of lists and rows, and of any body, that depend on assumptions.
+var _ = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
 	"lists.move.folder": func(c caller) result { return c.do("PATCH", lists+"/"+id(2), object{"folderId": id(66)}) },
 	"lists.include":     func(c caller) result { return c.get(lists+"/"+id(1), "include", "x") },
 	"lists.system-read": func(c caller) result { return c.get(lists + "/" + id(9)) },

@@ -343,8 +343,8 @@ func TestCompanySearch(t *testing.T) {
 	require.NotContains(t, page, "scrollToken")
 }
 
-// searchGuesses are requests of searches that depend on assumptions.
-var searchGuesses = guessesIn([]sandbox.Option{prospects()}, map[string]func(caller) result{
+// Requests of searches that depend on assumptions.
+var _ = guessesIn([]sandbox.Option{prospects()}, map[string]func(caller) result{
 	"scroll.refused":       func(c caller) result { return c.do("POST", search, object{"filters": object{}, "scrollToken": "x"}) },
 	"search.size.least":    func(c caller) result { return c.do("POST", search, object{"filters": object{}, "size": 0}) },
 	"search.filters.none":  func(c caller) result { return c.do("POST", search, object{}) },
