@@ -37,7 +37,7 @@ func TestCodesEqualTheDocument(t *testing.T) {
 	}
 }
 
-// What the document says of each status, as what a caller can do then: 404 is missing or invisible, 409 a conflict with the current state,
+// What is documented of each status, as what a caller can do then: 404 is missing or invisible, 409 a conflict with the current state,
 // 422 a request that means nothing, and so on. So a row is held against the document before anything returns its code.
 func TestCodesHaveAStatusOfTheirMeaning(t *testing.T) {
 	actions := map[int][]op.Action{
