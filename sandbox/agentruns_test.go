@@ -81,7 +81,7 @@ func TestAnActivationIsAStart(t *testing.T) {
 
 func TestAStartNeedsCredits(t *testing.T) {
 	for credits, enough := range map[int64]bool{0: false, 249: false, 250: true} {
-		onEachRoad(t, []sandbox.Option{watched(), manual(), sandbox.Credits(credits)}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		onEachRoad(t, []sandbox.Option{watched(), manual(), sandbox.Credits(credits)}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 			t.Helper()
 			create := c.do("POST", monitors, with(monitor(), object{"start": true}))
 			if enough {

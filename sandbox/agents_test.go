@@ -230,7 +230,7 @@ func TestAgentRefusals(t *testing.T) {
 		"nothing":                {monitors, nil, 422, "VALIDATION_FAILED"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEachRoad(t, []sandbox.Option{watched(), manual()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			onEachRoad(t, []sandbox.Option{watched(), manual()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 				t.Helper()
 				r := c.do("POST", tc.path, tc.body)
 				if tc.status == 201 {

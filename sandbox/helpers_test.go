@@ -135,17 +135,17 @@ func (c caller) do(method, path string, body any) result {
 }
 
 // sameState demands that two states are equal, and shows the lines that are not.
-func sameState(t testing.TB, want, got sandbox.State) {
-	t.Helper()
+func sameState(tb testing.TB, want, got sandbox.State) {
+	tb.Helper()
 	if reflect.DeepEqual(want, got) {
 		return
 	}
 	var texts [2]strings.Builder
 	for i, state := range []sandbox.State{want, got} {
 		_, err := state.WriteTo(&texts[i])
-		require.NoError(t, err)
+		require.NoError(tb, err)
 	}
-	require.Fail(t, "the state differs", golden.Difference(texts[0].String(), texts[1].String()))
+	require.Fail(tb, "the state differs", golden.Difference(texts[0].String(), texts[1].String()))
 }
 
 func (c caller) get(path string, query ...string) result {

@@ -187,7 +187,7 @@ func TestSaveToList(t *testing.T) {
 		"blank name":        {object{"sourceListId": id(1), "listName": " "}, 422, "VALIDATION_FAILED", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEachRoad(t, []sandbox.Option{fillLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			onEachRoad(t, []sandbox.Option{fillLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 				t.Helper()
 				r := c.do("POST", save, tc.body)
 				if tc.status == 200 {

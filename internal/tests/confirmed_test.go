@@ -83,7 +83,7 @@ func TestConfirmed_IsWhatTheResponseLeavesOpen(t *testing.T) {
 		}
 		want, why := op.Yes, "it changes a state, and nothing is documented of its response that the caller does not know"
 		if row.Class != op.GuardedByState && (row.Class != op.Idempotent || row.Shape == op.Typed) {
-			if told := toldAlone(t, row, call); told != "" {
+			if told := toldAlone(t, call); told != "" {
 				want, why = op.No, "the response alone tells "+told
 			}
 		}
@@ -92,7 +92,7 @@ func TestConfirmed_IsWhatTheResponseLeavesOpen(t *testing.T) {
 }
 
 // toldAlone is a value of a response that is not in its request, from the request of an operation or from one with a field less.
-func toldAlone(t *testing.T, row *op.Op, call AnyCall) string {
+func toldAlone(t *testing.T, call AnyCall) string {
 	t.Helper()
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	twin := func() *sandbox.Sandbox {
