@@ -297,7 +297,7 @@ func TestAgentListing(t *testing.T) {
 }
 
 func TestOnlyDraftsAreAdjustedActivatedOrLeftAlone(t *testing.T) {
-	onEachRoad(t, []sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+	onEachRoad(t, []sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 		t.Helper()
 		for agent, codes := range map[int][2]string{
 			21: {"", "AGENT_NOT_RUNNING"},
