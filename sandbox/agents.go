@@ -35,6 +35,16 @@ var (
 
 const freePlanAgents = 10
 
+// The documented states of an agent.
+const (
+	agentDraft      = "initializing"
+	agentProcessing = "processing"
+	agentActive     = "active"
+	agentPaused     = "paused"
+	agentExpired    = "expired"
+	agentFailed     = "failed"
+)
+
 type wireAgent struct {
 	ID      string  `json:"id"`
 	Type    *string `json:"type"` // null for a legacy kind

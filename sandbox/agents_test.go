@@ -109,7 +109,6 @@ func checkFields(t *testing.T, path string, base object, cases map[string]fieldC
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			sb := sandbox.New(t, watched(), manual())
-			before := sb.Snapshot()
 			r := inPlace(t, sb).do("POST", path, with(base, tc.change))
 			if tc.param == "" {
 				r.ok(201)
@@ -118,7 +117,6 @@ func checkFields(t *testing.T, path string, base object, cases map[string]fieldC
 			param, message := r.fails(422, "VALIDATION_FAILED")
 			require.Equal(t, tc.param, param)
 			require.Contains(t, message, tc.param)
-			require.Equal(t, before, sb.Snapshot())
 		})
 	}
 }
@@ -232,16 +230,14 @@ func TestAgentRefusals(t *testing.T) {
 		"nothing":                {monitors, nil, 422, "VALIDATION_FAILED"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEachRoad(t, []sandbox.Option{watched(), manual()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			onEachRoad(t, []sandbox.Option{watched(), manual()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 				t.Helper()
-				before := sb.Snapshot()
 				r := c.do("POST", tc.path, tc.body)
 				if tc.status == 201 {
 					r.ok(201)
 					return
 				}
 				r.fails(tc.status, tc.code)
-				require.Equal(t, before, sb.Snapshot())
 			})
 		})
 	}
@@ -258,7 +254,7 @@ func TestForeignListsCannotBeWatched(t *testing.T) {
 func TestTheFreePlanHoldsTenAgents(t *testing.T) {
 	for plan, full := range map[string]bool{"free": true, "team": false} {
 		onEachRoad(t, []sandbox.Option{sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
-			Plan: plan, Agents: []sandbox.Agent{{Name: "one of old", Status: "expired"}},
+			Plan: plan, Agents: []sandbox.Agent{{Name: "one of old", Status: "expired"}}, Lists: []sandbox.List{{ID: id(1), Name: "people"}},
 		}}})}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 			t.Helper()
 			for n := range 9 {
@@ -269,7 +265,9 @@ func TestTheFreePlanHoldsTenAgents(t *testing.T) {
 				r.ok(201)
 				return
 			}
-			r.fails(403, "AGENT_LIMIT_REACHED")
+			for path, body := range map[string]object{discovery: finder(), watchers: watcher(), monitors: monitor()} {
+				c.do("POST", path, body).fails(403, "AGENT_LIMIT_REACHED")
+			}
 			c.do("POST", monitors, with(monitor(), object{"listName": "8"})).fails(409, "LIST_NAME_TAKEN")
 			sb.Do(func(tx *sandbox.Tx) { tx.DeleteAgent(sb.Agents()[9].ID) })
 			c.do("POST", monitors, monitor()).ok(201)
@@ -299,9 +297,8 @@ func TestAgentListing(t *testing.T) {
 }
 
 func TestOnlyDraftsAreAdjustedActivatedOrLeftAlone(t *testing.T) {
-	onEachRoad(t, []sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+	onEachRoad(t, []sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 		t.Helper()
-		before := sb.Snapshot()
 		for agent, codes := range map[int][2]string{
 			21: {"", "AGENT_NOT_RUNNING"},
 			22: {"AGENT_PROCESSING", "AGENT_PROCESSING"},
@@ -326,7 +323,6 @@ func TestOnlyDraftsAreAdjustedActivatedOrLeftAlone(t *testing.T) {
 			c.do("POST", agents+"/"+missing+"/activate", nil).fails(404, "AGENT_NOT_FOUND")
 			c.do("POST", agents+"/"+missing+"/pause", nil).fails(404, "AGENT_NOT_FOUND")
 		}
-		require.Equal(t, before, sb.Snapshot())
 	})
 }
 
@@ -351,7 +347,6 @@ func TestAgentAdjust(t *testing.T) {
 		c.do("PATCH", path, object{"expirationDate": nil}).ok(200)
 		require.Zero(t, sb.Agents()[0].ExpiresAt)
 
-		before := sb.Snapshot()
 		for param, change := range map[string]any{"start": true, "frequency": 91, "eventType": "x", "listName": "", "maxCreditSpend": 1, "listId": "x"} {
 			refused, _ := c.do("PATCH", path, object{param: change}).fails(422, "VALIDATION_FAILED")
 			require.Equal(t, param, refused)
@@ -360,7 +355,6 @@ func TestAgentAdjust(t *testing.T) {
 		c.do("PATCH", path, object{"listId": id(99)}).fails(404, "LIST_NOT_FOUND")
 		c.do("PATCH", path, "[").fails(400, "INVALID_REQUEST")
 		c.do("PATCH", agents+"/"+id(21), object{"prompt": "[rejected]"}).fails(422, "AGENT_SIGNAL_REJECTED")
-		require.Equal(t, before, sb.Snapshot())
 	})
 }
 
@@ -379,28 +373,8 @@ func TestAutocomplete(t *testing.T) {
 	})
 }
 
-func agentCodes() map[string]func(caller) result {
-	const agents = "/business/agents/"
-	draft := func(n int) func(caller) result { return post(agents+id(n)+"/activate", nil) }
-	return map[string]func(caller) result{
-		"AGENT_NOT_FOUND":        get(agents + id(77)),
-		"AGENT_TYPE_UNSUPPORTED": draft(421),
-		"AGENT_CONFIG_MISSING":   draft(422),
-		"AGENT_PROCESSING":       draft(423),
-		"AGENT_NOT_A_DRAFT":      draft(424),
-		"AGENT_NOT_RUNNING":      post(agents+id(422)+"/pause", nil),
-		"AGENT_SIGNAL_REJECTED":  post(agents+"web-monitor", object{"listName": "x", "entityType": "person", "prompt": "[rejected]"}),
-		"AGENT_SOURCE_LIST_EMPTY": post(agents+"people-watcher", object{
-			"listName": "x", "eventType": "social-person-post-updates", "listId": nobody, "start": true,
-		}),
-		"AGENT_LIMIT_REACHED": func(c caller) result {
-			return c.as("free").do("POST", agents+"web-monitor", object{"listName": "x", "entityType": "person", "prompt": "x"})
-		},
-	}
-}
-
-// agentGuesses are requests of agents that depend on assumptions.
-var agentGuesses = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
+// Requests of agents that depend on assumptions.
+var _ = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", pauseRoute)}, map[string]func(caller) result{
 	"agents.industry": func(c caller) result {
 		return c.do("POST", discovery, with(finder(), object{"industry": []string{"x"}}))
 	},

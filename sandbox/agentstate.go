@@ -8,19 +8,9 @@ import (
 	"maps"
 	"slices"
 	"time"
-)
 
-// The documented states of an agent.
-const (
-	agentDraft      = "initializing"
-	agentProcessing = "processing"
-	agentActive     = "active"
-	agentPaused     = "paused"
-	agentExpired    = "expired"
-	agentFailed     = "failed"
+	"example.com/prospectkit/internal/op"
 )
-
-var agentStates = []string{agentDraft, agentProcessing, agentActive, agentPaused, agentExpired, agentFailed}
 
 // Agent seeds an agent. With a Config, an active or processing agent runs by the clock. Without one, nothing changes its state,
 // and a draft is a legacy draft, which cannot be started.
@@ -97,7 +87,7 @@ func validateAgents(ws Workspace, fail failing) {
 	}
 	for _, a := range ws.Agents {
 		fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
-		fail.among("agent", a.Name, "status", a.Status, append([]string{""}, agentStates...)...)
+		fail.among("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
 		if a.ListID != "" && !lists[a.ListID] {
 			fail("agent %q: no list has the id %s", a.Name, a.ListID)
 		}
@@ -185,7 +175,7 @@ func (tx *Tx) CreateAgent(seed Agent) (id string) {
 func (tx *Tx) MoveAgent(agentID, status string) {
 	tx.change("MoveAgent", func(now time.Time) bool {
 		a := tx.ws.agent(agentID)
-		if a == nil || !slices.Contains(agentStates, status) {
+		if a == nil || !slices.Contains(op.States["agent"], status) {
 			return false
 		}
 		a.stop(status)

@@ -229,8 +229,8 @@ func TestAnApprovalWhoseAnswerIsLostHasHappened(t *testing.T) {
 	require.Empty(t, sentBy(sb, stopped))
 }
 
-// approvalGuesses are approvals of campaigns that lack nothing documented.
-var approvalGuesses = map[string]guess{
-	"approve.steps":    {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Steps = nil })), approveBare},
-	"approve.channels": {outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Channels = nil })), approveBare},
-}
+// Approvals of campaigns that lack nothing documented.
+var (
+	_ = guessesIn(outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Steps = nil })), map[string]func(caller) result{"approve.steps": approveBare})
+	_ = guessesIn(outreachOptions(almostReady(func(c *sandbox.Campaign) { c.Channels = nil })), map[string]func(caller) result{"approve.channels": approveBare})
+)

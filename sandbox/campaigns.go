@@ -32,6 +32,13 @@ var (
 
 const maxLists = 10
 
+// The states of a campaign.
+const (
+	statusDraft   = "draft"
+	statusActive  = "active"
+	statusStopped = "stopped"
+)
+
 type wireCampaign struct {
 	ID                   string   `json:"id"`
 	Name                 string   `json:"name"`

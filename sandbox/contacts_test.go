@@ -136,8 +136,8 @@ func TestResolveContact(t *testing.T) {
 	require.Equal(t, []int64{-2}, amounts(priced))
 }
 
-// contactGuesses are requests of contacts and imports that depend on assumptions.
-var contactGuesses = guessesIn(busyContact(), map[string]func(caller) result{
+// Requests of contacts and imports that depend on assumptions.
+var _ = guessesIn(busyContact(), map[string]func(caller) result{
 	"contacts.cursor.refused": func(c caller) result { return c.get(timelineOf(101), "cursor", "x") },
 	"contacts.known":          func(c caller) result { return c.get(timelineOf(999)) },
 	"imports.create":          func(c caller) result { return upload(c, "file", "x.csv", []byte("a\nb\n")) },

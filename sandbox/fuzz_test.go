@@ -48,7 +48,10 @@ func FuzzHostileRequests(f *testing.F) {
 	f.Add(uint8(1), campaignPath(drafted, "steps", id(51), "preview"), "", "")
 
 	f.Fuzz(func(t *testing.T, method uint8, path, query, body string) {
-		for _, opts := range [][]sandbox.Option{{rowLists(), sandbox.WithClock(sandbox.NewManualClock(start))}, codeOptions()} {
+		state := outreachState()
+		state.Workspaces[0].Agents = []sandbox.Agent{{ID: id(422), Name: "draft", Type: "web-monitor", Config: json.RawMessage(`{"listName":"x","entityType":"person","prompt":"p"}`)}}
+		state.Workspaces[0].SavedSearches = []sandbox.SavedSearch{{ID: id(431), Name: "broken", Filters: json.RawMessage(`{"nobody":1}`)}}
+		for _, opts := range [][]sandbox.Option{{rowLists(), sandbox.WithClock(sandbox.NewManualClock(start))}, outreachOptions(sandbox.Seed(state))} {
 			survives(t, sandbox.New(t, append(opts, sandbox.NoLimits())...), methods[int(method)%len(methods)], path, query, body)
 		}
 	})

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	files "example.com/prospectkit/internal/golden"
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -30,7 +30,7 @@ func TestGoldenAnswers(t *testing.T) {
 
 	sb := sandbox.New(t, sandbox.Seed(state), sandbox.WithClock(sandbox.NewManualClock(start)))
 	people, firms := "/business/lists/"+id(1), "/business/lists/"+id(2)
-	golden(t, sb, "responses.txt", func(s *story) {
+	tells(t, sb, "responses.txt", func(s *story) {
 		s.tell("GET", "/business/me", nil)
 		s.tell("GET", "/business/credits", nil)
 		s.tell("GET", "/business/prospects/filter-options", nil)
@@ -67,7 +67,7 @@ func TestGoldenAnswers(t *testing.T) {
 // TestGoldenOutreach pins complete responses of campaigns, facts and hubs.
 func TestGoldenOutreach(t *testing.T) {
 	sb := sandbox.New(t, outreachOptions()...)
-	golden(t, sb, "outreach.txt", func(s *story) {
+	tells(t, sb, "outreach.txt", func(s *story) {
 		s.tell("POST", campaigns, object{"name": "Q1", "channels": []string{"email", "social"}, "listIds": []string{reached}})
 		s.tell("GET", campaigns, nil)
 		s.tell("PATCH", campaignPath(drafted), object{"listIds": []string{linked}})
@@ -96,7 +96,7 @@ func TestGoldenOutreach(t *testing.T) {
 // TestGoldenAgents pins complete responses of agents.
 func TestGoldenAgents(t *testing.T) {
 	sb := sandbox.New(t, watched(), manual(), sandbox.WithRoute("agents.pause", pauseRoute))
-	golden(t, sb, "agents.txt", func(s *story) {
+	tells(t, sb, "agents.txt", func(s *story) {
 		s.tell("POST", discovery, finder())
 		s.tell("POST", watchers, watcher())
 		s.tell("POST", monitors, object{"listName": "", "numResults": 101, "prompt": ""})
@@ -119,7 +119,7 @@ func TestGoldenAgents(t *testing.T) {
 func TestGoldenResearch(t *testing.T) {
 	free := sandbox.WithPrices(sandbox.Prices{"search.prospects": 0, "search.run-saved": 0})
 	sb := sandbox.New(t, prospects(), manual(), free)
-	golden(t, sb, "research.txt", func(s *story) {
+	tells(t, sb, "research.txt", func(s *story) {
 		s.tell("POST", search, object{"filters": including("job_title_levels", "vp"), "size": 2})
 		s.tell("POST", search, object{"filters": including("job_title_levels", "vp"), "size": 5})
 		s.tell("POST", search, object{"filters": including("job_title_levels", "vp"), "size": 5, "scrollToken": "x"})
@@ -138,7 +138,7 @@ func TestGoldenResearch(t *testing.T) {
 	})
 
 	sb = sandbox.New(t, append(busyContact(), manual())...)
-	golden(t, sb, "timeline.txt", func(s *story) {
+	tells(t, sb, "timeline.txt", func(s *story) {
 		s.tell("GET", timelineOf(101)+"?limit=1", nil)
 		s.tell("GET", timelineOf(102), nil)
 		s.tell("GET", timelineOf(101)+"?limit=101&cursor=", nil)
@@ -150,16 +150,15 @@ func TestGoldenResearch(t *testing.T) {
 type story struct {
 	caller
 
-	sb   *sandbox.Sandbox
 	told strings.Builder
 }
 
-// golden compares a story with a file.
-func golden(t *testing.T, sb *sandbox.Sandbox, name string, converse func(*story)) {
+// tells compares a story with a file.
+func tells(t *testing.T, sb *sandbox.Sandbox, name string, converse func(*story)) {
 	t.Helper()
-	s := &story{caller: inPlace(t, sb), sb: sb}
+	s := &story{caller: inPlace(t, sb)}
 	converse(s)
-	files.Equal(t, filepath.Join("testdata", name), s.told.String())
+	golden.Equal(t, filepath.Join("testdata", name), s.told.String())
 }
 
 // tell makes a request and writes it down with its response.

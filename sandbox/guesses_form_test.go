@@ -40,8 +40,8 @@ func (c caller) asForm(parts ...string) result {
 	return c.altered("POST", imports, form.String(), func(r *http.Request) { r.Header.Set("Content-Type", w.FormDataContentType()) })
 }
 
-// formGuesses are requests whose form, rather than what they ask for, depends on assumptions.
-var formGuesses = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
+// Requests whose form, rather than what they ask for, depends on assumptions.
+var _ = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
 	"paths.first":   func(c caller) result { return c.as("nobody").get("/business/nothing") },
 	"paths.escaped": func(c caller) result { return c.get("/business/%6Cists") },
 	"auth.password": func(c caller) result {

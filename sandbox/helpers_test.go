@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -29,6 +31,7 @@ type caller struct {
 	client *http.Client
 	base   string
 	token  string
+	sb     *sandbox.Sandbox
 }
 
 // result is a response, read to its end.
@@ -54,16 +57,18 @@ func onEachRoad(t *testing.T, opts []sandbox.Option, test func(t *testing.T, sb 
 
 func inPlace(tb testing.TB, sb *sandbox.Sandbox) caller {
 	tb.Helper()
-	return caller{tb, sb.Client(), sb.BaseURL(), sb.Token()}
+	tb.Cleanup(func() { remember(sb) })
+	return caller{tb, sb.Client(), sb.BaseURL(), sb.Token(), sb}
 }
 
 func bySocket(tb testing.TB, sb *sandbox.Sandbox) caller {
 	tb.Helper()
 	srv := httptest.NewServer(sb.Handler())
 	tb.Cleanup(srv.Close)
+	tb.Cleanup(func() { remember(sb) })
 	client := srv.Client()
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return caller{tb, client, srv.URL + "/api/v1", sb.Token()}
+	return caller{tb, client, srv.URL + "/api/v1", sb.Token(), sb}
 }
 
 func (c caller) as(token string) caller {
@@ -113,11 +118,34 @@ func (c caller) send(req *http.Request) (result, error) {
 	return result{c.t, resp.StatusCode, resp.Header, raw}, err
 }
 
+// do makes a request. One that is refused by a rule changes nothing.
 func (c caller) do(method, path string, body any) result {
 	c.t.Helper()
+	before := c.sb.Snapshot()
 	r, err := c.send(c.request(method, path, body))
 	require.NoError(c.t, err)
+	if r.status >= 400 && !reflect.DeepEqual(before, c.sb.Snapshot()) {
+		made := c.sb.Journal()
+		if last := made[len(made)-1]; last.Fault == "" {
+			c.t.Errorf("%s: the rule changes the state before it refuses the request: check first", last)
+			sameState(c.t, before, c.sb.Snapshot())
+		}
+	}
 	return r
+}
+
+// sameState demands that two states are equal, and shows the lines that are not.
+func sameState(tb testing.TB, want, got sandbox.State) {
+	tb.Helper()
+	if reflect.DeepEqual(want, got) {
+		return
+	}
+	var texts [2]strings.Builder
+	for i, state := range []sandbox.State{want, got} {
+		_, err := state.WriteTo(&texts[i])
+		require.NoError(tb, err)
+	}
+	require.Fail(tb, "the state differs", golden.Difference(texts[0].String(), texts[1].String()))
 }
 
 func (c caller) get(path string, query ...string) result {

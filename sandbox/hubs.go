@@ -22,6 +22,12 @@ var (
 	ruleHubBuilding = assumed("hubs.processing", "reading the pages of a processing hub, and making it the default, return KNOWLEDGE_HUB_NOT_READY, as documented for its deletion")
 )
 
+// The states of a hub.
+const (
+	hubProcessing = "processing"
+	hubReady      = "ready"
+)
+
 type wireHub struct {
 	ID        string `json:"id"`
 	Name      string `json:"name"`

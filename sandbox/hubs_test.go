@@ -55,3 +55,9 @@ func TestTheDefaultHub(t *testing.T) {
 		require.False(t, sb.Hubs()[2].Default)
 	})
 }
+
+// Requests of hubs that depend on assumptions.
+var _ = guessesIn(outreachOptions(), map[string]func(caller) result{
+	"hubs.pageless":   func(c caller) result { return c.get(hubs + "/" + ancient + "/pages") },
+	"hubs.processing": func(c caller) result { return c.get(hubs + "/" + building + "/pages") },
+})

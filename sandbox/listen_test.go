@@ -29,7 +29,7 @@ func TestListen(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, strings.HasPrefix(srv.BaseURL(), "http://127.0.0.1:"), srv.BaseURL())
 			require.Contains(t, srv.BaseURL(), srv.Addr().String())
-			c := caller{t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, srv.BaseURL(), sb.Token()}
+			c := caller{t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, srv.BaseURL(), sb.Token(), sb}
 			require.Len(t, c.get(lists).ok(200)["data"], 3)
 			require.NoError(t, stop(srv, cancel))
 			_, err = c.send(c.request("GET", lists, nil))
@@ -60,7 +60,7 @@ func TestShutdownGivesUpWithItsContext(t *testing.T) {
 	sb.Fail("account.me", sandbox.Latency(time.Hour))
 	srv, err := sb.Listen(t.Context(), "127.0.0.1:0")
 	require.NoError(t, err)
-	c := caller{t, &http.Client{}, srv.BaseURL(), sb.Token()}
+	c := caller{t, &http.Client{}, srv.BaseURL(), sb.Token(), sb}
 	arrived := make(chan struct{})
 	sb.Fail("*", sandbox.When(func(*http.Request) bool { close(arrived); return false }), sandbox.HTML(502))
 	failed := make(chan error, 1)

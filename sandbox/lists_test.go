@@ -2,7 +2,6 @@ package sandbox_test
 
 import (
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"testing"
@@ -275,38 +274,8 @@ func TestIdsAreTheSameInEveryRunAndNeverCollide(t *testing.T) {
 	}
 }
 
-func listCodes() map[string]func(caller) result {
-	save := func(more object) func(caller) result {
-		body := object{"sourceListId": reached, "listId": linked}
-		maps.Copy(body, more)
-		if more["listName"] != nil {
-			delete(body, "listId")
-		}
-		return post("/business/lists/save-to-list", body)
-	}
-	imports := func(n int) func(caller) result { return post("/business/imports", object{"importId": id(n)}) }
-	return map[string]func(caller) result{
-		"LIST_NOT_FOUND":          get(lists + "/" + id(77)),
-		"LIST_NAME_TAKEN":         post(lists, create("people")),
-		"LIST_NAME_AMBIGUOUS":     save(object{"listName": "twice"}),
-		"LIST_NAME_RESERVED":      post(lists, create("All Contacts")),
-		"LIST_PROCESSING":         save(object{"sourceListId": id(401)}),
-		"CONTACT_NOT_IN_LIST":     save(object{"contactIds": []string{id(77)}}),
-		"CONTACT_NOT_FOUND":       post(lists+"/"+linked+"/members", object{"contactIds": []string{id(77)}}),
-		"CONTACT_LIST_REQUIRED":   post(lists+"/"+companyList+"/crm-push", object{"crm": "crm-1"}),
-		"CRM_NOT_CONNECTED":       post(lists+"/"+reached+"/crm-push", object{"crm": "crm-1"}),
-		"FOLDER_NOT_FOUND":        patch(lists+"/"+reached, object{"folderId": id(77)}),
-		"INVALID_ROW_FILTERS":     get(rowsOf(reached), "filters", "x"),
-		"IMPORT_NOT_FOUND":        imports(77),
-		"IMPORT_FILE_MISSING":     imports(411),
-		"IMPORT_FILE_UNSUPPORTED": imports(412),
-		"IMPORT_FILE_TOO_LARGE":   imports(413),
-		"IMPORT_FILE_EMPTY":       imports(414),
-	}
-}
-
-// listGuesses are requests of lists and rows, and of any body, that depend on assumptions.
-var listGuesses = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
+// Requests of lists and rows, and of any body, that depend on assumptions.
+var _ = guessesIn([]sandbox.Option{guessSeed()}, map[string]func(caller) result{
 	"lists.move.folder": func(c caller) result { return c.do("PATCH", lists+"/"+id(2), object{"folderId": id(66)}) },
 	"lists.include":     func(c caller) result { return c.get(lists+"/"+id(1), "include", "x") },
 	"lists.system-read": func(c caller) result { return c.get(lists + "/" + id(9)) },

@@ -77,10 +77,6 @@ const (
 	channelEmail  = "email"
 	channelSocial = "social"
 
-	statusDraft   = "draft"
-	statusActive  = "active"
-	statusStopped = "stopped"
-
 	initRunning   = "running"
 	initCompleted = "completed"
 	initFailed    = "failed"
@@ -91,9 +87,6 @@ const (
 	sendApprovalRequired = "approval_required"
 	sendSent             = "sent"
 	sendFailed           = "failed"
-
-	hubProcessing = "processing"
-	hubReady      = "ready"
 )
 
 var (

@@ -128,17 +128,17 @@ func TestOutreachSurvivesASnapshot(t *testing.T) {
 
 	clock := sandbox.NewManualClock(start)
 	again := sandbox.New(t, sandbox.Seed(snapshot), sandbox.WithClock(clock))
-	require.Equal(t, snapshot, again.Snapshot())
+	sameState(t, snapshot, again.Snapshot())
 	sb.Advance(48 * time.Hour)
 	again.Advance(48 * time.Hour)
-	require.Equal(t, sb.Snapshot(), again.Snapshot(), "what was in progress continues")
+	sameState(t, sb.Snapshot(), again.Snapshot())
 	require.Len(t, again.Outbox(), len(sb.Outbox()))
 	require.NotEmpty(t, again.Outbox())
 
 	snapshot.Workspaces[0].Campaigns[0].Steps[0].Subject = "changed by the caller"
 	snapshot.Workspaces[0].Campaigns[2].Sends[0].State = "changed by the caller"
 	snapshot.Workspaces[0].Hubs[0].Pages[0].Title = "changed by the caller"
-	require.Equal(t, sb.Snapshot(), again.Snapshot())
+	sameState(t, sb.Snapshot(), again.Snapshot())
 }
 
 func TestUndatedSeedsBeginWithTheFirstUse(t *testing.T) {
@@ -212,7 +212,7 @@ func TestSenselessActsOnCampaignsAreReported(t *testing.T) {
 			before := sb.Snapshot()
 			sb.Do(act)
 			require.Len(t, rec.errors, 1)
-			require.Equal(t, before, sb.Snapshot(), "nothing was done")
+			sameState(t, before, sb.Snapshot())
 		})
 	}
 }

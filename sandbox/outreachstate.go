@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"example.com/prospectkit/internal/op"
 )
 
 func validateOutreach(ws Workspace, fail failing) {
@@ -14,11 +16,11 @@ func validateOutreach(ws Workspace, fail failing) {
 		validateCampaign(c, fail)
 	}
 	for _, f := range ws.Facts {
-		fail.among("fact", f.Claim, "category", f.Category, append([]string{""}, factCategories...)...)
+		fail.among("fact", f.Claim, "category", cmp.Or(f.Category, "custom"), factCategories...)
 	}
 	defaults := 0
 	for _, h := range ws.Hubs {
-		fail.among("hub", h.Name, "status", h.Status, "", hubProcessing, hubReady)
+		fail.among("hub", h.Name, "status", cmp.Or(h.Status, hubReady), op.States["hub"]...)
 		if h.Default {
 			defaults++
 		}
@@ -29,9 +31,9 @@ func validateOutreach(ws Workspace, fail failing) {
 }
 
 func validateCampaign(c Campaign, fail failing) {
-	fail.among("campaign", c.Name, "status", c.Status, "", statusDraft, statusActive, statusStopped)
+	fail.among("campaign", c.Name, "status", cmp.Or(c.Status, statusDraft), op.States["campaign"]...)
 	fail.among("campaign", c.Name, "access", c.Access, accessKinds...)
-	fail.among("campaign", c.Name, "initialization status", c.InitializationStatus, "", initRunning, initCompleted, initFailed)
+	fail.among("campaign", c.Name, "initialization status", cmp.Or(c.InitializationStatus, initCompleted), initRunning, initCompleted, initFailed)
 	for _, channel := range c.Channels {
 		fail.among("campaign", c.Name, "channel", channel, channels...)
 	}

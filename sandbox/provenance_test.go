@@ -27,9 +27,10 @@ func TestEveryAssumptionShowsAndStrictRefusesIt(t *testing.T) {
 			want = append(want, r.ID)
 		}
 	}
-	var covered []string
 	for rule, g := range allGuesses(t) {
-		covered = append(covered, rule)
+		known := slices.Index(want, rule)
+		require.GreaterOrEqual(t, known, 0, "%s: the sandbox has no such assumption: take it out of the guesses", rule)
+		want = slices.Delete(want, known, known+1)
 		t.Run(rule, func(t *testing.T) {
 			r := g.ask(inPlace(t, sandbox.New(t, g.opts...)))
 			require.NotEqual(t, 501, r.status)
@@ -40,12 +41,12 @@ func TestEveryAssumptionShowsAndStrictRefusesIt(t *testing.T) {
 			r = g.ask(inPlace(t, strict))
 			_, message := r.fails(501, "SANDBOX_STRICT")
 			require.Contains(t, message, rule)
-			require.Equal(t, before, strict.Snapshot(), "nothing was changed")
+			sameState(t, before, strict.Snapshot())
 			require.Empty(t, strict.Problems())
 			require.Empty(t, strict.Journal()[0].Effects)
 		})
 	}
-	require.ElementsMatch(t, want, covered)
+	require.Empty(t, want, "no request depends on these assumptions: write one in the guesses of the operation's own test")
 }
 
 func TestStrictServesWhatIsDocumented(t *testing.T) {

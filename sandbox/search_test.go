@@ -279,13 +279,11 @@ func TestSaveASearchToAList(t *testing.T) {
 		require.EqualValues(t, 91, sb.Balance())
 		require.EqualValues(t, 0, c.do("POST", save, object{"filters": managers, "listName": "Managers"}).ok(200)["addedCount"])
 
-		before := sb.Snapshot()
 		c.do("POST", save, object{"filters": object{"x": 1}, "listId": id(1)}).fails(422, "SEARCH_FILTERS_INVALID")
 		c.do("POST", save, object{"filters": managers, "listId": id(2)}).fails(422, "VALIDATION_FAILED")
 		c.do("POST", save, object{"filters": managers, "listId": id(9)}).fails(404, "LIST_NOT_FOUND")
 		c.do("POST", save, object{"filters": managers}).fails(422, "VALIDATION_FAILED")
 		c.do("POST", save, object{"filters": managers, "listName": "all contacts"}).fails(422, "LIST_NAME_RESERVED")
-		require.Equal(t, before, sb.Snapshot())
 	})
 }
 
@@ -345,20 +343,8 @@ func TestCompanySearch(t *testing.T) {
 	require.NotContains(t, page, "scrollToken")
 }
 
-func searchCodes() map[string]func(caller) result {
-	run := func(n int) func(caller) result { return post("/business/saved-searches/"+id(n)+"/run", object{}) }
-	return map[string]func(caller) result{
-		"SEARCH_FILTERS_INVALID":        post("/business/prospects/search", object{"filters": 1}),
-		"SAVED_SEARCH_NOT_FOUND":        run(77),
-		"SAVED_SEARCH_INVALID":          run(431),
-		"SAVED_SEARCH_TYPE_MISMATCH":    run(432),
-		"CITY_FILTER_UNRESOLVED":        post("/companies/search", object{"filters": object{"headquartersCity": []string{"Atlantis"}}}),
-		"EXCLUDE_COMPANY_LISTS_INVALID": post("/companies/search", object{"excludeCompanyLists": []string{id(77)}}),
-	}
-}
-
-// searchGuesses are requests of searches that depend on assumptions.
-var searchGuesses = guessesIn([]sandbox.Option{prospects()}, map[string]func(caller) result{
+// Requests of searches that depend on assumptions.
+var _ = guessesIn([]sandbox.Option{prospects()}, map[string]func(caller) result{
 	"scroll.refused":       func(c caller) result { return c.do("POST", search, object{"filters": object{}, "scrollToken": "x"}) },
 	"search.size.least":    func(c caller) result { return c.do("POST", search, object{"filters": object{}, "size": 0}) },
 	"search.filters.none":  func(c caller) result { return c.do("POST", search, object{}) },

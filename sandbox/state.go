@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // Format is the version of the state format that this package reads and writes.
@@ -200,7 +201,7 @@ type failing func(format string, args ...any)
 // among rejects a value that is not one of those allowed.
 func (fail failing) among(kind, name, what, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
-		fail("%s %q: unknown %s %q", kind, name, what, value)
+		fail("%s %q: unknown %s %q: %s", kind, name, what, value, strings.Join(allowed, ", "))
 	}
 }
 

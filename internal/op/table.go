@@ -340,6 +340,14 @@ var (
 	})
 )
 
+// States are the words for the state of what has one, documented or assumed: seeds of the sandbox take them, and the check of
+// cmd/prospectkit expects them.
+var States = map[string][]string{
+	"agent":    {"initializing", "processing", "active", "paused", "expired", "failed"},
+	"campaign": {"draft", "active", "stopped"},
+	"hub":      {"processing", "ready"},
+}
+
 var all []*Op
 
 // All returns the operations in the order of the table. Do not change the slice.

@@ -97,6 +97,7 @@ func TestClass_OfEveryWriteThatIsRepeated(t *testing.T) {
 			require.NoError(t, err)
 			time.Sleep(time.Minute) // what comes too soon is refused as busy
 			once := sb.Snapshot()
+			require.NoError(t, once.Validate(), "States in internal/op/table.go lacks a state in which %s leaves something", row.Name)
 			_, err = call(t.Context(), client)
 			switch code := string(prospectkit.CodeOf(err)); row.Class {
 			case op.Idempotent:

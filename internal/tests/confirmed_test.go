@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -70,6 +72,58 @@ func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbo
 	for field, value := range known {
 		require.Equal(t, sent[field], value, "%s: %s, as the method knows it and as the sandbox responds", row.Name, field)
 	}
+}
+
+// What a row says in Confirms, read at the sandbox: a success says all where a call gives a state to what exists, unless the document shows
+// in the response what the caller need not have sent; and where the response repeats the request.
+func TestConfirmed_IsWhatTheResponseLeavesOpen(t *testing.T) {
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		if !row.Write() {
+			return
+		}
+		want, why := op.Yes, "it changes a state, and nothing is documented of its response that the caller does not know"
+		if row.Class != op.GuardedByState && (row.Class != op.Idempotent || row.Shape == op.Typed) {
+			if told := toldAlone(t, call); told != "" {
+				want, why = op.No, "the response alone tells "+told
+			}
+		}
+		require.Equal(t, want, row.Confirms, "Confirms of %s in internal/op/table.go: %s", row.Name, why)
+	})
+}
+
+// toldAlone is a value of a response that is not in its request, from the request of an operation or from one with a field less.
+func toldAlone(t *testing.T, call AnyCall) string {
+	t.Helper()
+	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
+	twin := func() *sandbox.Sandbox {
+		return EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
+	}
+	request, _, _ := strings.Cut(recorded(t, twin(), call), "\n\nHTTP/1.1 ")
+	head, body, _ := strings.Cut(request, "\n\n")
+	requests := []string{request}
+	var fields map[string]json.RawMessage
+	if json.Unmarshal([]byte(body), &fields) == nil {
+		for field := range fields {
+			less := maps.Clone(fields)
+			delete(less, field)
+			text, err := json.Marshal(less)
+			require.NoError(t, err)
+			requests = append(requests, head+"\n\n"+string(text))
+		}
+	}
+	for _, request := range requests {
+		got := replayed(t, twin(), request)
+		for _, value := range regexp.MustCompile(`"\w+":\[?("[^"]+"|[0-9]+)`).FindAllStringSubmatch(got.body, -1) {
+			sent := strings.Contains(request, strings.Trim(value[1], `"`)) // as text, or in the path
+			if value[1][0] != '"' {
+				sent = strings.Contains(request, ":"+value[1])
+			}
+			if strings.HasPrefix(got.status, "2") && !sent {
+				return value[0]
+			}
+		}
+	}
+	return ""
 }
 
 // fieldsOf are the fields of a result that are not empty.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -35,14 +36,19 @@ func TestConformance(t *testing.T) {
 var (
 	conformanceRow  = regexp.MustCompile(`^\| C-(\d{4}) \| ([^|]+) \| (–|\x60[^|]+\x60) \| (–|\x60[^|]+\x60) \|$`)
 	conformanceHead = regexp.MustCompile(`^\| (Id \| Behavior \| Client \| Sandbox|---( \| ---){3}) \|$`)
+	largest         = regexp.MustCompile(`(?:\d to|at most|above) (\d+)\b`)
 	backticked      = regexp.MustCompile("`([^`]+)`")
 )
 
 // conformanceProblems are what is wrong with the rows of a text, given the words of each test's file.
 func conformanceProblems(text string, tests map[string]map[string]bool) (problems []string) {
 	last, seen, sides := "", map[string]bool{}, map[string][2]bool{}
+	endpoints := false
 	for line := range strings.Lines(text) {
 		line = strings.TrimSpace(line)
+		if heading, ok := strings.CutPrefix(line, "## "); ok {
+			endpoints = strings.HasPrefix(heading, "Endpoints: ")
+		}
 		if !strings.HasPrefix(line, "|") || conformanceHead.MatchString(line) {
 			continue
 		}
@@ -59,14 +65,18 @@ func conformanceProblems(text string, tests map[string]map[string]bool) (problem
 			problems = append(problems, fmt.Sprintf("C-%s says what another row says", id))
 		}
 		last, seen[behavior] = id, true
-		for _, word := range backticked.FindAllStringSubmatch(behavior, -1) {
-			tested := sides[word[1]]
+		about := operationsOf(behavior)
+		for _, o := range about {
+			tested := sides[o.Name]
 			for side, cell := range row[3:5] {
 				tested[side] = tested[side] || strings.Contains(cell, "`")
 			}
-			sides[word[1]] = tested
+			sides[o.Name] = tested
 		}
-		for _, problem := range testProblems(row[3]+row[4], tests) {
+		if endpoints && len(about) == 0 {
+			problems = append(problems, fmt.Sprintf("C-%s names no operation: begin its sentence with the name in backticks", id))
+		}
+		for _, problem := range slices.Concat(codeProblems(behavior, about), boundProblems(behavior, about, row[4], tests), testProblems(row[3]+row[4], tests)) {
 			problems = append(problems, fmt.Sprintf("C-%s %s", id, problem))
 		}
 	}
@@ -75,6 +85,48 @@ func conformanceProblems(text string, tests map[string]map[string]bool) (problem
 			if !sides[row.Name][side] {
 				problems = append(problems, fmt.Sprintf("testdata/conformance.md: no row about %s names a test under %s", row.Name, column))
 			}
+		}
+	}
+	return problems
+}
+
+// operationsOf are those that a sentence names, some of them by the begin of their names.
+func operationsOf(behavior string) (named []*op.Op) {
+	for _, word := range backticked.FindAllStringSubmatch(behavior, -1) {
+		begin, some := strings.CutSuffix(word[1], "*")
+		for _, o := range op.All() {
+			if o.Name == word[1] || some && strings.HasPrefix(o.Name, begin) {
+				named = append(named, o)
+			}
+		}
+	}
+	return named
+}
+
+// codeProblems are the codes in a sentence about operations that the rows of these lack.
+func codeProblems(behavior string, about []*op.Op) (problems []string) {
+	for _, word := range backticked.FindAllStringSubmatch(behavior, -1) {
+		_, code := op.CodeByName(word[1])
+		has := func(o *op.Op) bool {
+			return slices.Contains(slices.Concat(o.Codes, o.Likely, []string{"RATE_LIMITED", "VALIDATION_FAILED"}), word[1])
+		}
+		if code && len(about) > 0 && !slices.ContainsFunc(about, has) {
+			problems = append(problems, fmt.Sprintf("speaks of %s, and no row of its operations in internal/op/table.go has it", word[1]))
+		}
+	}
+	return problems
+}
+
+// boundProblems are the largest numbers of a sentence about operations that no test of the sandbox goes beyond.
+func boundProblems(behavior string, about []*op.Op, cell string, tests map[string]map[string]bool) (problems []string) {
+	for _, bound := range largest.FindAllStringSubmatch(behavior, -1) {
+		most, err := strconv.Atoi(bound[1])
+		beyond := func(name []string) bool {
+			test, _, _ := strings.Cut(name[1], "/")
+			return tests[test][strconv.Itoa(most+1)]
+		}
+		if named := backticked.FindAllStringSubmatch(cell, -1); err == nil && len(named)*len(about) > 0 && !slices.ContainsFunc(named, beyond) {
+			problems = append(problems, fmt.Sprintf("says %q, and no file of its tests of the sandbox has %d, which is refused", bound[0], most+1))
 		}
 	}
 	return problems
@@ -120,7 +172,11 @@ func testsOf(t *testing.T) map[string]map[string]bool {
 			require.NoError(t, err)
 			words := make(map[string]bool)
 			ast.Inspect(file, func(n ast.Node) bool {
-				if literal, ok := n.(*ast.BasicLit); ok && literal.Kind == gotoken.STRING {
+				literal, ok := n.(*ast.BasicLit)
+				if ok && literal.Kind == gotoken.INT {
+					words[strings.ReplaceAll(literal.Value, "_", "")] = true
+				}
+				if ok && literal.Kind == gotoken.STRING {
 					text, err := strconv.Unquote(literal.Value)
 					require.NoError(t, err)
 					words[text] = true
@@ -164,6 +220,14 @@ func TestConformance_NoticesMistakes(t *testing.T) {
 		strings.Replace(strings.TrimSpace(whole), "1", "2", 1): "C-0002 says what another row says",
 	} {
 		require.Equal(t, []string{want}, conformanceProblems(whole+row+"\n", tests))
+	}
+	const claims = "## Endpoints: facts\n| C-0002 | %s | `prospectkit.TestA` | `prospectkit.TestA` |\n"
+	for behavior, want := range map[string]string{
+		"a claim":                             "C-0002 names no operation: begin its sentence with the name in backticks",
+		"`facts.edit`: `LIST_NOT_FOUND`":      "C-0002 speaks of LIST_NOT_FOUND, and no row of its operations in internal/op/table.go has it",
+		"`facts.*`: a claim of 1 to 30 runes": `C-0002 says "1 to 30", and no file of its tests of the sandbox has 31, which is refused`,
+	} {
+		require.Equal(t, []string{want}, conformanceProblems(whole+fmt.Sprintf(claims, behavior), tests))
 	}
 	bare := func(column string) string {
 		return "testdata/conformance.md: no row about lists.rows names a test under " + column

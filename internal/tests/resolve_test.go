@@ -2,6 +2,8 @@ package tests
 
 import (
 	"errors"
+	"regexp"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -75,4 +77,37 @@ func resolves(t *testing.T, sb *sandbox.Sandbox, unknown *prospectkit.OutcomeUnk
 		require.True(t, ok)
 		require.Equal(t, op.Read, looked.Class, "%s was looked for with %s", row.Name, e.Op)
 	}
+}
+
+// Whether a read shows the effect of a write is seen at the sandbox: then the write Resolves, or its Verify says why that read proves nothing.
+func TestResolve_WhatAReadShows(t *testing.T) {
+	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
+	seen := func(sb *sandbox.Sandbox) map[string]string {
+		bodies := make(map[string]string)
+		for _, o := range op.All() {
+			if o.FreeRead() && o.Shape != op.Raw {
+				story := recorded(t, sb, EveryCall[o.Name])
+				bodies[o.Name] = story[strings.LastIndex(story, "\n\n"):]
+			}
+		}
+		return bodies
+	}
+	unproved := regexp.MustCompile(`^no (documented )?read |undocumented`)
+	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+		if !row.Write() {
+			return
+		}
+		require.NotEqual(t, row.Resolves, unproved.MatchString(row.Verify), "Verify of %s in internal/op/table.go: "+
+			"the row Resolves, and there is a look beside its method, or Verify begins with \"no documented read\" and says why", row.Name)
+		if row.Resolves {
+			return
+		}
+		sb := EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
+		before := seen(sb)
+		recorded(t, sb, call)
+		for name, body := range seen(sb) {
+			require.True(t, body == before[name] || regexp.MustCompile("proves|undocumented").MatchString(row.Verify), "Verify of %s in internal/op/table.go: "+
+				"%s shows at the sandbox that it happened: the row Resolves, or Verify says why that proves nothing:\n%s", row.Name, name, body)
+		}
+	})
 }

@@ -118,15 +118,17 @@ var parts = map[string]string{
 		"companiesCount": "integer", "createdAt": "timestamp", "folderId": "id null"}`,
 	"pagination": `{"pageNum": "integer", "totalPages": "integer", "totalRecords": "integer"}`,
 	"agent": `{"id": "id", "type": "person-discovery-via-filters|people-watcher|web-monitor null", "name": "string",
-		"status": "initializing|processing|active|paused|expired|failed", "started~": "boolean", "listId": "id null", "contactsFound": "integer"}`,
-	"campaign": `{"id": "id", "name": "string", "status": "draft|active|stopped", "initializationStatus": "running|completed|failed",
+		"status": "` + states("agent") + `", "started~": "boolean", "listId": "id null", "contactsFound": "integer"}`,
+	"campaign": `{"id": "id", "name": "string", "status": "` + states("campaign") + `", "initializationStatus": "running|completed|failed",
 		"channels": ["email|social"], "listIds": ["id"], "createdAt": "timestamp"}`,
 	"step": `{"id": "id", "sequenceNumber": "integer", "type": "email|social_connection|social_message", "subject": "string",
 		"body": "string", "topic": "string"}`,
 	"send": `{"id": "id", "stepId": "id", "contactId": "id",
 		"state": "scheduled|approval_required|sent|skipped|stopped|overwritten|replied|failed|*wait|*task", "dueAt": "timestamp", "subject": "string", "body": "string"}`,
-	"hub": `{"id": "id", "name": "string", "status": "processing|ready", "isDefault": "boolean"}`,
+	"hub": `{"id": "id", "name": "string", "status": "` + states("hub") + `", "isDefault": "boolean"}`,
 }
+
+func states(of string) string { return strings.Join(op.States[of], "|") }
 
 // description is what is expected of the success of an operation.
 type description struct {
