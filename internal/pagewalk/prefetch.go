@@ -45,7 +45,7 @@ func (w *walk) readAhead(current *Page) {
 		a.number = w.number + 1
 	}
 	if a.cancel == nil {
-		a.ctx, a.cancel = context.WithCancel(w.ctx) //nolint:gosec // dropAhead calls it, when the walk ends at the latest
+		a.ctx, a.cancel = context.WithCancel(w.ctx) // dropAhead cancels it, when the walk ends at the latest
 	}
 	w.fillAhead()
 }
