@@ -14,6 +14,7 @@ import (
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
@@ -424,6 +425,9 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now)); a.hasRateHeaders {
 		c.rate = c.surface.observe(a.rate, now)
 	}
+	if c.opts.cached != nil && clock.Cached(resp.Header) {
+		*c.opts.cached = true
+	}
 	if info := c.opts.info; info != nil && info.MaxBody > 0 {
 		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
 		info.BodyCut = info.BodyCut || a.BodyErr != nil
@@ -465,6 +469,7 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 		result.RetryAfter, result.HasRetry = c.surfaceHold, result.RateLimited
 		if result.RateLimited {
 			result.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
+			result.Within = c.patience()
 		}
 	case a.delivery == event.DeliveryNotSent:
 		result.NotSent = true
@@ -475,4 +480,15 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 		a.ended = time.Now()
 	}
 	c.surface.limiter.Done(a.ended, &a.report)
+}
+
+// patience is how long a call that is retried after a 429 can wait, or 0 if it is not.
+func (c *call) patience() time.Duration {
+	if c.next != stepWait {
+		return 0
+	}
+	if at, ok := c.ctx.Deadline(); ok {
+		return min(c.opts.maxWait, time.Until(at)-1)
+	}
+	return c.opts.maxWait
 }

@@ -366,11 +366,11 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 // approval is documented to send messages. No credit cost is documented. A stopped campaign resumes where
 // it was. Only its owner can approve it.
 //
-// A nil error means that the service has confirmed it. If the rest of its response was lost, the result
+// A nil error means that the service has confirmed it. If the rest of its response was lost or has another shape, the result
 // holds what is documented, id and status.
 //
-// It is never retried after an unknown outcome, not even with [AllowRetryUnknown]: a teammate may have
-// stopped the campaign in between, and a second approval would resume it. The error is then an
+// It is never retried after an unknown outcome: a teammate may have
+// stopped the campaign in between, and a second approval would resume it. So [AllowRetryUnknown] is refused. The error is then an
 // [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there). To
 // approve exactly what a person has seen, use [CampaignsService.ApproveReviewed].
 //
@@ -385,10 +385,15 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
 	a := args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
-	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
+	known := Approval{CampaignID: campaignID, Status: CampaignActive}
+	approval, err := doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
 		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },
-		known: &Approval{CampaignID: campaignID, Status: CampaignActive},
+		known: &known,
 	})
+	if err == nil && approval.CampaignID == "" { // of another shape
+		approval.CampaignID, approval.Status = known.CampaignID, cmp.Or(approval.Status, known.Status)
+	}
+	return approval, err
 }
 
 func (s *CampaignsService) looks() map[*op.Op]look {
@@ -428,7 +433,7 @@ func (s *CampaignsService) onAnyListing(ctx context.Context, id string, opts []C
 	if err != nil {
 		return nil, err
 	}
-	page, err := campaignListing(s.conf).read(*response)
+	page, err := campaignListing(s.conf).read(*response, 1)
 	if err != nil {
 		return new(Campaign), nil //nolint:nilerr // that it is no listing is known
 	}
@@ -437,7 +442,7 @@ func (s *CampaignsService) onAnyListing(ctx context.Context, id string, opts []C
 			return &campaign, nil
 		}
 	}
-	if _, paged := response.Get("pagination"); paged {
+	if _, paged := response.Get("pagination"); paged || goesOn(*response) {
 		return s.inListing(ctx, id, pageOptions(opts))
 	}
 	return new(Campaign), nil

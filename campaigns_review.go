@@ -171,7 +171,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 // Earlier approvals are known as far as the journal of the client remembers, if that is a
 // [journal.History], in whichever process. Without one, only this client and those of its With know
-// them: another process then knows only that an active campaign is approved.
+// them: another process then knows only that an active campaign is approved. So a review of a campaign that is stopped is refused
+// without such a journal.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //
@@ -193,7 +194,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 			return nil, err
 		}
 		campaign = now.Campaign
-		if err := inactive(campaign); err != nil {
+		if err := cmp.Or(inactive(campaign), s.resumable(campaign)); err != nil {
 			return nil, err
 		}
 		if changes := now.content.Changes(digest); len(changes) > 0 {
@@ -238,6 +239,16 @@ func inactive(campaign *Campaign) error {
 		return approved("campaign", "is active: somebody has approved it")
 	}
 	return nil
+}
+
+// resumable refuses a stopped campaign where nothing would show that its review was used: an approval that somebody has stopped again
+// leaves it as it was reviewed.
+func (s *CampaignsService) resumable(campaign *Campaign) error {
+	if _, remembers := s.conf.journal.(journal.History); campaign.Status != CampaignStopped || remembers {
+		return nil
+	}
+	return refusal(op.CampaignsApprove, check.One("WithJournal", "is required: each approval resumes a stopped campaign, and only a journal that is a "+
+		"History knows whether this review was used"))
 }
 
 func approved(param, problem string) error {

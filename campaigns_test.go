@@ -48,7 +48,7 @@ func TestCampaigns_Exchanges(t *testing.T) {
 		}, campaign, ""},
 		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
 		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "warming-up"}`, ""},
-		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "", "status": ""}`, ""},
+		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
 		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignNotReady},
 		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignBusy},
 		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.StepID + `", "sequenceNumber": 1, "type": ""}], ` + onePage + `}`, ""},

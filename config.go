@@ -227,6 +227,7 @@ type callConfig struct {
 	fields []outbound.Field
 
 	starts            *spend.Agent // the draft, if this call created it
+	cached            *bool        // set if a response comes from a cache
 	allowRetryUnknown bool
 }
 

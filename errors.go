@@ -157,23 +157,47 @@ const (
 
 // OutcomeOf returns the outcome of a call by its error, without a request. Look at it before anything
 // else: repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
-// [OutcomeUnknown] for an error of another package.
+// [OutcomeUnknown] for an error of another package. Where one error holds several, as [errors.Join] makes it, a call whose outcome is
+// unknown decides, then one that was applied.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
 	}
-	type marked interface {
-		error
-		Outcome() Outcome
-	}
-	if e, ok := errors.AsType[marked](err); ok {
+	if e := deciding(err); e != nil {
 		return e.Outcome()
 	}
 	return OutcomeUnknown
 }
 
-// AdviceOf returns what to do about an error. It is empty for nil, and [ActionVerifyFirst] for an
-// error of another package.
+// marked is an error that tells the outcome of a call.
+type marked interface {
+	error
+	Outcome() Outcome
+}
+
+// deciding returns the error in a tree whose outcome counts, or nil.
+func deciding(err error) (found marked) {
+	switch e := err.(type) { //nolint:errorlint // it looks at one node of the tree
+	case marked:
+		return e
+	case interface{ Unwrap() []error }:
+		for _, each := range e.Unwrap() {
+			if next := deciding(each); next != nil && (found == nil || slices.Index(byWeight, next.Outcome()) > slices.Index(byWeight, found.Outcome())) {
+				found = next
+			}
+		}
+		return found
+	case interface{ Unwrap() error }:
+		return deciding(e.Unwrap())
+	}
+	found, _ = errors.AsType[marked](err)
+	return found
+}
+
+var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
+
+// AdviceOf returns what to do about an error, where it holds several about the one that [OutcomeOf] looks at. It is empty for nil, and
+// [ActionVerifyFirst] for an error of another package.
 func AdviceOf(err error) Advice {
 	if err == nil {
 		return Advice{}
@@ -186,14 +210,18 @@ func AdviceOf(err error) Advice {
 
 // adviceOf returns the advice of an error of this package.
 func adviceOf(err error) (Advice, bool) {
-	type marked interface {
+	type advising interface {
 		error
 		Advice() Advice
 	}
-	if e, ok := errors.AsType[marked](err); ok {
-		return e.Advice(), true
+	e, ok := deciding(err).(advising)
+	if !ok { // a class has none
+		e, ok = errors.AsType[advising](err)
 	}
-	return Advice{}, false
+	if !ok {
+		return Advice{}, false
+	}
+	return e.Advice(), true
 }
 
 // Action is what a caller can do about an error.

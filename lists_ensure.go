@@ -60,8 +60,8 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 	sent, looked := e.write.repeat(func() (err error) {
 		list, err = s.Create(ctx, in, opts...)
 		return err
-	}, func(*OutcomeUnknownError) (again bool, err error) {
-		found, again, err = e.afterUnknown(ctx)
+	}, func(unknown *OutcomeUnknownError) (again bool, err error) {
+		found, again, err = e.afterUnknown(ctx, unknown)
 		return again, err
 	})
 	switch {
@@ -78,7 +78,8 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 }
 
 // Named finds the list with exactly this name, after trimming, and this kind, or of either kind if it is empty. It
-// creates nothing: [ListsService.Ensure] does. It costs one request, unless the name is part of more than 1,000 others.
+// creates nothing: [ListsService.Ensure] does. It costs one request for each 1,000 lists that contain the longest part of the name in ASCII, and reads
+// all lists if the name has none.
 //
 // If there is none, the error matches [ErrNotFound] and [CodeListNotFound]. Names are documented as unique; should several
 // lists share one, the error matches [CodeListNameAmbiguous].
@@ -133,12 +134,14 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 
 // afterUnknown looks for the list of a creation whose outcome is unknown. If it does not show, the creation may be sent
 // again, but not if a list of nearly that name does.
-func (e *ensuring) afterUnknown(ctx context.Context) (result *Ensured, again bool, err error) {
+func (e *ensuring) afterUnknown(ctx context.Context, unknown *OutcomeUnknownError) (result *Ensured, again bool, err error) {
 	patience := op.ListsCreate.VisibleAfter
 	if at, ok := ctx.Deadline(); ok {
 		patience = min(patience, time.Until(at)/2)
 	}
-	r, err := e.write.unknown.resolver().resolve(ctx, patience, e.reads)
+	q := unknown.resolver()
+	q.sent.First = e.write.unknown.SentAt // the list may be that of an earlier creation
+	r, err := q.resolve(ctx, patience, e.reads)
 	if err != nil {
 		e.looks = "it could not be resolved"
 		return nil, false, err

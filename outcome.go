@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
@@ -89,7 +90,7 @@ const (
 type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
-	AsOf    time.Time // when the state was read last; zero for VerdictUnknowable
+	AsOf    time.Time // when the last read of the state began; zero for VerdictUnknowable
 	Final   bool      // of VerdictNotSeen: the change would have shown by now (assumed: see Resolve)
 	Note    string    // what remains uncertain, and why
 }
@@ -177,9 +178,11 @@ type resolver struct {
 	look   look // nil: there is nothing to read
 	settle settle
 	sent   clock.Sent
-	info   *Info // of the last read
-	undone bool  // somebody else may have undone the change, so that not seeing it proves nothing
-	open   bool  // not seeing it is never final: it may still show, or the clocks disagree
+	info   *Info     // of the last response
+	read   time.Time // when the last look began, which may take many responses: one that comes late may show an earlier state
+	cached bool      // a response of it came from a cache
+	undone bool      // somebody else may have undone the change, so that not seeing it proves nothing
+	open   bool      // not seeing it is never final: it may still show, or the clocks disagree
 }
 
 func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *resolver {
@@ -190,7 +193,9 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, open: o.Background}
 }
 
-func (q *resolver) overdue() bool { return q.sent.Overdue(q.op.VisibleAfter, q.info.Header) }
+func (q *resolver) overdue() bool {
+	return !q.cached && q.sent.Overdue(q.op.VisibleAfter, q.read, q.info.Header)
+}
 
 // resolve finds out the outcome, and settles a final one.
 func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
@@ -214,20 +219,20 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if given := infoOf(opts); given != nil {
 		q.info = given
 	}
-	opts = append(slices.Clip(opts), WithInfo(q.info))
+	opts = append(slices.Clip(opts), WithInfo(q.info), callOption(func(c *callConfig, _ *check.Violations) { c.cached = &q.cached }))
 	var r Resolution
 	err := waits.Until(ctx, patience, func() (done bool, err error) {
+		q.read, q.cached = time.Now(), false
 		if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
 			r, err = q.look(ctx, q, opts)
 		}
-		r.AsOf, looks = time.Now(), looks+1
+		r.AsOf, looks = q.read, looks+1
 		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	cached := clock.Cached(q.info.Header)
-	shows := q.overdue() || !q.sent.Local && clock.Since(began) >= q.op.VisibleAfter && !cached
+	shows := q.overdue() || !q.sent.Local && q.read.Sub(began) >= q.op.VisibleAfter && !q.cached
 	if shows && q.undone && r.Verdict == VerdictNotSeen {
 		r.Verdict = VerdictUnknowable
 	}
@@ -235,7 +240,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 		r.Note = cmp.Or(r.Note, "looked for "+sought)
 	}
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
-	if cached {
+	if q.cached {
 		r.Note += "; the state came from a cache"
 	}
 	switch {
@@ -244,7 +249,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	case r.Verdict == VerdictNotSeen && !r.Final:
 		r.Final = shows && !q.open
 		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
-			r.Note, errtext.Plural(looks, "time"), clock.Since(q.ticket.LastSent).Round(time.Millisecond))
+			r.Note, errtext.Plural(looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
 	}
 	return &r, nil
 }

@@ -399,7 +399,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 		proof:   func(*Object) bool { return page.hasContent() },
 		missing: func(*Object) []string { return missingIn(page.Items) },
 		accept: func(response *Object) (err error) {
-			page, err = l.read(*response)
+			page, err = l.read(*response, number)
 			return err
 		},
 	})
@@ -410,7 +410,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	return page, nil
 }
 
-func (l listing[T]) read(response Object) (*Page[T], error) {
+func (l listing[T]) read(response Object, number int) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
 		return nil, otherShape(l.name, response)
@@ -428,6 +428,8 @@ func (l listing[T]) read(response Object) (*Page[T], error) {
 	p.response = &response
 	switch {
 	case goesOn(response) || goesOn(pagination): // the walk asks for the next number, and notices a page that comes again
+	case !paged && number > 1: // the page before had a token
+		p.TotalPages = number
 	case !paged:
 		p.Number, p.TotalPages, p.TotalRecords, p.TotalKnown = 1, 1, len(p.Items), true
 	case p.Number == 0 && p.TotalPages == 0 && !p.TotalKnown:

@@ -1,7 +1,7 @@
 package budget
 
 // Queue is a [State] with the calls that wait for it: first come, first served, interactive before batch, and every fourth request to
-// a waiting batch call. Like the state it has neither clock nor lock, so a simulation can run the same queue.
+// a waiting batch call. Like the state it has neither clock nor lock.
 type Queue struct {
 	State  State
 	queues [2]fifo // by Priority

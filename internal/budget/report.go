@@ -109,10 +109,11 @@ func (s *State) bare(p *Permit) {
 	}
 }
 
-// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it. One that a process sent when it was alone does not.
+// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it: if there are figures since, they pause it only as
+// long as they were told. One that a process sent when it was alone confirms nothing.
 func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
-	if p.Epoch < s.Epoch && s.Figures.Valid {
+	if p.Epoch < s.Epoch && s.Figures.Valid && !o.HasRetry {
 		return
 	}
 	if !fresh && p.Epoch == s.Epoch-1 && s.Unproven.At != 0 {
@@ -147,6 +148,9 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	}
 	wait = max(wait, minHold)
 	spread := min(min(wait/10, second)<<doublings, widest)
+	if o.Within > 0 {
+		spread = max(0, min(spread, instant(o.Within)-wait))
+	}
 	until := now + min(wait+Instant(min(max(o.Jitter, 0), 1)*float64(spread)), longestHold)
 	if until > s.HeldUntil || fresh {
 		s.HeldUntil = max(until, s.HeldUntil)

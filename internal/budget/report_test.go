@@ -44,7 +44,13 @@ func TestHowLongARefusalPauses(t *testing.T) {
 		"of the seventh":              {6, func(o *Observation) { o.Jitter = 1 }, minute + widest, Minute},
 		"of the sixth":                {5, func(o *Observation) { o.Jitter = 1 }, 32*second + widest, Minute},
 		"of the fifth":                {4, func(o *Observation) { o.Jitter = 1 }, 16*second + 16*second, Minute},
-		"never more than a day":       {9, func(o *Observation) { o.HasRetry, o.RetryAfter, o.Jitter = true, 24*time.Hour, 1 }, day, Day},
+		"as much as fits": {0, func(o *Observation) {
+			o.HasRetry, o.RetryAfter, o.Jitter, o.Within = true, 30*time.Second, 1, 30500*time.Millisecond
+		}, 30500 * millisecond, Minute},
+		"none fits": {0, func(o *Observation) {
+			o.HasRetry, o.RetryAfter, o.Jitter, o.Within = true, 30*time.Second, 1, 30*time.Second
+		}, 30 * second, Minute},
+		"never more than a day": {9, func(o *Observation) { o.HasRetry, o.RetryAfter, o.Jitter = true, 24*time.Hour, 1 }, day, Day},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := opened(lists(), told(120, 119, time.Minute))
@@ -63,7 +69,7 @@ func TestHowLongARefusalPauses(t *testing.T) {
 	}
 }
 
-// Refusals of requests that were sent before an earlier one only confirm it: they may lengthen the pause, and are old once figures came.
+// Refusals of requests that were sent before an earlier one only confirm it: they lengthen the pause at most, and tell nothing else once figures came.
 func TestLaterRefusalsOfTheSameHerd(t *testing.T) {
 	wait := func(d time.Duration) Observation {
 		return refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, d })
@@ -86,8 +92,9 @@ func TestLaterRefusalsOfTheSameHerd(t *testing.T) {
 	s.Report(123*second, probe.Permit, told(120, 119, time.Minute))
 	require.Zero(t, s.Strikes)
 	s.Report(124*second, permits[4], wait(time.Hour))
-	require.Equal(t, 122*second, s.HeldUntil, "it was sent before the figures")
+	require.Equal(t, 124*second+hour, s.HeldUntil, "as long as the service has asked for, whatever the figures say")
 	require.True(t, s.Figures.Valid)
+	require.Zero(t, s.Strikes)
 }
 
 // Responses to requests that were sent before a refusal say nothing about the time after it.

@@ -91,10 +91,11 @@ type Observation struct {
 	RateLimited bool // a 429
 	RetryAfter  time.Duration
 	HasRetry    bool
-	NotSent     bool    // it provably never reached the service: the permit is unused
-	Lost        bool    // no response: it may be counted, now or later
-	Replays     int     // times that the transport resent it
-	Jitter      float64 // from 0 up to 1: spreads calls that were refused together
+	NotSent     bool          // it provably never reached the service: the permit is unused
+	Lost        bool          // no response: it may be counted, now or later
+	Replays     int           // times that the transport resent it
+	Jitter      float64       // from 0 up to 1: spreads calls that were refused together
+	Within      time.Duration // how long the refused call can wait: it is spread no further; 0: no bound
 }
 
 // NoFigures is the observation of a response without any rate-limit header.

@@ -26,19 +26,16 @@ type Sent struct {
 	Local       bool           // this process made the call
 }
 
-// Overdue reports whether a change that shows within a time would have shown by now, for certain. h
-// is the header of the last response. If another process made the call, both clocks have to say so: a
+// Overdue reports whether a change that shows within a time would have shown in a read that began at an instant, for certain. h
+// is the header of its last response. If another process made the call, both clocks have to say so: a
 // Date may be that of a cache, and the local clock may have been set.
-func (s Sent) Overdue(within time.Duration, h http.Header) bool {
-	age := Since(s.Last)
-	switch now, dated := service(h); {
-	case Cached(h):
-		return false
-	case s.Local:
+func (s Sent) Overdue(within time.Duration, read time.Time, h http.Header) bool {
+	age := read.Sub(s.Last)
+	if s.Local {
 		return age >= within
-	default:
-		return dated && s.Ahead != nil && min(age, now.Sub(s.Last.Add(*s.Ahead))) >= within+maxError
 	}
+	now, dated := service(h)
+	return dated && s.Ahead != nil && min(age, now.Add(-Since(read)).Sub(s.Last.Add(*s.Ahead))) >= within+maxError
 }
 
 // Older reports whether what was made at an instant of the service's clock is older than the call. It

@@ -102,7 +102,7 @@ func (f Full) String() string {
 		text += " has no room within " + bound
 	}
 	if !f.FitsAt.IsZero() {
-		text += "; retry at " + f.FitsAt.UTC().Format(time.RFC3339)
+		text += "; retry at " + f.FitsAt.Add(time.Second-1).UTC().Format(time.RFC3339)
 	}
 	return text
 }

@@ -208,7 +208,7 @@ func TestAhead_OtherNumber(t *testing.T) {
 	}
 }
 
-// Whoever leaves early cancels what is on its way, and waits until it has ended.
+// Whoever leaves early cancels what is on its way, and waits until it has ended; so does the end of the context.
 func TestAhead_EndsWithTheWalk(t *testing.T) {
 	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
 		t.Helper()
@@ -219,6 +219,15 @@ func TestAhead_EndsWithTheWalk(t *testing.T) {
 		require.Zero(t, d.running)
 		require.Equal(t, time.Second, time.Since(began))
 		require.Len(t, d.asked, 1)
+	})
+	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+		defer cancel()
+		_, err := collect(ctx, c, 100)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Zero(t, d.running)
+		require.Len(t, d.asked, 1, "they end with the context")
 	})
 }
 

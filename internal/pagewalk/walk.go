@@ -251,8 +251,9 @@ func (w *walk) open() (*Page, error) {
 		return w.read(w.number)
 	}
 	w.Progress.resume(w.Resume)
+	w.largest = w.Resume.Size
 	page, err := w.reopen(w.Resume)
-	w.from, w.within, w.largest = w.number-1, w.skipped, w.Resume.Size
+	w.from, w.within = w.number-1, w.skipped
 	if err == nil && page.TotalRecords == w.Resume.Total && w.number == w.Resume.Page { // otherwise records have moved across what was empty
 		w.from -= w.Resume.Holes
 	} else {
@@ -284,17 +285,22 @@ func (w *walk) pageCount(p *Page) int {
 	case p.TotalPages > 0:
 		return p.TotalPages
 	case p.TotalKnown:
-		return w.pagesOf(p.TotalRecords)
+		return pages(p.TotalRecords, w.Limit)
 	}
 	return math.MaxInt
 }
 
-// pagesOf is how many pages so many records fill or touch.
-func (w *walk) pagesOf(records int) int {
+// across is how many pages records can have moved across. Pages may be shorter than was asked for.
+func (w *walk) across(records int) int {
+	return pages(records, min(w.Limit, cmp.Or(w.largest, w.Limit)))
+}
+
+// pages is how many pages of a size so many records fill or touch.
+func pages(records, size int) int {
 	if records <= 0 {
 		return 0
 	}
-	return (records-1)/w.Limit + 1
+	return (records-1)/size + 1
 }
 
 // catchUp reads again what a fall to the given total can have moved records across, until the total
@@ -302,7 +308,7 @@ func (w *walk) pagesOf(records int) int {
 // page as it is after that.
 func (w *walk) catchUp(total int) (slipped, current *Page, err error) {
 	for round := 1; ; round++ {
-		low := max(w.First, w.number-w.pagesOf(w.total-total))
+		low := max(w.First, w.number-w.across(w.total-total))
 		items, page, steady, err := w.reread(low, total)
 		if err != nil {
 			return nil, nil, err
@@ -397,7 +403,7 @@ func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 	}
 	last := w.pageCount(home)
 	place := max(w.First, min(home.Number, last))
-	reach := min(1+w.pagesOf(max(moved, -moved)), max(place-w.First, last-place))
+	reach := min(1+w.across(max(moved, -moved)), max(place-w.First, last-place))
 	for distance := 0; distance <= reach && len(cp.Last) > 0; distance++ {
 		for i, number := range [...]int{place + distance, place - distance} {
 			if i > distance || number < w.First || number > last || number == home.Number {
@@ -414,7 +420,7 @@ func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 	w.Progress.unsure(true)
 	w.total = home.total()
 	if known {
-		w.number = max(w.First, home.Number-w.pagesOf(moved))
+		w.number = max(w.First, home.Number-w.across(moved))
 	}
 	return w.read(w.number)
 }

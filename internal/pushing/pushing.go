@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/settings"
 	"example.com/prospectkit/journal"
@@ -33,7 +34,7 @@ type Sender struct {
 	// Of a journal that tells how calls have ended; otherwise nil.
 	Ticket   func() string                                                 // makes the ID of the ticket of a Send, which otherwise has none
 	Outcomes func(ctx context.Context) (map[string]journal.Outcome, error) // by ticket
-	Unsaved  func(error) error                                             // the error of a checkpoint that was not stored
+	Early    func(error) error                                             // the error of a push that ends with parts left, or with a checkpoint that was not stored
 }
 
 // The states of parts in a checkpoint.
@@ -71,7 +72,7 @@ func Each(ctx context.Context, s Sender, contactIDs []string, opts []push.Option
 		default:
 			defer r.busy.Store(false)
 			if r.hangs {
-				yield(nil, r.Unsaved(errHangs))
+				yield(nil, r.Early(errHangs))
 				return
 			}
 			r.each(ctx, yield)
@@ -216,13 +217,19 @@ func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push
 		part.Tickets = r.open(i)
 	}
 	unsaved := r.storeAfter(ctx)
-	if !yield(part, err) || ctx.Err() != nil || err != nil && r.Ends(err) {
+	if !yield(part, err) || err != nil && r.Ends(err) {
 		return false
 	}
-	if unsaved != nil {
+	switch {
+	case unsaved != nil:
 		yield(nil, unsaved)
+		return false
+	case strings.Trim(string(r.states[i+1:]), string(applied)) == "": // nothing is left
+	case ctx.Err() != nil:
+		yield(nil, r.Early(errtext.End(ctx, "before all parts were sent")))
+		return false
 	}
-	return unsaved == nil
+	return true
 }
 
 // storedWithin is how long after its context a push may take to store what a part has become.
@@ -235,7 +242,7 @@ func (r *run) storeAfter(ctx context.Context) error {
 	var err error
 	if !exchange.Finish(ctx, storedWithin, func(ctx context.Context) { err = r.store(ctx) }) {
 		r.hangs = true
-		return r.Unsaved(errHangs)
+		return r.Early(errHangs)
 	}
 	return err
 }
@@ -250,7 +257,7 @@ func (r *run) store(ctx context.Context) error {
 		return nil
 	}
 	if err := r.Save(ctx, r.checkpoint()); err != nil {
-		return r.Unsaved(err)
+		return r.Early(err)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func (c *crm) sender() pushing.Sender {
 		Ends:    func(err error) bool { return errors.Is(err, errKey) },
 		Refuse:  func(bad check.Violations) error { return fmt.Errorf("%s %s", bad[0].Param, bad[0].Problem) },
 		Unknown: errUnknown,
-		Unsaved: func(err error) error { return fmt.Errorf("not stored: %w", err) },
+		Early:   func(err error) error { return fmt.Errorf("early: %w", err) },
 	}
 }
 
@@ -248,7 +248,7 @@ func TestEach_Ends(t *testing.T) {
 	require.Equal(t, []string{"1/2 not applied 12: wrong key"}, c.run(t, contacts("1234")))
 
 	c = &crm{full: 2}
-	require.Equal(t, []string{"1/3 applied 12", "2/3 not applied 34: not stored: disk full"}, c.run(t, contacts("123456"), push.SaveTo(c.save)))
+	require.Equal(t, []string{"1/3 applied 12", "2/3 not applied 34: early: disk full"}, c.run(t, contacts("123456"), push.SaveTo(c.save)))
 	require.Equal(t, []string{"12"}, c.sent, "nothing is sent that is not noted")
 
 	c = &crm{full: 2}
@@ -262,16 +262,21 @@ func TestEach_Ends(t *testing.T) {
 	require.Equal(t, []string{"12", "34"}, c.sent)
 
 	c = &crm{full: 1}
-	require.Equal(t, []string{"1/2 applied 12", "none: not stored: disk full"}, c.run(t, contacts("1234"), push.SaveTo(c.save)))
+	require.Equal(t, []string{"1/2 applied 12", "none: early: disk full"}, c.run(t, contacts("1234"), push.SaveTo(c.save)))
 	require.Equal(t, []string{"12"}, c.sent)
 
 	c = new(crm)
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	for _, err := range pushing.Each(ctx, c.sender(), contacts("123456"), []push.Option{push.Except(contacts("34"))}) {
-		require.NoError(t, err)
+	var ends []error
+	for part, err := range pushing.Each(ctx, c.sender(), contacts("123456"), []push.Option{push.Except(contacts("34"))}) {
 		cancel()
+		require.Equal(t, part == nil, err != nil)
+		ends = append(ends, err)
 	}
+	require.Len(t, ends, 2)
+	require.ErrorIs(t, ends[1], context.Canceled)
+	require.ErrorContains(t, ends[1], "before all parts were sent")
 	require.Equal(t, []string{"12"}, c.sent)
 
 	c = new(crm)
@@ -304,7 +309,10 @@ func TestEach_CheckpointOutlivesTheContext(t *testing.T) {
 		ended = append(ended, ctx.Err())
 		return c.save(ctx, checkpoint)
 	})
-	require.Equal(t, []error{errLost}, drain(pushing.Each(ctx, s, contacts("1234"), []push.Option{save})))
+	errs := drain(pushing.Each(ctx, s, contacts("1234"), []push.Option{save}))
+	require.Len(t, errs, 2)
+	require.Equal(t, errLost, errs[0])
+	require.ErrorIs(t, errs[1], context.Canceled)
 	require.Equal(t, []string{"u-", "u-"}, c.stored)
 	require.Equal(t, []error{nil, nil}, ended)
 }
@@ -329,7 +337,10 @@ func TestEach_SaveToThatHangs(t *testing.T) {
 				})
 				began := time.Now()
 				seq := pushing.Each(ctx, c.sender(), contacts("1234"), []push.Option{save})
-				require.Equal(t, []error{nil}, drain(seq), "the part was applied")
+				errs := drain(seq)
+				require.Len(t, errs, 2)
+				require.NoError(t, errs[0], "the part was applied")
+				require.ErrorContains(t, errs[1], "early: ", "its checkpoint was not stored")
 				require.InDelta(t, 3.95, time.Since(began).Seconds(), 0.06)
 				if !heeds {
 					require.Len(t, drain(seq), 1)

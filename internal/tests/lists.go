@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"slices"
@@ -60,6 +61,7 @@ type Shelf struct {
 	Items    []string
 	Edits    []func(*Shelf) // number n happens just before response n; nil: nothing happens
 	NoTotals bool           // responses without totals
+	Longest  int            // how many records a page has at most, whatever was asked for; 0: as many as that
 	Asked    []int          // numbers of the pages asked for
 	made     int
 }
@@ -72,6 +74,7 @@ func (s *Shelf) RoundTrip(r *http.Request) (*http.Response, error) {
 	q := r.URL.Query()
 	number, _ := strconv.Atoi(q.Get("pageNum"))
 	limit, _ := strconv.Atoi(q.Get("limit"))
+	limit = min(limit, cmp.Or(s.Longest, limit))
 	s.Asked = append(s.Asked, number)
 	low := min((min(number, len(s.Items)+1)-1)*limit, len(s.Items))
 	high := min(low+limit, len(s.Items))

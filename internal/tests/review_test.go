@@ -272,18 +272,37 @@ func approveApproved(t *testing.T) {
 
 // A digest is used up by one approval: a teammate who stops the campaign after it is not overruled, until a person agrees again.
 func TestApproveReviewed_UsedUp(t *testing.T) {
-	for name, keeps := range map[string]bool{"one process": false, "a journal": true} {
-		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { usedUp(t, keeps) }) })
+	for name, several := range map[string]bool{"one process": false, "several": true} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { usedUp(t, several) }) })
 	}
 }
 
-func usedUp(t *testing.T, keeps bool) {
+// Without a journal that remembers, one process knows what it has approved, and a stopped campaign needs such a journal.
+func TestApproveReviewed_WithoutHistory(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{new(journal.MemoryJournal)}))
+	first, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, first.Digest())
+	require.NoError(t, err)
+	sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, first.Digest())
+	approvedAlready(t, err)
+	second, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, second.Digest())
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorContains(t, err, "WithJournal is required")
+	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+}
+
+func usedUp(t *testing.T, several bool) {
 	t.Helper()
 	sb := EverySandbox(t, time.Now())
 	memory := new(journal.MemoryJournal)
-	made := SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{memory})) // which tells no history
+	made := SandboxClient(t, sb, prospectkit.WithJournal(memory))
 	client := func() *prospectkit.Client { return made }
-	if keeps { // another process each time
+	if several { // another process each time
 		client = func() *prospectkit.Client { return SandboxClient(t, sb, prospectkit.WithJournal(memory)) }
 	}
 	stop := func() { sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) }) }

@@ -29,15 +29,16 @@ func SleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
 	return (!ok || time.Until(at) > d) && Sleep(ctx, d) == nil
 }
 
-// Until calls try with growing pauses until it is done, patience is over or the context would end.
+// Until calls try with growing pauses until it is done, a try that began when patience was over has ended, or the context would end.
 func Until(ctx context.Context, patience time.Duration, try func() (done bool, err error)) error {
 	until := time.Now().Add(patience)
 	for pause := time.Second; ; pause *= 2 {
+		last := !time.Now().Before(until)
 		done, err := try()
-		if err != nil || done {
+		if err != nil || done || last {
 			return err
 		}
-		if pause = min(pause, time.Until(until)); pause <= 0 || !SleepBeforeDeadline(ctx, pause) {
+		if !SleepBeforeDeadline(ctx, max(0, min(pause, time.Until(until)))) {
 			return nil
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -25,7 +24,7 @@ func TestAlone(t *testing.T) {
 				for seed := range uint64(4) {
 					c := alone(seed, m, workers)
 					c.Latency, c.RoundDown = latency, seed%2 == 1
-					r := Run(c)
+					r := Run(t, c)
 					name := fmt.Sprintf("%s, %d workers, %s, seed %d: %s", m, workers, latency, seed, r)
 					require.Zero(t, r.Refused, name)
 					require.GreaterOrEqual(t, r.Jain, 0.98, name)
@@ -38,12 +37,15 @@ func TestAlone(t *testing.T) {
 					if workers >= 8 && latency < time.Second {
 						require.GreaterOrEqual(t, r.Use, 0.99, name)
 					}
+					if m == Bucket && workers <= 8 && latency < time.Second { // it is used as it refills: nobody waits for a whole minute
+						require.Greater(t, float64(r.Calls), 0.98*float64(r.Servable), name)
+						require.Less(t, r.LongestWait, 15*time.Second, name)
+					}
 					calls += r.Calls
 				}
 			}
 		}
 	}
-	t.Logf("%d calls, none refused", calls)
 	require.Greater(t, calls, 200_000)
 }
 
@@ -53,7 +55,7 @@ func TestEverySurface(t *testing.T) {
 			for _, documents := range []bool{true, false} {
 				c := alone(3, m, 50)
 				c.PerMinute, c.PerDay, c.Documents = limits[0], limits[1], documents
-				r := Run(c)
+				r := Run(t, c)
 				require.Zero(t, r.Refused, "%v %s, documented %v: %s", limits, m, documents, r)
 				require.GreaterOrEqual(t, r.Use, 0.97, "%v %s, documented %v: %s", limits, m, documents, r)
 			}
@@ -65,7 +67,7 @@ func TestBothWindowsOverTwoDays(t *testing.T) {
 	for _, m := range []Model{Aligned, First, Sliding} {
 		c := alone(5, m, 8)
 		c.PerMinute, c.PerDay, c.Run = 20, 1000, 48*time.Hour
-		r := Run(c)
+		r := Run(t, c)
 		require.Zero(t, r.Refused, "%s: %s", m, r)
 		require.GreaterOrEqual(t, r.Calls, 1990, "%s: %s", m, r)
 	}
@@ -75,7 +77,7 @@ func TestColdBurst(t *testing.T) {
 	for whole, want := range map[bool]int{false: 102, true: 119} {
 		c := alone(6, First, 200)
 		c.Whole, c.Run = whole, 20*time.Second
-		require.GreaterOrEqual(t, Run(c).Early, want)
+		require.GreaterOrEqual(t, Run(t, c).Early, want)
 	}
 }
 
@@ -83,7 +85,7 @@ func TestHerd(t *testing.T) {
 	for seed := range uint64(20) {
 		c := alone(seed, Aligned, 200)
 		c.Drained = true
-		require.Equal(t, 1, Run(c).Refused, "seed %d", seed)
+		require.Equal(t, 1, Run(t, c).Refused, "seed %d", seed)
 	}
 }
 
@@ -97,9 +99,9 @@ func TestStrayRefusal(t *testing.T) {
 				if i == 0 {
 					c.Latency = 20 * time.Millisecond
 				}
-				without := Run(c)
+				without := Run(t, c)
 				c.Stray = stray
-				r := Run(c)
+				r := Run(t, c)
 				name := fmt.Sprintf("%s, %d workers, stray at %s: %s, without it: %s", m, workers, stray, r, without)
 				require.Zero(t, r.Refused, name)
 				require.GreaterOrEqual(t, r.Calls, without.Calls-8, name)
@@ -117,7 +119,7 @@ func TestUntoldRefusals(t *testing.T) {
 				for seed := range uint64(3) {
 					c := alone(seed, m, 8)
 					c.Mate, c.Untold = mate, untold
-					refused[untold] += Run(c).Refused
+					refused[untold] += Run(t, c).Refused
 				}
 			}
 			require.LessOrEqual(t, refused[true], refused[false], "%s, %+v", m, mate)
@@ -129,7 +131,7 @@ func TestRestarts(t *testing.T) {
 	for _, m := range []Model{Aligned, First, Sliding} {
 		c := alone(7, m, 100)
 		c.Restart, c.Whole = 20*time.Second, true
-		r := Run(c)
+		r := Run(t, c)
 		require.LessOrEqual(t, r.Refused, 30, "%s: %s", m, r) // at most one for each start
 	}
 }
@@ -142,7 +144,7 @@ func TestLostAnswers(t *testing.T) {
 		for seed := range *seeds {
 			c := alone(seed, m, 50)
 			c.Lost = 0.05
-			r := Run(c)
+			r := Run(t, c)
 			require.Zero(t, r.Refused, "%s, seed %d: %s", m, seed, r)
 			require.GreaterOrEqual(t, r.Use, 0.88, "%s, seed %d: %s", m, seed, r)
 		}
@@ -153,7 +155,7 @@ func TestNoHeaders(t *testing.T) {
 	for _, m := range Models {
 		c := alone(9, m, 50)
 		c.Bare = true
-		r := Run(c)
+		r := Run(t, c)
 		if m == Counter { // which shows only in a refusal
 			continue
 		}
@@ -170,13 +172,13 @@ func TestTeammates(t *testing.T) {
 			for _, workers := range []int{1, 8, 50} {
 				c := alone(0, m, workers)
 				c.Mate, c.Run = mate, 30*time.Minute
-				r := average(c, []uint64{1, 2, 3})
+				r := average(t, c, 4)
 				name := fmt.Sprintf("%+v %s, %d workers: %s", mate, m, workers, r)
 				require.Less(t, r.Refused*50, r.Calls, name)
 				require.GreaterOrEqual(t, r.Use, 0.9, name)
 				if mate.Burst == 0 {
 					require.Less(t, r.Refused*500, r.Calls, name)
-					require.Less(t, r.refusedMates(), 20.0, name)
+					require.Less(t, r.refusedMates(), 22.0, name)
 				}
 			}
 		}
@@ -188,7 +190,7 @@ func TestATeammateArrives(t *testing.T) {
 	for _, m := range []Model{Aligned, First} {
 		c := alone(0, m, 50)
 		c.Mate, c.Run = Mate{PerSecond: 1, From: 3 * time.Minute}, 6*time.Minute
-		r := average(c, []uint64{1, 2, 3, 4, 5})
+		r := average(t, c, 20)
 		require.Less(t, r.refusedMates(), 40.0, "%s: %s", m, r)
 		require.LessOrEqual(t, r.Refused, 2, "%s: %s", m, r)
 	}
@@ -199,22 +201,7 @@ func TestProcesses(t *testing.T) {
 	for _, m := range []Model{Aligned, First, Sliding} {
 		c := alone(10, m, 40)
 		c.Processes = 4
-		r := Run(c)
+		r := Run(t, c)
 		require.Less(t, r.Refused*40, r.Calls, "%s: %s", m, r)
-	}
-}
-
-func TestLive(t *testing.T) {
-	for _, m := range Models {
-		for _, workers := range []int{1, 8, 200} {
-			synctest.Test(t, func(t *testing.T) {
-				r := Live(alone(11, m, workers))
-				require.Zero(t, r.Refused, "%s, %d workers: %s", m, workers, r)
-				require.GreaterOrEqual(t, r.Jain, 0.98, "%s, %d workers: %s", m, workers, r)
-				if workers >= 8 {
-					require.GreaterOrEqual(t, r.Use, 0.985, "%s, %d workers: %s", m, workers, r)
-				}
-			})
-		}
 	}
 }

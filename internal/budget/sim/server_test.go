@@ -2,6 +2,7 @@ package sim
 
 import (
 	"math"
+	"math/rand/v2"
 	"time"
 )
 
@@ -33,10 +34,15 @@ type answer struct {
 
 // counter is one window of a server.
 type counter interface {
-	left(now time.Duration) int
-	reset(now time.Duration) time.Duration // until it gives back; a bucket: until it is full
-	retry(now time.Duration) time.Duration
+	look(now time.Duration) sight
 	take(now time.Duration)
+}
+
+// sight is what a window shows: what is left, the time until it gives back, or until a bucket is full, and the time until a refused
+// request has room.
+type sight struct {
+	left         int
+	reset, retry time.Duration
 }
 
 // server has a minute and perhaps a day window.
@@ -47,7 +53,8 @@ type server struct {
 	bare     bool
 }
 
-func newServer(c Config, phase float64) *server {
+func newServer(c Config) *server {
+	phase := rand.New(rand.NewPCG(c.Seed, 1)).Float64()
 	s := &server{roundsUp: !c.RoundDown, bare: c.Bare}
 	add := func(limit int, length time.Duration) {
 		if limit > 0 {
@@ -77,26 +84,21 @@ func newCounter(c *Config, limit int, length, phase time.Duration) counter {
 
 // arrive counts a request, or refuses it.
 func (s *server) arrive(now time.Duration) answer {
-	a := answer{bare: s.bare}
+	a := answer{bare: s.bare, remaining: math.MaxInt}
 	for _, w := range s.windows {
-		if w.left(now) <= 0 {
+		if at := w.look(now); at.left <= 0 {
 			a.refused = true
-			a.exact = max(a.exact, w.retry(now))
+			a.exact = max(a.exact, at.retry)
 			a.retryAfter = ceil(a.exact)
 		}
 	}
-	if !a.refused {
-		for _, w := range s.windows {
+	for i, w := range s.windows {
+		if !a.refused {
 			w.take(now)
 		}
-	}
-	a.remaining = math.MaxInt
-	for i, w := range s.windows {
-		left, reset := w.left(now), w.reset(now)
-		if left > a.remaining || left == a.remaining && reset < a.reset {
-			continue
+		if at := w.look(now); at.left < a.remaining || at.left == a.remaining && at.reset >= a.reset {
+			a.limit, a.remaining, a.reset = s.limits[i], at.left, at.reset
 		}
-		a.limit, a.remaining, a.reset = s.limits[i], left, reset
 	}
 	if s.roundsUp {
 		a.reset = ceil(a.reset)
@@ -116,14 +118,18 @@ type fixed struct {
 	floating    bool // a window starts at its first request
 }
 
-func (f *fixed) left(now time.Duration) int {
+func (f *fixed) look(now time.Duration) sight {
 	if now >= f.end {
 		f.used = 0
 		if !f.floating {
 			f.end = now + f.length - (now-f.end)%f.length
 		}
 	}
-	return f.limit - f.used
+	reset := f.end - now
+	if f.used == 0 && f.floating {
+		reset = f.length
+	}
+	return sight{f.limit - f.used, reset, reset}
 }
 
 func (f *fixed) take(now time.Duration) {
@@ -133,15 +139,6 @@ func (f *fixed) take(now time.Duration) {
 	f.used++
 }
 
-func (f *fixed) reset(now time.Duration) time.Duration {
-	if f.used == 0 && f.floating {
-		return f.length
-	}
-	return f.end - now
-}
-
-func (f *fixed) retry(now time.Duration) time.Duration { return f.reset(now) }
-
 // slidingLog remembers every request for the length of the window.
 type slidingLog struct {
 	limit  int
@@ -149,25 +146,18 @@ type slidingLog struct {
 	taken  []time.Duration
 }
 
-func (l *slidingLog) left(now time.Duration) int {
-	gone := 0
-	for gone < len(l.taken) && l.taken[gone]+l.length <= now {
-		gone++
+func (l *slidingLog) look(now time.Duration) sight {
+	for len(l.taken) > 0 && l.taken[0]+l.length <= now {
+		l.taken = l.taken[1:]
 	}
-	l.taken = l.taken[gone:]
-	return l.limit - len(l.taken)
+	reset := l.length
+	if len(l.taken) > 0 {
+		reset += l.taken[0] - now
+	}
+	return sight{l.limit - len(l.taken), reset, reset}
 }
 
 func (l *slidingLog) take(now time.Duration) { l.taken = append(l.taken, now) }
-
-func (l *slidingLog) reset(now time.Duration) time.Duration {
-	if len(l.taken) == 0 {
-		return l.length
-	}
-	return l.taken[0] + l.length - now
-}
-
-func (l *slidingLog) retry(now time.Duration) time.Duration { return l.reset(now) }
 
 // tokenBucket refills one token at a time.
 type tokenBucket struct {
@@ -177,25 +167,16 @@ type tokenBucket struct {
 	next  bool          // the reset is when the next token is there
 }
 
-func (b *tokenBucket) left(now time.Duration) int {
+func (b *tokenBucket) look(now time.Duration) sight {
 	missing := max(0, b.full-now)
-	return b.limit - int((missing+b.each-1)/b.each)
+	at := sight{b.limit - int((missing+b.each-1)/b.each), missing, missing - time.Duration(b.limit-1)*b.each}
+	if b.next && missing > 0 {
+		at.reset = (missing-1)%b.each + 1
+	}
+	return at
 }
 
 func (b *tokenBucket) take(now time.Duration) { b.full = max(b.full, now) + b.each }
-
-func (b *tokenBucket) reset(now time.Duration) time.Duration {
-	if missing := max(0, b.full-now); !b.next || missing == 0 {
-		return missing
-	} else if part := missing % b.each; part > 0 {
-		return part
-	}
-	return b.each
-}
-
-func (b *tokenBucket) retry(now time.Duration) time.Duration {
-	return max(0, b.full-now) - time.Duration(b.limit-1)*b.each
-}
 
 // slidingCounter adds the requests of the last window, weighted by what is left of it in the time of one window, to those of this one.
 type slidingCounter struct {
@@ -205,30 +186,28 @@ type slidingCounter struct {
 	late              bool // a refusal names the end of the window
 }
 
-func (c *slidingCounter) left(now time.Duration) int {
+func (c *slidingCounter) look(now time.Duration) sight {
 	for now >= c.end {
 		c.last, c.used = c.used, 0
 		c.end += c.length
 	}
-	weighted := float64(c.last) * float64(c.end-now) / float64(c.length)
-	if c.lenient {
-		return c.limit - c.used - int(weighted)
+	rest := c.end - now
+	weighted := float64(c.last) * float64(rest) / float64(c.length)
+	if !c.lenient {
+		weighted = math.Ceil(weighted)
 	}
-	return c.limit - c.used - int(math.Ceil(weighted))
-}
-
-func (c *slidingCounter) take(time.Duration)                    { c.used++ }
-func (c *slidingCounter) reset(now time.Duration) time.Duration { return c.end - now }
-
-func (c *slidingCounter) retry(now time.Duration) time.Duration {
 	room := func(n, weighted int) time.Duration { // before the end of the window
 		return time.Duration(float64(c.length) * float64(c.limit-1-n) / float64(weighted))
 	}
+	at := sight{c.limit - c.used - int(weighted), rest, rest}
 	switch {
 	case c.late:
-		return c.end - now
 	case c.used < c.limit:
-		return max(0, c.end-now-room(c.used, c.last))
+		at.retry = max(0, rest-room(c.used, c.last))
+	default:
+		at.retry += c.length - room(0, c.used)
 	}
-	return c.end - now + c.length - room(0, c.used)
+	return at
 }
+
+func (c *slidingCounter) take(time.Duration) { c.used++ }

@@ -1,13 +1,15 @@
-// Package sim tests the budget on models of servers, in virtual time.
-//
-// [Run] is a discrete-event simulation: many hours and hundreds of callers in milliseconds, the same for the same seed. It drives the
-// shipped queue and state by events. [Live] runs the shipped limiter with real goroutines, inside a testing/synctest bubble.
+// Package sim tests the budget on models of servers, in virtual time: the shipped limiter, with a goroutine for each caller.
 package sim
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
 	"time"
 
 	"example.com/prospectkit/internal/budget"
@@ -25,7 +27,7 @@ type Config struct {
 	Workers   int           // callers, each with one call after another
 	Processes int           // that do not share a budget; 1 when zero
 	Latency   time.Duration // median of a log-normal round trip; 200 ms when zero
-	Steady    bool          // round trips take equally long, nearly; of [Live] only
+	Steady    bool          // round trips take equally long, nearly
 	Lost      float64       // share of responses that never arrive
 	Restart   time.Duration // how often the process restarts; never when zero
 	Mate      Mate
@@ -37,6 +39,7 @@ type Config struct {
 	Drained   bool          // somebody has used up the first window before the run
 	Untold    bool          // refusals have no RateLimit headers
 	Stray     time.Duration // when something in between refuses one request, for 3 seconds and without RateLimit headers; never when zero
+	Told      bool          // each call asks first how long it will have to wait
 }
 
 // Mate is a teammate on the same workspace, who has no limiter.
@@ -54,13 +57,11 @@ type Result struct {
 	MateCalls   int // of the teammate, served
 	MateRefused int
 	Failed      int           // calls given up
-	Sent        int           // requests of ours
 	Use         float64       // of the quota of the run, by us and the teammate together
 	LongestWait time.Duration // of a call, from wanting to being served
 	Jain        float64       // fairness between the workers: 1 is even
 	Early       int           // calls served in the first 5 seconds
-	PerDay      []int         // calls served on each day
-	Waits       []Wait        // of calls that waited or were told to, of [Live] only
+	Waits       []Wait        // of calls that waited or were told to
 	Servable    int           // requests that the server would have served to callers without end
 }
 
@@ -71,180 +72,209 @@ type Wait struct {
 }
 
 func (r Result) String() string {
-	return fmt.Sprintf("429 %d (mate %d of %d), %d calls, use %.1f %%, longest wait %s, Jain %.3f, failed %d",
-		r.Refused, r.MateRefused, r.MateRefused+r.MateCalls, r.Calls, 100*r.Use, r.LongestWait.Round(100*time.Millisecond), r.Jain, r.Failed)
-}
-
-// Run simulates a run.
-func Run(c Config) Result {
-	c.Processes = max(c.Processes, 1)
-	if c.Latency == 0 {
-		c.Latency = 200 * time.Millisecond
-	}
-	w := &world{conf: c, random: rand.New(rand.NewPCG(c.Seed, 1))}
-	w.server = newServer(c, w.random.Float64())
-	w.served = make([]int, c.Workers)
-	for range c.PerMinute {
-		if c.Drained {
-			w.server.arrive(0)
-		}
-	}
-	for range c.Processes {
-		w.processes = append(w.processes, newProcess(w))
-	}
-	for i := range c.Workers {
-		w.at(0, func() { w.call(i) })
-	}
-	w.invite()
-	w.restart()
-	for len(w.events) > 0 {
-		e := w.events.pop()
-		if e.at > c.Run {
-			break
-		}
-		w.now = e.at
-		e.do()
-	}
-	return w.result()
+	return fmt.Sprintf("429 %d (mate %d of %d), %d calls of %d, use %.1f %%, longest wait %s, Jain %.3f, failed %d", r.Refused, r.MateRefused,
+		r.MateRefused+r.MateCalls, r.Calls, r.Servable, 100*r.Use, r.LongestWait.Round(100*time.Millisecond), r.Jain, r.Failed)
 }
 
 // world is a run in progress.
 type world struct {
-	conf      Config
-	random    *rand.Rand
-	now       time.Duration
-	events    events
-	seq       int
-	server    *server
-	processes []*process
-	served    []int // by worker
-	res       Result
+	Config
 
+	start time.Time
+
+	mu      sync.Mutex
+	server  *server
+	served  []int // by worker
+	res     Result
 	strayed bool
 }
 
-// try is one request of a worker.
-type try struct {
-	worker  int
-	wanted  time.Duration
-	refused int
-	permit  budget.Permit
+// attempts is how often a call of ours may be refused: as often as the client tries.
+const attempts = 3
+
+// Run makes a run, in a bubble of its own.
+func Run(t *testing.T, c Config) Result {
+	t.Helper()
+	if c.Latency == 0 {
+		c.Latency = 200 * time.Millisecond
+	}
+	w := &world{Config: c, server: newServer(c), served: make([]int, c.Workers)}
+	synctest.Test(t, func(*testing.T) { w.run() })
+	return w.result()
 }
 
-func (w *world) at(t time.Duration, do func()) {
-	w.seq++
-	w.events.push(event{max(t, w.now), w.seq, do})
+func (w *world) run() {
+	w.start = time.Now()
+	for range w.PerMinute {
+		if w.Drained {
+			w.server.arrive(0)
+		}
+	}
+	var all sync.WaitGroup
+	all.Go(w.invite)
+	life := w.Restart
+	if life == 0 {
+		life = w.Run
+	}
+	for began := time.Duration(0); began < w.Run; began += life {
+		ctx, cancel := context.WithCancel(context.Background())
+		var limiters []*budget.Limiter
+		for range max(1, w.Processes) {
+			limiters = append(limiters, budget.New(w.budget()))
+		}
+		for i := range w.Workers {
+			all.Go(func() { w.work(ctx, limiters[i%len(limiters)], i) })
+		}
+		time.Sleep(min(life, w.Run-began))
+		cancel()
+	}
+	all.Wait()
 }
 
-func (w *world) process(worker int) *process { return w.processes[worker%len(w.processes)] }
+func (w *world) budget() budget.Config {
+	c := budget.Config{Share: budget.DefaultShare}
+	if w.Whole {
+		c.Share = 0
+	}
+	if w.Documents {
+		c.PerMinute, c.PerDay = w.PerMinute, w.PerDay
+	}
+	return c
+}
 
-func (w *world) call(worker int) { w.process(worker).ask(&try{worker: worker, wanted: w.now}) }
-
-// send puts a request on the wire.
-func (w *world) send(p *process, t *try) {
-	w.res.Sent++
-	trip := w.latency()
-	w.at(w.now+trip/2, func() {
+// work makes one call after the other.
+func (w *world) work(ctx context.Context, l *budget.Limiter, worker int) {
+	random := rand.New(rand.NewPCG(w.Seed, uint64(worker)+2))
+	spread := 0.35
+	if w.Steady {
+		spread = 0.01
+	}
+	time.Sleep(time.Duration(worker) * time.Nanosecond) // the same order in each run
+	for wanted, refused := time.Now(), 0; ; {
+		permit, err := w.acquire(ctx, l)
+		if err != nil {
+			return
+		}
+		trip := time.Duration(float64(w.Latency) * math.Exp(spread*random.NormFloat64()))
+		time.Sleep(trip / 2)
 		a := w.arrive()
-		lost := w.conf.Lost > 0 && w.random.Float64() < w.conf.Lost
-		w.at(w.now+trip-trip/2, func() { p.done(t, a, lost) })
-	})
+		time.Sleep(trip - trip/2)
+		o := observation(a)
+		o.Jitter = random.Float64()
+		lost := random.Float64() < w.Lost
+		if lost {
+			o = budget.NoFigures
+			o.Lost = true
+		}
+		l.Done(time.Now(), &budget.Report{Permit: permit, Observation: o})
+		if ctx.Err() != nil {
+			return
+		}
+		if a.refused {
+			refused++
+		}
+		if over := !a.refused && !lost; over || refused == attempts {
+			w.finish(worker, over, time.Since(wanted))
+			wanted, refused = time.Now(), 0
+		}
+	}
+}
+
+// acquire waits for a permit.
+func (w *world) acquire(ctx context.Context, l *budget.Limiter) (budget.Permit, error) {
+	patient := budget.Request{MaxWait: 2 * w.Run, WaitDay: true}
+	if !w.Told {
+		return l.Acquire(ctx, patient)
+	}
+	told, wanted, known := time.Duration(0), time.Now(), l.Snapshot().Known
+	permit, err := l.Acquire(ctx, budget.Request{NoWait: true, WaitDay: true})
+	if full, ok := errors.AsType[*budget.WaitTooLongError](err); ok {
+		told = full.Wait
+		permit, err = l.Acquire(ctx, patient)
+	}
+	if waited := time.Since(wanted); err == nil && told+waited > 0 {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.res.Waits = append(w.res.Waits, Wait{told, waited, !known.Certain() || known != l.Snapshot().Known})
+	}
+	return permit, err
 }
 
 // arrive is the response to a request of ours.
 func (w *world) arrive() answer {
-	if at := w.conf.Stray; at > 0 && w.now >= at && !w.strayed {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := time.Since(w.start)
+	if w.Stray > 0 && now >= w.Stray && !w.strayed {
 		w.strayed = true
 		return answer{refused: true, bare: true, retryAfter: 3 * time.Second}
 	}
-	a := w.server.arrive(w.now)
-	if a.refused {
+	a := w.server.arrive(now)
+	if a.refused && now <= w.Run {
 		w.res.Refused++
-		a.bare = a.bare || w.conf.Untold
 	}
+	a.bare = a.bare || a.refused && w.Untold
 	return a
 }
 
-// finish ends a call, and the worker makes the next.
-func (w *world) finish(t *try, ok bool) {
-	if ok {
-		w.res.Calls++
-		w.served[t.worker]++
-		w.res.LongestWait = max(w.res.LongestWait, w.now-t.wanted)
-		if w.now <= 5*time.Second {
-			w.res.Early++
-		}
-		d := int(w.now / (24 * time.Hour))
-		for len(w.res.PerDay) <= d {
-			w.res.PerDay = append(w.res.PerDay, 0)
-		}
-		w.res.PerDay[d]++
-	} else {
+// finish ends a call.
+func (w *world) finish(worker int, ok bool, took time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !ok {
 		w.res.Failed++
-	}
-	w.call(t.worker)
-}
-
-func (w *world) latency() time.Duration {
-	return time.Duration(float64(w.conf.Latency) * math.Exp(0.35*w.random.NormFloat64()))
-}
-
-// invite starts the teammate.
-func (w *world) invite() {
-	m := w.conf.Mate
-	request := func() {
-		if w.server.arrive(w.now).refused {
-			w.res.MateRefused++
-		} else {
-			w.res.MateCalls++
-		}
-	}
-	if m.PerSecond > 0 {
-		var next func()
-		next = func() {
-			request()
-			w.at(w.now+time.Duration(w.random.ExpFloat64()/m.PerSecond*float64(time.Second)), next)
-		}
-		w.at(m.From+time.Duration(w.random.ExpFloat64()/m.PerSecond*float64(time.Second)), next)
-	}
-	if m.Burst > 0 {
-		var next func()
-		next = func() {
-			for range m.Burst {
-				request()
-			}
-			w.at(w.now+m.Every, next)
-		}
-		w.at(m.From+time.Duration(w.random.Float64()*float64(m.Every)), next)
-	}
-}
-
-func (w *world) restart() {
-	if w.conf.Restart == 0 {
 		return
 	}
-	var next func()
-	next = func() {
-		for i := range w.processes {
-			w.processes[i].gone = true
-			w.processes[i] = newProcess(w)
-		}
-		for i := range w.conf.Workers {
-			w.call(i)
-		}
-		w.at(w.now+w.conf.Restart, next)
+	w.res.Calls++
+	w.served[worker]++
+	w.res.LongestWait = max(w.res.LongestWait, took)
+	if time.Since(w.start) <= 5*time.Second {
+		w.res.Early++
 	}
-	w.at(w.conf.Restart, next)
+}
+
+// observation is what a client reads from a response.
+func observation(a answer) budget.Observation {
+	o := budget.NoFigures
+	if a.refused {
+		o.RateLimited, o.HasRetry, o.RetryAfter = true, true, a.retryAfter
+	}
+	if !a.bare {
+		o.Limit, o.Remaining, o.Reset, o.HasReset = a.limit, a.remaining, a.reset, true
+	}
+	return o
+}
+
+// invite is the teammate.
+func (w *world) invite() {
+	m, random := w.Mate, rand.New(rand.NewPCG(w.Seed, 0))
+	burst, pause := m.Burst, func() time.Duration { return m.Every }
+	first := time.Duration(random.Float64() * float64(m.Every))
+	if m.PerSecond > 0 {
+		burst, pause = 1, func() time.Duration { return time.Duration(random.ExpFloat64() / m.PerSecond * float64(time.Second)) }
+		first = pause()
+	}
+	for time.Sleep(m.From + first); burst > 0 && time.Since(w.start) < w.Run; time.Sleep(pause()) {
+		w.mu.Lock()
+		for range burst {
+			if w.server.arrive(time.Since(w.start)).refused {
+				w.res.MateRefused++
+			} else {
+				w.res.MateCalls++
+			}
+		}
+		w.mu.Unlock()
+	}
 }
 
 func (w *world) result() Result {
 	r := w.res
-	quota := float64(w.conf.PerMinute) * w.conf.Run.Minutes()
-	if w.conf.PerDay > 0 {
-		quota = min(quota, float64(w.conf.PerDay)*math.Ceil(w.conf.Run.Hours()/24))
+	quota := float64(w.PerMinute) * w.Run.Minutes()
+	if w.PerDay > 0 {
+		quota = min(quota, float64(w.PerDay)*math.Ceil(w.Run.Hours()/24))
 	}
 	r.Use = float64(r.Calls+r.MateCalls) / quota
-	r.Servable = servable(w.conf)
+	r.Servable = servable(w.Config)
 	var sum, squares float64
 	for _, n := range w.served {
 		sum += float64(n)
@@ -259,7 +289,7 @@ func (w *world) result() Result {
 // servable counts what a server gives to somebody who asks all the time.
 func servable(c Config) (n int) {
 	c.RetryLate = false
-	s := newServer(c, rand.New(rand.NewPCG(c.Seed, 1)).Float64())
+	s := newServer(c)
 	for now := time.Duration(0); now <= c.Run; {
 		a := s.arrive(now)
 		if !a.refused {
@@ -271,64 +301,16 @@ func servable(c Config) (n int) {
 	return n
 }
 
-type event struct {
-	at  time.Duration
-	seq int
-	do  func()
-}
-
-// events is a heap: container/heap would allocate for each of millions.
-type events []event
-
-func (e events) before(i, j int) bool {
-	return e[i].at < e[j].at || e[i].at == e[j].at && e[i].seq < e[j].seq
-}
-
-func (e *events) push(v event) {
-	h := append(*e, v)
-	for i := len(h) - 1; i > 0 && h.before(i, (i-1)/2); i = (i - 1) / 2 {
-		h[i], h[(i-1)/2] = h[(i-1)/2], h[i]
+// average is the mean of so many runs.
+func average(t *testing.T, c Config, runs int) (mean Result) {
+	t.Helper()
+	for range runs {
+		c.Seed++
+		r := Run(t, c)
+		mean.Calls, mean.Refused, mean.Use = mean.Calls+r.Calls, mean.Refused+r.Refused, mean.Use+r.Use/float64(runs)
+		mean.MateCalls, mean.MateRefused = mean.MateCalls+r.MateCalls, mean.MateRefused+r.MateRefused
 	}
-	*e = h
-}
-
-func (e *events) pop() event {
-	h := *e
-	first, last := h[0], len(h)-1
-	h[0], h[last] = h[last], event{}
-	h = h[:last]
-	for i, next := 0, 1; next < last; i, next = next, 2*next+1 {
-		if next+1 < last && h.before(next+1, next) {
-			next++
-		}
-		if !h.before(next, i) {
-			break
-		}
-		h[i], h[next] = h[next], h[i]
-	}
-	*e = h
-	return first
-}
-
-// average is the mean of the runs, but the worst wait and fairness.
-func average(c Config, seeds []uint64) Result {
-	var mean Result
-	mean.Jain = 1
-	for _, seed := range seeds {
-		c.Seed = seed
-		r := Run(c)
-		mean.Calls += r.Calls
-		mean.Refused += r.Refused
-		mean.MateCalls += r.MateCalls
-		mean.MateRefused += r.MateRefused
-		mean.Failed += r.Failed
-		mean.Use += r.Use / float64(len(seeds))
-		mean.LongestWait = max(mean.LongestWait, r.LongestWait)
-		mean.Jain = min(mean.Jain, r.Jain)
-	}
-	n := max(1, len(seeds))
-	mean.Calls, mean.Refused, mean.Failed = mean.Calls/n, mean.Refused/n, mean.Failed/n
-	mean.MateCalls, mean.MateRefused = mean.MateCalls/n, mean.MateRefused/n
+	mean.Calls, mean.Refused = mean.Calls/runs, mean.Refused/runs
 	return mean
 }
 

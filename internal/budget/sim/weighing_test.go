@@ -27,26 +27,26 @@ func counters(t *testing.T, run time.Duration, test func(c Config, name string))
 // A service that weighs its last window is used as far as it can be. Its counting shows in the figures, without a refusal.
 func TestSlidingCounter(t *testing.T) {
 	counters(t, 10*time.Minute, func(c Config, name string) {
-		r := Run(c)
+		r := Run(t, c)
 		require.Zero(t, r.Refused, "%s: %s", name, r)
 		if c.Workers > 1 || c.Latency < time.Second {
-			require.Greater(t, float64(r.Calls), 0.9*float64(r.Servable), "%s: %s of %d", name, r, r.Servable)
+			require.Greater(t, float64(r.Calls), 0.9*float64(r.Servable), "%s: %s", name, r)
 		}
 	})
 	c := alone(1, Counter, 8)
 	c.Run = time.Hour
-	require.LessOrEqual(t, Run(c).Refused, 1)
+	require.LessOrEqual(t, Run(t, c).Refused, 1)
 }
 
 // Without figures a few refusals tell it, and no call is given up.
 func TestSlidingCounterWithoutHeaders(t *testing.T) {
 	counters(t, 10*time.Minute, func(c Config, name string) {
 		c.Bare = true
-		r := Run(c)
+		r := Run(t, c)
 		require.LessOrEqual(t, r.Refused, 5, "%s: %s", name, r)
 		require.Zero(t, r.Failed, "%s: %s", name, r)
 		if c.Workers > 1 || c.Latency < time.Second {
-			require.Greater(t, float64(r.Calls), 0.86*float64(r.Servable), "%s: %s of %d", name, r, r.Servable)
+			require.Greater(t, float64(r.Calls), 0.86*float64(r.Servable), "%s: %s", name, r)
 		}
 	})
 }
@@ -56,20 +56,8 @@ func TestSlidingCounterOverThreeDays(t *testing.T) {
 	for seed := range uint64(3) {
 		c := alone(seed, Counter, 8)
 		c.PerMinute, c.PerDay, c.Run, c.RoundDown = 20, 1000, 72*time.Hour, seed == 1
-		r := Run(c)
+		r := Run(t, c)
 		require.Zero(t, r.Refused, "seed %d: %s", seed, r)
-		require.Greater(t, float64(r.Calls), 0.98*float64(r.Servable), "seed %d: %s of %d", seed, r, r.Servable)
-	}
-}
-
-// A bucket is used as it refills: nobody waits for a whole minute.
-func TestBucketIsUsedAsItRefills(t *testing.T) {
-	for seed := range uint64(4) {
-		c := alone(seed, Bucket, 8)
-		c.RoundDown = seed%2 == 1
-		r := Run(c)
-		require.Zero(t, r.Refused, "seed %d: %s", seed, r)
-		require.Greater(t, float64(r.Calls), 0.98*float64(r.Servable), "seed %d: %s of %d", seed, r, r.Servable)
-		require.Less(t, r.LongestWait, 15*time.Second, "seed %d: %s", seed, r)
+		require.Greater(t, float64(r.Calls), 0.98*float64(r.Servable), "seed %d: %s", seed, r)
 	}
 }

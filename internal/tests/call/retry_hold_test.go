@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -151,6 +152,55 @@ func requirePaused(t *testing.T, err error, opens time.Time) {
 	require.Equal(t, time.Until(wait.FitsAt), wait.Wait)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, wait.Advice())
+}
+
+// A refusal that arrives after a later request was served pauses its surface as long as it says, too.
+func TestRetry_LateRefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const other = "65f0c0ffee65f0c0ffee65f1"
+		var slow []time.Time
+		early := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if strings.HasSuffix(r.URL.Path, "/lists") {
+				return tests.Respond(200, `{"data":[]}`), nil
+			} else if strings.HasSuffix(r.URL.Path, other) {
+				if early++; early == 1 {
+					return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), nil
+				}
+			} else if slow = append(slow, time.Now()); len(slow) == 1 {
+				time.Sleep(4 * time.Second)
+				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "30"), nil
+			}
+			return tests.Respond(200, `{"list":`+tests.OneList+`}`), nil
+		}))
+		get := func(id string) error {
+			_, err := client.Lists.Get(t.Context(), id, prospectkit.GetListParams{})
+			return err
+		}
+		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}) // so that more than one may be sent
+		require.NoError(t, err)
+		done := make(chan error)
+		go func() { done <- get(tests.ListID) }()
+		synctest.Wait()
+		require.NoError(t, get(other))
+		require.NoError(t, <-done)
+		require.GreaterOrEqual(t, slow[1].Sub(slow[0]), 34*time.Second)
+	})
+}
+
+// A wait that is just as long as a call may wait fits, whatever others add to it at random.
+func TestRetry_WaitThatJustFits(t *testing.T) {
+	for seconds, bound := range map[string]time.Duration{"120": time.Hour, "5": 5100 * time.Millisecond} {
+		for range 20 {
+			synctest.Test(t, func(t *testing.T) {
+				client := tests.NewClient(t, tests.Stage(t, tests.Always(429, "", "Retry-After", seconds), tests.Always(200, tests.OneUser)))
+				ctx, cancel := context.WithTimeout(t.Context(), bound)
+				defer cancel()
+				_, err := client.Account.Me(ctx)
+				require.NoError(t, err, seconds)
+			})
+		}
+	}
 }
 
 // A second refusal that arrives late does not shorten the pause, and no response pauses a surface longer than a day.

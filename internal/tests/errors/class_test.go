@@ -3,6 +3,8 @@ package errors_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -123,4 +125,26 @@ func TestErrors_ResponseAsTheContextEnds(t *testing.T) {
 	})), false)
 	require.ErrorIs(t, err, prospectkit.CodeListNotFound)
 	require.NotContains(t, err.Error(), "while it waited")
+}
+
+// One error may hold those of several calls: what may have happened is never hidden behind what did not.
+func TestOutcomeOf_SeveralErrors(t *testing.T) {
+	missing := &prospectkit.Error{Code: prospectkit.CodeListNotFound}
+	unknown := &prospectkit.OutcomeUnknownError{Op: "lists.add-contacts"}
+	for name, tc := range map[string]struct {
+		err     error
+		outcome prospectkit.Outcome
+		action  prospectkit.Action
+	}{
+		"the second is unknown":   {errors.Join(missing, unknown), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+		"the first is":            {errors.Join(unknown, missing), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+		"deep inside":             {fmt.Errorf("sync: %w", errors.Join(missing, fmt.Errorf("list B: %w", errors.Join(unknown)))), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+		"one was applied":         {errors.Join(missing, prospectkit.ErrResponseLost), prospectkit.OutcomeApplied, prospectkit.ActionNever},
+		"none happened":           {fmt.Errorf("%w: %w", errors.New("sync failed"), missing), prospectkit.OutcomeNotApplied, prospectkit.ActionNever},
+		"a class beside an error": {fmt.Errorf("%w: %w", prospectkit.ErrNotFound, missing), prospectkit.OutcomeNotApplied, prospectkit.ActionNever},
+		"no call":                 {errors.Join(io.EOF, context.Canceled), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+	} {
+		require.Equal(t, tc.outcome, prospectkit.OutcomeOf(tc.err), name)
+		require.Equal(t, tc.action, prospectkit.AdviceOf(tc.err).Action, name)
+	}
 }

@@ -111,6 +111,29 @@ func TestCampaigns_ListingThatIsRefused(t *testing.T) {
 	require.Nil(t, r)
 }
 
+// A page of campaigns with the token of a further one is not all, and the last page, which has none, is the end.
+func TestCampaigns_PagesWithTokens(t *testing.T) {
+	for _, last := range []string{`"nextCursor":null`, `"nextCursor":""`, `"count":1`} {
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case r.Method == http.MethodPost:
+				return tests.CutOff(r)
+			case r.URL.Query().Get("pageNum") == "2":
+				return tests.Respond(200, `{"campaigns":[{"id":"`+tests.CampaignID+`","status":"active"}],`+last+`}`), nil
+			}
+			return tests.Respond(200, `{"campaigns":[{"id":"another","status":"draft"}],"nextCursor":"abc"}`), nil
+		}))
+		all, err := prospectkit.Collect(client.Campaigns.All(t.Context()), 10)
+		require.NoError(t, err, last)
+		require.Len(t, all, 2, last)
+		_, err = client.Campaigns.Approve(t.Context(), tests.CampaignID)
+		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, last)
+	}
+}
+
 // A campaign that was stopped and then shows as active was approved, whoever stopped it before.
 func TestCampaigns_StoppedThenActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -52,6 +53,34 @@ func TestEnsure_StaysUnknown(t *testing.T) {
 				require.ErrorIs(t, err, tc.code, "why it ended is told, too")
 				require.ErrorContains(t, err, tc.text)
 			})
+		})
+	}
+}
+
+// Each creation has a ticket, and each lookup settles that of the creation before it.
+func TestEnsure_SettlesEachCreation(t *testing.T) {
+	for name, tc := range map[string]struct {
+		faults map[int]sandbox.FaultOption // by the number of the creation
+		want   []journal.Outcome
+	}{
+		"the third is confirmed": {map[int]sandbox.FaultOption{1: sandbox.DropBefore(), 2: sandbox.DropBefore()}, []journal.Outcome{journal.NotApplied, journal.NotApplied, journal.Applied}},
+		"the second is found":    {map[int]sandbox.FaultOption{1: sandbox.DropBefore(), 2: sandbox.DropAfter()}, []journal.Outcome{journal.NotApplied, journal.Applied}},
+	} {
+		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			book := new(journal.MemoryJournal)
+			client, err := client.With(prospectkit.WithJournal(book))
+			require.NoError(t, err)
+			for n, fault := range tc.faults {
+				sb.Fail("lists.create", sandbox.Nth(n), fault)
+			}
+			_, err = client.Lists.Ensure(t.Context(), tests.Q1)
+			require.NoError(t, err, name)
+			var outcomes []journal.Outcome
+			for entry, err := range book.Calls(t.Context(), "lists.create") {
+				require.NoError(t, err)
+				outcomes = append(outcomes, entry.Outcome)
+			}
+			require.Equal(t, tc.want, outcomes, name)
 		})
 	}
 }
