@@ -162,14 +162,14 @@ func specOf(in AgentSpec) (agentSpec, error) {
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
-	return agentListing(s.conf).pager().items(ctx, opts)
+	return itemsOf(ctx, agentListing(s.conf).pager(), opts)
 }
 
 // Pages iterates over pages of agents, and otherwise as [AgentsService.All] does.
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Agent], error] {
-	return agentListing(s.conf).pager().pages(ctx, opts)
+	return pagesOf(ctx, agentListing(s.conf).pager(), opts)
 }
 
 // Page reads the first page of the agents, or all if there are no pages; see [AgentsService.All].

@@ -73,14 +73,14 @@ func (c *Campaign) validate() error {
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
-	return campaignListing(s.conf).pager().items(ctx, opts)
+	return itemsOf(ctx, campaignListing(s.conf).pager(), opts)
 }
 
 // Pages iterates over pages of campaigns, and otherwise as [CampaignsService.All] does.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Campaign], error] {
-	return campaignListing(s.conf).pager().pages(ctx, opts)
+	return pagesOf(ctx, campaignListing(s.conf).pager(), opts)
 }
 
 // Page reads the first page of the campaigns, or all if there are no pages; see [CampaignsService.All]. Parameters are
@@ -222,7 +222,7 @@ func (s *Step) validate() error { return errorIf(!s.raw.begins('{'), "a step is 
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Step, error] {
-	return stepListing(s.conf, campaignID).pager().items(ctx, opts)
+	return itemsOf(ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
 // StepsPages iterates over pages of steps, and otherwise as [CampaignsService.Steps] does.
@@ -231,7 +231,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Step], error] {
-	return stepListing(s.conf, campaignID).pager().pages(ctx, opts)
+	return pagesOf(ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
 // StepsPage reads the first page of the steps of a campaign, or all if there are no pages; see [CampaignsService.Steps].
@@ -292,7 +292,7 @@ func (s *Send) validate() error {
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Send, error] {
-	return sendListing(s.conf, campaignID).pager().items(ctx, opts)
+	return itemsOf(ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
 // SendsPages iterates over pages of scheduled sends, and otherwise as [CampaignsService.Sends] does.
@@ -301,7 +301,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Send], error] {
-	return sendListing(s.conf, campaignID).pager().pages(ctx, opts)
+	return pagesOf(ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
 // SendsPage reads the first page of the scheduled sends of a campaign, or all if there are no pages; see [CampaignsService.Sends].

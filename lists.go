@@ -101,7 +101,7 @@ func (p ListsParams) check(bad *check.Violations) {
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*List, error] {
-	return listPager(s, p).items(ctx, opts)
+	return itemsOf(ctx, listPager(s, p), opts)
 }
 
 // Pages iterates over pages of lists with totals, and otherwise as [ListsService.All] does.
@@ -110,7 +110,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*Page[List], error] {
-	return listPager(s, p).pages(ctx, opts)
+	return pagesOf(ctx, listPager(s, p), opts)
 }
 
 // Page reads one page of lists. A page past the end is empty.
@@ -124,16 +124,15 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 
 func listPager(s *ListsService, p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
-	return pager[List]{
-		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p),
-		orderKnown: true,
-		id:         func(l *List) string { return l.ID },
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
+	return pager[List]{collection{
+		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p), orderKnown: true,
+		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
-			return s.Page(ctx, p, opts...)
+			page, err := s.Page(ctx, p, opts...)
+			return forWalk(page, err, func(l *List) string { return l.ID })
 		},
-	}
+	}}
 }
 
 // NewList describes a list to create, at the folder root: [ListsService.Move] moves it.

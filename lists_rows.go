@@ -17,6 +17,7 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/rowquery"
 )
@@ -112,7 +113,7 @@ type rowsQuery struct {
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error] {
-	return rowsPager(s, listID, p, (*Row).ID).items(ctx, opts)
+	return itemsOf(ctx, rowsPager(s, listID, p, (*Row).ID), opts)
 }
 
 // RowsPages iterates over pages of rows with totals, and otherwise as [ListsService.Rows] does.
@@ -122,7 +123,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*RowPage, error] {
 	return func(yield func(*RowPage, error) bool) {
-		for page, err := range rowsPager(s, listID, p, (*Row).ID).pages(ctx, opts) {
+		for page, err := range pagesOf(ctx, rowsPager(s, listID, p, (*Row).ID), opts) {
 			if !yield(rowPage(page, err)) {
 				return
 			}
@@ -234,7 +235,7 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 			return
 		}
 		rows := rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID })
-		for row, err := range rows.items(ctx, opts) {
+		for row, err := range itemsOf(ctx, rows, opts) {
 			if err != nil {
 				yield(nil, err)
 				return
@@ -286,15 +287,15 @@ func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p Rows
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
-	return pager[R]{
-		conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit,
-		query: listID + "?" + collectionQuery(p.wire()), id: id,
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
+	return pager[R]{collection{
+		conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit, query: listID + "?" + collectionQuery(p.wire()),
+		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number
-			return rowsPage(ctx, s, listID, p, id, opts)
+			page, err := rowsPage(ctx, s, listID, p, id, opts)
+			return forWalk(page, err, id)
 		},
-	}
+	}}
 }
 
 // RowSort is a sort key and an order; make one with [Ascending] or [Descending]. The zero value

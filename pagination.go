@@ -211,28 +211,32 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 	bad.Must(!byToken || c.prefetch == 0, "Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 }
 
-// pager iterates over a collection by page number. It has no state.
-type pager[T any] struct {
+// pager iterates over a collection of T by page number. It has no state, and no methods: each package that iterates over
+// a T would compile them all.
+type pager[T any] struct{ of collection }
+
+// collection is what is paged, whatever its type.
+type collection struct {
 	conf       *config
 	op         *op.Op
 	first      int    // number of the first page
 	limit      int    // elements a page
 	query      string // identifies the collection in a checkpoint
 	orderKnown bool   // whether the order is documented
-	id         func(*T) string
-	fetch      func(ctx context.Context, number int, opts []CallOption) (*Page[T], error)
+	fetch      func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error)
 }
 
-// items iterates over the elements of the pages, without repeats: [pagewalk.Config.Walk] drops them.
-func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
+// itemsOf iterates over the elements of the pages, without repeats: [pagewalk.Config.Walk] drops them.
+func itemsOf[T any](ctx context.Context, p pager[T], opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		p.walk(ctx, opts, func(page *walkedPage[T], progress *pagewalk.Progress, err error) bool {
+		p.of.walk(ctx, opts, func(page *pagewalk.Page, progress *pagewalk.Progress, err error) bool {
 			if err != nil {
 				return yield(nil, err)
 			}
-			for i := range page.Items {
-				progress.Delivered(p.id(&page.Items[i]))
-				if !yield(&page.Items[i], nil) {
+			items := walkedItems[T](page)
+			for i := range items {
+				progress.Delivered(page.Records.ID(i))
+				if !yield(&items[i], nil) {
 					return false
 				}
 			}
@@ -241,48 +245,48 @@ func (p pager[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, er
 	}
 }
 
-// pages iterates over whole pages, without repeats.
-func (p pager[T]) pages(ctx context.Context, opts []PageOption) iter.Seq2[*Page[T], error] {
+// pagesOf iterates over whole pages, without repeats.
+func pagesOf[T any](ctx context.Context, p pager[T], opts []PageOption) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
-		p.walk(ctx, opts, func(page *walkedPage[T], progress *pagewalk.Progress, err error) bool {
+		p.of.walk(ctx, opts, func(walked *pagewalk.Page, progress *pagewalk.Progress, err error) bool {
 			if err != nil {
 				return yield(nil, err)
 			}
-			for i := range page.Items {
-				progress.Delivered(p.id(&page.Items[i]))
+			for i := range walked.Len() {
+				progress.Delivered(walked.Records.ID(i))
 			}
-			return yield(fromWalk(page), nil)
+			page := *walked.Of.(*Page[T]) // a copy: one of recovered records is made of the page that was read last
+			page.Items, page.Number, page.Recovered = walkedItems[T](walked), walked.Number, walked.Recovered
+			return yield(&page, nil)
 		})
 	}
 }
 
-// walkedPage is a page as [pagewalk] passes it on.
-type walkedPage[T any] = pagewalk.Page[T, Page[T]]
+func walkedItems[T any](page *pagewalk.Page) []T { return page.Records.(*pagewalk.List[T]).Items }
 
 // forWalk hands a page to a walk.
-func forWalk[T any](p *Page[T], err error) (*walkedPage[T], error) {
+func forWalk[T any](page *Page[T], err error, id func(*T) string) (*pagewalk.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &walkedPage[T]{
-		Items: p.Items, Number: p.Number, TotalPages: p.TotalPages, TotalRecords: p.TotalRecords, TotalKnown: p.TotalKnown, Of: p,
-	}, nil
-}
-
-// fromWalk is the page after the walk. It is a copy: one of recovered records is made of the page that was read last.
-func fromWalk[T any](w *walkedPage[T]) *Page[T] {
-	p := *w.Of
-	p.Items, p.Number, p.Recovered = w.Items, w.Number, w.Recovered
-	return &p
+	memory := &struct { // one allocation
+		pagewalk.Page
+		list pagewalk.List[T]
+	}{list: pagewalk.List[T]{Items: page.Items, Named: id}}
+	memory.Page = pagewalk.Page{
+		Records: &memory.list, Of: page,
+		Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown,
+	}
+	return &memory.Page, nil
 }
 
 // walk applies the options and yields each page without its repeats, and an error as the last.
-func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*walkedPage[T], *pagewalk.Progress, error) bool) {
-	r := &pageRange[T]{of: p}
+func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pagewalk.Page, *pagewalk.Progress, error) bool) {
+	r := &pageRange{of: p}
 	var bad check.Violations
 	r.options.apply(p.op, opts, false, &bad)
-	config := pagewalk.Config[T, Page[T]]{
-		Source: r, ID: p.id, First: p.first, Limit: p.limit,
+	config := pagewalk.Config{
+		Source: r, First: p.first, Limit: p.limit,
 		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
 	config.Progress.Start(p.fingerprint(), p.orderKnown)
@@ -303,7 +307,7 @@ func (p pager[T]) walk(ctx context.Context, opts []PageOption, yield func(*walke
 	if r.info = each.info; r.info != nil {
 		r.maxBody = r.info.MaxBody
 	}
-	config.Walk(ctx, func(page *walkedPage[T], err error) bool { return yield(page, config.Progress, err) })
+	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
 }
 
 // collectionQuery identifies a query in checkpoints.
@@ -317,47 +321,47 @@ func collectionQuery(params any) string {
 }
 
 // pageRange reads the pages of one range.
-type pageRange[T any] struct {
-	of      pager[T]
+type pageRange struct {
+	of      collection
 	options pageConfig
 	info    *Info // of WithInfo
 	maxBody int   // as it was set before the range: a page that is read early must not read it
 }
 
 // Fetch reads a page.
-func (r *pageRange[T]) Fetch(ctx context.Context, number int) (*walkedPage[T], error) {
-	return forWalk(r.of.fetch(ctx, number, r.options.calls))
+func (r *pageRange) Fetch(ctx context.Context, number int) (*pagewalk.Page, error) {
+	return r.of.fetch(ctx, number, r.options.calls)
 }
 
 // FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
-func (r *pageRange[T]) FetchAhead(ctx context.Context, number int) (*walkedPage[T], func(), error) {
+func (r *pageRange) FetchAhead(ctx context.Context, number int) (*pagewalk.Page, func(), error) {
 	info := Info{MaxBody: r.maxBody}
 	calls, deliver := r.options.calls, func() {}
 	if r.info != nil {
 		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
 	}
-	page, err := forWalk(r.of.fetch(ctx, number, calls))
+	page, err := r.of.fetch(ctx, number, calls)
 	return page, deliver, err
 }
 
 // TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
-func (r *pageRange[T]) TooEarly(err error) bool {
+func (r *pageRange) TooEarly(err error) bool {
 	_, ok := errors.AsType[*RateLimitWaitError](err)
 	return ok
 }
 
 // Broken is the error of a walk that cannot go on.
-func (r *pageRange[T]) Broken(what string) error { return unusable(r.of.op, what) }
+func (r *pageRange) Broken(what string) error { return unusable(r.of.op, what) }
 
 // Short is the error of a walk that has ended without a page of records or more.
-func (r *pageRange[T]) Short(report pagewalk.Report) error {
+func (r *pageRange) Short(report pagewalk.Report) error {
 	e := withoutEffect(r.of.op, &MissingRecordsError{Report(report), r.of.op.Name})
 	e.Status = http.StatusOK
 	return e
 }
 
 // fingerprint identifies a collection without storing the query.
-func (p pager[T]) fingerprint() string {
+func (p collection) fingerprint() string {
 	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.conf.base.Host + "\x00" + p.query))
 }
 
@@ -373,7 +377,13 @@ type listing[T any] struct {
 
 // pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
 func (l listing[T]) pager() pager[T] {
-	return pager[T]{conf: l.conf, op: l.op, limit: 1, query: strings.Join(l.ids, "/"), id: l.id, fetch: l.page}
+	return pager[T]{collection{
+		conf: l.conf, op: l.op, limit: 1, query: strings.Join(l.ids, "/"),
+		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
+			page, err := l.page(ctx, number, opts)
+			return forWalk(page, err, l.id)
+		},
+	}}
 }
 
 func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {

@@ -23,7 +23,12 @@ type record struct {
 	at time.Time
 }
 
-type page = pagewalk.Page[record, string]
+type page = pagewalk.Page
+
+// records are those of a page.
+func records(rows []record) *pagewalk.List[record] {
+	return &pagewalk.List[record]{Items: rows, Named: func(r *record) string { return r.id }}
+}
 
 // service is a list that others change between our requests.
 type service struct {
@@ -68,7 +73,8 @@ func (s pages) Fetch(_ context.Context, number int) (*page, error) {
 	}
 	slices.SortStableFunc(rows, order)
 	low := min((number-1)*s.limit, len(rows))
-	p := &page{Number: number, TotalRecords: len(rows), TotalKnown: !s.silent, Items: rows[low:min(low+s.limit, len(rows))], Of: &s.kind}
+	p := &page{Number: number, TotalRecords: len(rows), TotalKnown: !s.silent, Of: s.kind}
+	p.Records = records(rows[low:min(low+s.limit, len(rows))])
 	if s.silent {
 		p.TotalRecords = 0
 	} else {
@@ -94,12 +100,12 @@ func (s *service) source() Source[record, page] {
 	return Source[record, page]{
 		List: "list", Limit: s.limit,
 		Pages: func(ctx context.Context, limit int) iter.Seq2[*page, error] {
-			walk := pagewalk.Config[record, string]{Source: pages{s, limit}, ID: func(r *record) string { return r.id }, Limit: limit, Progress: &progress}
+			walk := pagewalk.Config{Source: pages{s, limit}, Limit: limit, Progress: &progress}
 			progress.Start("", false)
 			return func(yield func(*page, error) bool) { walk.Walk(ctx, yield) }
 		},
 		View: func(p *page) Page[record] {
-			return Page[record]{Rows: p.Items, Ordered: *p.Of == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown}
+			return Page[record]{Rows: p.Records.(*pagewalk.List[record]).Items, Ordered: p.Of == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown}
 		},
 		Moved: func() bool {
 			r := progress.Report()
@@ -204,8 +210,8 @@ func TestEach_AFirstPageWithoutRows(t *testing.T) {
 	source.Pages = func(_ context.Context, limit int) iter.Seq2[*page, error] {
 		return func(yield func(*page, error) bool) {
 			requests = append(requests, limit)
-			rows := &page{Items: []record{{"a", at}}, TotalRecords: 1, TotalKnown: true, Of: &s.kind}
-			if !empty || yield(&page{TotalRecords: 1, TotalKnown: true, Of: &s.kind}, nil) {
+			rows := &page{Records: records([]record{{"a", at}}), TotalRecords: 1, TotalKnown: true, Of: s.kind}
+			if !empty || yield(&page{Records: records(nil), TotalRecords: 1, TotalKnown: true, Of: s.kind}, nil) {
 				yield(rows, nil)
 			}
 		}

@@ -16,19 +16,19 @@ import (
 // every record read so far, while a few pages are on their way, goes unnoticed.
 
 // ahead holds the pages read ahead of a walk.
-type ahead[T, P any] struct {
-	width  int            // how many pages may be ahead now; it grows with each page
-	queue  []*early[T, P] // from the next page of the walk on
-	number int            // of the page after the queue
-	last   int            // number of the last page known to exist
+type ahead struct {
+	width  int      // how many pages may be ahead now; it grows with each page
+	queue  []*early // from the next page of the walk on
+	number int      // of the page after the queue
+	last   int      // number of the last page known to exist
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // ends with the queue
 	tasks  sync.WaitGroup
 }
 
 // early is a page on its way.
-type early[T, P any] struct {
-	page     *Page[T, P]
+type early struct {
+	page     *Page
 	deliver  func()
 	err      error
 	panicked any
@@ -36,25 +36,25 @@ type early[T, P any] struct {
 }
 
 // readAhead begins to read the pages after the current one.
-func (w *walk[T, P]) readAhead(current *Page[T, P]) {
+func (w *walk) readAhead(current *Page) {
 	a := &w.ahead
-	if w.Prefetch == 0 || !current.TotalKnown || !w.allHaveIDs(current) {
+	if w.Prefetch == 0 || !current.TotalKnown || !current.allHaveIDs() {
 		return
 	}
 	if a.last = current.TotalPages; len(a.queue) == 0 {
 		a.number = w.number + 1
 	}
 	if a.cancel == nil {
-		a.ctx, a.cancel = context.WithCancel(w.ctx) //nolint:gosec // dropAhead calls it, when the walk ends at the latest
+		a.ctx, a.cancel = context.WithCancel(w.ctx) // dropAhead cancels it, when the walk ends at the latest
 	}
 	w.fillAhead()
 }
 
 // fillAhead requests pages until as many are ahead as may be, or as are known to exist.
-func (w *walk[T, P]) fillAhead() {
+func (w *walk) fillAhead() {
 	a := &w.ahead
 	for ; a.number <= min(w.number+a.width, a.last); a.number++ {
-		e := &early[T, P]{done: make(chan struct{})}
+		e := &early{done: make(chan struct{})}
 		a.queue = append(a.queue, e)
 		ctx, number := a.ctx, a.number
 		a.tasks.Go(func() {
@@ -67,7 +67,7 @@ func (w *walk[T, P]) fillAhead() {
 }
 
 // next is the page after the current one: the one that was read ahead, or one that is read now.
-func (w *walk[T, P]) next() (*Page[T, P], error) {
+func (w *walk) next() (*Page, error) {
 	a := &w.ahead
 	w.number++
 	if len(a.queue) == 0 {
@@ -93,22 +93,22 @@ func (w *walk[T, P]) next() (*Page[T, P], error) {
 
 // changed reports whether the collection was touched between the current page and one that was read
 // ahead.
-func (w *walk[T, P]) changed(p *Page[T, P]) bool {
+func (w *walk) changed(p *Page) bool {
 	if !p.TotalKnown || p.TotalRecords != w.total {
 		return true
 	}
-	for i := range p.Items {
-		if w.seen.Has(w.ID(&p.Items[i])) {
+	for i := range p.Len() {
+		if w.seen.Has(p.Records.ID(i)) {
 			return true
 		}
 	}
-	return !w.allHaveIDs(p)
+	return !p.allHaveIDs()
 }
 
 // allHaveIDs reports whether each record of a page has an id. Without ids, repeats cannot be found.
-func (w *walk[T, P]) allHaveIDs(p *Page[T, P]) bool {
-	for i := range p.Items {
-		if w.ID(&p.Items[i]) == "" {
+func (p *Page) allHaveIDs() bool {
+	for i := range p.Len() {
+		if p.Records.ID(i) == "" {
 			return false
 		}
 	}
@@ -116,7 +116,7 @@ func (w *walk[T, P]) allHaveIDs(p *Page[T, P]) bool {
 }
 
 // dropAhead cancels the pages on their way, and waits until they have ended.
-func (w *walk[T, P]) dropAhead() {
+func (w *walk) dropAhead() {
 	if w.ahead.cancel != nil {
 		w.ahead.cancel()
 		w.ahead.tasks.Wait()

@@ -16,20 +16,20 @@ import (
 // distant is a shelf whose pages take a second.
 type distant struct {
 	*shelf
-	early   func(ctx context.Context, number int) (*Page[string, string], error) // instead of a page; nil, nil for the page
-	change  func(p *Page[string, string])
+	early   func(ctx context.Context, number int) (*Page, error) // instead of a page; nil, nil for the page
+	change  func(p *Page)
 	running int
 	most    int // at the same time
 	alone   []int
 }
 
-func (d *distant) Fetch(ctx context.Context, number int) (*Page[string, string], error) {
+func (d *distant) Fetch(ctx context.Context, number int) (*Page, error) {
 	d.alone = append(d.alone, number)
 	time.Sleep(time.Second)
 	return d.page(ctx, number)
 }
 
-func (d *distant) page(ctx context.Context, number int) (*Page[string, string], error) {
+func (d *distant) page(ctx context.Context, number int) (*Page, error) {
 	p, err := d.shelf.Fetch(ctx, number)
 	if d.change != nil {
 		d.change(p)
@@ -37,7 +37,7 @@ func (d *distant) page(ctx context.Context, number int) (*Page[string, string], 
 	return p, err
 }
 
-func (d *distant) FetchAhead(ctx context.Context, number int) (*Page[string, string], func(), error) {
+func (d *distant) FetchAhead(ctx context.Context, number int) (*Page, func(), error) {
 	d.mu.Lock()
 	d.running++
 	d.most = max(d.most, d.running)
@@ -63,18 +63,18 @@ func (d *distant) FetchAhead(ctx context.Context, number int) (*Page[string, str
 }
 
 // readingAhead walks over letters in pages of two.
-func readingAhead(t *testing.T, letters string, prefetch int, test func(t *testing.T, d *distant, c Config[string, string])) {
+func readingAhead(t *testing.T, letters string, prefetch int, test func(t *testing.T, d *distant, c Config)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		d := &distant{shelf: &shelf{items: letters, limit: 2}}
-		test(t, d, Config[string, string]{Source: d, Limit: 2, Prefetch: prefetch, ID: func(letter *string) string { return strings.Trim(*letter, "?") }})
+		test(t, d, Config{Source: d, Limit: 2, Prefetch: prefetch})
 	})
 }
 
-func collect(ctx context.Context, c Config[string, string], stop int) (got string, err error) {
-	c.Walk(ctx, func(p *Page[string, string], fault error) bool {
+func collect(ctx context.Context, c Config, stop int) (got string, err error) {
+	c.Walk(ctx, func(p *Page, fault error) bool {
 		if err = fault; err == nil {
-			got += strings.Join(p.Items, "")
+			got += strings.Join(lettersOn(p), "")
 		}
 		return err == nil && len(got) < stop
 	})
@@ -86,7 +86,7 @@ const letters = "abcdefghijklmnopqrstuvwxyz"
 // Pages that are read ahead save their time, come in order, and are asked for once.
 func TestAhead_SavesTime(t *testing.T) {
 	for prefetch, want := range map[int]time.Duration{0: 13 * time.Second, 1: 8 * time.Second, 3: 5 * time.Second, 12: 3 * time.Second, 100: 3 * time.Second} {
-		readingAhead(t, letters, prefetch, func(t *testing.T, d *distant, c Config[string, string]) {
+		readingAhead(t, letters, prefetch, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
 			began := time.Now()
 			got, err := collect(t.Context(), c, 100)
@@ -124,7 +124,7 @@ func TestAhead_Change(t *testing.T) {
 			}
 		},
 	} {
-		readingAhead(t, letters, 4, func(t *testing.T, d *distant, c Config[string, string]) {
+		readingAhead(t, letters, 4, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
 			d.edit = edit
 			got, err := collect(t.Context(), c, 100)
@@ -143,9 +143,9 @@ func TestAhead_Change(t *testing.T) {
 func TestAhead_Failures(t *testing.T) {
 	broken := errors.New("broken")
 	for name, fail := range map[string]error{"too early": errEarly, "broken": broken} {
-		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config[string, string]) {
+		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
-			d.early = func(_ context.Context, number int) (*Page[string, string], error) {
+			d.early = func(_ context.Context, number int) (*Page, error) {
 				if number == 4 {
 					return nil, fail
 				}
@@ -169,9 +169,9 @@ func TestAhead_Failures(t *testing.T) {
 
 // A panic while reading ahead is the walk's. After an exit of that goroutine, the page is read again.
 func TestAhead_PanicsAndExits(t *testing.T) {
-	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config[string, string]) {
+	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
 		t.Helper()
-		d.early = func(_ context.Context, number int) (*Page[string, string], error) {
+		d.early = func(_ context.Context, number int) (*Page, error) {
 			if number == 3 {
 				panic("in the source")
 			}
@@ -179,7 +179,7 @@ func TestAhead_PanicsAndExits(t *testing.T) {
 		}
 		require.PanicsWithValue(t, "in the source", func() { _, _ = collect(t.Context(), c, 100) })
 		require.Zero(t, d.running)
-		d.early = func(_ context.Context, number int) (*Page[string, string], error) {
+		d.early = func(_ context.Context, number int) (*Page, error) {
 			if number == 3 {
 				runtime.Goexit()
 			}
@@ -194,9 +194,9 @@ func TestAhead_PanicsAndExits(t *testing.T) {
 // A page of another number is an error, whenever it was read.
 func TestAhead_OtherNumber(t *testing.T) {
 	for _, prefetch := range []int{0, 2} {
-		readingAhead(t, letters, prefetch, func(t *testing.T, d *distant, c Config[string, string]) {
+		readingAhead(t, letters, prefetch, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
-			d.change = func(p *Page[string, string]) {
+			d.change = func(p *Page) {
 				if p.Number == 3 {
 					p.Number = 7
 				}
@@ -210,7 +210,7 @@ func TestAhead_OtherNumber(t *testing.T) {
 
 // Whoever leaves early cancels what is on its way, and waits until it has ended; so does the end of the context.
 func TestAhead_EndsWithTheWalk(t *testing.T) {
-	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config[string, string]) {
+	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
 		t.Helper()
 		began := time.Now()
 		got, err := collect(t.Context(), c, 2)
@@ -220,7 +220,7 @@ func TestAhead_EndsWithTheWalk(t *testing.T) {
 		require.Equal(t, time.Second, time.Since(began))
 		require.Len(t, d.asked, 1)
 	})
-	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config[string, string]) {
+	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
 		t.Helper()
 		ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
 		defer cancel()
@@ -233,15 +233,15 @@ func TestAhead_EndsWithTheWalk(t *testing.T) {
 
 // Nothing is read ahead of a page whose changes would not be seen: without a total, or with records that have no id.
 func TestAhead_OnlyWhereChangesShow(t *testing.T) {
-	for name, change := range map[string]func(*Page[string, string]){
-		"no total": func(p *Page[string, string]) { p.TotalKnown = false },
-		"no id": func(p *Page[string, string]) {
-			for i := range p.Items {
-				p.Items[i] = fmt.Sprint("?", p.Number == 100)[:1]
+	for name, change := range map[string]func(*Page){
+		"no total": func(p *Page) { p.TotalKnown = false },
+		"no id": func(p *Page) {
+			for i := range p.Len() {
+				lettersOn(p)[i] = fmt.Sprint("?", p.Number == 100)[:1]
 			}
 		},
 	} {
-		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config[string, string]) {
+		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
 			d.change = change
 			got, err := collect(t.Context(), c, 100)
@@ -250,9 +250,9 @@ func TestAhead_OnlyWhereChangesShow(t *testing.T) {
 			require.Empty(t, d.turns, name)
 			require.Len(t, d.asked, 13, "%s: no page is asked for in vain", name)
 		})
-		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config[string, string]) {
+		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
-			d.change = func(p *Page[string, string]) {
+			d.change = func(p *Page) {
 				if p.Number == 3 { // from there on
 					change(p)
 				}

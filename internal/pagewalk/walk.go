@@ -24,23 +24,22 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"reflect"
 )
 
 // Page is one page of a collection, as the walk sees it: without what it repeats, and perhaps with what it recovers.
-type Page[T, P any] struct {
-	Items        []T
+type Page struct {
+	Records      Records
 	Number       int // 1-based; 0 if unknown
 	TotalPages   int // 0 if unknown
 	TotalRecords int
 	TotalKnown   bool // whether TotalRecords is known
 	Recovered    bool // made by the walk, of records found on pages read again
 
-	Of *P // the caller's page that this was made of; the walk only passes it on
+	Of any // the caller's page that this was made of; the walk only passes it on
 }
 
 // total is the total, or unknown, which is below every total.
-func (p *Page[T, P]) total() int {
+func (p *Page) total() int {
 	if p.TotalKnown {
 		return p.TotalRecords
 	}
@@ -50,22 +49,21 @@ func (p *Page[T, P]) total() int {
 const unknown = math.MinInt
 
 // Config says how to walk over a collection. It has no state: each walk is new.
-type Config[T, P any] struct {
-	Source   Source[T, P]
-	ID       func(*T) string // empty where a record has none
-	First    int             // number of the first page; 0 is 1
-	Limit    int             // records on a page, at least 1
-	Resume   *Checkpoint     // where to go on; nil for the first page
-	Prefetch int             // pages read ahead
-	Progress *Progress       // nil if nobody asked for it
+type Config struct {
+	Source   Source
+	First    int         // number of the first page; 0 is 1
+	Limit    int         // records on a page, at least 1
+	Resume   *Checkpoint // where to go on; nil for the first page
+	Prefetch int         // pages read ahead
+	Progress *Progress   // nil if nobody asked for it
 }
 
 // Source reads the pages of a collection.
-type Source[T, P any] interface {
-	Fetch(ctx context.Context, number int) (*Page[T, P], error)
+type Source interface {
+	Fetch(ctx context.Context, number int) (*Page, error)
 
 	// FetchAhead reads a page early. deliver is called when the page is needed.
-	FetchAhead(ctx context.Context, number int) (page *Page[T, P], deliver func(), err error)
+	FetchAhead(ctx context.Context, number int) (page *Page, deliver func(), err error)
 
 	// TooEarly reports whether a page that failed early is read again when it is needed.
 	TooEarly(err error) bool
@@ -78,8 +76,8 @@ type Source[T, P any] interface {
 }
 
 // walk is one walk over a collection.
-type walk[T, P any] struct {
-	Config[T, P]
+type walk struct {
+	Config
 	ctx     context.Context //nolint:containedctx // the walk is the scope of this context
 	number  int             // of the page being read
 	total   int             // by the page handed out last
@@ -95,9 +93,9 @@ type walk[T, P any] struct {
 	drifted bool            // the total has changed: it does not say what should have come
 	shifted int             // records that inserts have shifted back, by the total, and that did not come again yet
 	stale   int             // pages in a row that held nothing new; below 0: none was read
-	before  []T             // items of the page before, if they alone identify it
+	before  Records         // those of the page before, if they alone identify it
 	seen    Recent
-	ahead   ahead[T, P]
+	ahead   ahead
 }
 
 const (
@@ -106,25 +104,25 @@ const (
 )
 
 // Walk reads page by page and yields each without its repeats, and an error as the last.
-func (c Config[T, P]) Walk(ctx context.Context, yield func(*Page[T, P], error) bool) {
-	w := &walk[T, P]{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
+func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
+	w := &walk{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
 	page, err := w.open()
 	for err == nil {
 		w.watch(page)
 		if page.TotalKnown && page.TotalRecords < w.total {
-			var slipped *Page[T, P]
+			var slipped *Page
 			if slipped, page, err = w.catchUp(page.TotalRecords); err != nil {
 				break
 			}
 			w.dropRepeats(slipped)
-			w.Progress.Update(func(r *Report) { r.Recovered += len(slipped.Items) })
+			w.Progress.Update(func(r *Report) { r.Recovered += slipped.Len() })
 			if !w.handOut(slipped, yield) {
 				return
 			}
 		}
-		size := w.skipped + len(page.Items)
+		size := w.skipped + page.Len()
 		w.skipped, w.largest = 0, max(w.largest, size)
 		w.dropRepeats(page)
 		last := w.atEnd(page, size)
@@ -149,14 +147,14 @@ func (c Config[T, P]) Walk(ctx context.Context, yield func(*Page[T, P], error) b
 }
 
 // handOut yields a page. An empty one is of use only if it is the first of a walk from the start.
-func (w *walk[T, P]) handOut(p *Page[T, P], yield func(*Page[T, P], error) bool) bool {
-	return len(p.Items) == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
+func (w *walk) handOut(p *Page, yield func(*Page, error) bool) bool {
+	return p.Len() == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
 }
 
 // finish reports the end. At least a page of missing records is an error, unless the total has changed. Pages may be shorter than
 // was asked for, so that the largest counts. Repeats are not missing: an insert for each delete leaves the total as it was, and an
 // id may not be unique.
-func (w *walk[T, P]) finish() error {
+func (w *walk) finish() error {
 	missing := max(0, w.least-w.fresh-w.earlier())
 	w.Progress.Update(func(r *Report) { r.Finished, r.Missing = true, missing })
 	if missing > w.repeats && missing-w.repeats >= w.largest && !w.drifted {
@@ -167,7 +165,7 @@ func (w *walk[T, P]) finish() error {
 
 // earlier is how many records came before the walk: those before the place of its checkpoint, as far as their pages held any. It
 // is no less than the total where that is not known, as for a walk that begins on a later page.
-func (w *walk[T, P]) earlier() int {
+func (w *walk) earlier() int {
 	switch size := max(w.Limit, w.largest); {
 	case w.Resume == nil && w.First == 1:
 		return 0
@@ -181,7 +179,7 @@ func (w *walk[T, P]) earlier() int {
 // atEnd reports whether a page is the last. An empty page is the end only where no total says that
 // more pages follow. Pages may be shorter than was asked for: where their count is unknown, their
 // records count.
-func (w *walk[T, P]) atEnd(p *Page[T, P], size int) bool {
+func (w *walk) atEnd(p *Page, size int) bool {
 	if w.place == 0 {
 		w.place = (w.number - 1) * size
 	}
@@ -198,19 +196,19 @@ func (w *walk[T, P]) atEnd(p *Page[T, P], size int) bool {
 // stuck is the error of a walk that may never end, or would leave out what it cannot read: two
 // pages in a row held nothing new. Inserts in front bring records again, but then the total has
 // grown by as many.
-func (w *walk[T, P]) stuck(p *Page[T, P], size int) error {
+func (w *walk) stuck(p *Page, size int) error {
 	again := false
-	if p.TotalPages == 0 && !p.TotalKnown && !w.allHaveIDs(p) { // they alone identify it
-		again = reflect.DeepEqual(p.Items, w.before)
-		w.before = p.Items
+	if p.TotalPages == 0 && !p.TotalKnown && !p.allHaveIDs() { // they alone identify it
+		again = p.Records.Same(w.before)
+		w.before = p.Records
 	}
-	repeats := size - len(p.Items)
+	repeats := size - p.Len()
 	explained := repeats > 0 && repeats <= w.shifted
 	first := w.stale < 0 // it may be empty, or cut by a checkpoint
 	if !first {
 		w.shifted = max(0, w.shifted-repeats)
 	}
-	if len(p.Items) > 0 && !again || explained {
+	if p.Len() > 0 && !again || explained {
 		w.stale = 0
 		return nil
 	}
@@ -231,7 +229,7 @@ func (w *walk[T, P]) stuck(p *Page[T, P], size int) error {
 }
 
 // watch notes the totals, in the order in which they come.
-func (w *walk[T, P]) watch(p *Page[T, P]) {
+func (w *walk) watch(p *Page) {
 	if !p.TotalKnown {
 		return
 	}
@@ -248,7 +246,7 @@ func (w *walk[T, P]) watch(p *Page[T, P]) {
 }
 
 // open reads the first page, or the one after the checkpoint.
-func (w *walk[T, P]) open() (*Page[T, P], error) {
+func (w *walk) open() (*Page, error) {
 	if w.Resume == nil {
 		return w.read(w.number)
 	}
@@ -264,12 +262,12 @@ func (w *walk[T, P]) open() (*Page[T, P], error) {
 	return page, err
 }
 
-func (w *walk[T, P]) read(number int) (*Page[T, P], error) {
+func (w *walk) read(number int) (*Page, error) {
 	page, err := w.Source.Fetch(w.ctx, number)
 	return w.accept(number, page, err)
 }
 
-func (w *walk[T, P]) accept(number int, page *Page[T, P], err error) (*Page[T, P], error) {
+func (w *walk) accept(number int, page *Page, err error) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +280,7 @@ func (w *walk[T, P]) accept(number int, page *Page[T, P], err error) (*Page[T, P
 }
 
 // pageCount is the number of pages, as far as it is known.
-func (w *walk[T, P]) pageCount(p *Page[T, P]) int {
+func (w *walk) pageCount(p *Page) int {
 	switch {
 	case p.TotalPages > 0:
 		return p.TotalPages
@@ -293,7 +291,7 @@ func (w *walk[T, P]) pageCount(p *Page[T, P]) int {
 }
 
 // across is how many pages records can have moved across. Pages may be shorter than was asked for.
-func (w *walk[T, P]) across(records int) int {
+func (w *walk) across(records int) int {
 	return pages(records, min(w.Limit, cmp.Or(w.largest, w.Limit)))
 }
 
@@ -308,7 +306,7 @@ func pages(records, size int) int {
 // catchUp reads again what a fall to the given total can have moved records across, until the total
 // does not fall meanwhile. It returns the records that the walk would have skipped, and the current
 // page as it is after that.
-func (w *walk[T, P]) catchUp(total int) (slipped, current *Page[T, P], err error) {
+func (w *walk) catchUp(total int) (slipped, current *Page, err error) {
 	for round := 1; ; round++ {
 		low := max(w.First, w.number-w.across(w.total-total))
 		items, page, steady, err := w.reread(low, total)
@@ -320,7 +318,7 @@ func (w *walk[T, P]) catchUp(total int) (slipped, current *Page[T, P], err error
 		}
 		w.Progress.Update(func(r *Report) { r.Incomplete = r.Incomplete || !steady })
 		recovered := *page
-		recovered.Items, recovered.Number, recovered.Recovered = items, low, true
+		recovered.Records, recovered.Number, recovered.Recovered = items, low, true
 		return &recovered, page, nil
 	}
 }
@@ -329,7 +327,7 @@ func (w *walk[T, P]) catchUp(total int) (slipped, current *Page[T, P], err error
 // one hold after the last record seen, the current page, and whether the total never fell.
 //
 // If none of these records was seen, nothing tells which of them are new, and come before what was seen.
-func (w *walk[T, P]) reread(low, total int) (slipped []T, page *Page[T, P], steady bool, err error) {
+func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool, err error) {
 	steady = true
 	known := false
 	defer func() {
@@ -347,12 +345,12 @@ func (w *walk[T, P]) reread(low, total int) (slipped []T, page *Page[T, P], stea
 			steady = steady && page.TotalRecords >= total
 			total = page.TotalRecords
 		}
-		for i := range page.Items {
-			switch id := w.ID(&page.Items[i]); {
-			case w.seen.Has(id):
+		for i := range page.Len() {
+			switch {
+			case w.seen.Has(page.Records.ID(i)):
 				slipped, known = nil, true
 			case number < w.number:
-				slipped = append(slipped, page.Items[i])
+				slipped = page.Records.AppendTo(slipped, i)
 			}
 		}
 	}
@@ -361,30 +359,33 @@ func (w *walk[T, P]) reread(low, total int) (slipped []T, page *Page[T, P], stea
 
 // dropRepeats drops the records that came before and remembers the others. A record in front of a repeat is not next in order: it
 // is new, or came so long before that a walk which has resumed does not know it.
-func (w *walk[T, P]) dropRepeats(p *Page[T, P]) {
-	kept, ordered := p.Items[:0], true
-	for i := range p.Items {
-		if !w.seen.Add(w.ID(&p.Items[i])) {
-			ordered = ordered && len(kept) == 0
+func (w *walk) dropRepeats(p *Page) {
+	size, kept, ordered := p.Len(), 0, true
+	for i := range size {
+		if !w.seen.Add(p.Records.ID(i)) {
+			ordered = ordered && kept == 0
 			continue
 		}
-		if kept = kept[:len(kept)+1]; len(kept) <= i {
-			kept[len(kept)-1] = p.Items[i]
+		if kept < i {
+			p.Records.Move(i, kept)
 		}
+		kept++
 	}
 	if !ordered {
 		w.Progress.unsure(w.Resume != nil)
 	}
-	repeats := len(p.Items) - len(kept)
+	repeats := size - kept
+	if repeats > 0 {
+		p.Records.Cut(0, kept)
+	}
 	w.Progress.Update(func(r *Report) { r.Repeats += repeats })
-	w.fresh, w.repeats = w.fresh+len(kept), w.repeats+repeats
-	p.Items = kept
+	w.fresh, w.repeats = w.fresh+kept, w.repeats+repeats
 }
 
 // reopen finds the place after the last record that was delivered before the checkpoint. Records
 // may have come and gone since: it tries the page of the checkpoint first, then those around it, as
 // far as the total has moved.
-func (w *walk[T, P]) reopen(cp *Checkpoint) (*Page[T, P], error) {
+func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 	home, err := w.read(max(cp.Page, w.First))
 	if err != nil {
 		return nil, err
@@ -426,16 +427,17 @@ func (w *walk[T, P]) reopen(cp *Checkpoint) (*Page[T, P], error) {
 
 // skipTo makes a page the current one, without its records up to the last one that the checkpoint
 // names, if it is there.
-func (w *walk[T, P]) skipTo(p *Page[T, P], cp *Checkpoint) bool {
-	for i := len(p.Items) - 1; i >= 0; i-- {
-		if !cp.names(w.ID(&p.Items[i])) {
+func (w *walk) skipTo(p *Page, cp *Checkpoint) bool {
+	for i := p.Len() - 1; i >= 0; i-- {
+		if !cp.names(p.Records.ID(i)) {
 			continue
 		}
 		w.skipped = i + 1
-		for k := range p.Items[:w.skipped] {
-			w.seen.Add(w.ID(&p.Items[k]))
+		for k := range w.skipped {
+			w.seen.Add(p.Records.ID(k))
 		}
-		p.Items, w.number = p.Items[w.skipped:], p.Number
+		p.Records.Cut(w.skipped, p.Len())
+		w.number = p.Number
 		return true
 	}
 	return false

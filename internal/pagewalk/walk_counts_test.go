@@ -16,7 +16,7 @@ type counted struct {
 	pages, records, numbers bool // which counts its pages carry
 }
 
-func (s *counted) Fetch(ctx context.Context, number int) (*Page[string, string], error) {
+func (s *counted) Fetch(ctx context.Context, number int) (*Page, error) {
 	p, err := s.shelf.Fetch(ctx, number)
 	if !s.pages {
 		p.TotalPages = 0
@@ -33,7 +33,7 @@ func (s *counted) Fetch(ctx context.Context, number int) (*Page[string, string],
 // read walks over the whole, or from a checkpoint, and takes note of the pages handed out.
 func (s *counted) read(t *testing.T, p *Progress, text string) (got string, pages []string) {
 	t.Helper()
-	c := Config[string, string]{Source: s, Limit: s.limit, ID: func(letter *string) string { return *letter }, Progress: p}
+	c := Config{Source: s, Limit: s.limit, Progress: p}
 	p.Start("q", true)
 	if text != "" {
 		cp, err := Parse(text, "q")
@@ -41,11 +41,11 @@ func (s *counted) read(t *testing.T, p *Progress, text string) (got string, page
 		c.Resume = cp
 	}
 	s.asked = nil
-	c.Walk(t.Context(), func(page *Page[string, string], err error) bool {
+	c.Walk(t.Context(), func(page *Page, err error) bool {
 		require.NoError(t, err)
-		got += strings.Join(page.Items, "")
-		pages = append(pages, fmt.Sprintf("%d:%s", page.Number, strings.Join(page.Items, "")))
-		for _, letter := range page.Items {
+		got += strings.Join(lettersOn(page), "")
+		pages = append(pages, fmt.Sprintf("%d:%s", page.Number, strings.Join(lettersOn(page), "")))
+		for _, letter := range lettersOn(page) {
 			p.Delivered(letter)
 		}
 		return true
@@ -103,20 +103,18 @@ func TestWalkWithFewerCounts(t *testing.T) {
 // script is a source whose pages are given, "-" for an empty one. The last one stands for all that follow.
 type script struct {
 	pages []string
-	page  Page[string, string] // with the counts of all
+	page  Page // with the counts of all
 	asked int
 }
 
-func (s *script) Fetch(_ context.Context, number int) (*Page[string, string], error) {
+func (s *script) Fetch(_ context.Context, number int) (*Page, error) {
 	s.asked++
 	p := s.page
-	if p.Number = number; s.pages[min(number, len(s.pages))-1] != "-" {
-		p.Items = strings.Split(s.pages[min(number, len(s.pages))-1], "")
-	}
+	p.Number, p.Records = number, recordsOf(strings.Trim(s.pages[min(number, len(s.pages))-1], "-"))
 	return &p, nil
 }
 
-func (s *script) FetchAhead(context.Context, int) (*Page[string, string], func(), error) {
+func (s *script) FetchAhead(context.Context, int) (*Page, func(), error) {
 	panic("asked for")
 }
 func (s *script) TooEarly(error) bool      { return false }
@@ -127,31 +125,30 @@ func (s *script) Short(r Report) error     { return fmt.Errorf("%d of %d are mis
 // plausible: their number is known.
 func TestWalkStuck(t *testing.T) {
 	t.Parallel()
-	type page = Page[string, string]
 	for _, test := range []struct {
-		counts page
+		counts Page
 		pages  string
 		got    string
 		broken string
 	}{
-		{page{TotalPages: 4}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 4 pages"},
-		{page{TotalPages: 4}, "ab - cd ef", "abcdef", ""},
-		{page{TotalPages: 3, TotalKnown: true, TotalRecords: 6}, "ab ba ab cd", "ab", ""},
-		{page{TotalPages: 4}, "ab ba ab cd", "ab", "pages 2 and 3 hold nothing but records that came before, and the total is 4 pages"},
-		{page{TotalPages: 2}, "- - ab", "", ""},
-		{page{TotalPages: 3}, "- - - ab", "", ""},
-		{page{TotalPages: 4}, "- - - ab", "", "pages 2 and 3 are empty, and the total is 4 pages"},
-		{page{TotalKnown: true, TotalRecords: 9}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and the total is 9 records"},
-		{page{TotalKnown: true, TotalRecords: 9}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 9 records"},
-		{page{}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
-		{page{}, "ab cd - ef", "abcd", ""},
-		{page{TotalPages: 4}, "?? ?? ?? ??", "????????", ""},
-		{page{TotalKnown: true, TotalRecords: 8}, "?? ?? ?? ??", "????????", ""},
-		{page{}, "?? ?! ?? ?? ?! -", "??" + "?!" + "??" + "??" + "?!", ""},
-		{page{}, "?? ?? ?? -", "????", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
+		{Page{TotalPages: 4}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 4 pages"},
+		{Page{TotalPages: 4}, "ab - cd ef", "abcdef", ""},
+		{Page{TotalPages: 3, TotalKnown: true, TotalRecords: 6}, "ab ba ab cd", "ab", ""},
+		{Page{TotalPages: 4}, "ab ba ab cd", "ab", "pages 2 and 3 hold nothing but records that came before, and the total is 4 pages"},
+		{Page{TotalPages: 2}, "- - ab", "", ""},
+		{Page{TotalPages: 3}, "- - - ab", "", ""},
+		{Page{TotalPages: 4}, "- - - ab", "", "pages 2 and 3 are empty, and the total is 4 pages"},
+		{Page{TotalKnown: true, TotalRecords: 9}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and the total is 9 records"},
+		{Page{TotalKnown: true, TotalRecords: 9}, "ab - - cd", "ab", "pages 2 and 3 are empty, and the total is 9 records"},
+		{Page{}, "ab ba ab", "ab", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
+		{Page{}, "ab cd - ef", "abcd", ""},
+		{Page{TotalPages: 4}, "?? ?? ?? ??", "????????", ""},
+		{Page{TotalKnown: true, TotalRecords: 8}, "?? ?? ?? ??", "????????", ""},
+		{Page{}, "?? ?! ?? ?? ?! -", "??" + "?!" + "??" + "??" + "?!", ""},
+		{Page{}, "?? ?? ?? -", "????", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
 	} {
 		s := &script{pages: strings.Fields(test.pages), page: test.counts}
-		c := Config[string, string]{Source: s, Limit: 2, ID: func(letter *string) string { return strings.Trim(*letter, "?!") }}
+		c := Config{Source: s, Limit: 2}
 		got, err := collect(t.Context(), c, 100)
 		if require.Equal(t, test.got, got, test); test.broken == "" {
 			require.NoError(t, err, test)
@@ -172,7 +169,7 @@ func TestWalkGoesOnWhereInsertsExplainTheRepeats(t *testing.T) {
 				}
 			}}
 			var p Progress
-			got, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, -1)
+			got, err := s.walk(t.Context(), Config{Progress: &p}, -1)
 			require.NoError(t, err, inserted)
 			old := strings.Map(func(r rune) rune {
 				if r < 'a' {

@@ -18,7 +18,7 @@ type churn struct {
 	*distant
 	*rand.Rand
 
-	c                 Config[string, string]
+	c                 Config
 	kills             bool
 	deletes, failures int
 	fresh             string
@@ -30,7 +30,7 @@ func newChurn(t *rapid.T) *churn {
 	w := &churn{
 		Rand:    rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1)),
 		distant: &distant{shelf: &shelf{items: letters[:records], limit: limit}},
-		c:       Config[string, string]{Prefetch: max(0, rapid.IntRange(-5, 5).Draw(t, "prefetch"))},
+		c:       Config{Prefetch: max(0, rapid.IntRange(-5, 5).Draw(t, "prefetch"))},
 		kills:   rapid.Bool().Draw(t, "kills"), failures: max(0, rapid.IntRange(-3, 3).Draw(t, "failures")),
 		fresh: "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[rapid.IntRange(0, 26).Draw(t, "no fresh"):],
 	}
@@ -55,7 +55,7 @@ func (w *churn) edits(s *shelf, request int) {
 }
 
 // fails is asked before a page that is read ahead.
-func (w *churn) fails(ctx context.Context, _ int) (*Page[string, string], error) {
+func (w *churn) fails(ctx context.Context, _ int) (*Page, error) {
 	w.mu.Lock()
 	late, kind := time.Duration(w.IntN(3000))*time.Millisecond, w.IntN(10)
 	if kind < 2 && w.failures > 0 {

@@ -11,11 +11,11 @@ import (
 )
 
 // resumed walks on from a checkpoint whose total is that of before, and returns what it delivers.
-func (s *shelf) resumed(t *testing.T, source Source[string, string], cp Checkpoint) (got string, report Report, err error) {
+func (s *shelf) resumed(t *testing.T, source Source, cp Checkpoint) (got string, report Report, err error) {
 	t.Helper()
 	var p Progress
 	p.Start("q", true)
-	c := Config[string, string]{Source: source, Limit: s.limit, Resume: &cp, Progress: &p, ID: func(letter *string) string { return strings.Trim(*letter, "?") }}
+	c := Config{Source: source, Limit: s.limit, Resume: &cp, Progress: &p}
 	got, err = collect(t.Context(), c, 100)
 	return got, p.Report(), err
 }
@@ -71,7 +71,7 @@ type failing struct {
 	nth int
 }
 
-func (s failing) Fetch(ctx context.Context, number int) (*Page[string, string], error) {
+func (s failing) Fetch(ctx context.Context, number int) (*Page, error) {
 	if p, err := s.shelf.Fetch(ctx, number); len(s.asked) != s.nth {
 		return p, err
 	}
@@ -118,7 +118,7 @@ func TestWalkReadsAgainUntilNothingFell(t *testing.T) {
 		}
 	}}
 	var p Progress
-	got, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, -1)
+	got, err := s.walk(t.Context(), Config{Progress: &p}, -1)
 	require.NoError(t, err)
 	sorted := strings.Split(got, "")
 	slices.Sort(sorted)
@@ -132,7 +132,7 @@ func TestWalkReportsWhatIsMissing(t *testing.T) {
 	report := func(items string, edit func(s *shelf, request int)) Report {
 		var p Progress
 		s := &shelf{items: items, limit: 2, edit: edit}
-		_, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, -1)
+		_, err := s.walk(t.Context(), Config{Progress: &p}, -1)
 		require.NoError(t, err)
 		return p.Report()
 	}
@@ -164,7 +164,7 @@ func TestWalkOverPagesWithAndWithoutTotal(t *testing.T) {
 	for without := 1; without <= 5; without++ {
 		s := &partly{shelf: &shelf{items: letters[:10], limit: 2}, without: without}
 		var p Progress
-		c := Config[string, string]{Source: s, Limit: 2, Progress: &p, ID: func(letter *string) string { return *letter }}
+		c := Config{Source: s, Limit: 2, Progress: &p}
 		got, err := collect(t.Context(), c, 100)
 		require.NoError(t, err)
 		require.Equal(t, letters[:10], got)
@@ -183,7 +183,7 @@ type partly struct {
 	without int
 }
 
-func (s *partly) Fetch(ctx context.Context, number int) (*Page[string, string], error) {
+func (s *partly) Fetch(ctx context.Context, number int) (*Page, error) {
 	p, err := s.shelf.Fetch(ctx, number)
 	if number == s.without {
 		p.TotalRecords, p.TotalKnown = 0, false
@@ -199,7 +199,7 @@ func TestWalkIsStuckAfterWhatAnInsertExplains(t *testing.T) {
 			s.items = "a" + s.items
 		}
 	}}
-	_, err := s.walk(t.Context(), Config[string, string]{}, -1)
+	_, err := s.walk(t.Context(), Config{}, -1)
 	require.ErrorIs(t, err, errBroken)
 	require.True(t, errors.Is(err, errBroken) && strings.Contains(err.Error(), "pages 3 and 4 hold nothing but records"), err)
 }
@@ -213,10 +213,10 @@ func TestWalkHandsOutNoEmptyPage(t *testing.T) {
 		}
 	}}
 	var sizes []int
-	c := Config[string, string]{Source: s, Limit: 2, ID: func(letter *string) string { return *letter }}
-	c.Walk(t.Context(), func(p *Page[string, string], err error) bool {
+	c := Config{Source: s, Limit: 2}
+	c.Walk(t.Context(), func(p *Page, err error) bool {
 		require.NoError(t, err)
-		sizes = append(sizes, len(p.Items))
+		sizes = append(sizes, p.Len())
 		return true
 	})
 	require.Equal(t, []int{2, 2, 1}, sizes)

@@ -28,22 +28,27 @@ var (
 	errEarly  = errors.New("too early")
 )
 
-func (s *shelf) Fetch(_ context.Context, number int) (*Page[string, string], error) {
+func (s *shelf) Fetch(_ context.Context, number int) (*Page, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.asked = append(s.asked, number); s.edit != nil {
 		s.edit(s, len(s.asked))
 	}
 	low := min((min(number, len(s.items)+1)-1)*s.limit, len(s.items))
-	p := &Page[string, string]{Number: number, TotalRecords: len(s.items), TotalKnown: true}
+	p := &Page{Records: recordsOf(s.items[low:min(low+s.limit, len(s.items))]), Number: number, TotalRecords: len(s.items), TotalKnown: true}
 	p.TotalPages = (len(s.items) + s.limit - 1) / s.limit
-	if low < len(s.items) {
-		p.Items = strings.Split(s.items[low:min(low+s.limit, len(s.items))], "")
-	}
 	return p, nil
 }
 
-func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page[string, string], func(), error) {
+// recordsOf are letters, each its own id. Marks have none.
+func recordsOf(letters string) *List[string] {
+	return &List[string]{Items: strings.Split(letters, ""), Named: func(letter *string) string { return strings.Trim(*letter, "?!") }}
+}
+
+// lettersOn are those of a page.
+func lettersOn(p *Page) []string { return p.Records.(*List[string]).Items }
+
+func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page, func(), error) {
 	deliver := func() { s.turns = append(s.turns, number) }
 	if s.fail != nil {
 		if err := s.fail(number); err != nil {
@@ -59,16 +64,16 @@ func (s *shelf) Broken(what string) error { return errors.Join(errBroken, errors
 func (s *shelf) Short(r Report) error     { return fmt.Errorf("%d of %d are missing", r.Missing, r.Total) }
 
 // walk gathers at most n records, from a checkpoint if there is one.
-func (s *shelf) walk(ctx context.Context, c Config[string, string], n int) (got string, err error) {
-	c.Limit, c.ID = s.limit, func(letter *string) string { return *letter }
+func (s *shelf) walk(ctx context.Context, c Config, n int) (got string, err error) {
+	c.Limit = s.limit
 	if c.Source == nil {
 		c.Source = s
 	}
-	c.Walk(ctx, func(p *Page[string, string], fault error) bool {
+	c.Walk(ctx, func(p *Page, fault error) bool {
 		if err = fault; err != nil {
 			return false
 		}
-		for _, letter := range p.Items {
+		for _, letter := range lettersOn(p) {
 			if got += letter; c.Progress != nil {
 				c.Progress.Delivered(letter)
 			}
@@ -90,7 +95,7 @@ func TestWalkReadsAgainWhatAFallMoved(t *testing.T) {
 		}
 	}}
 	p.Start("q", true)
-	got, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, -1)
+	got, err := s.walk(t.Context(), Config{Progress: &p}, -1)
 	require.NoError(t, err)
 	require.Equal(t, "abcdef", got)
 	require.Equal(t, []int{1, 2, 1, 2, 3}, s.asked)
@@ -101,7 +106,7 @@ func TestWalkReadsAgainWhatAFallMoved(t *testing.T) {
 func TestWalkEndsWhereNothingNewComes(t *testing.T) {
 	t.Parallel()
 	s := &shelf{items: "abababababab", limit: 2}
-	got, err := s.walk(t.Context(), Config[string, string]{}, -1)
+	got, err := s.walk(t.Context(), Config{}, -1)
 	require.ErrorIs(t, err, errBroken)
 	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and the total is 6 pages")
 	require.Equal(t, "ab", got)
@@ -114,12 +119,12 @@ func TestWalkResumesAfterEachRecord(t *testing.T) {
 		s := &shelf{items: letters, limit: 4}
 		var p Progress
 		p.Start("q", true)
-		first, err := s.walk(t.Context(), Config[string, string]{Progress: &p}, stop)
+		first, err := s.walk(t.Context(), Config{Progress: &p}, stop)
 		require.NoError(t, err)
 		s.items = "ABCDE" + s.items
 		cp, err := Parse(p.Checkpoint(), "q")
 		require.NoError(t, err)
-		rest, err := s.walk(t.Context(), Config[string, string]{Resume: cp, Progress: &p}, -1)
+		rest, err := s.walk(t.Context(), Config{Resume: cp, Progress: &p}, -1)
 		require.NoError(t, err)
 		require.Equal(t, letters, first+rest)
 		require.False(t, p.Report().Rewound)
@@ -135,7 +140,7 @@ func TestWalkReadsAhead(t *testing.T) {
 		}
 		return nil
 	}}
-	got, err := s.walk(t.Context(), Config[string, string]{Prefetch: 2}, -1)
+	got, err := s.walk(t.Context(), Config{Prefetch: 2}, -1)
 	require.NoError(t, err)
 	require.Equal(t, s.items, got)
 	require.Contains(t, s.asked, 3)

@@ -52,7 +52,7 @@ func (b *batch) run(t *testing.T) string {
 	stdin, err := json.Marshal(b)
 	require.NoError(t, err)
 
-	run := exec.Command("go", "run", "-overlay", name, "./testdata/batch")
+	run := exec.Command("go", "run", "-gcflags=-l", "-ldflags=-s -w", "-overlay", name, "./testdata/batch")
 	run.Stdin = bytes.NewReader(stdin)
 	out, err := run.CombinedOutput()
 	require.NoError(t, err, string(out))

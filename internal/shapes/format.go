@@ -72,16 +72,23 @@ func kept(format string) bool {
 	return !slices.Contains([]string{FormatEmpty, FormatText, FormatDigits, FormatHex}, format)
 }
 
-var (
-	name    = regexp.MustCompile(`^[A-Za-z_$@][A-Za-z0-9_$-]{0,47}$`)
-	dataKey = regexp.MustCompile(`\d{5}|[0-9a-fA-F]{16}|\d{4}-\d\d`)
-)
+var dataKey = regexp.MustCompile(`\d{5}|[0-9a-fA-F]{16}|\d{4}-\d\d`)
 
 // IsName reports whether a key looks like a name that a programmer gave: not like an id, an address, a date or a
 // sentence. A file, a report and a log may show only such keys.
 func IsName(key string) bool {
-	canBeData := len(key) >= 16 || strings.ContainsAny(key, "0123456789")
-	return name.MatchString(key) && (!canBeData || !dataKey.MatchString(key))
+	digits := false
+	for i := range len(key) {
+		switch c := key[i]; {
+		case c >= '0' && c <= '9' && i > 0:
+			digits = true
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c == '_', c == '$', c == '@' && i == 0, c == '-' && i > 0:
+		default:
+			return false
+		}
+	}
+	canBeData := digits || len(key) >= 16
+	return key != "" && len(key) <= 48 && (!canBeData || !dataKey.MatchString(key))
 }
 
 var value = regexp.MustCompile(`^[a-z]+([A-Z][a-z]+)*([-_][a-z]+)*$`)

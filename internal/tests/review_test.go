@@ -387,7 +387,10 @@ func TestApproveReviewed_AfterResolve(t *testing.T) {
 }
 
 // Two calls with one digest, in two processes at once: each stores its ticket and looks for that of the other.
-func TestApproveReviewed_AtOnce(t *testing.T) {
+func TestApproveReviewed_AtOnce(t *testing.T) { synctest.Test(t, testApproveAtOnce) }
+
+func testApproveAtOnce(t *testing.T) {
+	t.Helper()
 	sb := EverySandbox(t, time.Now())
 	j := new(journal.MemoryJournal)
 	client := SandboxClient(t, sb, prospectkit.WithJournal(j))

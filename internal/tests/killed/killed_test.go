@@ -105,7 +105,7 @@ func startSandbox(t *testing.T) (s server) {
 	t.Helper()
 	dir := t.TempDir()
 	command := filepath.Join(dir, "prospectkit.exe")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", command, "example.com/prospectkit/cmd/prospectkit").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", command, "example.com/prospectkit/cmd/prospectkit").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	state, err := os.Create(filepath.Join(dir, "state.json"))
 	require.NoError(t, err)

@@ -1,16 +1,13 @@
 package options_test
 
 import (
-	"bytes"
-	"fmt"
-	"go/ast"
-	"go/importer"
-	"go/parser"
-	gotoken "go/token"
-	"go/types"
-	"io"
+	"encoding/json"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -36,37 +33,33 @@ var snippets = []struct{ code, complaint string }{
 	{`client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.ResumeFrom(""))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 }
 
+// The snippets are a package of its own, each on its line. What it is made of is only in an overlay.
 func TestOptions_MisplacedDoNotCompile(t *testing.T) {
-	set := gotoken.NewFileSet()
-	compiled := importer.ForCompiler(set, "gc", exportData(t))
+	lines := []string{`package app; import ("context"; "example.com/prospectkit")`}
 	for _, s := range snippets {
-		source := fmt.Sprintf("package app\nimport (\"context\"; \"example.com/prospectkit\")\n"+
-			"func _(ctx context.Context, client *prospectkit.Client) {\n%s\n}", s.code)
-		file, err := parser.ParseFile(set, "app.go", source, 0)
-		require.NoError(t, err, s.code)
-		config := types.Config{Importer: compiled}
-		_, err = config.Check("app", set, []*ast.File{file}, nil)
+		lines = append(lines, "func _(ctx context.Context, client *prospectkit.Client) { "+s.code+" }")
+	}
+	dir := t.TempDir()
+	source, overlay := filepath.Join(dir, "app.go"), filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(source, []byte(strings.Join(lines, "\n")), 0o600))
+	here, err := os.Getwd()
+	require.NoError(t, err)
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {filepath.Join(here, "app", "app.go"): source}})
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(overlay, replace, 0o600))
+
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-gcflags=-e", "-overlay", overlay, "./app").CombinedOutput()
+	require.Error(t, err)
+	complaints := map[string]string{} // by line
+	for _, said := range regexp.MustCompile(`(?m)app\.go:(\d+):\d+: (.*)$`).FindAllStringSubmatch(string(out), -1) {
+		complaints[said[1]] += said[2]
+	}
+	for i, s := range snippets {
+		said := complaints[strconv.Itoa(i+2)]
 		if s.complaint == "" {
-			require.NoError(t, err, s.code)
+			require.Empty(t, said, "%s: %s", s.code, out)
 			continue
 		}
-		require.ErrorContains(t, err, s.complaint, s.code)
+		require.Contains(t, said, s.complaint, "%s: %s", s.code, out)
 	}
-}
-
-// exportData finds what the go command compiled this package and all below it to.
-func exportData(t *testing.T) importer.Lookup {
-	t.Helper()
-	list := exec.Command("go", "list", "-export", "-deps", "-f", "{{if .Export}}{{.ImportPath}}\t{{.Export}}{{end}}", "example.com/prospectkit")
-	list.Stderr = os.Stderr
-	out, err := list.Output()
-	require.NoError(t, err)
-	files := make(map[string]string)
-	for line := range bytes.Lines(out) {
-		path, file, ok := bytes.Cut(bytes.TrimSpace(line), []byte("\t"))
-		if ok {
-			files[string(path)] = string(file)
-		}
-	}
-	return func(path string) (io.ReadCloser, error) { return os.Open(files[path]) }
 }

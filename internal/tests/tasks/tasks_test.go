@@ -345,7 +345,7 @@ func TestMain(m *testing.M) {
 func built(t *testing.T, dir string) starter {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program.exe")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", binary, ".")
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary, ".")
 	cmd.Dir = dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

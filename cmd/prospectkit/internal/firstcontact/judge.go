@@ -3,6 +3,7 @@ package firstcontact
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"mime"
@@ -325,8 +326,7 @@ func (j *judge) failures() {
 
 // isGarbled reports whether a response has content, and that is no JSON.
 func isGarbled(e *exchange) bool {
-	_, ok := decode(e.body)
-	return !ok && len(bytes.TrimSpace(e.body)) > 0
+	return !json.Valid(bytes.TrimPrefix(e.body, byteOrder)) && len(bytes.TrimSpace(e.body)) > 0
 }
 
 // refusals are valid requests that were refused, although others were not.
