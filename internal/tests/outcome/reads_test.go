@@ -44,7 +44,7 @@ func TestResolve_AgesOfReads(t *testing.T) {
 			}
 			return tests.Respond(200, firstOfTwo(`{"id":"y","name":"yQ1","entityType":"contactList"}`), "Age", "300"), nil
 		}, prospectkit.VerdictNotSeen, false},
-		"no cache": {func(r *http.Request, _ string) (*http.Response, error) {
+		"no cache": {func(_ *http.Request, _ string) (*http.Response, error) {
 			return tests.Respond(200, nothing, "Age", "0"), nil
 		}, prospectkit.VerdictNotSeen, true},
 	} {
