@@ -243,7 +243,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(o, t, c.lookOf(o), c.conf.settle, false)
+	q := newResolver(o, t, c.ownLook(c.lookOf(o)), c.conf.settle, false)
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
@@ -255,6 +255,21 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		c.resting.Forget(call)
 	}
 	return r, err
+}
+
+// ownLook is a look for something of this workspace. Where no name of it tells, and no id, the key has to be that of the call: another workspace
+// may have something of the same name, or nothing.
+func (c *Client) ownLook(l look) look {
+	if l == nil || c.conf.workspace != "" {
+		return l
+	}
+	return func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+		r, err := l(ctx, q, opts)
+		if err == nil && len(q.ticket.IDs) == 0 && q.ticket.KeyMark != c.conf.keys().Current().Mark() {
+			return unknowable(r.Object, "the key is another one than that of the call, which may be of another workspace: name the workspace by WithWorkspace, and a person has to look")
+		}
+		return r, err
+	}
 }
 
 // lookOf finds the function that stands beside the method of an operation.
