@@ -82,7 +82,7 @@ type Verdict string
 // The verdicts.
 const (
 	VerdictHappened   Verdict = "happened"   // the state is what the call asked for
-	VerdictNotSeen    Verdict = "not seen"   // the state does not show it, so far
+	VerdictNotSeen    Verdict = "not seen"   // the state does not show it, so far or any more
 	VerdictUnknowable Verdict = "unknowable" // no documented read can show it
 )
 
@@ -91,7 +91,7 @@ type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the last read of the state began; zero for VerdictUnknowable
-	Final   bool      // of VerdictNotSeen: the change would have shown by now (assumed: see Resolve)
+	Final   bool      // of VerdictNotSeen: the change would have shown by now, and nobody can have undone it (assumed: see Resolve)
 	Note    string    // what remains uncertain, and why
 }
 
@@ -130,6 +130,11 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long. A change has shown
 // by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+//
+// More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
+// not final, and a person has to look, unless what is there is no work of such a person: an older list has the name, or the agent
+// is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
+// deleted: that is never final, either.
 //
 // The verdict is not final if the context ends first, if the state came from a cache, or for an
 // approval, whose activation runs in the background. If no documented read can show the change, the
@@ -195,7 +200,7 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 }
 
 // undoable is how long after a call nobody is taken to have undone it. Within it fit the restart of a killed program by a supervisor, a wait
-// of two minutes for the rate limit, and the 65 s in which an agent shows; people seldom tidy up sooner what they have not made.
+// of two minutes for the rate limit, and the 65 s in which an agent shows. What a teammate undoes sooner counts as done at the same moment.
 const undoable = 15 * time.Minute
 
 // late reports whether somebody may have undone the change before the last look, so that not seeing it proves nothing.

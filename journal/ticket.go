@@ -6,7 +6,7 @@ import "time"
 const Version = 1
 
 // Ticket identifies one call whose outcome may be unknown, with what is needed to look for its
-// effect. It holds no key, no header and, of the request body, only what Lookup names.
+// effect. It holds no key (but see KeyMark), no header and, of the request body, only what Lookup names.
 //
 // Its JSON form is stable: fields may be added, and a change of meaning increases Version.
 type Ticket struct {

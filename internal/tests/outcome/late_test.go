@@ -42,7 +42,7 @@ var undone = map[string]struct {
 	}, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteList("a00000000000000000000001") }, "deleted", true},
 	"a started agent that is deleted": {"agents.activate", activate, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteAgent(tests.AgentID) }, "deleted", true},
 	"an agent that is deleted":        {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteAgent(sb.Agents()[0].ID) }, "undone", false},
-	"one that is made anew, as a draft": {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
+	"one that is made again, as a draft": {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
 		tx.DeleteAgent(sb.Agents()[0].ID)
 		tx.CreateAgent(sandbox.Agent{Name: "Funding", Type: sandbox.WebMonitor, Status: "initializing"})
 	}, "is a draft", false},
@@ -242,7 +242,7 @@ func TestTicket_OfAnUnnamedWorkspace(t *testing.T) {
 	}
 }
 
-// An agent of that name in the other workspace is not that of the call. An id tells by itself whose it is.
+// An agent of that name in the other workspace is not that of the call. An id tells whose it is.
 func TestTicket_OfAnotherWorkspacesKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {

@@ -299,7 +299,7 @@ func TestResolve(t *testing.T) {
 		for _, want := range []string{
 			"happened: ", ". Settled as applied.\n", "not seen: ", ". Settled as not applied.\n",
 			"it may still become so, because activation runs in the background (documented); looked", "Still in doubt: resolve it again later, or look yourself, and settle it.\n",
-			"somebody may have undone it since: a person has to look. Still in doubt: ", "name the workspace by WithWorkspace, and a person has to look. Still in doubt: look",
+			"somebody may have undone it since: a person has to look. Still in doubt: ", "so it may be of another one: a person has to look. Still in doubt: look",
 			"unknowable: no documented read shows it: look in the CRM. Still in doubt: look yourself, and settle it.\n",
 			"not asked, because it is a call to another service or workspace: " + sb.BaseURL() + ", workspace acme",
 		} {
