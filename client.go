@@ -215,10 +215,11 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 // credits. With [WithWorkspace], the key may be another one of the workspace. Without, another key may be of
 // another workspace: then the verdict about something without an id is [VerdictUnknowable].
 //
-// Resolve watches for as long as a change may need to show (assumed: 10 s, or 65 s for agents) before a
-// verdict [VerdictNotSeen] is Final, unless the call is that old already, and 15 minutes after the call it is not final any more:
-// see [OutcomeUnknownError.Resolve]. The clock of the service and the local one both have to say so, and no verdict is final
-// by one clock alone. The clock of the service is known if a response came before the call: begin with a read.
+// If the call is recent, Resolve watches for as long as a change may need to show (assumed:
+// 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. More than 15 minutes after the call, it is
+// not final: see [OutcomeUnknownError.Resolve]. The clock of the service and the local one both have to tell how long
+// ago the call was: no verdict is final by one clock alone. A ticket knows the clock of the service
+// if a response came before the call, so begin with a read.
 //
 // Resolve remembers in memory what no read settles: a verdict [VerdictUnknowable], or one that stays
 // [VerdictNotSeen] without being final. It reads such a ticket again after a

@@ -258,10 +258,10 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if q.cached {
 		r.Note += "; the state came from a cache"
 	}
-	switch {
-	case r.Verdict == VerdictUnknowable:
+	switch r.Verdict {
+	case VerdictUnknowable:
 		r.AsOf = time.Time{}
-	case r.Verdict == VerdictNotSeen:
+	case VerdictNotSeen:
 		if !r.Final {
 			r.Final = shows
 			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
