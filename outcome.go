@@ -259,6 +259,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 		r.Note += "; the state came from a cache"
 	}
 	switch r.Verdict {
+	case VerdictHappened:
 	case VerdictUnknowable:
 		r.AsOf = time.Time{}
 	case VerdictNotSeen:
