@@ -190,7 +190,7 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 		return ruledOut(list, "a list of that name is older than the call")
 	case older:
 		return q.another(list, "a list of that name is older than the call by one clock, and not by another")
-	case !list.CreatedAt.IsZero() && q.sent.Younger(undoable, list.CreatedAt, q.info.Header):
+	case q.sent.Younger(undoable, list.CreatedAt, q.info.Header):
 		return q.another(list, "a list of that name is younger than the call: that of the call may have been renamed or deleted before, so a person has to look")
 	}
 	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
@@ -203,6 +204,13 @@ func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The monotonic clock may stand still while the machine sleeps: then that of the wall tells how long ago the call was.
+func TestResolve_AfterTheMachineSlept(t *testing.T) {
+	called := time.Now()
+	require.True(t, clock.Sent{Last: called, Local: true}.Recent(time.Minute, time.Now(), nil))
+	require.False(t, clock.Sent{Last: clockSet(called, time.Hour), Local: true}.Recent(time.Minute, time.Now(), nil))
 }
 
 // An instant that was read back from somewhere has no monotonic reading. If it lies ahead, the clock was set back.

@@ -195,6 +195,9 @@ func TestResolve_KeepsTheCreditsOfWhatIsGone(t *testing.T) {
 		for range 3 {
 			require.NoError(t, tests.Discard(client.Resolve(t.Context(), unknown.Ticket())))
 			require.Positive(t, tests.Booked(t, guard).InDoubt)
+			again, err := client.Resolve(t.Context(), unknown.Ticket())
+			require.NoError(t, err)
+			require.Contains(t, again.Note, "read at", "it is not read all the time")
 			time.Sleep(time.Hour)
 		}
 	})
