@@ -271,12 +271,17 @@ func (s *AgentsService) lookForPause(ctx context.Context, q *resolver, opts []Ca
 func (s *AgentsService) lookAtStatus(ctx context.Context, q *resolver, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
+	case errors.Is(err, CodeAgentNotFound):
+		return q.missing("the agent")
 	case err != nil:
 		return Resolution{}, err
 	case agent.Status == "":
 		return unknowable(agent, "the agent has no status")
 	case reached(agent.Status):
 		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
+	case agent.Status == AgentStatusInitializing: // which no documented move leads back to
+		q.lasts = true
+		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
 	}
 	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
 }

@@ -222,12 +222,12 @@ var starting = []struct {
 	},
 	{
 		name:  "the status cannot be read",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))},
 		sends: []string{"list", "create", "activate", "get"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
 			start := requireStart(t, err, prospectkit.OutcomeUnknown)
-			require.ErrorIs(t, err, prospectkit.CodeAgentNotFound)
+			require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.Equal(t, prospectkit.ActionVerifyFirst, start.Advice().Action)
 		},

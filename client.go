@@ -212,15 +212,17 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 
 // Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
 // does, also in another process or on another machine. It never sends the call itself, and spends no
-// credits. The key may be another one of the workspace.
+// credits. With [WithWorkspace], the key may be another one of the workspace. Without, another key may be of
+// another workspace: then the verdict about something without an id is [VerdictUnknowable].
 //
 // If the call is recent, Resolve watches for as long as a change may need to show (assumed:
-// 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. The age of the call is the
-// smaller of what the clock of the service and the local clocks say. A call counts as recent if either
-// clock is unknown. No verdict is final by one clock alone.
+// 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. More than 15 minutes after the call, it is
+// not final: see [OutcomeUnknownError.Resolve]. The clock of the service and the local one both have to tell how long
+// ago the call was: no verdict is final by one clock alone. A ticket knows the clock of the service
+// if a response came before the call, so begin with a read.
 //
 // Resolve remembers in memory what no read settles: a verdict [VerdictUnknowable], or one that stays
-// [VerdictNotSeen] for a call that works in the background. It reads such a ticket again after a
+// [VerdictNotSeen] without being final. It reads such a ticket again after a
 // minute, then after twice as long each time, up to an hour. Until then the Note of the Resolution
 // says when it was read, and it has no Object. So a loop over [Client.InDoubt] does not use up
 // the rate limit. Clients of [Client.With] share this memory.
@@ -243,7 +245,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(o, t, c.lookOf(o), c.conf.settle, false)
+	q := newResolver(o, t, c.ownLook(c.lookOf(o)), c.conf.settle, false)
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
@@ -255,6 +257,21 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		c.resting.Forget(call)
 	}
 	return r, err
+}
+
+// ownLook is a look into the workspace of the call. Unless its name tells that, or an id, the key has to be that of the call: another
+// workspace may have something of the same name, or nothing.
+func (c *Client) ownLook(l look) look {
+	if l == nil || c.conf.workspace != "" {
+		return l
+	}
+	return func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+		r, err := l(ctx, q, opts)
+		if err == nil && len(q.ticket.IDs) == 0 && q.ticket.KeyMark != c.conf.keys().Current().Mark() {
+			return unknowable(r.Object, "the key is not that of the call, and no workspace is named (WithWorkspace), so it may be of another one: a person has to look")
+		}
+		return r, err
+	}
 }
 
 // lookOf finds the function that stands beside the method of an operation.

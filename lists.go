@@ -180,18 +180,26 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 		return Resolution{Verdict: VerdictNotSeen}, nil
 	case list.Kind == "":
 		return unknowable(list, "the list of that name has no kind")
+	}
+	older, certain := q.older(list)
+	q.lasts = certain
+	switch {
 	case string(list.Kind) != q.ticket.Lookup.Kind:
 		return ruledOut(list, "a list of the other kind holds the name")
-	}
-	switch older, certain := q.older(list); {
 	case certain:
 		return ruledOut(list, "a list of that name is older than the call")
 	case older:
-		q.open = true
-		note := "a list of that name is older than the call by one clock, and not by another"
-		return Resolution{Verdict: VerdictNotSeen, Object: list, Note: note}, nil
+		return q.another(list, "a list of that name is older than the call by one clock, and not by another")
+	case q.sent.Younger(undoable, list.CreatedAt, q.info.Header):
+		return q.another(list, "a list of that name is younger than the call: that of the call may have been renamed or deleted before, so a person has to look")
 	}
 	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
+}
+
+// another is the result of a read that shows a list which the call has hardly made, and which proves nothing.
+func (q *resolver) another(list *List, note string) (Resolution, error) {
+	q.open = true
+	return Resolution{Verdict: VerdictNotSeen, Object: list, Note: note}, nil
 }
 
 // older reports whether a list is older than the call, and whether that is certain.
@@ -276,7 +284,10 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 // folderId that is missing or no text also reads as "", and proves nothing.
 func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
-	if err != nil {
+	switch {
+	case errors.Is(err, CodeListNotFound):
+		return q.missing("the list")
+	case err != nil:
 		return Resolution{}, err
 	}
 	folder, _ := list.raw.Get("folderId")

@@ -185,6 +185,8 @@ func WithGate(gate Gate) ClientOption {
 // nothing is sent; before a retry, the call ends with the error of the last attempt, which then has the
 // journal's error as a cause, or with an earlier unknown outcome. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
 //
+// Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
+//
 // The journal is also the audit trail: see [WithActor]. A call that is retried is stored again before
 // each attempt.
 func WithJournal(j journal.Journal) ClientOption {
@@ -215,8 +217,10 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 	})
 }
 
-// WithWorkspace names the workspace of the key in tickets: the service does not. [Client.Resolve]
-// refuses a ticket of another workspace.
+// WithWorkspace names the workspace of the key in tickets: the service does not. Give it beside [WithJournal] if several
+// workspaces share the journal, or if the key may change: then a ticket is that of the name, whatever the key. [Client.Resolve]
+// refuses a ticket of another workspace, and [Client.InDoubt] leaves it out. So settle what is in doubt before you
+// name a workspace, or change its name.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")

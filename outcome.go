@@ -82,7 +82,7 @@ type Verdict string
 // The verdicts.
 const (
 	VerdictHappened   Verdict = "happened"   // the state is what the call asked for
-	VerdictNotSeen    Verdict = "not seen"   // the state does not show it, so far
+	VerdictNotSeen    Verdict = "not seen"   // the state does not show it, so far or any more
 	VerdictUnknowable Verdict = "unknowable" // no documented read can show it
 )
 
@@ -91,7 +91,7 @@ type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the last read of the state began; zero for VerdictUnknowable
-	Final   bool      // of VerdictNotSeen: the change would have shown by now (assumed: see Resolve)
+	Final   bool      // of VerdictNotSeen: the change would have shown by now, and nobody can have undone it (assumed: see Resolve)
 	Note    string    // what remains uncertain, and why
 }
 
@@ -130,6 +130,11 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long. A change has shown
 // by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+//
+// More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
+// not final, and a person has to look, unless what is there is no work of such a person: an older list has the name, or the agent
+// is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
+// deleted: that is never final, either.
 //
 // The verdict is not final if the context ends first, if the state came from a cache, or for an
 // approval, whose activation runs in the background. If no documented read can show the change, the
@@ -182,7 +187,8 @@ type resolver struct {
 	read   time.Time // when the last look began, which may take many responses: one that comes late may show an earlier state
 	cached bool      // a response of it came from a cache
 	undone bool      // somebody else may have undone the change, so that not seeing it proves nothing
-	open   bool      // not seeing it is never final: it may still show, or the clocks disagree
+	lasts  bool      // what the last look found is no work of somebody who has undone the change since, so it is proof at any time
+	open   bool      // not seeing it is never final: it may still show, it may have been undone, or the clocks disagree
 }
 
 func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *resolver {
@@ -191,6 +197,15 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 	}
 	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
 	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, open: o.Background}
+}
+
+// undoable is how long after a call nobody is taken to have undone it. Within it fit the restart of a killed program by a supervisor, a wait
+// of two minutes for the rate limit, and the 65 s in which an agent shows. What a teammate undoes sooner counts as done at the same moment.
+const undoable = 15 * time.Minute
+
+// late reports whether somebody may have undone the change before the last look, so that not seeing it proves nothing.
+func (q *resolver) late() bool {
+	return !q.lasts && !q.sent.Recent(undoable, q.read, q.info.Header)
 }
 
 func (q *resolver) overdue() bool {
@@ -222,7 +237,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	opts = append(slices.Clip(opts), WithInfo(q.info), callOption(func(c *callConfig, _ *check.Violations) { c.cached = &q.cached }))
 	var r Resolution
 	err := waits.Until(ctx, patience, func() (done bool, err error) {
-		q.read, q.cached = time.Now(), false
+		q.read, q.cached, q.lasts = time.Now(), false, false
 		if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
 			r, err = q.look(ctx, q, opts)
 		}
@@ -243,19 +258,33 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if q.cached {
 		r.Note += "; the state came from a cache"
 	}
-	switch {
-	case r.Verdict == VerdictUnknowable:
+	switch r.Verdict {
+	case VerdictHappened:
+	case VerdictUnknowable:
 		r.AsOf = time.Time{}
-	case r.Verdict == VerdictNotSeen && !r.Final:
-		r.Final = shows && !q.open
-		r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
-			r.Note, errtext.Plural(looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
+	case VerdictNotSeen:
+		if !r.Final {
+			r.Final = shows
+			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
+				r.Note, errtext.Plural(looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
+		}
+		if r.Final && !q.open && q.late() {
+			q.open = true
+			r.Note += "; somebody may have undone it since: a person has to look"
+		}
+		r.Final = r.Final && !q.open
 	}
 	return &r, nil
 }
 
 // id is the only id in the path of the call. Anything else is not an id, and the read is refused.
 func (q *resolver) id() string { return strings.Join(q.ticket.IDs, "/") }
+
+// missing is the result of a read by its id of something that is not there.
+func (q *resolver) missing(what string) (Resolution, error) {
+	q.open = true
+	return Resolution{Verdict: VerdictNotSeen, Note: what + " is not there: somebody may have deleted it since, or the key is of another workspace; a person has to look"}, nil
+}
 
 // unknowable is the result of a read that lacks the evidence.
 func unknowable(object any, note string) (Resolution, error) {

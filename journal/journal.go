@@ -9,7 +9,7 @@
 //		return err
 //	}
 //	defer j.Close()
-//	client, err := prospectkit.New(baseURL, token, prospectkit.WithJournal(j))
+//	client, err := prospectkit.New(baseURL, token, prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
 //
 // After a restart, InDoubt yields the calls to look for. [Read] reads the file for an audit: who made
 // which call, when, and what its outcome is. The module postgres has a journal for the processes of

@@ -6,7 +6,7 @@
 //	store, err := prospectpg.New(pool, prospectpg.Config{Workspace: "acme"})
 //	client, err := prospectkit.New(baseURL, token,
 //		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 8})),
-//		prospectkit.WithJournal(store),
+//		prospectkit.WithJournal(store), prospectkit.WithWorkspace("acme"),
 //		prospectkit.WithSpendGuard(spend.NewSharedGuard(500, prices, store.Spend("2026-11"))))
 //
 // All times are those of the database, so the clocks of the hosts do not matter.

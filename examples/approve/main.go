@@ -36,7 +36,7 @@ func demo(ctx context.Context, path string, in io.Reader, out io.Writer) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,7 @@ func demo(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
 		if err != nil {
 			return err
 		}

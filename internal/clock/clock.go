@@ -30,12 +30,30 @@ type Sent struct {
 // is the header of its last response. If another process made the call, both clocks have to say so: a
 // Date may be that of a cache, and the local clock may have been set.
 func (s Sent) Overdue(within time.Duration, read time.Time, h http.Header) bool {
-	age := read.Sub(s.Last)
 	if s.Local {
-		return age >= within
+		return read.Sub(s.Last) >= within
 	}
+	least, _, known := s.ages(read, h)
+	return known && least >= within+maxError
+}
+
+// Recent reports whether a read began within a time after the call was sent last, for certain: by both clocks, as in [Sent.Overdue].
+func (s Sent) Recent(within time.Duration, read time.Time, h http.Header) bool {
+	if s.Local { // the monotonic clock may stand still while the machine sleeps
+		return max(read.Sub(s.Last), read.Round(0).Sub(s.Last.Round(0))) <= within
+	}
+	_, most, known := s.ages(read, h)
+	return known && most <= within
+}
+
+// ages are what the clocks say of how long after the call a read began, if both are known.
+func (s Sent) ages(read time.Time, h http.Header) (least, most time.Duration, known bool) {
 	now, dated := service(h)
-	return dated && s.Ahead != nil && min(age, now.Add(-Since(read)).Sub(s.Last.Add(*s.Ahead))) >= within+maxError
+	if !dated || s.Ahead == nil {
+		return 0, 0, false
+	}
+	local, there := read.Sub(s.Last), now.Add(-Since(read)).Sub(s.Last.Add(*s.Ahead))
+	return min(local, there), max(local, there), true
 }
 
 // Older reports whether what was made at an instant of the service's clock is older than the call. It
@@ -63,6 +81,29 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 		}
 	}
 	return made.Before(likely.Add(-maxSkew)), made.Before(early.Add(-maxSkew))
+}
+
+// Younger reports whether what was made at an instant of the service's clock was made later than within a time after the call was sent
+// last, by every clock.
+func (s Sent) Younger(within time.Duration, made time.Time, h http.Header) bool {
+	latest, dated := time.Now().Add(-Since(s.Last)), false
+	if now, known := service(h); known {
+		latest, dated = later(latest, now.Add(-Since(s.Last))), true
+	}
+	if s.Ahead != nil {
+		latest, dated = later(latest, s.Last.Add(*s.Ahead)), true
+	}
+	if !dated {
+		within += maxSkewWithoutDate
+	}
+	return made.After(latest.Add(within + maxSkew))
+}
+
+func later(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
 }
 
 // Before returns a time, by the service's clock, that is certainly before an instant of this process,

@@ -50,6 +50,41 @@ func TestSent_Overdue(t *testing.T) {
 	})
 }
 
+// A call is recent if no clock says otherwise, and none is missing. What was made is younger than the call if every clock says so.
+func TestSent_RecentAndYounger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		called, hour, behind, day := time.Now(), time.Hour, -time.Hour, 24*time.Hour
+		const within = 15 * time.Minute
+		time.Sleep(within)
+		now := time.Now()
+		local, there := clock.Sent{Last: called, Local: true}, clock.Sent{Last: called, Ahead: new(time.Duration)}
+		early := clock.Sent{Last: called.Add(-time.Second), Ahead: new(time.Duration)}
+		for name, test := range map[string]struct {
+			sent          clock.Sent
+			header        http.Header
+			recent        bool
+			younger, same time.Duration // made so long after the call: younger than it, and not
+		}{
+			"of this process":             {local, dated(now), true, 18 * time.Minute, 17 * time.Minute},
+			"and no Date":                 {local, nil, true, day + 18*time.Minute, day + 17*time.Minute},
+			"longer ago":                  {clock.Sent{Last: called.Add(-time.Second), Local: true}, nil, false, day + 18*time.Minute, day},
+			"from elsewhere":              {there, dated(now), true, 18 * time.Minute, 17 * time.Minute},
+			"from elsewhere, longer ago":  {early, dated(now), false, 18 * time.Minute, 16 * time.Minute},
+			"nobody has heard the clock":  {clock.Sent{Last: called}, dated(now), false, 18 * time.Minute, 17 * time.Minute},
+			"no Date now":                 {there, nil, false, 18 * time.Minute, 17 * time.Minute},
+			"the Date of a cache":         {there, aged(dated(now), "7"), false, 18 * time.Minute, 17 * time.Minute},
+			"longer ago by the Date":      {there, dated(now.Add(time.Second)), false, 18 * time.Minute, 17 * time.Minute},
+			"the service was ahead":       {clock.Sent{Last: called, Ahead: &hour}, dated(now.Add(hour)), true, hour + 18*time.Minute, hour + 17*time.Minute},
+			"it was behind, and is ahead": {clock.Sent{Last: called, Ahead: &behind}, dated(now.Add(hour)), false, hour + 18*time.Minute, hour + 17*time.Minute},
+		} {
+			require.Equal(t, test.recent, test.sent.Recent(within, now, test.header), name)
+			require.True(t, test.sent.Younger(within, called.Add(test.younger), test.header), name)
+			require.False(t, test.sent.Younger(within, called.Add(test.same), test.header), name)
+		}
+		require.False(t, local.Recent(within, now.Add(time.Second), nil))
+	})
+}
+
 func TestSent_Older(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent, hour := time.Now(), time.Hour
@@ -115,6 +150,7 @@ func TestSent_OneClockMayBeWrong(t *testing.T) {
 		sent := clock.Sent{First: called, Last: called, Ahead: &ahead}
 		header := dated(truth.Add(looked))
 		require.False(t, sent.Overdue(within, time.Now(), header))
+		require.False(t, sent.Recent(age-3*time.Second, time.Now(), header), "it is older by one clock at least; a Date tells seconds")
 		for _, ahead := range []*time.Duration{&ahead, nil} {
 			sent.Ahead = ahead
 			for _, local := range []bool{false, now == 0} {

@@ -144,6 +144,7 @@ func TestSpendGuard_Resolves(t *testing.T) {
 					guard := spend.NewSharedGuard(5000, nil, store)
 					client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard))
 					fault := map[bool]sandbox.FaultOption{true: sandbox.DropAfter(), false: sandbox.DropBefore()}[happened]
+					require.NoError(t, tests.Discard(client.Account.Me(t.Context()))) // so that the ticket tells its age
 					sb.Fail("agents.create-people-watcher", sandbox.Nth(1), fault)
 					_, err := client.Agents.Create(t.Context(), movers("Movers", true))
 					unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
@@ -156,7 +158,7 @@ func TestResolve_WhatACacheShows(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Ticket())
 		client = tests.NewClient(t, tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`, "Age", "60"))
-		ticket.Service = client.BaseURL()
+		ticket.Service, ticket.KeyMark = client.BaseURL(), credential.New(tests.Token, nil).Current().Mark()
 		r, err := client.Resolve(t.Context(), ticket)
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
@@ -202,6 +204,13 @@ func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The monotonic clock may stand still while the machine sleeps: then that of the wall tells how long ago the call was.
+func TestResolve_AfterTheMachineSlept(t *testing.T) {
+	called := time.Now()
+	require.True(t, clock.Sent{Last: called, Local: true}.Recent(time.Minute, time.Now(), nil))
+	require.False(t, clock.Sent{Last: clockSet(called, time.Hour), Local: true}.Recent(time.Minute, time.Now(), nil))
 }
 
 // An instant that was read back from somewhere has no monotonic reading. If it lies ahead, the clock was set back.

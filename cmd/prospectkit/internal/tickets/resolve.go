@@ -18,7 +18,8 @@ that is certain. It only reads: it sends no call again, changes nothing and spen
 program that has the journal open.
 
 ` + service.Variables + `
-Use a key of the workspace in which the call was made: in another one, what it made is not there. Each ticket takes up to 10 s, and 65 s
+Use a key of the workspace in which the call was made: in another one, what it made is not there. If the program names no workspace,
+use its own key. Run it soon after the call: later, somebody may have undone it, so that nothing is certain if it does not show. Each ticket takes up to 10 s, and 65 s
 if the call was about an agent.
 `
 
@@ -135,7 +136,7 @@ func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal
 	case r.Verdict == prospectkit.VerdictNotSeen && r.Final:
 		return true, r.String() + ". Settled as not applied.", nil
 	case r.Verdict == prospectkit.VerdictNotSeen:
-		return false, r.String() + ". Still in doubt: it may still show. Resolve it again later.", nil
+		return false, r.String() + ". Still in doubt: resolve it again later, or look yourself, and settle it.", nil
 	}
 	return false, r.String() + ". Still in doubt: look yourself, and settle it.", nil
 }

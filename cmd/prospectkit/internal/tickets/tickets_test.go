@@ -21,6 +21,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/tickets"
+	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
@@ -262,10 +263,13 @@ func TestSettle_Reserved(t *testing.T) {
 	require.Contains(t, out, "guard.Commit or guard.Release")
 }
 
-// call is a ticket of a call to a sandbox.
+// call is a ticket of a call to a sandbox, with the key that the command has.
 func call(sb *sandbox.Sandbox, ticket, op string, ids ...string) journal.Ticket {
-	at := time.Now().Add(-time.Hour)
-	return journal.Ticket{ID: ticket, Op: op, IDs: ids, Service: sb.BaseURL(), FirstSent: at, LastSent: at}
+	at := time.Now().Add(-5 * time.Minute)
+	return journal.Ticket{
+		ID: ticket, Op: op, IDs: ids, Service: sb.BaseURL(), KeyMark: credential.New(sb.Token(), nil).Current().Mark(),
+		FirstSent: at, LastSent: at, ServiceAhead: new(time.Duration),
+	}
 }
 
 // Each verdict, and what is settled by it. Only reads are sent.
@@ -282,23 +286,27 @@ func TestResolve(t *testing.T) {
 		require.NotEmpty(t, waiting)
 		created, missing, foreign := call(sb, "created", "lists.create"), call(sb, "missing", "lists.create"), call(sb, "foreign", "lists.create")
 		created.FirstSent = created.FirstSent.AddDate(-20, 0, 0)
+		late, elsewhere := call(sb, "late", "lists.create"), call(sb, "elsewhere", "lists.create")
+		late.LastSent, elsewhere.KeyMark = late.LastSent.Add(-time.Hour), "00000000"
 		created.Lookup = journal.Lookup{Name: sb.Lists()[0].Name, Kind: sb.Lists()[0].EntityType}
 		missing.Lookup, foreign.Lookup = journal.Lookup{Name: "Nobody's", Kind: sb.Lists()[0].EntityType}, created.Lookup
-		foreign.Workspace = "acme"
-		path := left(t, created, missing, foreign, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
+		late.Lookup, elsewhere.Lookup, foreign.Workspace = missing.Lookup, created.Lookup, "acme"
+		path := left(t, created, missing, foreign, late, elsewhere, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
 
 		status, out, complaints := run(t.Context(), sb, "resolve", "-journal", path)
 		require.Equal(t, cli.InDoubt, status, complaints)
 		require.Empty(t, complaints)
 		for _, want := range []string{
-			"happened: ", ". Settled as applied.\n", "not seen: ", ". Settled as not applied.\n", "Still in doubt: it may still show.",
+			"happened: ", ". Settled as applied.\n", "not seen: ", ". Settled as not applied.\n",
+			"it may still become so, because activation runs in the background (documented); looked", "Still in doubt: resolve it again later, or look yourself, and settle it.\n",
+			"somebody may have undone it since: a person has to look. Still in doubt: ", "so it may be of another one: a person has to look. Still in doubt: look",
 			"unknowable: no documented read shows it: look in the CRM. Still in doubt: look yourself, and settle it.\n",
 			"not asked, because it is a call to another service or workspace: " + sb.BaseURL() + ", workspace acme",
 		} {
 			require.Contains(t, out, want)
 		}
 		require.Equal(t, map[string]journal.Outcome{
-			"created": journal.Applied, "missing": journal.NotApplied, "foreign": journal.Unknown, "pushed": journal.Unknown, "approved": journal.Unknown,
+			"created": journal.Applied, "missing": journal.NotApplied, "foreign": journal.Unknown, "late": journal.Unknown, "elsewhere": journal.Unknown, "pushed": journal.Unknown, "approved": journal.Unknown,
 		}, outcomes(t, path))
 		for _, request := range sb.Journal() {
 			require.Equal(t, http.MethodGet, request.Method)

@@ -1,0 +1,279 @@
+package outcome_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
+)
+
+const spring = "f00000000000000000000001"
+
+// undone are calls whose response is lost, how a teammate undoes them, and what is left to say.
+var undone = map[string]struct {
+	op   string
+	call func(t *testing.T, c *prospectkit.Client) error
+	undo func(tx *sandbox.Tx, sb *sandbox.Sandbox)
+	note string
+	gone bool // what the ticket names by its id, which is never final
+}{
+	"a list that is renamed": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.RenameList(listNamed(sb, "Q1"), "Quarter") }, "undone", false},
+	"a list that is deleted": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteList(listNamed(sb, "Q1")) }, "undone", false},
+	"one of the other kind instead": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
+		tx.DeleteList(listNamed(sb, "Q1"))
+		tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.CompanyList})
+	}, "a list of the other kind holds the name", false},
+	"a list that is moved on": {"lists.move", func(t *testing.T, c *prospectkit.Client) error {
+		t.Helper()
+		return tests.Discard(c.Lists.Move(t.Context(), "a00000000000000000000001", spring))
+	}, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.MoveList("a00000000000000000000001", "") }, "undone", false},
+	"a moved list that is deleted": {"lists.move", func(t *testing.T, c *prospectkit.Client) error {
+		t.Helper()
+		return tests.Discard(c.Lists.Move(t.Context(), "a00000000000000000000001", spring))
+	}, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteList("a00000000000000000000001") }, "deleted", true},
+	"a started agent that is deleted": {"agents.activate", activate, func(tx *sandbox.Tx, _ *sandbox.Sandbox) { tx.DeleteAgent(tests.AgentID) }, "deleted", true},
+	"an agent that is deleted":        {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteAgent(sb.Agents()[0].ID) }, "undone", false},
+	"one that is made again, as a draft": {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
+		tx.DeleteAgent(sb.Agents()[0].ID)
+		tx.CreateAgent(sandbox.Agent{Name: "Funding", Type: sandbox.WebMonitor, Status: "initializing"})
+	}, "is a draft", false},
+	"one of another kind instead": {"agents.create-web-monitor", start, func(tx *sandbox.Tx, sb *sandbox.Sandbox) {
+		tx.DeleteAgent(sb.Agents()[0].ID)
+		tx.CreateAgent(sandbox.Agent{Name: "Funding", Type: sandbox.PersonDiscovery, Status: "active"})
+	}, "an agent of another kind holds the name", false},
+}
+
+func create(t *testing.T, c *prospectkit.Client) error {
+	t.Helper()
+	return tests.Create(t, c, tests.Q1)()
+}
+
+func start(t *testing.T, c *prospectkit.Client) error {
+	t.Helper()
+	return createStarted(t.Context(), c.Agents)
+}
+
+func listNamed(sb *sandbox.Sandbox, name string) string {
+	for _, l := range sb.Lists() {
+		if l.Name == name {
+			return l.ID
+		}
+	}
+	return ""
+}
+
+// What is looked for long after the call may have been undone since: that it is not there proves nothing, in this process and in another one.
+// Soon after the call, it counts as at the same moment.
+func TestResolve_WhatWasUndoneSince(t *testing.T) {
+	for name, test := range undone {
+		for _, after := range []time.Duration{5 * time.Minute, time.Hour} {
+			t.Run(name+" after "+after.String(), func(t *testing.T) {
+				seed := tests.SeededList("People", sandbox.ContactList)
+				seed.Credits = 100000
+				if test.op == "agents.activate" {
+					seed.Agents = []sandbox.Agent{{ID: tests.AgentID, Name: "Another", Type: sandbox.WebMonitor, Status: "initializing"}}
+				}
+				seed.Folders = []sandbox.Folder{{ID: spring, Name: "Spring", Type: sandbox.ContactList}}
+				tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+					book := new(tests.Notebook)
+					client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
+					require.NoError(t, tests.Discard(client.Account.Me(t.Context()))) // it hears the clock
+					unknown := outcomeUnknown(t, sb, test.op, sandbox.DropAfter(), func() error { return test.call(t, client) })
+					sb.Do(func(tx *sandbox.Tx) { test.undo(tx, sb) })
+					time.Sleep(after)
+					final := after < time.Hour && !test.gone
+					for _, resolve := range []func() (*prospectkit.Resolution, error){
+						func() (*prospectkit.Resolution, error) { return unknown.Resolve(t.Context()) },
+						func() (*prospectkit.Resolution, error) {
+							return tests.SandboxClient(t, sb, prospectkit.WithJournal(book)).Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
+						},
+					} {
+						r, err := resolve()
+						require.NoError(t, err)
+						require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
+						require.Equal(t, final, r.Final, r.Note)
+						if !final {
+							require.Contains(t, r.Note, test.note)
+							require.Contains(t, r.Note, "a person has to look")
+							require.Equal(t, journal.Unknown, book.Noted[unknown.Ticket().ID])
+						}
+					}
+				})
+			})
+		}
+	}
+}
+
+// What nobody can have made by undoing the call is proof whenever one looks.
+func TestResolve_LongAfterACallThatFailed(t *testing.T) {
+	for name, test := range map[string]struct {
+		op, note string
+		seed     sandbox.Workspace
+		call     func(t *testing.T, c *prospectkit.Client) error
+	}{
+		"an older list":       {"lists.create", "older than the call", tests.SeededList("Q1", sandbox.ContactList), create},
+		"of the other kind":   {"lists.create", "the other kind", tests.SeededList("Q1", sandbox.CompanyList), create},
+		"the agent's a draft": {"agents.activate", "still a draft", sandbox.Workspace{Agents: []sandbox.Agent{{ID: tests.AgentID, Name: "Funding", Type: sandbox.WebMonitor, Status: "initializing"}}}, activate},
+	} {
+		tests.Ensuring(t, test.seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+			unknown := outcomeUnknown(t, sb, test.op, sandbox.DropBefore(), func() error { return test.call(t, client) })
+			time.Sleep(100 * time.Hour)
+			for _, resolve := range []func() (*prospectkit.Resolution, error){
+				func() (*prospectkit.Resolution, error) { return unknown.Resolve(t.Context()) },
+				func() (*prospectkit.Resolution, error) {
+					return tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
+				},
+			} {
+				r, err := resolve()
+				require.NoError(t, err)
+				require.True(t, r.Final, "%s: %s", name, r)
+				require.Contains(t, r.Note, test.note)
+			}
+		})
+	}
+}
+
+func activate(t *testing.T, c *prospectkit.Client) error {
+	t.Helper()
+	return activateOne(t.Context(), c.Agents)
+}
+
+// A list that is certainly younger than the call is another one: it neither proves that the call happened, nor that it did not.
+func TestResolve_AYoungerList(t *testing.T) {
+	for after, want := range map[time.Duration]prospectkit.Verdict{
+		5 * time.Minute: prospectkit.VerdictHappened, 24 * time.Hour: prospectkit.VerdictNotSeen,
+	} {
+		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			ticket := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket()
+			time.Sleep(after)
+			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
+			r, err := client.Resolve(t.Context(), ticket)
+			require.NoError(t, err)
+			require.Equal(t, want, r.Verdict, r.Note)
+			require.False(t, r.Final)
+			if want == prospectkit.VerdictNotSeen {
+				require.Contains(t, r.Note, "younger than the call")
+			}
+		})
+	}
+}
+
+// If the clocks cannot tell how long ago another process made the call, it may have been undone since.
+func TestTicket_OfUnknownAge(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket())
+		require.Nil(t, ticket.ServiceAhead)
+		began := time.Now()
+		r, err := client.Resolve(t.Context(), ticket)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final)
+		require.Contains(t, r.Note, "a person has to look")
+		require.Equal(t, 10*time.Second, time.Since(began), "it may yet show")
+	})
+}
+
+// A guard gives no credits back for an agent that may have been deleted since.
+func TestResolve_KeepsTheCreditsOfWhatIsGone(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{Credits: 100000}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+		guard := spend.NewGuard(1000, spend.Prices{"agents.create-web-monitor": {Runs: 1}})
+		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard))
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+		unknown := outcomeUnknown(t, sb, "agents.create-web-monitor", sandbox.DropAfter(), func() error { return start(t, client) })
+		time.Sleep(30 * time.Minute)
+		sb.Do(func(tx *sandbox.Tx) { tx.DeleteAgent(sb.Agents()[0].ID) })
+		for range 3 {
+			require.NoError(t, tests.Discard(client.Resolve(t.Context(), unknown.Ticket())))
+			require.Positive(t, tests.Booked(t, guard).InDoubt)
+			again, err := client.Resolve(t.Context(), unknown.Ticket())
+			require.NoError(t, err)
+			require.Contains(t, again.Note, "read at", "it is not read all the time")
+			time.Sleep(time.Hour)
+		}
+	})
+}
+
+// One journal of two workspaces that no client names: the key of one proves nothing about a name in the other.
+func TestTicket_OfAnUnnamedWorkspace(t *testing.T) {
+	for name, test := range map[string]struct {
+		named   bool // by both clients
+		rotated bool // another key of the same workspace
+		verdict prospectkit.Verdict
+		final   bool
+	}{
+		"the same key":                {false, false, prospectkit.VerdictNotSeen, true},
+		"another key":                 {false, true, prospectkit.VerdictUnknowable, false},
+		"another key, but it's named": {true, true, prospectkit.VerdictNotSeen, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+				var opts []prospectkit.ClientOption
+				if test.named {
+					opts = append(opts, prospectkit.WithWorkspace("acme"))
+				}
+				client := tests.SandboxClient(t, sb, opts...)
+				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+				ticket := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket()
+				require.Equal(t, test.named, ticket.KeyMark == "", "it says what the name would")
+				require.NotContains(t, sb.Token(), ticket.KeyMark+"-")
+				second := tests.SandboxClient(t, sb, opts...)
+				if test.rotated {
+					var err error
+					opts = append(opts, prospectkit.WithTransport(sb.Transport()))
+					second, err = prospectkit.New(sb.BaseURL(), sb.Key(), opts...)
+					require.NoError(t, err)
+				}
+				r, err := second.Resolve(t.Context(), tests.Written(t, ticket))
+				require.NoError(t, err)
+				require.Equal(t, test.verdict, r.Verdict, r.Note)
+				require.Equal(t, test.final, r.Final)
+				if test.verdict == prospectkit.VerdictUnknowable {
+					require.Contains(t, r.Note, "WithWorkspace")
+				}
+			})
+		})
+	}
+}
+
+// An agent of that name in the other workspace is not that of the call. An id tells whose it is.
+func TestTicket_OfAnotherWorkspacesKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		answers := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				return tests.CutOff(r)
+			}
+			return tests.OurDraft(r)
+		})
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](createDraft(t.Context(), tests.NewClient(t, answers).Agents))
+		require.True(t, ok)
+		other, err := prospectkit.New(tests.BaseURL, "of-globex", prospectkit.WithTransport(answers))
+		require.NoError(t, err)
+		r, err := other.Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+
+		answers = func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				return tests.CutOff(r)
+			}
+			return tests.Sees("active")(r)
+		}
+		unknown, ok = errors.AsType[*prospectkit.OutcomeUnknownError](activateOne(t.Context(), tests.NewClient(t, answers).Agents))
+		require.True(t, ok)
+		other, err = prospectkit.New(tests.BaseURL, "of-globex", prospectkit.WithTransport(answers))
+		require.NoError(t, err)
+		r, err = other.Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	})
+}
