@@ -68,7 +68,7 @@ func (v *Violations) Empty(param string) {
 	v.Add(param, "is empty, which could mean everything: leave it out if you mean that")
 }
 
-// NotEmpty refuses null and empty arrays and objects anywhere in the JSON text of a filter.
+// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter.
 func (v *Violations) NotEmpty(param, text string) {
 	for _, path := range outbound.Empty(param, text) {
 		v.Empty(path)
@@ -109,9 +109,6 @@ func (v *Violations) Filters(param string, filters any) {
 		return
 	}
 	v.NotEmpty(param, string(text))
-	if texts, _ := outbound.Strings(text); slices.Contains(texts, "") {
-		v.Add(param, "must not hold an empty value")
-	}
 }
 
 // Date refuses what no calendar has, and a date that is past even at UTC-12, where the day begins last.
