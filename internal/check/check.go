@@ -39,6 +39,11 @@ func (v *Violations) Must(ok bool, param, format string, args ...any) {
 	}
 }
 
+// Given refuses nil, and what IsNil takes for nil: it would panic when it is used.
+func (v *Violations) Given(param string, value any) {
+	v.Must(!IsNil(value), param, "got nil")
+}
+
 // Text refuses text that is not valid UTF-8: encoding would change it, so it would name something
 // else.
 func (v *Violations) Text(param string, texts ...string) {
@@ -146,10 +151,10 @@ func (v *Violations) IDs(param string, ids []string) {
 	}
 }
 
-// IsNil reports whether v is nil, or a nil pointer.
+// IsNil reports whether v is nil, or a nil pointer or function.
 func IsNil(v any) bool {
 	r := reflect.ValueOf(v)
-	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
+	return !r.IsValid() || (r.Kind() == reflect.Pointer || r.Kind() == reflect.Func) && r.IsNil()
 }
 
 // IsID reports whether s is an id: 24 hexadecimal digits.
