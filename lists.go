@@ -357,7 +357,9 @@ func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush,
 func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
 	o := op.ListsCRMPush
 	if ctx == nil {
-		return func(yield func(*push.Part, error) bool) { yield(nil, refusal(o, check.One("context", "must not be nil"))) }
+		return func(yield func(*push.Part, error) bool) {
+			yield(nil, refusal(o, check.One("context", "must not be nil")))
+		}
 	}
 	sender := pushing.Sender{
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,

@@ -141,7 +141,7 @@ func WithUserAgent(app string) ClientOption {
 // to may take 16 MiB and four times the length of the response. A page may have twice as many elements as
 // were requested and 100 more, by default of the documented maximum of 1000 lists or rows and 100 profiles; any
 // other array 10,000. Beyond that the call is not retried, and its error says "holds too much".
-// [RowsOf], [Object.Decode] and [Client.Call] have the same bounds. To decode more, pass
+// [RowsOf], [Object.Decode], [Object.DecodeStrict] and [Client.Call] have the same bounds. To decode more, pass
 // [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
