@@ -366,6 +366,11 @@ func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush,
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
 	o := op.ListsCRMPush
+	if ctx == nil {
+		return func(yield func(*push.Part, error) bool) {
+			yield(nil, refusal(o, check.One("context", "must not be nil")))
+		}
+	}
 	sender := pushing.Sender{
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
 		Send: func(ctx context.Context, ids []string, ticket string) error {

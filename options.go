@@ -70,7 +70,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 // one attempt. Its redirect policy is ignored: redirects are never followed.
 func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(h != nil, "WithHTTPClient", "got nil")
+		bad.Given("WithHTTPClient", h)
+		bad.Must(h == nil || h.Transport == nil || !check.IsNil(h.Transport), "WithHTTPClient", "has a transport that is nil")
 		c.httpClient = h
 	})
 }
@@ -84,7 +85,7 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(rt != nil, "WithTransport", "got nil")
+		bad.Given("WithTransport", rt)
 		c.httpClient = &http.Client{Transport: rt}
 	})
 }
@@ -104,7 +105,7 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 // unknown. No output shows a token that was used, except that only the last 100 are looked for in responses.
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(source != nil, "WithTokenSource", "got nil")
+		bad.Given("WithTokenSource", source)
 		c.source = source
 	})
 }
@@ -140,7 +141,7 @@ func WithUserAgent(app string) ClientOption {
 // to may take 16 MiB and four times the length of the response. A page may have twice as many elements as
 // were requested and 100 more, by default of the documented maximum of 1000 lists or rows and 100 profiles; any
 // other array 10,000. Beyond that the call is not retried, and its error says "holds too much".
-// [RowsOf], [Object.Decode] and [Client.Call] have the same bounds. To decode more, pass
+// [RowsOf], [Object.Decode], [Object.DecodeStrict] and [Client.Call] have the same bounds. To decode more, pass
 // [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
@@ -152,7 +153,7 @@ func WithMaxResponseBytes(n int64) ClientOption {
 // WithObserver calls f for every event of every call, except [example.com/prospectkit/event.KindStart]. It can be given more than once.
 func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(f != nil, "WithObserver", "got nil")
+		bad.Given("WithObserver", f)
 		c.observers = append(slices.Clip(c.observers), f)
 	})
 }
@@ -161,7 +162,7 @@ func WithObserver(f Observer) ClientOption {
 // more than once. A panic in it is ignored, as in an [Observer].
 func WithCallHook(f CallHook) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(f != nil, "WithCallHook", "got nil")
+		bad.Given("WithCallHook", f)
 		c.hooks = append(slices.Clip(c.hooks), f)
 	})
 }
@@ -175,7 +176,7 @@ func WithCallHook(f CallHook) ClientOption {
 // [Client.With] adds gates but lifts none. The first refusal counts.
 func WithGate(gate Gate) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(gate != nil, "WithGate", "got nil")
+		bad.Given("WithGate", gate)
 		c.gates = append(slices.Clip(c.gates), gate)
 	})
 }
@@ -191,7 +192,7 @@ func WithGate(gate Gate) ClientOption {
 // each attempt.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(j != nil, "WithJournal", "got nil")
+		bad.Given("WithJournal", j)
 		c.journal = j
 	})
 }
@@ -242,7 +243,7 @@ func WithActor(ctx context.Context, who string) context.Context {
 // is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(!check.IsNil(w), "WithDebugWriter", "got nil")
+		bad.Given("WithDebugWriter", w)
 		c.dump = wiredump.New(w)
 	})
 }
@@ -277,7 +278,7 @@ func AllowPlainHTTP() ClientOption {
 // page, and given to Resolve, at the end of each read. Set its MaxBody to get the body of the response, too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
-		bad.Must(info != nil, "WithInfo", "got nil")
+		bad.Given("WithInfo", info)
 		c.info = info
 	})
 }

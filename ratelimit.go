@@ -69,6 +69,7 @@ func NewBudget(c BudgetConfig) *Budget {
 	b.bad.Must(c.StoreTimeout >= 0, "BudgetConfig.StoreTimeout", "is %s, must not be negative", c.StoreTimeout)
 	b.bad.Must(c.Processes >= 0, "BudgetConfig.Processes", "is %d, must not be negative", c.Processes)
 	if c.Store != nil {
+		b.bad.Must(!check.IsNil(c.Store), "BudgetConfig.Store", "is nil")
 		timeout := cmp.Or(c.StoreTimeout, budget.DefaultTimeout)
 		b.link = &budget.StoreClient{Timeout: timeout, Least: cmp.Or(c.Processes, 2), Log: c.Logger}
 	} else if c.StoreTimeout != 0 || c.Processes != 0 || c.Logger != nil {

@@ -47,14 +47,11 @@ func (b searchBody) check(bad *check.Violations) {
 }
 
 func checkFilters(bad *check.Violations, filters filter.Search) {
-	for name, entries := range filters {
+	for name := range filters {
 		if strings.TrimSpace(name) == "" {
 			bad.Add("filters", "has a filter without a name")
 		}
 		bad.Misspelt("filters.", name, "job_title_levels")
-		if slices.ContainsFunc(entries, func(e filter.Entry) bool { return e.Value == "" }) {
-			bad.Add("filters."+name, "has an entry without a value")
-		}
 	}
 	if filters != nil {
 		bad.NotEmptyValue("filters", filters)

@@ -103,6 +103,11 @@ func TestSearch_Bounds(t *testing.T) {
 	require.Equal(t, 10, sent, "nothing was sent")
 }
 
+// unnamed is written as an empty text.
+type unnamed struct{}
+
+func (unnamed) MarshalText() ([]byte, error) { return nil, nil }
+
 // A search for nobody in particular is one for everybody, and everybody is paid for.
 func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	const empty = " is empty, which could mean everything: leave it out if you mean that"
@@ -110,10 +115,12 @@ func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	ctx, search := t.Context(), tests.NewClient(t, tests.Untouched(t)).Search
 	var nobody []string
 	for want, f := range map[string]filters{
-		"filters" + empty:                                       {},
-		"filters.job_title_levels" + empty:                      {"job_title_levels": filter.Including(nobody...)},
-		"filters.country" + empty:                               {"country": nil, "job_title_levels": filter.Including("vp")},
-		"filters.job_title_levels has an entry without a value": {"job_title_levels": filter.Including("vp", "")},
+		"filters" + empty:                        {},
+		"filters.job_title_levels" + empty:       {"job_title_levels": filter.Including(nobody...)},
+		"filters.country" + empty:                {"country": nil, "job_title_levels": filter.Including("vp")},
+		"filters.job_title_levels.value" + empty: {"job_title_levels": filter.Including("vp", "")},
+		"filters.country.value" + empty:          {"country": filter.Including(" ")},
+		"filters.country.status" + empty:         {"country": {{Status: " ", Value: "x"}}},
 	} {
 		_, err := search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: f})
 		require.Equal(t, []string{want}, tests.Refusals(t, err))
@@ -132,7 +139,16 @@ func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	require.Equal(t, []string{"contactIds" + " is empty, which could mean everything: set All if you mean that"}, tests.Refusals(t, tests.Discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{}}))))
 	require.Equal(t, []string{"filters" + " is empty, which could mean everything: set All if you mean that"}, tests.Refusals(t, tests.Discard(search.SaveMatches(ctx, prospectkit.MatchSave{}))))
 	require.Equal(t, []string{"contactIds must be empty if All is set"}, tests.Refusals(t, tests.Discard(lists.SaveContacts(ctx, prospectkit.ContactSave{ContactIDs: []string{tests.ListID}, All: true}))))
-	for _, f := range []prospectkit.Fields{{}, {"headquartersCity": nil}, {"headquartersCity": nobody}} {
+	for _, f := range []prospectkit.Fields{
+		{},
+		{"headquartersCity": nil},
+		{"headquartersCity": nobody},
+		{"headquartersCity": ""},
+		{"headquartersCity": []string{"Berlin", " "}},
+		{"headquartersCity": []byte{}},
+		{"headquartersCity": new(string)},
+		{"headquartersCity": unnamed{}},
+	} {
 		require.Contains(t, tests.Refusals(t, tests.Discard(search.Companies(ctx, prospectkit.CompanySearch{Filters: f})))[0], empty)
 	}
 }

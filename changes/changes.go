@@ -94,7 +94,7 @@ type Option func(*settings.Changes)
 // row was added since the checkpoint.
 func Holding(count func(ctx context.Context) (int, error)) Option {
 	return func(s *settings.Changes) {
-		s.Bad.Must(count != nil, "Holding", "got nil")
+		s.Bad.Given("Holding", count)
 		s.Held = count
 	}
 }

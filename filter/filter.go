@@ -3,13 +3,12 @@
 //	params := prospectkit.RowsParams{Filter: filter.Contact{Country: filter.AnyOf("Germany")}}
 //	search := prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including("vp")}}
 //
-// Nothing in a filter may be empty: the meaning of an empty array is undocumented, and it may match
-// everything. The call that gets such a filter refuses it, before anything is sent.
+// Nothing in a filter may be empty: no array, and no text, also one of white space. Its meaning is undocumented, and it
+// may match everything. The call that gets such a filter refuses it, before anything is sent.
 package filter
 
 import (
 	"encoding/json"
-	"maps"
 	"slices"
 
 	"example.com/prospectkit/internal/check"
@@ -191,14 +190,8 @@ func (Company) Kind() string { return "companyList" }
 // empty. Write the values of numberOfEmployees as text: the service fails on numbers.
 type Raw map[string]any
 
-// Check adds empty texts.
-func (f Raw) Check(bad *check.Violations) {
-	for _, name := range slices.Sorted(maps.Keys(f)) {
-		if f[name] == "" {
-			bad.Empty("filters." + name)
-		}
-	}
-}
+// Check adds nothing: the call checks the size, and that nothing is empty.
+func (Raw) Check(*check.Violations) {}
 
 // Kind returns "": any list.
 func (Raw) Kind() string { return "" }

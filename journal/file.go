@@ -1,13 +1,11 @@
 package journal
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"iter"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,20 +81,26 @@ type outcome struct {
 // has the file open. The copy leaves out what a crash left of
 // the last write, whose request was not sent. A record that was durable is never left out: if one is
 // damaged or cut off, File returns [ErrCorrupt]; for another kind of file, or another version, [ErrForeign]; and
-// the file stays as it is. How much was durable stands in the lock file: without that file, as in a copy of the journal
-// alone, damage to the last write passes for what a crash left. The file grows by about 400 bytes a call, until
-// [FileJournal.Compact].
+// the file stays as it is. How much was durable stands in the lock file. Without that file, as in a copy of the journal
+// alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
+// unless a later record says that it was durable. The file grows by about 400 bytes a call, until [FileJournal.Compact].
 func File(path string) (*FileJournal, error) {
-	path, err := filepath.Abs(path)
+	path, err := onlyName(path)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		path = target // one file has one lock
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		path = filepath.Join(dir, filepath.Base(path))
-	}
 	return openFile(osFiles{}, path)
+}
+
+// onlyName returns the name of the file at path that does not depend on links: one file has one lock.
+func onlyName(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		return target, nil
+	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return path, err
 }
 
 func openFile(on filesystem.FS, path string) (*FileJournal, error) {
@@ -142,8 +146,8 @@ func (j *FileJournal) open() error {
 	if err != nil {
 		return err
 	}
-	if durable := j.witnessed(s); s.size < durable || s.bad >= 0 && s.bad < durable {
-		return fmt.Errorf("%w: %d bytes were durable, and the end is damaged or missing; to do without it, remove the file that ends in .lock", ErrCorrupt, durable)
+	if err := claimOf(j.lock).check(s); err != nil {
+		return err
 	}
 	j.size, j.synced, j.torn = s.size, s.size, s.bad >= 0
 	return j.replace(nil) // how much of it is durable is unknown: the process before may have died of a failed fsync
@@ -155,16 +159,6 @@ func (j *FileJournal) create() error {
 		return fmt.Errorf("%w: it is missing, and %s may be its last version: rename that one, or remove it", ErrCorrupt, j.temporary())
 	}
 	return j.replace(nil)
-}
-
-// witnessed returns how much of the scanned file was durable, as the lock file has it: 0 if it is about another file.
-func (j *FileJournal) witnessed(s scanned) int64 {
-	line, _, err := readLine(bufio.NewReader(j.lock))
-	w, ok := parseRecord(line, math.MaxInt64)
-	if err != nil || !ok || w.Name != s.name && s.size > 0 {
-		return 0
-	}
-	return w.Synced
 }
 
 // witness notes how much of the file is durable. It needs no fsync: an older note asks for less, and one about a file that was
@@ -339,6 +333,11 @@ func (j *FileJournal) ready() error {
 	if j.broken {
 		return j.replace(nil)
 	}
+	return j.unchanged()
+}
+
+// unchanged fails if another program has put its hands on the file.
+func (j *FileJournal) unchanged() error {
 	ours, err := j.file.Stat()
 	if err != nil {
 		return err
@@ -348,7 +347,7 @@ func (j *FileJournal) ready() error {
 		return err
 	}
 	if !j.files.Same(ours, named) || ours.Size() != j.size {
-		return fmt.Errorf("%w: another program changed it while it was open", ErrCorrupt)
+		return fmt.Errorf("%w: another program changed it while it was open: stop this program, and restore the file", ErrCorrupt)
 	}
 	return nil
 }
@@ -418,9 +417,10 @@ func (j *FileJournal) end(id string, o Outcome, now time.Time) error {
 }
 
 // InDoubt yields the tickets whose outcome is unknown, oldest first, as they are when it starts. The
-// loop may call the other methods.
+// loop may call the other methods. If another program has changed the file, an error comes last.
 func (j *FileJournal) InDoubt(ctx context.Context) iter.Seq2[Ticket, error] {
 	return func(yield func(Ticket, error) bool) {
+		_, damage := j.intact(ctx)
 		j.mu.Lock()
 		closed, tickets := j.closed, j.calls.unknown()
 		j.mu.Unlock()
@@ -437,11 +437,14 @@ func (j *FileJournal) InDoubt(ctx context.Context) iter.Seq2[Ticket, error] {
 				return
 			}
 		}
+		if damage != nil {
+			yield(Ticket{}, j.failed("read", damage))
+		}
 	}
 }
 
 // Close makes all outcomes durable and releases the file. Later calls of Sending fail. A second Close
-// does nothing.
+// does nothing. It fails if another program has changed the file.
 func (j *FileJournal) Close() error {
 	j.mu.Lock()
 	closed := j.closed
@@ -465,11 +468,14 @@ func (j *FileJournal) Close() error {
 
 // finish makes the file durable, and marks it so.
 func (j *FileJournal) finish() error {
-	if err := j.store(nil); err != nil {
-		return err
-	}
 	if j.broken {
 		return j.replace(nil) // which ends with a mark
+	}
+	if err := j.unchanged(); err != nil {
+		return err
+	}
+	if err := j.store(nil); err != nil {
+		return err
 	}
 	return j.sync(true)
 }

@@ -253,12 +253,27 @@ func TestFile_ChangedWhileOpen(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "j")
 			j := open(t, path)
 			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+			require.NoError(t, j.Ended(t.Context(), "a", Unknown))
 			require.NoError(t, change(path))
 			err := j.Sending(t.Context(), ticket("b", 0))
 			if !errors.Is(err, fs.ErrNotExist) {
 				require.ErrorIs(t, err, ErrCorrupt)
 			}
 			require.ErrorContains(t, err, path)
+			var inDoubt []error
+			for _, err := range j.InDoubt(t.Context()) {
+				inDoubt = append(inDoubt, err)
+			}
+			var calls error
+			for _, calls = range j.Calls(t.Context(), "lists.create") {
+				require.Error(t, calls)
+			}
+			for of, got := range map[string]error{
+				"InDoubt": errors.Join(inDoubt...), "Calls": calls, "Compact": j.Compact(t.Context(), time.Now(), nil),
+				"Settle": j.Settle(t.Context(), "a", Settlement{Applied, "maria", "seen"}), "Close": j.Close(),
+			} {
+				require.ErrorContains(t, got, errors.Unwrap(err).Error(), of)
+			}
 		})
 	}
 }

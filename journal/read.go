@@ -1,10 +1,17 @@
 package journal
 
 import (
+	"bufio"
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"iter"
+	"math"
 	"os"
+	"runtime"
 
 	"example.com/prospectkit/internal/filesystem"
 )
@@ -13,20 +20,107 @@ import (
 // which call, when, and what its outcome is. It changes nothing and needs no lock, so it works while
 // a process uses the file, and skips what that process has not written completely. An error comes
 // last, after the entries that could be read. What is not a regular file is refused with [ErrForeign].
-func Read(path string) iter.Seq2[Entry, error] { return readEntries(osFiles{}, path, "") }
-
-// Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred
-// thousand calls. An outcome that another call is about to write may not be in it yet: its ticket is then Unknown.
-func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, error] {
+//
+// What was durable once and is damaged or cut off is [ErrCorrupt], as with [File], by the lock file, which is read first. Of a
+// journal without one, such as a copy, and on Windows and Plan 9 beside a running program, a cut goes unnoticed.
+func Read(path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		j.mu.Lock()
-		closed := j.closed
-		j.mu.Unlock()
-		if closed {
-			yield(Entry{}, j.failed("read", ErrClosed))
+		path, err := onlyName(path)
+		if err != nil {
+			yield(Entry{}, fmt.Errorf("journal: %w", err))
 			return
 		}
-		for e, err := range readEntries(j.files, j.path, op) {
+		readOn(osFiles{}, path)(yield)
+	}
+}
+
+func readOn(on filesystem.FS, path string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		c, err := claimed(on, path)
+		if err != nil {
+			yield(Entry{}, fmt.Errorf("journal: read %s: %w", path, err))
+			return
+		}
+		readEntries(on, path, "", c)(yield)
+	}
+}
+
+// A claim says how much of a file was durable.
+type claim struct {
+	name   string // in the first record of the file
+	synced int64
+}
+
+// claimed returns the claim about a journal that another process may have open. What it claims is there by the time that
+// the journal is read.
+func claimed(on filesystem.FS, path string) (claim, error) {
+	lock, err := openRegular(on, path+".lock")
+	const alone = runtime.GOOS == "windows" || runtime.GOOS == "plan9" // nobody opens what another process has locked
+	if errors.Is(err, fs.ErrNotExist) || err != nil && alone {
+		return claim{}, nil
+	}
+	if err != nil {
+		return claim{}, fmt.Errorf("what was durable is in %s.lock: %w", path, err)
+	}
+	defer lock.Close()
+	return claimOf(lock), nil
+}
+
+// claimOf reads a lock file. One that a crash has left says nothing.
+func claimOf(lock io.Reader) claim {
+	line, _, err := readLine(bufio.NewReader(lock))
+	r, ok := parseRecord(line, math.MaxInt64)
+	if err != nil || !ok {
+		return claim{}
+	}
+	return claim{r.Name, r.Synced}
+}
+
+// check fails if the scanned file is the one of the claim, and does not have what was durable.
+func (c claim) check(s scanned) error {
+	other := c.name != s.name && s.size > 0
+	if other || s.size >= c.synced && (s.bad < 0 || s.bad >= c.synced) {
+		return nil
+	}
+	return fmt.Errorf("%w: %d bytes were durable, and the end is damaged or missing: restore it, or, to do without what is missing, "+
+		"remove the file that ends in .lock", ErrCorrupt, c.synced)
+}
+
+// intact returns how much of the file is durable. It fails if another program has changed the file.
+func (j *FileJournal) intact(ctx context.Context) (claim, error) {
+	if ctx.Err() != nil {
+		return claim{}, ctx.Err()
+	}
+	select {
+	case j.turn <- struct{}{}:
+	case <-ctx.Done():
+		return claim{}, ctx.Err()
+	}
+	defer j.release()
+	j.mu.Lock()
+	closed := j.closed
+	j.mu.Unlock()
+	switch c := (claim{j.name, j.synced}); {
+	case closed:
+		return c, ErrClosed
+	case j.broken: // it is to be replaced, and looked at then
+		return c, nil
+	default:
+		return c, j.unchanged()
+	}
+}
+
+// Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred
+// thousand calls. An outcome that another call is about to write may not be in it yet: its ticket is then Unknown. It fails if
+// another program has changed the file.
+func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, error] {
+	return func(yield func(Entry, error) bool) {
+		c, err := j.intact(ctx)
+		if err != nil {
+			yield(Entry{}, j.failed("read", err))
+			return
+		}
+		for e, err := range readEntries(j.files, j.path, op, c) {
 			if err == nil && ctx.Err() != nil {
 				e, err = Entry{}, j.failed("read", ctx.Err())
 			}
@@ -37,11 +131,11 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 	}
 }
 
-// readEntries yields the entries of an operation, or all if it is empty.
-func readEntries(on filesystem.FS, path, op string) iter.Seq2[Entry, error] {
+// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable.
+func readEntries(on filesystem.FS, path, op string, c claim) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var all fold
-		err := readInto(&all, on, path, op)
+		err := readInto(&all, on, path, op, c)
 		for _, e := range all.list() {
 			if !yield(e.Entry, nil) {
 				return
@@ -53,24 +147,29 @@ func readEntries(on filesystem.FS, path, op string) iter.Seq2[Entry, error] {
 	}
 }
 
-func readInto(all *fold, on filesystem.FS, path, op string) error {
-	info, err := on.Stat(path)
-	if err != nil {
-		return err
-	}
-	if !info.Mode().IsRegular() {
-		return errNotRegular
-	}
-	f, err := on.Open(path, os.O_RDONLY)
+func readInto(all *fold, on filesystem.FS, path, op string, c claim) error {
+	f, err := openRegular(on, path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	_, err = scan(f, func(r record) error {
+	s, err := scan(f, func(r record) error {
 		if r.Sending != nil && op != "" && r.Sending.Op != op {
 			return nil
 		}
 		return all.add(r)
 	})
-	return err
+	return cmp.Or(err, c.check(s))
+}
+
+// openRegular opens a file to read it, unless it is one that may never end.
+func openRegular(on filesystem.FS, path string) (file, error) {
+	info, err := on.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errNotRegular
+	}
+	return on.Open(path, os.O_RDONLY)
 }

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -57,9 +58,107 @@ func TestRead_AnErrorComesLast(t *testing.T) {
 	require.ErrorIs(t, errs[1], ErrCorrupt)
 }
 
+// A cut file reads as whole only if nothing of what was durable is missing.
+func TestRead_EachCut(t *testing.T) {
+	on := newDisk(nil)
+	j := on.open(t)
+	for _, id := range []string{"a", "b", "c"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+		require.NoError(t, j.Ended(t.Context(), id, Applied))
+	}
+	require.NoError(t, j.Close())
+	text := on.text()
+	for cut := range len(text) + 1 {
+		on.Put(onDisk, text[:cut])
+		settled := 0
+		var err error
+		for e, failed := range readOn(on, onDisk) {
+			if err = failed; e.Outcome == Applied {
+				settled++
+			}
+		}
+		if err == nil {
+			require.Equal(t, 3, settled, "%d of %d bytes", cut, len(text))
+		} else {
+			require.ErrorIs(t, err, ErrCorrupt)
+			require.Less(t, cut, len(text))
+		}
+	}
+}
+
+// How much was durable is in the lock file, which belongs to the file and not to a link to it. Without it, a cut goes unnoticed.
+func TestRead_TheLockFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	j := open(t, path)
+	for _, id := range []string{"a", "b"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+	require.NoError(t, j.Close())
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
+	read := func(path string) (last error) {
+		for last = range each(path) {
+		}
+		return last
+	}
+	require.ErrorIs(t, read(path), ErrCorrupt)
+	require.ErrorContains(t, read(path), "remove the file that ends in .lock")
+	if runtime.GOOS != "windows" { // where a link takes a privilege
+		link := filepath.Join(t.TempDir(), "link")
+		require.NoError(t, os.Symlink(path, link))
+		require.ErrorIs(t, read(link), ErrCorrupt)
+	}
+	require.NoError(t, os.Remove(path+".lock"))
+	require.NoError(t, read(path))
+	require.NoError(t, os.Mkdir(path+".lock", 0o700))
+	if runtime.GOOS != "windows" {
+		require.ErrorContains(t, read(path), "what was durable is in", "and cannot be known")
+	}
+}
+
+// A reader beside a program meets no damage where there is none, whatever the program does to the file meanwhile.
+func TestRead_WhileTheFileChanges(t *testing.T) {
+	for name, change := range map[string]func(*FileJournal) error{
+		"grows": func(j *FileJournal) error { return j.Sending(t.Context(), ticket("c", 0)) },
+		"is replaced by a shorter one": func(j *FileJournal) error {
+			return j.Compact(t.Context(), time.Now().Add(time.Hour), nil)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			on := newDisk(nil)
+			j := on.open(t)
+			for _, id := range []string{"a", "b"} {
+				require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+				require.NoError(t, j.Ended(t.Context(), id, Applied))
+			}
+			changes := 0
+			for _, err := range readOn(&meanwhile{disk: on, change: func() error { changes++; return change(j) }}, onDisk) {
+				require.NoError(t, err)
+			}
+			require.Equal(t, 2, changes)
+			for _, err := range readOn(on, onDisk) {
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+// meanwhile is a disk on which something happens before each file is opened.
+type meanwhile struct {
+	*disk
+
+	change func() error
+}
+
+func (m *meanwhile) Open(name string, flag int) (file, error) {
+	if err := m.change(); err != nil {
+		return nil, err
+	}
+	return m.disk.Open(name, flag)
+}
+
 // What is not a regular file, such as a pipe, may never end, and is not read.
 func TestRead_NoRegularFile(t *testing.T) {
-	for _, err := range readEntries(unopened{}, os.DevNull, "") {
+	for _, err := range readOn(unopened{}, os.DevNull) {
 		require.ErrorIs(t, err, ErrForeign)
 		require.ErrorContains(t, err, "regular file")
 	}

@@ -49,14 +49,12 @@ func (j *FileJournal) Compact(ctx context.Context, before time.Time, archive fun
 
 // leaving archives the entries that may leave the file and returns their IDs.
 func (j *FileJournal) leaving(ctx context.Context, before time.Time, archive func(Entry) error) (map[string]bool, error) {
-	j.mu.Lock()
-	closed := j.closed
-	j.mu.Unlock()
-	if closed {
-		return nil, ErrClosed
+	c, err := j.intact(ctx)
+	if err != nil {
+		return nil, err
 	}
 	ids := map[string]bool{}
-	for e, err := range readEntries(j.files, j.path, "") {
+	for e, err := range readEntries(j.files, j.path, "", c) {
 		if err == nil {
 			err = ctx.Err()
 		}

@@ -65,7 +65,7 @@ func Except(contactIDs []string) Option {
 // is unknown, for the ID of its ticket.
 func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 	return func(s *settings.Push) {
-		s.Bad.Must(save != nil, "SaveTo", "got nil")
+		s.Bad.Given("SaveTo", save)
 		s.Save = save
 	}
 }

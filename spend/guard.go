@@ -24,6 +24,7 @@ import (
 	"sync"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
 )
 
@@ -71,7 +72,7 @@ func NewSharedGuard(credits int64, prices Prices, store Store) *Guard {
 	if credits < 0 {
 		g.err = errors.Join(g.err, fmt.Errorf("the cap of %d credits is negative", credits))
 	}
-	if store == nil {
+	if check.IsNil(store) {
 		g.err = errors.Join(g.err, errors.New("the store is nil"))
 	}
 	for _, name := range slices.Sorted(maps.Keys(prices)) {

@@ -39,6 +39,11 @@ func (v *Violations) Must(ok bool, param, format string, args ...any) {
 	}
 }
 
+// Given refuses nil, and what IsNil takes for nil: it would panic when it is used.
+func (v *Violations) Given(param string, value any) {
+	v.Must(!IsNil(value), param, "got nil")
+}
+
 // Text refuses text that is not valid UTF-8: encoding would change it, so it would name something
 // else.
 func (v *Violations) Text(param string, texts ...string) {
@@ -68,7 +73,7 @@ func (v *Violations) Empty(param string) {
 	v.Add(param, "is empty, which could mean everything: leave it out if you mean that")
 }
 
-// NotEmpty refuses null and empty arrays and objects anywhere in the JSON text of a filter.
+// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter.
 func (v *Violations) NotEmpty(param, text string) {
 	for _, path := range outbound.Empty(param, text) {
 		v.Empty(path)
@@ -109,9 +114,6 @@ func (v *Violations) Filters(param string, filters any) {
 		return
 	}
 	v.NotEmpty(param, string(text))
-	if texts, _ := outbound.Strings(text); slices.Contains(texts, "") {
-		v.Add(param, "must not hold an empty value")
-	}
 }
 
 // Date refuses what no calendar has, and a date that is past even at UTC-12, where the day begins last.
@@ -149,10 +151,10 @@ func (v *Violations) IDs(param string, ids []string) {
 	}
 }
 
-// IsNil reports whether v is nil, or a nil pointer.
+// IsNil reports whether v is nil, or a nil pointer or function.
 func IsNil(v any) bool {
 	r := reflect.ValueOf(v)
-	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
+	return !r.IsValid() || (r.Kind() == reflect.Pointer || r.Kind() == reflect.Func) && r.IsNil()
 }
 
 // IsID reports whether s is an id: 24 hexadecimal digits.

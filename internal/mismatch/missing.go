@@ -2,9 +2,12 @@ package mismatch
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -12,10 +15,18 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// DecodeStrict decodes a JSON text into v. It is an error if either side misses anything.
+// DecodeStrict decodes a JSON text into v. It is an error if either side misses anything, or if the text is one that
+// jsonscan.Unmarshal refuses because it would take too much memory.
 func DecodeStrict(text []byte, v any) error {
-	if t := reflect.TypeOf(v); t != nil && t.Kind() == reflect.Pointer {
-		if err := Missing(text, t.Elem()); err != nil {
+	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
+		for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
+			p = p.Elem().Elem() // as encoding/json does
+		}
+		if err := Missing(text, p.Type().Elem()); err != nil {
+			return err
+		}
+		// encoding/json has no such bound. What else is wrong it says itself.
+		if err := jsonscan.Unmarshal(text, reflect.New(p.Type().Elem()).Interface()); errors.Is(err, jsonscan.ErrTooMuch) {
 			return err
 		}
 	}
@@ -26,67 +37,113 @@ func DecodeStrict(text []byte, v any) error {
 
 // Missing returns an error for the first field of a type that a JSON text has no key for. The tags
 // omitempty and omitzero excuse a field, and a type that decodes itself is not examined.
-func Missing(text []byte, t reflect.Type) error { return missing(text, t, "") }
+func Missing(text []byte, t reflect.Type) error {
+	s, c := search{}, jsonscan.New(text)
+	return cmp.Or(s.value(&c, t, nil), c.End())
+}
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-func missing(text []byte, t reflect.Type, path string) error {
-	c := jsonscan.New(text)
-	switch {
-	case reflect.PointerTo(t).Implements(unmarshaler):
-		return nil
-	case t.Kind() == reflect.Pointer:
-		return missing(text, t.Elem(), path)
+// A place leads to a value. It becomes a text only for an error: the places of a deep text are long.
+type place struct {
+	in   *place
+	name string
+}
+
+// String returns the names, each after a dot.
+func (p *place) String() string {
+	var names []string
+	for ; p != nil; p = p.in {
+		names = append(names, p.name, ".")
+	}
+	slices.Reverse(names)
+	return strings.Join(names, "")
+}
+
+// A member is a field of a struct as JSON sees it.
+type member struct {
+	name     string
+	of       reflect.Type
+	depth    int
+	optional bool
+}
+
+// search looks for missing members in one pass. It knows the members of the structs that it has met.
+type search map[reflect.Type][]member
+
+func (s search) value(c *jsonscan.Cursor, t reflect.Type, at *place) error {
+	for t.Kind() == reflect.Pointer && !reflect.PointerTo(t).Implements(unmarshaler) {
+		t = t.Elem()
+	}
+	switch self := reflect.PointerTo(t).Implements(unmarshaler); {
+	case self:
 	case t.Kind() == reflect.Struct && c.Is('{'):
-		return missingField(text, t, path)
+		return s.object(c, t, at)
 	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && c.Is('['):
 		c.Array()
 		for n := 0; c.Element(); n++ {
-			if err := missing(c.Span(), t.Elem(), path+"."+strconv.Itoa(n)); err != nil {
+			if err := s.value(c, t.Elem(), &place{at, strconv.Itoa(n)}); err != nil {
 				return err
 			}
 		}
+		return c.Err()
 	case t.Kind() == reflect.Map && c.Is('{'):
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			inner := path + "." + redact.PlainName(string(key))
-			if err := missing(c.Span(), t.Elem(), inner); err != nil {
+			if err := s.value(c, t.Elem(), &place{at, redact.PlainName(string(key))}); err != nil {
 				return err
 			}
 		}
+		return c.Err()
 	}
-	return nil
+	c.Skip()
+	return c.Err()
 }
 
-func missingField(text []byte, t reflect.Type, path string) error {
-	var members map[string]json.RawMessage
-	if err := json.Unmarshal(text, &members); err != nil {
-		return err
+func (s search) object(c *jsonscan.Cursor, t reflect.Type, at *place) error {
+	members, ok := s[t]
+	if !ok {
+		members = membersOf(t)
+		s[t] = members
 	}
-	for _, f := range reflect.VisibleFields(t) {
-		tag := f.Tag.Get("json")
-		name, options, _ := strings.Cut(tag, ",")
-		if !f.IsExported() || tag == "-" || f.Anonymous && name == "" || withinMember(t, f.Index) {
+	start, seen := c.Mark(), make([]bool, len(members))
+	c.Object()
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		is := func(m member) bool { return m.name == string(key) }
+		if !slices.ContainsFunc(members, is) {
+			is = func(m member) bool { return strings.EqualFold(m.name, string(key)) }
+		}
+		i := slices.IndexFunc(members, is)
+		if i < 0 {
+			c.Skip()
 			continue
 		}
-		if name == "" {
-			name = f.Name
+		for n, m := range members {
+			seen[n] = seen[n] || is(m)
 		}
-		value, ok := members[name]
-		for key, other := range members {
-			if !ok && strings.EqualFold(key, name) {
-				value, ok = other, true
-			}
-		}
-		inner := path + "." + name
-		if !ok && !strings.Contains(options, "omit") {
-			return NotThere(inner[1:], path, text)
-		}
-		if err := missing(value, f.Type, inner); err != nil {
+		if err := s.value(c, members[i].of, &place{at, members[i].name}); err != nil {
 			return err
 		}
 	}
-	return nil
+	for i, m := range members {
+		if !m.optional && !seen[i] && c.Err() == nil {
+			return NotThere((&place{at, m.name}).String()[1:], at.String(), c.Since(start))
+		}
+	}
+	return c.Err()
+}
+
+// membersOf lists the members of a struct. Of those with one name, the first is the least deep, which counts.
+func membersOf(t reflect.Type) (members []member) {
+	for _, f := range reflect.VisibleFields(t) {
+		tag := f.Tag.Get("json")
+		name, options, _ := strings.Cut(tag, ",")
+		if f.IsExported() && tag != "-" && (!f.Anonymous || name != "") && !withinMember(t, f.Index) {
+			members = append(members, member{cmp.Or(name, f.Name), f.Type, len(f.Index), strings.Contains(options, "omit")})
+		}
+	}
+	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.depth, b.depth) })
+	return members
 }
 
 // withinMember reports whether a promoted field belongs to an embedded struct that is a member, or

@@ -1,22 +1,18 @@
 package outbound
 
 import (
-	"strings"
+	"bytes"
+	"unicode"
 
 	"example.com/prospectkit/internal/jsonscan"
 )
 
-// Empty returns the paths of null, and of empty arrays and objects, in a JSON text that encoding/json
-// wrote. The elements of an array have its path.
+// Empty returns the paths of null, of empty arrays and objects, and of texts without a visible character, in a JSON text. The elements
+// of an array have its path.
 func Empty(path, text string) []string {
 	var found []string
-	for _, empty := range []string{"[]", "{}", "null"} {
-		if strings.Contains(text, empty) { // it may still be in a string
-			c := jsonscan.New([]byte(text))
-			addEmpty(&found, path, &c)
-			break
-		}
-	}
+	c := jsonscan.New([]byte(text))
+	addEmpty(&found, path, &c)
 	return found
 }
 
@@ -35,6 +31,8 @@ func addEmpty(found *[]string, path string, c *jsonscan.Cursor) {
 			some = true
 			addEmpty(found, path, c)
 		}
+	case c.Is('"'):
+		some = bytes.ContainsFunc(c.Text(), visible)
 	case !c.Null():
 		c.Skip()
 		some = true
@@ -43,3 +41,5 @@ func addEmpty(found *[]string, path string, c *jsonscan.Cursor) {
 		*found = append(*found, path)
 	}
 }
+
+func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }

@@ -105,6 +105,8 @@ func TestEmpty(t *testing.T) {
 		`[[],{},null,[0],{"a":{}}]`:               {"f", "f", "f", "f.a"},
 		`{"a":false,"b":"null"}`:                  nil,
 		`{"a":0,"b":null,"c":{}}`:                 {"f.b", "f.c"},
+		`{"a":["x",""],"b":" \t","c":{"d":""}}`:   {"f.a", "f.b", "f.c.d"},
+		`["\u00a0","\u200b","x\u200b",""]`:        {"f", "f", "f"}, // nothing that a reader sees
 	} {
 		require.Equal(t, want, outbound.Empty("f", text), text)
 	}

@@ -183,7 +183,7 @@ func TestBounds_AllAtOnce(t *testing.T) {
 		Sort: prospectkit.Ascending("name"),
 		Filter: filter.Contact{
 			Employees: filter.AnyOf("many"), ICPMatch: filter.AnyOf("maybe"), Keywords: strings.Repeat("x", 8000),
-			CustomColumns: map[string]filter.Column{"x": {}},
+			CustomColumns: map[string]filter.Column{"x": {DataType: "text"}},
 		},
 	})
 	require.Len(t, Refusals(t, err), 9)

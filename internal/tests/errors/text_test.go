@@ -68,11 +68,11 @@ func TestErrors_InterruptedCallsSayWhatTheyWaitedFor(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancelCause(t.Context())
 			time.AfterFunc(100*time.Millisecond, func() { cancel(errInterrupted) })
-			client := tests.NewClient(t, rt)
 			if rt == nil {
 				cancel(errInterrupted)
-				client = tests.NewClient(t, tests.Always(200, tests.OneUser))
+				rt = tests.Always(200, tests.OneUser)
 			}
+			client := tests.NewClient(t, rt)
 			_, err := client.Account.Me(ctx)
 			require.ErrorIs(t, err, context.Canceled)
 			require.ErrorIs(t, err, errInterrupted)

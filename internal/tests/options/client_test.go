@@ -16,10 +16,18 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/spend"
 )
 
 // opts is short for the tables.
 func opts(o ...prospectkit.ClientOption) []prospectkit.ClientOption { return o }
+
+type (
+	noStore       struct{ spend.Store }
+	noBudgetStore struct{ ratelimit.Store }
+)
 
 var badConfigurations = []struct {
 	name, base, token string
@@ -62,6 +70,13 @@ var badConfigurations = []struct {
 	{"option nil", tests.BaseURL, tests.Token, opts(prospectkit.AllowPlainHTTP(), nil), violation("option 2", "is nil")},
 	{"HTTP client nil", tests.BaseURL, tests.Token, opts(prospectkit.WithHTTPClient(nil)), violation("WithHTTPClient", "got nil")},
 	{"transport nil", tests.BaseURL, tests.Token, opts(prospectkit.WithTransport(nil)), violation("WithTransport", "got nil")},
+	{"transport nil, of a type", tests.BaseURL, tests.Token, opts(prospectkit.WithTransport((*http.Transport)(nil))), violation("WithTransport", "got nil")},
+	{"transport nil, a function", tests.BaseURL, tests.Token, opts(prospectkit.WithTransport(tests.RoundTrip(nil))), violation("WithTransport", "got nil")},
+	{"HTTP client without a transport", tests.BaseURL, tests.Token, opts(prospectkit.WithHTTPClient(&http.Client{Transport: (*http.Transport)(nil)})), violation("WithHTTPClient", "has a transport that is nil")},
+	{"journal nil", tests.BaseURL, tests.Token, opts(prospectkit.WithJournal(nil)), violation("WithJournal", "got nil")},
+	{"journal nil, of a type", tests.BaseURL, tests.Token, opts(prospectkit.WithJournal((*journal.FileJournal)(nil))), violation("WithJournal", "got nil")},
+	{"guard with a store that is nil", tests.BaseURL, tests.Token, opts(prospectkit.WithSpendGuard(spend.NewSharedGuard(1, nil, (*noStore)(nil)))), violation("WithSpendGuard", "got a guard that cannot be used: the store is nil")},
+	{"budget with a store that is nil", tests.BaseURL, tests.Token, opts(prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: (*noBudgetStore)(nil)}))), violation("BudgetConfig.Store", "is nil")},
 	{"budget nil", tests.BaseURL, tests.Token, opts(prospectkit.WithBudget(nil)), violation("WithBudget", "needs a budget made by NewBudget")},
 	{"budget not made by NewBudget", tests.BaseURL, tests.Token, opts(prospectkit.WithBudget(new(prospectkit.Budget))), violation("WithBudget", "needs a budget made by NewBudget")},
 	{"user agent blank", tests.BaseURL, tests.Token, opts(prospectkit.WithUserAgent("  ")), violation("WithUserAgent", "must not be empty or hold control characters")},

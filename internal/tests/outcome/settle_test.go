@@ -164,8 +164,8 @@ func TestJournal_PanicsAndExits(t *testing.T) {
 		}{
 			"transport": {journal.Unknown, nil, func(*http.Request) (*http.Response, error) { end(); return nil, tests.ErrBroken }},
 			"decoder":   {journal.Unknown, nil, tests.Always(200, `{"profiles":[{}]}`)},
-			"journal":   {journal.NotApplied, func(b *tests.Notebook, _ *tests.CreditStore) { b.OnSending = func() { defer end(); b.OnSending = nil } }, nil},
-			"guard":     {journal.NotApplied, func(_ *tests.Notebook, s *tests.CreditStore) { s.Before = func() { s.Before = nil; end() } }, nil},
+			"journal":   {journal.NotApplied, func(b *tests.Notebook, _ *tests.CreditStore) { b.OnSending = func() { defer end(); b.OnSending = nil } }, tests.Always(200, `{}`)},
+			"guard":     {journal.NotApplied, func(_ *tests.Notebook, s *tests.CreditStore) { s.Before = func() { s.Before = nil; end() } }, tests.Always(200, `{}`)},
 		} {
 			t.Run(how+" in the "+where, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {

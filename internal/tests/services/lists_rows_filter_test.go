@@ -141,9 +141,9 @@ func TestFilter_Refusals(t *testing.T) {
 		"", "-1", "1-", "+", "1,000+", "10-1", " 1", "1-2-3", "many", "99999999999999999999-1", "1-99999999999999999999", "-1-5",
 	} {
 		_, err := sentFilter(t, filter.Contact{Employees: filter.AnyOf(h)})
-		require.Len(t, tests.Refusals(t, err), 1, "headcount %q", h)
+		require.Contains(t, tests.Refusals(t, err)[0], fmt.Sprintf("has %q", h))
 		_, err = sentFilter(t, filter.Company{Employees: filter.Match{Exclude: []string{h}}})
-		require.Len(t, tests.Refusals(t, err), 1, "headcount %q", h)
+		require.Contains(t, tests.Refusals(t, err)[0], fmt.Sprintf("has %q", h))
 	}
 	for _, tc := range []struct {
 		filter filter.Rows
@@ -153,7 +153,6 @@ func TestFilter_Refusals(t *testing.T) {
 		{filter.Contact{ICPMatch: filter.AnyOf("yes", "no")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
 		{filter.Contact{ICPMatch: filter.NoneOf("yes")}, `filters.icpMatch must be AnyOf("yes") or AnyOf("no")`},
 		{columns("x", filter.Bool(true)), "filters.customColumns.x must be 24 hexadecimal digits"},
-		{columns(tests.ColumnID, filter.Column{}), "filters.customColumns." + tests.ColumnID + " must be made by filter.Text, filter.Bool or filter.Number"},
 		{columns(tests.ColumnID, filter.Number(2, 1)), "filters.customColumns." + tests.ColumnID + " has its ends the wrong way round"},
 	} {
 		_, err := sentFilter(t, tc.filter)
@@ -189,6 +188,11 @@ func TestFilter_EmptyIsRefused(t *testing.T) {
 			filter.Raw{"name": ""},
 			filter.Raw{"name": prospectkit.Fields{}},
 			filter.Raw{"name": []any{[]string{}}},
+			contact{Name: filter.AnyOf("x", "")},
+			contact{Name: filter.AnyOf(" ")},
+			filter.Raw{"name": []string{""}},
+			filter.Raw{"name": []byte{}},
+			filter.Raw{"name": new(string)},
 		},
 		"filters.name.exclude": {
 			contact{Name: filter.NoneOf(nobody...)},
@@ -196,12 +200,13 @@ func TestFilter_EmptyIsRefused(t *testing.T) {
 			contact{Name: filter.Match{Include: []string{"x"}, Exclude: []string{}}},
 		},
 		"filters.name.include":                                 {contact{Name: filter.AnyOf(nobody...).Except("x")}},
+		"filters.keywords":                                     {contact{Keywords: " "}},
 		"filters.numberOfEmployees":                            {contact{Employees: filter.AnyOf()}, company{Employees: filter.Match{Include: []string{}}}},
-		"filters.enrichedEmail.include":                        {contact{EnrichedEmail: filter.Statuses{}}},
+		"filters.enrichedEmail.include":                        {contact{EnrichedEmail: filter.Statuses{}}, contact{EnrichedEmail: filter.Statuses{""}}},
 		"filters.enrichedPhone.include":                        {contact{EnrichedPhone: filter.Statuses{}}},
 		"filters.emailValidity.include":                        {contact{EmailValidity: filter.Statuses{}}},
 		"filters.customColumns":                                {contact{CustomColumns: map[string]filter.Column{}}, company{CustomColumns: map[string]filter.Column{}}},
-		"filters.customColumns." + tests.ColumnID + ".include": {column(filter.Text()), column(filter.Text(nobody...))},
+		"filters.customColumns." + tests.ColumnID + ".include": {column(filter.Text()), column(filter.Text(nobody...)), column(filter.Text(""))},
 	} {
 		for _, f := range filters {
 			_, err := sentFilter(t, f)
@@ -228,7 +233,7 @@ func TestFilter_ColumnForms(t *testing.T) {
 		{DataType: "string", Include: []string{"x"}, RangeMax: new(0.0)},
 	} {
 		_, err := sentFilter(t, filter.Company{CustomColumns: map[string]filter.Column{tests.ColumnID: c}})
-		require.Equal(t, []string{"filters.customColumns." + tests.ColumnID + " must be made by filter.Text, filter.Bool or filter.Number"}, tests.Refusals(t, err), "%#v", c)
+		require.Equal(t, "filters.customColumns."+tests.ColumnID+" must be made by filter.Text, filter.Bool or filter.Number", tests.Refusals(t, err)[0], "%#v", c)
 	}
 	_, err := sentFilter(t, filter.Company{CustomColumns: map[string]filter.Column{tests.ColumnID: {DataType: "number", RangeMax: new(0.0)}}})
 	require.NoError(t, err)
@@ -327,6 +332,7 @@ func FuzzFilter(f *testing.F) {
 	f.Add("\"\\\u2028<&>", "", "\x00\x7f", -1, 5, -1e300, false)
 	f.Add("\xff", "é", "界", 0, 0, math.Inf(1), false)
 	f.Fuzz(func(t *testing.T, include, exclude, keywords string, low, high int, number float64, yes bool) {
+		include, exclude, keywords = "x"+include, "x"+exclude, "x"+keywords // blank ones are refused
 		filter := filter.Contact{
 			Title: filter.AnyOf(include).Except(exclude), Country: filter.AnyOf(include), Keywords: keywords,
 			Employees: filter.AnyOf(fmt.Sprintf("%d-%d", low, high)), Revenue: new(number),

@@ -147,12 +147,16 @@ func TestInDoubt_Damaged(t *testing.T) {
 	path := left(t, push("a"), push("b"))
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	text[bytes.LastIndex(text, []byte("sending"))] ^= 1
-	require.NoError(t, os.WriteFile(path, text, 0o600))
-	status, out, complaints := run(t.Context(), nil, "in-doubt", "-journal", path)
-	require.Equal(t, cli.Failed, status)
-	require.Contains(t, out, "\na  lists.crm-push", "what could be read")
-	require.Contains(t, complaints, "damaged")
+	last := bytes.LastIndex(text, []byte("sending"))
+	flipped := bytes.Clone(text)
+	flipped[last] ^= 1
+	for what, text := range map[string][]byte{"a bit is another": flipped, "the end is cut off, between two records": text[:bytes.LastIndexByte(text[:last], '\n')+1]} {
+		require.NoError(t, os.WriteFile(path, text, 0o600))
+		status, out, complaints := run(t.Context(), nil, "in-doubt", "-journal", path)
+		require.Equal(t, cli.Failed, status, what)
+		require.Contains(t, out, "\na  lists.crm-push", "what could be read")
+		require.Contains(t, complaints, "damaged")
+	}
 }
 
 // A program has the journal open in another process. in-doubt reads beside it. The others wait ten seconds, in vain.
