@@ -27,12 +27,6 @@ func AsError(t *testing.T, err error) *prospectkit.Error {
 	return e
 }
 
-// RequireSuccess is RequireUnknown for a call that succeeds.
-func RequireSuccess(t *testing.T, err error) {
-	t.Helper()
-	require.NoError(t, err)
-}
-
 // RequireUnknown demands the error for a call that may have happened.
 func RequireUnknown(t *testing.T, err error) {
 	t.Helper()
