@@ -170,6 +170,9 @@ func TestTeammates(t *testing.T) {
 	for _, mate := range []Mate{{PerSecond: 1}, {PerSecond: 0.2}, {Burst: 60, Every: 90 * time.Second}, {Burst: 40, Every: time.Minute}} {
 		for _, m := range Models {
 			for _, workers := range []int{1, 50} {
+				if raced && workers > 1 {
+					continue
+				}
 				c := alone(0, m, workers)
 				c.Mate, c.Run = mate, 30*time.Minute
 				r := average(t, c, 4)

@@ -301,6 +301,9 @@ func servable(c Config) (n int) {
 	return n
 }
 
+// raced says that the race detector runs, which makes fifty callers cost twenty times as much, and has seen them elsewhere.
+var raced bool
+
 // average is the mean of so many runs.
 func average(t *testing.T, c Config, runs int) (mean Result) {
 	t.Helper()
