@@ -171,8 +171,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 // Earlier approvals are known as far as the journal of the client remembers, if that is a
 // [journal.History], in whichever process. Without one, only this client and those of its With know
-// them: another process then knows only that an active campaign is approved. So a review of a campaign that is stopped is refused
-// without such a journal.
+// them: another process then knows only that an active campaign is approved. So a review of a campaign that is stopped is
+// refused without such a journal, with [ErrInvalid].
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //

@@ -175,7 +175,7 @@ type marked interface {
 	Outcome() Outcome
 }
 
-// deciding returns the error in a tree whose outcome counts, or nil.
+// deciding returns the error in a tree whose outcome counts, or nil: by weight, and of several as heavy the first.
 func deciding(err error) (found marked) {
 	switch e := err.(type) { //nolint:errorlint // it looks at one node of the tree
 	case marked:
@@ -190,7 +190,7 @@ func deciding(err error) (found marked) {
 	case interface{ Unwrap() error }:
 		return deciding(e.Unwrap())
 	}
-	found, _ = errors.AsType[marked](err)
+	found, _ = errors.AsType[marked](err) // of an error with a method As
 	return found
 }
 

@@ -78,8 +78,8 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 }
 
 // Named finds the list with exactly this name, after trimming, and this kind, or of either kind if it is empty. It
-// creates nothing: [ListsService.Ensure] does. It costs one request for each 1,000 lists that contain the longest part of the name in ASCII, and reads
-// all lists if the name has none.
+// creates nothing: [ListsService.Ensure] does. It costs one request for each 1,000 lists that contain the longest part of the
+// name in ASCII, and reads all lists if the name has none.
 //
 // If there is none, the error matches [ErrNotFound] and [CodeListNotFound]. Names are documented as unique; should several
 // lists share one, the error matches [CodeListNameAmbiguous].
