@@ -55,10 +55,15 @@ func (a Agent) WorstCase(days int) (int64, error) {
 	return times(a.PerRun, int64(days/a.Every)+1), nil
 }
 
-// days is how many days are left, the last one as a whole.
+// days is how many days are left, the last one as a whole. A time.Duration ends after 292 years: seconds do not.
 func (a Agent) days() int {
-	const day = 24 * time.Hour
-	return max(1, int((time.Until(a.Until)+day-1)/day))
+	const day = 24 * 60 * 60
+	now := time.Now()
+	left := a.Until.Unix() - now.Unix()
+	if a.Until.Nanosecond() > now.Nanosecond() {
+		left++
+	}
+	return int(max(1, (left+day-1)/day))
 }
 
 // lifetime is WorstCase until the agent expires.

@@ -88,6 +88,8 @@ func TestAgent_WorstCase(t *testing.T) {
 			{spend.Agent{PerRun: 1, Every: 1, Until: in(10*24*time.Hour + 1)}, 365, 12},
 			{spend.Agent{PerRun: 1000, Every: 1, Until: in(time.Hour)}, 365, 2000},
 			{spend.Agent{PerRun: 1000, Every: 1, Until: in(-time.Hour)}, 365, 2000},
+			{spend.Agent{PerRun: 1000, Every: 1, Until: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, 30, 31_000},
+			{spend.Agent{PerRun: 1, Every: 1, Until: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}, math.MaxInt32, 2_921_940},
 			{spend.Agent{PerRun: math.MaxInt64 / 2, Every: 1}, 30, math.MaxInt64},
 			{spend.Agent{PerRun: 1 << 62, Every: 1}, 1, math.MaxInt64},
 			{spend.Agent{PerRun: 1000, Every: 1}, 0, 0},
