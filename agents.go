@@ -193,10 +193,10 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
 }
 
-// Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and
-// response are undocumented: you supply the fields. The sandbox takes fields of the creation but
-// start (assumed: rule agents.adjust). A name that is nearly one of those is refused as misspelt. After an unknown outcome, it is retried only with
-// [AllowRetryUnknown], because a teammate may edit the draft in between.
+// Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:
+// you supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). A name that is nearly
+// one of those is refused as misspelt. After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate
+// may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
 // never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy

@@ -181,8 +181,8 @@ func (c *call) reserveAndJournal(now time.Time) error {
 	return nil
 }
 
-// staleTicket is how long storing a ticket may take. If it takes longer, the ticket is stored again, up to three times in all: the wait until a
-// verdict is final counts from the time of sending in the ticket.
+// staleTicket is how long storing a ticket may take. If it takes longer, the ticket is stored again, up to three times in all:
+// the wait until a verdict is final counts from the time of sending in the ticket.
 const staleTicket = time.Second / 2
 
 var (

@@ -431,8 +431,8 @@ const (
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
-	// RuleApproving: another call that approves the same review has a ticket without an outcome. Nothing was sent. Once that call has ended, or
-	// its ticket is settled, call ApproveReviewed again.
+	// RuleApproving: another call that approves the same review has a ticket without an outcome. Nothing was sent. Once that call
+	// has ended, or its ticket is settled, call ApproveReviewed again.
 	RuleApproving SafetyRule = "another call may be approving this review"
 
 	// Unwrap returns the cause of these.
@@ -527,11 +527,11 @@ func (e *RefusedError) errorCode() Code {
 	return CodeValidationFailed
 }
 
-// RateLimitWaitError is a call that this client ended because its wait for a rate limit would be longer
-// than [WithMaxWait] allows, or end after the context's deadline. It was not sent; as the cause of an
-// [*Error], there were earlier attempts, such as one that got a 429 whose Retry-After does not fit. A call that
-// cannot fit in time is refused at once, any other when its longest wait is over. A 429 whose wait would fit, but
-// whose attempts are used up, is an [*Error] without it: [ErrRateLimited] and [AdviceOf] cover both. It matches [ErrRateLimited] and [CodeRateLimited], but not [ErrRefusedLocally], and
+// RateLimitWaitError is a call that this client ended because its wait for a rate limit would be longer than [WithMaxWait]
+// allows, or end after the context's deadline. It was not sent; as the cause of an [*Error], there were earlier attempts, such as
+// one that got a 429 whose Retry-After does not fit. A call that cannot fit in time is refused at once, any other when its
+// longest wait is over. A 429 whose wait would fit, but whose attempts are used up, is an [*Error] without it: [ErrRateLimited]
+// and [AdviceOf] cover both. It matches [ErrRateLimited] and [CodeRateLimited], but not [ErrRefusedLocally], and
 // context.DeadlineExceeded if the deadline was too near.
 type RateLimitWaitError struct {
 	Op      string

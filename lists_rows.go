@@ -158,13 +158,13 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 // changed first. Each comes with the next checkpoint; each range begins at saved. If nothing has changed,
 // that takes one request. Up to 10,000 changed rows are held in memory.
 //
-// A range that cannot promise all changes ends with [changes.ErrFullSyncRequired]: for an empty checkpoint,
-// which is how a feed begins, for a company list, for rows out of order or without updatedAt, when the count
-// shows that rows were removed, best with [changes.Holding], and when too many rows have changed at once. [changes.FullSyncRequiredError] has the
-// reason, and the checkpoint for the time after the full sync.
+// A range that cannot promise all changes ends with [changes.ErrFullSyncRequired]: for an empty checkpoint, which is how a feed
+// begins, for a company list, for rows out of order or without updatedAt, when the count shows that rows were removed, best with
+// [changes.Holding], and when too many rows have changed at once. [changes.FullSyncRequiredError] has the reason, and the
+// checkpoint for the time after the full sync.
 //
-// A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded
-// of that minute, or asks for a full sync if these are more than 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
+// A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded of that minute, or
+// asks for a full sync if these are more than 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
 // row without it which comes after all that have changed.
 //
 // Errors: those of [ListsService.Rows].

@@ -46,9 +46,9 @@ type Event struct {
 	Undocumented event.Undocumented // what was found
 }
 
-// Observer receives events, in the goroutine of the call, which it holds until it returns. It must be safe for concurrent use, and
-// should be quick. A panic in it is ignored, so that it cannot break a call. Make no call from it with a client of the same budget: the call
-// whose event it gets may hold the permit that the other one waits for.
+// Observer receives events, in the goroutine of the call, which it holds until it returns. It must be safe for concurrent use,
+// and should be quick. A panic in it is ignored, so that it cannot break a call. Make no call from it with a client of the same
+// budget: the call whose event it gets may hold the permit that the other one waits for.
 type Observer func(ctx context.Context, e Event)
 
 // CallHook sees a call before it begins. The context that it returns must derive from the one it
@@ -67,8 +67,9 @@ type Intent struct {
 	Writes bool     // may change something
 	Spends bool     // may spend credits; false for a draft, although others of its operation may
 	Sends  bool     // may send messages to prospects or write into a CRM
-	// Digest is that of the review that the call approves, as [CampaignsService.ApproveReviewed] has it. The campaign was that review a moment
-	// before. It is empty for every other call, also for [CampaignsService.Approve], which approves whatever is there.
+	// Digest is that of the review that the call approves, as [CampaignsService.ApproveReviewed] has it. The campaign was that
+	// review a moment before. It is empty for every other call, also for [CampaignsService.Approve], which approves whatever is
+	// there.
 	Digest string
 }
 

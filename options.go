@@ -181,10 +181,10 @@ func WithGate(gate Gate) ClientOption {
 	})
 }
 
-// WithJournal stores a ticket of every write and every paid read before it is sent, and notes its
-// outcome afterwards. If the ticket cannot be stored, the call is refused with [RuleJournal], and
-// nothing is sent; before a retry, the call ends with the error of the last attempt, which then has the
-// journal's error as a cause, or with an earlier unknown outcome. After a restart, [Client.InDoubt] yields the calls whose outcome is unknown.
+// WithJournal stores a ticket of every write and every paid read before it is sent, and notes its outcome afterwards. If the
+// ticket cannot be stored, the call is refused with [RuleJournal], and nothing is sent; before a retry, the call ends with the
+// error of the last attempt, which then has the journal's error as a cause, or with an earlier unknown outcome. After a restart,
+// [Client.InDoubt] yields the calls whose outcome is unknown.
 //
 // Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
 //
@@ -237,10 +237,10 @@ func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
 
-// WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the
-// body, each with one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs in bodies and headers,
-// such as that of an upload. It hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to upload
-// is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
+// WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the body,
+// each with one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs in bodies and headers, such as
+// that of an upload. It hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to
+// upload is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)

@@ -200,8 +200,9 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, open: o.Background}
 }
 
-// undoable is how long after a call nobody is taken to have undone it. Within it fit the restart of a killed program by a supervisor, a wait
-// of two minutes for the rate limit, and the 65 s in which an agent shows. What a teammate undoes sooner counts as done at the same moment.
+// undoable is how long after a call nobody is taken to have undone it. Within it fit the restart of a killed program by a
+// supervisor, a wait of two minutes for the rate limit, and the 65 s in which an agent shows. What a teammate undoes sooner
+// counts as done at the same moment.
 const undoable = 15 * time.Minute
 
 // late reports whether somebody may have undone the change before the last look, so that not seeing it proves nothing.

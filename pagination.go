@@ -490,7 +490,8 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of about limit items. missing names the assumed fields that none of them has. Totals or items prove that it is the service's.
+// readPage reads a page of about limit items. missing names the assumed fields that none of them has. Totals or items prove that
+// it is the service's.
 func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption, missing func([]T) []string) (*Page[T], error) {
 	c, err := doCall(ctx, conf, o, in, opts, expected[pageResponse[T]]{
 		maxItems: roomFor(cmp.Or(limit, maxPageSize)),

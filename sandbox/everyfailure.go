@@ -178,9 +178,9 @@ func UntilDone(n int) SweepOption { return sweepOption(func(s *sweep) { s.retrie
 // RestartAfter is the time until a program is run again: one second by default.
 func RestartAfter(d time.Duration) SweepOption { return sweepOption(func(s *sweep) { s.pause = d }) }
 
-// EveryFailure runs a program once and counts its requests. Then it runs the program again for every request and every kind of failure, each
-// time on a new sandbox, and calls invariant at the end. The test fails at the first request and kind after which the invariant returns an
-// error. The report names them and shows the journal of that run.
+// EveryFailure runs a program once and counts its requests. Then it runs the program again for every request and every kind of
+// failure, each time on a new sandbox, and calls invariant at the end. The test fails at the first request and kind after which
+// the invariant returns an error. The report names them and shows the journal of that run.
 //
 // The program makes its client from the [Run]: base URL, token and [Run.Transport]. It may return an error after a failure. The
 // invariant decides, and can read the error from [Run.Err]. [Run.Errorf] breaks a run, too, so a Run can stand in for a test in assertions.
@@ -195,9 +195,9 @@ func RestartAfter(d time.Duration) SweepOption { return sweepOption(func(s *swee
 // holder sends a request. A program that has not ended after 31 days, or after 10,000 requests, breaks the run.
 //
 // Each run has one failure; see [Twice]. The test also fails if the run without a failure breaks the invariant or returns an
-// error, if it sends no request, or if a planned failure does not happen, because the program is not the same in each run. A summary is logged
-// and returned; if t is nil, it is only returned. The report of a break ends with a command that tries its failures only, in each call of
-// EveryFailure that gets so far.
+// error, if it sends no request, or if a planned failure does not happen, because the program is not the same in each run. A
+// summary is logged and returned; if t is nil, it is only returned. The report of a break ends with a command that tries its
+// failures only, in each call of EveryFailure that gets so far.
 func EveryFailure(t TB, program, invariant func(*Run) error, opts ...SweepOption) *Sweep {
 	if t != nil {
 		t.Helper()

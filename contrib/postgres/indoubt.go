@@ -29,9 +29,10 @@ var (
 	release = "UPDATE prospectkit.journal SET leased_until = now() WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'"
 )
 
-// InDoubt yields the tickets whose outcome is unknown, oldest first: those whose lease is over, and those of calls of this process that
-// ended with an unknown outcome. It leaves out calls of this process that are in progress, however long they take. Each is leased to this loop while its body runs, so no other loop of any worker has it. If this
-// worker dies, others find the ticket once the lease is over. A ticket that is still in doubt after the body is free again.
+// InDoubt yields the tickets whose outcome is unknown, oldest first: those whose lease is over, and those of calls of this
+// process that ended with an unknown outcome. It leaves out calls of this process that are in progress, however long they take.
+// Each is leased to this loop while its body runs, so no other loop of any worker has it. If this worker dies, others find the
+// ticket once the lease is over. A ticket that is still in doubt after the body is free again.
 //
 // A worker that stops for longer than a lease, and then continues, may look at a ticket that another one has. Its verdict does not count:
 // Ended, and with it [prospectkit.Client.Resolve], fails with [ErrSettled] for all but the first.

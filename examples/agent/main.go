@@ -39,7 +39,8 @@ func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	// A draft costs nothing. It is started once, whatever happens to the responses: its name is the key, so take one that only this program uses.
+	// A draft costs nothing. It is started once, whatever happens to the responses: its name is the key, so take one that only
+	// this program uses.
 	agent, err := client.Agents.CreateAndStart(ctx, prospectkit.PersonDiscovery{
 		ListName: "Heads of sales in Berlin", MaxCreditSpend: maxSpend,
 		// The names of the filters are undocumented: these are assumed.

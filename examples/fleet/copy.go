@@ -129,7 +129,8 @@ func (k *walk) save(ctx context.Context, rows []prospectkit.Row, checkpoint stri
 	return err
 }
 
-// atNight is a schedule: at two o'clock. Whoever becomes the leader asks for tonight's copy, too: the arguments are unique, so each night has one.
+// atNight is a schedule: at two o'clock. Whoever becomes the leader asks for tonight's copy, too: the arguments are unique, so
+// each night has one.
 type atNight struct{}
 
 func (atNight) Next(now time.Time) time.Time {

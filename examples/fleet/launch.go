@@ -16,7 +16,8 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// The steps of a launch, in order. Each may be taken any number of times, and has its effect once. A person says yes at stepYes: no job does.
+// The steps of a launch, in order. Each may be taken any number of times, and has its effect once. A person says yes at stepYes:
+// no job does.
 const (
 	stepList     = "list"
 	stepAgent    = "agent"
@@ -256,8 +257,8 @@ func (w *workspace) calls(ctx context.Context, op string) iter.Seq2[journal.Entr
 	}
 }
 
-// once is a journal that refuses a second campaign of a job, even if the engine runs the job twice at once: each stores its ticket, and then
-// looks for that of the other. All other writes are safe by their method, or by a name.
+// once is a journal that refuses a second campaign of a job, even if the engine runs the job twice at once: each stores its
+// ticket, and then looks for that of the other. All other writes are safe by their method, or by a name.
 type once struct{ store }
 
 func (o once) Sending(ctx context.Context, t journal.Ticket) error {

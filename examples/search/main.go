@@ -1,5 +1,5 @@
-// Command search finds prospects for no more pages than a cap, and stores each page that arrives before it asks for the next one. It runs on a
-// sandbox in this process. With prospectkit.FromEnv, search does the same at the service.
+// Command search finds prospects for no more pages than a cap, and stores each page that arrives before it asks for the next one.
+// It runs on a sandbox in this process. With prospectkit.FromEnv, search does the same at the service.
 package main
 
 import (

@@ -85,7 +85,8 @@ type Approver interface {
 	Approve(ctx context.Context, campaignID string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
 }
 
-// Launch approves a campaign. Its error means that it was not approved, and may be repeated. If the outcome is unknown, a person has to look first.
+// Launch approves a campaign. Its error means that it was not approved, and may be repeated. If the outcome is unknown, a person
+// has to look first.
 func Launch(ctx context.Context, campaigns Approver, campaignID string) (doubt, err error) {
 	_, err = campaigns.Approve(ctx, campaignID)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)

@@ -1,5 +1,5 @@
-// Command workspaces makes sure that each of many workspaces has a list, all at once: each has its own key, limits and credits, so none waits
-// for another, and one that fails stops no other. It runs on a sandbox in this process.
+// Command workspaces makes sure that each of many workspaces has a list, all at once: each has its own key, limits and credits,
+// so none waits for another, and one that fails stops no other. It runs on a sandbox in this process.
 package main
 
 import (

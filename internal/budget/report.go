@@ -109,8 +109,8 @@ func (s *State) bare(p *Permit) {
 	}
 }
 
-// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it: if there are figures since, they pause it only as
-// long as they were told. One that a process sent when it was alone confirms nothing.
+// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it: if there are figures since, they
+// pause it only as long as they were told. One that a process sent when it was alone confirms nothing.
 func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
 	if p.Epoch < s.Epoch && s.Figures.Valid && !o.HasRetry {

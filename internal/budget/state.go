@@ -322,7 +322,8 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
 }
 
-// slidingMinuteHasRoom reports whether so many of our own requests have left a sliding minute that, with no others active, it must have room.
+// slidingMinuteHasRoom reports whether so many of our own requests have left a sliding minute that, with no others active, it
+// must have room.
 func (s *State) slidingMinuteHasRoom(now Instant) bool {
 	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 &&
 		s.Counts[Minute].Sum+s.uncounted() < s.Limits[Minute].Max

@@ -1,8 +1,8 @@
 // Package jsonscan reads JSON in one strict forward pass.
 //
-// A [Cursor] stands before a value, and uses no reflection. The typed readers (String, IntOK, ...) are lenient about the type and strict about the
-// syntax: a value of another type is skipped and read as zero, so that one retyped optional field cannot fail a page, while
-// any violation of RFC 8259 stops the cursor with an error. A [Decoder] fills a struct as encoding/json does.
+// A [Cursor] stands before a value, and uses no reflection. The typed readers (String, IntOK, ...) are lenient about the type and
+// strict about the syntax: a value of another type is skipped and read as zero, so that one retyped optional field cannot fail a
+// page, while any violation of RFC 8259 stops the cursor with an error. A [Decoder] fills a struct as encoding/json does.
 //
 // The syntax is that of encoding/json, with one difference: a byte order mark before the text is skipped. The typed readers have
 // two more: keys match exactly, and they come to the caller in the order of the text, duplicates included, so that the last one

@@ -86,8 +86,8 @@ func (c Chosen) At(t *Turn) Fault {
 	return ""
 }
 
-// Every tries every plan of at most so many faults, the shorter ones first, until one is bad. Each fault is at a step that the plan without it
-// has reached, after its last one.
+// Every tries every plan of at most so many faults, the shorter ones first, until one is bad. Each fault is at a step that the
+// plan without it has reached, after its last one.
 func Every(faults int, possible func(class string) []Fault, good func([]Key) (steps []*Turn, ok bool)) {
 	for plans := [][]Key{{}}; faults >= 0; faults-- {
 		var longer [][]Key

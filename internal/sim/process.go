@@ -143,8 +143,8 @@ func (s *Start) end(kill bool) (killed bool) {
 
 type strandKey struct{}
 
-// Context is that of one strand of the program, a part that does one thing at a time. It ends with the start, and holds the source of what its
-// calls leave to chance.
+// Context is that of one strand of the program, a part that does one thing at a time. It ends with the start, and holds the
+// source of what its calls leave to chance.
 func (s *Start) Context(strand string) context.Context {
 	about := fnv.New64a()
 	_, _ = fmt.Fprint(about, s.Name, s.Number, strand)

@@ -1,6 +1,6 @@
-// Package sim runs programs as processes of one simulation, in virtual time. One number decides everything that is left to chance: which of
-// the requests, writes and decisions in progress comes next, what goes wrong with it, and when a process dies. It knows neither the client nor
-// the service: docs/simulation.md.
+// Package sim runs programs as processes of one simulation, in virtual time. One number decides everything that is left to
+// chance: which of the requests, writes and decisions in progress comes next, what goes wrong with it, and when a process dies.
+// It knows neither the client nor the service: docs/simulation.md.
 package sim
 
 import (

@@ -1,6 +1,6 @@
-// Package tests holds what cuts across the whole client: the tests of every operation, every class, every error, against the sandbox and
-// against servers that fail. It holds what these tests, the topics in the folders below and the tests of the root share: transports, servers
-// in memory, exchanges of testdata/http, and one call of each operation.
+// Package tests holds what cuts across the whole client: the tests of every operation, every class, every error, against the
+// sandbox and against servers that fail. It holds what these tests, the topics in the folders below and the tests of the root
+// share: transports, servers in memory, exchanges of testdata/http, and one call of each operation.
 package tests
 
 import (

@@ -2,9 +2,9 @@
 //
 //	go run ./internal/cmd/flips
 //
-// It builds the tests of the client once, with a copy of call_retry.go in which the environment chooses the cell, and the step in its
-// place. With -conditions, it does the same with each condition that chooses the row. The test that repeats the table, and the test that holds
-// testdata/retry.json against it, do not count: the behavior has to give the change away.
+// It builds the tests of the client once, with a copy of call_retry.go in which the environment chooses the cell, and the step in
+// its place. With -conditions, it does the same with each condition that chooses the row. The test that repeats the table, and
+// the test that holds testdata/retry.json against it, do not count: the behavior has to give the change away.
 //
 // Flips that change nothing a caller could see are listed in instrument.go, with the reason. They are left out.
 //

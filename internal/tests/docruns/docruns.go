@@ -40,8 +40,8 @@ type World struct {
 // now is the world of the program that runs: one at a time.
 var now *World
 
-// Test runs every program under every failure at every request, a short one under every two, and runs it again as long as it returns an error, as a queue
-// does. Nothing that a program writes may have more effects than in the run without a failure.
+// Test runs every program under every failure at every request, a short one under every two, and runs it again as long as it
+// returns an error, as a queue does. Nothing that a program writes may have more effects than in the run without a failure.
 func Test(t *testing.T, programs []Program) {
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("contacts.csv", []byte("firstName\nAda\n"), 0o600))

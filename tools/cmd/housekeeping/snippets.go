@@ -195,8 +195,8 @@ func typeCheck(files []checked, modules []module) []string {
 	return findings
 }
 
-// moduleOf is the module whose go.mod has what a file imports: the one with the longest path among those it names, or the first that has the
-// modules of others.
+// moduleOf is the module whose go.mod has what a file imports: the one with the longest path among those it names, or the first
+// that has the modules of others.
 func moduleOf(file *ast.File, modules []module) module {
 	best := modules[0]
 	for _, spec := range file.Imports {

@@ -9,7 +9,8 @@ import (
 	"strings"
 )
 
-// phrases has two columns, divided by a tab: a regular expression for what nobody writes here, in any case of letters, and what to write instead.
+// phrases has two columns, divided by a tab: a regular expression for what nobody writes here, in any case of letters, and what
+// to write instead.
 //
 //go:embed phrases.txt
 var phrases string

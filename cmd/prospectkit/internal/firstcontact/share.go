@@ -10,8 +10,8 @@ import (
 	"example.com/prospectkit/internal/waits"
 )
 
-// Share is how many requests of a surface a run sends in any minute: a sixth of what the documentation allows, and at least 8. It is 0 where
-// no limit is documented. So a further request of the plan costs time, and takes the place of no other.
+// Share is how many requests of a surface a run sends in any minute: a sixth of what the documentation allows, and at least 8. It
+// is 0 where no limit is documented. So a further request of the plan costs time, and takes the place of no other.
 func Share(s op.Surface) int {
 	if limit := op.DocumentedLimits[s].PerMinute; limit > 0 {
 		return max(8, limit/6)
