@@ -302,6 +302,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 		defer time.AfterFunc(whole, func() { cancel(timeLimitError(whole)) }).Stop()
 	}
 	a.trace.Hooked = c.conf.ownTransport != nil
+	_, a.trace.Plain = base.(*http.Transport)
 	a.prepareRequest(httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel)), req)
 	a.dumpRequest(&a.request)
 	a.exchangeWith(ctx, base, timer)
@@ -394,7 +395,7 @@ func (a *attempt) delivered(resp *http.Response, err error) event.Delivery {
 		return event.DeliveryUnknown
 	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
 		return event.DeliveryUnprocessed
-	case a.trace.Unconnected(), a.trace.Unwritten() && !a.expired:
+	case a.trace.Unconnected(), a.trace.Unwritten(err) && !a.expired:
 		return event.DeliveryNotSent
 	case a.truncated:
 		return event.DeliveryCutShort

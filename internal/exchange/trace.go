@@ -5,12 +5,14 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,6 +22,7 @@ import (
 // Trace is how far a request got. The zero value is ready for one request.
 type Trace struct {
 	Hooked bool // the transport is known to call the hooks
+	Plain  bool // it is net/http's: any other may have sent the request on another way, or one of its own
 
 	hooks       httptrace.ClientTrace
 	asked       atomic.Bool  // for a connection, so the transport calls the hooks
@@ -31,6 +34,9 @@ type Trace struct {
 	reused      atomic.Bool  // the connection had served before
 	keyed       atomic.Bool  // an idempotency key was written, with which net/http would retry a write
 	unconnected bool
+
+	mu       sync.Mutex
+	failures []error // of looking for the name, connecting, and TLS
 }
 
 // ErrReplay means that net/http was about to send a request again.
@@ -61,6 +67,11 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		},
 		WroteHeaders: func() { t.wrote.Store(true) },
 	}
+	if !t.Plain {
+		t.hooks.DNSDone = func(info httptrace.DNSDoneInfo) { t.fails(info.Err) }
+		t.hooks.ConnectDone = func(_, _ string, err error) { t.fails(err) }
+		t.hooks.TLSHandshakeDone = func(_ tls.ConnectionState, err error) { t.fails(err) }
+	}
 	if safe {
 		return &t.hooks
 	}
@@ -90,24 +101,62 @@ func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
 // Unconnected reports whether the request failed before it had a connection; see [Trace.Failed].
 func (t *Trace) Unconnected() bool { return t.unconnected }
 
-// Unwritten reports whether nothing was written, if the transport calls the hooks. Over HTTP/2, the
-// end of a context can run ahead of the write, so this is no proof once the context has ended.
-func (t *Trace) Unwritten() bool { return t.asked.Load() && !t.wrote.Load() }
+// Unwritten reports whether nothing was written by a request that failed; see [Trace.Failed]. Over HTTP/2, the end of a context can
+// run ahead of the write, so this is no proof once the context has ended.
+func (t *Trace) Unwritten(err error) bool {
+	return t.asked.Load() && !t.wrote.Load() && (t.Plain || isUnwritten(err))
+}
+
+func (t *Trace) fails(err error) {
+	if err != nil {
+		t.mu.Lock()
+		t.failures = append(t.failures, err)
+		t.mu.Unlock()
+	}
+}
 
 // Unprocessed reports whether the peer promises that it did not process a request that failed.
 func (t *Trace) Unprocessed(err error) bool {
 	return t.http2.Load() && isProtocolRefusal(err) || t.conns.Load() > 0 && !t.reused.Load() && isTLSRefusal(err)
 }
 
-// Failed returns the error of a request that failed: one that says so if there was no connection.
+// Failed returns the error of a request that failed: one that says so if there was no connection. The hooks prove how far it got if
+// the transport is net/http's. The error of any other has to say the same.
 func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) error {
 	if t.conns.Load() > 0 {
 		return err
 	}
-	if t.unconnected = t.asked.Load() || t.Hooked || isProxyError(err, base, req); !t.unconnected {
+	asked := t.asked.Load() && (t.Plain || t.isUnconnected(req.Context(), err))
+	if t.unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.unconnected {
 		return err
 	}
 	return &connectError{err}
+}
+
+// isUnconnected reports whether an error is a failure to connect that the hooks have seen, or one of package net, or the end of the
+// context before anything failed.
+func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
+	if dial, ok := errors.AsType[*net.OpError](err); ok && (dial.Op == "dial" || dial.Op == "proxyconnect") {
+		return true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.failures) == 0 && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+		return true
+	}
+	return slices.ContainsFunc(t.failures, func(f error) bool { return errors.Is(err, f) })
+}
+
+// isUnwritten recognizes the errors of net/http about a connection that could not be written to. It does not export them. Tests pin them
+// for each Go release.
+func isUnwritten(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if text := err.Error(); text == "http: server closed idle connection" || fmt.Sprintf("%T", err) == "http.nothingWrittenError" ||
+			strings.HasPrefix(text, "net/http: HTTP/1.x transport connection broken: ") {
+			return true
+		}
+	}
+	return false
 }
 
 // isProxyError reports whether the function that names the proxy failed.

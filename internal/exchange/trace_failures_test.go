@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -16,7 +17,7 @@ import (
 
 // went is the trace of a request that got so far.
 func went(steps ...string) *Trace {
-	var t Trace
+	t := Trace{Plain: true}
 	hooks := t.Hooks(false, func(error) {})
 	for _, step := range steps {
 		switch step {
@@ -51,7 +52,7 @@ func TestTrace_HowFarItGot(t *testing.T) {
 		{[]string{"asked", "reused", "asked", "reused", "asked", "connected", "wrote"}, false, 2},
 	} {
 		request := went(c.steps...)
-		require.Equal(t, c.unwritten, request.Unwritten(), "%v", c.steps)
+		require.Equal(t, c.unwritten, request.Unwritten(io.EOF), "%v", c.steps)
 		require.Equal(t, c.replays, request.Replays(), "%v", c.steps)
 		require.False(t, request.Unconnected())
 	}

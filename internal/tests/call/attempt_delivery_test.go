@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -268,7 +269,7 @@ func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
 				if ends {
 					<-r.Context().Done()
 				}
-				return nil, tests.ErrBroken
+				return nil, errors.New("http: server closed idle connection")
 			}), prospectkit.WithRetry(prospectkit.NoRetry)), true)
 			require.Equal(t, want, info.Attempts[0].Delivery)
 			require.Equal(t, ends, errors.Is(err, prospectkit.ErrOutcomeUnknown))
@@ -288,4 +289,37 @@ func TestDelivery_EarlySuccessOfAnUpload(t *testing.T) {
 	_, err := client.Imports.Upload(t.Context(), tests.CSVUpload(strings.Repeat("a,b\n", 1000)), prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 	require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+}
+
+// A transport that is not net/http's may send a request on another way, or one of its own. What the first way did proves nothing then.
+func TestDelivery_AnotherWay(t *testing.T) {
+	for name, first := range map[string]func(*httptrace.ClientTrace){
+		"cannot connect": func(trace *httptrace.ClientTrace) {
+			trace.GetConn("api.example.com:443")
+			trace.ConnectDone("tcp", "192.0.2.1:443", errors.New("refused"))
+		},
+		"cannot write": func(trace *httptrace.ClientTrace) {
+			trace.GetConn("api.example.com:443")
+			trace.GotConn(httptrace.GotConnInfo{})
+		},
+		"says nothing": func(trace *httptrace.ClientTrace) { trace.GetConn("metrics.example.com:80") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				first(httptrace.ContextClientTrace(r.Context()))
+				sent++ // the second way shows nothing
+				return nil, tests.ErrBroken
+			}))
+			_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+			tests.RequireUnknown(t, err)
+			require.Equal(t, 1, sent)
+		})
+	}
+	failed := &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}
+	_, err := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		httptrace.ContextClientTrace(r.Context()).GetConn("api.example.com:443")
+		return nil, fmt.Errorf("instrumented: %w", failed)
+	})).Campaigns.Approve(t.Context(), tests.CampaignID)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "it is net/http's failure to connect")
 }
