@@ -316,15 +316,15 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.O
 // has done, and nil for the other rules. The outcome and the code of a call of their own do not match: this one was not sent.
 func (e *RefusedError) Unwrap() error {
 	if deciding(e.cause) != nil {
-		return ofAnotherCall{e.cause}
+		return otherCallError{e.cause}
 	}
 	return e.cause
 }
 
-// ofAnotherCall hides an outcome and a code: whoever branched on them would take them for those of their own call.
-type ofAnotherCall struct{ error }
+// otherCallError hides an outcome and a code: whoever branched on them would take them for those of their own call.
+type otherCallError struct{ error }
 
-func (e ofAnotherCall) Is(target error) bool {
+func (e otherCallError) Is(target error) bool {
 	switch target.(type) {
 	case Code, ErrorClass, SafetyRule:
 		return false
@@ -332,7 +332,7 @@ func (e ofAnotherCall) Is(target error) bool {
 	return errors.Is(e.error, target)
 }
 
-func (e ofAnotherCall) As(target any) bool {
+func (e otherCallError) As(target any) bool {
 	return !reflect.TypeOf(target).Elem().Implements(reflect.TypeFor[marked]()) && errors.As(e.error, target)
 }
 

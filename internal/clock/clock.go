@@ -21,7 +21,8 @@ func Since(t time.Time) time.Duration { return max(0, time.Since(t)) }
 
 // atMost and atLeast bound the time since an instant: the monotonic clock may stand still while the machine sleeps, and the other one
 // may have been set.
-func atMost(t time.Time) time.Duration  { return max(Since(t), time.Since(t.Round(0))) }
+func atMost(t time.Time) time.Duration { return max(Since(t), time.Since(t.Round(0))) }
+
 func atLeast(t time.Time) time.Duration { return max(0, min(time.Since(t), time.Since(t.Round(0)))) }
 
 // Sent is when a call was sent, by the clock of the machine that made it.

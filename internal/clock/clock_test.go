@@ -184,7 +184,7 @@ func TestService_Ahead(t *testing.T) {
 // slept is an instant of this process that is so long ago, of which the machine has slept as long: its monotonic clock stood still.
 func slept(long time.Duration) time.Time {
 	t := time.Now()
-	*(*uint64)(unsafe.Pointer(&t)) -= uint64(long/time.Second) << 30 //nolint:gosec // G103, G115: the seconds of the wall clock, beside the monotonic reading
+	*(*uint64)(unsafe.Pointer(&t)) -= uint64(long/time.Second) << 30 // the seconds of the wall clock, beside the monotonic reading
 	return t
 }
 

@@ -67,13 +67,14 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		},
 		WroteHeaders: func() { t.wrote.Store(true) },
 	}
+	if safe {
+		t.Plain = true // whether it was sent does not count
+		return &t.hooks
+	}
 	if !t.Plain {
 		t.hooks.DNSDone = func(info httptrace.DNSDoneInfo) { t.fails(info.Err) }
 		t.hooks.ConnectDone = func(_, _ string, err error) { t.fails(err) }
 		t.hooks.TLSHandshakeDone = func(_ tls.ConnectionState, err error) { t.fails(err) }
-	}
-	if safe {
-		return &t.hooks
 	}
 	t.hooks.WroteHeaderField = func(key string, _ []string) {
 		switch {
