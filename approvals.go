@@ -2,7 +2,6 @@ package prospectkit
 
 import (
 	"context"
-	"iter"
 	"maps"
 	"slices"
 	"sync"
@@ -11,8 +10,8 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// approvals are the calls of this process that approved a review, or may have, by their tickets. A journal that is a
-// [journal.History] knows more.
+// approvals are the calls of this process that approved a campaign, or may have, by their tickets. A journal that is a
+// [journal.History] knows more, and decides about those that it knows: a person may have settled them.
 type approvals struct {
 	mu    sync.Mutex
 	calls map[string]journal.Entry
@@ -25,38 +24,36 @@ func (a *approvals) note(t journal.Ticket, o journal.Outcome) {
 	if a.calls == nil {
 		a.calls = map[string]journal.Entry{}
 	}
-	if t.Lookup.Digest != "" && o != journal.NotApplied {
+	if t.Op == op.CampaignsApprove.Name && o != journal.NotApplied {
 		a.calls[t.ID] = journal.Entry{Ticket: t, Outcome: o}
 	} else {
 		delete(a.calls, t.ID)
 	}
 }
 
-// of yields the calls that approved reviews, or may have, as far as a journal or this process knows.
-func (a *approvals) of(ctx context.Context, j journal.Journal) iter.Seq2[journal.Entry, error] {
-	known, ok := j.(journal.History)
-	if !ok {
-		known = a
-	}
-	return func(yield func(journal.Entry, error) bool) {
-		for e, err := range known.Calls(ctx, op.CampaignsApprove.Name) {
-			if (err != nil || e.Ticket.Lookup.Digest != "" && e.Outcome != journal.NotApplied) && !yield(e, err) {
-				return
-			}
-		}
-	}
-}
-
-// Calls yields the approvals.
-func (a *approvals) Calls(context.Context, string) iter.Seq2[journal.Entry, error] {
+// of returns the calls that approved a campaign, or may have, as far as a journal or this process knows, in the order of their first
+// attempts.
+func (a *approvals) of(ctx context.Context, j journal.Journal, campaignID string) (of []journal.Entry, err error) {
 	a.mu.Lock()
-	defer a.mu.Unlock()
-	calls := slices.Collect(maps.Values(a.calls))
-	return func(yield func(journal.Entry, error) bool) {
-		for _, e := range calls {
-			if !yield(e, nil) {
-				return
-			}
+	known := maps.Clone(a.calls)
+	a.mu.Unlock()
+	add := func(e journal.Entry) {
+		if ids := e.Ticket.IDs; e.Outcome != journal.NotApplied && len(ids) > 0 && sameID(ids[0], campaignID) {
+			of = append(of, e)
 		}
 	}
+	if history, ok := j.(journal.History); ok {
+		for e, err := range history.Calls(ctx, op.CampaignsApprove.Name) {
+			if err != nil {
+				return nil, err
+			}
+			delete(known, e.Ticket.ID)
+			add(e)
+		}
+	}
+	for _, e := range known {
+		add(e)
+	}
+	slices.SortStableFunc(of, func(x, y journal.Entry) int { return x.Ticket.FirstSent.Compare(y.Ticket.FirstSent) })
+	return of, nil
 }

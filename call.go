@@ -189,6 +189,9 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		}
 	}
 	c.buildURL()
+	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused
+		bad.Must(!o.FreeRead() && !other.Write() || o.Write() || other.FreeRead(), "route", "leads to an operation of a stricter class: %s", other.Name)
+	}
 	c.encode()
 	if c.opts.info != nil {
 		// It clears the values of an earlier call.
@@ -412,7 +415,7 @@ func (c *call) noteEnd(err error) {
 	outcome := journal.Unknown
 	defer func() { c.end(outcome) }() // also if the guard's store panics
 	known := OutcomeOf(err)
-	if c.in.lookup.Digest != "" && c.ticketID != "" {
+	if c.op == op.CampaignsApprove && c.ticketID != "" {
 		c.conf.approvals.note(c.ticket(), known)
 	}
 	spent := known

@@ -17,8 +17,10 @@ import (
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/internal/review"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
 )
@@ -45,7 +47,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.reserveAndJournal(time.Now()); err != nil {
 		return nil, err
 	}
-	if c.in.lookup.Digest != "" { // the approval of a review
+	if c.op == op.CampaignsApprove {
 		if err := c.onlyApproval(); err != nil { // after the ticket of this one, which others find
 			return nil, err
 		}
@@ -190,21 +192,33 @@ var (
 	errApproving = errors.New("its ticket has no outcome yet")
 )
 
-// onlyApproval keeps the approval of a review back if another one may be on its way: of two at once, each finds the ticket of the
-// other.
+// onlyApproval keeps the approval of a review back if another one was made since, or may be on its way: of two at once, each finds
+// the ticket of the other.
 func (c *call) onlyApproval() error {
-	c.conf.approvals.note(c.ticket(), journal.Unknown)
-	for e, err := range c.conf.approvals.of(c.ctx, c.conf.journal) {
-		if err != nil {
-			return c.keepBack(RuleJournal, err)
-		}
+	ticket := c.ticket()
+	c.conf.approvals.note(ticket, journal.Unknown)
+	digest := ticket.Lookup.Digest
+	if digest == "" { // without a review
+		return nil
+	}
+	approvals, err := c.conf.approvals.of(c.ctx, c.conf.journal, ticket.IDs[0])
+	if err != nil {
+		return c.keepBack(RuleJournal, err)
+	}
+	var others review.Review
+	for _, e := range approvals {
 		switch {
-		case e.Ticket.Lookup.Digest != c.in.lookup.Digest || e.Ticket.ID == c.ticketID:
+		case e.Ticket.ID == ticket.ID:
+		case e.Ticket.Lookup.Digest != digest:
+			others.Approved(e.Ticket.Lookup.Digest)
 		case e.Outcome == journal.Applied:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
 			return c.keepBack(RuleApproving, errApproving)
 		}
+	}
+	if others.Since(digest) {
+		return c.keepBack(RuleReview, errApproved)
 	}
 	return nil
 }

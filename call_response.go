@@ -330,9 +330,6 @@ func missingIn[T any](records []T) (missing []string) {
 	return missing
 }
 
-// sameID reports whether ids are equal, whatever their case.
-func sameID(a, b string) bool { return strings.EqualFold(a, b) }
-
 // errorIf returns an error if something is missing from a response.
 func errorIf(missing bool, text string) error {
 	if missing {

@@ -235,20 +235,28 @@ func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
-// consequences are those of the call. A route of the caller's that leads to another operation has those of that one, too.
+// consequences are those of the call, and of where it leads.
 func (c *call) consequences() (spends, sends bool) {
 	spends, sends = consequences(c.op, c.in)
+	for _, o := range c.leadsTo() {
+		spendsToo, sendsToo := consequences(o, args{})
+		spends, sends = spends || spendsToo, sends || sendsToo
+	}
+	return spends, sends
+}
+
+// leadsTo are the other operations to which a route of the caller's may lead.
+func (c *call) leadsTo() (others []*op.Op) {
 	if c.opts.path == "" {
-		return spends, sends
+		return nil
 	}
 	path := strings.TrimPrefix(c.url.Path, c.conf.base.Path)
 	for _, o := range op.All() {
 		if o != c.op && o.Method == c.method && op.Leads(o.Path, path) {
-			spendsToo, sendsToo := consequences(o, args{})
-			spends, sends = spends || spendsToo, sends || sendsToo
+			others = append(others, o)
 		}
 	}
-	return spends, sends
+	return others
 }
 
 // withRoute completes a refusal of the call, whose route may be the caller's.

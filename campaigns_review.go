@@ -24,8 +24,8 @@ type Review struct {
 
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
-	// Approvals is how many reviews of the campaign were approved before, or may have been, as far as the client knows.
-	// It is part of the digest, so that each review is approved once.
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. It is part
+	// of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
 	content review.Review // the texts of all of it
@@ -56,13 +56,12 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 	if err != nil {
 		return nil, err
 	}
-	for e, err := range s.conf.approvals.of(ctx, s.conf.journal) {
-		if err != nil {
-			return nil, withoutEffect(op.CampaignsList, err)
-		}
-		if ids := e.Ticket.IDs; len(ids) > 0 && sameID(ids[0], campaignID) {
-			r.content.Approved(e.Ticket.Lookup.Digest)
-		}
+	approvals, err := s.conf.approvals.of(ctx, s.conf.journal, campaignID)
+	if err != nil {
+		return nil, withoutEffect(op.CampaignsList, err)
+	}
+	for _, e := range approvals {
+		r.content.Approved(e.Ticket.Lookup.Digest)
 	}
 	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
 	return r, nil
@@ -163,7 +162,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 // A digest is used up by one approval. After it, and for a campaign that is active, no request approves it
 // again: the error is a [RefusedError] with [RuleApproved], which is success for whoever wanted the approval.
-// A campaign that a teammate has stopped since stays stopped until a new review is approved.
+// A campaign that a teammate has stopped since stays stopped until a new review is approved: one that was made before any other
+// approval, with or without a review, differs, too.
 //
 // If the outcome of the earlier approval is unknown and the campaign is not active, the error is its
 // [OutcomeUnknownError]: resolve that. Of two approvals of one review at the same time, at most one is sent: the error of the
@@ -184,7 +184,8 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	case !review.Valid(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
 	}
-	if err := s.unapproved(ctx, campaignID, digest, opts); err != nil {
+	approvals, err := s.approvals(ctx, campaignID, digest, opts)
+	if err != nil {
 		return nil, err
 	}
 	var campaign *Campaign
@@ -197,6 +198,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		if err := cmp.Or(inactive(campaign), s.resumable(campaign)); err != nil {
 			return nil, err
 		}
+		now.content.Approvals = approvals // later ones are found by the ticket
 		if changes := now.content.Changes(digest); len(changes) > 0 {
 			refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
 			for _, c := range changes {
@@ -208,29 +210,32 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	return s.approve(ctx, campaignID, digest, opts)
 }
 
-// unapproved returns an error if an earlier call has approved the review, or may have.
-func (s *CampaignsService) unapproved(ctx context.Context, campaignID, digest string, opts []CallOption) error {
+// approvals returns how many calls have approved a campaign, or may have, or an error if one of them approved this review, or may have.
+func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) (int, error) {
+	known, err := s.conf.approvals.of(ctx, s.conf.journal, campaignID)
+	if err != nil {
+		return 0, withoutEffect(op.CampaignsApprove, err)
+	}
+	var all review.Review
 	var earlier journal.Entry
-	for e, err := range s.conf.approvals.of(ctx, s.conf.journal) {
-		switch {
-		case err != nil:
-			return withoutEffect(op.CampaignsApprove, err)
-		case e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied:
+	for _, e := range known {
+		all.Approved(e.Ticket.Lookup.Digest)
+		if e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied {
 			earlier = e
 		}
 	}
 	switch earlier.Outcome {
 	case journal.Applied:
-		return approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
+		return 0, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
 	case journal.Unknown:
 		campaign, err := s.inListing(ctx, campaignID, pageOptions(sharedOptions(opts)))
 		if err == nil {
 			err = inactive(campaign)
 		}
-		return cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
+		return 0, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
 	case journal.NotApplied: // is left out
 	}
-	return nil
+	return all.Approvals, nil
 }
 
 // inactive returns an error if a campaign is active.

@@ -425,7 +425,7 @@ const (
 	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed: use another one"
-	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations name what changed
+	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations, or the cause, name what changed
 	RuleApproved SafetyRule = "already approved"                      // Violations, or the cause, say how that is known
 	// RuleRetryUnknown: a second request may do more than the call asks for.
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
@@ -494,10 +494,6 @@ func (e *RefusedError) Is(target error) bool {
 	}
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
-
-// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or what another approval
-// has done, and nil for the other rules.
-func (e *RefusedError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }

@@ -67,7 +67,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 	switch {
 	case sent == nil:
 		return &Ensured{List: list, Created: true, Certain: true}, nil
-	case errors.Is(sent, ErrOutcomeUnknown):
+	case OutcomeOf(sent) == OutcomeUnknown:
 		return e.end(found, looked)
 	case errors.Is(sent, CodeListNameTaken):
 		return e.end(e.taken(ctx, sent))

@@ -249,3 +249,6 @@ func (o Object) at(path string) jsonscan.Text {
 	v, _ := o.Get(path)
 	return v.raw
 }
+
+// sameID reports whether ids are equal, whatever their case.
+func sameID(a, b string) bool { return strings.EqualFold(a, b) }

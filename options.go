@@ -312,7 +312,7 @@ func WithHeader(key, value string) CallOption {
 // WithRoute sets method and path of one call, as in WithRoute("POST /business/agents/{agentId}/pause").
 // It is for operations whose route is assumed or undocumented, and replaces a documented path, too, if
 // your service has it elsewhere. Parameters in braces take the call's ids, in order. The method of an
-// operation that has one cannot be changed.
+// operation that has one cannot be changed, and a read cannot lead to an operation that writes or costs credits.
 func WithRoute(route string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		c.method, c.path = check.Route(bad, "WithRoute", route)

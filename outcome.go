@@ -308,6 +308,28 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.O
 	return err
 }
 
+// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or what another approval
+// has done, and nil for the other rules. If they refused because the outcome of a call of their own is unknown, neither
+// [ErrOutcomeUnknown] nor [OutcomeUnknownError] matches: this call was not sent.
+func (e *RefusedError) Unwrap() error {
+	if errors.Is(e.cause, ErrOutcomeUnknown) {
+		return ofAnotherCall{e.cause}
+	}
+	return e.cause
+}
+
+// ofAnotherCall hides that the outcome of a call is unknown: whoever looks for that would resolve it instead of their own.
+type ofAnotherCall struct{ error }
+
+func (e ofAnotherCall) Is(target error) bool {
+	return target != error(ErrOutcomeUnknown) && errors.Is(e.error, target)
+}
+
+func (e ofAnotherCall) As(target any) bool {
+	_, hidden := target.(**OutcomeUnknownError)
+	return !hidden && errors.As(e.error, target)
+}
+
 // repeatableWrite is a write that may be sent again, because a unique name or a state guards it.
 type repeatableWrite struct {
 	unknown *OutcomeUnknownError // the first unknown outcome: a later refusal does not make it known
@@ -319,7 +341,7 @@ func (w *repeatableWrite) repeat(send func() error, look func(*OutcomeUnknownErr
 	for range 3 {
 		sent = send()
 		unknown, ok := errors.AsType[*OutcomeUnknownError](sent)
-		if !ok {
+		if !ok || OutcomeOf(sent) != OutcomeUnknown { // that of another call, in the cause of this one
 			return sent, nil
 		}
 		w.unknown = cmp.Or(w.unknown, unknown)

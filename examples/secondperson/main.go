@@ -30,7 +30,7 @@ func (y yes) text() []byte {
 	return fmt.Appendf(nil, "send once\n%s\n%q\n%d", y.Digest, y.Who, y.Until.Unix())
 }
 
-// sign runs where the private key is. It makes its own review, because that of the job may show something else.
+// sign runs where the private key is. It makes its own review, with the job's journal, which knows what was approved before.
 func sign(ctx context.Context, client *prospectkit.Client, campaignID string, key ed25519.PrivateKey, agrees func(string) bool, file string) error {
 	review, err := client.Campaigns.Review(ctx, campaignID)
 	if err != nil || !agrees(review.String()) {
@@ -77,11 +77,11 @@ func demo(ctx context.Context, file string, out io.Writer) error {
 		tx.ConnectAccount("email")
 		campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin"})))
 	})
-	person, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	person, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
 	if err != nil {
 		return err
 	}
-	job, err := person.With(prospectkit.WithJournal(new(journal.MemoryJournal)), prospectkit.WithGate(gate(public, file)))
+	job, err := person.With(prospectkit.WithGate(gate(public, file)))
 	if err != nil {
 		return err
 	}

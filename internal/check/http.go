@@ -102,6 +102,7 @@ func Operation(bad *Violations, o *op.Op, path string) {
 	OneOf(bad, "Operation.Class", o.Class, op.Read, op.PaidRead, op.Idempotent, op.GuardedByName, op.GuardedByState, op.Unsafe)
 	OneOf(bad, "Operation.Method", o.Method,
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+	bad.Must(o.Write() || o.Method == http.MethodGet || o.Method == http.MethodPost, "Operation.Class", "is a read with a method that writes: %s", o.Method)
 	bad.Must(path == "" || op.ValidPath(path) && !strings.ContainsAny(path, "{}"),
 		"Operation.Path", "must start with / and hold no braces, query or dot segment")
 	_, known := op.DocumentedLimits[o.Surface]

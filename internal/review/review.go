@@ -26,8 +26,8 @@ type Review struct {
 
 	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
 	Unread []Section
-	// Approvals is how many reviews of the campaign were approved before, or may have been, as far as the client knows.
-	// It is part of the digest, so that each review is approved once.
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. It is part
+	// of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
 	hashes [][]byte // of the contacts
@@ -43,6 +43,8 @@ const (
 	Sends    Section = "sends"
 	Lists    Section = "lists"
 	Contacts Section = "contacts"
+
+	Approvals Section = "approvals" // at the end of the digest
 )
 
 var sections = []Section{Campaign, Steps, Sends, Lists, Contacts}
@@ -157,11 +159,17 @@ func (r *Review) Content() string {
 	return strings.Join(parts, ".") + "."
 }
 
-// Approved notes that an earlier review of the campaign, which has this digest, was approved, or may have been.
-func (r *Review) Approved(digest string) {
-	if n, err := strconv.Atoi(digest[strings.LastIndexByte(digest, '.')+1:]); err == nil {
-		r.Approvals = max(r.Approvals, n+1)
-	}
+// Approved notes that an earlier call has approved the campaign, or may have: the next one in the order of their first attempts. Its
+// digest is empty if it was made without a review. A journal may have dropped some of those that the digest counts.
+func (r *Review) Approved(digest string) { r.Approvals = max(r.Approvals, number(digest)) + 1 }
+
+// Since reports whether a call has approved the campaign, or may have, since the review with this digest.
+func (r *Review) Since(digest string) bool { return r.Approvals > number(digest) }
+
+// number is that of the approvals that a digest counts.
+func number(digest string) int {
+	n, _ := strconv.Atoi(digest[strings.LastIndexByte(digest, '.')+1:])
+	return n
 }
 
 // Change is a section that is not as it was.
@@ -172,7 +180,10 @@ type Change struct {
 
 // String says what changed, in words.
 func (c Change) String() string {
-	if c.Was == c.Now {
+	switch {
+	case c.Section == Approvals:
+		return fmt.Sprintf("another call may have approved it since: %d reviewed, %d now; review it again, with this journal", c.Was, c.Now)
+	case c.Was == c.Now:
 		return "changed"
 	}
 	return fmt.Sprintf("changed: %d reviewed, %d now", c.Was, c.Now)
@@ -188,6 +199,9 @@ func (r *Review) Changes(since string) (changes []Change) {
 			after, _ := strconv.Atoi(now[at])
 			changes = append(changes, Change{s, before, after})
 		}
+	}
+	if r.Since(since) {
+		changes = append(changes, Change{Approvals, number(since), r.Approvals})
 	}
 	return changes
 }

@@ -101,19 +101,22 @@ func TestValid(t *testing.T) {
 	require.False(t, review.Outdated(digest))
 }
 
-// A review of what was approved before has another digest, so that each agreement counts once. The content is the same.
+// A review of what was approved before has another digest, so that each agreement counts once, and an older one no more. The content
+// is the same. A journal that has dropped what an older digest counts does not make it older.
 func TestDigest_UsedUp(t *testing.T) {
 	first, again := made(`{}`), made(`{}`)
 	again.Approved(made(`{"n":1}`).Digest()) // another content
 	require.NotEqual(t, first.Digest(), again.Digest())
 	require.True(t, review.Valid(again.Digest()))
-	require.Empty(t, again.Changes(first.Digest()))
+	require.Equal(t, first.Content(), again.Content())
+	require.Equal(t, []review.Change{{Section: review.Approvals, Was: 0, Now: 1}}, again.Changes(first.Digest()))
+	require.Empty(t, first.Changes(again.Digest()))
 	require.Contains(t, again.String(), "Approved before: 1\n")
 	third := made(`{}`)
 	third.Approved(again.Digest())
-	third.Approved(first.Digest())
-	third.Approved("not a digest")
 	require.Equal(t, 2, third.Approvals)
+	third.Approved("") // without a review
+	require.Equal(t, 3, third.Approvals)
 }
 
 // What was not read is said.

@@ -329,8 +329,8 @@ func usedUp(t *testing.T, several bool) {
 	approvedAlready(t, approve(first))
 	again, err := client().Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	require.Equal(t, 1, again.Approvals)
-	require.Contains(t, again.String(), "Approved before: 1\n")
+	require.Equal(t, 2, again.Approvals, "with the one that had no review")
+	require.Contains(t, again.String(), "Approved before: 2\n")
 	sent := sb.Calls("campaigns.approve")
 
 	time.Sleep(time.Minute)
@@ -461,4 +461,110 @@ func TestEveryFailure_ApproveReviewed(t *testing.T) {
 		}
 		return nil
 	}, everySweep()...)
+}
+
+// An agreement to what a stopped campaign was is void after any later approval, even if the campaign is as it was again.
+func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
+	for how, approve := range map[string]func(*testing.T, *sandbox.Sandbox, *prospectkit.Client){
+		"blind": func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
+			t.Helper()
+			_, err := client.Campaigns.Approve(t.Context(), CampaignID)
+			require.NoError(t, err)
+		},
+		"newer": func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			t.Helper()
+			var rows []string
+			sb.Do(func(tx *sandbox.Tx) { rows = tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
+			newer, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, newer.Digest())
+			require.NoError(t, err)
+			sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(ListID, rows...) })
+		},
+	} {
+		t.Run(how, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := EverySandbox(t, time.Now())
+				client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+				stop := func() {
+					time.Sleep(time.Minute)
+					sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+					time.Sleep(time.Minute)
+				}
+				_, err := client.Campaigns.Approve(t.Context(), CampaignID)
+				require.NoError(t, err)
+				stop()
+				older, err := client.Campaigns.Review(t.Context(), CampaignID)
+				require.NoError(t, err)
+				approve(t, sb, client)
+				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, older.Digest())
+				if how == "blind" {
+					approvedAlready(t, err) // it is active
+				}
+				stop()
+				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, older.Digest())
+				require.ErrorIs(t, err, prospectkit.RuleReview)
+				require.ErrorContains(t, err, "another call may have approved it since: 1 reviewed, 2 now")
+				require.Equal(t, 2, sb.Calls("campaigns.approve"))
+			})
+		})
+	}
+}
+
+// So is it after one that another process has begun meanwhile, whose ticket it finds.
+func TestApproveReviewed_WhileAnotherIsApproved(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	j := new(journal.MemoryJournal)
+	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", IDs: []string{CampaignID}}
+	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
+	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.RuleReview)
+	require.Zero(t, sb.Calls("campaigns.approve"))
+}
+
+// A client remembers what it did before With gave it a journal, and believes what a person has settled in the journal.
+func TestApproveReviewed_BeforeTheJournal(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb)
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	require.True(t, ok)
+	j := new(journal.MemoryJournal)
+	with, err := client.With(prospectkit.WithJournal(j))
+	require.NoError(t, err)
+	_, err = with.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+	require.NoError(t, j.Sending(t.Context(), unknown.Ticket()))
+	require.NoError(t, j.Ended(t.Context(), unknown.Ticket().ID, journal.NotApplied))
+	_, err = with.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.NoError(t, err)
+}
+
+// The campaign could be approved a moment ago. If the service refuses that, it was approved since, by a teammate, or by this request,
+// which a gateway has repeated: the agreement is used up.
+func TestApproveReviewed_OfOneThatHasJustBecomeActive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now())
+		client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Applied(), sandbox.Status(409, "CAMPAIGN_NOT_APPROVABLE"))
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		time.Sleep(time.Minute)
+		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+		time.Sleep(time.Minute)
+		sent := sb.Calls("campaigns.approve")
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.Equal(t, sent, sb.Calls("campaigns.approve"))
+	})
 }

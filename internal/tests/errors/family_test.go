@@ -13,12 +13,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
 )
 
 func TestErrors_EveryKind(t *testing.T) {
@@ -118,4 +120,28 @@ func TestErrors_AdviceWhenTheContextEnded(t *testing.T) {
 	require.ErrorAs(t, err, &failed)
 	require.Equal(t, prospectkit.ActionMayPass, failed.Advice().Action)
 	require.Contains(t, failed.Advice().Hint, "context", "it is not the network")
+}
+
+// A gate, a token source or a store may make a call of its own. That its outcome is unknown says nothing about the call that was refused.
+func TestRefusal_HidesTheOutcomeOfAnotherCall(t *testing.T) {
+	sb := tests.EverySandbox(t, time.Now())
+	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+	base, mine := tests.SandboxClient(t, sb), errors.New("the lock is not free")
+	guarded, err := base.With(prospectkit.WithGate(func(ctx context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+		if !in.Writes {
+			return nil
+		}
+		_, err := base.Lists.Create(ctx, prospectkit.NewList{Name: "lock"})
+		return fmt.Errorf("%w: %w", mine, err)
+	}))
+	require.NoError(t, err)
+	e, err := guarded.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Customers"})
+	require.Nil(t, e)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.ErrorIs(t, err, prospectkit.RuleGate)
+	require.ErrorIs(t, err, mine)
+	require.NotErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	_, found := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	require.False(t, found, "it would be resolved")
+	require.ErrorContains(t, err, "unknown")
 }

@@ -295,6 +295,38 @@ func TestWithRoute(t *testing.T) {
 	require.Equal(t, sent, wire.requests)
 }
 
+// The class decides what is retried, noted and refused: no road leads from a read to a write, nor from a free read to what costs credits.
+func TestRoute_LeadsToNoStricterClass(t *testing.T) {
+	wire := new(recorder)
+	client := tests.NewClient(t, wire)
+	body := prospectkit.Fields{"name": "Q1"}
+	own := func(method, path string, class catalogue.Class) error {
+		o := catalogue.Operation{Name: "my.own", Method: method, Path: path, Surface: ratelimit.SurfaceLists, Class: class}
+		return client.Call(t.Context(), o, body, nil)
+	}
+	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
+	for name, call := range map[string]func() error{
+		"a paid read to an approval": func() error {
+			_, err := client.Contacts.Resolve(t.Context(), body, prospectkit.WithRoute("POST "+approve))
+			return err
+		},
+		"in another case": func() error {
+			_, err := client.Contacts.Resolve(t.Context(), body, prospectkit.WithRoute("POST /Business/Lists/"))
+			return err
+		},
+		"an own read to an approval":          func() error { return own("POST", approve, catalogue.ClassRead) },
+		"an own paid read to an approval":     func() error { return own("POST", approve, catalogue.ClassPaidRead) },
+		"an own free read to a paid one":      func() error { return own("POST", "/business/prospects/search", catalogue.ClassRead) },
+		"an own read by a method that writes": func() error { return own("DELETE", "/business/notes", catalogue.ClassRead) },
+	} {
+		require.ErrorIs(t, call(), prospectkit.ErrInvalid, name)
+	}
+	require.Zero(t, wire.requests)
+	require.NoError(t, own("POST", "/business/companies/lookup", catalogue.ClassRead))
+	_, err := client.Search.Companies(t.Context(), prospectkit.CompanySearch{}, prospectkit.WithRoute("POST /business/companies/search"))
+	require.NotErrorIs(t, err, prospectkit.ErrInvalid)
+}
+
 func TestWithInfo(t *testing.T) {
 	var info prospectkit.Info
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
