@@ -415,9 +415,6 @@ func (c *call) noteEnd(err error) {
 	outcome := journal.Unknown
 	defer func() { c.end(outcome) }() // also if the guard's store panics
 	known := OutcomeOf(err)
-	if c.op == op.CampaignsApprove && c.ticketID != "" {
-		c.conf.approvals.note(c.ticket(), known)
-	}
 	spent := known
 	if c.in.spent != nil && c.in.spent(err) {
 		spent = journal.Applied

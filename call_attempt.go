@@ -17,7 +17,6 @@ import (
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/review"
@@ -47,7 +46,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.reserveAndJournal(time.Now()); err != nil {
 		return nil, err
 	}
-	if c.op == op.CampaignsApprove {
+	if c.in.lookup.Digest != "" { // the approval of a review
 		if err := c.onlyApproval(); err != nil { // after the ticket of this one, which others find
 			return nil, err
 		}
@@ -63,6 +62,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	a.unrecorded, c.lastSent = true, time.Now()
 	resp, err := a.send(t.base, req)
+	c.lastSent = a.trace.Left(time.Now())
 	a.dumpResponse()
 	c.recordAttempt(&a, resp, err)
 	a.unrecorded = false
@@ -176,8 +176,13 @@ func (c *call) reserveAndJournal(now time.Time) error {
 		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {
 			return c.keepBack(RuleJournal, err)
 		}
-		if time.Since(c.lastSent) < staleTicket || try == 3 || c.ctx.Err() != nil {
+		switch took := time.Since(c.lastSent); {
+		case took < staleTicket || c.ctx.Err() != nil:
 			return nil //nolint:nilerr // RoundTrip returns the end of the context
+		case try == 3 && took < clock.MaxError:
+			return nil
+		case try == 3:
+			return c.keepBack(RuleJournal, errSlowJournal)
 		}
 	}
 	return nil
@@ -190,25 +195,22 @@ const staleTicket = time.Second / 2
 var (
 	errApproved  = errors.New("by another call, meanwhile")
 	errApproving = errors.New("its ticket has no outcome yet")
+
+	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 )
 
 // onlyApproval keeps the approval of a review back if another one was made since, or may be on its way: of two at once, each finds
 // the ticket of the other.
 func (c *call) onlyApproval() error {
-	ticket := c.ticket()
-	c.conf.approvals.note(ticket, journal.Unknown)
-	digest := ticket.Lookup.Digest
-	if digest == "" { // without a review
-		return nil
-	}
-	approvals, err := c.conf.approvals.of(c.ctx, c.conf.journal, ticket.IDs[0])
+	digest := c.in.lookup.Digest
+	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
 	if err != nil {
 		return c.keepBack(RuleJournal, err)
 	}
 	var others review.Review
 	for _, e := range approvals {
 		switch {
-		case e.Ticket.ID == ticket.ID:
+		case e.Ticket.ID == c.ticketID:
 		case e.Ticket.Lookup.Digest != digest:
 			others.Approved(e.Ticket.Lookup.Digest)
 		case e.Outcome == journal.Applied:

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
@@ -56,7 +57,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 	if err != nil {
 		return nil, err
 	}
-	approvals, err := s.conf.approvals.of(ctx, s.conf.journal, campaignID)
+	approvals, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
 		return nil, withoutEffect(op.CampaignsList, err)
 	}
@@ -169,10 +170,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // [OutcomeUnknownError]: resolve that. Of two approvals of one review at the same time, at most one is sent: the error of the
 // other is a [RefusedError] with [RuleApproving] or [RuleApproved].
 //
-// Earlier approvals are known as far as the journal of the client remembers, if that is a
-// [journal.History], in whichever process. Without one, only this client and those of its With know
-// them: another process then knows only that an active campaign is approved. So a review of a campaign that is stopped is
-// refused without such a journal, with [ErrInvalid].
+// Earlier approvals are known as far as the journal of the client remembers, in whichever process. So it has to be a
+// [journal.History], as those of this package are: without one, every review is refused with [ErrInvalid].
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //
@@ -183,6 +182,10 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
 	case !review.Valid(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
+	}
+	if _, remembers := s.conf.journal.(journal.History); !remembers {
+		return nil, refusal(op.CampaignsApprove, check.One("WithJournal", "is required: an approval resumes a campaign that was stopped, and only a "+
+			"journal that is a History knows whether this review was used"))
 	}
 	approvals, err := s.approvals(ctx, campaignID, digest, opts)
 	if err != nil {
@@ -195,7 +198,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 			return nil, err
 		}
 		campaign = now.Campaign
-		if err := cmp.Or(inactive(campaign), s.resumable(campaign)); err != nil {
+		if err := inactive(campaign); err != nil {
 			return nil, err
 		}
 		now.content.Approvals = approvals // later ones are found by the ticket
@@ -212,7 +215,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 
 // approvals returns how many calls have approved a campaign, or may have, or an error if one of them approved this review, or may have.
 func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) (int, error) {
-	known, err := s.conf.approvals.of(ctx, s.conf.journal, campaignID)
+	known, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
 		return 0, withoutEffect(op.CampaignsApprove, err)
 	}
@@ -240,20 +243,10 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 
 // inactive returns an error if a campaign is active.
 func inactive(campaign *Campaign) error {
-	if campaign.Status == CampaignActive {
+	if strings.EqualFold(string(campaign.Status), string(CampaignActive)) {
 		return approved("campaign", "is active: somebody has approved it")
 	}
 	return nil
-}
-
-// resumable refuses a stopped campaign where nothing would show that its review was used: an approval that somebody has stopped again
-// leaves it as it was reviewed.
-func (s *CampaignsService) resumable(campaign *Campaign) error {
-	if _, remembers := s.conf.journal.(journal.History); campaign.Status != CampaignStopped || remembers {
-		return nil
-	}
-	return refusal(op.CampaignsApprove, check.One("WithJournal", "is required: each approval resumes a stopped campaign, and only a journal that is a "+
-		"History knows whether this review was used"))
 }
 
 func approved(param, problem string) error {

@@ -74,7 +74,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		maxBody:  32 << 20,
-		reported: new(undocumented.Memory), approvals: new(approvals),
+		reported: new(undocumented.Memory),
 
 		headersSeen: new(ratehdr.Seen),
 		clock:       new(clock.Service),

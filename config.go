@@ -167,7 +167,6 @@ type config struct {
 	dump      *wiredump.Writer     // of WithDebugWriter; nil: none
 
 	journal   journal.Journal // nil: none
-	approvals *approvals      // shared by With
 	guard     *spend.Guard    // nil: none
 	workspace string          // of the key, if the options name it
 	hooks     []CallHook

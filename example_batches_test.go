@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/push"
 	"example.com/prospectkit/sandbox"
 )
@@ -28,7 +29,7 @@ func batchSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 			},
 		}},
 	}))
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -211,7 +212,11 @@ func (q *resolver) late() bool {
 }
 
 func (q *resolver) overdue() bool {
-	return !q.cached && q.sent.Overdue(q.op.VisibleAfter, q.read, q.info.Header)
+	within := q.op.VisibleAfter
+	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
+		within += q.op.Timeout
+	}
+	return !q.cached && q.sent.Overdue(within, q.read, q.info.Header)
 }
 
 // resolve finds out the outcome, and settles a final one.
@@ -300,7 +305,6 @@ func ruledOut(object any, note string) (Resolution, error) {
 
 // settle tells a final outcome that was read later to the guard and the journal.
 func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
-	c.approvals.note(t, outcome)
 	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
 	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
 		err = c.journal.Ended(ctx, t.ID, outcome)
@@ -309,25 +313,27 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.O
 }
 
 // Unwrap returns why the journal, the spend guard, the token source or the gate refused, or what another approval
-// has done, and nil for the other rules. If they refused because the outcome of a call of their own is unknown, neither
-// [ErrOutcomeUnknown] nor [OutcomeUnknownError] matches: this call was not sent.
+// has done, and nil for the other rules. The outcome and the code of a call of their own do not match: this one was not sent.
 func (e *RefusedError) Unwrap() error {
-	if errors.Is(e.cause, ErrOutcomeUnknown) {
+	if deciding(e.cause) != nil {
 		return ofAnotherCall{e.cause}
 	}
 	return e.cause
 }
 
-// ofAnotherCall hides that the outcome of a call is unknown: whoever looks for that would resolve it instead of their own.
+// ofAnotherCall hides an outcome and a code: whoever branched on them would take them for those of their own call.
 type ofAnotherCall struct{ error }
 
 func (e ofAnotherCall) Is(target error) bool {
-	return target != error(ErrOutcomeUnknown) && errors.Is(e.error, target)
+	switch target.(type) {
+	case Code, ErrorClass, SafetyRule:
+		return false
+	}
+	return errors.Is(e.error, target)
 }
 
 func (e ofAnotherCall) As(target any) bool {
-	_, hidden := target.(**OutcomeUnknownError)
-	return !hidden && errors.As(e.error, target)
+	return !reflect.TypeOf(target).Elem().Implements(reflect.TypeFor[marked]()) && errors.As(e.error, target)
 }
 
 // repeatableWrite is a write that may be sent again, because a unique name or a state guards it.

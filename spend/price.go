@@ -115,8 +115,12 @@ func (p Price) check() error {
 // of returns the most that a call can cost, and the part of it that each result costs.
 func (p Prices) of(c Call) (credits, each int64, err error) {
 	price, known := p[c.Op]
-	if !known && c.Agent != nil {
-		price, known = p[c.Agent.Op]
+	if c.Agent != nil { // what is known of this agent says more than a price for whatever starts
+		if of, ok := p[c.Agent.Op]; ok {
+			price, known = of, true
+		} else if credits, err = c.Agent.lifetime(); err == nil && !c.Repeats {
+			return credits, 0, nil
+		}
 	}
 	switch {
 	case c.Repeats && (!known || price.costs()):
@@ -124,7 +128,6 @@ func (p Prices) of(c Call) (credits, each int64, err error) {
 	case known:
 		credits, err = price.worst(c)
 	case c.Agent != nil:
-		credits, err = c.Agent.lifetime()
 	default:
 		err = ErrUnknownPrice
 	}

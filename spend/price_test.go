@@ -52,7 +52,10 @@ func TestPrices(t *testing.T) {
 		"runs":             {spend.Prices{monitor: {Runs: 3}}, spend.Call{Op: "agents.activate", Agent: &spend.Agent{Op: monitor, PerRun: 1000}}, 3000},
 		"runs, unlimited":  {spend.Prices{monitor: {Runs: 3}}, spend.Call{Op: monitor, Agent: &spend.Agent{Op: monitor}}, -1},
 		"runs, unknown":    {spend.Prices{"agents.activate": {Runs: 3}}, spend.Call{Op: "agents.activate"}, -1},
-		"activation first": {spend.Prices{"agents.activate": {PerCall: 7}, monitor: {Runs: 3}}, spend.Call{Op: "agents.activate", Agent: &spend.Agent{Op: monitor, PerRun: 1000}}, 7},
+		"runs, before":     {spend.Prices{"agents.activate": {PerCall: 7}, monitor: {Runs: 3}}, spend.Call{Op: "agents.activate", Agent: &spend.Agent{Op: monitor, PerRun: 1000}}, 3000},
+		"a spec, before":   {spend.Prices{"agents.activate": {PerCall: 7}}, spend.Call{Op: "agents.activate", Agent: &spend.Agent{Op: watcher, PerRun: 1000, Every: 7, Until: month}}, 5000},
+		"activation":       {spend.Prices{"agents.activate": {PerCall: 7}}, spend.Call{Op: "agents.activate", Agent: &spend.Agent{Op: monitor, PerRun: 1000}}, 7},
+		"of another draft": {spend.Prices{"agents.activate": {PerCall: 7}}, spend.Call{Op: "agents.activate"}, 7},
 		"by results":       {spend.Prices{monitor: {PerCall: 40 * spend.WebMonitorResult}}, spend.Call{Op: monitor, Agent: &spend.Agent{Op: monitor}}, 2000},
 	} {
 		t.Run(name, func(t *testing.T) {

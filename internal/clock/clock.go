@@ -12,12 +12,17 @@ import (
 const (
 	maxSkew            = 2 * time.Minute  // that of the Date header and that of createdAt
 	maxSkewWithoutDate = 24 * time.Hour   // the local one and the service's, without a Date header
-	maxError           = 10 * time.Second // of an age by two clocks, and while a gateway repeats a request
+	MaxError           = 10 * time.Second // of an age by two clocks, and while a gateway repeats a request
 )
 
 // Since is the time since an instant, by the monotonic clock if the instant is of this process, so
 // clock changes do not affect it. It is never negative: an instant from elsewhere may lie ahead.
 func Since(t time.Time) time.Duration { return max(0, time.Since(t)) }
+
+// atMost and atLeast bound the time since an instant: the monotonic clock may stand still while the machine sleeps, and the other one
+// may have been set.
+func atMost(t time.Time) time.Duration  { return max(Since(t), time.Since(t.Round(0))) }
+func atLeast(t time.Time) time.Duration { return max(0, min(time.Since(t), time.Since(t.Round(0)))) }
 
 // Sent is when a call was sent, by the clock of the machine that made it.
 type Sent struct {
@@ -34,7 +39,7 @@ func (s Sent) Overdue(within time.Duration, read time.Time, h http.Header) bool 
 		return read.Sub(s.Last) >= within
 	}
 	least, _, known := s.ages(read, h)
-	return known && least >= within+maxError
+	return known && least >= within+MaxError
 }
 
 // Recent reports whether a read began within a time after the call was sent last, for certain: by both clocks, as in [Sent.Overdue].
@@ -59,13 +64,13 @@ func (s Sent) ages(read time.Time, h http.Header) (least, most time.Duration, kn
 // Older reports whether what was made at an instant of the service's clock is older than the call. It
 // is certain if no clock says otherwise, so that one wrong clock rules out nothing.
 func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
-	local := time.Now().Add(-Since(s.First))
+	local := time.Now().Add(-atMost(s.First))
 	var sent []time.Time // when the call was sent, by each Date
 	if s.Ahead != nil {
 		sent = append(sent, s.First.Add(*s.Ahead))
 	}
 	if now, dated := service(h); dated {
-		sent = append(sent, now.Add(-Since(s.First)))
+		sent = append(sent, now.Add(-atMost(s.First)))
 	}
 	if len(sent) == 0 {
 		older = made.Before(local.Add(-maxSkewWithoutDate))
@@ -86,9 +91,9 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 // Younger reports whether what was made at an instant of the service's clock was made later than within a time after the call was sent
 // last, by every clock.
 func (s Sent) Younger(within time.Duration, made time.Time, h http.Header) bool {
-	latest, dated := time.Now().Add(-Since(s.Last)), false
+	latest, dated := time.Now().Add(-atLeast(s.Last)), false
 	if now, known := service(h); known {
-		latest, dated = later(latest, now.Add(-Since(s.Last))), true
+		latest, dated = later(latest, now.Add(-atLeast(s.Last))), true
 	}
 	if s.Ahead != nil {
 		latest, dated = later(latest, s.Last.Add(*s.Ahead)), true
@@ -111,12 +116,12 @@ func later(a, b time.Time) time.Time {
 func Before(t time.Time, h http.Header) time.Time {
 	now, off := time.Now(), maxSkewWithoutDate
 	if date, dated := service(h); dated {
-		off = maxError
+		off = MaxError
 		if date.Before(now) {
 			now = date
 		}
 	}
-	return now.Add(-Since(t) - off)
+	return now.Add(-atMost(t) - off)
 }
 
 // Cached reports whether a response comes from a cache that read it some time ago.

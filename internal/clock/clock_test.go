@@ -5,6 +5,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -178,4 +179,27 @@ func TestService_Ahead(t *testing.T) {
 		require.Equal(t, time.Now().Add(time.Hour), s.At(time.Now()))
 		require.Equal(t, time.Now(), new(clock.Service).At(time.Now()))
 	})
+}
+
+// slept is an instant of this process that is so long ago, of which the machine has slept as long: its monotonic clock stood still.
+func slept(long time.Duration) time.Time {
+	t := time.Now()
+	*(*uint64)(unsafe.Pointer(&t)) -= uint64(long/time.Second) << 30 //nolint:gosec // G103, G115: the seconds of the wall clock, beside the monotonic reading
+	return t
+}
+
+// A list that was made right after the call is not older than it, however long the machine has slept since; nor is it younger than what
+// was made when it woke up.
+func TestSent_AfterASleep(t *testing.T) {
+	const long = 2 * time.Hour
+	sent, now := slept(long), time.Now()
+	require.Less(t, time.Since(sent), time.Minute)
+	require.InDelta(t, long, time.Since(sent.Round(0)), float64(time.Minute))
+	call := clock.Sent{First: sent, Last: sent, Local: true}
+	for name, h := range map[string]http.Header{"a Date": dated(now), "none": nil} {
+		_, certain := call.Older(now.Add(1-long), h)
+		require.False(t, certain, name)
+		require.False(t, call.Younger(time.Minute, now.Add(-time.Second), h), name)
+	}
+	require.True(t, clock.Before(sent, dated(now)).Before(now.Add(-long)))
 }

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"example.com/prospectkit/internal/redact"
 )
@@ -24,6 +25,8 @@ type Trace struct {
 	asked       atomic.Bool  // for a connection, so the transport calls the hooks
 	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
 	wrote       atomic.Bool  // header bytes may have reached the peer
+	began       time.Time
+	connected   atomic.Int64 // how long after that the last connection was handed out
 	http2       atomic.Bool  // pseudo headers were written
 	reused      atomic.Bool  // the connection had served before
 	keyed       atomic.Bool  // an idempotency key was written, with which net/http would retry a write
@@ -42,10 +45,12 @@ var ErrReplay error = redact.OwnError("net/http was about to send the request a 
 //
 // Any other second HTTP/1 connection for a write proves that nothing was written on the first.
 func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.ClientTrace {
+	t.began = time.Now()
 	t.hooks = httptrace.ClientTrace{
 		GetConn: func(string) { t.asked.Store(true) },
 		GotConn: func(info httptrace.GotConnInfo) {
 			t.reused.Store(info.Reused)
+			t.connected.Store(int64(time.Since(t.began)))
 			if second := t.conns.Add(1) > 1; !second || !t.http2.Load() && !t.keyed.Load() {
 				return
 			}
@@ -70,6 +75,15 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 	return &t.hooks
 }
 
+// Left returns when the request left at the latest, which may be long after it was handed over: the name, the connection, a proxy and
+// TLS come first. Without hooks, that is when it ended.
+func (t *Trace) Left(ended time.Time) time.Time {
+	if t.conns.Load() == 0 {
+		return ended
+	}
+	return t.began.Add(time.Duration(t.connected.Load()))
+}
+
 // Replays returns how often net/http sent the request again, or was about to.
 func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
 
@@ -82,7 +96,7 @@ func (t *Trace) Unwritten() bool { return t.asked.Load() && !t.wrote.Load() }
 
 // Unprocessed reports whether the peer promises that it did not process a request that failed.
 func (t *Trace) Unprocessed(err error) bool {
-	return t.http2.Load() && isProtocolRefusal(err) || !t.reused.Load() && isTLSRefusal(err)
+	return t.http2.Load() && isProtocolRefusal(err) || t.conns.Load() > 0 && !t.reused.Load() && isTLSRefusal(err)
 }
 
 // Failed returns the error of a request that failed: one that says so if there was no connection.

@@ -10,6 +10,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -244,7 +245,8 @@ func EveryState(begin, due time.Time) sandbox.State {
 // SandboxClient is a client that the sandbox paces like the service.
 func SandboxClient(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append([]prospectkit.ClientOption{prospectkit.WithTransport(sb.Transport())}, opts...)...)
+	own := []prospectkit.ClientOption{prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal))}
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append(own, opts...)...)
 	require.NoError(t, err)
 	return client
 }

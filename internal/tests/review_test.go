@@ -8,6 +8,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -152,7 +153,7 @@ func approveUnchanged(t *testing.T) {
 		}
 		n++
 		return rewritten(t, resp, n), nil
-	})))
+	})), prospectkit.WithJournal(new(journal.MemoryJournal)))
 	require.NoError(t, err)
 	r, err := shuffled.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
@@ -277,23 +278,22 @@ func TestApproveReviewed_UsedUp(t *testing.T) {
 	}
 }
 
-// Without a journal that remembers, one process knows what it has approved, and a stopped campaign needs such a journal.
+// Without a journal that remembers, nothing would show that a review was used.
 func TestApproveReviewed_WithoutHistory(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
-	client := SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{new(journal.MemoryJournal)}))
-	first, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, first.Digest())
-	require.NoError(t, err)
-	sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, first.Digest())
-	approvedAlready(t, err)
-	second, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, second.Digest())
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-	require.ErrorContains(t, err, "WithJournal is required")
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+	for _, j := range []journal.Journal{nil, struct{ journal.Journal }{new(journal.MemoryJournal)}} {
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+		if j != nil {
+			client, err = client.With(prospectkit.WithJournal(j))
+		}
+		require.NoError(t, err)
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.ErrInvalid)
+		require.ErrorContains(t, err, "WithJournal is required")
+	}
+	require.Zero(t, sb.Calls("campaigns.approve"))
 }
 
 func usedUp(t *testing.T, several bool) {
@@ -356,33 +356,31 @@ func usedUp(t *testing.T, several bool) {
 // No read proves that an approval did not happen: its digest is used up, until a person has seen the campaign again.
 func TestApproveReviewed_AfterResolve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, journals := range [][]prospectkit.ClientOption{nil, {prospectkit.WithJournal(new(journal.MemoryJournal))}} {
-			sb := EverySandbox(t, time.Now())
-			client := SandboxClient(t, sb, journals...)
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
-			for range 2 {
-				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-				require.Equal(t, 1, sb.Calls("campaigns.approve"))
-			}
-			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-			sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Status(401, "UNAUTHORIZED"))
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-			require.ErrorIs(t, err, prospectkit.CodeUnauthorized, "whether it is active cannot be read")
-			found, err := unknown.Resolve(t.Context())
-			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictNotSeen, found.Verdict)
-			require.False(t, found.Final, "it may still become active")
+		sb := EverySandbox(t, time.Now())
+		client := SandboxClient(t, sb)
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
+		for range 2 {
 			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.Equal(t, 1, sb.Calls("campaigns.approve"))
-			again, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, again.Digest())
-			require.NoError(t, err)
 		}
+		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Status(401, "UNAUTHORIZED"))
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.CodeUnauthorized, "whether it is active cannot be read")
+		found, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, found.Verdict)
+		require.False(t, found.Final, "it may still become active")
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		again, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, again.Digest())
+		require.NoError(t, err)
 	})
 }
 
@@ -434,7 +432,12 @@ func testApproveAtOnce(t *testing.T) {
 // Every pair of failures: at most one approval, and only of what was reviewed.
 func TestEveryFailure_ApproveReviewed(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		client := clientOf(run)
+		file, err := journal.File(filepath.Join(run.Dir(), "journal"))
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		client := clientOf(run, prospectkit.WithJournal(file))
 		digest, kept := run.Load("digest")
 		if !kept {
 			r, err := client.Campaigns.Review(run.Context(), CampaignID)
@@ -444,7 +447,7 @@ func TestEveryFailure_ApproveReviewed(t *testing.T) {
 			digest = r.Digest()
 			run.Save("digest", digest)
 		}
-		_, err := client.Campaigns.ApproveReviewed(run.Context(), CampaignID, digest)
+		_, err = client.Campaigns.ApproveReviewed(run.Context(), CampaignID, digest)
 		return err
 	}, func(run *sandbox.Run) error {
 		applied := 0
@@ -524,28 +527,6 @@ func TestApproveReviewed_WhileAnotherIsApproved(t *testing.T) {
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.RuleReview)
 	require.Zero(t, sb.Calls("campaigns.approve"))
-}
-
-// A client remembers what it did before With gave it a journal, and believes what a person has settled in the journal.
-func TestApproveReviewed_BeforeTheJournal(t *testing.T) {
-	sb := EverySandbox(t, time.Now())
-	client := SandboxClient(t, sb)
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	require.True(t, ok)
-	j := new(journal.MemoryJournal)
-	with, err := client.With(prospectkit.WithJournal(j))
-	require.NoError(t, err)
-	_, err = with.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
-	require.NoError(t, j.Sending(t.Context(), unknown.Ticket()))
-	require.NoError(t, j.Ended(t.Context(), unknown.Ticket().ID, journal.NotApplied))
-	_, err = with.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-	require.NoError(t, err)
 }
 
 // The campaign could be approved a moment ago. If the service refuses that, it was approved since, by a teammate, or by this request,

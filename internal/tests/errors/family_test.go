@@ -144,4 +144,11 @@ func TestRefusal_HidesTheOutcomeOfAnotherCall(t *testing.T) {
 	_, found := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.False(t, found, "it would be resolved")
 	require.ErrorContains(t, err, "unknown")
+
+	_, err = guarded.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Orders"})
+	require.ErrorContains(t, err, "LIST_NAME_TAKEN", "of the lock")
+	require.NotErrorIs(t, err, prospectkit.CodeListNameTaken)
+	require.NotErrorIs(t, err, prospectkit.ErrConflict)
+	_, found = errors.AsType[*prospectkit.Error](err)
+	require.False(t, found)
 }

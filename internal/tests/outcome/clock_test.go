@@ -3,8 +3,11 @@ package outcome_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -256,10 +259,12 @@ func (j *slowJournal) Sending(ctx context.Context, t journal.Ticket) error {
 	return j.MemoryJournal.Sending(ctx, t)
 }
 
-// A verdict is final so long after the request was sent, however long its ticket took to be stored.
+// A verdict is final so long after the request was sent, however long its ticket took to be stored. If it takes too long, three times,
+// nothing is sent: another process would read in the ticket that the call is older than it is.
 func TestResolve_AfterASlowJournal(t *testing.T) {
 	for name, takes := range map[string][]time.Duration{
 		"once":   {12 * time.Second},
+		"slowly": {8 * time.Second, 8 * time.Second, 8 * time.Second},
 		"always": {12 * time.Second, 12 * time.Second, 12 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -267,6 +272,12 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 				sb, j := sandbox.New(t), &slowJournal{new(journal.MemoryJournal), takes}
 				client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
 				require.NoError(t, err)
+				if name == "always" {
+					_, err := client.Lists.Create(t.Context(), tests.Q1)
+					require.ErrorIs(t, err, prospectkit.RuleJournal)
+					require.Empty(t, sb.Journal())
+					return
+				}
 				unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
 				sent := time.Now()
 				require.Equal(t, sent, unknown.Ticket().LastSent.Local())
@@ -285,4 +296,33 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A verdict is final so long after the request has left, not after the name was looked for and a connection was made.
+func TestResolve_AfterASlowConnection(t *testing.T) {
+	var active atomic.Bool
+	tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+		status := "initializing"
+		if r.Method == http.MethodPost {
+			time.Sleep(58 * time.Second) // of the 60 that an activation may take
+			active.Store(true)
+		}
+		if active.Load() {
+			status = "active"
+		}
+		fmt.Fprintf(w, `{"agent":{"id":%q,"name":"x","type":"people-watcher","status":%q}}`, tests.AgentID, status)
+	}, func(t *testing.T, m *tests.MemoryServer) {
+		dial, slow := m.Transport.DialTLSContext, 20*time.Second
+		m.Transport.DialTLSContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+			time.Sleep(slow)
+			slow = 0
+			return dial(ctx, network, address)
+		}
+		_, err := m.Client(t).Agents.Activate(t.Context(), tests.AgentID)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok, "%v", err)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+	})
 }
