@@ -142,24 +142,19 @@ func (p program) settle(ctx context.Context) {
 }
 
 func (p program) push(ctx context.Context) {
-	var pushed struct { // the contacts of the first run: a checkpoint is of the same ids in the same order
-		IDs        []string
-		Checkpoint string
-	}
-	text, err := os.ReadFile("push.json")
-	if err == nil && p.mistake != "begins again" {
-		must(0, json.Unmarshal(text, &pushed))
-	} else {
+	var ids []string // of the first run: a checkpoint is of the same ids in the same order
+	text, err := os.ReadFile("ids.json")
+	stored, _ := os.ReadFile("checkpoint")
+	if err != nil || p.mistake == "begins again" {
 		for _, row := range p.rows(ctx) {
-			pushed.IDs = append(pushed.IDs, row.ID())
+			ids = append(ids, row.ID())
 		}
+		text, stored = must(json.Marshal(ids)), nil
+		store("ids.json", text)
 	}
-	save := func(_ context.Context, checkpoint string) error {
-		pushed.Checkpoint = checkpoint
-		store("push.json", must(json.Marshal(pushed)))
-		return nil
-	}
-	for part, err := range p.Lists.PushEach(ctx, p.args[0], "crm-1", pushed.IDs, push.SaveTo(save), push.ResumeFrom(pushed.Checkpoint)) {
+	must(0, json.Unmarshal(text, &ids))
+	save := func(_ context.Context, now string) error { return os.WriteFile("checkpoint", []byte(now), 0o600) }
+	for part, err := range p.Lists.PushEach(ctx, p.args[0], "crm-1", ids, push.SaveTo(save), push.ResumeFrom(string(stored))) {
 		if part == nil || part.Outcome != journal.Unknown {
 			must(part, err)
 		} else if p.mistake != "names nobody" {
