@@ -51,7 +51,7 @@ func (f Fact) String() string { return textOf(Object{}, f) }
 // FactEdit changes the claim of a learned fact, its category or both. To change the category alone,
 // set KeepClaim: otherwise, an empty claim is refused.
 type FactEdit struct {
-	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see package claim
+	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see examples/claim
 	Category  FactCategory `json:"category,omitzero"` // empty: unchanged
 	KeepClaim bool         `json:"-"`                 // leave the claim unchanged
 }
@@ -74,7 +74,7 @@ func (e FactEdit) check(bad *check.Violations) {
 // between. No read of a fact is documented, so an unknown outcome cannot be resolved.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact and for one of another
-// team), [CodeLearnedFactNotAnonymized] (see [example.com/prospectkit/claim]), [CodeValidationFailed].
+// team), [CodeLearnedFactNotAnonymized] (see [example.com/prospectkit/examples/claim]), [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {

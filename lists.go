@@ -408,7 +408,8 @@ func endsPush(err error) bool {
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
-// never retried after an unknown outcome: check the rows instead.
+// never retried after an unknown outcome. The rows show what was added. When they do is undocumented, so what they
+// lack may still come: add it only once a person has settled the ticket.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //

@@ -1,22 +1,24 @@
 // Package tasks judges programs that somebody wrote for one of the ten tasks of AGENTS.md, such as an agent that has read llms.txt only.
-// A judge runs the program twice on a sandbox, fails one request of the first run in each way that matters, and looks at what was done.
 package tasks
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,170 +34,155 @@ var (
 	taskFlag    = flag.String("task", "", "the `number` of its task")
 )
 
-// judge knows one task.
-type judge struct {
-	rows     int                      // of the list Leads
-	fixture  func(*play) error        // before the first run
-	op       string                   // one of whose requests fails
-	nth      int                      // and which; zero is the first
-	failures []string                 // of the first run, besides none
-	between  func(*play, *sandbox.Tx) // the two runs
-	once     bool                     // there is no second run
-	verdict  func(*play) (wanted, found string)
+// What happens to a request of the first run. One that is late is lost for the program, and processed after five seconds, or after both runs.
+const requestLost, requestLate, changed, named = "request lost", "request late", "changed after the review", "a workspace with a name"
+
+// cases are those of every task.
+var cases = map[string]sandbox.FaultOption{
+	"no failure": nil, "response lost": sandbox.DropAfter(), requestLost: sandbox.DropBefore(), requestLate: sandbox.DropBefore(),
 }
 
-var (
-	faults = map[string]func() sandbox.FaultOption{"response lost": sandbox.DropAfter, "request lost": sandbox.DropBefore}
-	lost   = []string{"response lost", "request lost"}
-)
+// judge knows one task.
+type judge struct {
+	mistakes []string                 // of solutions, which have to be caught
+	hit      string                   // which request the cases are about: a pattern for its method, path and body
+	nth      int64                    // of these
+	also     []string                 // further cases, of which the fixture knows
+	fixture  func(*play)              // before the first run
+	between  func(*play, *sandbox.Tx) // the two runs
+	verdict  func(*play) (wanted, found string)
+}
 
 // play is a sandbox, and what the program did on it.
 type play struct {
 	*sandbox.Sandbox
-	failure, dir, baseURL, leads string
-	args                         []string
-	out                          string // of the last run
-	seen                         int    // requests before it
+	what, dir, leads string
+	client           *prospectkit.Client
+	ids, args        []string                     // of the rows before the first run; of the program
+	hits             atomic.Int64                 // requests that the cases are about
+	again            atomic.Pointer[http.Request] // the late one
+	out              string                       // of the last run
+	sent             []sandbox.Entry              // by the program
+	before           int                          // how many of them the first run sent
 }
 
-// judges by the number of the task.
+// judges by the number of the task. The list Leads has 1100 rows.
 var judges = map[string]judge{
-	"1": {rows: 2, op: "lists.add-contacts", failures: lost, verdict: func(p *play) (wanted, found string) {
-		return "0@old.example 1@old.example ada@new.example", strings.Join(p.emails(), " ")
+	"1": {mistakes: []string{"adds what is there", "adds what may come"}, hit: "^POST .*/contacts ", nth: 1, verdict: func(p *play) (wanted, found string) {
+		emails := p.emails()
+		if p.what == requestLost && len(emails) == 1100 && strings.Contains(p.out, "ada@new.example") {
+			emails = append(emails, "ada@new.example") // whom a person looks up
+		}
+		return "1101 rows of 1101 contacts", fmt.Sprintf("%d rows of %d contacts", len(emails), len(slices.Compact(emails)))
 	}},
-	"2": {op: "lists.create", failures: lost[:1], verdict: func(p *play) (wanted, found string) {
+	"2": {mistakes: []string{"creates"}, hit: "^POST .*/lists ", nth: 1, verdict: func(p *play) (wanted, found string) {
 		made := slices.DeleteFunc(p.Lists(), func(l sandbox.List) bool { return l.ID == p.leads })
 		printed := slices.ContainsFunc(made, func(l sandbox.List) bool { return strings.Contains(p.out, l.ID) })
 		return "1 list, id printed: true", fmt.Sprintf("%d list, id printed: %t", len(made), printed)
 	}},
-	"3": {rows: 2300, op: "lists.rows", nth: 2, failures: lost, once: true, fixture: func(p *play) error {
+	"3": {mistakes: []string{"takes a page for all"}, hit: "^GET .*/rows ", nth: 2, fixture: func(p *play) {
 		p.Between("lists.rows", func(tx *sandbox.Tx) {
 			if ids := p.rows("id"); tx.Gap() == 1 {
 				tx.RemoveRows(p.leads, ids[0], ids[len(ids)-1])
 			}
 		})
-		return nil
 	}, verdict: func(p *play) (wanted, found string) {
-		missing, written := p.emails(), strings.Fields(p.read("rows.csv"))
-		slices.Sort(written)
-		missing = slices.DeleteFunc(missing, func(email string) bool { return slices.Contains(written, email) })
+		written := slices.Sorted(slices.Values(strings.Fields(p.read("rows.csv"))))
+		missing := slices.DeleteFunc(p.emails(), func(email string) bool { return slices.Contains(written, email) })
 		return "0 missing, 0 twice", fmt.Sprintf("%d missing, %d twice", len(missing), len(written)-len(slices.Compact(written)))
 	}},
-	"4": {op: "search.prospects", nth: 2, failures: lost, once: true, verdict: func(p *play) (wanted, found string) {
-		arrived := 0
-		for _, e := range p.Journal() {
+	"4": {mistakes: []string{"stores at the end", "pays again"}, hit: "/prospects/search ", nth: 2, verdict: func(p *play) (wanted, found string) {
+		arrived, kept, spent := int64(0), strings.Count(p.read("found.jsonl"), "\n"), 10_000-p.Balance()
+		for _, e := range p.sent {
 			if e.Fault == "" {
-				arrived += int(e.Credits)
+				arrived += e.Credits
 			}
 		}
-		kept, spent := strings.Count(p.read("found.jsonl"), "\n"), 10_000-p.Balance()
-		return "within the cap: true, kept: true", fmt.Sprintf("within the cap: %t, kept: %t", spent <= 20, kept == arrived && kept > 0)
+		return "within the cap: true, kept: true", fmt.Sprintf("within the cap: %t, kept: %t", spent <= 20, int64(kept) == arrived && kept > 0)
 	}},
-	"5": {rows: 2, op: "campaigns.approve", failures: append(lost, "changed after the review"), fixture: reviewed, between: func(p *play, tx *sandbox.Tx) {
+	"5": {mistakes: []string{"approves whatever is there"}, hit: "/approve ", nth: 1, also: []string{changed}, fixture: reviewed, between: func(p *play, tx *sandbox.Tx) {
 		if c := p.Campaigns()[0]; c.Status == "active" {
 			tx.StopCampaign(c.ID) // a teammate does
 		}
 	}, verdict: func(p *play) (wanted, found string) {
-		return unlessLost(p, "approvals", p.done("campaigns.approve"))
+		return p.once(len(slices.DeleteFunc(p.Journal(), func(e sandbox.Entry) bool { return e.Op != "campaigns.approve" || len(e.Effects) == 0 })))
 	}},
-	"6": {once: true, fixture: crashed, verdict: func(p *play) (wanted, found string) {
-		for _, e := range p.Journal()[p.seen:] {
-			if e.Method != http.MethodGet {
-				found += e.Op + " is sent, "
-			}
-		}
+	"6": {mistakes: []string{"reads nothing", "ignores the workspace"}, hit: "^GET .*/lists ", nth: 1, also: []string{named}, fixture: crashed, verdict: func(p *play) (wanted, found string) {
+		writes := slices.DeleteFunc(p.sent, func(e sandbox.Entry) bool { return e.Method == http.MethodGet })
+		found = fmt.Sprintf("%d writes, prints %q", len(writes), regexp.MustCompile(`lists\.[a-z-]+`).FindAllString(p.out, -1))
 		for e, err := range journal.Read(filepath.Join(p.dir, "writes.journal")) {
-			if err != nil {
-				return "", err.Error()
-			}
-			found += e.Ticket.Op + " is " + string(e.Outcome) + ", "
+			found += ", " + must(e, err).Ticket.Op + " is " + string(e.Outcome)
 		}
-		for word := range strings.FieldsSeq(p.out) {
-			if strings.HasPrefix(word, "lists.") {
-				found += word + " is printed"
-			}
-		}
-		return "lists.create is applied, lists.add-contacts is unknown, lists.add-contacts is printed", found
+		return `0 writes, prints ["lists.add-contacts"], lists.create is applied, lists.add-contacts is unknown`, found
 	}},
-	"7": {op: "agents.activate", failures: lost[:1], verdict: func(p *play) (wanted, found string) {
+	"7": {mistakes: []string{"creates it started"}, hit: `/activate |"start":true`, nth: 1, verdict: func(p *play) (wanted, found string) {
 		for _, a := range p.Agents() {
-			found += fmt.Sprintf("%d activations of an agent, id printed: %t\n", p.done("agents.activate"), strings.Contains(p.out, a.ID))
+			found += fmt.Sprintf("%d starts of an agent, id printed: %t\n", a.Runs, strings.Contains(p.out, a.ID))
 		}
-		return "1 activations of an agent, id printed: true\n", found
+		return "1 starts of an agent, id printed: true\n", found
 	}},
-	"8": {rows: 1100, op: "lists.crm-push", nth: 2, failures: lost, verdict: func(p *play) (wanted, found string) {
-		pushed := map[string]int{}
+	"8": {mistakes: []string{"begins again", "names nobody"}, hit: "/crm-push ", nth: 2, between: func(p *play, tx *sandbox.Tx) {
+		tx.RemoveRows(p.leads, p.ids[0])
+		tx.AddRows(p.leads, sandbox.Row{"email": "ada@new.example"})
+	}, verdict: func(p *play) (wanted, found string) {
+		var pushed []string
 		for _, push := range p.CRMPushes() {
-			for _, id := range push.ContactIDs {
-				pushed[id]++
-			}
+			pushed = append(pushed, push.ContactIDs...)
 		}
-		for _, id := range p.rows("id") {
-			if pushed[id] != 1 && (pushed[id] != 0 || p.failure != "request lost" || !strings.Contains(p.out, id)) {
-				found = fmt.Sprintf("a contact is pushed %d times, ", pushed[id])
-			}
-		}
-		return "600 are pushed: true", found + fmt.Sprintf("600 are pushed: %t", len(pushed) >= 600)
+		slices.Sort(pushed)
+		all, named := slices.Compact(slices.Clone(pushed)), func(id string) bool { return strings.Contains(p.out, id) }
+		left := slices.DeleteFunc(slices.Clone(p.ids), func(id string) bool { return slices.Contains(all, id) || p.what == requestLost && named(id) })
+		return fmt.Sprint("0 twice, 0 left, some to look up: ", p.what != "no failure" && p.hits.Load() > 1),
+			fmt.Sprintf("%d twice, %d left, some to look up: %t", len(pushed)-len(all), len(left), slices.ContainsFunc(p.ids, named))
 	}},
-	"9": {rows: 2300, between: func(p *play, tx *sandbox.Tx) {
+	"9": {mistakes: []string{"reads all again"}, hit: "^GET .*/rows ", nth: 1, between: func(p *play, tx *sandbox.Tx) {
 		tx.AddRows(p.leads, sandbox.Row{"email": "ada@new.example", "updatedAt": time.Now().UTC().Format("2006-01-02T15:04:05.000Z")})
 	}, verdict: func(p *play) (wanted, found string) {
 		kept := p.read("copy.json")
-		for _, email := range p.emails() {
-			if strings.Count(kept, `"`+email+`"`) != 1 {
-				found = email + " is not there once, "
-			}
-		}
-		return "2 requests for one new row: true", found + fmt.Sprintf("2 requests for one new row: %t", len(p.Journal())-p.seen <= 2)
+		copied := !slices.ContainsFunc(p.emails(), func(email string) bool { return strings.Count(kept, `"`+email+`"`) != 1 })
+		return "copied: true, 2 requests for one new row: true", fmt.Sprintf("copied: %t, 2 requests for one new row: %t", copied, len(p.sent)-p.before <= 2)
 	}},
-	"10": {op: "imports.create", failures: lost, verdict: func(p *play) (wanted, found string) {
-		return unlessLost(p, "imports", len(p.Imports()))
-	}},
+	"10": {mistakes: []string{"imports again"}, hit: "^POST .*/imports ", nth: 1, verdict: func(p *play) (wanted, found string) { return p.once(len(p.Imports())) }},
 }
 
-// unlessLost wants one effect, and none if its request was lost or was about something else.
-func unlessLost(p *play, effect string, n int) (wanted, found string) {
-	return fmt.Sprint(map[string]int{"": 1, "response lost": 1}[p.failure], " ", effect), fmt.Sprint(n, " ", effect)
+// once wants one effect, and none if its request was lost or was about something else.
+func (p *play) once(effects int) (wanted, found string) {
+	return fmt.Sprint("happened: ", p.what != requestLost && p.what != changed, ", twice: false"), fmt.Sprintf("happened: %t, twice: %t", effects > 0, effects > 1)
 }
 
 // reviewed makes a campaign, and the digest of its review.
-func reviewed(p *play) error {
+func reviewed(p *play) {
 	var id string
 	p.Do(func(tx *sandbox.Tx) {
 		tx.ConnectAccount("email")
 		id = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", p.leads))
 	})
-	review, err := p.client().Campaigns.Review(context.Background(), id)
-	if err != nil {
-		return err
-	}
-	p.args = []string{id, review.Digest()}
-	if strings.HasPrefix(p.failure, "changed") {
+	p.args = []string{id, must(p.client.Campaigns.Review(context.Background(), id)).Digest()}
+	if p.what == changed {
 		p.Do(func(tx *sandbox.Tx) { tx.AddRows(p.leads, sandbox.Row{"email": "eve@new.example"}) })
 	}
-	return nil
 }
 
 // crashed leaves the journal of a program that lost two responses.
-func crashed(p *play) error {
-	j, err := journal.File(filepath.Join(p.dir, "writes.journal"))
-	if err != nil {
-		return err
+func crashed(p *play) {
+	j := must(journal.File(filepath.Join(p.dir, "writes.journal")))
+	defer j.Close()
+	client := must(p.client.With(prospectkit.WithJournal(j)))
+	if p.what == named {
+		client = must(client.With(prospectkit.WithWorkspace("acme")))
 	}
-	client := p.client(prospectkit.WithJournal(j))
-	p.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
-	p.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropAfter())
+	p.Fail("*", sandbox.DropAfter())
 	_, _ = client.Lists.Create(context.Background(), prospectkit.NewList{Name: "Q1"})
 	_, _ = client.Lists.AddContacts(context.Background(), p.leads, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": "Ada"}}})
-	return j.Close()
+	p.Clear()
 }
 
-func (p *play) client(opts ...prospectkit.ClientOption) *prospectkit.Client {
-	client, err := prospectkit.New(p.baseURL, p.Token(), opts...)
+// must is for what the judge does itself.
+func must[T any](value T, err error) T {
 	if err != nil {
 		panic(err)
 	}
-	return client
+	return value
 }
 
 func (p *play) read(name string) string {
@@ -207,7 +194,7 @@ func (p *play) read(name string) string {
 func (p *play) rows(field string) (texts []string) {
 	for _, row := range p.Rows(p.leads) {
 		var fields map[string]any
-		_ = json.Unmarshal(row, &fields)
+		must(0, json.Unmarshal(row, &fields))
 		texts = append(texts, fmt.Sprint(fields[field]))
 	}
 	return texts
@@ -215,89 +202,95 @@ func (p *play) rows(field string) (texts []string) {
 
 func (p *play) emails() []string { return slices.Sorted(slices.Values(p.rows("email"))) }
 
-// done counts the requests for an operation that had an effect.
-func (p *play) done(op string) (n int) {
-	for _, e := range p.Journal() {
-		if e.Op == op && len(e.Effects) > 0 {
-			n++
-		}
-	}
-	return n
-}
-
-// starter is how a program is started.
-type starter struct{ path, solution string }
-
-// judged plays a task without a failure and with each. The error is the complaints.
-func (j judge) judged(t *testing.T, program starter) error {
+// judged plays a task in each case. The error is the complaints.
+func (j judge) judged(t *testing.T, program string, env ...string) error {
 	t.Helper()
-	failures := append([]string{""}, j.failures...)
-	complaints := make([]error, len(failures))
-	for i, failure := range failures {
-		p := &play{
-			Sandbox: sandbox.New(nil, sandbox.Credits(10_000), sandbox.ActivatesFor(time.Millisecond), sandbox.InitializesFor(time.Millisecond)),
-			failure: failure, dir: t.TempDir(),
-		}
-		complaints[i] = j.play(t.Context(), p, program)
+	names := append(slices.Sorted(maps.Keys(cases)), j.also...)
+	complaints := make([]error, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		p := &play{what: name, dir: t.TempDir()}
+		all.Go(func() { complaints[i] = j.play(t, p, program, env) })
 	}
+	all.Wait()
 	return errors.Join(complaints...)
 }
 
-func (j judge) play(ctx context.Context, p *play, program starter) error {
-	server, err := p.Listen(ctx, "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+func (j judge) play(t *testing.T, p *play, program string, env []string) error {
+	p.Sandbox = sandbox.New(nil, sandbox.Credits(10_000), sandbox.ActivatesFor(time.Millisecond), sandbox.InitializesFor(time.Millisecond))
+	server := must(p.Listen(t.Context(), "127.0.0.1:0"))
 	defer server.Close()
-	p.baseURL = server.BaseURL()
+	p.client = must(prospectkit.New(server.BaseURL(), p.Token()))
+	env = append(slices.Clone(env), prospectkit.EnvBaseURL+"="+server.BaseURL(), prospectkit.EnvToken+"="+p.Token())
 	list := sandbox.List{Name: "Leads"}
-	for i := range j.rows {
+	for i := range 1100 {
 		list.Rows = append(list.Rows, sandbox.Rows(sandbox.Row{"email": fmt.Sprint(i, "@old.example"), "updatedAt": "2025-03-01T09:00:00.000Z"})...)
 	}
 	p.Do(func(tx *sandbox.Tx) {
 		p.leads = tx.CreateList(list)
 		tx.ConnectCRM("crm-1")
 	})
-	p.args = []string{p.leads}
-	for name, text := range map[string]string{"contacts.csv": "email\nada@new.example\n", "contacts.json": `[{"email":"ada@new.example"},{"email":"0@old.example"}]`} {
-		err = errors.Join(err, os.WriteFile(filepath.Join(p.dir, name), []byte(text), 0o600))
-	}
+	p.args, p.ids = []string{p.leads}, p.rows("id")
+	must(0, os.WriteFile(filepath.Join(p.dir, "contacts.csv"), []byte("email\nada@new.example\n"), 0o600))
+	must(0, os.WriteFile(filepath.Join(p.dir, "contacts.json"), []byte(`[{"email":"ada@new.example"},{"email":"0@old.example"}]`), 0o600))
 	if j.fixture != nil {
-		err = errors.Join(err, j.fixture(p))
+		j.fixture(p)
 	}
-	if err != nil {
-		return err
+	prepared := len(p.Journal())
+	j.fail(p)
+	p.run(t, program, env)
+	p.Clear()
+	p.before = len(p.Journal()) - prepared
+	if j.between != nil {
+		p.Do(func(tx *sandbox.Tx) { j.between(p, tx) })
 	}
-	if fault := faults[p.failure]; fault != nil {
-		p.Fail(j.op, sandbox.Nth(max(1, j.nth)), fault())
-	}
-	for run := 0; run == 0 || run == 1 && !j.once; run++ {
-		if run == 1 && j.between != nil {
-			p.Do(func(tx *sandbox.Tx) { j.between(p, tx) })
-		}
-		p.run(ctx, program)
-	}
+	p.run(t, program, env)
+	p.sent = p.Journal()[prepared:]
+	p.late()
 	if wanted, found := j.verdict(p); found != wanted {
-		return fmt.Errorf("%s: %q is wanted, and there is %q", cmp.Or(p.failure, "no failure"), wanted, found)
+		return fmt.Errorf("%s: %q is wanted, and there is %q", p.what, wanted, found)
 	}
 	return nil
 }
 
-// run runs the program. What it did counts, not what it says of itself.
-func (p *play) run(ctx context.Context, program starter) {
-	var out bytes.Buffer
-	cmd := exec.CommandContext(ctx, program.path, p.args...)
-	cmd.Dir, cmd.Stdout, cmd.Stderr = p.dir, &out, io.Discard
-	if *programFlag != "" {
-		cmd.Stderr = os.Stderr
+// fail makes a request fail.
+func (j judge) fail(p *play) {
+	fault, wanted := cases[p.what], regexp.MustCompile(j.hit)
+	if fault == nil {
+		return
 	}
-	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=0", solutionVar+"="+program.solution, prospectkit.EnvBaseURL+"="+p.baseURL, prospectkit.EnvToken+"="+p.Token())
-	p.seen = len(p.Journal())
-	_ = cmd.Run()
-	p.out = out.String()
+	p.Fail("*", fault, sandbox.When(func(r *http.Request) bool {
+		body := string(must(io.ReadAll(r.Body)))
+		if !wanted.MatchString(r.Method+" "+r.URL.Path+" "+body) || p.hits.Add(1) != j.nth {
+			return false
+		}
+		if p.what == requestLate && r.Method != http.MethodGet {
+			again := r.Clone(context.Background())
+			again.Body = io.NopCloser(strings.NewReader(body))
+			p.again.Store(again)
+			time.AfterFunc(5*time.Second, p.late)
+		}
+		return true
+	}))
 }
 
-// TestTasks judges the program of -program, or the solutions: the careful one does what was asked, and the careless one is caught.
+// late processes the request that is late.
+func (p *play) late() {
+	if r := p.again.Swap(nil); r != nil {
+		p.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	}
+}
+
+// run runs the program. What it did counts, not what it says of itself.
+func (p *play) run(t *testing.T, program string, env []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), program, p.args...)
+	cmd.Dir, cmd.Stderr, cmd.Env = p.dir, t.Output(), append(os.Environ(), env...)
+	out, _ := cmd.Output()
+	p.out = string(out)
+}
+
+// TestTasks judges the program of -program, or the solutions: the careful one does what was asked, and each mistake is caught.
 func TestTasks(t *testing.T) {
 	t.Parallel()
 	if *programFlag != "" {
@@ -305,49 +298,26 @@ func TestTasks(t *testing.T) {
 		require.NoError(t, judges[*taskFlag].judged(t, built(t, *programFlag)))
 		return
 	}
-	require.Len(t, solutions, len(judges))
-	self, err := filepath.Abs(os.Args[0])
-	require.NoError(t, err)
-	for task, j := range judges {
-		t.Run(task, func(t *testing.T) {
-			t.Parallel()
-			require.NoError(t, j.judged(t, starter{self, task + " carefully"}))
-			complaint := j.judged(t, starter{self, task + " carelessly"})
-			require.Error(t, complaint)
-			t.Log(complaint)
-		})
-	}
-}
-
-// A program of its own is built and judged as with -program.
-func TestTasks_Program(t *testing.T) {
-	t.Parallel()
 	if testing.Short() {
 		return // it links a program
 	}
-	require.NoError(t, judges["2"].judged(t, built(t, filepath.Join("testdata", "ensure"))))
-}
-
-// solutionVar makes a start of this binary a solution, in place of the tests: nothing has to be linked.
-const solutionVar = "PROSPECTKIT_TASKS_SOLUTION"
-
-func TestMain(m *testing.M) {
-	task, how, is := strings.Cut(os.Getenv(solutionVar), " ")
-	if !is {
-		os.Exit(m.Run())
-	}
-	if err := (program{careless: how == "carelessly", args: os.Args[1:]}).main(context.Background(), task); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+	solutions := built(t, filepath.Join("testdata", "solutions"))
+	for task, j := range judges {
+		for _, mistake := range append(j.mistakes, "") {
+			t.Run(task+" "+mistake, func(t *testing.T) {
+				t.Parallel()
+				complaint := j.judged(t, solutions, "SOLUTION="+task+" "+mistake)
+				require.Equal(t, mistake != "", complaint != nil, "%v", complaint)
+			})
+		}
 	}
 }
 
-func built(t *testing.T, dir string) starter {
+func built(t *testing.T, dir string) string {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "program.exe")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", binary, ".")
-	cmd.Dir = dir
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-ldflags=-s -w", "-o", binary, ".")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	return starter{path: binary}
+	return binary
 }
