@@ -18,6 +18,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -184,7 +185,7 @@ func effects(run *sandbox.Run) map[string]int {
 
 // Client is the client that the text before a block has made.
 func (w *World) Client() *prospectkit.Client {
-	client, err := w.New("", "")
+	client, err := w.New("", "", prospectkit.WithJournal(new(journal.MemoryJournal)))
 	require.NoError(w, err)
 	return client
 }
