@@ -22,7 +22,8 @@ import (
 type cutter struct {
 	at      int64
 	arrives bool
-	cancel  context.CancelFunc // is called at the cut, if there is one
+	during  func()             // is called while the message waits, if there is one
+	cancel  context.CancelFunc // the same at the cut
 	sent    atomic.Int64
 }
 
@@ -35,6 +36,9 @@ type cutConn struct {
 func (w cutConn) Write(data []byte) (int, error) {
 	if w.c.sent.Add(1) != w.c.at {
 		return w.Conn.Write(data)
+	}
+	if w.c.during != nil {
+		w.c.during()
 	}
 	if w.c.arrives {
 		_, _ = w.Conn.Write(data)
@@ -49,7 +53,7 @@ func (w cutConn) Write(data []byte) (int, error) {
 // cutting is a store that has a connection, which is cut at a message after this.
 func (p *server) cutting(t *testing.T, workspace string, c *cutter) *Store {
 	t.Helper()
-	config, err := pgxpool.ParseConfig(p.dsn("&pool_max_conns=1"))
+	config, err := pgxpool.ParseConfig(p.dsn("&pool_max_conns=2"))
 	require.NoError(t, err)
 	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
@@ -77,6 +81,7 @@ func everyCut(t *testing.T, test func(t *testing.T, p *server, name string, c *c
 				server, name := workspace(t)
 				c := &cutter{at: at, arrives: arrives}
 				test(t, server, name, c)
+				c.during = nil // the pool says goodbye
 				more = c.sent.Load() >= at
 			})
 		}
@@ -121,14 +126,34 @@ func TestCut_Ended(t *testing.T) {
 	})
 }
 
-// A loop goes on, and yields each ticket once.
+// A loop goes on, and yields each ticket once. It takes none of a call that has begun meanwhile.
 func TestCut_InDoubt(t *testing.T) {
 	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
-		for _, id := range []string{"a", "b"} {
-			require.NoError(t, p.store(t, name).Sending(t.Context(), ticket(id)))
-		}
+		p.leave(t, name, "a", "b")
+		store, err := p.cutting(t, name, c), error(nil)
+		c.during = func() { err = store.Sending(t.Context(), ticket("c")) }
+		require.Equal(t, []string{"a", "b"}, inDoubt(t, store))
+		require.NoError(t, err)
+		c.during = nil
+		require.NoError(t, store.Sending(t.Context(), ticket("c")), "it still is its call's")
+	})
+}
+
+// Nobody of this process takes a call while its outcome is noted, not even after its lease.
+func TestCut_EndedCall(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		store, found, settled := p.cutting(t, name, c), []string(nil), journal.ErrNotInDoubt
+		require.NoError(t, store.Sending(t.Context(), ticket("a")))
 		p.expire(t, name)
-		require.Equal(t, []string{"a", "b"}, inDoubt(t, p.cutting(t, name, c)))
+		c.sent.Store(0)
+		c.during = func() {
+			found = inDoubt(t, store)
+			settled = store.Settle(t.Context(), "a", journal.Settlement{Outcome: journal.NotApplied, By: "maria", Because: "it is not there"})
+		}
+		_ = store.Ended(t.Context(), "a", journal.Applied)
+		require.Empty(t, append(found, inDoubt(t, store)...))
+		require.ErrorIs(t, settled, journal.ErrNotInDoubt)
+		require.Equal(t, journal.Applied, entriesOf(t, p.store(t, name), "")[0].Outcome)
 	})
 }
 

@@ -64,7 +64,7 @@ type Store struct {
 
 	mu    sync.Mutex
 	turns map[ratelimit.Surface]chan struct{}
-	calls map[string]bool            // in progress, by the ID of the ticket
+	calls map[string]bool            // by the ID of the ticket: in progress, or else its outcome is being noted
 	late  map[string]journal.Outcome // of calls that ended while the database was away
 }
 
