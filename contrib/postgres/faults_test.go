@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -219,6 +221,30 @@ func TestCut_Checkpoint(t *testing.T) {
 	checkpoint, err = store.Checkpoint(t.Context(), "job")
 	require.NoError(t, err)
 	require.Equal(t, "b", checkpoint)
+}
+
+// After a failover, a host may be a standby for a moment more. A ticket waits for its promotion.
+func TestStandby(t *testing.T) {
+	server := startPostgres(t)
+	require.NoError(t, Migrate(t.Context(), server.pool(t, "")))
+	require.NoError(t, server.cmd.Process.Signal(os.Interrupt))
+	<-server.exited
+	require.NoError(t, os.WriteFile(filepath.Join(server.data(), "standby.signal"), nil, 0o600))
+	require.NoError(t, server.start())
+	var stores []*Store
+	for _, isolation := range []string{"serializable", "read%20committed"} {
+		store, err := New(server.pool(t, "&default_transaction_isolation="+isolation), Config{Workspace: isolation})
+		require.NoError(t, err)
+		err = store.run(t.Context(), func(*pgx.Batch) {})
+		require.Error(t, err)
+		require.True(t, passing(err), err)
+		stores = append(stores, store)
+	}
+	_, err := stores[1].pool.Exec(t.Context(), "SELECT pg_promote()")
+	require.NoError(t, err)
+	for _, store := range stores {
+		require.NoError(t, store.Sending(t.Context(), ticket("a")))
+	}
 }
 
 // What must survive the machine does, although the server commits without waiting for its log.

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -302,6 +303,27 @@ func TestJournal_Late(t *testing.T) {
 	require.Equal(t, []string{"unknown"}, inDoubt(t, store))
 	server.expire(t, name)
 	require.Equal(t, []string{"unknown", "in progress", "others"}, inDoubt(t, other))
+	require.Empty(t, store.late)
+}
+
+// What is late is noted in one order: calls that note it at once when the database is back would lock each other out.
+func TestJournal_LateInOrder(t *testing.T) {
+	store := &Store{late: map[string]journal.Outcome{}}
+	for i := range 20 {
+		store.late[strconv.Itoa(i)] = journal.Applied
+	}
+	var ids []string
+	write := func(_ context.Context, fill func(*pgx.Batch)) error {
+		b := &pgx.Batch{}
+		fill(b)
+		for _, q := range b.QueuedQueries {
+			ids = append(ids, q.Arguments[1].(string))
+		}
+		return nil
+	}
+	require.NoError(t, store.note(t.Context(), write, func(*pgx.Batch) {}))
+	require.Len(t, ids, 20)
+	require.IsIncreasing(t, ids)
 	require.Empty(t, store.late)
 }
 
