@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -22,7 +24,8 @@ import (
 type cutter struct {
 	at      int64
 	arrives bool
-	cancel  context.CancelFunc // is called at the cut, if there is one
+	during  func()             // is called while the message waits, if there is one
+	cancel  context.CancelFunc // the same at the cut
 	sent    atomic.Int64
 }
 
@@ -35,6 +38,9 @@ type cutConn struct {
 func (w cutConn) Write(data []byte) (int, error) {
 	if w.c.sent.Add(1) != w.c.at {
 		return w.Conn.Write(data)
+	}
+	if w.c.during != nil {
+		w.c.during()
 	}
 	if w.c.arrives {
 		_, _ = w.Conn.Write(data)
@@ -49,7 +55,7 @@ func (w cutConn) Write(data []byte) (int, error) {
 // cutting is a store that has a connection, which is cut at a message after this.
 func (p *server) cutting(t *testing.T, workspace string, c *cutter) *Store {
 	t.Helper()
-	config, err := pgxpool.ParseConfig(p.dsn("&pool_max_conns=1"))
+	config, err := pgxpool.ParseConfig(p.dsn("&pool_max_conns=2"))
 	require.NoError(t, err)
 	config.ConnConfig.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
 		var d net.Dialer
@@ -77,6 +83,7 @@ func everyCut(t *testing.T, test func(t *testing.T, p *server, name string, c *c
 				server, name := workspace(t)
 				c := &cutter{at: at, arrives: arrives}
 				test(t, server, name, c)
+				c.during = nil // the pool says goodbye
 				more = c.sent.Load() >= at
 			})
 		}
@@ -121,14 +128,34 @@ func TestCut_Ended(t *testing.T) {
 	})
 }
 
-// A loop goes on, and yields each ticket once.
+// A loop goes on, and yields each ticket once. It takes none of a call that has begun meanwhile.
 func TestCut_InDoubt(t *testing.T) {
 	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
-		for _, id := range []string{"a", "b"} {
-			require.NoError(t, p.store(t, name).Sending(t.Context(), ticket(id)))
-		}
+		p.leave(t, name, "a", "b")
+		store, err := p.cutting(t, name, c), error(nil)
+		c.during = func() { err = store.Sending(t.Context(), ticket("c")) }
+		require.Equal(t, []string{"a", "b"}, inDoubt(t, store))
+		require.NoError(t, err)
+		c.during = nil
+		require.NoError(t, store.Sending(t.Context(), ticket("c")), "it still is its call's")
+	})
+}
+
+// Nobody of this process takes a call while its outcome is noted, not even after its lease.
+func TestCut_EndedCall(t *testing.T) {
+	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
+		store, found, settled := p.cutting(t, name, c), []string(nil), journal.ErrNotInDoubt
+		require.NoError(t, store.Sending(t.Context(), ticket("a")))
 		p.expire(t, name)
-		require.Equal(t, []string{"a", "b"}, inDoubt(t, p.cutting(t, name, c)))
+		c.sent.Store(0)
+		c.during = func() {
+			found = inDoubt(t, store)
+			settled = store.Settle(t.Context(), "a", journal.Settlement{Outcome: journal.NotApplied, By: "maria", Because: "it is not there"})
+		}
+		_ = store.Ended(t.Context(), "a", journal.Applied)
+		require.Empty(t, append(found, inDoubt(t, store)...))
+		require.ErrorIs(t, settled, journal.ErrNotInDoubt)
+		require.Equal(t, journal.Applied, entriesOf(t, p.store(t, name), "")[0].Outcome)
 	})
 }
 
@@ -194,6 +221,30 @@ func TestCut_Checkpoint(t *testing.T) {
 	checkpoint, err = store.Checkpoint(t.Context(), "job")
 	require.NoError(t, err)
 	require.Equal(t, "b", checkpoint)
+}
+
+// After a failover, a host may be a standby for a moment more. A ticket waits for its promotion.
+func TestStandby(t *testing.T) {
+	server := startPostgres(t)
+	require.NoError(t, Migrate(t.Context(), server.pool(t, "")))
+	require.NoError(t, server.cmd.Process.Signal(os.Interrupt))
+	<-server.exited
+	require.NoError(t, os.WriteFile(filepath.Join(server.data(), "standby.signal"), nil, 0o600))
+	require.NoError(t, server.start())
+	var stores []*Store
+	for _, isolation := range []string{"serializable", "read%20committed"} {
+		store, err := New(server.pool(t, "&default_transaction_isolation="+isolation), Config{Workspace: isolation})
+		require.NoError(t, err)
+		err = store.run(t.Context(), func(*pgx.Batch) {})
+		require.Error(t, err)
+		require.True(t, passing(err), err)
+		stores = append(stores, store)
+	}
+	_, err := stores[1].pool.Exec(t.Context(), "SELECT pg_promote()")
+	require.NoError(t, err)
+	for _, store := range stores {
+		require.NoError(t, store.Sending(t.Context(), ticket("a")))
+	}
 }
 
 // What must survive the machine does, although the server commits without waiting for its log.

@@ -21,12 +21,13 @@ var (
 	claim = `UPDATE prospectkit.journal SET owner = $2, leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
 		WHERE seq = (SELECT seq FROM prospectkit.journal
 			WHERE workspace = $1 AND outcome = 'unknown' AND (first_sent, seq) > (` + fmt.Sprintf(instant, "$4::bigint") + `, $5::bigint)
-				AND (leased_until <= now() OR owner = $6) AND id <> ALL ($7::text[])
+				AND (leased_until <= now() OR owner = $6 AND ended IS NOT NULL) AND id <> ALL ($7::text[])
 			ORDER BY first_sent, seq LIMIT 1 FOR UPDATE SKIP LOCKED)
 		RETURNING ticket::text, ` + fmt.Sprintf(micros, "first_sent") + `, seq`
 	renew = `UPDATE prospectkit.journal SET leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
 		WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'`
-	release = "UPDATE prospectkit.journal SET leased_until = now() WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'"
+	// Its owner is nobody, so that renew does not lease it again.
+	release = "UPDATE prospectkit.journal SET owner = '', leased_until = now() WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'"
 )
 
 // InDoubt yields the tickets whose outcome is unknown, oldest first: those whose lease is over, and those of calls of this
@@ -64,12 +65,10 @@ const beginning = -200_000_000_000_000_000
 
 // claim releases what the loop has, and leases the next ticket to it. At the end, the position stays.
 func (s *Store) claim(ctx context.Context, loop string, after position) (t journal.Ticket, next position, err error) {
-	s.mu.Lock()
-	busy := slices.AppendSeq([]string{}, maps.Keys(s.calls))
-	s.mu.Unlock()
 	var text string
 	err = s.note(ctx, s.persist, func(b *pgx.Batch) {
 		text, next = "", after
+		busy := slices.AppendSeq([]string{}, maps.Keys(s.calls))
 		b.Queue(release, s.workspace, loop)
 		b.Queue(claim, s.workspace, loop, s.lease.Microseconds(), after.first, after.seq, s.owner, busy).
 			Query(each(&text, &next.first, &next.seq))

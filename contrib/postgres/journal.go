@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,7 +82,9 @@ func (s *Store) Ended(ctx context.Context, id string, o journal.Outcome) error {
 	}
 	s.mu.Lock()
 	ours := s.calls[id]
-	delete(s.calls, id)
+	if ours {
+		s.calls[id] = false // InDoubt leaves it out until its outcome is noted
+	}
 	s.mu.Unlock()
 	write := s.persist
 	if ours {
@@ -93,12 +96,15 @@ func (s *Store) Ended(ctx context.Context, id string, o journal.Outcome) error {
 		b.Queue("SELECT outcome, owner FROM prospectkit.journal WHERE workspace = $1 AND id = $2", s.workspace, id).
 			Query(each(&now, &by))
 	})
-	switch {
-	case err != nil && ours:
+	if ours {
 		s.mu.Lock()
-		s.late[id] = o
+		delete(s.calls, id)
+		if err != nil {
+			s.late[id] = o
+		}
 		s.mu.Unlock()
-	case err == nil && now != "" && o != journal.Unknown && (now != string(o) || by != s.owner):
+	}
+	if err == nil && now != "" && o != journal.Unknown && (now != string(o) || by != s.owner) {
 		return fmt.Errorf("%w: %s, by %s", ErrSettled, now, by)
 	}
 	return err
@@ -124,14 +130,16 @@ func (s *Store) end(b *pgx.Batch, id string, o journal.Outcome) {
 	}
 }
 
-// note notes the outcomes that are late, and then what fill adds.
+// note notes the outcomes that are late, and then what fill adds, which has the lock: each attempt is made with the calls of its time.
+// All notes lock the rows in one order.
 func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.Batch)) error, fill func(*pgx.Batch)) error {
-	s.mu.Lock()
-	late := maps.Clone(s.late)
-	s.mu.Unlock()
+	var late []string
 	err := write(ctx, func(b *pgx.Batch) {
-		for id, o := range late {
-			s.end(b, id, o)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		late = slices.Sorted(maps.Keys(s.late))
+		for _, id := range late {
+			s.end(b, id, s.late[id])
 		}
 		fill(b)
 	})
@@ -140,7 +148,7 @@ func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id := range late {
+	for _, id := range late {
 		delete(s.late, id)
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
@@ -155,23 +156,25 @@ func TestJournal_ManyLoops(t *testing.T) {
 	require.Len(t, inDoubt(t, server.store(t, name)), tickets-tickets*2/3)
 }
 
-// A loop renews its lease, however long the body takes, and holds no connection meanwhile.
+// A loop renews its lease, however long the body takes, and holds no connection meanwhile. What it has given back is free.
 func TestJournal_Renewed(t *testing.T) {
 	server, name := workspace(t)
 	store, err := New(server.pool(t, "&pool_max_conns=1"), Config{Workspace: name, Lease: minLease})
 	require.NoError(t, err)
-	server.leave(t, name, "a")
-	until := func() (at time.Time) {
-		require.NoError(t, store.pool.QueryRow(t.Context(), "SELECT leased_until FROM prospectkit.journal WHERE workspace = $1", name).Scan(&at))
+	server.leave(t, name, "a", "b")
+	until := func(id string) (at time.Time) {
+		require.NoError(t, store.pool.QueryRow(t.Context(), "SELECT leased_until FROM prospectkit.journal WHERE workspace = $1 AND id = $2", name, id).Scan(&at))
 		return at
 	}
-	for _, err := range store.InDoubt(t.Context()) {
+	others := []string{"b", "a"}
+	for ticket, err := range store.InDoubt(t.Context()) {
 		require.NoError(t, err)
-		first := until()
-		for until().Equal(first) { // until it is renewed
+		first := until(ticket.ID)
+		for until(ticket.ID).Equal(first) { // until it is renewed
 			require.NoError(t, t.Context().Err())
 		}
-		require.Empty(t, inDoubt(t, server.store(t, name)))
+		require.Equal(t, others[:1], inDoubt(t, server.store(t, name)))
+		others = others[1:]
 	}
 }
 
@@ -300,6 +303,27 @@ func TestJournal_Late(t *testing.T) {
 	require.Equal(t, []string{"unknown"}, inDoubt(t, store))
 	server.expire(t, name)
 	require.Equal(t, []string{"unknown", "in progress", "others"}, inDoubt(t, other))
+	require.Empty(t, store.late)
+}
+
+// What is late is noted in one order: calls that note it at once when the database is back would lock each other out.
+func TestJournal_LateInOrder(t *testing.T) {
+	store := &Store{late: map[string]journal.Outcome{}}
+	for i := range 20 {
+		store.late[strconv.Itoa(i)] = journal.Applied
+	}
+	var ids []string
+	write := func(_ context.Context, fill func(*pgx.Batch)) error {
+		b := &pgx.Batch{}
+		fill(b)
+		for _, q := range b.QueuedQueries {
+			ids = append(ids, q.Arguments[1].(string))
+		}
+		return nil
+	}
+	require.NoError(t, store.note(t.Context(), write, func(*pgx.Batch) {}))
+	require.Len(t, ids, 20)
+	require.IsIncreasing(t, ids)
 	require.Empty(t, store.late)
 }
 

@@ -64,7 +64,7 @@ type Store struct {
 
 	mu    sync.Mutex
 	turns map[ratelimit.Surface]chan struct{}
-	calls map[string]bool            // in progress, by the ID of the ticket
+	calls map[string]bool            // by the ID of the ticket: in progress, or else its outcome is being noted
 	late  map[string]journal.Outcome // of calls that ended while the database was away
 }
 
@@ -184,8 +184,8 @@ func persist(ctx context.Context, attempt func() error) error {
 // passing reports whether the same may succeed in a moment: the database restarts, or the connection was cut.
 func passing(err error) bool {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
-	// connection, standby or lost transaction, conflict, too many, locked, shutdown
-	return !ok || slices.Contains([]string{"08", "25", "40", "53", "55", "57"}, refused.Code[:2])
+	// connection, standby, the same or lost transaction, conflict, too many, locked, shutdown
+	return !ok || slices.Contains([]string{"08", "0A", "25", "40", "53", "55", "57"}, refused.Code[:2])
 }
 
 // explain names the usual mistake.

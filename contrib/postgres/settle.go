@@ -22,7 +22,7 @@ func (s *Store) Settle(ctx context.Context, id string, by journal.Settlement) er
 		return fmt.Errorf("prospectpg: %w", err)
 	}
 	s.mu.Lock()
-	busy := s.calls[id]
+	_, busy := s.calls[id]
 	s.mu.Unlock()
 	if busy || !storable(id) {
 		return fmt.Errorf("prospectpg: %w", journal.ErrNotInDoubt)

@@ -35,7 +35,9 @@ func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ra
 	if !was.seen {
 		b.Queue(`INSERT INTO prospectkit.process (workspace, process, seen) VALUES ($1, $2, clock_timestamp())
 			ON CONFLICT (workspace, process) DO UPDATE SET seen = excluded.seen`, s.workspace, s.owner)
-		b.Queue("DELETE FROM prospectkit.process WHERE workspace = $1 AND seen < now() - interval '1 hour'", s.workspace)
+		// None that is back waits for this one: it may hold what this one would wait for.
+		b.Queue(`DELETE FROM prospectkit.process WHERE (workspace, process) IN (SELECT workspace, process FROM prospectkit.process
+			WHERE workspace = $1 AND seen < now() - interval '1 hour' FOR UPDATE SKIP LOCKED)`, s.workspace)
 	}
 	b.Queue(commit)
 	if err := conn.SendBatch(ctx, b).Close(); err != nil {

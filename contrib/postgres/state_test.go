@@ -84,6 +84,16 @@ func TestBudget_Processes(t *testing.T) {
 	age("9 minutes")
 	require.Equal(t, 2, count(one))
 	age("2 hours")
+	back, err := two.pool.Begin(t.Context()) // an exchange of another surface
+	require.NoError(t, err)
+	_, err = back.Exec(t.Context(), "UPDATE prospectkit.process SET seen = now() WHERE process = $1", two.owner)
+	require.NoError(t, err)
+	bounded, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, waited := tryExchange(bounded, one, &budget.Ask{})
+	require.NoError(t, back.Rollback(t.Context()))
+	require.NoError(t, waited, "it waits for no other process, which may wait for it")
+	age("9 minutes")
 	require.Equal(t, 1, count(one))
 	var rows int
 	require.NoError(t, one.pool.QueryRow(t.Context(), "SELECT count(*) FROM prospectkit.process WHERE workspace = $1", name).Scan(&rows))

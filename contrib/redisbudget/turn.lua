@@ -11,6 +11,10 @@ for _, process in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now)) do -
   redis.call('ZREM', KEYS[2], process)
   redis.call('ZREM', KEYS[3], process)
 end
+local head = redis.call('ZRANGE', KEYS[2], 0, 0)[1]
+if head and not redis.call('ZSCORE', KEYS[3], head) then -- the other key was evicted, and nobody would end its turn
+  redis.call('ZREM', KEYS[2], head)
+end
 
 if ARGV[3] then
   local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')

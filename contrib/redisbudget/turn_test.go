@@ -85,6 +85,18 @@ func TestTurn_Killed(t *testing.T) {
 	require.Zero(t, r.Exists(t.Context(), "{one}:lists:queue", "{one}:lists:alive").Val())
 }
 
+// A process that died in the queue holds nobody up even if Redis, short of memory, has evicted what it knew of the living.
+func TestTurn_Evicted(t *testing.T) {
+	server := startRedis(t)
+	store := server.store(t, "one")
+	for i := range 3 {
+		require.NoError(t, store.client.ZAdd(t.Context(), "{one}:lists:queue", redis.Z{Score: float64(i), Member: i}).Err())
+	}
+	_, err := store.Exchange(soon(t, 10*time.Second), lists, want(1))
+	require.NoError(t, err)
+	require.EqualValues(t, 1, dispatched(t, store))
+}
+
 // First come, first served: also a process whose call gave up, as long as another call of it follows within its lease.
 func TestTurn_Order(t *testing.T) {
 	server := startRedis(t)
