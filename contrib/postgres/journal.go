@@ -130,16 +130,21 @@ func (s *Store) end(b *pgx.Batch, id string, o journal.Outcome) {
 	}
 }
 
-// note notes the outcomes that are late, and then what fill adds, which has the lock: each attempt is made with the calls of its time.
+// mostLate is how many late outcomes are noted at once: each call that was refused while the database was away left one.
+const mostLate = 1000
+
+// note notes outcomes that are late, and then what fill adds, which has the lock: each attempt is made with the calls of its time.
 // All notes lock the rows in one order.
 func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.Batch)) error, fill func(*pgx.Batch)) error {
-	var late []string
+	noted := map[string]journal.Outcome{}
 	err := write(ctx, func(b *pgx.Batch) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		late = slices.Sorted(maps.Keys(s.late))
-		for _, id := range late {
-			s.end(b, id, s.late[id])
+		clear(noted)
+		late := slices.Sorted(maps.Keys(s.late))
+		for _, id := range late[:min(len(late), mostLate)] {
+			noted[id] = s.late[id]
+			s.end(b, id, noted[id])
 		}
 		fill(b)
 	})
@@ -148,8 +153,10 @@ func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, id := range late {
-		delete(s.late, id)
+	for id, outcome := range noted {
+		if s.late[id] == outcome {
+			delete(s.late, id)
+		}
 	}
 	return nil
 }

@@ -309,22 +309,26 @@ func TestJournal_Late(t *testing.T) {
 // What is late is noted in one order: calls that note it at once when the database is back would lock each other out.
 func TestJournal_LateInOrder(t *testing.T) {
 	store := &Store{late: map[string]journal.Outcome{}}
-	for i := range 20 {
-		store.late[strconv.Itoa(i)] = journal.Applied
+	for i := range mostLate + 20 {
+		store.late[strconv.Itoa(i)] = journal.Unknown
 	}
 	var ids []string
 	write := func(_ context.Context, fill func(*pgx.Batch)) error {
 		b := &pgx.Batch{}
 		fill(b)
+		store.late["7"] = journal.Applied // meanwhile
 		for _, q := range b.QueuedQueries {
 			ids = append(ids, q.Arguments[1].(string))
 		}
 		return nil
 	}
 	require.NoError(t, store.note(t.Context(), write, func(*pgx.Batch) {}))
-	require.Len(t, ids, 20)
+	require.Len(t, ids, mostLate)
 	require.IsIncreasing(t, ids)
-	require.Empty(t, store.late)
+	require.Equal(t, journal.Applied, store.late["7"])
+	require.Len(t, store.late, 20+1)
+	require.NoError(t, store.note(t.Context(), write, func(*pgx.Batch) {}))
+	require.Len(t, ids, mostLate+20+1)
 }
 
 // Jobs find what their earlier attempts did.
