@@ -63,7 +63,7 @@ var starting = []struct {
 	},
 	{
 		name:  "the draft's response cannot be read",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "<html>"), tests.OurDraft, activated},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft, activated},
 		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
@@ -73,7 +73,7 @@ var starting = []struct {
 	},
 	{
 		name:  "the activation's response cannot be read",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(200, "<html>"), tests.Sees("something new")},
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(200, "{"), tests.Sees("something new")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "something new",
 	},
 	{
@@ -416,7 +416,7 @@ func TestEnsureAgent(t *testing.T) {
 		"found started, a draft":  {false, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
 		"lost draft":              {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
 		"lost, started since":     {true, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
-		"unread draft":            {false, []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "<html>"), tests.OurDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
+		"unread draft":            {false, []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
 		"race for the start":      {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
 		"race, still processing":  {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
 		"found without a kind":    {true, []tests.RoundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},

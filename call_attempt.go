@@ -439,7 +439,11 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 // noteResponse records what a response of any status tells: its header, the rate limit, and its body for WithInfo.
 func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
-	if a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now)); a.hasRateHeaders {
+	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
+	if isSuccess(resp.StatusCode) && a.BodyErr == nil && isForeign(resp, *a.Body) { // some gateways send such headers, too
+		a.hasRateHeaders = false
+	}
+	if a.hasRateHeaders {
 		c.rate = c.surface.observe(a.rate, now)
 	}
 	if c.opts.cached != nil && clock.Cached(resp.Header) {

@@ -27,7 +27,8 @@ import (
 // JSON. Taken for the service's, it would turn a write that never arrived into a success. The more a
 // call may have changed or cost, the more evidence its response needs. The first line that applies
 // decides. A response is proved if it holds what only the service can know: see expected.proof. A read is
-// a free one here; a read that costs credits counts as any other call.
+// a free one here; a read that costs credits counts as any other call. Rate headers beside a foreign body do
+// not count: see isForeign.
 //
 //	an error envelope, except in a proved read                      refused
 //	another error, in a call that is neither proved nor a read      refused
@@ -92,6 +93,22 @@ func isPlausible(body []byte) bool {
 func isJSON(resp *http.Response) bool {
 	kind, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	return strings.EqualFold(strings.TrimSpace(kind), "application/json")
+}
+
+// utf8Mark is what some servers begin a text with.
+var utf8Mark = []byte("\uFEFF")
+
+// isForeign reports whether the complete body of a 2xx cannot be the service's, whose responses are JSON: it is a page, or neither
+// the beginning of JSON nor declared as JSON. JSON that is damaged, or compressed by an intermediary, is not foreign.
+func isForeign(resp *http.Response, body []byte) bool {
+	text := bytes.TrimSpace(bytes.TrimPrefix(body, utf8Mark))
+	switch {
+	case len(text) == 0 || text[0] == '{' || text[0] == '[':
+		return false
+	case text[0] == '<':
+		return true
+	}
+	return !isJSON(resp) && jsonscan.Valid(text) != nil
 }
 
 // readErrorResponse reads a response that is unsuccessful or was refused into c.errorResponse.

@@ -190,7 +190,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	switch status := resp.StatusCode; {
 	case mismatch.Is(c.cause) && (a.hasRateHeaders || c.op.FreeRead()): // the same rows would not fit the user's type the next time
 		return failUnusable
-	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped): // gateways do not send the rate headers
+	case isSuccess(status) && a.hasRateHeaders && !errors.Is(c.cause, errEnveloped): // whatever is wrong with its JSON
 		return failLost
 	case isSuccess(status): // a login page, a cache or the page of a gateway may look like that
 		return failUnproved
@@ -228,7 +228,7 @@ func (c *call) mayRekey() bool {
 }
 
 // isServiceEnvelope reports whether an error envelope is the service's: its code is documented, or
-// it has a request id or the rate headers, which gateways do not send.
+// it has a request id or the rate headers: few gateways send these, and hardly one in this envelope.
 func (c *call) isServiceEnvelope(a *attempt) bool {
 	e := &c.errorResponse
 	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.hasRateHeaders)

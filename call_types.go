@@ -165,7 +165,7 @@ type attempt struct {
 	unrecorded     bool           // it may be sent, and its result is not recorded yet
 	delivery       event.Delivery // set by send
 	abandoned      bool           // the exchange ignored its context and Close, and may go on
-	hasRateHeaders bool           // the response has rate headers
+	hasRateHeaders bool           // the response has rate headers, and may be the service's
 	rate           ratehdr.Rate
 
 	request  http.Request

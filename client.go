@@ -307,10 +307,10 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 
 // owns reports whether a ticket is of this client's service and workspace.
 func (c *Client) owns(t journal.Ticket) bool {
-	return t.Service == c.BaseURL() && t.Workspace == c.conf.workspace
+	return check.Service(t.Service) == c.BaseURL() && t.Workspace == c.conf.workspace
 }
 
-// BaseURL returns the base URL of the service.
+// BaseURL returns the base URL of the service, with its host in lower case and without a default port.
 func (c *Client) BaseURL() string { return c.conf.base.String() }
 
 // Budget returns what the client knows about the workspace's rate limits.

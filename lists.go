@@ -356,10 +356,11 @@ func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush,
 // A part that was sent and not applied, or whose outcome is unknown, comes with its error. The loop goes on, unless you leave it,
 // or the call or its wait for the rate limit was refused. If parts are left because the context has ended, or a checkpoint could
 // not be saved, the last element is an error without a part. A part of which [push.Except] keeps everything back is not applied,
-// without an error. A second range goes on where the first has ended: it sends what was not applied. No part whose outcome is
-// unknown is sent again without [push.RepeatUnknown]. Its error is an [OutcomeUnknownError]: check the CRM. With a journal that
-// is a [journal.History], settle the tickets of the part then, with the journal's Ended: each range begins with what the journal
-// knows of them. A part that was applied is left out, and one that was not is sent. Otherwise, name the part in RepeatUnknown.
+// without an error, unless an earlier run may have sent it. A second range goes on where the first has ended: it sends what was
+// not applied. No part whose outcome is unknown is sent again without [push.RepeatUnknown]. Its error is an
+// [OutcomeUnknownError]: check the CRM. With a journal that is a [journal.History], settle the tickets of the part then, with the
+// journal's Ended: each range begins with what the journal knows of them. A part that was applied is left out, and one that was
+// not is sent. Otherwise, name the part in RepeatUnknown.
 //
 // Errors: those of [ListsService.PushToCRM].
 //

@@ -23,12 +23,17 @@ type Part struct {
 	ContactIDs []string
 	Excepted   []string
 
+	// MaybeSent are contacts that [Except] keeps back from a part that [RepeatUnknown] sends again. They are not among Excepted:
+	// an earlier run may have sent them, and Outcome says nothing of them. Look in the CRM.
+	MaybeSent []string
+
 	// Outcome is applied, not applied or unknown. Applied means that the service accepted the part: it
 	// works in the background, and only the CRM shows the result.
 	Outcome journal.Outcome
 
 	// Tickets are the IDs of its calls in the journal of the client whose outcome is unknown, if the journal is a
-	// [journal.History]. Settle them with the journal's Ended once you have looked in the CRM.
+	// [journal.History]. Settle them with the journal's Ended once you have looked in the CRM. An applied part has those of
+	// earlier calls if there are contacts in MaybeSent.
 	Tickets []string
 
 	// Earlier says that an earlier run sent the part or was about to, and stopped before it knew the outcome.
@@ -84,7 +89,8 @@ func ResumeFrom(checkpoint string) Option {
 
 // RepeatUnknown sends parts again whose outcome was unknown in the checkpoint of [ResumeFrom]: those with these numbers, as in
 // [Part], and without a number all of them. Their contacts may reach the CRM twice: a second push overwrites fields that
-// were changed there meanwhile. Look in the CRM first. With a journal, settle the tickets of the part instead, as [Part] says.
+// were changed there meanwhile. Look in the CRM first. A part of which [Except] keeps everything back stays unknown, and is not
+// sent. With a journal, settle the tickets of the part instead, as [Part] says.
 func RepeatUnknown(parts ...int) Option {
 	parts = slices.Clone(parts)
 	return func(s *settings.Push) { s.Repeat, s.Repeats = s.Repeat || len(parts) == 0, append(s.Repeats, parts...) }

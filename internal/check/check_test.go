@@ -113,6 +113,32 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
+// One service has one spelling, also in a ticket of a client that kept another one.
+func TestService(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"https://X.Example/API/v1":       "https://x.example/API/v1",
+		"https://x.example:443/api/v1":   "https://x.example/api/v1",
+		"https://x.example:/api/v1/":     "https://x.example/api/v1",
+		"HTTP://LOCALHOST:80/api/v1":     "http://localhost/api/v1",
+		"https://x.example:80/api/v1":    "https://x.example:80/api/v1",
+		"http://localhost:443/api/v1":    "http://localhost:443/api/v1",
+		"https://x.example:4443/api/v1":  "https://x.example:4443/api/v1",
+		"https://[2001:DB8::1]:443/v1":   "https://[2001:db8::1]/v1",
+		"https://[fe80::443]/v1":         "https://[fe80::443]/v1",
+		"http://[FE80::1%25Eth0]:80/v1":  "http://[fe80::1%25Eth0]/v1",
+		"https://x.example/a%2Fb/api/v1": "https://x.example/a%2Fb/api/v1",
+	} {
+		var bad check.Violations
+		require.Equal(t, want, check.BaseURL(&bad, text, "/v1").String())
+		require.Empty(t, bad)
+		require.Equal(t, want, check.Service(text))
+	}
+	for _, text := range []string{"", "https://%", "no URL"} {
+		require.Equal(t, text, check.Service(text), "it is like itself")
+	}
+}
+
 func TestToken(t *testing.T) {
 	t.Parallel()
 	for token, problems := range map[string]int{"tok": 0, "": 1, " t": 1, "a\x00": 1, "https://x": 1, "a:b": 1} {

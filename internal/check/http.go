@@ -35,11 +35,34 @@ func BaseURL(bad *Violations, text, suffix string) *url.URL {
 	case !op.ValidPath(u.EscapedPath()):
 		bad.Add(param, "has a path with empty or dot segments")
 	default:
-		u.Path = strings.TrimSuffix(u.Path, "/")
-		u.RawPath = strings.TrimSuffix(u.RawPath, "/")
+		respell(u)
 		return u
 	}
 	return nil
+}
+
+// Service is a base URL as [BaseURL] spells it, to compare with: tickets in old files have the spelling of their client. A text
+// that is no URL is returned as it is.
+func Service(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text
+	}
+	respell(u)
+	return u.String()
+}
+
+// respell gives a base URL the one spelling of its service: its host in lower case, no port that is the default, no slash at the end.
+func respell(u *url.URL) {
+	u.Path = strings.TrimSuffix(u.Path, "/")
+	u.RawPath = strings.TrimSuffix(u.RawPath, "/")
+	host, zone, zoned := strings.Cut(u.Host, "%") // the name of a zone has its own case
+	u.Host = strings.ToLower(host)
+	if zoned {
+		u.Host += "%" + zone
+	}
+	defaults := map[string]string{"https": ":443", "http": ":80"}
+	u.Host = strings.TrimSuffix(strings.TrimSuffix(u.Host, defaults[u.Scheme]), ":")
 }
 
 // IsLoopback reports whether a host is this machine.

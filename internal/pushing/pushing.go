@@ -173,7 +173,7 @@ func (r *run) each(ctx context.Context, yield func(*push.Part, error) bool) {
 		more := true
 		switch {
 		case r.states[i] == applied || r.states[i] == r.shown[i]:
-		case r.states[i] == unknown && !r.repeated(i+1):
+		case r.states[i] == unknown && (!r.repeated(i+1) || len(part.ContactIDs) == 0):
 			part.Outcome, part.Earlier, r.shown[i] = journal.Unknown, true, unknown
 			part.ContactIDs, part.Excepted = ids, nil // as far as this run knows
 			part.Tickets = r.open(i)
@@ -192,6 +192,9 @@ func (r *run) each(ctx context.Context, yield func(*push.Part, error) bool) {
 // send sends a part. It reports false if the push ends.
 func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push.Part, error) bool) bool {
 	before, open := r.states[i], r.tickets[i]
+	if before == unknown {
+		part.MaybeSent, part.Excepted, part.Tickets = part.Excepted, nil, r.open(i)
+	}
 	r.states[i] = unknown
 	ticket := ""
 	if r.Ticket != nil {
@@ -211,6 +214,9 @@ func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push
 	switch part.Outcome = r.Outcome(err); part.Outcome {
 	case journal.Applied:
 		err, r.states[i], r.tickets[i] = nil, applied, ""
+		if len(part.MaybeSent) == 0 {
+			part.Tickets = nil
+		}
 	case journal.NotApplied:
 		r.states[i], r.tickets[i], r.shown[i] = before, open, 0
 	case journal.Unknown:

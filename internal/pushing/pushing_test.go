@@ -33,6 +33,9 @@ type crm struct {
 	stored []string         // checkpoints, without their prefix
 	whole  string           // the last one
 	full   int              // no checkpoint is stored after so many
+
+	with    *pushing.Sender // instead of sender
+	tickets []string        // of the last part that run has seen
 }
 
 func (c *crm) save(_ context.Context, checkpoint string) error {
@@ -70,15 +73,23 @@ func (c *crm) sender() pushing.Sender {
 // run ranges over a push, and tells each part in one line.
 func (c *crm) run(t *testing.T, ids []string, opts ...push.Option) (parts []string) {
 	t.Helper()
-	for part, err := range pushing.Each(t.Context(), c.sender(), ids, opts) {
+	s := c.sender()
+	if c.with != nil {
+		s = *c.with
+	}
+	for part, err := range pushing.Each(t.Context(), s, ids, opts) {
 		text := "none"
 		if part != nil {
+			c.tickets = part.Tickets
 			text = fmt.Sprintf("%d/%d %s", part.Number, part.Of, part.Outcome)
 			if len(part.ContactIDs) > 0 {
 				text += " " + short(part.ContactIDs)
 			}
 			if len(part.Excepted) > 0 {
 				text += " without " + short(part.Excepted)
+			}
+			if len(part.MaybeSent) > 0 {
+				text += ", maybe before " + short(part.MaybeSent)
 			}
 			if part.Earlier {
 				text += ", earlier"
@@ -138,7 +149,7 @@ func TestEach_Resumes(t *testing.T) {
 	require.Equal(t, []string{"auu-", "aua-", "auau", "auaa"}, second.stored)
 
 	third := new(crm)
-	require.Equal(t, []string{"2/4 applied 4 without 3"},
+	require.Equal(t, []string{"2/4 applied 4, maybe before 3"},
 		third.run(t, contacts("1234567"), push.ResumeFrom(second.whole), push.RepeatUnknown(), push.Except(contacts("3"))))
 	require.Equal(t, []string{"4"}, third.sent)
 	require.Empty(t, third.stored)
@@ -152,6 +163,41 @@ func TestEach_RepeatedPartThatFailsStaysUnknown(t *testing.T) {
 	require.Equal(t, []string{"1/1 not applied 12: refused"},
 		second.run(t, contacts("12"), push.ResumeFrom(first.whole), push.RepeatUnknown(), push.SaveTo(second.save)))
 	require.Equal(t, []string{"u", "u"}, second.stored)
+}
+
+// What Except keeps back from a repetition may have been sent before: nothing says that it was not, and its tickets stay visible.
+func TestEach_RepeatedPartWithExcepted(t *testing.T) {
+	for name, c := range map[string]struct {
+		except  string
+		fail    error
+		want    string
+		tickets []string
+		sent    []string
+	}{
+		"all":                  {"12", nil, "1/1 unknown 12, earlier: " + errUnknown.Error(), []string{"T1"}, []string{"12"}},
+		"some, applied":        {"2", nil, "1/1 applied 1, maybe before 2", []string{"T1"}, []string{"12", "1"}},
+		"some, lost":           {"2", errLost, "1/1 unknown 1, maybe before 2: lost", []string{"T1", "T2"}, []string{"12", "1"}},
+		"some, without effect": {"2", errRefused, "1/1 not applied 1, maybe before 2: refused", []string{"T1"}, []string{"12", "1"}},
+		"none, applied":        {"", nil, "1/1 applied 12", nil, []string{"12", "12"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			crm, n := &crm{fail: map[string]error{"1": errLost}}, 0
+			s := crm.sender()
+			s.Ticket = func() string { n++; return fmt.Sprint("T", n) }
+			s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) { return nil, nil } //nolint:nilnil // it knows nothing
+			crm.with = &s
+			crm.run(t, contacts("12"), push.SaveTo(crm.save))
+			crm.fail["1"] = c.fail
+			require.Equal(t, []string{c.want}, crm.run(t, contacts("12"), push.SaveTo(crm.save), push.ResumeFrom(crm.whole), push.RepeatUnknown(), push.Except(contacts(c.except))))
+			require.Equal(t, c.tickets, crm.tickets)
+			require.Equal(t, c.sent, crm.sent)
+		})
+	}
+	old := &crm{fail: map[string]error{"1": errLost}}
+	old.run(t, contacts("12"), push.SaveTo(old.save))
+	seq := pushing.Each(t.Context(), old.sender(), contacts("12"), []push.Option{push.ResumeFrom(old.whole), push.RepeatUnknown(1), push.Except(contacts("12"))})
+	require.Equal(t, []error{errUnknown}, drain(seq))
+	require.Empty(t, drain(seq), "it was yielded")
 }
 
 // Only the parts that are named are sent again.

@@ -112,6 +112,37 @@ func TestTicket_JSON(t *testing.T) {
 	})
 }
 
+// A ticket stays with its service, however the address is written, and however an older version has kept it.
+func TestTicket_SameServiceInAnotherSpelling(t *testing.T) {
+	const plain = "https://service.example/api/v1"
+	spellings := []string{plain, plain + "/", "https://SERVICE.example/api/v1", "https://service.example:443/api/v1", "HTTPS://Service.Example:/api/v1"}
+	for _, stored := range append(spellings, "https://service.example:80/api/v1", "http://service.example/api/v1") {
+		old := journal.Ticket{Version: 1, ID: "1", Op: "lists.crm-push", Service: stored, IDs: []string{tests.ListID}}
+		j := new(journal.MemoryJournal)
+		require.NoError(t, j.Sending(t.Context(), old))
+		require.NoError(t, j.Ended(t.Context(), old.ID, journal.Unknown))
+		for _, base := range spellings {
+			client, err := prospectkit.New(base, "token", prospectkit.WithTransport(tests.Untouched(t)), prospectkit.WithJournal(j))
+			require.NoError(t, err)
+			require.Equal(t, plain, client.BaseURL())
+			found := 0
+			for ticket, err := range client.InDoubt(t.Context()) {
+				require.NoError(t, err)
+				require.Equal(t, old, ticket, "as it was stored")
+				found++
+			}
+			_, err = client.Resolve(t.Context(), old)
+			if strings.Contains(stored, ":80") || strings.HasPrefix(stored, "http:") {
+				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.Zero(t, found, stored)
+				continue
+			}
+			require.NoError(t, err)
+			require.Equal(t, 1, found, "%s of %s", stored, base)
+		}
+	}
+}
+
 func TestTicket_RefusesWhatIsNotItsOwn(t *testing.T) {
 	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithWorkspace("acme"))
 	good := journal.Ticket{Version: 1, Op: "lists.create", Service: client.BaseURL(), Workspace: "acme", Lookup: journal.Lookup{Name: "Q1"}}

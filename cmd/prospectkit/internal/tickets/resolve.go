@@ -10,6 +10,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/journal"
 )
 
@@ -120,7 +121,7 @@ func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Cli
 
 // one resolves one ticket.
 func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal.Ticket) (settled bool, text string, err error) {
-	if t.Service != client.BaseURL() || t.Workspace != c.workspace {
+	if check.Service(t.Service) != client.BaseURL() || t.Workspace != c.workspace {
 		of := cli.Printable(t.Service)
 		if t.Workspace != "" {
 			of += ", workspace " + cli.Printable(t.Workspace)

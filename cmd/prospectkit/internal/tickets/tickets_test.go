@@ -294,6 +294,7 @@ func TestResolve(t *testing.T) {
 		late.LastSent, elsewhere.KeyMark = late.LastSent.Add(-time.Hour), "00000000"
 		created.Lookup = journal.Lookup{Name: sb.Lists()[0].Name, Kind: sb.Lists()[0].EntityType}
 		missing.Lookup, foreign.Lookup = journal.Lookup{Name: "Nobody's", Kind: sb.Lists()[0].EntityType}, created.Lookup
+		created.Service = strings.Replace(created.Service, "sandbox.invalid", "Sandbox.invalid:443", 1) // the same, in an old file
 		late.Lookup, elsewhere.Lookup, foreign.Workspace = missing.Lookup, created.Lookup, "acme"
 		path := left(t, created, missing, foreign, late, elsewhere, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
 
