@@ -95,7 +95,8 @@ func (p ListsParams) check(bad *check.Violations) {
 // It reads a page when the loop needs it. An error ends the loop. Each range restarts at the first page.
 //
 // If lists are added meanwhile, repeats are dropped. If lists are deleted meanwhile, those skipped at
-// a page boundary are recovered: see [Report].
+// a page boundary are recovered. An older list that is moved into the folder, or renamed so that the search finds it, can hide a
+// deletion: see [Report].
 //
 // Errors: those of [ListsService.Page].
 //
@@ -125,7 +126,8 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 func listPager(s *ListsService, p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	return pager[List]{collection{
-		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p), orderKnown: true,
+		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p),
+		orderKnown: p.FolderID == "" && p.Search == "",
 		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
 			p := p // pages may be read at the same time
 			p.PageNum = number

@@ -81,7 +81,7 @@ type Report struct {
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
 	Incomplete bool // the total kept falling while pages were read again: some records may have been skipped
-	Rewound    bool // records delivered before were not found again: some may have been delivered twice
+	Rewound    bool // the place of the checkpoint was unsure: some may have been delivered twice, or skipped if OrderKnown is false
 	Finished   bool // the end was reached
 
 	// Missing is set at the end of a range over the whole collection, or over the rest of it if the total
@@ -92,8 +92,8 @@ type Report struct {
 	Restarts  int // of a search whose token was dead: see WithRestarts
 	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
 
-	// OrderKnown is whether the order is documented, as it is for lists. Without an order, records may
-	// have been skipped although the total did not fall.
+	// OrderKnown is whether records can join only in front, and none moves: true for lists, unless a folder or a search selects them.
+	// Otherwise records may have been skipped although the total did not fall.
 	OrderKnown bool
 }
 
@@ -143,6 +143,9 @@ func WithProgress(p *Progress) PageOption {
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
 // taken. The collection, its filter, sort order and page size must be the same. An empty checkpoint
 // starts at the beginning.
+//
+// The place is found by the last 16 records. If some of them have moved or are gone, the iterator starts further in front, and
+// Rewound of the [Report] is true: records may come twice.
 func ResumeFrom(checkpoint string) PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }

@@ -35,6 +35,7 @@ type Progress struct {
 	report Report
 	place  Checkpoint
 
+	size    int  // of the page reached, with its repeats
 	holes   int  // empty pages since the record delivered last
 	drifted bool // the total has changed: it does not say what such pages should have held
 }
@@ -53,7 +54,7 @@ func (p *Progress) do(change func()) {
 func (p *Progress) Start(query string, orderKnown bool) {
 	p.do(func() {
 		p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query}
-		p.holes, p.drifted = 0, false
+		p.size, p.holes, p.drifted = 0, 0, false
 	})
 }
 
@@ -71,6 +72,7 @@ func (p *Progress) Delivered(id string) {
 	defer p.mu.Unlock()
 	p.report.Delivered++
 	p.place.Holes, p.holes = p.place.Holes+p.holes, 0
+	p.place.Index = min(p.place.Index+1, p.size)
 	if id == "" || p.place.Query == "" {
 		return
 	}
@@ -100,12 +102,13 @@ func (p *Progress) unsure(now bool) {
 	p.do(func() { p.place.Unsure, p.report.Rewound = true, p.report.Rewound || now })
 }
 
-// reached notes the page that is about to be handed out. Until its last record is delivered, the
-// place is there.
-func (p *Progress) reached(number, size, total int, known bool) {
+// reached notes the page that is about to be handed out, and its size with the repeats that it came with: they count as in front of
+// its records. Until its last record is delivered, the place is there.
+func (p *Progress) reached(page *Page, size int) {
 	p.do(func() {
-		p.report.Total, p.report.TotalKnown = total, known
-		p.place.Page, p.place.Total, p.place.Size = number, total, max(p.place.Size, size)
+		p.report.Total, p.report.TotalKnown = page.TotalRecords, page.TotalKnown
+		p.place.Page, p.place.Total, p.place.Size = page.Number, page.TotalRecords, max(p.place.Size, size)
+		p.place.Index, p.size = size-page.Len(), size
 		if size == 0 && !p.drifted {
 			p.holes++
 		}
@@ -145,6 +148,7 @@ type Checkpoint struct {
 	Total   int      `json:"t,omitempty"`
 	Last    []string `json:"l,omitempty"` // ids, oldest first
 	Size    int      `json:"s,omitempty"` // of the largest page
+	Index   int      `json:"i,omitempty"` // of the place on its page; 0 if unknown
 	Holes   int      `json:"h,omitempty"` // empty pages before the place, if each page has had this total
 	Unsure  bool     `json:"u,omitempty"` // others that were delivered may come after these
 }
@@ -165,7 +169,7 @@ func Parse(text, query string) (*Checkpoint, error) {
 	}
 	cp := new(Checkpoint)
 	switch err := json.Unmarshal(plain, cp); {
-	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Holes >= cp.Page || len(cp.Last) > anchors:
+	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Index < 0 || cp.Holes >= cp.Page || len(cp.Last) > anchors:
 		return nil, errors.New("got something that Checkpoint did not return")
 	case cp.Version > version:
 		return nil, errors.New("was taken by a newer version of this package")

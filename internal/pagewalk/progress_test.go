@@ -17,12 +17,12 @@ func TestCheckpoint(t *testing.T) {
 	require.Equal(t, Report{Delivered: 1}, p.Report())
 	p.Start("q", true)
 	require.Empty(t, p.Checkpoint(), "nothing was delivered")
-	p.reached(3, 30, 70, true)
+	p.reached(&Page{Number: 3, TotalRecords: 70, TotalKnown: true, Records: recordsOf(strings.Repeat("a", 30))}, 30)
 	require.Empty(t, p.Checkpoint())
 	p.Delivered("")
 	cp, err := Parse(p.Checkpoint(), "q")
 	require.NoError(t, err)
-	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 3, Total: 70, Size: 30}, cp, "a record without an id")
+	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 3, Total: 70, Size: 30, Index: 1}, cp, "a record without an id")
 	for i := range 20 {
 		p.Delivered(string(rune('a' + i)))
 	}

@@ -12,7 +12,7 @@
 //
 // Two pages in a row with nothing new end the walk with an error, unless inserts explain them or it was the last page. A page
 // read ahead counts only if nothing has changed since the last page that was read in order. A checkpoint names the last 16 ids:
-// a walk that resumes looks for them on their page, and around it as far as the total has changed. The walk remembers 32,768 to
+// a walk that resumes looks for them on their page, and around it as far as the total has changed: see place.go. The walk remembers 32,768 to
 // 65,536 ids as 64-bit hashes, in two tables of at most 512 KiB.
 //
 // Pages without numbers, each read by a token of the page before it, are walked by [Scroll]. It moves forward only, and remembers
@@ -24,6 +24,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Page is one page of a collection, as the walk sees it: without what it repeats, and perhaps with what it recovers.
@@ -95,6 +96,7 @@ type walk struct {
 	stale   int             // pages in a row that held nothing new; below 0: none was read
 	before  Records         // those of the page before, if they alone identify it
 	seen    Recent
+	owed    []string // ids of the checkpoint that did not come yet
 	ahead   ahead
 }
 
@@ -130,7 +132,7 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 			break
 		}
 		w.total = page.total()
-		w.Progress.reached(page.Number, size, page.TotalRecords, page.TotalKnown)
+		w.Progress.reached(page, size)
 		w.readAhead(page)
 		if !w.handOut(page, yield) {
 			return
@@ -324,12 +326,15 @@ func (w *walk) catchUp(total int) (slipped, current *Page, err error) {
 }
 
 // reread reads from page low up to the current one. It returns what the pages before the current
-// one hold after the last record seen, the current page, and whether the total never fell.
+// one hold that is next in order, the current page, and whether the total never fell.
+//
+// Where the order is documented, that is what comes after the last record seen. Elsewhere that one may have moved: then it is all that
+// was not seen, but for what comes before the first one seen if the walk has resumed, as it may have been delivered earlier.
 //
 // If none of these records was seen, nothing tells which of them are new, and come before what was seen.
 func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool, err error) {
 	steady = true
-	known := false
+	known, ordered := false, w.Progress.Report().OrderKnown
 	defer func() {
 		if !known {
 			w.Progress.unsure(false)
@@ -348,7 +353,12 @@ func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool,
 		for i := range page.Len() {
 			switch {
 			case w.seen.Has(page.Records.ID(i)):
-				slipped, known = nil, true
+				if ordered || !known && number < w.number && w.Resume != nil {
+					slipped = nil
+				}
+				if known = true; slipped != nil {
+					w.Progress.unsure(w.Resume != nil)
+				}
 			case number < w.number:
 				slipped = page.Records.AppendTo(slipped, i)
 			}
@@ -362,8 +372,12 @@ func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool,
 func (w *walk) dropRepeats(p *Page) {
 	size, kept, ordered := p.Len(), 0, true
 	for i := range size {
-		if !w.seen.Add(p.Records.ID(i)) {
+		if id := p.Records.ID(i); !w.seen.Add(id) {
 			ordered = ordered && kept == 0
+			if w.pay(id) {
+				w.within++
+				ordered = ordered && w.fresh == 0
+			}
 			continue
 		}
 		if kept < i {
@@ -393,27 +407,35 @@ func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 	for _, id := range cp.Last {
 		w.seen.Add(id)
 	}
+	w.owed = slices.Clone(cp.Last)
 	w.shifted = len(cp.Last) // which may all be after the place that is found
-	if w.skipTo(home, cp) {
-		return home, nil
-	}
+	search := search{Checkpoint: cp, ordered: w.Progress.Report().OrderKnown, size: max(cp.Size, home.Len()), at: make(map[int]spot)}
+	search.look(home)
 	moved, known := 0, home.TotalKnown && cp.Total > 0
 	if known {
 		moved = cp.Total - home.TotalRecords
 	}
 	last := w.pageCount(home)
 	place := max(w.First, min(home.Number, last))
-	reach := min(1+w.across(max(moved, -moved)), max(place-w.First, last-place))
+	reach := min(1+w.across(max(moved, -moved)+search.spread()), max(place-w.First, last-place))
 	for distance := 0; distance <= reach && len(cp.Last) > 0; distance++ {
-		for i, number := range [...]int{place + distance, place - distance} {
-			if i > distance || number < w.First || number > last || number == home.Number {
+		for i, number := range search.sides(place, distance) {
+			if search.done() || i > distance || number < w.First || number > last || number == home.Number {
 				continue
 			}
 			page, err := w.read(number)
-			if err != nil || w.skipTo(page, cp) {
-				return page, err
+			if err != nil {
+				return nil, err
 			}
+			search.look(page)
 		}
+	}
+	if found, ok, sure := search.place(); ok {
+		w.resumeAt(found, cp)
+		if !sure {
+			w.Progress.unsure(true)
+		}
+		return found.page, nil
 	}
 	// None of the records delivered last was found there: go back as far as the others can have moved, and
 	// risk repeats.
@@ -425,20 +447,32 @@ func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 	return w.read(w.number)
 }
 
-// skipTo makes a page the current one, without its records up to the last one that the checkpoint
-// names, if it is there.
-func (w *walk) skipTo(p *Page, cp *Checkpoint) bool {
-	for i := p.Len() - 1; i >= 0; i-- {
-		if !cp.names(p.Records.ID(i)) {
+// resumeAt makes a page the current one, without its records up to the first one that the checkpoint names, and without the others.
+func (w *walk) resumeAt(s spot, cp *Checkpoint) {
+	p, kept := s.page, 0
+	size := p.Len()
+	for i := range size {
+		id := p.Records.ID(i)
+		if i > s.first && (i >= s.limit || !cp.names(id)) {
+			p.Records.Move(i, kept)
+			kept++
 			continue
 		}
-		w.skipped = i + 1
-		for k := range w.skipped {
-			w.seen.Add(p.Records.ID(k))
+		if kept > 0 {
+			w.Progress.unsure(true)
 		}
-		p.Records.Cut(w.skipped, p.Len())
-		w.number = p.Number
-		return true
+		w.seen.Add(id)
+		w.pay(id)
 	}
-	return false
+	p.Records.Cut(0, kept)
+	w.number, w.skipped = p.Number, size-kept
+}
+
+// pay reports whether the checkpoint names a record that had not come yet.
+func (w *walk) pay(id string) bool {
+	i := slices.Index(w.owed, id)
+	if i >= 0 {
+		w.owed = slices.Delete(w.owed, i, i+1)
+	}
+	return i >= 0
 }

@@ -182,21 +182,21 @@ func TestPager_ReadsShortPagesFromTheMiddle(t *testing.T) {
 	require.Equal(t, []int{3, 4, 5, 6}, asked)
 }
 
-// "Newest created first" (documented) holds whatever the query selects.
-func TestPager_OrderIsKnownForAllLists(t *testing.T) {
+// "Newest created first" (documented) tells where lists join only if none can move into what the query selects.
+func TestPager_OrderIsKnownWhereListsJoinInFront(t *testing.T) {
 	t.Parallel()
 	lists := tests.NewClient(t, tests.ShelfOf("abc")).Lists
-	for _, params := range []prospectkit.ListsParams{
-		{},
-		{Kind: prospectkit.CompanyList},
-		{Limit: 2},
-		{FolderID: tests.FolderID},
-		{Search: "x"},
-		{FolderID: tests.FolderID, Search: "x", Kind: prospectkit.ContactList},
+	for params, want := range map[prospectkit.ListsParams]bool{
+		{}:                              true,
+		{Kind: prospectkit.CompanyList}: true,
+		{Limit: 2}:                      true,
+		{FolderID: tests.FolderID}:      false,
+		{Search: "x"}:                   false,
+		{FolderID: tests.FolderID, Search: "x", Kind: prospectkit.ContactList}: false,
 	} {
 		var p prospectkit.Progress
 		drain(t, lists.All(t.Context(), params, prospectkit.WithProgress(&p)))
-		require.True(t, p.Report().OrderKnown, params)
+		require.Equal(t, want, p.Report().OrderKnown, params)
 	}
 }
 
