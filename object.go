@@ -99,8 +99,8 @@ func (o Object) Decode(v any) error {
 
 // DecodeStrict is [Object.Decode], but an error if either side misses anything: if the value has a
 // key that v has no field for, or if a struct in v has a field that the value has no key for,
-// unless its tag says omitempty or omitzero. The error names the keys that are there. Use it to
-// learn what an undocumented response holds, and where a wrong guess must not read as zero.
+// unless its tag says omitempty or omitzero. A null is a struct without keys, unless v has a pointer there. The error names the keys
+// that are there. Use it to learn what an undocumented response holds, and where a wrong guess must not read as zero.
 func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing

@@ -173,6 +173,8 @@ func TestDecodeStrict(t *testing.T) {
 	require.EqualError(t, prospectkit.Object{}.DecodeStrict(&when), "prospectkit: nothing to decode")
 	require.Error(t, objectOf(t, `{}`).DecodeStrict(nil))
 	require.Error(t, objectOf(t, `{}`).DecodeStrict(when))
+	var hubs []send
+	require.EqualError(t, objectOf(t, `[null]`).DecodeStrict(&hubs), `prospectkit: "0.ID" is not there: 0 is null`)
 	var n int
 	require.NoError(t, objectOf(t, `7`).DecodeStrict(&n))
 	require.Equal(t, 7, n)
