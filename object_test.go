@@ -131,6 +131,16 @@ func TestObject_Find(t *testing.T) {
 	require.Less(t, len(err.Error()), 200)
 }
 
+// It goes where encoding/json goes with it, and ends.
+func TestDecode_AnInterfaceThatPointsToItself(t *testing.T) {
+	for _, decode := range []func(prospectkit.Object, any) error{prospectkit.Object.Decode, prospectkit.Object.DecodeStrict} {
+		var v any
+		v = &v
+		require.NoError(t, decode(objectOf(t, `{"a":1}`), v))
+		require.Equal(t, map[string]any{"a": 1.0}, v)
+	}
+}
+
 func TestDecodeStrict(t *testing.T) {
 	type send struct{ ID, State string }
 	type sends struct {
