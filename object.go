@@ -180,13 +180,14 @@ func (o Object) TextOK(path string) (string, bool) {
 	return text, ok && c.Err() == nil
 }
 
-// Int returns the whole number at a path.
+// Int returns the whole number at a path, as IntOK does.
 func (o Object) Int(path string) int {
 	n, _ := o.IntOK(path)
 	return n
 }
 
-// IntOK returns the whole number at a path, and whether there is one that an int can hold.
+// IntOK returns the whole number at a path, and whether there is one that an int can hold. Beyond 2^53, one with a fraction or an
+// exponent, such as 1e18, is none: use FloatOK.
 func (o Object) IntOK(path string) (int, bool) {
 	c := jsonscan.New(o.at(path))
 	return c.IntOK()
