@@ -485,8 +485,8 @@ func (v CheckedValue) String() string { return textOf(Object{}, v) }
 // closest one or, if none is close, dropped: the agent then delivers people of every industry and
 // spends more.
 //
-// The response is undocumented. A value is known if any text of the response equals it. Otherwise,
-// check it again: the response may be incomplete, above all without TextParam.
+// The response is undocumented. A value is known if any text within an array of the response equals it: elsewhere, it may only repeat
+// the question. Otherwise, check it again: the response may be incomplete, above all without TextParam.
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {
@@ -505,7 +505,7 @@ func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...
 			response, err := s.Autocomplete(ctx, in.Field, query...)
 			if err == nil {
 				records[text] = record{jsonscan.Source(response.raw)}
-				offers[text], err = outbound.Strings(response.raw)
+				offers[text], err = outbound.Listed(response.raw)
 			}
 			if err != nil {
 				return checked, err

@@ -219,7 +219,7 @@ func TestAgents_Pause(t *testing.T) {
 	for want, route := range map[string]string{
 		`method is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`: "GET " + path,
 		"path has 0 parameters, the call has 1 ids":                       "POST /business/agents/pause",
-		"WithRoute must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace": "POST /business/{agentId}/../x",
+		"WithRoute must be a method and a path like POST /lists/{listId}, of letters, digits, - _ . ~ and whole parameters, without empty or dot segments": "POST /business/{agentId}/../x",
 	} {
 		_, err := agents.Pause(t.Context(), tests.AgentID, prospectkit.WithRoute(route))
 		require.Contains(t, tests.Refusals(t, err), want)

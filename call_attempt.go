@@ -416,7 +416,8 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		c.noteResponse(a, resp, now)
 	}
 	c.readResult(a, resp, err, now)
-	if a.hasRateHeaders || c.done || c.isServiceEnvelope(a) { // a Date of another server tells nothing
+	c.errorResponse.foreign = !c.isServiceEnvelope(a)
+	if a.hasRateHeaders || c.done || !c.errorResponse.foreign { // a Date of another server tells nothing
 		c.conf.clock.Hear(c.respHeader, now)
 	}
 	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)

@@ -95,7 +95,7 @@ func TestEncode_PathThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
 	const (
 		id    = "65f0c0ffee65f0c0ffee65f0"
-		route = "WithRoute must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace"
+		route = "WithRoute must be a method and a path like POST /lists/{listId}, of letters, digits, - _ . ~ and whole parameters, without empty or dot segments"
 		wrong = "id must be 24 hexadecimal digits"
 	)
 	for _, c := range []struct{ id, template, want string }{

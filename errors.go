@@ -101,8 +101,8 @@ func (c ErrorClass) Outcome() Outcome {
 }
 
 // The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by
-// their status. A response without the service's error envelope, such as the error page of a proxy,
-// matches no class; but any 429 matches [ErrRateLimited].
+// their status. A response that is not the service's, such as the error page of a proxy or an undocumented code without
+// a request id and the rate headers, matches no class; but any 429 matches [ErrRateLimited].
 const (
 	ErrNotFound            ErrorClass = "missing or not visible"
 	ErrConflict            ErrorClass = "conflict with the current state"
@@ -280,6 +280,7 @@ type Error struct {
 
 	hint    string
 	prose   string // the message without ids, if it holds any
+	foreign bool   // the response is not the service's: see isServiceEnvelope
 	special *special
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
@@ -350,7 +351,7 @@ func (e *Error) Is(target error) bool {
 		if e.special != nil && slices.Contains(e.special.classes, t) {
 			return true
 		}
-		return t != "" && (classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
+		return t != "" && (!e.foreign && classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
 			t == ErrResponseLost && e.outcome == OutcomeApplied)
 	}
 	return false

@@ -305,15 +305,16 @@ func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []Ca
 // CRMPush selects contacts of a list and a CRM to push them into.
 type CRMPush struct {
 	CRM        string   `json:"crm"`                  // one of five kinds; the API description masks their names
-	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500; nil for the whole list
+	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500
+	All        bool     `json:"-"`                    // instead of ContactIDs: the whole list
 }
 
 func (p CRMPush) check(bad *check.Violations) {
 	bad.Must(strings.TrimSpace(p.CRM) != "", "crm", "must not be blank")
 	n := len(p.ContactIDs)
-	bad.Must(p.ContactIDs == nil || n >= 1 && n <= maxCRMContacts,
-		"contactIds", "has %d ids, must have 1 to %d; nil means the whole list", n, maxCRMContacts)
+	bad.Must(n <= maxCRMContacts, "contactIds", "has %d ids, must have at most %d", n, maxCRMContacts)
 	bad.IDs("contactIds", p.ContactIDs)
+	bad.Chosen("contactIds", n > 0, p.All)
 }
 
 // CRMPushed is what the service has accepted. The push runs in the background, without a job to poll.
@@ -328,7 +329,7 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 
 // PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the
 // service and cannot be undone. With contact ids, it overwrites existing CRM records, and the ids
-// need not be in the list. Without, it pushes the whole list and overwrites nothing. It uses the
+// need not be in the list. With All, it pushes the whole list and overwrites nothing. It uses the
 // connection of the team's designated sync user and the field mapping saved in the app. It spends
 // no credits. Without an error, the service has accepted it, even if the rest of its response was lost: the
 // result then has no ListIDs. It is never retried after an unknown outcome: check the CRM, which alone shows the

@@ -121,7 +121,7 @@ func TestLists_Move(t *testing.T) {
 
 func TestLists_PushToCRM(t *testing.T) {
 	t.Parallel()
-	whole := prospectkit.CRMPush{CRM: "some-crm"}
+	whole := prospectkit.CRMPush{CRM: "some-crm", All: true}
 	pushed, err := tests.Exchange(t, "lists.crm-push/whole-list").Lists.PushToCRM(t.Context(), tests.ListID, whole)
 	require.NoError(t, err)
 	tests.SameFields(t, &prospectkit.CRMPushed{CRM: "some-crm", ListIDs: []string{tests.ListID}}, pushed)
@@ -296,7 +296,7 @@ func TestLists_UnreadableIsRetried(t *testing.T) {
 // A page that repeats the kind of CRM is no proof that the service has accepted the push.
 func TestLists_PushIsProvedByItsLists(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(202, `{"crm":"c","status":"ok"}`, tests.Bare...))
-	_, err := client.Lists.PushToCRM(t.Context(), tests.ListID, prospectkit.CRMPush{CRM: "c"})
+	_, err := client.Lists.PushToCRM(t.Context(), tests.ListID, prospectkit.CRMPush{CRM: "c", All: true})
 	tests.RequireUnknown(t, err)
 }
 

@@ -99,8 +99,8 @@ func (o Object) Decode(v any) error {
 
 // DecodeStrict is [Object.Decode], but an error if either side misses anything: if the value has a
 // key that v has no field for, or if a struct in v has a field that the value has no key for,
-// unless its tag says omitempty or omitzero. The error names the keys that are there. Use it to
-// learn what an undocumented response holds, and where a wrong guess must not read as zero.
+// unless its tag says omitempty or omitzero. A null is a struct without keys, unless v has a pointer there. The error names the keys
+// that are there. Use it to learn what an undocumented response holds, and where a wrong guess must not read as zero.
 func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -180,13 +180,14 @@ func (o Object) TextOK(path string) (string, bool) {
 	return text, ok && c.Err() == nil
 }
 
-// Int returns the whole number at a path.
+// Int returns the whole number at a path, as IntOK does.
 func (o Object) Int(path string) int {
 	n, _ := o.IntOK(path)
 	return n
 }
 
-// IntOK returns the whole number at a path, and whether there is one that an int can hold.
+// IntOK returns the whole number at a path, and whether there is one that an int can hold. Beyond 2^53, one with a fraction or an
+// exponent, such as 1e18, is none: use FloatOK.
 func (o Object) IntOK(path string) (int, bool) {
 	c := jsonscan.New(o.at(path))
 	return c.IntOK()

@@ -131,6 +131,16 @@ func TestObject_Find(t *testing.T) {
 	require.Less(t, len(err.Error()), 200)
 }
 
+// It goes where encoding/json goes with it, and ends.
+func TestDecode_AnInterfaceThatPointsToItself(t *testing.T) {
+	for _, decode := range []func(prospectkit.Object, any) error{prospectkit.Object.Decode, prospectkit.Object.DecodeStrict} {
+		var v any
+		v = &v
+		require.NoError(t, decode(objectOf(t, `{"a":1}`), v))
+		require.Equal(t, map[string]any{"a": 1.0}, v)
+	}
+}
+
 func TestDecodeStrict(t *testing.T) {
 	type send struct{ ID, State string }
 	type sends struct {
@@ -173,6 +183,8 @@ func TestDecodeStrict(t *testing.T) {
 	require.EqualError(t, prospectkit.Object{}.DecodeStrict(&when), "prospectkit: nothing to decode")
 	require.Error(t, objectOf(t, `{}`).DecodeStrict(nil))
 	require.Error(t, objectOf(t, `{}`).DecodeStrict(when))
+	var hubs []send
+	require.EqualError(t, objectOf(t, `[null]`).DecodeStrict(&hubs), `prospectkit: "0.ID" is not there: 0 is null`)
 	var n int
 	require.NoError(t, objectOf(t, `7`).DecodeStrict(&n))
 	require.Equal(t, 7, n)

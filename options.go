@@ -302,7 +302,7 @@ func WithField(name string, value any) CallOption {
 }
 
 // WithHeader sets a request header. Headers that carry credentials, frame the message, permit
-// replays or switch the protocol are refused.
+// replays, switch the protocol or replace the method are refused.
 func WithHeader(key, value string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		c.header = append(c.header, [2]string{check.Header(bad, "WithHeader", key, value), value})

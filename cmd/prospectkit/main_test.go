@@ -56,7 +56,7 @@ func program(ctx context.Context, orders string) error {
 	if _, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Berlin"}); !errors.Is(err, prospectkit.ErrOutcomeUnknown) {
 		return fmt.Errorf("wanted an unknown outcome, got %w", err)
 	}
-	_, err = client.Lists.PushToCRM(ctx, o.List, prospectkit.CRMPush{CRM: o.CRM})
+	_, err = client.Lists.PushToCRM(ctx, o.List, prospectkit.CRMPush{CRM: o.CRM, All: true})
 	return err
 }
 

@@ -95,6 +95,6 @@ func push(ctx context.Context, client *prospectkit.Client, j *journal.FileJourna
 			return nil
 		}
 	}
-	_, err := client.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm})
+	_, err := client.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, All: true})
 	return err
 }

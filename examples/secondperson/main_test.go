@@ -85,7 +85,7 @@ func TestNoYesNothingSent(t *testing.T) {
 		refused("another campaign", send(ctx, o.job, o.campaigns[1]))
 		_, err := o.job.Campaigns.Approve(ctx, id)
 		refused("not reviewed", err)
-		_, err = o.job.Lists.PushToCRM(ctx, o.Lists()[0].ID, prospectkit.CRMPush{CRM: "crm-1"})
+		_, err = o.job.Lists.PushToCRM(ctx, o.Lists()[0].ID, prospectkit.CRMPush{CRM: "crm-1", All: true})
 		refused("a CRM", err)
 		quiet := catalogue.Operation{
 			Name: "quiet", Method: "POST", Path: "/business/campaigns/" + id + "/approve", Surface: ratelimit.SurfaceCampaigns,

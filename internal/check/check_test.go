@@ -235,7 +235,7 @@ func TestOperation(t *testing.T) {
 		{Param: "Operation.Name", Problem: "is required"},
 		{Param: "Operation.Class", Problem: `is "odd", must be one of ["read" "paid-read" "idempotent" "guarded-by-name" "guarded-by-state" "unsafe"]`},
 		{Param: "Operation.Method", Problem: `is "HEAD", must be one of ["GET" "POST" "PUT" "PATCH" "DELETE"]`},
-		{Param: "Operation.Path", Problem: "must start with / and hold no braces, query or dot segment"},
+		{Param: "Operation.Path", Problem: "must start with / and be of letters, digits, - _ . ~, without empty or dot segments"},
 		{Param: "Operation.Surface", Problem: `is "moon", must be one of the surfaces of this package`},
 		{Param: "Operation.AttemptTimeout", Problem: "must not be negative"},
 	}, bad)

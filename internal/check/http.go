@@ -94,6 +94,7 @@ var reservedHeaders = map[string]bool{
 	"Content-Length": true, "Content-Type": true, "Transfer-Encoding": true, "Accept-Encoding": true,
 	"Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Te": true, "Trailer": true,
 	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Upgrade": true, "Http2-Settings": true,
+	"X-Http-Method": true, "X-Http-Method-Override": true, "X-Method-Override": true, // some servers take them for the method
 }
 
 // Header checks a header that a caller adds, and returns its canonical name.
@@ -110,8 +111,8 @@ func Header(bad *Violations, param, key, value string) string {
 // Route checks method and path of an operation, and returns them.
 func Route(bad *Violations, param, route string) (method, path string) {
 	method, path, _ = strings.Cut(route, " ")
-	bad.Must(IsToken(method) && strings.ToUpper(method) == method && op.ValidPath(path), param,
-		"must be a method and a path like POST /lists/{listId}, without query, fragment, dot segment, control character or open brace")
+	bad.Must(IsToken(method) && strings.ToUpper(method) == method && op.ValidRoute(path), param,
+		"must be a method and a path like POST /lists/{listId}, of letters, digits, - _ . ~ and whole parameters, without empty or dot segments")
 	return method, path
 }
 
@@ -126,8 +127,8 @@ func Operation(bad *Violations, o *op.Op, path string) {
 	OneOf(bad, "Operation.Method", o.Method,
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
 	bad.Must(o.Write() || o.Method == http.MethodGet || o.Method == http.MethodPost, "Operation.Class", "is a read with a method that writes: %s", o.Method)
-	bad.Must(path == "" || op.ValidPath(path) && !strings.ContainsAny(path, "{}"),
-		"Operation.Path", "must start with / and hold no braces, query or dot segment")
+	bad.Must(path == "" || op.ValidRoute(path) && !strings.ContainsAny(path, "{}"),
+		"Operation.Path", "must start with / and be of letters, digits, - _ . ~, without empty or dot segments")
 	_, known := op.DocumentedLimits[o.Surface]
 	bad.Must(known || o.Surface == "", "Operation.Surface", "is %q, must be one of the surfaces of this package", o.Surface)
 	bad.Must(o.Timeout >= 0, "Operation.AttemptTimeout", "must not be negative")

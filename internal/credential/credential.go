@@ -65,7 +65,7 @@ type used struct {
 	hide redact.Secrets
 }
 
-// maxForms keeps the last 100 keys hidden. The earliest of more forms are forgotten.
+// maxForms keeps the last 100 keys hidden. The earliest of more forms are forgotten, but for those of a current key.
 const maxForms = 100 * redact.KeyForms
 
 func (u *used) add(token string) {
@@ -101,10 +101,14 @@ func (k *Keys) With(source Source) *Keys {
 // Changes reports whether there is a source.
 func (k *Keys) Changes() bool { return k.source != nil }
 
-// Secrets hides all keys that were used.
+// Secrets hides the current key, and all that were used.
 func (k *Keys) Secrets() redact.Secrets {
+	current := k.Current()
 	k.used.mu.Lock()
 	defer k.used.mu.Unlock()
+	if current != nil && len(k.used.hide) == maxForms { // other clients may have used so many since
+		return k.used.hide.Key(current.token)
+	}
 	return k.used.hide
 }
 

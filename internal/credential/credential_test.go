@@ -231,8 +231,21 @@ func TestKeys_Secrets(t *testing.T) {
 		_, err = k.Get(t.Context(), limit)
 		require.NoError(t, err)
 	}
-	require.Len(t, k.Secrets(), 100*redact.KeyForms)
+	require.Len(t, k.Secrets(), 101*redact.KeyForms)
 	require.Equal(t, "a [hidden] b", k.Secrets().Hide("a rotated-secret-102- b", false))
+}
+
+// However many keys other clients have used, that of a client stays hidden.
+func TestKeys_TheCurrentKeyIsHidden(t *testing.T) {
+	k := credential.New("first-key", nil)
+	for i := range 101 {
+		other := k.With(func(context.Context) (string, error) { return fmt.Sprintf("key-of-%03d", i), nil })
+		other.Reject(other.Current())
+		_, err := other.Get(t.Context(), limit)
+		require.NoError(t, err)
+	}
+	require.Equal(t, "you sent [hidden]", k.Secrets().Hide("you sent first-key", false))
+	require.Empty(t, credential.New("", func(context.Context) (string, error) { return "", nil }).Secrets())
 }
 
 // A key that never changes is never asked for.

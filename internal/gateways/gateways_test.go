@@ -144,7 +144,7 @@ var calls = []call{
 		return second(c.Lists.Move(ctx, listID, folders[n%2]))
 	}},
 	{"lists.crm-push", false, func(ctx context.Context, _ *stage, c *prospectkit.Client, _ int) error {
-		return second(c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: "crm-1"}))
+		return second(c.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: "crm-1", All: true}))
 	}},
 	{"agents.activate", false, func(ctx context.Context, s *stage, c *prospectkit.Client, n int) error {
 		var id string

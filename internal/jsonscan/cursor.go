@@ -188,7 +188,7 @@ func (c *Cursor) key() (name []byte, ok bool) {
 	return name, c.bad == 0
 }
 
-// IntOK reads a whole number, and reports whether there was one within int. Other values read as 0.
+// IntOK reads a whole number within int, beyond 2^53 without exponent and fraction, and reports whether it did. Others read as 0.
 func (c *Cursor) IntOK() (int, bool) {
 	n, negative, scale, end := plainNumber(c.data, c.Mark())
 	if i, fits := integer[int](n, negative); fits && end > 0 && scale == 0 && c.bad == 0 {

@@ -19,7 +19,7 @@ import (
 // jsonscan.Unmarshal refuses because it would take too much memory.
 func DecodeStrict(text []byte, v any) error {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
-		for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
+		for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() && !p.Elem().Elem().Equal(p) {
 			p = p.Elem().Elem() // as encoding/json does
 		}
 		if err := Missing(text, p.Type().Elem()); err != nil {
@@ -72,12 +72,13 @@ type member struct {
 type search map[reflect.Type][]member
 
 func (s search) value(c *jsonscan.Cursor, t reflect.Type, at *place) error {
+	mayBeNull := t.Kind() == reflect.Pointer
 	for t.Kind() == reflect.Pointer && !reflect.PointerTo(t).Implements(unmarshaler) {
 		t = t.Elem()
 	}
 	switch self := reflect.PointerTo(t).Implements(unmarshaler); {
 	case self:
-	case t.Kind() == reflect.Struct && c.Is('{'):
+	case t.Kind() == reflect.Struct && (c.Is('{') || c.Is('n') && !mayBeNull):
 		return s.object(c, t, at)
 	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && c.Is('['):
 		c.Array()
@@ -107,8 +108,11 @@ func (s search) object(c *jsonscan.Cursor, t reflect.Type, at *place) error {
 		s[t] = members
 	}
 	start, seen := c.Mark(), make([]bool, len(members))
-	c.Object()
-	for key, ok := c.Member(); ok; key, ok = c.Member() {
+	for in := c.Object(); in; { // null has no members
+		key, ok := c.Member()
+		if !ok {
+			break
+		}
 		is := func(m member) bool { return m.name == string(key) }
 		if !slices.ContainsFunc(members, is) {
 			is = func(m member) bool { return strings.EqualFold(m.name, string(key)) }
@@ -120,6 +124,9 @@ func (s search) object(c *jsonscan.Cursor, t reflect.Type, at *place) error {
 		}
 		for n, m := range members {
 			seen[n] = seen[n] || is(m)
+		}
+		if members[i].optional && c.Null() {
+			continue
 		}
 		if err := s.value(c, members[i].of, &place{at, members[i].name}); err != nil {
 			return err

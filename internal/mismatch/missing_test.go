@@ -90,8 +90,11 @@ func TestMissing(t *testing.T) {
 		head + `,"engine":{"liters":1}}`:                         `"engine.power" is not there: engine is an object with liters`,
 		head + `,"parts":{},"pair":3,"byName":[{}],"next":[{}]}`: "", // of another type is not missing
 		head + `,"built":"now","self":{}}`:                       "",
-		`[]`:                                                     "",
-		`null`:                                                   "",
+		head + `,"parts":[null]}`:                                `"parts.0.power" is not there: parts.0 is null`,
+		head + `,"byName":{"a":null}}`:                           `"byName.a.power" is not there: byName.a is null`,
+		head + `,"engine":null,"pair":null,"built":null}`:        "", // the tag excuses it
+		`[]`:   "",
+		`null`: `"name" is not there: the value is null`,
 	} {
 		err := Missing([]byte(text), reflect.TypeFor[vehicle]())
 		if want == "" {
@@ -104,6 +107,14 @@ func TestMissing(t *testing.T) {
 	require.Error(t, Missing([]byte(`{"power":`), reflect.TypeFor[engine]()))
 	require.NoError(t, Missing([]byte(`{}`), reflect.TypeFor[tuned]()))
 	require.NoError(t, Missing([]byte(`{}`), reflect.TypeFor[*tuned]()))
+	require.NoError(t, Missing([]byte(`[null,{"power":1}]`), reflect.TypeFor[[]*engine]()), "a pointer may mean null")
+	require.NoError(t, Missing([]byte(`null`), reflect.TypeFor[struct{}]()))
+	require.EqualError(t, Missing([]byte(`{"first":null,"next":{}}`), reflect.TypeFor[struct {
+		First struct {
+			ID string `json:"id,omitzero"`
+		} `json:"first"`
+		Next engine `json:"next"`
+	}]()), `"next.power" is not there: next is an object without plain keys`, "null ends no more than its own value")
 }
 
 func TestMissingOfAnEmbeddedStructWithAName(t *testing.T) {
@@ -151,7 +162,7 @@ func TestMissingOfOtherKinds(t *testing.T) {
 		reflect.TypeFor[map[string]Engine](), reflect.TypeFor[*[]Engine](), reflect.TypeFor[**int](), reflect.TypeFor[Engine](),
 	} {
 		for _, text := range []string{`"x"`, `{"Power":1}`, `[{"Power":1}]`, `{"a":{"Power":1}}`, `1`, `true`, `null`} {
-			if of == reflect.TypeFor[Engine]() && text == `{"a":{"Power":1}}` || of == reflect.TypeFor[map[string]Engine]() && text == `{"Power":1}` {
+			if of == reflect.TypeFor[Engine]() && (text == `{"a":{"Power":1}}` || text == `null`) || of == reflect.TypeFor[map[string]Engine]() && text == `{"Power":1}` {
 				continue // TestMissing
 			}
 			require.NoError(t, Missing([]byte(text), of), "%s: %s", of, text)

@@ -180,13 +180,15 @@ func ExpandBelow(base, template string, args ...string) (string, bool) {
 	}
 }
 
-// Leads reports whether a path may be one of a template: with anything as an id, in any case, and with or without a slash at its end.
+// Leads reports whether a path may be one of a template: with anything as an id, in any case, with or without a slash at its end,
+// and with anything after a dot, which some servers take for a format.
 func Leads(template, path string) bool {
 	path, template = strings.Trim(path, "/"), strings.Trim(template, "/")
 	for {
 		element, rest, more := strings.Cut(path, "/")
 		wanted, others, longer := strings.Cut(template, "/")
-		if more != longer || (!strings.HasPrefix(wanted, "{") || element == "") && !strings.EqualFold(element, wanted) {
+		name, _, _ := strings.Cut(element, ".")
+		if more != longer || (!strings.HasPrefix(wanted, "{") || element == "") && !strings.EqualFold(name, wanted) {
 			return false
 		}
 		if !more {
@@ -213,6 +215,14 @@ func escapeElement(s string) string {
 		return "%2E%2E"
 	}
 	return url.PathEscape(s)
+}
+
+// ValidRoute reports whether a path, or a template of one, is a valid one of nothing but what documented paths need: servers and
+// proxies strip the rest, or decode it once more, and take the path for another.
+func ValidRoute(p string) bool {
+	return ValidPath(p) && !strings.ContainsFunc(p, func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("/-_.~{}", r)
+	})
 }
 
 // ValidPath reports whether a path, or a template of one, can be sent as it is: it has no query, no

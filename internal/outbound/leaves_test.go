@@ -8,10 +8,10 @@ import (
 	"example.com/prospectkit/internal/outbound"
 )
 
-func TestStringsAreFoundAtAnyDepth(t *testing.T) {
-	all, err := outbound.Strings([]byte(`{"key": ["a", {"b": "c"}, 1, null, true], "d": "e"}`))
+func TestListedAreTheStringsWithinArrays(t *testing.T) {
+	all, err := outbound.Listed([]byte(`{"key": ["a", {"b": "c"}, 1, null, true], "d": "e", "f": {"g": [[{"h": {"i": "j"}}]]}}`))
 	require.NoError(t, err)
-	require.Equal(t, []string{"a", "c", "e"}, all)
+	require.Equal(t, []string{"a", "c", "j"}, all)
 }
 
 func TestBlank(t *testing.T) {

@@ -47,9 +47,9 @@ func createList(name string, kind prospectkit.ListKind) boundCall {
 	}
 }
 
-func pushing(crm string, ids []string) boundCall {
+func pushing(crm string, ids []string, all bool) boundCall {
 	return func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.PushToCRM(ctx, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids})
+		_, err := c.Lists.PushToCRM(ctx, ListID, prospectkit.CRMPush{CRM: crm, ContactIDs: ids, All: all})
 		return err
 	}
 }
@@ -119,13 +119,16 @@ var boundCases = []struct {
 	{"move a wrong id", moveTo("x/../y", FolderID), "listId must be 24 hexadecimal digits"},
 	{"move to nowhere", moveTo(ListID, ""), "folderId must be 24 hexadecimal digits"},
 
-	{"push all", pushing("crm", nil), ""},
-	{"push none", pushing("crm", []string{}), "contactIds has 0 ids, must have 1 to 500; nil means the whole list"},
-	{"push 1", pushing("crm", contactIDs(1)), ""},
-	{"push 500", pushing("crm", contactIDs(500)), ""},
-	{"push 501", pushing("crm", contactIDs(501)), "contactIds has 501 ids, must have 1 to 500; nil means the whole list"},
-	{"push a wrong id", pushing("crm", append(contactIDs(1), "x")), "contactIds must all be 24 hexadecimal digits; index 1 is not"},
-	{"push to nobody", pushing(" ", nil), "crm must not be blank"},
+	{"push all", pushing("crm", nil, true), ""},
+	{"push all, with no selection", pushing("crm", []string{}, true), ""},
+	{"push a selection of nobody", pushing("crm", nil, false), "contactIds is empty, which could mean everything: set All if you mean that"},
+	{"push none", pushing("crm", []string{}, false), "contactIds is empty, which could mean everything: set All if you mean that"},
+	{"push one and all", pushing("crm", contactIDs(1), true), "contactIds must be empty if All is set"},
+	{"push 1", pushing("crm", contactIDs(1), false), ""},
+	{"push 500", pushing("crm", contactIDs(500), false), ""},
+	{"push 501", pushing("crm", contactIDs(501), false), "contactIds has 501 ids, must have at most 500"},
+	{"push a wrong id", pushing("crm", append(contactIDs(1), "x"), false), "contactIds must all be 24 hexadecimal digits; index 1 is not"},
+	{"push to nobody", pushing(" ", nil, true), "crm must not be blank"},
 
 	{"folders of contact lists", folders(prospectkit.ContactListFolder), ""},
 	{"folders of company lists", folders(prospectkit.CompanyListFolder), ""},

@@ -152,7 +152,7 @@ func PathOf(row *op.Op, route string) (path string, moved, ok bool) {
 		return "", false, false
 	case route == "" || path == row.Path:
 		return row.Path, false, method == row.Method || route == ""
-	case method != row.Method || !op.ValidPath(path):
+	case method != row.Method || !op.ValidRoute(path):
 		return "", false, false
 	}
 	return path, true, slices.Equal(parameters(path), parameters(row.Path)) || row.Path == "" && len(parameters(path)) == 1

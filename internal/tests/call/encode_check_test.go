@@ -43,7 +43,7 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 		"filters.customColumns." + tests.ColumnID + ".include.0": {
 			rows(filter.Company{CustomColumns: map[string]filter.Column{tests.ColumnID: filter.Text(tests.Latin1)}}),
 		},
-		"crm":                     {tests.Discard(c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: tests.Latin1}))},
+		"crm":                     {tests.Discard(c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: tests.Latin1, All: true}))},
 		"contacts.1.company.name": {tests.Discard(c.Lists.AddContacts(ctx, tests.ListID, fields{"contacts": []fields{{}, {"company": map[string]string{"name": tests.Latin1}}}}))},
 		"x.caf\uFFFD":             {tests.Discard(c.Lists.SaveContacts(ctx, prospectkit.ContactSave{All: true, Extra: fields{"x": map[string]int{tests.Latin1: 1}}}))},
 		"listName": {

@@ -47,7 +47,7 @@ var hugeCases = map[string]struct {
 		return err
 	}},
 	"lists of a push": {manyOf(`{"crm":"x","listIds":[`, `0`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: "x"})
+		_, err := c.Lists.PushToCRM(ctx, tests.ListID, prospectkit.CRMPush{CRM: "x", All: true})
 		return err
 	}},
 	"rows": {manyOf(`{"data":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {

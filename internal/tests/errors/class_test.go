@@ -56,6 +56,28 @@ func TestErrors_ClassesOfAResponse(t *testing.T) {
 	}
 }
 
+// A gateway's error may have the shape of an envelope: its 404 says nothing about the resource, and its 429 is one.
+func TestErrors_ClassesOfAForeignResponse(t *testing.T) {
+	none, missing := []error(nil), []error{prospectkit.ErrNotFound}
+	rate := []string{"RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "30"}
+	for _, c := range []struct {
+		status int
+		body   string
+		header []string
+		want   []error
+	}{
+		{404, `{"error":{"code":"ResourceNotFound","message":"The backend pool is being updated."}}`, tests.Bare, none},
+		{404, `{"error":{"code":"ResourceNotFound","request_id":"req_1"}}`, tests.Bare, missing},
+		{404, `{"error":{"code":"ResourceNotFound"}}`, rate, missing},
+		{404, `{"error":{"code":"LIST_NOT_FOUND"}}`, tests.Bare, missing},
+		{401, `{"error":{"code":"401","message":"Access denied due to missing subscription key."}}`, tests.Bare, none},
+		{429, `{"error":{"code":"429","message":"Rate limit is exceeded."}}`, tests.Bare, []error{prospectkit.ErrRateLimited}},
+	} {
+		_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(c.status, c.body, c.header...), prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		require.Equal(t, c.want, classesOf(err), c.body)
+	}
+}
+
 // No class is the class of nothing.
 func TestErrors_NoClassMatchesNothing(t *testing.T) {
 	none := prospectkit.ErrorClass("")

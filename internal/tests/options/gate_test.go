@@ -207,12 +207,12 @@ func TestGate_OtherRoutes(t *testing.T) {
 		Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
 	}
 	for path, want := range map[string]prospectkit.Intent{
-		"/business/campaigns/" + tests.CampaignID + "/approve":   {Sends: true},
-		"/business/campaigns/" + tests.CampaignID + "/Approve/":  {Sends: true},
-		"/business/campaigns/" + tests.CampaignID + "/%61pprove": {Sends: true},
-		"/business/lists/" + tests.ListID + "/crm-push":          {Sends: true},
-		"/business/agents/" + tests.AgentID + "/activate":        {Spends: true},
-		"/business/elsewhere":                                    {},
+		"/business/campaigns/" + tests.CampaignID + "/approve":      {Sends: true},
+		"/business/campaigns/" + tests.CampaignID + "/Approve/":     {Sends: true},
+		"/business/campaigns/" + tests.CampaignID + "/approve.json": {Sends: true},
+		"/business/lists/" + tests.ListID + "/crm-push":             {Sends: true},
+		"/business/agents/" + tests.AgentID + "/activate":           {Spends: true},
+		"/business/elsewhere": {},
 	} {
 		for i, mode := range []prospectkit.ClientOption{gate, prospectkit.NoSend(), prospectkit.NoSpend()} {
 			client := tests.SandboxClient(t, sb, mode)
@@ -230,6 +230,11 @@ func TestGate_OtherRoutes(t *testing.T) {
 				require.Equal(t, want.Spends, errors.Is(err, prospectkit.RuleNoSpend), path)
 			}
 		}
+	}
+	for _, tail := range []string{"/%61pprove", "/approve;x=1", "/approve%3B", "/approve%20", "/approve%00", "%2F%2Fapprove"} { // which some servers take for it
+		own := quiet
+		own.Path = "/business/campaigns/" + tests.CampaignID + tail
+		require.ErrorIs(t, tests.SandboxClient(t, sb).Call(t.Context(), own, nil, nil), prospectkit.CodeValidationFailed, tail)
 	}
 	_, err := tests.SandboxClient(t, sb, gate).Agents.Activate(t.Context(), tests.CampaignID, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
 	require.ErrorIs(t, err, prospectkit.RuleGate)

@@ -183,7 +183,7 @@ func TestResolve_Unknowable(t *testing.T) {
 	seed.CRM = sandbox.CRM{Supported: []string{"crm-a"}, Connected: []string{"crm-a"}}
 	tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.crm-push", sandbox.DropAfter(), func() error {
-			_, err := client.Lists.PushToCRM(t.Context(), "a00000000000000000000001", prospectkit.CRMPush{CRM: "crm-a"})
+			_, err := client.Lists.PushToCRM(t.Context(), "a00000000000000000000001", prospectkit.CRMPush{CRM: "crm-a", All: true})
 			return err
 		})
 		before := len(sb.Journal())

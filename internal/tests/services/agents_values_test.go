@@ -55,6 +55,22 @@ func TestCheckValues_OfIndustries(t *testing.T) {
 	}
 }
 
+// A response may repeat the question. What it offers is in an array.
+func TestCheckValues_AnEchoIsNoOffer(t *testing.T) {
+	for body, known := range map[string]bool{
+		`{"field":"industry","query":"Surgery","values":[]}`:            false,
+		`{"asked":{"query":"Surgery"},"values":["Brain Surgery"]}`:      false,
+		`{"query":"Surgery","values":[{"of":{"name":"Surgery"}}]}`:      true,
+		`{"query":"Surgery","groups":{"health":["Nursing","Surgery"]}}`: true,
+	} {
+		got, err := tests.NewClient(t, tests.Always(200, body)).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{
+			Field: prospectkit.AutocompleteIndustry, Values: []string{"Surgery"}, TextParam: "query",
+		})
+		require.NoError(t, err)
+		tests.SameFields(t, []prospectkit.CheckedValue{{Value: "Surgery", Known: known, Widens: !known}}, got, body)
+	}
+}
+
 func TestCheckValues_WhenAResponseFails(t *testing.T) {
 	s := tests.Stage(t, tests.Always(200, `["A"]`), tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE")))
 	got, err := tests.NewClient(t, s).Agents.CheckValues(t.Context(), prospectkit.ValueCheck{

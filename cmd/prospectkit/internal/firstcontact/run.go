@@ -98,7 +98,7 @@ func (r *Run) setRoutes(routes map[string]string) error {
 		switch {
 		case !ok || !harmless(o):
 			return &UnusableError{fmt.Sprintf("%q is not an operation that this command asks", name)}
-		case method != http.MethodGet || !op.ValidPath(path) || strings.Count(path, "{") != parametersOf(o):
+		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != parametersOf(o):
 			return &UnusableError{fmt.Sprintf("the route of %s must be GET and a path with the same parameters", name)}
 		}
 		r.routes[o] = path
