@@ -4,12 +4,14 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"slices"
 	"time"
 
 	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/settings"
 )
 
@@ -96,11 +98,13 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*changes.Change[R], err
 		if err != nil {
 			return err
 		}
-		if p.moved && p.reason == "" && f.starts == "" {
+		if (p.moved || p.mixed) && p.reason == "" && f.starts == "" {
 			if n < passes {
 				continue
 			}
-			p.reason = changes.ReasonBurst
+			if p.reason = changes.ReasonBurst; !p.moved {
+				p.reason = changes.ReasonUnordered
+			}
 		}
 		next := f.state.delivered(p.positions(), p.now, true)
 		fits := next.counts(len(p.fresh), p.total, p.counted)
@@ -185,6 +189,9 @@ func (f *feed[R, P]) read(ctx context.Context) (*pass[R], error) {
 		}
 		enough := true
 		for page, err := range f.Pages(ctx, limit) {
+			if _, unusable := errors.AsType[redact.OwnError](err); unusable && f.Moved() {
+				break // such as two pages of nothing but rows that came again
+			}
 			if err != nil {
 				return nil, err
 			}
@@ -221,6 +228,7 @@ type pass[R any] struct {
 	seen   int        // rows of the window, changed or not
 	ended  bool       // nothing after this row can be new
 	moved  bool       // rows may stand on no page, because they moved across a page boundary
+	mixed  bool       // a later page is out of order: one of its rows became visible meanwhile, or the service ignores the order
 	reason changes.Reason
 }
 
@@ -268,7 +276,10 @@ func (f *feed[R, P]) take(p *pass[R], page *Page[R]) {
 		case p.pages > 1 && v.at > p.first[0].at:
 			p.later++ // it has changed since the first page was read
 			continue
-		case v.at > p.before && (p.pages > 1 || i > 0):
+		case v.at > p.before && p.pages > 1:
+			p.mixed, p.ended = true, true
+			return
+		case v.at > p.before && i > 0:
 			p.fail(changes.ReasonUnordered)
 			return
 		}

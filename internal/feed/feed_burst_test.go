@@ -60,6 +60,65 @@ func TestEach_AnotherOrderOnTheLastPage(t *testing.T) {
 	require.Equal(t, changes.ReasonBurst, e.Reason)
 }
 
+// A row shows late just behind a page boundary, while changes of others move it and the last rows of the page before across: it is
+// younger than those. Each response is in order.
+func TestEach_ARowThatShowsBehindAPageBoundary(t *testing.T) {
+	s := newService(100)
+	s.add(250)
+	saved := s.start(t)
+	s.now = s.now.Add(time.Hour)
+	for i := range 200 {
+		s.rows[i].at = s.now.Add(-time.Duration(i) * time.Millisecond)
+	}
+	requests := len(s.requests)
+	s.edit = func() {
+		if len(s.requests) == requests+3 { // the second large page
+			for i := range 40 {
+				s.rows[199-i].at = s.now.Add(time.Second)
+			}
+			s.rows[249].at = s.rows[70].at
+		}
+	}
+	ids, _, err := s.drain(saved)
+	require.NoError(t, err)
+	require.Len(t, ids, 201, "by another pass")
+}
+
+// About a page of rows changes between two pages, again and again: a walk gives up after two pages of rows that came before.
+func TestEach_PagesOfRepeats(t *testing.T) {
+	for times, want := range map[int]changes.Reason{2: "", 1000: changes.ReasonBurst} {
+		s := newService(100)
+		s.add(900)
+		saved := s.start(t)
+		s.now = s.now.Add(time.Hour)
+		for i := range 300 {
+			s.rows[i].at = s.now
+		}
+		next := 899
+		s.edit = func() {
+			large := len(s.requests) > 1 && s.requests[len(s.requests)-2] == 100
+			if large && s.requests[len(s.requests)-1] == 100 && times > 0 {
+				times--
+				s.now = s.now.Add(time.Second)
+				for range 100 {
+					s.rows[next].at = s.now
+					next = (next + 899) % 900
+				}
+			}
+		}
+		ids, _, err := s.drain(saved)
+		if want == "" {
+			require.NoError(t, err)
+			require.Len(t, ids, 500)
+			continue
+		}
+		require.ErrorContains(t, err, string(want))
+		e, ok := errors.AsType[*changes.FullSyncRequiredError](err)
+		require.True(t, ok, err)
+		require.NotEmpty(t, e.After)
+	}
+}
+
 // More rows change in a minute than the checkpoint remembers: once all that is late is visible, a full sync is asked for, and one.
 func TestEach_MoreThanIsRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -105,7 +164,9 @@ func (m *mirror) follow(s *service, kill func() bool, opts ...changes.Option) er
 	if !m.walking {
 		for c, err := range s.changes(m.saved, opts...) {
 			if e, ok := errors.AsType[*changes.FullSyncRequiredError](err); ok {
-				m.saved, m.walking = e.After, true
+				if m.saved, m.walking = e.After, true; m.saved == "" {
+					return err
+				}
 				break
 			}
 			if err != nil {
@@ -206,7 +267,9 @@ func requireNoneLost(t *testing.T, random *rand.Rand, seed uint64) {
 			s.rows = s.rows[1:]
 		}
 		time.Sleep([]time.Duration{time.Second, time.Duration(random.IntN(40)) * time.Second, 10 * time.Minute}[random.IntN(3)])
-		_ = m.follow(s, func() bool { return random.IntN(400) == 0 }, opts...)
+		if err := m.follow(s, func() bool { return random.IntN(400) == 0 }, opts...); !errors.Is(err, errKilled) {
+			require.NoError(t, err, seed)
+		}
 	}
 	busy = false
 	time.Sleep(3 * time.Minute)
