@@ -220,7 +220,8 @@ func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w (and it could not be read: %w)", unread, err)
 	}
-	found.Created, found.Certain = true, true
+	older := found.Certain && !found.List.CreatedAt.IsZero() // then another server has answered
+	found.Created, found.Certain = !older, true
 	return found, nil
 }
 

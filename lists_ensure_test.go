@@ -219,6 +219,21 @@ func TestEnsure_GivesUp(t *testing.T) {
 	})
 }
 
+// A response that proves a creation, and is hardly the service's, if the list of that name is older than the call.
+func TestEnsure_CreatedAndOlder(t *testing.T) {
+	for createdAt, created := range map[string]bool{`,"createdAt":"1999-01-01T00:00:00Z"`: false, ``: true} {
+		synctest.Test(t, func(t *testing.T) {
+			list := `{"id":"` + tests.ListID + `","name":"Q1","entityType":"contactList"` + createdAt + `}`
+			s := tests.Stage(t, tests.Always(201, "{"), tests.Always(200, `{"data":[`+list+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`))
+			got, err := tests.NewClient(t, s).Lists.Ensure(t.Context(), tests.Q1)
+			require.NoError(t, err)
+			require.Equal(t, created, got.Created)
+			require.True(t, got.Certain)
+			s.Done()
+		})
+	}
+}
+
 // With less time than a list or an agent may need to show, nobody knows what has the name that is taken.
 func TestEnsure_LittleTime(t *testing.T) {
 	for name, end := range map[string]error{"deadline": context.DeadlineExceeded, "cancelled": context.Canceled} {
