@@ -206,8 +206,8 @@ func WithJournal(j journal.Journal) ClientOption {
 // [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later
 // ones happen without a call: see [spend.Price]. The configuration of a draft cannot be read, so its start needs a
 // price for agents.activate (a PerCall, not Runs), unless [AgentsService.CreateAndStart] or Ensure has created it in the same call.
-// An activation that is refused because the agent has started counts as spent: a gateway may have repeated the
-// request. [Client.With] cannot replace a guard.
+// An activation that is refused because the agent has started counts as spent, and so does a creation with Start whose name
+// is taken: a gateway may have repeated the request. [Client.With] cannot replace a guard.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {
