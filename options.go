@@ -184,7 +184,8 @@ func WithGate(gate Gate) ClientOption {
 // WithJournal stores a ticket of every write and every paid read before it is sent, and notes its outcome afterwards. If the
 // ticket cannot be stored, the call is refused with [RuleJournal], and nothing is sent; before a retry, the call ends with the
 // error of the last attempt, which then has the journal's error as a cause, or with an earlier unknown outcome. After a restart,
-// [Client.InDoubt] yields the calls whose outcome is unknown.
+// [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a
+// [journal.MemoryJournal] does not.
 //
 // Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
 //
