@@ -79,7 +79,8 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 //
 // An agent that starts is never created again after an unknown outcome; a draft is only with
 // [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
-// with that name.
+// with that name. With [WithSpendGuard], a start that is refused because the name is taken counts as spent: a gateway may have
+// repeated the request.
 //
 // Errors: documented: [CodeListNameTaken] (also when a list has the name),
 // [CodeInsufficientCredits] (nothing is created or spent), [CodeAgentLimitReached],
@@ -97,7 +98,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
 	made, err := doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
-		lookup: spec.lookup(),
+		lookup: spec.lookup(), spent: saysTaken,
 	}, opts, expected[newAgent]{
 		shape: op.Typed, // what is undocumented is in the request
 		proof: func(made *newAgent) bool { return strings.TrimSpace(made.Name) == strings.TrimSpace(spec.name) },
@@ -106,6 +107,12 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	return &made.Agent, nil
+}
+
+// saysTaken reports whether a creation was refused because something has the name: maybe the agent itself, if a gateway has
+// repeated the request.
+func saysTaken(err error) bool {
+	return errors.Is(err, CodeListNameTaken) && OutcomeOf(err) == OutcomeNotApplied
 }
 
 func (s *AgentsService) looks() map[*op.Op]look {

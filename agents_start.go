@@ -54,8 +54,8 @@ type EnsuredAgent struct {
 // outcome that remains unknown is returned as an [OutcomeUnknownError]. Once there is an agent, the
 // result is returned beside any error, and an error about its start matches [ErrNotStarted].
 //
-// [CodeListNameTaken] means that a list, or an agent of another kind, has the name. Options for one
-// request, such as [WithField], apply to the creation of the draft. An agent that starts needs
+// [CodeListNameTaken] means that a list, or an agent of another kind, has the name, or that there was too little time to see
+// what has it: the text says so. Options for one request, such as [WithField], apply to the creation of the draft. An agent that starts needs
 // MaxCreditSpend or Unlimited.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Activate].
@@ -180,7 +180,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 // created just now may not be visible yet.
 func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation error, reads []CallOption) (*EnsuredAgent, error) {
 	e := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}
-	err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
+	enough, err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
 		agent, nameless, err := s.named(ctx, spec.name, reads)
 		switch {
 		case agent.mayBeOf(spec.kind):
@@ -194,6 +194,8 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("%w (and it could not be read: %w)", creation, err)
+	case e.Agent == nil && !enough:
+		return nil, holderUnseen(ctx, creation)
 	case e.Agent == nil:
 		return nil, creation
 	}

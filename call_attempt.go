@@ -51,6 +51,12 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
+	if c.in.noted != nil && len(c.attempts) == 0 {
+		if err := c.in.noted(); err != nil {
+			c.cause = c.redactError(err)
+			return nil, err
+		}
+	}
 	if err := a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
 		return nil, err
 	}

@@ -49,7 +49,8 @@ type args struct {
 	spent  func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
 	cost   spend.Call           // what is known of its cost, beside operation, ids and body
 	lookup journal.Lookup       // what the look of the operation needs, beside the ids
-	ticket string               // the ID of its ticket, if the caller has stored it
+	ticket string               // the ID of its ticket, if the caller stores it
+	noted  func() error         // stores that the call is about to be sent, after its ticket; nil: nothing does
 }
 
 // expected is what a method knows of the response, beyond its type and the row of the operation.

@@ -340,11 +340,10 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return s.pushToCRM(ctx, listID, in, "", opts...)
+	return s.pushToCRM(ctx, args{ids: []string{listID}, body: in}, in, opts...)
 }
 
-func (s *ListsService) pushToCRM(ctx context.Context, listID string, in CRMPush, ticket string, opts ...CallOption) (*CRMPushed, error) {
-	a := args{ids: []string{listID}, body: in, ticket: ticket}
+func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
 	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, expected[CRMPushed]{
 		proof: func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil },
 		known: &CRMPushed{CRM: in.CRM},
@@ -377,8 +376,9 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 	}
 	sender := pushing.Sender{
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
-		Send: func(ctx context.Context, ids []string, ticket string) error {
-			_, err := s.pushToCRM(ctx, listID, CRMPush{CRM: crm, ContactIDs: ids}, ticket)
+		Send: func(ctx context.Context, ids []string, ticket string, save func() error) error {
+			in := CRMPush{CRM: crm, ContactIDs: ids}
+			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, noted: save}, in)
 			return err
 		},
 		Outcome: OutcomeOf,

@@ -35,7 +35,8 @@ type Ensured struct {
 // creations after an unknown outcome. No credit cost is documented.
 //
 // If something else has the name, the error is a [NameConflictError], which matches
-// [CodeListNameTaken]. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
+// [CodeListNameTaken]. If nothing shows that has it, and your context has less than 10 s left for that, another error with this
+// code says so. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
 // says how often it looked, or that it could not look.
 //
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
@@ -163,7 +164,7 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	var near []*List
 	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: cause}
 	reads := append(slices.Clip(e.reads), WithInfo(&info))
-	err := waits.Until(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
+	enough, err := waits.Until(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
 		conflict.Holder, near, err = e.lists.named(ctx, e.in.Name, reads)
 		return conflict.Holder != nil, err
 	})
@@ -174,6 +175,8 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	switch list := conflict.Holder; {
 	case err != nil:
 		return nil, err
+	case list == nil && !enough:
+		return nil, holderUnseen(ctx, cause)
 	case list == nil:
 		return nil, conflict
 	case list.Kind != e.in.kind():
@@ -181,6 +184,21 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	default:
 		return &Ensured{List: list, Certain: e.older(list, info)}, nil
 	}
+}
+
+// holderUnseen is the error of a creation, if the time was too short for what has the name to show.
+func holderUnseen(ctx context.Context, creation error) error {
+	response, ok := errors.AsType[*Error](creation)
+	if !ok || OutcomeOf(creation) == OutcomeUnknown {
+		return creation
+	}
+	e := *response
+	e.cause = errtext.With(e.cause, cmp.Or(errtext.End(ctx, ""), errtext.ErrTooLate))
+	e.special = &special{
+		text:   "there was too little time to see what has the name",
+		advice: Advice{Action: ActionMayPass, Hint: "call it again with more time: what has the name may show later"},
+	}
+	return &e
 }
 
 // older reports whether a list certainly existed before this call. If none of its requests has an
@@ -202,7 +220,8 @@ func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) 
 	if err != nil {
 		return nil, fmt.Errorf("%w (and it could not be read: %w)", unread, err)
 	}
-	found.Created, found.Certain = true, true
+	older := found.Certain && !found.List.CreatedAt.IsZero() // then another server has answered
+	found.Created, found.Certain = !older, true
 	return found, nil
 }
 

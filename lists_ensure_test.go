@@ -219,6 +219,58 @@ func TestEnsure_GivesUp(t *testing.T) {
 	})
 }
 
+// A response that proves a creation, and is hardly the service's, if the list of that name is older than the call.
+func TestEnsure_CreatedAndOlder(t *testing.T) {
+	for createdAt, created := range map[string]bool{`,"createdAt":"1999-01-01T00:00:00Z"`: false, ``: true} {
+		synctest.Test(t, func(t *testing.T) {
+			list := `{"id":"` + tests.ListID + `","name":"Q1","entityType":"contactList"` + createdAt + `}`
+			s := tests.Stage(t, tests.Always(201, "{"), tests.Always(200, `{"data":[`+list+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`))
+			got, err := tests.NewClient(t, s).Lists.Ensure(t.Context(), tests.Q1)
+			require.NoError(t, err)
+			require.Equal(t, created, got.Created)
+			require.True(t, got.Certain)
+			s.Done()
+		})
+	}
+}
+
+// With less time than a list or an agent may need to show, nobody knows what has the name that is taken.
+func TestEnsure_LittleTime(t *testing.T) {
+	for name, end := range map[string]error{"deadline": context.DeadlineExceeded, "cancelled": context.Canceled} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					switch {
+					case r.Method == http.MethodPost:
+						return tests.NameTaken(r)
+					case strings.Contains(r.URL.Path, "/agents"):
+						return tests.OtherAgents(r)
+					}
+					return tests.Respond(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`), nil
+				}))
+				for _, ensure := range []func(context.Context) error{
+					func(ctx context.Context) error { _, err := client.Lists.Ensure(ctx, tests.Q1); return err },
+					func(ctx context.Context) error { _, err := client.Agents.Ensure(ctx, tests.Capped()); return err },
+				} {
+					ctx, cancel := context.WithTimeout(t.Context(), 9*time.Second)
+					defer cancel()
+					if errors.Is(end, context.Canceled) {
+						time.AfterFunc(1500*time.Millisecond, cancel)
+					}
+					err := ensure(ctx)
+					_, conflict := errors.AsType[*prospectkit.NameConflictError](err)
+					require.False(t, conflict, err)
+					require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+					require.ErrorIs(t, err, end)
+					require.ErrorContains(t, err, "too little time")
+					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+					require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+				}
+			})
+		})
+	}
+}
+
 // Names are searched by their first 200 characters and compared whole; several lists of one name are an error with its code.
 func TestEnsure_ComparesWholeNames(t *testing.T) {
 	long := strings.Repeat("ä", 220)

@@ -184,7 +184,8 @@ func WithGate(gate Gate) ClientOption {
 // WithJournal stores a ticket of every write and every paid read before it is sent, and notes its outcome afterwards. If the
 // ticket cannot be stored, the call is refused with [RuleJournal], and nothing is sent; before a retry, the call ends with the
 // error of the last attempt, which then has the journal's error as a cause, or with an earlier unknown outcome. After a restart,
-// [Client.InDoubt] yields the calls whose outcome is unknown.
+// [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a
+// [journal.MemoryJournal] does not.
 //
 // Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
 //
@@ -206,8 +207,8 @@ func WithJournal(j journal.Journal) ClientOption {
 // [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later
 // ones happen without a call: see [spend.Price]. The configuration of a draft cannot be read, so its start needs a
 // price for agents.activate (a PerCall, not Runs), unless [AgentsService.CreateAndStart] or Ensure has created it in the same call.
-// An activation that is refused because the agent has started counts as spent: a gateway may have repeated the
-// request. [Client.With] cannot replace a guard.
+// An activation that is refused because the agent has started counts as spent, and so does a creation with Start whose name
+// is taken: a gateway may have repeated the request. [Client.With] cannot replace a guard.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {

@@ -243,7 +243,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	}
 	opts = append(slices.Clip(opts), WithInfo(q.info), callOption(func(c *callConfig, _ *check.Violations) { c.cached = &q.cached }))
 	var r Resolution
-	err := waits.Until(ctx, patience, func() (done bool, err error) {
+	_, err := waits.Until(ctx, patience, func() (done bool, err error) {
 		q.read, q.cached, q.lasts = time.Now(), false, false
 		if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
 			r, err = q.look(ctx, q, opts)

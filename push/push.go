@@ -62,8 +62,8 @@ func Except(contactIDs []string) Option {
 	}
 }
 
-// SaveTo stores the checkpoint of the push, twice for each part: before the part is sent, so that a
-// process that dies then does not send it again, and when its outcome is known. If save fails, the
+// SaveTo stores the checkpoint of the push, twice for each part: right before the part is sent, after its ticket was stored, so
+// that a process that dies then does not send it again, and when its outcome is known. If save fails, the
 // push ends; if it fails before a part, that part is not sent. After a part, the context of save ends at most a second
 // after that of the push, and the push waits no longer. A checkpoint has one byte for each part, and about 24 more. It
 // holds no id of a contact. With a journal that is a [journal.History], it also has 27 bytes for each part whose outcome

@@ -70,26 +70,26 @@ func send(ctx context.Context, client *prospectkit.Client, campaignID string) er
 	return err // RuleApproved if an earlier start has done it
 }
 
-func demo(ctx context.Context, file string, out io.Writer) error {
+func demo(ctx context.Context, file string, out io.Writer) (err error) {
+	j, err := journal.File(file + ".journal") // a yes that was used stays used when the job starts again
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, j.Close()) }()
 	public, key, _ := ed25519.GenerateKey(nil) // the key stays with the second person
 	sb, campaignID := sandbox.New(nil), ""
 	sb.Do(func(tx *sandbox.Tx) {
 		tx.ConnectAccount("email")
 		campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin"})))
 	})
-	person, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
-	if err != nil {
-		return err
-	}
-	job, err := person.With(prospectkit.WithGate(gate(public, file)))
-	if err != nil {
+	options := []prospectkit.ClientOption{prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j)}
+	person, err := prospectkit.New(sb.BaseURL(), sb.Token(), options...)
+	job, refused := prospectkit.New(sb.BaseURL(), sb.Token(), append(options, prospectkit.WithGate(gate(public, file)))...)
+	if err = errors.Join(err, refused); err != nil {
 		return err
 	}
 	fmt.Fprintln(out, "Without a yes:", send(ctx, job, campaignID))
-	agrees := func(text string) bool {
-		_, err := fmt.Fprintf(out, "\n%s\n\nSigned by grace.\n", text)
-		return err == nil
-	}
+	agrees := func(text string) bool { fmt.Fprintf(out, "\n%s\n\nSigned by grace.\n", text); return true }
 	return errors.Join(sign(ctx, person, campaignID, key, agrees, file), send(ctx, job, campaignID))
 }
 

@@ -28,7 +28,9 @@ type office struct {
 
 	person, job *prospectkit.Client
 	key         ed25519.PrivateKey
+	public      ed25519.PublicKey
 	file        string
+	end         func() // of the job
 	campaigns   [2]string
 }
 
@@ -36,7 +38,7 @@ func newOffice(t *testing.T) *office {
 	t.Helper()
 	public, key, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	o := &office{Sandbox: sandbox.New(t), key: key, file: filepath.Join(t.TempDir(), "yes.json")}
+	o := &office{Sandbox: sandbox.New(t), key: key, public: public, file: filepath.Join(t.TempDir(), "yes.json")}
 	o.Do(func(tx *sandbox.Tx) {
 		tx.ConnectAccount("email")
 		tx.ConnectCRM("crm-1")
@@ -47,9 +49,20 @@ func newOffice(t *testing.T) *office {
 	})
 	o.person, err = prospectkit.New(o.BaseURL(), o.Token(), prospectkit.WithTransport(o.Transport()))
 	require.NoError(t, err)
-	o.job, err = o.person.With(prospectkit.WithJournal(new(journal.MemoryJournal)), prospectkit.WithGate(gate(public, o.file)))
-	require.NoError(t, err)
+	o.end = o.start(t)
 	return o
+}
+
+// start starts the job in a process of its own: it finds the journal that an earlier one has closed.
+func (o *office) start(t *testing.T) (end func()) {
+	t.Helper()
+	j, err := journal.File(o.file + ".journal")
+	require.NoError(t, err)
+	end = func() { _ = j.Close() }
+	t.Cleanup(end)
+	o.job, err = o.person.With(prospectkit.WithJournal(j), prospectkit.WithGate(gate(o.public, o.file)))
+	require.NoError(t, err)
+	return end
 }
 
 func agrees(string) bool { return true }
@@ -127,7 +140,11 @@ func TestAYesIsUsedUp(t *testing.T) {
 		time.Sleep(time.Minute)
 		require.ErrorIs(t, send(t.Context(), o.job, o.campaigns[0]), prospectkit.RuleApproved)
 		o.Do(func(tx *sandbox.Tx) { tx.StopCampaign(o.campaigns[0]) })
-		require.ErrorIs(t, send(t.Context(), o.job, o.campaigns[0]), prospectkit.RuleGate)
+		for range 2 {
+			require.ErrorIs(t, send(t.Context(), o.job, o.campaigns[0]), prospectkit.RuleGate)
+			o.end()
+			o.end = o.start(t)
+		}
 		require.Equal(t, 1, o.Calls("campaigns.approve"))
 	})
 }
@@ -171,5 +188,13 @@ func TestEveryFailure(t *testing.T) {
 }
 
 func TestDemo(t *testing.T) {
-	require.NoError(t, demo(t.Context(), filepath.Join(t.TempDir(), "yes.json"), io.Discard))
+	file := filepath.Join(t.TempDir(), "yes.json")
+	require.NoError(t, demo(t.Context(), file, io.Discard))
+	kept := 0
+	for entry, err := range journal.Read(file + ".journal") {
+		require.NoError(t, err)
+		require.Equal(t, journal.Applied, entry.Outcome)
+		kept++
+	}
+	require.Equal(t, 1, kept, "a yes that was used stays used when the job starts again")
 }

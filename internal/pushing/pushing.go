@@ -23,9 +23,10 @@ import (
 
 // Sender is what sends the parts: the client.
 type Sender struct {
-	Target  string // names where the parts go, in the checkpoint
-	Size    int    // of a part
-	Send    func(ctx context.Context, contactIDs []string, ticket string) error
+	Target string // names where the parts go, in the checkpoint
+	Size   int    // of a part
+	// Send calls save right before it sends, after its ticket was stored. It sends nothing if that fails.
+	Send    func(ctx context.Context, contactIDs []string, ticket string, save func() error) error
 	Outcome func(error) journal.Outcome
 	Ends    func(error) bool             // the same error would meet every other part
 	Refuse  func(check.Violations) error // the error of arguments
@@ -204,13 +205,14 @@ func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push
 			r.tickets[i] = open + "+" + ticket
 		}
 	}
-	if err := r.store(ctx); err != nil {
-		r.states[i], r.tickets[i] = before, open
-		yield(part, err)
+	var unsaved error
+	r.shown[i] = unknown // should Send panic
+	err := r.Send(ctx, part.ContactIDs, ticket, func() error { unsaved = r.store(ctx); return unsaved })
+	if unsaved != nil { // nothing was sent
+		r.states[i], r.tickets[i], r.shown[i] = before, open, 0
+		yield(part, unsaved)
 		return false
 	}
-	r.shown[i] = unknown // should Send panic
-	err := r.Send(ctx, part.ContactIDs, ticket)
 	switch part.Outcome = r.Outcome(err); part.Outcome {
 	case journal.Applied:
 		err, r.states[i], r.tickets[i] = nil, applied, ""
@@ -222,7 +224,7 @@ func (r *run) send(ctx context.Context, i int, part *push.Part, yield func(*push
 	case journal.Unknown:
 		part.Tickets = r.open(i)
 	}
-	unsaved := r.storeAfter(ctx)
+	unsaved = r.storeAfter(ctx)
 	if !yield(part, err) || err != nil && r.Ends(err) {
 		return false
 	}

@@ -1,6 +1,7 @@
 package pushing_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -50,7 +51,10 @@ func (c *crm) save(_ context.Context, checkpoint string) error {
 func (c *crm) sender() pushing.Sender {
 	return pushing.Sender{
 		Target: "a list", Size: 2,
-		Send: func(_ context.Context, ids []string, _ string) error {
+		Send: func(_ context.Context, ids []string, _ string, save func() error) error {
+			if err := save(); err != nil {
+				return errRefused
+			}
 			c.sent = append(c.sent, short(ids))
 			return c.fail[short(ids[:1])]
 		},
@@ -349,7 +353,10 @@ func TestEach_CheckpointOutlivesTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	s := c.sender()
-	s.Send = func(context.Context, []string, string) error { cancel(); return errLost }
+	s.Send = func(_ context.Context, _ []string, _ string, save func() error) error {
+		defer cancel()
+		return cmp.Or(save(), errLost)
+	}
 	var ended []error
 	save := push.SaveTo(func(ctx context.Context, checkpoint string) error {
 		ended = append(ended, ctx.Err())
@@ -404,7 +411,9 @@ func TestEach_SaveToThatHangs(t *testing.T) {
 func TestEach_SendPanics(t *testing.T) {
 	c := new(crm)
 	s := c.sender()
-	s.Send = func(context.Context, []string, string) error { panic("in a transport") }
+	s.Send = func(_ context.Context, _ []string, _ string, save func() error) error {
+		panic(fmt.Sprint("in a transport", save()))
+	}
 	var checkpoint string
 	seq := pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(func(_ context.Context, text string) error { checkpoint = text; return nil })})
 	require.Panics(t, func() { drain(seq) })

@@ -263,6 +263,61 @@ func TestPushEach_TicketThatIsGone(t *testing.T) {
 	}
 }
 
+// killed is a journal of a process that is killed before it notes any outcome.
+type killed struct{ *journal.FileJournal }
+
+func (killed) Ended(context.Context, string, journal.Outcome) error { return nil }
+
+// A process that is killed after its checkpoint was stored, and before it has sent the part: a person can settle the part, for its
+// ticket is older than the checkpoint. No checkpoint is stored while the call waits for the rate limit.
+func TestPushEach_KilledBeforeTheRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now(), sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 1, PerDay: 10_000}}))
+		path, checkpoint := filepath.Join(t.TempDir(), "journal"), ""
+		run := func(ends func(*journal.FileJournal) journal.Journal, end error, ids []string) (got []*push.Part) {
+			j, err := journal.File(path)
+			require.NoError(t, err)
+			defer func() { require.NoError(t, j.Close()) }()
+			client := SandboxClient(t, sb, prospectkit.WithJournal(ends(j)))
+			_, err = client.Lists.Get(t.Context(), ListID, prospectkit.GetListParams{}) // the next request has to wait
+			require.NoError(t, err)
+			began := time.Now()
+			save := push.SaveTo(func(_ context.Context, c string) error {
+				if strings.Contains(c, ".u") {
+					require.Greater(t, time.Since(began), 10*time.Second)
+				}
+				checkpoint = c
+				return end
+			})
+			for part, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom(checkpoint)) {
+				require.Equal(t, part.Outcome == journal.Applied, err == nil)
+				got = append(got, part)
+			}
+			return got
+		}
+		lives := func(j *journal.FileJournal) journal.Journal { return j }
+		ids, kill := someContacts(2), errors.New("killed")
+		first := run(func(j *journal.FileJournal) journal.Journal { return killed{j} }, kill, ids)
+		require.Len(t, first, 1)
+		require.Equal(t, journal.NotApplied, first[0].Outcome)
+		require.Regexp(t, `\.u\.`, checkpoint)
+		require.Empty(t, sb.CRMPushes())
+
+		second := run(lives, nil, ids)
+		require.Len(t, second, 1)
+		require.Equal(t, journal.Unknown, second[0].Outcome)
+		require.Len(t, second[0].Tickets, 1)
+		third := run(func(j *journal.FileJournal) journal.Journal {
+			looked := journal.Settlement{Outcome: journal.NotApplied, By: "grace", Because: "not in the CRM"}
+			require.NoError(t, j.Settle(t.Context(), second[0].Tickets[0], looked))
+			return j
+		}, nil, ids)
+		require.Len(t, third, 1)
+		require.Equal(t, journal.Applied, third[0].Outcome)
+		require.Len(t, sb.CRMPushes(), 1)
+	})
+}
+
 // brokenHistory cannot be read.
 type brokenHistory struct {
 	journal.MemoryJournal

@@ -29,17 +29,18 @@ func SleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
 	return (!ok || time.Until(at) > d) && Sleep(ctx, d) == nil
 }
 
-// Until calls try with growing pauses until it is done, a try that began when patience was over has ended, or the context would end.
-func Until(ctx context.Context, patience time.Duration, try func() (done bool, err error)) error {
+// Until calls try with growing pauses until it is done, a try that began when patience was over has ended, or the context would
+// end. It reports false in the last case: another try might have been done.
+func Until(ctx context.Context, patience time.Duration, try func() (done bool, err error)) (enough bool, err error) {
 	until := time.Now().Add(patience)
 	for pause := time.Second; ; pause *= 2 {
 		last := !time.Now().Before(until)
 		done, err := try()
 		if err != nil || done || last {
-			return err
+			return true, err
 		}
 		if !SleepBeforeDeadline(ctx, max(0, min(pause, time.Until(until)))) {
-			return nil
+			return false, nil
 		}
 	}
 }

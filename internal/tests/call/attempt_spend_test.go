@@ -1,9 +1,11 @@
 package call_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -285,6 +287,33 @@ func TestSpendGuard_Agents(t *testing.T) {
 		_, err = client.Agents.CreateAndStart(t.Context(), movers("Others", false))
 		require.ErrorIs(t, err, spend.ErrUnknownPrice, "another may have made the draft that is found")
 		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+	})
+}
+
+// A name that is taken may be that of the agent itself: a gateway has repeated its creation.
+func TestSpendGuard_AgentThatAGatewayCreatesTwice(t *testing.T) {
+	spending(t, func(t *testing.T, sb *sandbox.Sandbox) {
+		guard := spend.NewGuard(9000, spend.Prices{"agents.create-people-watcher": {Runs: 2}})
+		repeats := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				body, err := io.ReadAll(r.Body)
+				require.NoError(t, err)
+				r.Body = io.NopCloser(bytes.NewReader(body))
+				resp, err := sb.Transport().RoundTrip(r.Clone(r.Context()))
+				require.NoError(t, err)
+				require.NoError(t, resp.Body.Close())
+				r.Body = io.NopCloser(bytes.NewReader(body))
+			}
+			return sb.Transport().RoundTrip(r)
+		})
+		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard), prospectkit.WithTransport(repeats))
+		for n, name := range []string{"Draft", "Movers"} {
+			_, err := client.Agents.Create(t.Context(), movers(name, n == 1))
+			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, spend.Book{Committed: int64(2000 * n)}, tests.Booked(t, guard))
+		}
+		require.Len(t, sb.Agents(), 2)
 	})
 }
 
