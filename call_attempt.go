@@ -446,8 +446,8 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if a.hasRateHeaders {
 		c.rate = c.surface.observe(a.rate, now)
 	}
-	if c.opts.cached != nil && clock.Cached(resp.Header) {
-		*c.opts.cached = true
+	if c.opts.seen != nil && clock.Cached(resp.Header) {
+		c.opts.seen.cached = true
 	}
 	if info := c.opts.info; info != nil && info.MaxBody > 0 {
 		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)

@@ -10,6 +10,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/review"
 	"example.com/prospectkit/journal"
 )
@@ -30,6 +31,7 @@ type Review struct {
 	Approvals int
 
 	content review.Review // the texts of all of it
+	seen    sight         // of what it was read from
 }
 
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
@@ -71,7 +73,8 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 // review makes a review. If the campaign was read earlier, its lists come first: they may have many pages,
 // and a change while those are read shows in what is read after them.
 func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Campaign, opts []CallOption) (*Review, error) {
-	r, shared := new(Review), sharedOptions(opts)
+	r := new(Review)
+	shared := append(sharedOptions(opts), r.seen.option())
 	pages := pageOptions(shared)
 	if earlier != nil {
 		if err := s.reviewLists(ctx, r, earlier, shared); err != nil {
@@ -159,7 +162,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // If anything differs, nothing is approved. The error is a [RefusedError] with [RuleReview], whose
 // Violations name what changed. A review with ListsUnread can be approved: neither lists nor contacts are
 // compared. The approval itself takes no content, so a change of a part after its last read and before
-// the approval goes unnoticed.
+// the approval goes unnoticed. A response of a cache (with an Age) is no proof that nothing differs: it is an error.
 //
 // A digest is used up by one approval. After it, and for a campaign that is active, no request approves it
 // again: the error is a [RefusedError] with [RuleApproved], which is success for whoever wanted the approval.
@@ -197,6 +200,9 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		if err != nil {
 			return nil, err
 		}
+		if now.seen.cached {
+			return nil, fromCache()
+		}
 		campaign = now.Campaign
 		if err := inactive(campaign); err != nil {
 			return nil, err
@@ -231,14 +237,22 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	case journal.Applied:
 		return 0, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
 	case journal.Unknown:
-		campaign, err := s.inListing(ctx, campaignID, pageOptions(sharedOptions(opts)))
-		if err == nil {
+		var seen sight
+		campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), seen.option())))
+		if err == nil && !seen.cached {
 			err = inactive(campaign)
 		}
 		return 0, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
 	case journal.NotApplied: // is left out
 	}
 	return all.Approvals, nil
+}
+
+// fromCache is the error of an approval for which a cache vouches.
+func fromCache() error {
+	e := withoutEffect(op.CampaignsApprove, redact.OwnError("what was read came from a cache (Age), which may show what is no longer there"))
+	e.special = &special{advice: Advice{Action: ActionMayPass, Hint: "nothing was approved; keep responses of this API out of caches"}}
+	return e
 }
 
 // inactive returns an error if a campaign is active.

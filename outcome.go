@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
@@ -187,7 +186,7 @@ type resolver struct {
 	sent   clock.Sent
 	info   *Info     // of the last response
 	read   time.Time // when the last look began, which may take many responses: one that comes late may show an earlier state
-	cached bool      // a response of it came from a cache
+	sight            // of it
 	undone bool      // somebody else may have undone the change, so that not seeing it proves nothing
 	lasts  bool      // what the last look found is no work of somebody who has undone the change since, so it is proof at any time
 	open   bool      // not seeing it is never final: it may still show, it may have been undone, or the clocks disagree
@@ -241,7 +240,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if given := infoOf(opts); given != nil {
 		q.info = given
 	}
-	opts = append(slices.Clip(opts), WithInfo(q.info), callOption(func(c *callConfig, _ *check.Violations) { c.cached = &q.cached }))
+	opts = append(slices.Clip(opts), WithInfo(q.info), q.sight.option())
 	var r Resolution
 	err := waits.Until(ctx, patience, func() (done bool, err error) {
 		q.read, q.cached, q.lasts = time.Now(), false, false
