@@ -137,9 +137,9 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
 // deleted: that is never final, either.
 //
-// The verdict is not final if the context ends first, if the state came from a cache, or for an
-// approval, whose activation runs in the background. If no documented read can show the change, the
-// verdict is [VerdictUnknowable], with the reason.
+// The verdict is not final if the context ends first, or for an approval, whose activation runs in the background. What a cache
+// shows may be from before the call: then the verdict is [VerdictNotSeen], and not final. If no documented read can show the
+// change, the verdict is [VerdictUnknowable], with the reason.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
 // there. An error of either is returned beside the resolution.
@@ -247,7 +247,9 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 		if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
 			r, err = q.look(ctx, q, opts)
 		}
-		r.AsOf, looks = q.read, looks+1
+		if r.AsOf, looks = q.read, looks+1; q.cached && r.Verdict != VerdictUnknowable { // it may be what was there before the call
+			r.Verdict, r.Final = VerdictNotSeen, false
+		}
 		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
 	})
 	if err != nil {
