@@ -60,6 +60,7 @@ type expected[T any] struct {
 
 	known    *T                // what is documented of the result of an operation that Confirms; nil: nothing
 	accept   func(*T) error    // refuses a response that was decoded; nil accepts it
+	take     func(*T) error    // takes the response that is the service's
 	shape    op.Shape          // if it differs from the operation's
 	missing  func(*T) []string // names what was asked for, or is assumed, and is not there; nil: nothing
 	maxItems int               // of a page, at most; 0: as many as any array
@@ -100,6 +101,7 @@ type plan struct {
 
 	expects interface { // what the method expects of the response: the callOf around this call
 		decode(body []byte) error
+		take() error                 // hands what was decoded to the caller, once it is known to be the service's
 		proved() bool                // reports whether the service must have sent what was decoded
 		fields() *undocumented.Shape // that are documented
 		missing() []string           // what was asked for, or is assumed, and is not there
