@@ -162,6 +162,9 @@ func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if err == nil {
 		err = c.askGates()
 	}
+	if err == nil && in.lastLook != nil {
+		c.shown, err = in.lastLook(c.ctx)
+	}
 	if err != nil {
 		c.emitCall(err)
 		return err

@@ -50,6 +50,8 @@ type args struct {
 	cost   spend.Call           // what is known of its cost, beside operation, ids and body
 	lookup journal.Lookup       // what the look of the operation needs, beside the ids
 	ticket string               // the ID of its ticket, if the caller has stored it
+
+	lastLook func(context.Context) (*sight, error) // reads what the approval of a review rests on, once the gates have agreed
 }
 
 // expected is what a method knows of the response, beyond its type and the row of the operation.
@@ -92,6 +94,7 @@ type plan struct {
 	opts      callConfig
 	timeout   time.Duration // of one attempt
 	surface   *surface
+	shown     *sight     // by args.lastLook
 	observers []Observer // of the client, and those that call hooks returned
 
 	url    url.URL

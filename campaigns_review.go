@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strings"
 	"time"
@@ -144,6 +145,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 			return err
 		}
 	}
+	r.seen.began, r.seen.responses = time.Now(), 0 // a change of the rows shows from here on
 	for _, id := range campaign.ListIDs {
 		list, err := lists.Get(ctx, id, GetListParams{}, opts...)
 		if err != nil {
@@ -157,7 +159,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 
 // ApproveReviewed approves a campaign if it is still what was reviewed: the service then sends its
 // messages to people, as after [CampaignsService.Approve]. Before, it makes the [CampaignsService.Review]
-// twice more, the second time with the contacts first, so that a change while those are read also counts.
+// twice more, the second time after the gates and with the contacts first, so that a change while those are read also counts.
+// If the approval then has to wait for longer than about a minute, such as for the rate limit, it asks the gates and reads again.
+// When that has happened three times, it is an error.
 //
 // If anything differs, nothing is approved. The error is a [RefusedError] with [RuleReview], whose
 // Violations name what changed. A review with ListsUnread can be approved: neither lists nor contacts are
@@ -194,29 +198,47 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	if err != nil {
 		return nil, err
 	}
-	var campaign *Campaign
-	for range 2 {
-		now, err := s.review(ctx, campaignID, campaign, opts)
+	first, err := s.reviewed(ctx, campaignID, digest, approvals, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	a := args{lookup: journal.Lookup{Digest: digest}, lastLook: func(ctx context.Context) (*sight, error) {
+		last, err := s.reviewed(ctx, campaignID, digest, approvals, first.Campaign, opts)
 		if err != nil {
 			return nil, err
 		}
-		if now.seen.cached {
-			return nil, fromCache()
-		}
-		campaign = now.Campaign
-		if err := inactive(campaign); err != nil {
-			return nil, err
-		}
-		now.content.Approvals = approvals // later ones are found by the ticket
-		if changes := now.content.Changes(digest); len(changes) > 0 {
-			refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
-			for _, c := range changes {
-				refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
-			}
-			return nil, refused
+		return &last.seen, nil
+	}}
+	for range 3 { // the wait that was too long is over
+		approval, err := s.approve(ctx, campaignID, a, opts)
+		if !errors.Is(err, errAged) {
+			return approval, err
 		}
 	}
-	return s.approve(ctx, campaignID, digest, opts)
+	return nil, unproved(errAged, "call it again when the workspace is less busy")
+}
+
+// reviewed makes the review once more, and returns an error unless it is the same.
+func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest string, approvals int, earlier *Campaign, opts []CallOption) (*Review, error) {
+	now, err := s.review(ctx, campaignID, earlier, opts)
+	if err == nil && now.seen.cached {
+		err = unproved(errCached, "keep responses of this API out of caches")
+	}
+	if err == nil {
+		err = inactive(now.Campaign)
+	}
+	if err != nil {
+		return nil, err
+	}
+	now.content.Approvals = approvals // later ones are found by the ticket
+	if changes := now.content.Changes(digest); len(changes) > 0 {
+		refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
+		for _, c := range changes {
+			refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
+		}
+		return nil, refused
+	}
+	return now, nil
 }
 
 // approvals returns how many calls have approved a campaign, or may have, or an error if one of them approved this review, or may have.
@@ -248,10 +270,12 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	return all.Approvals, nil
 }
 
-// fromCache is the error of an approval for which a cache vouches.
-func fromCache() error {
-	e := withoutEffect(op.CampaignsApprove, redact.OwnError("what was read came from a cache (Age), which may show what is no longer there"))
-	e.special = &special{advice: Advice{Action: ActionMayPass, Hint: "nothing was approved; keep responses of this API out of caches"}}
+var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")
+
+// unproved is the error of an approval without proof that nothing has changed.
+func unproved(why error, hint string) error {
+	e := withoutEffect(op.CampaignsApprove, why)
+	e.special = &special{advice: Advice{Action: ActionMayPass, Hint: "nothing was approved; " + hint}}
 	return e
 }
 

@@ -232,7 +232,9 @@ type callConfig struct {
 
 // sight is what the responses of some reads tell of the state that they show.
 type sight struct {
-	cached bool // one came from a cache
+	cached    bool      // one came from a cache
+	began     time.Time // the first of the reads
+	responses int
 }
 
 func (s *sight) option() callOption {
