@@ -116,6 +116,13 @@ func (c *callOf[T]) decode(body []byte) error {
 	return c.want.accept(c.decoded)
 }
 
+func (c *callOf[T]) take() error {
+	if c.want.take == nil {
+		return nil
+	}
+	return c.want.take(c.decoded)
+}
+
 func (c *callOf[T]) proved() bool {
 	if c.want.proof != nil {
 		return c.want.proof(c.decoded)
@@ -154,6 +161,9 @@ func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opt
 	c.runHooks()
 	if err == nil {
 		err = c.askGates()
+	}
+	if err == nil && in.lastLook != nil {
+		c.shown, err = in.lastLook(c.ctx)
 	}
 	if err != nil {
 		c.emitCall(err)

@@ -47,7 +47,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	if c.in.lookup.Digest != "" { // the approval of a review
-		if err := c.onlyApproval(); err != nil { // after the ticket of this one, which others find
+		if err := c.mayApprove(); err != nil { // after the ticket of this one, which others find
 			return nil, err
 		}
 	}
@@ -202,12 +202,13 @@ var (
 	errApproved  = errors.New("by another call, meanwhile")
 	errApproving = errors.New("its ticket has no outcome yet")
 
+	errAged        error = redact.OwnError("what was read is too old by now: the approval had to wait")
 	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 )
 
-// onlyApproval keeps the approval of a review back if another one was made since, or may be on its way: of two at once, each finds
-// the ticket of the other.
-func (c *call) onlyApproval() error {
+// mayApprove keeps the approval of a review back if another one was made since, or may be on its way: of two at once, each finds
+// the ticket of the other. It also does if too much time has passed since the last look.
+func (c *call) mayApprove() error {
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
 	if err != nil {
@@ -228,7 +229,18 @@ func (c *call) onlyApproval() error {
 	if others.Since(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
+	if c.shown.aged() {
+		c.cause = errtext.With(c.cause, errAged)
+		return errAged
+	}
 	return nil
+}
+
+// aged reports whether so much time has passed since the reads began that others may have changed what they showed. More of them
+// take longer, because of the rate limit.
+func (s *sight) aged() bool {
+	within := 30*time.Second + time.Duration(s.responses)*5*time.Second
+	return !clock.Sent{Last: s.began, Local: true}.Recent(within, time.Now(), nil)
 }
 
 // reserve reserves the credits of the call before its first attempt.
@@ -453,8 +465,8 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if a.hasRateHeaders {
 		c.rate = c.surface.observe(a.rate, now)
 	}
-	if c.opts.cached != nil && clock.Cached(resp.Header) {
-		*c.opts.cached = true
+	if seen := c.opts.seen; seen != nil {
+		seen.cached, seen.responses = seen.cached || clock.Cached(resp.Header), seen.responses+1
 	}
 	if info := c.opts.info; info != nil && info.MaxBody > 0 {
 		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)

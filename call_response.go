@@ -40,6 +40,18 @@ import (
 //	JSON, if an intermediary is known to drop the headers           accepted if plausible
 //	anything else                                                   refused
 func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders bool, now time.Time) error {
+	err := c.judge(resp, body, hasRateHeaders)
+	if err == nil {
+		err = c.expects.take()
+	}
+	if err != nil && (!hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
+		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
+	}
+	return err
+}
+
+// judge decodes a response, and decides by the table.
+func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) error {
 	err := c.expects.decode(body)
 	headers, proved := c.conf.headersSeen, err == nil && c.expects.proved()
 	switch {
@@ -60,9 +72,6 @@ func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders boo
 		return nil
 	default:
 		err = errNotProved
-	}
-	if !hasRateHeaders || err == errEnveloped { //nolint:errorlint // it is our own
-		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
 	}
 	return err
 }

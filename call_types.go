@@ -51,6 +51,8 @@ type args struct {
 	lookup journal.Lookup       // what the look of the operation needs, beside the ids
 	ticket string               // the ID of its ticket, if the caller stores it
 	noted  func() error         // stores that the call is about to be sent, after its ticket; nil: nothing does
+
+	lastLook func(context.Context) (*sight, error) // reads what the approval of a review rests on, once the gates have agreed
 }
 
 // expected is what a method knows of the response, beyond its type and the row of the operation.
@@ -61,6 +63,7 @@ type expected[T any] struct {
 
 	known    *T                // what is documented of the result of an operation that Confirms; nil: nothing
 	accept   func(*T) error    // refuses a response that was decoded; nil accepts it
+	take     func(*T) error    // takes the response that is the service's
 	shape    op.Shape          // if it differs from the operation's
 	missing  func(*T) []string // names what was asked for, or is assumed, and is not there; nil: nothing
 	maxItems int               // of a page, at most; 0: as many as any array
@@ -92,6 +95,7 @@ type plan struct {
 	opts      callConfig
 	timeout   time.Duration // of one attempt
 	surface   *surface
+	shown     *sight     // by args.lastLook
 	observers []Observer // of the client, and those that call hooks returned
 
 	url    url.URL
@@ -101,6 +105,7 @@ type plan struct {
 
 	expects interface { // what the method expects of the response: the callOf around this call
 		decode(body []byte) error
+		take() error                 // hands what was decoded to the caller, once it is known to be the service's
 		proved() bool                // reports whether the service must have sent what was decoded
 		fields() *undocumented.Shape // that are documented
 		missing() []string           // what was asked for, or is assumed, and is not there

@@ -10,7 +10,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
-	"example.com/prospectkit/journal"
 )
 
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
@@ -380,11 +379,11 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
-	return s.approve(ctx, campaignID, "", opts)
+	return s.approve(ctx, campaignID, args{}, opts)
 }
 
-func (s *CampaignsService) approve(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
-	a := args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
+func (s *CampaignsService) approve(ctx context.Context, campaignID string, a args, opts []CallOption) (*Approval, error) {
+	a.ids = []string{campaignID}
 	known := Approval{CampaignID: campaignID, Status: CampaignActive}
 	approval, err := doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
 		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },

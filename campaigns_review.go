@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"iter"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/review"
 	"example.com/prospectkit/journal"
 )
@@ -30,6 +32,7 @@ type Review struct {
 	Approvals int
 
 	content review.Review // the texts of all of it
+	seen    sight         // of what it was read from
 }
 
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
@@ -71,7 +74,8 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 // review makes a review. If the campaign was read earlier, its lists come first: they may have many pages,
 // and a change while those are read shows in what is read after them.
 func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Campaign, opts []CallOption) (*Review, error) {
-	r, shared := new(Review), sharedOptions(opts)
+	r := new(Review)
+	shared := append(sharedOptions(opts), r.seen.option())
 	pages := pageOptions(shared)
 	if earlier != nil {
 		if err := s.reviewLists(ctx, r, earlier, shared); err != nil {
@@ -141,6 +145,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 			return err
 		}
 	}
+	r.seen.began, r.seen.responses = time.Now(), 0 // a change of the rows shows from here on
 	for _, id := range campaign.ListIDs {
 		list, err := lists.Get(ctx, id, GetListParams{}, opts...)
 		if err != nil {
@@ -154,12 +159,14 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 
 // ApproveReviewed approves a campaign if it is still what was reviewed: the service then sends its
 // messages to people, as after [CampaignsService.Approve]. Before, it makes the [CampaignsService.Review]
-// twice more, the second time with the contacts first, so that a change while those are read also counts.
+// twice more, the second time after the gates and with the contacts first, so that a change while those are read also counts.
+// If the approval then has to wait for longer than about a minute, such as for the rate limit, it asks the gates and reads again.
+// When that has happened three times, it is an error.
 //
 // If anything differs, nothing is approved. The error is a [RefusedError] with [RuleReview], whose
 // Violations name what changed. A review with ListsUnread can be approved: neither lists nor contacts are
 // compared. The approval itself takes no content, so a change of a part after its last read and before
-// the approval goes unnoticed.
+// the approval goes unnoticed. A response of a cache (with an Age) is no proof that nothing differs: it is an error.
 //
 // A digest is used up by one approval. After it, and for a campaign that is active, no request approves it
 // again: the error is a [RefusedError] with [RuleApproved], which is success for whoever wanted the approval.
@@ -191,26 +198,47 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	if err != nil {
 		return nil, err
 	}
-	var campaign *Campaign
-	for range 2 {
-		now, err := s.review(ctx, campaignID, campaign, opts)
+	first, err := s.reviewed(ctx, campaignID, digest, approvals, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	a := args{lookup: journal.Lookup{Digest: digest}, lastLook: func(ctx context.Context) (*sight, error) {
+		last, err := s.reviewed(ctx, campaignID, digest, approvals, first.Campaign, opts)
 		if err != nil {
 			return nil, err
 		}
-		campaign = now.Campaign
-		if err := inactive(campaign); err != nil {
-			return nil, err
-		}
-		now.content.Approvals = approvals // later ones are found by the ticket
-		if changes := now.content.Changes(digest); len(changes) > 0 {
-			refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
-			for _, c := range changes {
-				refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
-			}
-			return nil, refused
+		return &last.seen, nil
+	}}
+	for range 3 { // the wait that was too long is over
+		approval, err := s.approve(ctx, campaignID, a, opts)
+		if !errors.Is(err, errAged) {
+			return approval, err
 		}
 	}
-	return s.approve(ctx, campaignID, digest, opts)
+	return nil, unproved(errAged, "call it again when the workspace is less busy")
+}
+
+// reviewed makes the review once more, and returns an error unless it is the same.
+func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest string, approvals int, earlier *Campaign, opts []CallOption) (*Review, error) {
+	now, err := s.review(ctx, campaignID, earlier, opts)
+	if err == nil && now.seen.cached {
+		err = unproved(errCached, "keep responses of this API out of caches")
+	}
+	if err == nil {
+		err = inactive(now.Campaign)
+	}
+	if err != nil {
+		return nil, err
+	}
+	now.content.Approvals = approvals // later ones are found by the ticket
+	if changes := now.content.Changes(digest); len(changes) > 0 {
+		refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
+		for _, c := range changes {
+			refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
+		}
+		return nil, refused
+	}
+	return now, nil
 }
 
 // approvals returns how many calls have approved a campaign, or may have, or an error if one of them approved this review, or may have.
@@ -231,14 +259,24 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	case journal.Applied:
 		return 0, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
 	case journal.Unknown:
-		campaign, err := s.inListing(ctx, campaignID, pageOptions(sharedOptions(opts)))
-		if err == nil {
+		var seen sight
+		campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), seen.option())))
+		if err == nil && !seen.cached {
 			err = inactive(campaign)
 		}
 		return 0, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
 	case journal.NotApplied: // is left out
 	}
 	return all.Approvals, nil
+}
+
+var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")
+
+// unproved is the error of an approval without proof that nothing has changed.
+func unproved(why error, hint string) error {
+	e := withoutEffect(op.CampaignsApprove, why)
+	e.special = &special{advice: Advice{Action: ActionMayPass, Hint: "nothing was approved; " + hint}}
+	return e
 }
 
 // inactive returns an error if a campaign is active.

@@ -178,8 +178,8 @@ func (c *Client) Close() error {
 // use [catalogue.ClassUnsafe].
 //
 // in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the
-// response into, an *[Object], or nil. The memory that out may take is bounded: see
-// [WithMaxResponseBytes].
+// response into, an *[Object], or nil. A response that may not be the service's leaves it as it is. The memory that out may
+// take is bounded: see [WithMaxResponseBytes].
 //
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
 // [CodeRateLimited], [CodeUnexpectedError].
@@ -192,7 +192,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 	if len(bad) > 0 {
 		return refusal(row, bad)
 	}
-	accept := func(raw *Object) error {
+	take := func(raw *Object) error {
 		if object, ok := out.(*Object); ok {
 			*object = *raw // also if the response is empty
 			return nil
@@ -206,7 +206,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{accept: accept})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{take: take})
 	return err
 }
 

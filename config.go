@@ -226,8 +226,19 @@ type callConfig struct {
 	fields []outbound.Field
 
 	starts            *spend.Agent // the draft, if this call created it
-	cached            *bool        // set if a response comes from a cache
+	seen              *sight       // what its responses tell of the state that they show
 	allowRetryUnknown bool
+}
+
+// sight is what the responses of some reads tell of the state that they show.
+type sight struct {
+	cached    bool      // one came from a cache
+	began     time.Time // the first of the reads
+	responses int
+}
+
+func (s *sight) option() callOption {
+	return func(c *callConfig, _ *check.Violations) { c.seen = s }
 }
 
 // pageConfig is the sum of the options of an iterator.

@@ -169,7 +169,8 @@ func WithCallHook(f CallHook) ClientOption {
 
 // WithGate asks gate before each call, once: before it is queued for a rate limit, before its ticket is
 // stored, and after the checks of arguments and the safety rules. It is the place for the rules of your application: a
-// person's yes, a freeze, a quota. A page of an iterator and a read of Resolve are calls, too.
+// person's yes, a freeze, a quota. A page of an iterator and a read of Resolve are calls, too, and so is each try of
+// [CampaignsService.ApproveReviewed], which reads again after a long wait.
 //
 // If the gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and
 // that error. It may take its time: only its context bounds it. It can be given more than once, and

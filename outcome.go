@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
@@ -138,9 +137,9 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
 // deleted: that is never final, either.
 //
-// The verdict is not final if the context ends first, if the state came from a cache, or for an
-// approval, whose activation runs in the background. If no documented read can show the change, the
-// verdict is [VerdictUnknowable], with the reason.
+// The verdict is not final if the context ends first, or for an approval, whose activation runs in the background. What a cache
+// shows may be from before the call: then the verdict is [VerdictNotSeen], and not final. If no documented read can show the
+// change, the verdict is [VerdictUnknowable], with the reason.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
 // there. An error of either is returned beside the resolution.
@@ -187,7 +186,7 @@ type resolver struct {
 	sent   clock.Sent
 	info   *Info     // of the last response
 	read   time.Time // when the last look began, which may take many responses: one that comes late may show an earlier state
-	cached bool      // a response of it came from a cache
+	sight            // of it
 	undone bool      // somebody else may have undone the change, so that not seeing it proves nothing
 	lasts  bool      // what the last look found is no work of somebody who has undone the change since, so it is proof at any time
 	open   bool      // not seeing it is never final: it may still show, it may have been undone, or the clocks disagree
@@ -241,14 +240,16 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if given := infoOf(opts); given != nil {
 		q.info = given
 	}
-	opts = append(slices.Clip(opts), WithInfo(q.info), callOption(func(c *callConfig, _ *check.Violations) { c.cached = &q.cached }))
+	opts = append(slices.Clip(opts), WithInfo(q.info), q.sight.option())
 	var r Resolution
 	_, err := waits.Until(ctx, patience, func() (done bool, err error) {
 		q.read, q.cached, q.lasts = time.Now(), false, false
 		if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
 			r, err = q.look(ctx, q, opts)
 		}
-		r.AsOf, looks = q.read, looks+1
+		if r.AsOf, looks = q.read, looks+1; q.cached && r.Verdict != VerdictUnknowable { // it may be what was there before the call
+			r.Verdict, r.Final = VerdictNotSeen, false
+		}
 		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
 	})
 	if err != nil {

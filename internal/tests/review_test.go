@@ -549,3 +549,53 @@ func TestApproveReviewed_OfOneThatHasJustBecomeActive(t *testing.T) {
 		require.Equal(t, sent, sb.Calls("campaigns.approve"))
 	})
 }
+
+// What a cache shows may be what the person has seen, and no longer what is there.
+func TestApproveReviewed_WhatACacheShows(t *testing.T) {
+	for _, path := range []string{"/campaigns", "/steps", "/scheduled-sends", "/rows", "/lists/" + ListID} {
+		t.Run(path, func(t *testing.T) {
+			sb := EverySandbox(t, time.Now())
+			aged := false
+			cache := RoundTrip(func(r *http.Request) (*http.Response, error) {
+				resp, err := sb.Transport().RoundTrip(r)
+				if err == nil && aged && strings.HasSuffix(r.URL.Path, path) {
+					resp.Header.Set("Age", "30")
+				}
+				return resp, err
+			})
+			client := SandboxClient(t, sb, prospectkit.WithTransport(cache))
+			r, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			aged = true
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			require.ErrorContains(t, err, "came from a cache")
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+			require.Zero(t, sb.Calls("campaigns.approve"))
+		})
+	}
+}
+
+// Nor is a campaign active because it was when a cache read it: an earlier approval stays unknown.
+func TestApproveReviewed_ActiveInACache(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	cached := false
+	client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := sb.Transport().RoundTrip(r)
+		if err == nil && cached && r.Method == http.MethodGet {
+			resp.Header.Set("Age", "30")
+		}
+		return resp, err
+	})))
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	cached = true
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	cached = false
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	approvedAlready(t, err)
+}

@@ -134,3 +134,45 @@ func TestCall_Refuses(t *testing.T) {
 	}
 	require.Zero(t, wire.requests, "a mistake is found before anything is sent")
 }
+
+// A response that is not the service's leaves nothing in the caller's value, neither after a retry nor with the error.
+func TestCall_DecodesOnlyTheServicesResponse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		foreign := []func() *http.Response{
+			func() *http.Response {
+				return tests.Respond(200, `{"balance":9,"plan":"another","cached":true}`, tests.Bare...)
+			},
+			func() *http.Response {
+				return tests.Respond(200, `{"plan":"another","error":{"code":"X","message":"no"}}`)
+			},
+		}
+		for _, wrong := range foreign {
+			for _, always := range []bool{false, true} {
+				n := 0
+				client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+					if n++; n > 1 && (always || n == 2) {
+						return wrong(), nil
+					}
+					return tests.Respond(200, `{"balance":70}`), nil
+				}))
+				read := tests.UnnamedOperation(catalogue.ClassRead)
+				read.Method = http.MethodGet
+				require.NoError(t, client.Call(t.Context(), read, nil, nil))
+				got, want := map[string]any{"before": true}, map[string]any{"before": true, "balance": 70.0}
+				err := client.Call(t.Context(), read, nil, &got)
+				if always {
+					require.Error(t, err)
+					delete(want, "balance")
+				} else {
+					require.NoError(t, err)
+				}
+				require.Equal(t, want, got)
+				n = 1
+				var object prospectkit.Object
+				err = client.Call(t.Context(), read, nil, &object)
+				require.Equal(t, always, err != nil)
+				require.Equal(t, always, object.IsZero())
+			}
+		}
+	})
+}

@@ -1,8 +1,10 @@
 package outcome_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -11,6 +13,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
 )
 
 // A read shows the state at its beginning at the earliest, however late its last response comes, and a cache may show an older one. No
@@ -69,5 +72,65 @@ func TestResolve_AgesOfReads(t *testing.T) {
 			require.Equal(t, tc.verdict, r.Verdict, "%s: %s", name, r.Note)
 			require.Equal(t, tc.final, r.Final, name)
 		})
+	}
+}
+
+// What a cache shows may be from before the call: neither that it happened, nor that it cannot have. Once the cache has forgotten it, a
+// read tells. A list that was made since the call is no older copy.
+func TestResolve_NothingIsSettledByACache(t *testing.T) {
+	list := func(created time.Duration) func(made time.Time) string {
+		return func(made time.Time) string {
+			const page = `{"data":[{"id":"l1","name":"Q1","entityType":"contactList","createdAt":%q}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`
+			return fmt.Sprintf(page, made.Add(created).UTC().Format(time.RFC3339))
+		}
+	}
+	create := func(ctx context.Context, c *prospectkit.Client) error {
+		return tests.Discard(c.Lists.Create(ctx, tests.Q1))
+	}
+	for name, tc := range map[string]struct {
+		call    func(context.Context, *prospectkit.Client) error
+		shows   func(made time.Time) string
+		verdict prospectkit.Verdict
+		cached  prospectkit.Verdict
+	}{
+		"an approval": {func(ctx context.Context, c *prospectkit.Client) error {
+			return tests.Discard(c.Campaigns.Approve(ctx, tests.CampaignID))
+		}, func(time.Time) string { return `[{"id":"` + tests.CampaignID + `","status":"active"}]` }, prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},
+		"an older list": {create, list(-48 * time.Hour), prospectkit.VerdictNotSeen, prospectkit.VerdictNotSeen},
+		"a list since":  {create, list(time.Second), prospectkit.VerdictHappened, prospectkit.VerdictHappened},
+	} {
+		for _, forgets := range []time.Duration{5 * time.Second, time.Hour} {
+			synctest.Test(t, func(t *testing.T) {
+				var made time.Time
+				j := new(journal.MemoryJournal)
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodPost {
+						made = time.Now()
+						return tests.CutOff(r)
+					}
+					age := "0"
+					if time.Since(made) < forgets {
+						age = "300"
+					}
+					return tests.Respond(200, tc.shows(made), "Age", age), nil
+				}), prospectkit.WithJournal(j))
+				var unknown *prospectkit.OutcomeUnknownError
+				require.ErrorAs(t, tc.call(t.Context(), client), &unknown, name)
+				r, err := unknown.Resolve(t.Context())
+				require.NoError(t, err, name)
+				want := tc.verdict
+				if forgets == time.Hour {
+					want = tc.cached
+				}
+				require.Equal(t, want, r.Verdict, "%s: %s", name, r.Note)
+				doubts := 0
+				for range j.InDoubt(t.Context()) {
+					doubts++
+				}
+				settled := want == prospectkit.VerdictHappened || forgets < time.Hour
+				require.Equal(t, settled, doubts == 0, "%s: %s", name, r.Note)
+				require.Equal(t, !settled, strings.Contains(r.Note, "came from a cache"), "%s: %s", name, r.Note)
+			})
+		}
 	}
 }

@@ -1,0 +1,142 @@
+package tests
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// slowHistory takes its time to tell what was approved.
+type slowHistory struct {
+	journal.MemoryJournal
+	takes time.Duration
+}
+
+func (j *slowHistory) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
+	time.Sleep(j.takes)
+	return j.MemoryJournal.Calls(ctx, op)
+}
+
+// Whatever takes long between the reads and the approval, a change in that time sends nothing, and without one, the approval rests on
+// what was read a moment before. A yes that has ended by then is none.
+func TestApproveReviewed_AfterAWait(t *testing.T) {
+	until := func(end time.Time) prospectkit.ClientOption {
+		return prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+			if in.Sends && time.Now().After(end) {
+				return errors.New("the yes has ended")
+			}
+			return nil
+		})
+	}
+	slow := prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+		if in.Sends {
+			time.Sleep(10 * time.Minute)
+		}
+		return nil
+	})
+	limited := func(op string, nth, wait int) func(*sandbox.Sandbox) {
+		return func(sb *sandbox.Sandbox) {
+			sb.Fail(op, sandbox.Nth(nth), sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(wait))
+		}
+	}
+	for name, tc := range map[string]struct {
+		fail   func(*sandbox.Sandbox)
+		option func() prospectkit.ClientOption
+		change time.Duration // after the start
+		want   error
+	}{
+		"the approval waits":                         {fail: limited("campaigns.approve", 1, 110)},
+		"it waits long":                              {fail: limited("campaigns.approve", 1, 3500)},
+		"it waits, and a contact joins":              {fail: limited("campaigns.approve", 1, 110), change: 100 * time.Second, want: prospectkit.RuleReview},
+		"the last read waits":                        {fail: limited("campaigns.list", 2, 110)},
+		"the last read waits, and a contact joins":   {fail: limited("campaigns.list", 2, 110), change: 100 * time.Second, want: prospectkit.RuleReview},
+		"the gate takes long":                        {option: func() prospectkit.ClientOption { return slow }},
+		"the gate takes long, and a contact joins":   {option: func() prospectkit.ClientOption { return slow }, change: time.Minute, want: prospectkit.RuleReview},
+		"the yes ends while the approval waits":      {fail: limited("campaigns.approve", 1, 3500), option: func() prospectkit.ClientOption { return until(time.Now().Add(2 * time.Minute)) }, want: prospectkit.RuleGate},
+		"the yes ends later than the approval waits": {fail: limited("campaigns.approve", 1, 100), option: func() prospectkit.ClientOption { return until(time.Now().Add(2 * time.Minute)) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := EverySandbox(t, time.Now())
+				r, err := SandboxClient(t, sb).Campaigns.Review(t.Context(), CampaignID)
+				require.NoError(t, err)
+				if tc.fail != nil {
+					tc.fail(sb)
+				}
+				options := []prospectkit.ClientOption{prospectkit.WithMaxWait(time.Hour)}
+				if tc.option != nil {
+					options = append(options, tc.option())
+				}
+				if tc.change > 0 {
+					time.AfterFunc(tc.change, func() {
+						sb.Do(func(tx *sandbox.Tx) { tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
+					})
+				}
+				_, err = SandboxClient(t, sb, options...).Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+				var read, sent time.Time
+				for _, e := range sb.Journal() {
+					switch {
+					case e.Method == http.MethodGet:
+						read = e.Time
+					case len(e.Effects) > 0:
+						sent = e.Time
+					}
+				}
+				if tc.want != nil {
+					require.ErrorIs(t, err, tc.want)
+					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+					require.True(t, sent.IsZero())
+					return
+				}
+				require.NoError(t, err)
+				require.Less(t, sent.Sub(read), time.Second)
+			})
+		})
+	}
+}
+
+// What never ends in time is an error, and sends nothing.
+func TestApproveReviewed_NeverInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now())
+		client := SandboxClient(t, sb, prospectkit.WithJournal(&slowHistory{takes: 2 * time.Minute}))
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.EqualError(t, err, "prospectkit: campaigns.approve: what was read is too old by now: the approval had to wait")
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+		require.Zero(t, sb.Calls("campaigns.approve"))
+		for range client.InDoubt(t.Context()) {
+			t.Error("nothing is in doubt")
+		}
+	})
+}
+
+// A service that takes long for each response, as one does for many pages, is not in the way of an approval, up to a point.
+func TestApproveReviewed_SlowReads(t *testing.T) {
+	for takes, approves := range map[time.Duration]bool{9 * time.Second: true, 20 * time.Second: false} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := EverySandbox(t, time.Now())
+			client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+				time.Sleep(takes)
+				return sb.Transport().RoundTrip(r)
+			})))
+			r, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			require.Equal(t, approves, err == nil, "%s: %v", takes, err)
+		})
+	}
+}
