@@ -86,7 +86,7 @@ func (s pages) Fetch(_ context.Context, number int) (*page, error) {
 
 func (s pages) FetchAhead(context.Context, int) (*page, func(), error) { panic("unused") }
 func (s pages) TooEarly(error) bool                                    { return false }
-func (s pages) Broken(what string) error { return redact.OwnError(what) }
+func (s pages) Broken(what string) error                               { return redact.OwnError(what) }
 
 func (s pages) Short(r pagewalk.Report) error {
 	return fmt.Errorf("%d of %d are missing", r.Missing, r.Total)

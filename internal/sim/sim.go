@@ -11,6 +11,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -39,6 +40,7 @@ type World struct {
 	zombies   sync.WaitGroup
 	sum       hash.Hash64
 	line      []byte
+	spare     [32]byte
 	lines     []string
 	broken    error
 	over      bool
@@ -209,7 +211,8 @@ func (w *World) Fail(err error) {
 func (w *World) Note(parts ...string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.line = fmt.Appendf(w.line[:0], "%9.3fs ", time.Since(w.began).Seconds())
+	at := strconv.AppendFloat(w.spare[:0], time.Since(w.began).Seconds(), 'f', 3, 64)
+	w.line = append(append(append(w.line[:0], "         "[min(len(at), 9):]...), at...), "s "...)
 	for _, part := range append(parts, "\n") {
 		w.line = append(w.line, part...)
 	}

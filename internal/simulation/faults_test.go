@@ -7,11 +7,13 @@ import (
 	"errors"
 	"flag"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptrace"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -38,8 +40,10 @@ var requestFaults = []struct {
 	{"reset", 0.01, []sandbox.FaultOption{sandbox.Reset()}},
 	{"truncated", 0.01, []sandbox.FaultOption{sandbox.Truncate(9)}},
 	{"empty", 0.01, []sandbox.FaultOption{sandbox.EmptyBody()}},
-	{"stalled", 0.01, []sandbox.FaultOption{sandbox.Stall(50 * time.Second)}},
+	{stalled, 0.01, []sandbox.FaultOption{sandbox.Stall(50 * time.Second)}},
 	{"late", 0.01, []sandbox.FaultOption{sandbox.Latency(50 * time.Second)}},
+	{lostLate, 0.005, []sandbox.FaultOption{sandbox.DropBefore(), sandbox.Latency(20 * time.Second)}},
+	{slow, 0, []sandbox.FaultOption{sandbox.Latency(25 * time.Second)}},
 	{slowBody, 0.01, nil},
 	{"500", 0.02, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR")}},
 	{"sparse 500", 0.01, []sandbox.FaultOption{sandbox.Status(500, "")}},
@@ -52,7 +56,7 @@ var requestFaults = []struct {
 	{"403 of another server, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(403), sandbox.Applied()}},
 	{"2xx of another server", 0.01, []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
 	{"redirected", 0.01, []sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.invalid/")}},
-	{"429", 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
+	{shortWait, 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
 	{"429 without a wait", 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED")}},
 	{"429 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(429), sandbox.RetryAfterRaw("2")}},
 	{"401 of another server, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(401), sandbox.Applied()}},
@@ -65,7 +69,7 @@ var requestFaults = []struct {
 	{cutShort, 0.03, nil},
 	{"JSON of another server, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(403, `{"error":{"code":"ACCESS_DENIED","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
 	{"503 with an envelope, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(503, `{"error":{"code":"UNEXPECTED_ERROR","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
-	{"429, long", 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30)}},
+	{longWait, 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30)}},
 	{untilDate, 0.01, nil},
 	{panics, 0.01, nil},
 	{cached, 0.02, nil},
@@ -77,10 +81,16 @@ var requestFaults = []struct {
 const (
 	duplicated sim.Fault = "delivered twice" // by a gateway
 	slowBody   sim.Fault = "slow body"
+	stalled    sim.Fault = "stalled"              // between the headers and the body
 	untilDate  sim.Fault = "429 until a date"     // of the service's clock
 	panics     sim.Fault = "the transport panics" // after the service has answered
 	cached     sim.Fault = "an old copy of a cache"
 	edited     sim.Fault = "a teammate edits" // before a page is read
+	undone     sim.Fault = "a teammate undoes what was looked for"
+	lostLate   sim.Fault = "lost request, cut late"
+	shortWait  sim.Fault = "429"
+	longWait   sim.Fault = "429, long"
+	slow       sim.Fault = "slow response" // longer than a change takes to show
 	refusing   sim.Fault = "500, applied"
 
 	arrivesLate sim.Fault = "arrives after the connection was cut"
@@ -102,25 +112,51 @@ var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happe
 
 // ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
 func ratesOf(seed uint64) map[string][]sim.Rate {
-	all := map[string][]sim.Rate{}
-	random := sim.Draws(seed, 2, 2)
-	reliable := map[string]bool{"store": random.IntN(2) == 0, "request": random.IntN(8) == 0}
-	disks := random.IntN(4) == 0
-	reliable["write"], reliable["fsync"], reliable["name"] = disks, disks, disks
-	only := regexp.MustCompile(*faultsFlag)
-	reliable["busy"], reliable["lossy"], reliable["veiled"] = reliable["request"], reliable["request"], reliable["request"]
-	for _, r := range rates() {
-		if !reliable[r.Class] && only.MatchString(string(r.Fault)) {
-			all[r.Class] = append(all[r.Class], r)
+	all, random := maps.Clone(allRates()), sim.Draws(seed, 2, 2)
+	for _, classes := range []struct {
+		reliable bool
+		names    []string
+	}{{random.IntN(2) == 0, []string{"store"}}, {random.IntN(8) == 0, requestClasses}, {random.IntN(4) == 0, []string{"write", "fsync", "name"}}} {
+		for _, class := range classes.names {
+			if classes.reliable {
+				delete(all, class)
+			}
 		}
 	}
 	return all
 }
 
+// allRates are those of the faults that may happen, by class.
+var allRates = sync.OnceValue(func() map[string][]sim.Rate {
+	all, only := map[string][]sim.Rate{}, regexp.MustCompile(*faultsFlag)
+	for _, r := range rates() {
+		if only.MatchString(string(r.Fault)) {
+			all[r.Class] = append(all[r.Class], r)
+		}
+	}
+	return all
+})
+
+// requestClasses are those that requestFaults happen in.
+var requestClasses = []string{"request", "look", "looked for", "background", "busy", "lossy", "veiled"}
+
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
-	all = []sim.Rate{{Class: "busy", Fault: edited, Share: 0.35}, {Class: "lossy", Fault: "lost response", Share: 0.1}, {Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.1}}
-	for _, class := range []string{"request", "busy", "lossy", "veiled"} {
+	all = []sim.Rate{
+		{Class: "busy", Fault: edited, Share: 0.35},
+		{Class: "lossy", Fault: "lost response", Share: 0.1},
+		{Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.1},
+		{Class: "request", Fault: slow, Share: 0.01},
+		{Class: "look", Fault: slow, Share: 0.1},
+		{Class: "look", Fault: cached, Share: 0.3},
+		{Class: "look", Fault: undone, Share: 0.15},
+		{Class: "looked for", Fault: arrivesLate, Share: 0.15},
+		{Class: "looked for", Fault: lostLate, Share: 0.15},
+		{Class: "background", Fault: arrivesLate, Share: 0.5},
+		{Class: "lossy", Fault: longWait, Share: 0.08},
+		{Class: "lossy", Fault: shortWait, Share: 0.08},
+	}
+	for _, class := range requestClasses {
 		for _, f := range requestFaults {
 			all = append(all, sim.Rate{Class: class, Fault: f.fault, Share: f.share})
 		}
@@ -162,10 +198,10 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	o := cmp.Or(opOf(r), w.laws.opOf(r))
 	wanted, fault := time.Now(), sim.Fault("")
 	w.laws.obeys(w.start, o, wanted)
-	dead := w.start.Do(r.Context(), w.classOf(r), r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
+	dead := w.start.Do(r.Context(), w.classOf(o, r), r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
 		fault = t.Fault
 		w.laws.leaves(w.start, o, r, wanted)
-		w.arm(o, t)
+		w.arm(o, r, t)
 		switch t.Fault { //nolint:exhaustive // the engine and the sandbox see to the others
 		case cached:
 			if old := w.copies[r.URL.String()]; old != nil {
@@ -177,7 +213,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 			w.laws.twice(markOf(r))
 			w.deliver(copied(r))
 		case arrivesLate:
-			err = w.deliverLate(r)
+			err = w.deliverLate(o, r)
 			return err.Error()
 		case noSuchHost:
 			httptrace.ContextClientTrace(r.Context()).GetConn("")
@@ -197,13 +233,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		if err != nil {
 			return err.Error()
 		}
-		if o != nil && o.FreeRead() && resp.StatusCode == http.StatusOK && t.Fault == "" && !strings.Contains(r.URL.Path, walkedID) {
-			w.copies[r.URL.String()] = keep(resp) //nolint:bodyclose // keep does
-		}
-		w.laws.refused(w.start, o, resp, w.clock.Now())
-		if t.Fault == slowBody {
-			resp.Body = trickle{resp.Body}
-		}
+		w.answered(o, r, resp, t)
 		return resp.Status
 	})
 	if dead != nil {
@@ -218,8 +248,24 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	return resp, err
 }
 
+// answered shows a response to the cache and the laws.
+func (w wire) answered(o *op.Op, r *http.Request, resp *http.Response, t *sim.Turn) {
+	if o != nil && o.FreeRead() && resp.StatusCode == http.StatusOK && (t.Fault == "" || t.Fault == cached) && !strings.Contains(r.URL.Path, walkedID) {
+		w.copies[r.URL.String()] = keep(resp) //nolint:bodyclose // keep does
+	}
+	if resp.StatusCode == http.StatusTooManyRequests {
+		w.laws.again()
+	}
+	if t.Fault != stalled && t.Fault != slowBody { // its pause counts from the end of its body
+		w.laws.refused(w.start, o, resp)
+	}
+	if t.Fault == slowBody {
+		resp.Body = trickle{resp.Body}
+	}
+}
+
 // arm lets the service do what goes wrong.
-func (w wire) arm(o *op.Op, t *sim.Turn) {
+func (w wire) arm(o *op.Op, r *http.Request, t *sim.Turn) {
 	w.service.Clear()
 	for _, f := range requestFaults {
 		if f.fault == t.Fault && f.does != nil && (o == nil || o.Class != op.PaidRead || f.fault != refusing) {
@@ -229,6 +275,8 @@ func (w wire) arm(o *op.Op, t *sim.Turn) {
 	switch t.Fault { //nolint:exhaustive // the others are no matter of the service
 	case edited:
 		w.service.Do(func(tx *sandbox.Tx) { w.edit(tx, []int{2, 3, 8, 9, 9, 9}[t.IntN(6)], t.IntN(9)) })
+	case undone:
+		w.service.Do(func(tx *sandbox.Tx) { w.undo(tx, lookedFor(r), t.IntN(4)) })
 	case untilDate:
 		until := w.clock.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
 		w.service.Fail("*", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfterRaw(until))
@@ -236,12 +284,18 @@ func (w wire) arm(o *op.Op, t *sim.Turn) {
 }
 
 // classOf names the rates of a request: as pages are read, teammates edit in some seeds.
-func (w wire) classOf(r *http.Request) string {
+func (w wire) classOf(o *op.Op, r *http.Request) string {
 	switch {
 	case w.hurried:
 		return w.network
 	case w.busy && strings.Contains(r.URL.Path, walkedID):
 		return "busy"
+	case lookedFor(r) != "":
+		return "look"
+	case o != nil && o.Background:
+		return "background"
+	case o != nil && o.Resolves:
+		return "looked for"
 	}
 	return "request"
 }
@@ -288,11 +342,14 @@ func (w wire) deliver(r *http.Request) {
 	w.laws.again()
 }
 
-// deliverLate keeps a request on its way for some seconds, less than a change may take to show.
-func (w wire) deliverLate(r *http.Request) error {
-	late := copied(r)
+// deliverLate keeps a request on its way for some seconds, less than a change may take to show: what works in the background may take any time.
+func (w wire) deliverLate(o *op.Op, r *http.Request) error {
+	late, after := copied(r), 5*time.Second
+	if o != nil && o.Background {
+		after = time.Minute
+	}
 	connected(r)
-	time.AfterFunc(5*time.Second, func() { w.deliver(late) })
+	time.AfterFunc(after, func() { w.deliver(late) })
 	return io.EOF
 }
 

@@ -15,6 +15,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -104,7 +105,6 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.change(tx, rowIDs()[(which+4)%9], late)
 	case kind == 7:
 		r.clock.jump(time.Duration(which-4) * 5 * time.Second)
-		clear(r.laws.dated)
 		r.laws.backward = r.laws.backward || which < 4
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
@@ -113,6 +113,30 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		tx.RemoveRows(walkedID, ids...)
 		tx.AddRows(walkedID, rows...)
 	}
+}
+
+// undo undoes a call: a teammate deletes or renames what it has made, or makes another of its name.
+func (r *run) undo(tx *sandbox.Tx, mark string, kind int) {
+	shortly := 15 * time.Minute
+	if kind > 1 {
+		tx.CreateList(sandbox.List{Name: "L " + mark})
+		shortly += 5*time.Minute + max(0, time.Since(r.clock.Now())) // by every clock
+	}
+	r.laws.undone(mark, shortly)
+	for _, list := range r.service.Lists() {
+		switch made := strings.HasSuffix(list.Name, " "+mark); {
+		case made && kind == 0:
+			tx.RenameList(list.ID, "Renamed")
+		case made && kind == 1:
+			tx.DeleteList(list.ID)
+		}
+	}
+	for _, agent := range r.service.Agents() {
+		if strings.HasSuffix(agent.Name, " "+mark) {
+			tx.DeleteAgent(agent.ID)
+		}
+	}
+	tx.MoveList(tests.ListID, "")
 }
 
 // change changes a row, which keeps its place. It shows late, but within the minute that a feed allows for that and for a clock set back.

@@ -88,7 +88,8 @@ func (r *run) prepare() []*sim.Process {
 			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
 		})...)
 	}
-	programs := []string{"writer", "spender", []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(6)]}
+	third := []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(6)]
+	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
 	if r.crowded = programs[2] == "follower" && random.IntN(8) == 0; r.crowded {
 		rows, _ := r.crowd()
 		walked.Rows = append(walked.Rows, sandbox.Rows(rows...)...)
@@ -107,7 +108,7 @@ func (r *run) prepare() []*sim.Process {
 	}
 	opts = append(opts, r.draw(random, programs)...)
 	r.service = sandbox.New(nil, opts...)
-	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, paused: map[string]pause{}, alone: map[string]bool{}, dated: map[string]bool{}, owed: map[string]string{}, settled: map[string]bool{}, limits: true, first: r.service.Balance()}
+	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, paused: map[string]pause{}, alone: map[string]bool{}, owed: map[string]string{}, settled: map[string]bool{}, limits: true, first: r.service.Balance()}
 	if random.IntN(4) > 0 {
 		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
 	}

@@ -18,14 +18,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/sim"
 )
 
 var (
-	seedsFlag  = flag.Int("seeds", 200, "how many seeds TestSimulation runs")
-	fromFlag   = flag.Uint64("from", 0, "the first of them")
-	updateFlag = flag.Bool("update", false, "writes testdata/reached.txt")
-	twiceFlag  = flag.Int("twice", 40, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
+	seedsFlag    = flag.Int("seeds", 200, "how many seeds TestSimulation runs")
+	fromFlag     = flag.Uint64("from", 0, "the first of them")
+	programsFlag = flag.String("programs", "", "three, instead of those that a seed draws, such as caller,caller,caller")
+	twiceFlag    = flag.Int("twice", 40, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
 )
 
 // replayVar holds a seed that was printed.
@@ -54,7 +55,9 @@ func TestSimulation(t *testing.T) {
 		calls.Add(int64(r.Calls))
 		return r.Err == nil
 	})
-	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v", *seedsFlag, steps.Load(), calls.Load(), sum.Load(), time.Since(began))
+	took := time.Since(began)
+	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v: %.0f a second and core",
+		*seedsFlag, steps.Load(), calls.Load(), sum.Load(), took, float64(*seedsFlag)/took.Seconds()/float64(runtime.GOMAXPROCS(0)))
 	if broken != nil {
 		t.Error(report(t, Shrink(*broken)))
 		return
@@ -79,7 +82,7 @@ func (m *marks) add(more map[string]bool) {
 func (m *marks) require(t *testing.T, enough bool) {
 	t.Helper()
 	file := filepath.Join("testdata", "reached.txt")
-	if *updateFlag {
+	if *golden.Update {
 		require.NoError(t, os.WriteFile(file, []byte(strings.Join(slices.Sorted(maps.Keys(m.all)), "\n")+"\n"), 0o600))
 	}
 	text, err := os.ReadFile(file)
@@ -99,8 +102,10 @@ func report(t *testing.T, r Result) string {
 	file := filepath.Join(os.TempDir(), fmt.Sprintf("simulation-%d.txt", r.Seed.Number))
 	require.NoError(t, os.WriteFile(file, []byte(strings.Join(r.Lines, "\n")+"\n"), 0o600))
 	command := replayVar + "=" + r.Seed.String() + " go test ./internal/simulation -run '^TestSimulation$'"
-	if *faultsFlag != "" {
-		command += " -faults '" + *faultsFlag + "'"
+	for name, value := range map[string]string{"faults": *faultsFlag, "programs": *programsFlag} {
+		if value != "" {
+			command += " -" + name + " '" + value + "'"
+		}
 	}
 	commit, err := exec.CommandContext(t.Context(), "git", "rev-parse", "--short", "HEAD").Output()
 	if err != nil {
