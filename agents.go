@@ -96,13 +96,12 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
+	want := repeatsName(spec.name, func(made *newAgent) string { return made.Name })
+	want.shape = op.Typed // what is undocumented is in the request
 	made, err := doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
 		lookup: spec.lookup(), spent: saysTaken,
-	}, opts, expected[newAgent]{
-		shape: op.Typed, // what is undocumented is in the request
-		proof: func(made *newAgent) bool { return strings.TrimSpace(made.Name) == strings.TrimSpace(spec.name) },
-	})
+	}, opts, want)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +196,7 @@ func agentListing(conf *config) listing[Agent] {
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
 	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
-		provedBy(func(a *Agent) bool { return sameID(a.ID, agentID) }))
+		repeatsID(agentID, func(a *Agent) string { return a.ID }))
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:

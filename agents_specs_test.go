@@ -86,7 +86,7 @@ func TestSpecs_Bounds(t *testing.T) {
 	for _, test := range specBounds {
 		t.Run(test.name, func(t *testing.T) {
 			if test.want == nil {
-				s := tests.Stage(t, tests.Always(201, tests.AgentJSON("initializing")))
+				s := tests.Stage(t, tests.RoundTrip(tests.Made))
 				_, err := tests.NewClient(t, s).Agents.Create(t.Context(), test.spec)
 				require.NoError(t, err)
 				s.Done()

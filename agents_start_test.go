@@ -480,7 +480,7 @@ func TestEnsureAgent_CreatesDraftsOfEveryKind(t *testing.T) {
 	people := tests.Watcher()
 	people.MaxCreditSpend, people.Start = 1000, true
 	for _, spec := range []prospectkit.AgentSpec{person, people, tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })} {
-		s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved, activated)
+		s := tests.Stage(t, tests.OtherAgents, tests.Made, activated)
 		e, err := tests.NewClient(t, s).Agents.Ensure(t.Context(), spec)
 		require.NoError(t, err)
 		require.True(t, e.Created)

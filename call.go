@@ -130,6 +130,8 @@ func (c *callOf[T]) proved() bool {
 	return c.call.shape != op.Raw && !c.call.op.Write()
 }
 
+func (c *callOf[T]) other() bool { return c.want.other != nil && c.want.other(c.decoded) }
+
 func (c *callOf[T]) confirmed() bool {
 	if c.call.op.Confirms == op.Yes {
 		c.decoded = cmp.Or(c.want.known, new(T))

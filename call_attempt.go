@@ -487,7 +487,7 @@ func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.T
 	case !isSuccess(resp.StatusCode):
 		c.readErrorResponse(resp, *a.Body, now)
 	case a.BodyErr == nil:
-		if c.cause = c.readResponse(resp, *a.Body, a.hasRateHeaders, now); c.cause == nil {
+		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stepStop
 			c.surface.allowance.Succeeded()
 		}

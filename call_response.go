@@ -27,24 +27,29 @@ import (
 // JSON. Taken for the service's, it would turn a write that never arrived into a success. The more a
 // call may have changed or cost, the more evidence its response needs. The first line that applies
 // decides. A response is proved if it holds what only the service can know: see expected.proof. A read is
-// a free one here; a read that costs credits counts as any other call. Rate headers beside a foreign body do
-// not count: see isForeign.
+// a free one here; a read that costs credits counts as any other call. Rate headers beside a foreign body, or one
+// about something else, do not count: see isForeign and expected.other.
 //
 //	an error envelope, except in a proved read                      refused
 //	another error, in a call that is neither proved nor a read      refused
 //	it cannot be decoded                                            refused
+//	its documented id or name is of something else                  refused
 //	it has the rate headers                                         accepted
 //	a proved read                                                   accepted
 //	any other proved call                                           accepted if plausible
 //	a raw read, if the surface is not known to send rate headers    accepted if plausible
 //	JSON, if an intermediary is known to drop the headers           accepted if plausible
 //	anything else                                                   refused
-func (c *call) readResponse(resp *http.Response, body []byte, hasRateHeaders bool, now time.Time) error {
-	err := c.judge(resp, body, hasRateHeaders)
-	if err == nil {
+func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
+	body := *a.Body
+	err := c.judge(resp, body, a.hasRateHeaders)
+	switch {
+	case err == nil:
 		err = c.expects.take()
+	case err == errOther: //nolint:errorlint // it is our own
+		a.hasRateHeaders = false
 	}
-	if err != nil && (!hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
+	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
 	}
 	return err
@@ -58,6 +63,8 @@ func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) erro
 	case (!proved || !c.op.FreeRead()) && isEnvelope(body), !proved && !c.op.FreeRead() && hasError(body):
 		err = errEnveloped
 	case err != nil:
+	case c.expects.other():
+		err = errOther
 	case hasRateHeaders:
 		headers.Learn(c.surface)
 		return nil
@@ -81,6 +88,8 @@ var (
 	errEnveloped error = redact.OwnError("the 2xx response contains an error")
 	errNotProved error = redact.OwnError("the 2xx response may not be the service's: " +
 		"it has no RateLimit headers and not the requested content")
+	errOther error = redact.OwnError("the 2xx response may not be the service's: " +
+		"it is about something else, by its id or name")
 )
 
 func isEnvelope(body []byte) bool {

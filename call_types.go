@@ -22,6 +22,7 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/undocumented"
@@ -61,6 +62,10 @@ type expected[T any] struct {
 	// the documented shape of its response proves a read, free or paid, and nothing proves a write.
 	proof func(*T) bool
 
+	// other reports whether a response is about another thing than the call, as its documented id or name shows, so that it is the
+	// response to another request. If nil, nothing shows that.
+	other func(*T) bool
+
 	known    *T                // what is documented of the result of an operation that Confirms; nil: nothing
 	accept   func(*T) error    // refuses a response that was decoded; nil accepts it
 	take     func(*T) error    // takes the response that is the service's
@@ -73,8 +78,23 @@ type expected[T any] struct {
 	keys       []string
 }
 
-// provedBy expects a response that holds what only the service can know about the call.
-func provedBy[T any](proof func(*T) bool) expected[T] { return expected[T]{proof: proof} }
+// repeatsID expects a response that holds the id of what the call is about, or none.
+func repeatsID[T any](id string, shown func(*T) string) expected[T] {
+	return repeats(id, shown, sameID, sameID)
+}
+
+// repeatsName expects a response that holds the name of what the call makes, or none. The service may change its form.
+func repeatsName[T any](name string, shown func(*T) string) expected[T] {
+	same := func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
+	return repeats(name, shown, same, pagewalk.Near)
+}
+
+func repeats[T any](sent string, shown func(*T) string, same, near func(shown, sent string) bool) expected[T] {
+	return expected[T]{
+		proof: func(response *T) bool { return same(shown(response), sent) },
+		other: func(response *T) bool { return shown(response) != "" && !near(shown(response), sent) },
+	}
+}
 
 // call is one call: its plan, the results of its attempts, and preallocated buffers.
 type call struct {
@@ -107,6 +127,7 @@ type plan struct {
 		decode(body []byte) error
 		take() error                 // hands what was decoded to the caller, once it is known to be the service's
 		proved() bool                // reports whether the service must have sent what was decoded
+		other() bool                 // reports whether it is about something else
 		fields() *undocumented.Shape // that are documented
 		missing() []string           // what was asked for, or is assumed, and is not there
 		results() int                // that may have a price each; -1 if the response does not tell

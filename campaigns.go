@@ -348,7 +348,7 @@ func (p StepPreview) String() string { return textOf(Object{}, p) }
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
 	return doExpecting(ctx, s.conf, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
-		provedBy(func(p *StepPreview) bool { return sameID(p.StepID, stepID) }))
+		repeatsID(stepID, func(p *StepPreview) string { return p.StepID }))
 }
 
 // Approval is the response to the approval of a campaign.
@@ -385,10 +385,9 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 func (s *CampaignsService) approve(ctx context.Context, campaignID string, a args, opts []CallOption) (*Approval, error) {
 	a.ids = []string{campaignID}
 	known := Approval{CampaignID: campaignID, Status: CampaignActive}
-	approval, err := doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, expected[Approval]{
-		proof: func(a *Approval) bool { return sameID(a.CampaignID, campaignID) },
-		known: &known,
-	})
+	want := repeatsID(campaignID, func(a *Approval) string { return a.CampaignID })
+	want.known = &known
+	approval, err := doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, want)
 	if err == nil && approval.CampaignID == "" { // of another shape
 		approval.CampaignID, approval.Status = known.CampaignID, cmp.Or(approval.Status, known.Status)
 	}

@@ -163,7 +163,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 	in.Name = strings.TrimSpace(in.Name)
 	return doExpecting(ctx, s.conf, op.ListsCreate, args{
 		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
-	}, opts, provedBy(func(made *List) bool { return made.Name == in.Name }))
+	}, opts, repeatsName(in.Name, func(made *List) string { return made.Name }))
 }
 
 func (s *ListsService) looks() map[*op.Op]look {
@@ -232,15 +232,14 @@ type GetListParams struct {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, expected[List]{
-		proof: func(l *List) bool { return sameID(l.ID, listID) },
-		missing: func(l *List) []string {
-			if p.Include == "columns" && l.Columns == nil {
-				return []string{"columns"}
-			}
-			return nil
-		},
-	})
+	want := repeatsID(listID, func(l *List) string { return l.ID })
+	want.missing = func(l *List) []string {
+		if p.Include == "columns" && l.Columns == nil {
+			return []string{"columns"}
+		}
+		return nil
+	}
+	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, want)
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
@@ -345,10 +344,10 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 }
 
 func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, expected[CRMPushed]{
-		proof: func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil },
-		known: &CRMPushed{CRM: in.CRM},
-	})
+	want := repeatsName(in.CRM, func(p *CRMPushed) string { return p.CRM })
+	want.proof = func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil }
+	want.known = &CRMPushed{CRM: in.CRM}
+	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, want)
 }
 
 // PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields

@@ -235,7 +235,7 @@ func TestObject(t *testing.T) {
 // What a first program prints is text, not the bytes inside.
 func TestObject_ValuesPrintAsJSON(t *testing.T) {
 	t.Parallel()
-	const text = `{"id":"0123456789abcdef01234567", "name":"Q1", "new":1}`
+	const text = `{"id":"` + tests.ListID + `", "name":"Q1", "new":1}`
 	client := tests.NewClient(t, tests.Always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`), tests.Unpaced())
 	list, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 	require.NoError(t, err)

@@ -21,7 +21,7 @@ func accepted(t *testing.T, sent *int) *prospectkit.Client {
 		case strings.HasSuffix(r.URL.Path, "/folders"):
 			return Respond(http.StatusOK, `{"folders":[]}`), nil
 		case r.Method == http.MethodPost:
-			return Respond(http.StatusCreated, `{"list":`+OneList+`}`), nil
+			return Made(r)
 		}
 		return Respond(http.StatusOK, `{"data":[]}`), nil
 	}))

@@ -33,15 +33,15 @@ type ledger struct {
 	created map[string]int
 }
 
-func (l *ledger) create(r *http.Request) error {
+func (l *ledger) create(r *http.Request) (list string, err error) {
 	var in struct{ Name string }
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
-		return err
+		return "", err
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.created[in.Name]++
-	return nil
+	return fmt.Sprintf(`{"list":{"id":"%s","name":%q}}`, ListID, in.Name), nil
 }
 
 // count may be asked once the server has stopped.
@@ -68,10 +68,14 @@ func (l *ledger) chaos(c net.Conn) {
 	in := bufio.NewReader(io.LimitReader(c, limit))
 	for {
 		r, err := http.ReadRequest(in)
-		if err != nil || l.create(r) != nil {
+		if err != nil {
 			return
 		}
-		reply := "HTTP/1.1 201 Created\r\nRateLimit-Remaining: 999999\r\nContent-Length: 98\r\n\r\n" + fmt.Sprintf("%-98s", `{"list":`+OneList+`}`)
+		list, err := l.create(r)
+		if err != nil {
+			return
+		}
+		reply := "HTTP/1.1 201 Created\r\nRateLimit-Remaining: 999999\r\nContent-Length: 98\r\n\r\n" + fmt.Sprintf("%-98s", list)
 		switch rand.N(6) {
 		case 0:
 			_, _ = io.WriteString(c, reply[:rand.N(len(reply))])
@@ -151,7 +155,8 @@ func (l *ledger) chaosHTTP2(w http.ResponseWriter, r *http.Request) {
 	if chance == 0 {
 		panic(http.ErrAbortHandler)
 	}
-	if l.create(r) != nil {
+	list, err := l.create(r)
+	if err != nil {
 		return
 	}
 	switch chance {
@@ -160,7 +165,7 @@ func (l *ledger) chaosHTTP2(w http.ResponseWriter, r *http.Request) {
 	case 3:
 		w.Header().Set("Connection", "close") // GOAWAY
 	}
-	Write(w, 201, `{"list":`+OneList+`}`)
+	Write(w, 201, list)
 }
 
 // acceptAll serves connections until it is stopped, and then waits for all of them.

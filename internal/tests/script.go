@@ -22,6 +22,7 @@ func (s *Script) RoundTrip(r *http.Request) (*http.Response, error) {
 	line := r.Method + " " + strings.TrimPrefix(r.URL.RequestURI(), "/api/v1/business")
 	if body := BodyOf(s.t, r); body != "" {
 		line += " " + body
+		r.Body = io.NopCloser(strings.NewReader(body))
 	}
 	s.Sent = append(s.Sent, line)
 	require.LessOrEqual(s.t, len(s.Sent), len(s.steps), "one request too many: %s", line)

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"strconv"
@@ -17,7 +18,7 @@ const (
 	BaseURL = "https://api.example.com/api/v1"
 	Token   = "tok-Zx81-qWv7-secret" //nolint:gosec // no credential: what no output may ever show
 	ListID  = "65f0c0ffee65f0c0ffee65f0"
-	OneList = `{"id":"` + ListID + `","name":"Berlin","entityType":"contactList"}`
+	OneList = `{"id":"` + ListID + `","name":"Q1","entityType":"contactList"}`
 	OneUser = `{"user":{"id":"65f0c0ffee65f0c0ffee65f1","email":"ada@example.com","name":"Ada"}}`
 )
 
@@ -63,6 +64,14 @@ var Bare = []string{"RateLimit-Limit", "", "RateLimit-Remaining", "", "RateLimit
 // Always gives the same response to every request.
 func Always(status int, body string, header ...string) RoundTrip {
 	return func(*http.Request) (*http.Response, error) { return Respond(status, body, header...), nil }
+}
+
+// Made responds to the creation of a list or an agent, with its name, as the service does.
+func Made(r *http.Request) (*http.Response, error) {
+	var sent struct{ Name, ListName string }
+	err := json.NewDecoder(r.Body).Decode(&sent)
+	record := `{"id":"` + ListID + `","name":` + strconv.Quote(sent.Name+sent.ListName) + `,"status":"initializing"}`
+	return Respond(201, `{"list":`+record+`,"agent":`+record+`}`), err
 }
 
 // Envelope is the service's error body.

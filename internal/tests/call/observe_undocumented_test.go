@@ -65,8 +65,8 @@ func TestUndocumented(t *testing.T) {
 		"a field of no name":      {page(`, "ada@example.com": 1`, ""), "lists.list", []string{"field data"}},
 		"of another type":         {page(`, "entityType": 7, "name": {"x": 1}`, ""), "lists.list", nil},
 		"beside the page":         {tests.Always(200, `{"data": [], "pagination": {}, "meta": 1}`), "lists.list", []string{"field meta"}},
-		"a list to itself":        {tests.Always(200, `{"list": {"id": "x", "completionStatus": "done", "entityType": "dealList", "columns": [{"id": "c", "width": 3}]}}`), "lists.get", []string{"value list.entityType dealList", "field list.columns.width"}},
-		"a list without key":      {tests.Always(200, `{"id": "x", "completionStatus": "done", "columns": [], "entityType": "dealList"}`), "lists.get", []string{"value entityType dealList"}},
+		"a list to itself":        {tests.Always(200, `{"list": {"id": "`+tests.ListID+`", "completionStatus": "done", "entityType": "dealList", "columns": [{"id": "c", "width": 3}]}}`), "lists.get", []string{"value list.entityType dealList", "field list.columns.width"}},
+		"a list without key":      {tests.Always(200, `{"id": "`+tests.ListID+`", "completionStatus": "done", "columns": [], "entityType": "dealList"}`), "lists.get", []string{"value entityType dealList"}},
 		"columns of a row":        {tests.Always(200, `{"entityType": "contactList", "data": [{"id": "x", "mine": {"status": "new"}}], "pagination": {}, "cursor": 1}`), "lists.rows", []string{"field cursor"}},
 		"a status":                {tests.Always(200, `{"agents": [{"id": "x", "status": "hibernating", "type": null, "more": 1}]}`), "agents.list", []string{"value agents.status hibernating", "missing name", "missing started"}},
 		"only sometimes missing":  {tests.Always(200, `{"agents": [{"id": "x", "type": null}, {"name": "n", "started": true}]}`), "agents.list", nil},
@@ -77,7 +77,7 @@ func TestUndocumented(t *testing.T) {
 		"rows without an id":      {tests.Always(200, `{"entityType": "contactList", "data": [{"rowId": "x"}], "pagination": {}}`), "lists.rows", []string{"missing id"}},
 		"a change without it":     {tests.Always(200, `{"ok": true}`), "campaigns.edit-send", []string{"missing id", "missing state"}},
 		"a change without a word": {tests.Always(204, ``), "campaigns.edit-send", nil},
-		"a category":              {tests.Always(200, `{"fact": {"id": "x", "category": "gossip"}}`), "facts.edit", []string{"value fact.category gossip"}},
+		"a category":              {tests.Always(200, `{"fact": {"id": "`+tests.FactID+`", "category": "gossip"}}`), "facts.edit", []string{"value fact.category gossip"}},
 		"a raw response":          {tests.Always(200, `{"anything": {"status": "new"}}`), "account.credits", nil},
 		"a profile":               {tests.Always(200, `{"profiles": [{"age": 36}], "total": 1}`), "search.prospects", []string{"field total"}},
 		"a code":                  {tests.Always(404, tests.Envelope("LIST_ASLEEP")), "lists.get", []string{"code LIST_ASLEEP"}},
@@ -111,7 +111,7 @@ func TestUndocumented_KnownValuesAreDocumented(t *testing.T) {
 		`agents.list {"agents": [{"id": "x", "type": null, "name": "n", "started": true, "status": %q}]}`: {"initializing", "processing", "active", "paused", "expired", "failed"},
 		`agents.list {"agents": [{"id": "x", "name": "n", "started": true, "type": %q}]}`:                 {"person-discovery-via-filters", "people-watcher", "web-monitor"},
 		`folders.list {"folders": [{"id": "x", "type": %q}]}`:                                             {"contactList", "companyList", "campaign", "agent"},
-		`facts.edit {"fact": {"id": "x", "category": %q}}`: {
+		`facts.edit {"fact": {"id": "`+tests.FactID+`", "category": %q}}`: {
 			"overview", "products", "pricing", "icp-use-cases", "differentiators", "competitors", "faq", "source-digest", "custom", "objection",
 			"faq-insight",
 		},

@@ -361,6 +361,54 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 	}
 }
 
+// A cache, or a peer that mixes up two responses, may send one with the rate headers that is about something else. By the documented
+// id or name in it, it is no response to this call: a free read is retried, and the outcome of anything else is unknown.
+func TestDecode_ResponsesAboutSomethingElse(t *testing.T) {
+	const elsewhere = `"id":"65f0c0ffee65f0c0ffee6fff","name":"another"`
+	for name, body := range map[string]string{
+		"lists.get":                      `{"list":{` + elsewhere + `}}`,
+		"lists.create":                   `{"list":{` + elsewhere + `}}`,
+		"lists.crm-push":                 `{"crm":"crm-2","listIds":["` + tests.ListID + `"]}`,
+		"agents.get":                     `{"agent":{` + elsewhere + `,"status":"active"}}`,
+		"agents.create-person-discovery": `{"agent":{` + elsewhere + `}}`,
+		"agents.create-people-watcher":   `{"agent":{` + elsewhere + `}}`,
+		"agents.create-web-monitor":      `{"agent":{` + elsewhere + `}}`,
+		"campaigns.approve":              `{"campaignId":"65f0c0ffee65f0c0ffee6fff","status":"active"}`,
+		"campaigns.preview-step":         `{"stepId":"65f0c0ffee65f0c0ffee6fff","preview":{}}`,
+		"facts.edit":                     `{"fact":{` + elsewhere + `,"claim":"c"}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stale := tests.Always(200, body, "Date", "Sun, 01 Mar 1998 09:00:00 GMT")
+				rt, asked := tests.InTurn(t, stale, stale, stale)
+				_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, rt))
+				row, _ := op.ByName(name)
+				require.ErrorContains(t, err, "the 2xx response may not be the service's: it is about something else")
+				var seen *prospectkit.Error
+				require.ErrorAs(t, err, &seen)
+				require.Equal(t, body, seen.Body, "one can see what it is about")
+				if row.Class == op.Read {
+					require.Equal(t, 3, *asked)
+					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+					return
+				}
+				require.Equal(t, 1, *asked)
+				tests.RequireUnknown(t, err)
+			})
+		})
+	}
+}
+
+// A service may show a name in another form than it was sent: that is no other name.
+func TestDecode_NamesInAnotherForm(t *testing.T) {
+	for _, shown := range []string{"Q1", "q1", " Q1 ", ""} {
+		client := tests.NewClient(t, tests.Always(201, `{"list":{"id":"`+tests.ListID+`","name":"`+shown+`"}}`))
+		list, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+		require.NoError(t, err, shown)
+		require.Equal(t, shown, list.Name)
+	}
+}
+
 // The five calls that may cost credits are retried after the service's own 500, unless the policy forbids it.
 func TestDecode_PaidReadsAreNotRetried(t *testing.T) {
 	failing := tests.Serves(500, tests.Envelope("UNEXPECTED_ERROR"))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"path"
 	"strconv"
 	"strings"
 	"sync"
@@ -171,7 +172,7 @@ func TestRetry_LateRefusal(t *testing.T) {
 				time.Sleep(4 * time.Second)
 				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "30"), nil
 			}
-			return tests.Respond(200, `{"list":`+tests.OneList+`}`), nil
+			return tests.Respond(200, `{"list":{"id":"`+path.Base(r.URL.Path)+`"}}`), nil
 		}))
 		get := func(id string) error {
 			_, err := client.Lists.Get(t.Context(), id, prospectkit.GetListParams{})

@@ -178,7 +178,7 @@ func TestErrors_RowIDOfEverySource(t *testing.T) {
 	for id, want := range map[string]string{tests.Token: "[hidden]", strings.Repeat("x", 1<<20): strings.Repeat("x", 64)} {
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if strings.Contains(r.URL.Path, "agents") {
-				return tests.Respond(200, `{"agent": {"id": "`+tests.AgentID+`", "listId": "`+tests.ListID+`"}}`), nil
+				return tests.Respond(200, `{"agent": {"id": "`+tests.ListID+`", "listId": "`+tests.ListID+`"}}`), nil
 			}
 			return tests.Respond(200, `{"data": [{"id": "`+id+`", "F": "x"}]}`), nil
 		}))

@@ -148,7 +148,7 @@ func TestGate_TakesItsTime(t *testing.T) {
 // The draft of an agent spends nothing, although starting one does.
 func TestGate_Drafts(t *testing.T) {
 	var spends []bool
-	client := tests.NewClient(t, tests.Always(201, `{"agent":{"id":"`+tests.AgentID+`","name":"x"}}`),
+	client := tests.NewClient(t, tests.RoundTrip(tests.Made),
 		prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
 			spends = append(spends, in.Spends)
 			return nil

@@ -130,7 +130,7 @@ func TestOptions_BadOnesSendNothing(t *testing.T) {
 		"header value":     {prospectkit.WithHeader("X-Trace", "a\r\nAuthorization: b"), violation("WithHeader", "needs a valid name and value")},
 		"unmarshalable":    {prospectkit.WithField("f", func() {}), violation("body", `cannot be encoded: field "f": json: unsupported type: func()`)},
 	} {
-		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, c.option)
+		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, c.option)
 		var refused *prospectkit.RefusedError
 		require.ErrorAs(t, err, &refused, name)
 		require.Equal(t, c.want, refused.Violations, name)
@@ -189,7 +189,7 @@ func TestWithQuery(t *testing.T) {
 		prospectkit.WithQuery("a b", "c&d=é#"), prospectkit.WithQuery("include", "columns,stats"), prospectkit.WithQuery("empty", ""))
 	require.NoError(t, err)
 	require.Equal(t, "a+b=c%26d%3D%C3%A9%23&empty=&include=columns%2Cstats", wire.query)
-	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithQuery("dry", "1"))
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithQuery("dry", "1"))
 	require.NoError(t, err)
 	require.Equal(t, "dry=1", wire.query)
 	_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
@@ -217,9 +217,9 @@ func TestWithField(t *testing.T) {
 	client := tests.NewClient(t, wire)
 	note := prospectkit.WithField("note", map[string]any{"n": 1})
 
-	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, note, prospectkit.WithField("big", uint64(1<<63)))
+	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, note, prospectkit.WithField("big", uint64(1<<63)))
 	require.NoError(t, err)
-	require.JSONEq(t, `{"name":"x","note":{"n":1},"big":9223372036854775808}`, wire.body)
+	require.JSONEq(t, `{"name":"Q1","note":{"n":1},"big":9223372036854775808}`, wire.body)
 	require.Equal(t, "application/json", wire.header.Get("Content-Type"))
 
 	own := prospectkit.Fields{"contactIds": []string{tests.ListID}}
@@ -235,11 +235,11 @@ func TestWithField(t *testing.T) {
 	sent := wire.requests
 	for name, refuse := range map[string]func() error{
 		"set by a typed body": func() error {
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithField("name", "y"))
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithField("name", "y"))
 			return err
 		},
 		"known to a typed body, but not set": func() error {
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithField("entityType", "companyList"))
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithField("entityType", "companyList"))
 			return err
 		},
 		"set by raw fields": func() error {
@@ -247,7 +247,7 @@ func TestWithField(t *testing.T) {
 			return err
 		},
 		"given twice": func() error {
-			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, note, note)
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, note, note)
 			return err
 		},
 		"on a GET request": func() error {

@@ -235,7 +235,7 @@ func TestEnsure_OfAListWithoutAnAge(t *testing.T) {
 				steps = []tests.RoundTrip{tests.Breaks, nobody, nobody, nobody, nobody, nobody, taken, there}
 			}
 			rt, _ := tests.InTurn(t, steps...)
-			got, err := tests.NewClient(t, rt).Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Berlin"})
+			got, err := tests.NewClient(t, rt).Lists.Ensure(t.Context(), tests.Q1)
 			require.NoError(t, err)
 			require.Equal(t, !unknown, got.Certain)
 		}
