@@ -262,12 +262,12 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 // ownLook is a look into the workspace of the call. Unless its name tells that, or an id, the key has to be that of the call: another
 // workspace may have something of the same name, or nothing.
 func (c *Client) ownLook(l look) look {
-	if l == nil || c.conf.workspace != "" {
-		return l
+	if l == nil {
+		return nil
 	}
 	return func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 		r, err := l(ctx, q, opts)
-		if err == nil && len(q.ticket.IDs) == 0 && q.ticket.KeyMark != c.conf.keys().Current().Mark() {
+		if err == nil && q.ticket.Workspace == "" && len(q.ticket.IDs) == 0 && q.ticket.KeyMark != c.conf.keys().Current().Mark() {
 			return unknowable(r.Object, "the key is not that of the call, and no workspace is named (WithWorkspace), so it may be of another one: a person has to look")
 		}
 		return r, err
@@ -286,7 +286,7 @@ func (c *Client) lookOf(o *op.Op) look {
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended
 // with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
-// service or workspace are left out. Pass each to [Client.Resolve].
+// service or workspace are left out: see [WithWorkspace]. Pass each to [Client.Resolve].
 //
 // A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with the journal's Ended, or with Settle of a
 // [journal.Settler], and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is
@@ -305,9 +305,12 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	}
 }
 
-// owns reports whether a ticket is of this client's service and workspace.
+// owns reports whether a ticket is of this client's service and workspace. One without a workspace, of before it was named, is that of
+// its key. A key that a source has yet to give may be that one: ownLook tells.
 func (c *Client) owns(t journal.Ticket) bool {
-	return check.Service(t.Service) == c.BaseURL() && t.Workspace == c.conf.workspace
+	key := c.conf.keys().Current()
+	ours := t.Workspace == c.conf.workspace || t.Workspace == "" && (key == nil || t.KeyMark == key.Mark())
+	return ours && check.Service(t.Service) == c.BaseURL()
 }
 
 // BaseURL returns the base URL of the service, with its host in lower case and without a default port.

@@ -111,7 +111,7 @@ func TestUndocumented_KnownValuesAreDocumented(t *testing.T) {
 		`agents.list {"agents": [{"id": "x", "type": null, "name": "n", "started": true, "status": %q}]}`: {"initializing", "processing", "active", "paused", "expired", "failed"},
 		`agents.list {"agents": [{"id": "x", "name": "n", "started": true, "type": %q}]}`:                 {"person-discovery-via-filters", "people-watcher", "web-monitor"},
 		`folders.list {"folders": [{"id": "x", "type": %q}]}`:                                             {"contactList", "companyList", "campaign", "agent"},
-		`facts.edit {"fact": {"id": "`+tests.FactID+`", "category": %q}}`: {
+		`facts.edit {"fact": {"id": "` + tests.FactID + `", "category": %q}}`: {
 			"overview", "products", "pricing", "icp-use-cases", "differentiators", "competitors", "faq", "source-digest", "custom", "objection",
 			"faq-insight",
 		},

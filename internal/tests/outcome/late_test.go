@@ -1,6 +1,7 @@
 package outcome_test
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -243,6 +244,46 @@ func TestTicket_OfAnUnnamedWorkspace(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Who names the workspace later does not lose sight of the tickets before: those of the key are still its own, and of no other key.
+func TestTicket_WorkspaceNamedLater(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
+		book, transport, named := new(tests.Notebook), prospectkit.WithTransport(sb.Transport()), prospectkit.WithWorkspace("acme")
+		client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
+		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket())
+		other := sb.Key()
+		own := func(token string, opts ...prospectkit.ClientOption) (client *prospectkit.Client, sees func() []journal.Ticket) {
+			client, err := prospectkit.New(sb.BaseURL(), token, append(opts, transport, prospectkit.WithJournal(book), named)...)
+			require.NoError(t, err)
+			return client, func() (all []journal.Ticket) {
+				for seen, err := range client.InDoubt(t.Context()) {
+					require.NoError(t, err)
+					all = append(all, seen)
+				}
+				return all
+			}
+		}
+		client, sees := own(other)
+		require.Empty(t, sees())
+		require.ErrorIs(t, tests.Discard(client.Resolve(t.Context(), ticket)), prospectkit.ErrRefusedLocally)
+
+		client, sees = own("", prospectkit.WithTokenSource(func(context.Context) (string, error) { return other, nil }))
+		require.Len(t, sees(), 1, "it may be: the key is not known yet")
+		r, err := client.Resolve(t.Context(), ticket)
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Empty(t, sees())
+
+		client, sees = own(sb.Token())
+		require.Len(t, sees(), 1)
+		r, err = client.Resolve(t.Context(), ticket)
+		require.NoError(t, err)
+		require.True(t, r.Final, r.Note)
+		require.Empty(t, sees())
+		require.Equal(t, journal.NotApplied, book.Noted[ticket.ID])
+	})
 }
 
 // An agent of that name in the other workspace is not that of the call. An id tells whose it is.

@@ -315,7 +315,7 @@ func TestJournal_InDoubt(t *testing.T) {
 		sb.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropAfter())
 		require.Error(t, tests.Discard(first.Lists.AddContacts(t.Context(), "a00000000000000000000001", prospectkit.Fields{"x": 1})))
 
-		other, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(book), prospectkit.WithWorkspace("other"))
+		other, err := prospectkit.New(sb.BaseURL(), sb.Key(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(book), prospectkit.WithWorkspace("other"))
 		require.NoError(t, err)
 		for ticket, err := range other.InDoubt(t.Context()) {
 			require.Fail(t, "a ticket of another workspace", "%v, %v", ticket, err)

@@ -10,7 +10,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/journal"
 )
 
@@ -90,12 +89,19 @@ func (c *resolve) nothing(ctx context.Context, std cli.Std, args []string) error
 
 // each resolves tickets, and goes on after the failure of one unless the next would fail likewise.
 func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Client, tickets []journal.Ticket) (status int, err error) {
+	own := map[string]bool{}
+	for t, err := range client.InDoubt(ctx) {
+		if err != nil {
+			return 0, err
+		}
+		own[t.ID] = true
+	}
 	for i, t := range tickets {
 		id := cli.Printable(t.ID)
 		stop := cli.Progress(std.Err, func() string {
 			return fmt.Sprintf("%s: %d of %s, %s%s", id, i+1, cli.Number(len(tickets), "ticket"), c.Requests(), c.Waiting())
 		})
-		settled, text, failed := c.one(ctx, client, t)
+		settled, text, failed := c.one(ctx, client, t, own[t.ID])
 		stop()
 		if !settled && failed == nil {
 			failed = ctx.Err() // it was stopped before it was certain
@@ -119,9 +125,9 @@ func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Cli
 	return status, err
 }
 
-// one resolves one ticket.
-func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal.Ticket) (settled bool, text string, err error) {
-	if check.Service(t.Service) != client.BaseURL() || t.Workspace != c.workspace {
+// one resolves one ticket, if it is the client's own.
+func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal.Ticket, own bool) (settled bool, text string, err error) {
+	if !own {
 		of := cli.Printable(t.Service)
 		if t.Workspace != "" {
 			of += ", workspace " + cli.Printable(t.Workspace)

@@ -295,7 +295,8 @@ func TestResolve(t *testing.T) {
 		created.Lookup = journal.Lookup{Name: sb.Lists()[0].Name, Kind: sb.Lists()[0].EntityType}
 		missing.Lookup, foreign.Lookup = journal.Lookup{Name: "Nobody's", Kind: sb.Lists()[0].EntityType}, created.Lookup
 		created.Service = strings.Replace(created.Service, "sandbox.invalid", "Sandbox.invalid:443", 1) // the same, in an old file
-		late.Lookup, elsewhere.Lookup, foreign.Workspace = missing.Lookup, created.Lookup, "acme"
+		old := call(sb, "old", "lists.create")
+		late.Lookup, elsewhere.Lookup, foreign.Workspace, old.Lookup = missing.Lookup, created.Lookup, "acme", missing.Lookup
 		path := left(t, created, missing, foreign, late, elsewhere, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
 
 		status, out, complaints := run(t.Context(), sb, "resolve", "-journal", path)
@@ -326,6 +327,11 @@ func TestResolve(t *testing.T) {
 		status, _, _ = run(t.Context(), sb, "resolve", "-journal", path, "foreign", "-workspace", "acme")
 		require.Equal(t, cli.OK, status)
 		require.Equal(t, journal.Applied, outcomes(t, path)["foreign"])
+		status, out, _ = run(t.Context(), sb, "resolve", "-journal", left(t, old, elsewhere), "-workspace", "acme")
+		require.Equal(t, cli.InDoubt, status)
+		require.Contains(t, out, "Settled as not applied.", "of this key, before its workspace had a name")
+		require.Contains(t, out, "elsewhere  lists.create")
+		require.Contains(t, out, "another service or workspace: "+sb.BaseURL()+" (-workspace")
 		status, out, _ = run(t.Context(), sb, "resolve", "-journal", left(t))
 		require.Equal(t, cli.OK, status)
 		require.Equal(t, "Nothing is in doubt.\n", out)
