@@ -77,11 +77,11 @@ type Report struct {
 	Delivered  int // records handed to you, in this range
 	Total      int // last known number of records in the collection
 	TotalKnown bool
-	Repeats    int  // records that came a second time and were dropped
+	Repeats    int  // records that came a second time and were dropped; a range remembers at least its last 32,768
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
 	Incomplete bool // the total kept falling while pages were read again: some records may have been skipped
-	Rewound    bool // the place of the checkpoint was unsure: some may have been delivered twice, or skipped if OrderKnown is false
+	Rewound    bool // the place of the checkpoint was unsure, or more had moved than is remembered: some may have been delivered twice, or skipped if OrderKnown is false
 	Finished   bool // the end was reached
 
 	// Missing is set at the end of a range over the whole collection, or over the rest of it if the total
@@ -93,7 +93,8 @@ type Report struct {
 	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
 
 	// OrderKnown is whether records can join only in front, and none moves: true for lists, unless a folder or a search selects them.
-	// Otherwise records may have been skipped although the total did not fall.
+	// Otherwise records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
+	// delivered twice.
 	OrderKnown bool
 }
 

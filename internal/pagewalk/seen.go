@@ -12,7 +12,10 @@ import (
 // It keeps 64 bits of hash for each id, with a seed of the process, in two tables of 512 KiB at
 // most. That a walk over a million records takes a new id for a known one has a chance below one in
 // a hundred million.
-type Recent struct{ young, old table }
+type Recent struct {
+	young, old table
+	forgot     bool // some ids
+}
 
 const (
 	recentIDs  = 1 << 15 // in a table, which then is half full
@@ -45,6 +48,7 @@ func (r *Recent) Add(id string) bool {
 	}
 	if 2*r.young.n == len(r.young.slots) {
 		if r.young.n == recentIDs {
+			r.forgot = r.old.n > 0
 			r.young, r.old = r.old.emptied(), r.young
 		} else {
 			r.young = r.young.grown()

@@ -1,8 +1,11 @@
 package pagewalk
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -57,6 +60,76 @@ func TestRecentAgreesWithAMap(t *testing.T) {
 				added++
 			}
 		}
+	}
+}
+
+// crowd is a Source of more records than a walk remembers. Before one request, records join in front, or the last ones go.
+type crowd struct {
+	shelf
+
+	ids              []int
+	at, join, remove int
+}
+
+func (c *crowd) Fetch(_ context.Context, number int) (*Page, error) {
+	if c.asked = append(c.asked, number); len(c.asked) == c.at {
+		c.ids = append(consecutive(1_000_000, c.join), c.ids[:len(c.ids)-c.remove]...)
+	}
+	low := min((number-1)*c.limit, len(c.ids))
+	records := slices.Clone(c.ids[low:min(low+c.limit, len(c.ids))])
+	return &Page{
+		Records: &List[int]{Items: records, Named: func(id *int) string { return numbered(*id) }},
+		Number:  number, TotalRecords: len(c.ids), TotalKnown: true, TotalPages: pages(len(c.ids), c.limit),
+	}, nil
+}
+
+func consecutive(first, n int) (ids []int) {
+	for i := range n {
+		ids = append(ids, first+i)
+	}
+	return ids
+}
+
+// What a walk has forgotten may come a second time. Then it says so.
+func TestWalkSaysWhatItMayHaveForgotten(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		*crowd
+
+		ordered, twice bool
+	}{
+		"few join":                        {&crowd{at: 101, join: 20_000}, true, false},
+		"few join, before it forgets":     {&crowd{at: 61, join: 59_000}, true, false},
+		"many join":                       {&crowd{at: 101, join: 70_000}, true, true},
+		"many join, in whole pages":       {&crowd{shelf: shelf{limit: 1024}, at: 97, join: 32_768 * 5 / 2}, true, true},
+		"few go at the end, in order":     {&crowd{at: 101, remove: 30_000}, true, false},
+		"many go at the end, in order":    {&crowd{at: 101, remove: 99_000}, true, true},
+		"few go at the end, unordered":    {&crowd{at: 101, remove: 30_000}, false, false},
+		"many go at the end, unordered":   {&crowd{at: 101, remove: 99_000}, false, true},
+		"many go, and none is remembered": {&crowd{shelf: shelf{limit: 1024}, at: 129, remove: 32_768 * 7 / 2}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := test.crowd
+			c.limit = cmp.Or(c.limit, 1000)
+			c.ids = consecutive(0, 150_000)
+			var p Progress
+			p.Start("q", test.ordered)
+			came, twice := map[int]bool{}, 0
+			Config{Source: c, Limit: c.limit, Progress: &p}.Walk(t.Context(), func(page *Page, err error) bool {
+				require.NoError(t, err)
+				for i := range page.Len() {
+					id := page.Records.(*List[int]).Items[i]
+					if came[id] {
+						twice++
+					}
+					came[id] = true
+				}
+				return true
+			})
+			require.Equal(t, test.twice, twice > 0, "%d came twice", twice)
+			require.Equal(t, test.twice, p.Report().Rewound)
+		})
 	}
 }
 

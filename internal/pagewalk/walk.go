@@ -336,8 +336,8 @@ func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool,
 	steady = true
 	known, ordered := false, w.Progress.Report().OrderKnown
 	defer func() {
-		if !known {
-			w.Progress.unsure(false)
+		if !known || slipped != nil && w.seen.forgot {
+			w.Progress.unsure(w.seen.forgot)
 		}
 	}()
 	for number := low; number <= w.number; number++ {
@@ -368,7 +368,7 @@ func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool,
 }
 
 // dropRepeats drops the records that came before and remembers the others. A record in front of a repeat is not next in order: it
-// is new, or came so long before that a walk which has resumed does not know it.
+// is new, or came so long before that a walk which has resumed, or forgotten some, does not know it.
 func (w *walk) dropRepeats(p *Page) {
 	size, kept, ordered := p.Len(), 0, true
 	for i := range size {
@@ -385,8 +385,8 @@ func (w *walk) dropRepeats(p *Page) {
 		}
 		kept++
 	}
-	if !ordered {
-		w.Progress.unsure(w.Resume != nil)
+	if !ordered || w.seen.forgot && w.shifted > recentIDs {
+		w.Progress.unsure(w.Resume != nil || w.seen.forgot)
 	}
 	repeats := size - kept
 	if repeats > 0 {
