@@ -76,6 +76,9 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 		return cli.OK, firstcontact.DryRun(std.Out)
 	}
 	older, err := c.older()
+	if err == nil {
+		err = c.replaceable()
+	}
 	if err != nil {
 		return 0, err
 	}
@@ -114,10 +117,25 @@ func (c *command) write(run *firstcontact.Run, older *shapes.File, stdout io.Wri
 	} else {
 		err = report.WriteText(stdout, c.verbose)
 	}
-	if err == nil && c.output != "" {
+	if err = cmp.Or(err, c.replaceable()); err == nil && c.output != "" {
 		err = os.WriteFile(c.output, file.Encode(), 0o600)
 	}
 	return report.Same(), err
+}
+
+// replaceable returns an error if the file to write has a content that this command has not written.
+func (c *command) replaceable() error {
+	if info, err := os.Stat(c.output); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return nil //nolint:nilerr // there is nothing to lose; whether it can be written shows later
+	}
+	data, err := os.ReadFile(c.output)
+	if err == nil {
+		_, err = shapes.Parse(data)
+	}
+	if err != nil {
+		return fmt.Errorf("%s is no report of this command, so it stays as it is: choose another name, or delete it (%w)", c.output, err)
+	}
+	return nil
 }
 
 // older reads the file to compare with, before anything is sent.

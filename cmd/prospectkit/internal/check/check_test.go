@@ -150,6 +150,35 @@ func TestRun_NoService(t *testing.T) {
 	}
 }
 
+// A file that the command has not written stays as it is, and nothing is sent. An earlier report is replaced, and an empty file filled.
+func TestRun_ReplacesOnlyItsOwnFile(t *testing.T) {
+	sb, env := service(t, nil)
+	for text, want := range map[string]int{
+		"my notes":                             cli.Failed,
+		"{}":                                   cli.Failed,
+		`{"format":"prospectkit-shapes/9"}`:    cli.Failed,
+		string(shapes.New().Encode()) + "more": cli.Failed,
+		string(shapes.New().Encode()):          cli.OK,
+		"":                                     cli.OK,
+	} {
+		file, before := filepath.Join(folder(t), "file"), len(sb.Journal())
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+		code, _, complaints := command(t, env, "-o", file)
+		require.Equal(t, want, code, "%s%s", text, complaints)
+		kept, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if want == cli.OK {
+			_, err = shapes.Parse(kept)
+			require.NoError(t, err)
+			continue
+		}
+		require.Equal(t, text, string(kept))
+		require.Contains(t, complaints, file+" is no report of this command")
+		require.Contains(t, complaints, "choose another name, or delete it")
+		require.Len(t, sb.Journal(), before)
+	}
+}
+
 // What an operation responded with is kept, so that its failure shows.
 func TestRun_CompareLostOperation(t *testing.T) {
 	older := filepath.Join(folder(t), "old.json")

@@ -170,6 +170,14 @@ func Printable(text string) string {
 
 var plain = regexp.MustCompile(`^[A-Za-z0-9_.:/@%+=,-]+$`)
 
+// Delimited quotes a text unless it is one plain word, so that one can see where it ends.
+func Delimited(text string) string {
+	if plain.MatchString(text) {
+		return text
+	}
+	return strconv.Quote(text)
+}
+
 // Quoted makes any text one word of a shell.
 func Quoted(text string) string {
 	if plain.MatchString(text) {

@@ -77,8 +77,8 @@ func (c *inDoubt) text(out *strings.Builder, all []doubt) {
 	}
 	fmt.Fprintf(out, "In doubt: %s.\n", cli.Number(len(all), "call"))
 	for _, d := range all {
-		id := cli.Printable(d.Ticket.ID)
-		fmt.Fprintf(out, "\n%s  %s  %s\n", id, cli.Printable(d.Ticket.Op), at(d.Ticket.LastSent))
+		id := cli.Quoted(cli.Printable(d.Ticket.ID)) // a word of the commands below
+		fmt.Fprintf(out, "\n%s  %s  %s\n", cli.Delimited(d.Ticket.ID), cli.Delimited(d.Ticket.Op), at(d.Ticket.LastSent))
 		if about := subject(d.Ticket); about != "" {
 			fmt.Fprintf(out, "  call:  %s\n", about)
 		}

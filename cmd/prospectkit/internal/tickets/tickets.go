@@ -103,7 +103,7 @@ func unsettled(ctx context.Context, j journal.Journal, ids ...string) (all []jou
 func (f *file) notInDoubt(ctx context.Context, std cli.Std, id string) (settled string, err error) {
 	err = f.entries(ctx, std, func(e journal.Entry) {
 		if e.Ticket.ID == id && e.Outcome != journal.Unknown {
-			settled = fmt.Sprintf("%s is settled as %s since %s%s", id, e.Outcome, at(e.Ended), who(e))
+			settled = fmt.Sprintf("%s is settled as %s since %s%s", cli.Printable(id), e.Outcome, at(e.Ended), who(e))
 		}
 	})
 	if err == nil && settled == "" {
@@ -123,9 +123,14 @@ func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
 
 // subject is what the call was about.
 func subject(t journal.Ticket) string {
-	var parts []string
+	var parts, ids []string
+	for _, id := range t.IDs {
+		ids = append(ids, cli.Delimited(id))
+	}
+	if len(ids) > 0 {
+		parts = append(parts, strings.Join(ids, " "))
+	}
 	for _, part := range [][2]string{
-		{"", strings.Join(t.IDs, " ")},
 		{"name ", t.Lookup.Name},
 		{"kind ", t.Lookup.Kind},
 		{"folder ", t.Lookup.FolderID},
@@ -133,7 +138,7 @@ func subject(t journal.Ticket) string {
 		{"by ", t.Actor},
 	} {
 		if part[1] != "" {
-			parts = append(parts, part[0]+cli.Printable(part[1]))
+			parts = append(parts, part[0]+cli.Delimited(part[1]))
 		}
 	}
 	return strings.Join(parts, ", ")

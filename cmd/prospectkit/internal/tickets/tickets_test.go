@@ -141,6 +141,12 @@ func TestInDoubt_PrintsText(t *testing.T) {
 	_, out, _ := run(t.Context(), nil, "in-doubt", "-journal", left(t, evil))
 	require.NotContains(t, out, "\x1b")
 	require.NotContains(t, out, "\nIn doubt: nothing")
+
+	evil = push("1; touch x")
+	evil.IDs, evil.Op, evil.Lookup.Name = nil, "lists.create", "Q1, by maria"
+	_, out, _ = run(t.Context(), nil, "in-doubt", "-journal", left(t, evil))
+	require.Contains(t, out, "  call:  name \"Q1, by maria\"\n", "one can see where a name ends")
+	require.Contains(t, out, "prospectkit resolve '1; touch x' -journal ", "it may be copied into a shell")
 }
 
 func TestInDoubt_Damaged(t *testing.T) {
