@@ -60,6 +60,9 @@ func (x *Exchange) do() {
 	}
 	x.Response, x.Err = normalize(x.Base.RoundTrip(x.Request)) //nolint:bodyclose // read does
 	if x.Err == nil {
+		if x.Response.StatusCode == http.StatusTooManyRequests {
+			x.Silence = min(x.Silence, refusalLimit)
+		}
 		x.renew()
 		x.read()
 	}
@@ -67,6 +70,9 @@ func (x *Exchange) do() {
 		_ = x.Upload.Close() // not every transport does
 	}
 }
+
+// refusalLimit is how long the body of a 429 may take. Its header says all, and others may be sent into the pause that it asks for.
+const refusalLimit = time.Second
 
 // normalize corrects what only a transport outside of net/http returns.
 func normalize(resp *http.Response, err error) (*http.Response, error) {

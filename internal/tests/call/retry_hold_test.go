@@ -155,6 +155,38 @@ func requirePaused(t *testing.T, err error, opens time.Time) {
 	require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, wait.Advice())
 }
 
+// A refusal pauses its surface as long as it says, although its body does not end: not only once the attempt has run out of time.
+func TestRetry_RefusalWithoutTheEndOfItsBody(t *testing.T) {
+	for name, body := range stuckBodies {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				released := make(chan struct{})
+				var sent []time.Duration
+				began := time.Now()
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if sent = append(sent, time.Since(began)); len(sent) != 2 {
+						return tests.Respond(200, `{"data":[]}`), nil
+					}
+					resp := tests.Respond(429, "", "Retry-After", "50")
+					resp.Body, resp.ContentLength = body(r.Context(), released), -1
+					return resp, nil
+				}))
+				require.NoError(t, page(t, client)) // so that more than one may be sent
+				var group sync.WaitGroup
+				group.Go(func() { require.NoError(t, page(t, client)) })
+				time.Sleep(5 * time.Second)
+				group.Go(func() { require.NoError(t, page(t, client)) })
+				group.Wait()
+				close(released)
+				require.Len(t, sent, 4)
+				for _, at := range sent[2:] {
+					require.InDelta(t, 50, at.Seconds(), 3)
+				}
+			})
+		})
+	}
+}
+
 // A refusal that arrives after a later request was served pauses its surface as long as it says, too.
 func TestRetry_LateRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
