@@ -43,7 +43,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		}
 		c.reportToBudget(&a, resp)
 	}()
-	if err := c.reserveAndJournal(time.Now()); err != nil {
+	if err := c.reserveAndJournal(&a); err != nil {
 		return nil, err
 	}
 	if c.in.lookup.Digest != "" { // the approval of a review
@@ -166,8 +166,27 @@ func (c *call) rekey() error {
 	return err
 }
 
-// reserveAndJournal reserves the credits of the call and stores its ticket before an attempt.
-func (c *call) reserveAndJournal(now time.Time) error {
+// reserveAndJournal reserves the credits of the call and stores its ticket before an attempt. If that takes long, the surface may be
+// paused by then. So the attempt queues again, and if it has to wait, the ticket is stored again.
+func (c *call) reserveAndJournal(a *attempt) error {
+	for {
+		if err := c.reserveAndStore(time.Now()); err != nil || time.Since(a.began) < staleTicket {
+			return err
+		}
+		c.reportToBudget(a, nil) // as not sent
+		began, again := a.began, time.Now()
+		a.report, a.began, a.ended = budget.Report{}, again, time.Time{}
+		if err := c.admit(a); err != nil {
+			return err
+		}
+		if a.began.Sub(again) < staleTicket {
+			a.began = began
+			return nil
+		}
+	}
+}
+
+func (c *call) reserveAndStore(now time.Time) error {
 	if err := c.contextEnd(); err != nil { // the token source may have taken until then
 		return err
 	}

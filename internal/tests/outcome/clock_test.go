@@ -298,6 +298,44 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 	}
 }
 
+// While a ticket is stored, another call may be told to pause: the call then waits, too, and its ticket is stored again.
+func TestJournal_SlowUntilThePauseHasBegun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := &slowJournal{new(journal.MemoryJournal), []time.Duration{5 * time.Second, 0, 0, 6 * time.Second}}
+		began := time.Now()
+		var sent []time.Duration
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			switch {
+			case r.Method == http.MethodPost:
+				sent = append(sent, time.Since(began))
+				return tests.CutOff(r)
+			case time.Since(began) == time.Second:
+				return tests.Respond(429, "", "Retry-After", "30"), nil
+			}
+			return tests.Respond(200, `{"data":[]}`), nil
+		}), prospectkit.WithJournal(j))
+		list := func() error { return tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})) }
+		require.NoError(t, list()) // so that more than one may be sent
+		refused := make(chan error, 1)
+		time.AfterFunc(time.Second, func() { refused <- list() })
+		var unknown *prospectkit.OutcomeUnknownError
+		require.ErrorAs(t, tests.Create(t, client, tests.Q1)(), &unknown)
+		require.Len(t, sent, 1)
+		require.InDelta(t, 31, sent[0].Seconds(), 4)
+		require.NoError(t, <-refused)
+		for ticket, err := range j.InDoubt(t.Context()) {
+			require.NoError(t, err)
+			require.WithinDuration(t, began.Add(sent[0]), ticket.LastSent, 500*time.Millisecond)
+		}
+
+		require.ErrorAs(t, tests.Create(t, client, tests.Q1)(), &unknown)
+		require.Len(t, sent, 2, "without a pause, once is enough")
+		for _, surface := range client.Budget().Snapshot() {
+			require.Zero(t, surface.InFlight)
+		}
+	})
+}
+
 // A verdict is final so long after the request has left, not after the name was looked for and a connection was made.
 func TestResolve_AfterASlowConnection(t *testing.T) {
 	var active atomic.Bool
