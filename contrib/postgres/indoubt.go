@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -23,7 +24,7 @@ var (
 			WHERE workspace = $1 AND outcome = 'unknown' AND (first_sent, seq) > (` + fmt.Sprintf(instant, "$4::bigint") + `, $5::bigint)
 				AND (leased_until <= now() OR owner = $6 AND ended IS NOT NULL) AND id <> ALL ($7::text[])
 			ORDER BY first_sent, seq LIMIT 1 FOR UPDATE SKIP LOCKED)
-		RETURNING ticket::text, ` + fmt.Sprintf(micros, "first_sent") + `, seq`
+		RETURNING id, ticket::text, ` + fmt.Sprintf(micros, "first_sent") + `, seq`
 	renew = `UPDATE prospectkit.journal SET leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
 		WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'`
 	// Its owner is nobody, so that renew does not lease it again.
@@ -33,7 +34,8 @@ var (
 // InDoubt yields the tickets whose outcome is unknown, oldest first: those whose lease is over, and those of calls of this
 // process that ended with an unknown outcome. It leaves out calls of this process that are in progress, however long they take.
 // Each is leased to this loop while its body runs, so no other loop of any worker has it. If this worker dies, others find the
-// ticket once the lease is over. A ticket that is still in doubt after the body is free again.
+// ticket once the lease is over. A ticket that is still in doubt after the body is free again. Those that cannot be read are an error
+// after all others.
 //
 // A worker that stops for longer than a lease, and then continues, may look at a ticket that another one has. Its verdict does not count:
 // Ended, and with it [prospectkit.Client.Resolve], fails with [ErrSettled] for all but the first.
@@ -43,13 +45,19 @@ func (s *Store) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 		after := position{first: beginning}
 		stop := s.keep(ctx, loop)
 		defer stop()
+		var unreadable []error
 		for {
-			ticket, next, err := s.claim(ctx, loop, after)
-			if err != nil {
-				yield(journal.Ticket{}, err)
+			id, text, next, err := s.claim(ctx, loop, after)
+			if err != nil || next == after {
+				if err = errors.Join(append(unreadable, err)...); err != nil {
+					yield(journal.Ticket{}, err)
+				}
 				return
 			}
-			if next == after || !yield(ticket, nil) {
+			var t journal.Ticket
+			if err := json.Unmarshal([]byte(text), &t); err != nil {
+				unreadable = append(unreadable, fmt.Errorf("prospectpg: the ticket %q cannot be read: %w", id, err))
+			} else if !yield(t, nil) {
 				return
 			}
 			after = next
@@ -64,22 +72,15 @@ type position struct{ first, seq int64 }
 const beginning = -200_000_000_000_000_000
 
 // claim releases what the loop has, and leases the next ticket to it. At the end, the position stays.
-func (s *Store) claim(ctx context.Context, loop string, after position) (t journal.Ticket, next position, err error) {
-	var text string
+func (s *Store) claim(ctx context.Context, loop string, after position) (id, text string, next position, err error) {
 	err = s.note(ctx, s.persist, func(b *pgx.Batch) {
-		text, next = "", after
+		next = after
 		busy := slices.AppendSeq([]string{}, maps.Keys(s.calls))
 		b.Queue(release, s.workspace, loop)
 		b.Queue(claim, s.workspace, loop, s.lease.Microseconds(), after.first, after.seq, s.owner, busy).
-			Query(each(&text, &next.first, &next.seq))
+			Query(each(&id, &text, &next.first, &next.seq))
 	})
-	if err != nil || text == "" {
-		return t, after, err
-	}
-	if err := json.Unmarshal([]byte(text), &t); err != nil {
-		return t, next, fmt.Errorf("prospectpg: the ticket number %d: %w", next.seq, err)
-	}
-	return t, next, nil
+	return id, text, next, err
 }
 
 // keep renews the lease of what the loop has, three times a lease, until stop is called, which releases it.

@@ -89,6 +89,30 @@ func TestJournal_Lease(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, inDoubt(t, two))
 }
 
+// A ticket that cannot be read hides no other one, and is an error after them, until a person settles it by its ID.
+func TestJournal_UnreadableTicket(t *testing.T) {
+	server, name := workspace(t)
+	server.leave(t, name, "a", "b", "c", "d")
+	_, err := server.pool(t, "").Exec(t.Context(), `UPDATE prospectkit.journal SET ticket = '{"version":"x"}' WHERE workspace = $1 AND id IN ('b', 'd')`, name)
+	require.NoError(t, err)
+	store := server.store(t, name)
+	var ids []string
+	var ended error
+	for ticket, err := range store.InDoubt(t.Context()) {
+		require.NoError(t, ended, "the error is the last")
+		if ended = err; err == nil {
+			ids = append(ids, ticket.ID)
+		}
+	}
+	require.Equal(t, []string{"a", "c"}, ids)
+	require.ErrorContains(t, ended, `the ticket "b" cannot be read`)
+	require.ErrorContains(t, ended, `the ticket "d" cannot be read`)
+	for _, id := range []string{"b", "d"} {
+		require.NoError(t, store.Settle(t.Context(), id, journal.Settlement{Outcome: journal.NotApplied, By: "ada", Because: "nothing was sent"}))
+	}
+	require.Equal(t, []string{"a", "c"}, inDoubt(t, store))
+}
+
 // The same outcome again changes nothing: it is no new lease.
 func TestJournal_UnknownAgain(t *testing.T) {
 	server, name := workspace(t)
