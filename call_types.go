@@ -280,10 +280,14 @@ func (c *call) ticket() journal.Ticket {
 	if c.conf.workspace == "" {
 		mark = c.conf.keys().Current().Mark()
 	}
+	longer := time.Duration(0)
+	if c.timeout > c.op.Timeout {
+		longer = c.timeout
+	}
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
 		Service: c.conf.base.String(), Workspace: c.conf.workspace, KeyMark: mark, Actor: actorOf(c.ctx),
-		FirstSent: c.firstSent, LastSent: c.lastSent, ServiceAhead: c.conf.clock.Ahead(),
+		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
 	}
 }
 

@@ -180,6 +180,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // Earlier approvals are known as far as the journal of the client remembers, in whichever process. So it has to be a
 // [journal.History], as those of this package are: without one, every review is refused with [ErrInvalid].
 //
+// [CodeCampaignNotApprovable] and [CodeCampaignBusy] leave the outcome unknown here: the campaign could be approved a moment ago, and
+// a gateway may have repeated the request.
+//
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.

@@ -213,7 +213,7 @@ func (q *resolver) late() bool {
 func (q *resolver) overdue() bool {
 	within := q.op.VisibleAfter
 	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
-		within += q.op.Timeout
+		within += max(q.op.Timeout, q.ticket.Timeout)
 	}
 	return !q.cached && q.sent.Overdue(within, q.read, q.info.Header)
 }

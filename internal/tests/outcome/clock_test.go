@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -296,6 +297,36 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A process that reads a ticket counts from when its request can have left last, by the limit that the call had for an attempt.
+func TestResolve_AfterALongAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := sandbox.New(t, sandbox.HideFor(5*time.Second)), new(journal.MemoryJournal)
+		slow := tests.RoundTrip(func(req *http.Request) (*http.Response, error) {
+			if req.Method != http.MethodPost {
+				return sb.Transport().RoundTrip(req)
+			}
+			time.Sleep(4 * time.Minute)
+			resp, err := sb.Transport().RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			return nil, io.ErrUnexpectedEOF
+		})
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(slow), prospectkit.WithJournal(j),
+			prospectkit.WithAttemptTimeout(5*time.Minute))
+		require.NoError(t, err)
+		_, err = client.Account.Me(t.Context()) // the clock of the service is known from then on
+		require.NoError(t, err)
+		_, err = client.Lists.Create(t.Context(), tests.Q1)
+		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
+		for ticket, err := range j.InDoubt(t.Context()) {
+			require.NoError(t, err)
+			r, err := client.Resolve(t.Context(), ticket)
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+		}
+	})
 }
 
 // A verdict is final so long after the request has left, not after the name was looked for and a connection was made.
