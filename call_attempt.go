@@ -39,7 +39,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		if a.unrecorded && c.unknown == nil {
-			c.unknown = c.asOutcomeUnknown(a.began)
+			c.unknown = c.asOutcomeUnknown(&a)
 		}
 		c.reportToBudget(&a, resp)
 	}()

@@ -313,7 +313,7 @@ func (c *call) asError() *Error {
 }
 
 // asOutcomeUnknown makes an unknown outcome of the last attempt.
-func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
+func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	cause := c.cause
 	if c.status != 0 {
 		e := c.asError()
@@ -322,8 +322,8 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	}
 	shows, _ := c.conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		op: c.op, cause: cause, look: shows, settle: c.conf.settle,
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
+		op: c.op, cause: cause, look: shows, settle: c.conf.settle, goesOn: a.abandoned,
 	}
 }
 

@@ -329,6 +329,33 @@ func TestResolve_AfterALongAttempt(t *testing.T) {
 	})
 }
 
+// A transport that does not return when the context ends may still send the request: nothing that a read shows now is final.
+func TestResolve_WhatATransportKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		queue := tests.RoundTrip(func(req *http.Request) (*http.Response, error) {
+			if req.Method == http.MethodPost {
+				req = req.WithContext(context.WithoutCancel(req.Context()))
+				time.Sleep(20 * time.Second)
+			}
+			return sb.Transport().RoundTrip(req)
+		})
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(queue))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = client.Lists.Create(ctx, tests.Q1)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok, "%v", err)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final, r.Note)
+		time.Sleep(time.Minute)
+		require.Len(t, sb.Lists(), 1)
+	})
+}
+
 // A verdict is final so long after the request has left, not after the name was looked for and a connection was made.
 func TestResolve_AfterASlowConnection(t *testing.T) {
 	var active atomic.Bool
