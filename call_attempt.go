@@ -219,14 +219,14 @@ func (c *call) mayApprove() error {
 		switch {
 		case e.Ticket.ID == c.ticketID:
 		case e.Ticket.Lookup.Digest != digest:
-			others.Approved(e.Ticket.Lookup.Digest)
+			others.Approved(e.Ticket.ID)
 		case e.Outcome == journal.Applied:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
 			return c.keepBack(RuleApproving, errApproving)
 		}
 	}
-	if others.Since(digest) {
+	if !others.ApprovedAs(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
 	if c.shown.aged() {

@@ -266,7 +266,7 @@ func approveApproved(t *testing.T) {
 	require.NoError(t, err)
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, active.Digest())
 	approvedAlready(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, "review1"+strings.TrimPrefix(r.Digest(), "review2"))
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, "review1"+strings.TrimPrefix(r.Digest(), "review3"))
 	require.ErrorContains(t, err, "review the campaign again")
 	require.Equal(t, 1, sb.Calls("campaigns.approve"))
 }
@@ -505,7 +505,7 @@ func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
 				stop()
 				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, older.Digest())
 				require.ErrorIs(t, err, prospectkit.RuleReview)
-				require.ErrorContains(t, err, "another call may have approved it since: 1 reviewed, 2 now")
+				require.ErrorContains(t, err, "other calls have approved it, or may have: 1 reviewed, 2 now")
 				require.Equal(t, 2, sb.Calls("campaigns.approve"))
 			})
 		})
@@ -525,6 +525,37 @@ func TestApproveReviewed_WhileAnotherIsApproved(t *testing.T) {
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.RuleReview)
 	require.Zero(t, sb.Calls("campaigns.approve"))
+}
+
+// A review that counts an approval which turns out not to have been applied is void after another one: as many, but not the same.
+func TestApproveReviewed_AsManyApprovals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
+		approve := func() error {
+			_, err := client.Campaigns.Approve(t.Context(), CampaignID)
+			return err
+		}
+		stop := func() {
+			time.Sleep(time.Minute)
+			sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+			time.Sleep(time.Minute)
+		}
+		require.NoError(t, approve())
+		stop()
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](approve())
+		require.True(t, ok)
+		older, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		require.Equal(t, 2, older.Approvals)
+		require.NoError(t, j.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "it was still stopped"}))
+		require.NoError(t, approve())
+		stop()
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, older.Digest())
+		require.ErrorIs(t, err, prospectkit.RuleReview)
+		require.Equal(t, 3, sb.Calls("campaigns.approve"))
+	})
 }
 
 // The campaign could be approved a moment ago. If the service refuses that, it was approved or stopped since, by a teammate, or approved
