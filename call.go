@@ -201,8 +201,9 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		}
 	}
 	c.buildURL()
-	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused
-		bad.Must(!o.FreeRead() && !other.Write() || o.Write() || other.FreeRead(), "route", "leads to an operation of a stricter class: %s", other.Name)
+	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds
+		bad.Must(!other.Write(), "route", "is that of another operation, which has a method: %s", other.Name)
+		bad.Must(!o.FreeRead() || other.FreeRead() || other.Write(), "route", "leads to an operation of a stricter class: %s", other.Name)
 	}
 	c.encode()
 	if c.opts.info != nil {

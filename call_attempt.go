@@ -39,7 +39,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		if a.unrecorded && c.unknown == nil {
-			c.unknown = c.asOutcomeUnknown(a.began)
+			c.unknown = c.asOutcomeUnknown(&a)
 		}
 		c.reportToBudget(&a, resp)
 	}()
@@ -238,14 +238,14 @@ func (c *call) mayApprove() error {
 		switch {
 		case e.Ticket.ID == c.ticketID:
 		case e.Ticket.Lookup.Digest != digest:
-			others.Approved(e.Ticket.Lookup.Digest)
+			others.Approved(e.Ticket.ID)
 		case e.Outcome == journal.Applied:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
 			return c.keepBack(RuleApproving, errApproving)
 		}
 	}
-	if others.Since(digest) {
+	if !others.ApprovedAs(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
 	if c.shown.aged() {

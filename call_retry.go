@@ -100,7 +100,7 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 	c.next, c.pause = decide(f, c.op.Class, c.in.pageToken != ""), 0
 	if c.next == stepUnknown && c.unknown == nil {
-		c.unknown = c.asOutcomeUnknown(a.began)
+		c.unknown = c.asOutcomeUnknown(a)
 	}
 	if c.next == stepUnknown && c.opts.allowRetryUnknown && decisions[f].read.retries() {
 		c.next = stepRetry
@@ -212,8 +212,8 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failOther
 	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
-	case c.errorResponse.Code == CodeCampaignNotApprovable && c.in.lookup.Digest != "": // it was, just now: a gateway may have repeated this request
-		return failOther
+	case c.in.lookup.Digest != "" && (c.errorResponse.Code == CodeCampaignNotApprovable || c.errorResponse.Code == CodeCampaignBusy):
+		return failOther // a gateway may have repeated this request: the campaign could be approved just now
 	case status >= 400 && c.isServiceEnvelope(a): // the service has looked at the request and refused it
 		return failRejected
 	default: // a redirect, or a 4xx of a proxy or a login page

@@ -301,10 +301,14 @@ func (c *call) ticket() journal.Ticket {
 	if c.conf.workspace == "" {
 		mark = c.conf.keys().Current().Mark()
 	}
+	longer := time.Duration(0)
+	if c.timeout > c.op.Timeout {
+		longer = c.timeout
+	}
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
 		Service: c.conf.base.String(), Workspace: c.conf.workspace, KeyMark: mark, Actor: actorOf(c.ctx),
-		FirstSent: c.firstSent, LastSent: c.lastSent, ServiceAhead: c.conf.clock.Ahead(),
+		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
 	}
 }
 
@@ -330,7 +334,7 @@ func (c *call) asError() *Error {
 }
 
 // asOutcomeUnknown makes an unknown outcome of the last attempt.
-func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
+func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	cause := c.cause
 	if c.status != 0 {
 		e := c.asError()
@@ -339,8 +343,8 @@ func (c *call) asOutcomeUnknown(sentAt time.Time) *OutcomeUnknownError {
 	}
 	shows, _ := c.conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
-		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: sentAt,
-		op: c.op, cause: cause, look: shows, settle: c.conf.settle,
+		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
+		op: c.op, cause: cause, look: shows, settle: c.conf.settle, goesOn: a.abandoned,
 	}
 }
 

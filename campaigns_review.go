@@ -36,7 +36,7 @@ type Review struct {
 }
 
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
-// and has about 140 characters. Changes of the fields do not change it.
+// and has about 160 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // String is the review as a text for a person: the campaign, steps, scheduled sends and lists with
@@ -65,7 +65,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 		return nil, withoutEffect(op.CampaignsList, err)
 	}
 	for _, e := range approvals {
-		r.content.Approved(e.Ticket.Lookup.Digest)
+		r.content.Approved(e.Ticket.ID)
 	}
 	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
 	return r, nil
@@ -175,10 +175,13 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 // If the outcome of the earlier approval is unknown and the campaign is not active, the error is its
 // [OutcomeUnknownError]: resolve that. Of two approvals of one review at the same time, at most one is sent: the error of the
-// other is a [RefusedError] with [RuleApproving] or [RuleApproved].
+// other is a [RefusedError] with [RuleApproving] or [RuleApproved], or the [OutcomeUnknownError] of the one that it has found.
 //
 // Earlier approvals are known as far as the journal of the client remembers, in whichever process. So it has to be a
 // [journal.History], as those of this package are: without one, every review is refused with [ErrInvalid].
+//
+// [CodeCampaignNotApprovable] and [CodeCampaignBusy] leave the outcome unknown here: the campaign could be approved a moment ago, and
+// a gateway may have repeated the request.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //
@@ -219,7 +222,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 }
 
 // reviewed makes the review once more, and returns an error unless it is the same.
-func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest string, approvals int, earlier *Campaign, opts []CallOption) (*Review, error) {
+func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest string, approvals []journal.Entry, earlier *Campaign, opts []CallOption) (*Review, error) {
 	now, err := s.review(ctx, campaignID, earlier, opts)
 	if err == nil && now.seen.cached {
 		err = unproved(errCached, "keep responses of this API out of caches")
@@ -230,7 +233,9 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 	if err != nil {
 		return nil, err
 	}
-	now.content.Approvals = approvals // later ones are found by the ticket
+	for _, e := range approvals { // later ones are found by the ticket
+		now.content.Approved(e.Ticket.ID)
+	}
 	if changes := now.content.Changes(digest); len(changes) > 0 {
 		refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
 		for _, c := range changes {
@@ -241,33 +246,31 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 	return now, nil
 }
 
-// approvals returns how many calls have approved a campaign, or may have, or an error if one of them approved this review, or may have.
-func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) (int, error) {
+// approvals returns the calls that have approved a campaign, or may have, or an error if one of them approved this review, or may have.
+func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) ([]journal.Entry, error) {
 	known, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
-		return 0, withoutEffect(op.CampaignsApprove, err)
+		return nil, withoutEffect(op.CampaignsApprove, err)
 	}
-	var all review.Review
 	var earlier journal.Entry
 	for _, e := range known {
-		all.Approved(e.Ticket.Lookup.Digest)
 		if e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied {
 			earlier = e
 		}
 	}
 	switch earlier.Outcome {
 	case journal.Applied:
-		return 0, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
+		return nil, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
 	case journal.Unknown:
 		var seen sight
 		campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), seen.option())))
 		if err == nil && !seen.cached {
 			err = inactive(campaign)
 		}
-		return 0, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
+		return nil, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
 	case journal.NotApplied: // is left out
 	}
-	return all.Approvals, nil
+	return known, nil
 }
 
 var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")

@@ -40,6 +40,7 @@ type OutcomeUnknownError struct {
 	op     *op.Op
 	cause  error
 	other  bool                  // another call made it, perhaps on another machine
+	goesOn bool                  // the transport still had the request
 	ticket func() journal.Ticket // a closure, so that no dump shows it
 	look   look                  // nil: no documented read shows the effect
 	settle settle                // nil: no call of this process made the error
@@ -137,7 +138,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
 // deleted: that is never final, either.
 //
-// The verdict is not final if the context ends first, or for an approval, whose activation runs in the background. What a cache
+// The verdict is not final if the context ends first, if a transport of yours did not return when the context of the call ended, or for
+// an approval, whose activation runs in the background. What a cache
 // shows may be from before the call: then the verdict is [VerdictNotSeen], and not final. If no documented read can show the
 // change, the verdict is [VerdictUnknowable], with the reason.
 //
@@ -158,7 +160,9 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
-	return newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
+	q := newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
+	q.open = q.open || e.goesOn
+	return q
 }
 
 // earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown.
@@ -213,7 +217,7 @@ func (q *resolver) late() bool {
 func (q *resolver) overdue() bool {
 	within := q.op.VisibleAfter
 	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
-		within += q.op.Timeout
+		within += max(q.op.Timeout, q.ticket.Timeout)
 	}
 	return !q.cached && q.sent.Overdue(within, q.read, q.info.Header)
 }

@@ -24,6 +24,8 @@ type Ticket struct {
 
 	FirstSent time.Time `json:"firstSent"` // the earliest time at which the call can have had its effect, by the local clock
 	LastSent  time.Time `json:"lastSent"`  // when it was sent last
+	// Timeout is the limit of one attempt, within which the request left, if it is longer than the operation's own.
+	Timeout time.Duration `json:"timeout,omitempty"` // in nanoseconds
 	// ServiceAhead is how far the clock of the service was ahead of the local one; nil if unknown.
 	ServiceAhead *time.Duration `json:"serviceAhead,omitempty"` // in nanoseconds
 }

@@ -68,6 +68,9 @@ func Except(contactIDs []string) Option {
 // after that of the push, and the push waits no longer. A checkpoint has one byte for each part, and about 24 more. It
 // holds no id of a contact. With a journal that is a [journal.History], it also has 27 bytes for each part whose outcome
 // is unknown, for the ID of its ticket.
+//
+// Let save replace the checkpoint as a whole, by a rename or in a database: half a one cannot be read, and an empty one says that nothing
+// was sent. Two runs of a push at the same time may send its parts twice.
 func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 	return func(s *settings.Push) {
 		s.Bad.Given("SaveTo", save)

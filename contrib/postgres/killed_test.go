@@ -70,6 +70,7 @@ func write(text string) error {
 		defer close(done)
 		for time.Now().Before(j.Until) {
 			_, _ = client.Lists.Create(ctx, prospectkit.NewList{Name: rand.Text()})
+			time.Sleep(20 * time.Millisecond) // each verdict reads all lists
 		}
 	}()
 	verdicts, err := os.OpenFile(j.Verdicts, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)

@@ -123,7 +123,7 @@ func then(n int64, first func(int64, *http2.Framer, uint32) error) func(int64, *
 func TestHTTP2(t *testing.T) {
 	approve := func(ctx context.Context, c *prospectkit.Client) error {
 		return c.Call(ctx, catalogue.Operation{
-			Name: "test.approve", Method: http.MethodPost, Path: "/business/campaigns/x/approve",
+			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
 			Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassGuardedByState,
 		}, nil, nil)
 	}
@@ -178,7 +178,7 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	const calls = 1000
 	for range calls {
 		err := client.Call(t.Context(), catalogue.Operation{
-			Name: "test.approve", Method: http.MethodPost, Path: "/business/campaigns/x/approve",
+			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
 			Surface: ratelimit.SurfaceContacts, Class: catalogue.ClassGuardedByState,
 		}, nil, nil)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)

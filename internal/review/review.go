@@ -26,11 +26,12 @@ type Review struct {
 
 	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
 	Unread []Section
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. It is part
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones is part
 	// of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
 	hashes [][]byte // of the contacts
+	calls  [][]byte // the hashes of the approvals
 }
 
 // Section is a part of a review.
@@ -44,10 +45,10 @@ const (
 	Lists    Section = "lists"
 	Contacts Section = "contacts"
 
-	Approvals Section = "approvals" // at the end of the digest
+	Approvals Section = "approvals"
 )
 
-var sections = []Section{Campaign, Steps, Sends, Lists, Contacts}
+var sections = []Section{Campaign, Steps, Sends, Lists, Contacts, Approvals}
 
 // Add adds a JSON text to a section. Of a contact, only a hash is kept.
 func (r *Review) Add(s Section, text json.RawMessage) {
@@ -64,7 +65,7 @@ func (r *Review) Add(s Section, text json.RawMessage) {
 	case Contacts:
 		r.Contacts++
 		r.hashes = append(r.hashes, hashOf(text))
-	case Approvals: // are counted by Approved
+	case Approvals: // are noted by Approved
 	}
 }
 
@@ -133,7 +134,8 @@ func (r *Review) sums(s Section) [][]byte {
 		texts = r.Lists
 	case Contacts:
 		return slices.SortedFunc(slices.Values(r.hashes), bytes.Compare)
-	case Approvals: // have no text
+	case Approvals:
+		return slices.SortedFunc(slices.Values(r.calls), bytes.Compare)
 	}
 	all := make([][]byte, len(texts))
 	for i, text := range texts {
@@ -146,32 +148,28 @@ func (r *Review) sums(s Section) [][]byte {
 }
 
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
-// and has about 140 characters. The order of keys and of all but the steps does not count, nor do timestamps under a name that says when
+// and has about 160 characters. The order of keys and of all but the steps does not count, nor do timestamps under a name that says when
 // something was read, such as readAt.
-func (r *Review) Digest() string { return r.Content() + strconv.Itoa(r.Approvals) }
-
-// Content is the digest without the number of approvals at its end.
-func (r *Review) Content() string {
+func (r *Review) Digest() string {
 	parts := []string{version}
 	for _, s := range sections {
 		sums := r.sums(s)
 		h := sha256.Sum256(bytes.Join(sums, nil))
 		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:sumLength]))
 	}
-	return strings.Join(parts, ".") + "."
+	return strings.Join(parts, ".")
 }
 
-// Approved notes that an earlier call has approved the campaign, or may have: the next one in the order of their first attempts. Its
-// digest is empty if it was made without a review. A journal may have dropped some of those that the digest counts.
-func (r *Review) Approved(digest string) { r.Approvals = max(r.Approvals, number(digest)) + 1 }
+// Approved notes that the call with this ticket has approved the campaign, or may have.
+func (r *Review) Approved(ticket string) {
+	h := sha256.Sum256([]byte(ticket))
+	r.calls = append(r.calls, h[:])
+	r.Approvals++
+}
 
-// Since reports whether a call has approved the campaign, or may have, since the review with this digest.
-func (r *Review) Since(digest string) bool { return r.Approvals > number(digest) }
-
-// number is that of the approvals that a digest counts.
-func number(digest string) int {
-	n, _ := strconv.Atoi(digest[strings.LastIndexByte(digest, '.')+1:])
-	return n
+// ApprovedAs reports whether the calls that have approved the campaign are those of a valid digest.
+func (r *Review) ApprovedAs(digest string) bool {
+	return !slices.ContainsFunc(r.Changes(digest), func(c Change) bool { return c.Section == Approvals })
 }
 
 // Change is a section that is not as it was.
@@ -184,7 +182,7 @@ type Change struct {
 func (c Change) String() string {
 	switch {
 	case c.Section == Approvals:
-		return fmt.Sprintf("another call may have approved it since: %d reviewed, %d now; review it again, with this journal", c.Was, c.Now)
+		return fmt.Sprintf("other calls have approved it, or may have: %d reviewed, %d now; review it again, with this journal", c.Was, c.Now)
 	case c.Was == c.Now:
 		return "changed"
 	}
@@ -201,9 +199,6 @@ func (r *Review) Changes(since string) (changes []Change) {
 			after, _ := strconv.Atoi(now[at])
 			changes = append(changes, Change{s, before, after})
 		}
-	}
-	if r.Since(since) {
-		changes = append(changes, Change{Approvals, number(since), r.Approvals})
 	}
 	return changes
 }

@@ -17,6 +17,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/examples/fleet/temporal/activities"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -65,7 +66,8 @@ func processed(sb *sandbox.Sandbox, op string) (n int) {
 func TestApprove_NeedsAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		env, sb := environment(), service(t)
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(following{sb.Transport(), env}))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(following{sb.Transport(), env}),
+			prospectkit.WithJournal(new(journal.MemoryJournal)))
 		require.NoError(t, err)
 		var campaignID string
 		sb.Do(func(tx *sandbox.Tx) {

@@ -194,7 +194,8 @@ func TestGate_TheReview(t *testing.T) {
 	require.Zero(t, sb.Calls("campaigns.approve"))
 }
 
-// No other name for the path of an approval hides that it sends: not from a gate, and not from NoSend. The same with what spends.
+// No other name leads to the path of a write, which would hide from gates, NoSend, lookups and reviews what it is. That a write leads to a
+// read that costs credits is known.
 func TestGate_OtherRoutes(t *testing.T) {
 	sb := sandbox.New(t)
 	var asked []prospectkit.Intent
@@ -206,37 +207,30 @@ func TestGate_OtherRoutes(t *testing.T) {
 		Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassIdempotent,
 		Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
 	}
-	for path, want := range map[string]prospectkit.Intent{
-		"/business/campaigns/" + tests.CampaignID + "/approve":      {Sends: true},
-		"/business/campaigns/" + tests.CampaignID + "/Approve/":     {Sends: true},
-		"/business/campaigns/" + tests.CampaignID + "/approve.json": {Sends: true},
-		"/business/lists/" + tests.ListID + "/crm-push":             {Sends: true},
-		"/business/agents/" + tests.AgentID + "/activate":           {Spends: true},
-		"/business/elsewhere": {},
+	for path, spends := range map[string]bool{"/business/prospects/search": true, "/business/elsewhere": false} {
+		own := quiet
+		own.Path = path
+		asked = nil
+		require.ErrorIs(t, tests.SandboxClient(t, sb, gate).Call(t.Context(), own, nil, nil), prospectkit.RuleGate)
+		require.Equal(t, prospectkit.Intent{Writes: true, Spends: spends}, asked[0], path)
+		err := tests.SandboxClient(t, sb, prospectkit.NoSpend()).Call(t.Context(), own, nil, nil)
+		require.Equal(t, spends, errors.Is(err, prospectkit.RuleNoSpend), path)
+	}
+	for _, path := range []string{
+		"/business/campaigns/" + tests.CampaignID + "/approve", "/business/campaigns/" + tests.CampaignID + "/Approve/",
+		"/business/campaigns/" + tests.CampaignID + "/approve.json", "/business/lists/" + tests.ListID + "/crm-push",
+		"/business/agents/" + tests.AgentID + "/activate", "/business/lists",
 	} {
-		for i, mode := range []prospectkit.ClientOption{gate, prospectkit.NoSend(), prospectkit.NoSpend()} {
-			client := tests.SandboxClient(t, sb, mode)
-			own := quiet
-			own.Path = path
-			asked = nil
-			err := client.Call(t.Context(), own, nil, nil)
-			switch i {
-			case 0:
-				require.Equal(t, want.Sends, asked[0].Sends, path)
-				require.Equal(t, want.Spends, asked[0].Spends, path)
-			case 1:
-				require.Equal(t, want.Sends, errors.Is(err, prospectkit.RuleNoSend), path)
-			default:
-				require.Equal(t, want.Spends, errors.Is(err, prospectkit.RuleNoSpend), path)
-			}
-		}
+		own := quiet
+		own.Path = path
+		require.ErrorContains(t, tests.SandboxClient(t, sb).Call(t.Context(), own, nil, nil), "route is that of another operation", path)
 	}
 	for _, tail := range []string{"/%61pprove", "/approve;x=1", "/approve%3B", "/approve%20", "/approve%00", "%2F%2Fapprove"} { // which some servers take for it
 		own := quiet
 		own.Path = "/business/campaigns/" + tests.CampaignID + tail
 		require.ErrorIs(t, tests.SandboxClient(t, sb).Call(t.Context(), own, nil, nil), prospectkit.CodeValidationFailed, tail)
 	}
-	_, err := tests.SandboxClient(t, sb, gate).Agents.Activate(t.Context(), tests.CampaignID, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
-	require.ErrorIs(t, err, prospectkit.RuleGate)
-	require.True(t, asked[len(asked)-1].Sends)
+	_, err := tests.SandboxClient(t, sb).Agents.Activate(t.Context(), tests.CampaignID, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
+	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	require.Zero(t, sb.Calls("campaigns.approve"))
 }

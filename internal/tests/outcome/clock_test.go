@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"strings"
@@ -333,6 +334,63 @@ func TestJournal_SlowUntilThePauseHasBegun(t *testing.T) {
 		for _, surface := range client.Budget().Snapshot() {
 			require.Zero(t, surface.InFlight)
 		}
+	})
+}
+
+// A process that reads a ticket counts from when its request can have left last, by the limit that the call had for an attempt.
+func TestResolve_AfterALongAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := sandbox.New(t, sandbox.HideFor(5*time.Second)), new(journal.MemoryJournal)
+		slow := tests.RoundTrip(func(req *http.Request) (*http.Response, error) {
+			if req.Method != http.MethodPost {
+				return sb.Transport().RoundTrip(req)
+			}
+			time.Sleep(4 * time.Minute)
+			resp, err := sb.Transport().RoundTrip(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			return nil, io.ErrUnexpectedEOF
+		})
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(slow), prospectkit.WithJournal(j),
+			prospectkit.WithAttemptTimeout(5*time.Minute))
+		require.NoError(t, err)
+		_, err = client.Account.Me(t.Context()) // the clock of the service is known from then on
+		require.NoError(t, err)
+		_, err = client.Lists.Create(t.Context(), tests.Q1)
+		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
+		for ticket, err := range j.InDoubt(t.Context()) {
+			require.NoError(t, err)
+			r, err := client.Resolve(t.Context(), ticket)
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+		}
+	})
+}
+
+// A transport that does not return when the context ends may still send the request: nothing that a read shows now is final.
+func TestResolve_WhatATransportKeeps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		queue := tests.RoundTrip(func(req *http.Request) (*http.Response, error) {
+			if req.Method == http.MethodPost {
+				req = req.WithContext(context.WithoutCancel(req.Context()))
+				time.Sleep(20 * time.Second)
+			}
+			return sb.Transport().RoundTrip(req)
+		})
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(queue))
+		require.NoError(t, err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err = client.Lists.Create(ctx, tests.Q1)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok, "%v", err)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.False(t, r.Final, r.Note)
+		time.Sleep(time.Minute)
+		require.Len(t, sb.Lists(), 1)
 	})
 }
 

@@ -71,7 +71,15 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func store(name string, text []byte) { must(0, os.WriteFile(name, text, 0o600)) }
+func store(name string, text []byte) { must(0, save(name, text)) }
+
+// save replaces a file as a whole.
+func save(name string, text []byte) error {
+	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
+}
 
 // earlier says what became of the calls of earlier runs: unknown, applied, or not applied, also if there was none.
 func (p program) earlier(ctx context.Context, op string) journal.Outcome {
@@ -157,8 +165,8 @@ func (p program) push(ctx context.Context) {
 		store("ids.json", text)
 	}
 	must(0, json.Unmarshal(text, &ids))
-	save := func(_ context.Context, now string) error { return os.WriteFile("checkpoint", []byte(now), 0o600) }
-	for part, err := range p.Lists.PushEach(ctx, p.args[0], "crm-1", ids, push.SaveTo(save), push.ResumeFrom(string(stored))) {
+	saved := func(_ context.Context, now string) error { return save("checkpoint", []byte(now)) }
+	for part, err := range p.Lists.PushEach(ctx, p.args[0], "crm-1", ids, push.SaveTo(saved), push.ResumeFrom(string(stored))) {
 		if part == nil || part.Outcome != journal.Unknown {
 			must(part, err)
 		} else if p.mistake != "names nobody" {
