@@ -17,15 +17,15 @@ var (
 	ruleFilterOptions = assumed("search.filter-options", "the filter options are filterOptions: an array of values for each filter key")
 )
 
-func (c *call) me() (response, error) {
+func (c *call) me() response {
 	u := c.ws.user
 	return reply(http.StatusOK, object{"user": object{"id": u.ID, "email": u.Email, "name": u.Name}})
 }
 
-func (c *call) credits() (response, error) {
+func (c *call) credits() response {
 	return reply(http.StatusOK, object{"credits": object{"balance": c.ws.balance}})
 }
 
-func (c *call) filterOptions() (response, error) {
+func (c *call) filterOptions() response {
 	return reply(http.StatusOK, object{"filterOptions": c.ws.filterOptions()})
 }

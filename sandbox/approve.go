@@ -21,7 +21,7 @@ var (
 	ruleNoChannel = assumed("approve.channels", "a campaign without channels is not ready")
 )
 
-func (c *call) approveCampaign() (response, error) {
+func (c *call) approveCampaign() response {
 	id := c.req.PathValue("campaignId")
 	cp := c.ws.campaign(id)
 	if cp != nil {
@@ -29,14 +29,14 @@ func (c *call) approveCampaign() (response, error) {
 	}
 	switch {
 	case cp == nil || cp.Access != "":
-		return response{}, refuse("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
+		deny("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
 	case c.now.Before(cp.LockedUntil):
-		return response{}, refuse("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
+		deny("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
 	case cp.Status == statusActive:
-		return response{}, refuse("CAMPAIGN_NOT_APPROVABLE", "The campaign is active.")
+		deny("CAMPAIGN_NOT_APPROVABLE", "The campaign is active.")
 	}
 	if lacks := c.lacks(cp); len(lacks) > 0 {
-		return response{}, refuse("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
+		deny("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
 	}
 	c.effect(func() { c.sb.approve(c.ws, cp, c.id) }, "campaign approved: %s", cp.ID)
 	return reply(http.StatusAccepted, object{"campaignId": cp.ID, "status": statusActive})

@@ -31,7 +31,7 @@ const (
 	longestCursor = 500
 )
 
-func (c *call) resolveContact() (response, error) {
+func (c *call) resolveContact() response {
 	body := c.body
 	email, byEmail := body.text("email")
 	url, byURL := body.text("socialUrl")
@@ -39,16 +39,12 @@ func (c *call) resolveContact() (response, error) {
 	if !byEmail && !byURL {
 		body.fail("email", "or socialUrl is required")
 	}
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
+	body.valid()
 	id, found := c.ws.contactWith(map[string]string{"email": email, "socialUrl": url})
 	if !found {
-		return response{}, refuse("CONTACT_NOT_FOUND", "No contact has these.")
+		deny("CONTACT_NOT_FOUND", "No contact has these.")
 	}
-	if err := c.charge("contact resolved", "contact resolved: "+id); err != nil {
-		return response{}, err
-	}
+	c.charge("contact resolved", "contact resolved: "+id)
 	return reply(http.StatusOK, object{"contactId": id})
 }
 
@@ -102,19 +98,17 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 	return kept(all, func(a wireActivity) bool { return a.Scheduled }), kept(all, func(a wireActivity) bool { return !a.Scheduled })
 }
 
-func (c *call) timeline() (response, error) {
+func (c *call) timeline() response {
 	id := c.req.PathValue("contactId")
 	q := c.params()
 	limit := int(q.number("limit", maxActivities, maxActivities))
 	cursor := q.text("cursor", longestCursor)
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
+	q.valid()
 	scheduled, happened := c.ws.activitiesOf(id)
 	if len(scheduled)+len(happened) == 0 {
 		c.uses(ruleContactSeen)
 		if _, there := c.ws.findRow(ContactList, id); !there {
-			return response{}, refuse("CONTACT_NOT_FOUND", "No contact has this id.")
+			deny("CONTACT_NOT_FOUND", "No contact has this id.")
 		}
 	}
 	c.uses(ruleActivity)
@@ -123,11 +117,7 @@ func (c *call) timeline() (response, error) {
 	}
 	left := len(happened)
 	if cursor != "" {
-		var err error
-		if left, err = c.readCursor(cursor, id, left); err != nil {
-			return response{}, err
-		}
-		scheduled = nil
+		left, scheduled = c.readCursor(cursor, id, left), nil
 	}
 	from := len(happened) - left
 	to := min(len(happened), from+limit)
@@ -145,13 +135,13 @@ func newCursor(contactID string, left int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", strings.ToLower(contactID), left))
 }
 
-func (c *call) readCursor(cursor, contactID string, most int) (int, error) {
+func (c *call) readCursor(cursor, contactID string, most int) (left int) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	owner, number, ok := strings.Cut(string(text), ":")
 	left, notNumber := strconv.Atoi(number)
 	if err != nil || !ok || !sameID(owner, contactID) || notNumber != nil || left < 1 || left > most {
 		c.uses(ruleBadCursor)
-		return 0, invalid("cursor", "is none that a page of this contact gave")
+		stop(invalid("cursor", "is none that a page of this contact gave"))
 	}
-	return left, nil
+	return left
 }

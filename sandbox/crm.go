@@ -82,7 +82,7 @@ func (tx *Tx) DisconnectCRM(kind string) {
 	tx.disconnect("DisconnectCRM", &tx.ws.crm.Connected, kind)
 }
 
-func (c *call) pushToCRM() (response, error) {
+func (c *call) pushToCRM() response {
 	body := c.body
 	crm := body.required("crm")
 	if len(body.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
@@ -102,9 +102,7 @@ func (c *call) pushToCRM() (response, error) {
 	if invalid == nil && !slices.Contains(c.ws.crm.Connected, crm) {
 		unconnected = refuse("CRM_NOT_CONNECTED", fmt.Sprintf("%s is not connected.", crm))
 	}
-	if err := c.first(invalid, missing, companies, unconnected); err != nil {
-		return response{}, err
-	}
+	stop(c.first(invalid, missing, companies, unconnected))
 
 	c.uses(ruleCRMAccepted)
 	if !chosen {

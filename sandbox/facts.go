@@ -21,7 +21,7 @@ var factCategories = []string{
 	"objection", "faq-insight",
 }
 
-func (c *call) editFact() (response, error) {
+func (c *call) editFact() response {
 	id, body := c.req.PathValue("factId"), c.body
 	sentClaim := body.has("claim")
 	sentCategory := body.has("category")
@@ -44,9 +44,7 @@ func (c *call) editFact() (response, error) {
 	if found := c.identifying(claim); found != "" && invalid == nil {
 		telling = &refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"}
 	}
-	if err := c.first(invalid, missing, telling); err != nil {
-		return response{}, err
-	}
+	stop(c.first(invalid, missing, telling))
 
 	next := *f
 	if sentClaim {

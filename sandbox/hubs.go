@@ -48,6 +48,8 @@ func (c *call) wireHub(h *Hub) wireHub {
 	return wireHub{h.ID, h.Name, h.Status, h.Default}
 }
 
+func (c *call) hub() *Hub { return must(c.hubByID(c.pathID("hubId"))) }
+
 func (c *call) hubByID(id string) (*Hub, error) {
 	if h := c.ws.hub(id); h != nil {
 		c.found(h.ID, id)
@@ -60,53 +62,42 @@ func (ws *workspace) hub(id string) *Hub {
 	return find(ws.hubs, func(h *Hub) bool { return sameID(h.ID, id) })
 }
 
-func (c *call) listHubs() (response, error) {
+func (c *call) listHubs() response {
 	return reply(http.StatusOK, object{"knowledgeHubs": appendNewest([]wireHub{}, c.ws.hubs, c.wireHub)})
 }
 
-func (c *call) getHub() (response, error) {
-	h, err := named(c, "hubId", c.hubByID)
-	if err != nil {
-		return response{}, err
-	}
-	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(h)})
+func (c *call) getHub() response {
+	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(c.hub())})
 }
 
-func (c *call) listPages() (response, error) {
-	h, err := named(c, "hubId", c.hubByID)
-	switch {
-	case err != nil:
-		return response{}, err
-	case h.Pageless:
+func (c *call) listPages() response {
+	h := c.hub()
+	if h.Pageless {
 		c.uses(rulePageless)
-		return response{}, refuse("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub predates pages.")
-	case h.Status == hubProcessing:
-		return response{}, c.notReady()
+		deny("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub predates pages.")
 	}
+	c.built(h)
 	c.uses(rulePages)
 	return reply(http.StatusOK, object{"pages": appendEach([]wireHubPage{}, h.Pages, func(p HubPage) wireHubPage { return wireHubPage(p) })})
 }
 
-func (c *call) notReady() error {
-	c.uses(ruleHubBuilding)
-	return refuse("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
+// built ends the request if a hub is still being built.
+func (c *call) built(h *Hub) {
+	if h.Status == hubProcessing {
+		c.uses(ruleHubBuilding)
+		deny("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
+	}
 }
 
-func (c *call) setDefaultHub() (response, error) {
+func (c *call) setDefaultHub() response {
 	id := c.body.requiredID("knowledgeHubId")
 	c.body.only("knowledgeHubId")
-	if err := c.body.err(); err != nil {
-		return response{}, err
+	c.body.valid()
+	h := must(c.hubByID(id))
+	if h.Teammate {
+		deny("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
 	}
-	h, err := c.hubByID(id)
-	switch {
-	case err != nil:
-		return response{}, err
-	case h.Teammate:
-		return response{}, refuse("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
-	case h.Status == hubProcessing:
-		return response{}, c.notReady()
-	}
+	c.built(h)
 
 	next := *h
 	next.Default = true

@@ -37,39 +37,34 @@ const (
 	largestUpload = 50 << 20
 )
 
-func (c *call) createImport() (response, error) {
+func (c *call) createImport() response {
 	if kind, params, _ := mime.ParseMediaType(c.req.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		return c.importForm(params["boundary"])
 	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.form()
 	if !body.has("importId") {
-		return response{}, errNoImportFile
+		stop(errNoImportFile)
 	}
 	c.uses(ruleImportJSON)
 	body.ignores("importId")
 	id, _ := body.text("importId")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
+	body.valid()
 	return c.importUpload(id)
 }
 
 // importForm reads a form up to its file. If the body was too long to be read completely, the file is too large.
-func (c *call) importForm(boundary string) (response, error) {
+func (c *call) importForm(boundary string) response {
 	form := multipart.NewReader(bytes.NewReader(c.sent), boundary)
 	for {
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF) && len(c.sent) <= longestBody:
-			return response{}, errNoImportFile
+			stop(errNoImportFile)
 		case err != nil && len(c.sent) > longestBody:
-			return response{}, tooLarge(largestImport)
+			stop(tooLarge(largestImport))
 		case err != nil:
 			c.uses(ruleMalformed)
-			return response{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+			deny("INVALID_REQUEST", "The form cannot be read.")
 		case part.FormName() == "importId":
 			id, _ := io.ReadAll(io.LimitReader(part, 64))
 			c.endsHere(form)
@@ -81,10 +76,10 @@ func (c *call) importForm(boundary string) (response, error) {
 		file, err := io.ReadAll(part)
 		switch {
 		case len(c.sent) > longestBody || len(file) > largestImport:
-			return response{}, tooLarge(largestImport)
+			stop(tooLarge(largestImport))
 		case err != nil:
 			c.uses(ruleMalformed)
-			return response{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+			deny("INVALID_REQUEST", "The form cannot be read.")
 		}
 		c.endsHere(form)
 		return c.importFile(examine(path.Base(part.FileName()), file))
@@ -102,24 +97,24 @@ func tooLarge(most int) error {
 	return refuse("IMPORT_FILE_TOO_LARGE", "The file is larger than "+map[int]string{largestImport: "10 MB", largestUpload: "50 MB"}[most]+".")
 }
 
-func (c *call) importUpload(id string) (response, error) {
+func (c *call) importUpload(id string) response {
 	upload := c.ws.upload(id)
 	if upload != nil {
 		c.found(upload.ID, id)
 	}
 	switch {
 	case upload == nil:
-		return response{}, refuse("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
+		deny("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
 	case !upload.Uploaded:
-		return response{}, errNoImportFile
+		stop(errNoImportFile)
 	case upload.Size > largestUpload:
-		return response{}, tooLarge(largestUpload)
+		stop(tooLarge(largestUpload))
 	}
 	return c.importFile(*upload)
 }
 
 // importFile records an import of a file with a valid size.
-func (c *call) importFile(file Import) (response, error) {
+func (c *call) importFile(file Import) response {
 	const million = 1_000_000
 	if file.Size > 10*million && !file.Reserved || file.Size > 50*million {
 		c.uses(ruleMegabytes)
@@ -129,12 +124,12 @@ func (c *call) importFile(file Import) (response, error) {
 	}
 	switch {
 	case file.Size == 0 || file.Format != "" && file.Rows == 0:
-		return response{}, refuse("IMPORT_FILE_EMPTY", "The file has no rows of data.")
+		deny("IMPORT_FILE_EMPTY", "The file has no rows of data.")
 	case file.Format == "":
-		return response{}, refuse("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
+		deny("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
 	}
 	c.uses(ruleImport)
-	err := c.buy(file.Rows, "rows imported", func() {
+	c.buy(file.Rows, "rows imported", func() {
 		if file.Reserved {
 			c.ws.imports = kept(c.ws.imports, func(i Import) bool { return !sameID(i.ID, file.ID) })
 		} else {
@@ -143,13 +138,10 @@ func (c *call) importFile(file Import) (response, error) {
 		file.Reserved, file.Uploaded = false, false
 		c.ws.imports = append(c.ws.imports, file)
 	}, "file imported: %s, %d rows", file.Format, file.Rows)
-	if err != nil {
-		return response{}, err
-	}
 	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
 }
 
-func (c *call) presignImport() (response, error) {
+func (c *call) presignImport() response {
 	id := ""
 	c.effect(func() {
 		id = c.ws.newID()

@@ -40,16 +40,13 @@ func (s Send) wire() wireSend {
 	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
 }
 
-func (c *call) listSends() (response, error) {
+func (c *call) listSends() response {
 	page := c.params().paging(100)
-	cp, err := c.campaign()
-	if err != nil {
-		return response{}, err
-	}
+	cp := c.campaign()
 	return pageOf(page, cp.Sends, Send.wire)
 }
 
-func (c *call) editSend() (response, error) {
+func (c *call) editSend() response {
 	id, body := c.req.PathValue("sendId"), c.body
 	subject, hasSubject := body.text("subject")
 	words, hasBody := body.text("body")
@@ -64,7 +61,7 @@ func (c *call) editSend() (response, error) {
 	body.only("subject", "body", "dueAt")
 	if err := body.err(); err != nil {
 		c.uses(ruleSendEdit)
-		return response{}, err
+		stop(err)
 	}
 	cp, s := c.ws.send(id)
 	if s != nil {
@@ -72,9 +69,9 @@ func (c *call) editSend() (response, error) {
 	}
 	switch {
 	case s == nil:
-		return response{}, refuse("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
+		deny("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
 	case s.State != sendScheduled && s.State != sendApprovalRequired:
-		return response{}, refuse("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
+		deny("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
 	}
 
 	c.uses(ruleSendEdit)
