@@ -6,11 +6,11 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var accountEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.AccountMe:           {handle: (*call).me},
 	op.AccountCredits:      {handle: (*call).credits, rule: ruleCredits},
 	op.SearchFilterOptions: {handle: (*call).filterOptions, rule: ruleFilterOptions},
-}
+})
 
 var (
 	ruleCredits       = assumed("account.credits", "GET credits returns credits.balance")
@@ -18,7 +18,7 @@ var (
 )
 
 func (c *call) me() response {
-	u := c.ws.user
+	u := c.ws.User
 	return reply(http.StatusOK, object{"user": object{"id": u.ID, "email": u.Email, "name": u.Name}})
 }
 

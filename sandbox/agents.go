@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var agentEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery), json: true},
 	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher), json: true},
 	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor), json: true},
@@ -21,7 +21,7 @@ var agentEndpoints = map[*op.Op]endpoint{
 	op.AgentsActivate:        {handle: (*call).activateAgent, noBody: true},
 	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}, noBody: true},
 	op.AgentsAutocomplete:    {handle: (*call).autocomplete, rule: ruleAutocomplete, anyQuery: true},
-}
+})
 
 var (
 	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
@@ -98,7 +98,7 @@ func createAgent(kind string) handler {
 // mayCreate checks what concerns more than one field.
 func (c *call) mayCreate(a *agent) {
 	var full error
-	if c.ws.plan == "free" && len(c.ws.agents) >= freePlanAgents {
+	if c.ws.Plan == "free" && len(c.ws.agents) >= freePlanAgents {
 		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
 	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(&a.spec), full))

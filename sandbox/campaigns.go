@@ -11,11 +11,11 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var campaignEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.CampaignsList:   {handle: (*call).listCampaigns, rule: ruleCampaigns},
 	op.CampaignsCreate: {handle: (*call).createCampaign, rule: ruleNewCampaign, json: true},
 	op.CampaignsAdjust: {handle: (*call).adjustCampaign, json: true},
-}
+})
 
 var (
 	_                 = ambient("campaigns.reach.delay", "the contacts of a list are reached at once, unless ReachableAfter says otherwise")
@@ -49,7 +49,7 @@ type wireCampaign struct {
 	CreatedAt            string   `json:"createdAt"`
 }
 
-func (c *campaign) wire() wireCampaign {
+func (c *Campaign) wire() wireCampaign {
 	return wireCampaign{
 		ID: c.ID, Name: c.Name, Status: c.Status, InitializationStatus: c.InitializationStatus,
 		Channels: append([]string{}, c.Channels...), ListIDs: append([]string{}, c.ListIDs...),
@@ -57,23 +57,11 @@ func (c *campaign) wire() wireCampaign {
 	}
 }
 
-func (c *call) campaign() *campaign { return must(c.campaignByID(c.pathID("campaignId"))) }
-
-func (c *call) campaignByID(id string) (*campaign, error) {
-	if cp := c.ws.campaign(id); cp != nil && cp.Access != accessDeleted {
-		c.found(cp.ID, id)
-		return cp, nil
-	}
-	return nil, refuse("CAMPAIGN_NOT_FOUND", "No campaign has this id.")
-}
-
-func (ws *workspace) campaign(id string) *campaign {
-	return find(ws.campaigns, func(c *campaign) bool { return sameID(c.ID, id) })
-}
+func (c *call) campaign() *Campaign { return campaigns.of(c, "campaignId") }
 
 func (c *call) listCampaigns() response {
-	all := kept(c.ws.campaigns, func(cp *campaign) bool { return cp.Access != accessDeleted })
-	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*campaign).wire)})
+	all := slices.DeleteFunc(slices.Clone(campaigns.in(c.ws)), campaigns.hidden)
+	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*Campaign).wire)})
 }
 
 // draft holds the fields of a campaign in a body, and which of them were there.
@@ -196,7 +184,7 @@ func (c *call) createCampaign() response {
 	c.references(body)
 	d.ListIDs = c.sources(d.ListIDs, d.Channels)
 	stop(fit(d.Steps, d.Channels))
-	cp := &campaign{}
+	cp := &Campaign{}
 	c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d.Campaign) }, "campaign created: %q", d.Name)
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
@@ -211,7 +199,7 @@ func (c *call) references(body *form) {
 	} {
 		if id, ok := asString(body.fields[ref.name]); ok {
 			c.uses(ruleHubOfCampaign)
-			if ref.name != "knowledgeHubId" || c.ws.hub(id) == nil {
+			if ref.name != "knowledgeHubId" || hubs.find(c.ws, id) == nil {
 				stop(&refusal{code: ref.code, message: fmt.Sprintf("No %s has this id.", ref.what), param: ref.name})
 			}
 		}
@@ -233,13 +221,13 @@ func (c *call) adjustCampaign() response {
 	next := c.adjusted(cp, d)
 	c.effect(func() {
 		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
-		cp.Campaign = next
+		*cp = next
 	}, "campaign adjusted: %s", cp.ID)
 	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
-func (c *call) adjusted(cp *campaign, d draft) Campaign {
-	next := cp.Campaign
+func (c *call) adjusted(cp *Campaign, d draft) Campaign {
+	next := *cp
 	if d.named {
 		next.Name = d.Name
 	}
@@ -276,10 +264,10 @@ func (ws *workspace) keepIDs(old, steps []Step) []Step {
 }
 
 // makeCampaign adds a draft, which is initialized in the background.
-func (c *call) makeCampaign(seed Campaign) *campaign {
+func (c *call) makeCampaign(seed Campaign) *Campaign {
 	seed.CreatedAt = stamp(c.now)
 	seed.InitializationStatus, seed.InitializedAt = initRunning, c.now.Add(c.sb.pace.initialize)
-	cp := c.ws.addCampaign(seed)
+	cp := campaigns.add(c.ws, seed)
 	if c.sb.pace.initialize > 0 {
 		c.sb.scheduleInitialization(c.ws, cp)
 	} else {
@@ -288,7 +276,7 @@ func (c *call) makeCampaign(seed Campaign) *campaign {
 	return cp
 }
 
-func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
+func (sb *Sandbox) scheduleInitialization(ws *workspace, c *Campaign) {
 	at := c.InitializedAt
 	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {
 		if c.InitializationStatus != initRunning || !c.InitializedAt.Equal(at) {
@@ -304,7 +292,7 @@ func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
 }
 
 // settle ends the initialization of a campaign. One that succeeds leaves steps.
-func (ws *workspace) settle(c *campaign, status string) {
+func (ws *workspace) settle(c *Campaign, status string) {
 	c.InitializationStatus, c.InitializedAt, c.InitializationFails = status, time.Time{}, false
 	if status == initCompleted && len(c.Steps) == 0 {
 		c.Steps = ws.keepIDs(nil, generated(c.Channels))

@@ -12,10 +12,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var contactEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ContactsResolve:  {handle: (*call).resolveContact, rule: ruleResolve, json: true},
 	op.ContactsTimeline: {handle: (*call).timeline, query: []string{"limit", "cursor"}, path: []string{"contactId"}},
-}
+})
 
 var (
 	ruleExtras      = assumed("contacts.first-page.extras", "the entries of the first page beyond its limit are those that are still scheduled")
@@ -25,6 +25,39 @@ var (
 	ruleContactSeen = assumed("contacts.known", "a contact exists if it is a row of a contact list, or has an activity")
 	ruleResolve     = assumed("contacts.resolve", "takes email or socialUrl and returns 200 with the contactId of the first row that has it, case ignored; 404 CONTACT_NOT_FOUND")
 )
+
+// Activity seeds a past or scheduled activity of a contact.
+type Activity struct {
+	ContactID string    `json:"contactId"`
+	Type      string    `json:"type"` // any word
+	At        time.Time `json:"at"`
+	Scheduled bool      `json:"scheduled,omitempty"` // a campaign step that has not run yet
+}
+
+var activities = keeps(kind[Activity]{
+	name: "activities", seeds: func(ws *Workspace) *[]Activity { return &ws.Activities },
+	check: func(seeds []Activity, fail failing) {
+		for _, a := range seeds {
+			if !isID(a.ContactID) || a.Type == "" {
+				fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
+			}
+		}
+	},
+})
+
+// AddActivity adds an activity of a contact. Without a time, it happened now.
+func (tx *Tx) AddActivity(a Activity) {
+	tx.change("AddActivity", func(now time.Time) bool {
+		if a.At.IsZero() {
+			a.At = stamp(now)
+		}
+		if !isID(a.ContactID) || a.Type == "" {
+			return false
+		}
+		activities.add(tx.ws, a)
+		return true
+	})
+}
 
 const (
 	maxActivities = 100
@@ -82,12 +115,12 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 		a.At = a.at.UTC().Format(timeFormat)
 		all = append(all, a)
 	}
-	for _, a := range ws.activities {
+	for _, a := range activities.in(ws) {
 		if sameID(a.ContactID, contactID) {
 			add(wireActivity{Type: a.Type, Scheduled: a.Scheduled, at: a.At})
 		}
 	}
-	for _, cp := range ws.campaigns {
+	for _, cp := range campaigns.in(ws) {
 		for _, s := range cp.Sends {
 			if sameID(s.ContactID, contactID) && (s.State == sendScheduled || s.State == sendSent) {
 				add(wireActivity{Type: "campaign_step", Scheduled: s.State == sendScheduled, CampaignID: cp.ID, SendID: s.ID, at: s.DueAt})

@@ -9,11 +9,11 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var fillEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ListsAddMembers:  {handle: (*call).addMembers, rule: ruleMembers, json: true},
 	op.ListsAddContacts: {handle: (*call).addContacts, rule: ruleContacts, json: true},
 	op.ListsSave:        {handle: (*call).saveToList, rule: ruleSave, json: true},
-}
+})
 
 var (
 	ruleMembers  = assumed("lists.add-members", "takes contactIds, 1 to 500, of rows in lists of the same kind; those already in the list are skipped; returns 200 with list and addedCount")

@@ -17,10 +17,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var importEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ImportsCreate:  {handle: (*call).createImport},
 	op.ImportsPresign: {handle: (*call).presignImport, rule: rulePresign, json: true},
-}
+})
 
 var (
 	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and only the file counts, not the form around it")
@@ -31,6 +31,22 @@ var (
 	rulePresign     = assumed("imports.presign", "a reservation takes any body and returns 201 with importId and uploadUrl, which does not work: Tx.Upload completes the upload")
 	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
 )
+
+// Import seeds a file that was imported, or an upload that was reserved.
+type Import struct {
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name,omitempty"` // of the file
+	Format   string `json:"format,omitempty"`
+	Size     int64  `json:"size,omitempty"`
+	Rows     int    `json:"rows,omitempty"`     // of data
+	Reserved bool   `json:"reserved,omitempty"` // an upload, not an import
+	Uploaded bool   `json:"uploaded,omitempty"` // and its file is there
+}
+
+var imports = keeps(kind[Import]{name: "imports", seeds: func(ws *Workspace) *[]Import { return &ws.Imports }})
+
+// Imports copies the imports and the reserved uploads, oldest first.
+func (w *Tenant) Imports() []Import { return imports.copies(w) }
 
 const (
 	largestImport = 10 << 20
@@ -130,28 +146,21 @@ func (c *call) importFile(file Import) response {
 	}
 	c.uses(ruleImport)
 	c.buy(file.Rows, "rows imported", func() {
-		if file.Reserved {
-			c.ws.imports = kept(c.ws.imports, func(i Import) bool { return !sameID(i.ID, file.ID) })
-		} else {
-			file.ID = c.ws.newID()
-		}
+		imports.remove(c.ws, file.ID)
 		file.Reserved, file.Uploaded = false, false
-		c.ws.imports = append(c.ws.imports, file)
+		file = *imports.add(c.ws, file)
 	}, "file imported: %s, %d rows", file.Format, file.Rows)
 	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
 }
 
 func (c *call) presignImport() response {
 	id := ""
-	c.effect(func() {
-		id = c.ws.newID()
-		c.ws.imports = append(c.ws.imports, Import{ID: id, Reserved: true})
-	}, "upload reserved")
+	c.effect(func() { id = imports.add(c.ws, Import{Reserved: true}).ID }, "upload reserved")
 	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": "https://" + invalidHost + "/uploads/" + id})
 }
 
 func (ws *workspace) upload(id string) *Import {
-	return findIn(ws.imports, func(i *Import) bool { return i.Reserved && sameID(i.ID, id) })
+	return find(imports.in(ws), func(i *Import) bool { return i.Reserved && sameID(i.ID, id) })
 }
 
 // Upload completes a reserved upload, as a client does outside of the API.

@@ -20,16 +20,12 @@ type LedgerEntry struct {
 
 // Balance returns the credits that are left.
 func (w *Tenant) Balance() int64 {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	return w.ws.balance
+	return inspect(w, func(ws *workspace) int64 { return ws.balance })
 }
 
 // Ledger copies every movement of credits.
 func (w *Tenant) Ledger() []LedgerEntry {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	return slices.Clone(w.ws.ledger)
+	return inspect(w, func(ws *workspace) []LedgerEntry { return slices.Clone(ws.ledger) })
 }
 
 // AddCredits adds credits, or removes them if n is negative.

@@ -10,13 +10,13 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var listEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ListsList:   {handle: (*call).listLists, query: []string{"limit", "pageNum", "entityType", "folderId", "search"}},
 	op.ListsCreate: {handle: (*call).createList, json: true},
 	op.ListsGet:    {handle: (*call).getList, query: []string{"include"}},
 	op.ListsMove:   {handle: (*call).moveList, rule: ruleMove, json: true},
 	op.FoldersList: {handle: (*call).listFolders, query: []string{"type"}},
-}
+})
 
 var (
 	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in inner space are different names; the case of the title of a system list is ignored")
@@ -220,8 +220,8 @@ func (c *call) listFolders() response {
 		q.fail("type", "is required")
 	}
 	q.valid()
-	folders := kept(c.ws.folders, func(f Folder) bool { return f.Type == kind })
-	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, folders, func(f Folder) wireTyped { return wireTyped(f) })})
+	of := kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind })
+	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, of, func(f *Folder) wireTyped { return wireTyped(*f) })})
 }
 
 func (c *call) list() *list { return must(c.listByID(c.pathID("listId"))) }

@@ -14,9 +14,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var rowEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ListsRows: {handle: (*call).listRows, query: []string{"limit", "pageNum", "sortBy", "sortOrder", "filters"}},
-}
+})
 
 var (
 	_              = ambient("rows.order", "without a sort, rows come in the order in which they were added")

@@ -4,20 +4,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/prospectkit/internal/op"
 )
 
-var searchEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.SearchProspects: {handle: (*call).searchProspects, json: true},
 	op.SearchSave:      {handle: (*call).saveSearchToList, rule: ruleSearchSave, json: true},
 	op.SearchSaved:     {handle: (*call).listSavedSearches, rule: ruleSavedList},
 	op.SearchRunSaved:  {handle: (*call).runSavedSearch, json: true},
 	op.SearchCompanies: {handle: (*call).searchCompanies, json: true},
-}
+})
 
 var (
 	ruleSearchMatch   = assumed("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed; results omit the fields that only filters use")
@@ -34,6 +36,80 @@ const (
 	maxSearchSize     = 100
 	defaultSearchSize = 10
 )
+
+// SavedSearch seeds a saved search.
+type SavedSearch struct {
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name"`
+	Companies bool            `json:"companies,omitempty"` // it stores filters of a company search
+	Filters   json.RawMessage `json:"filters,omitempty"`   // as a search takes them; what is none makes it invalid
+}
+
+var savedSearches = keeps(kind[SavedSearch]{
+	name: "savedSearches", missing: refusal{code: "SAVED_SEARCH_NOT_FOUND", message: "No saved search has this id."},
+	seeds: func(ws *Workspace) *[]SavedSearch { return &ws.SavedSearches },
+	check: func(seeds []SavedSearch, fail failing) {
+		for _, s := range seeds {
+			if len(s.Filters) > 0 && !json.Valid(s.Filters) {
+				fail("saved search %q: the filters are not JSON", s.Name)
+			}
+		}
+	},
+})
+
+// SavedSearches copies the saved searches.
+func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) }
+
+// SaveSearch adds a saved search and returns its id.
+func (tx *Tx) SaveSearch(s SavedSearch) (id string) { return savedSearches.create(tx, "SaveSearch", s) }
+
+const (
+	inventedPeople = 250
+	inventedFirms  = 60
+)
+
+// invented are the search results if the seed has none.
+var (
+	inventedProspects = sync.OnceValue(func() []json.RawMessage {
+		rows := make([]Row, inventedPeople)
+		for i := range rows {
+			rows[i] = invent("prospects", i).profile(i)
+		}
+		return Rows(rows...)
+	})
+	inventedCompanies = sync.OnceValue(func() []json.RawMessage {
+		rows := make([]Row, inventedFirms)
+		for i := range rows {
+			rows[i] = inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row()
+		}
+		return Rows(rows...)
+	})
+)
+
+func (ws *workspace) searchable() []json.RawMessage {
+	if len(ws.Prospects) > 0 {
+		return ws.Prospects
+	}
+	return inventedProspects()
+}
+
+func (ws *workspace) searchableCompanies() []json.RawMessage {
+	if len(ws.Companies) > 0 {
+		return ws.Companies
+	}
+	return inventedCompanies()
+}
+
+// filterOptions are the keys of searches, and the values that each accepts.
+func (ws *workspace) filterOptions() map[string][]string {
+	if len(ws.FilterOptions) > 0 {
+		return ws.FilterOptions
+	}
+	return map[string][]string{levelKey: levels}
+}
+
+// levelKey is the only documented filter key.
+const levelKey = "job_title_levels"
 
 // searchFilters are the values that each key includes.
 type searchFilters map[string][]string
@@ -175,7 +251,7 @@ func (c *call) saveSearchToList() response {
 	}))
 }
 
-func (s SavedSearch) wire() wireTyped {
+func (s *SavedSearch) wire() wireTyped {
 	if s.Companies {
 		return wireTyped{s.ID, s.Name, "companies"}
 	}
@@ -183,22 +259,13 @@ func (s SavedSearch) wire() wireTyped {
 }
 
 func (c *call) listSavedSearches() response {
-	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireTyped{}, c.ws.saved, SavedSearch.wire)})
-}
-
-func (ws *workspace) savedSearch(id string) *SavedSearch {
-	return findIn(ws.saved, func(s *SavedSearch) bool { return sameID(s.ID, id) })
+	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireTyped{}, savedSearches.in(c.ws), (*SavedSearch).wire)})
 }
 
 // savedSearch finds a saved search, which has to be of a kind.
 func (c *call) savedSearch(id string, companies bool) *SavedSearch {
-	s := c.ws.savedSearch(id)
-	if s != nil {
-		c.found(s.ID, id)
-	}
+	s := must(savedSearches.byID(c, id))
 	switch {
-	case s == nil:
-		deny("SAVED_SEARCH_NOT_FOUND", "No saved search has this id.")
 	case s.Companies && !companies:
 		deny("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for companies: run it through company search.")
 	case companies && !s.Companies:

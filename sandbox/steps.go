@@ -10,10 +10,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var stepEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.CampaignsSteps:       {handle: (*call).listSteps, rule: ruleStepsShape},
 	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
-}
+})
 
 var (
 	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in sequence")
@@ -158,7 +158,7 @@ func (c *call) previewStep() response {
 }
 
 // sample finds a contact to render a step for.
-func (c *call) sample(cp *campaign, s *Step) json.RawMessage {
+func (c *call) sample(cp *Campaign, s *Step) json.RawMessage {
 	const code = "STEP_PREVIEW_UNAVAILABLE"
 	lists := c.ws.sources(cp)
 	if len(lists) == 0 {
