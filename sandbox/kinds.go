@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // kind is a kind of object that a workspace keeps: a struct with an ID. It stands in the file of its surface, with its handlers. Its seeds are
@@ -203,7 +202,7 @@ func idOf[T any](object *T) string { return reflect.ValueOf(object).Elem().Field
 
 func copyOf[T any](object *T) T { return copied(*object) }
 
-// eachID visits the fields that are called ID, at any depth, and says of which type they are, in words.
+// eachID visits the fields that are called ID, at any depth, and says of which type they are.
 func eachID(objects any, visit func(of string, id *string)) {
 	var walk func(reflect.Value)
 	walk = func(v reflect.Value) {
@@ -216,7 +215,7 @@ func eachID(objects any, visit func(of string, id *string)) {
 			for i := range v.NumField() {
 				switch field := v.Type().Field(i); {
 				case field.Name == "ID":
-					visit(words(v.Type().Name()), v.Field(i).Addr().Interface().(*string))
+					visit(v.Type().Name(), v.Field(i).Addr().Interface().(*string))
 				case field.IsExported():
 					walk(v.Field(i))
 				}
@@ -224,18 +223,6 @@ func eachID(objects any, visit func(of string, id *string)) {
 		}
 	}
 	walk(reflect.ValueOf(objects).Elem())
-}
-
-// words is the name of a type in words: "saved search".
-func words(name string) string {
-	var b strings.Builder
-	for i, r := range name {
-		if unicode.IsUpper(r) && i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
 
 // copied is a copy that shares nothing but bytes, which are replaced and never changed.

@@ -185,7 +185,7 @@ func (s State) Validate() error {
 		at := failing(func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) })
 		claim := claims(at)
 		eachID(&ws, func(of string, id *string) {
-			if of != "column" { // those of each list are checked with it
+			if of != "Column" { // those of each list are checked with it
 				claim(of, *id)
 			}
 		})
