@@ -6,26 +6,26 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var accountEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.AccountMe:           {handle: (*call).me},
 	op.AccountCredits:      {handle: (*call).credits, rule: ruleCredits},
 	op.SearchFilterOptions: {handle: (*call).filterOptions, rule: ruleFilterOptions},
-}
+})
 
 var (
 	ruleCredits       = assumed("account.credits", "GET credits returns credits.balance")
 	ruleFilterOptions = assumed("search.filter-options", "the filter options are filterOptions: an array of values for each filter key")
 )
 
-func (c *call) me() (response, error) {
-	u := c.ws.user
+func (c *call) me() response {
+	u := c.ws.User
 	return reply(http.StatusOK, object{"user": object{"id": u.ID, "email": u.Email, "name": u.Name}})
 }
 
-func (c *call) credits() (response, error) {
+func (c *call) credits() response {
 	return reply(http.StatusOK, object{"credits": object{"balance": c.ws.balance}})
 }
 
-func (c *call) filterOptions() (response, error) {
+func (c *call) filterOptions() response {
 	return reply(http.StatusOK, object{"filterOptions": c.ws.filterOptions()})
 }

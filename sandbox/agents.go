@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var agentEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery), json: true},
 	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher), json: true},
 	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor), json: true},
@@ -21,7 +21,7 @@ var agentEndpoints = map[*op.Op]endpoint{
 	op.AgentsActivate:        {handle: (*call).activateAgent, noBody: true},
 	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}, noBody: true},
 	op.AgentsAutocomplete:    {handle: (*call).autocomplete, rule: ruleAutocomplete, anyQuery: true},
-}
+})
 
 var (
 	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
@@ -72,26 +72,19 @@ func (ws *workspace) record(a *agent) wireAgentRecord {
 }
 
 func createAgent(kind string) handler {
-	return func(c *call) (response, error) {
+	return func(c *call) response {
 		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
 		c.uses(spec.guesses...)
-		if err := body.err(); err != nil {
-			return response{}, err
-		}
+		body.valid()
 		a := &agent{Agent: Agent{Type: kind, Name: spec.name, Status: agentDraft, ExpiresAt: spec.expires}, spec: spec}
 		if spec.month {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
 		delete(body.fields, "start")
-		config, err := json.Marshal(body.fields)
-		if err != nil {
-			return response{}, err
-		}
+		config := must(json.Marshal(body.fields))
 		a.Config = config
-		if err := c.mayCreate(a); err != nil {
-			return response{}, err
-		}
+		c.mayCreate(a)
 		c.effect(func() {
 			a = c.sb.addAgent(c.ws, a.Agent)
 			if spec.start {
@@ -103,18 +96,16 @@ func createAgent(kind string) handler {
 }
 
 // mayCreate checks what concerns more than one field.
-func (c *call) mayCreate(a *agent) error {
+func (c *call) mayCreate(a *agent) {
 	var full error
-	if c.ws.plan == "free" && len(c.ws.agents) >= freePlanAgents {
+	if c.ws.Plan == "free" && len(c.ws.agents) >= freePlanAgents {
 		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
-	if err := c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(&a.spec), full); err != nil {
-		return err
+	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(&a.spec), full))
+	c.signalAccepted(&a.spec)
+	if a.spec.start {
+		c.mayStart(a)
 	}
-	if err := c.signalAccepted(&a.spec); err != nil || !a.spec.start {
-		return err
-	}
-	return c.mayStart(a)
 }
 
 func (c *call) sourcesExist(s *agentSpec) error {
@@ -130,47 +121,41 @@ func (c *call) sourcesExist(s *agentSpec) error {
 	return nil
 }
 
-func (c *call) signalAccepted(s *agentSpec) error {
+func (c *call) signalAccepted(s *agentSpec) {
 	prompt := strings.ToLower(s.prompt)
 	if slices.ContainsFunc(c.sb.plan.Rejects, func(words string) bool { return strings.Contains(prompt, strings.ToLower(words)) }) {
 		c.uses(ruleAgentSignal)
-		return refuse("AGENT_SIGNAL_REJECTED", "The search provider refused the prompt. Rewrite it.")
+		deny("AGENT_SIGNAL_REJECTED", "The search provider refused the prompt. Rewrite it.")
 	}
-	return nil
 }
 
 // mayStart checks what a start needs: sources, and credits for the first run.
-func (c *call) mayStart(a *agent) error {
-	if err := c.sourcesExist(&a.spec); err != nil {
-		return err
-	}
+func (c *call) mayStart(a *agent) {
+	stop(c.sourcesExist(&a.spec))
 	if a.Type == PeopleWatcher && len(c.ws.watchable(&a.spec)) == 0 {
-		return refuse("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")
+		deny("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")
 	}
 	c.uses(ruleAgentRuns)
 	units, _ := c.sb.plannedRun(c.ws, a)
-	_, err := c.costs(units, c.sb.each(a))
-	return err
+	c.costs(units, c.sb.each(a))
 }
 
 // startAgent starts the first run. Call it in an effect.
 func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
 
-func (c *call) listAgents() (response, error) {
+func (c *call) listAgents() response {
 	records := appendNewest([]wireAgentRecord{}, c.ws.agents, c.ws.record)
 	if !c.sb.plan.Paged {
 		return reply(http.StatusOK, object{"agents": records})
 	}
 	q := c.params()
 	page := q.paging(50)
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
+	q.valid()
 	from, to, pages := page.of(len(records))
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
 }
 
-func (c *call) agent() (*agent, error) { return named(c, "agentId", c.agentByID) }
+func (c *call) agent() *agent { return must(c.agentByID(c.pathID("agentId"))) }
 
 func (c *call) agentByID(id string) (*agent, error) {
 	if a := c.ws.agent(id); a != nil {
@@ -180,72 +165,50 @@ func (c *call) agentByID(id string) (*agent, error) {
 	return nil, refuse("AGENT_NOT_FOUND", "No agent has this id.")
 }
 
-func (c *call) getAgent() (response, error) {
-	a, err := c.agent()
-	if err != nil {
-		return response{}, err
-	}
+func (c *call) getAgent() response {
+	a := c.agent()
 	c.uses(ruleAgentGet)
 	return c.showAgent(a)
 }
 
-func (c *call) showAgent(a *agent) (response, error) {
+func (c *call) showAgent(a *agent) response {
 	return reply(http.StatusOK, object{"agent": c.ws.record(a)})
 }
 
 // draftAgent finds the agent that the path names, which has to be a draft that can be worked on.
-func (c *call) draftAgent() (*agent, error) {
-	a, err := c.agent()
+func (c *call) draftAgent() *agent {
+	a := c.agent()
 	switch {
-	case err != nil:
-		return nil, err
 	case a.Type == "":
-		return nil, refuse("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
+		deny("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
 	case a.Status == agentProcessing:
-		return nil, refuse("AGENT_PROCESSING", "A run is in progress.")
+		deny("AGENT_PROCESSING", "A run is in progress.")
 	case a.Status != agentDraft:
-		return nil, refuse("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
+		deny("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
 	case len(a.Config) == 0:
-		return nil, refuse("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
+		deny("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
 	}
-	return a, nil
+	return a
 }
 
-func (c *call) adjustAgent() (response, error) {
+func (c *call) adjustAgent() response {
 	body := c.body
-	a, err := c.draftAgent()
-	if err != nil {
-		return response{}, err
-	}
+	a := c.draftAgent()
 	c.uses(ruleAgentAdjust)
-	merged, err := mergeConfig(a.Config, body.fields)
-	if err != nil {
-		return response{}, err
-	}
+	merged := must(mergeConfig(a.Config, body.fields))
 	next := &form{merged, &checks{}}
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
 	spec := readSpec(a.Type, next, c.now, c.sb.plan)
 	c.uses(spec.guesses...)
-	if err := next.err(); err != nil {
-		return response{}, err
-	}
+	next.valid()
 	if spec.name != a.Name {
-		if err := c.nameFree(strings.TrimSpace(spec.name)); err != nil {
-			return response{}, err
-		}
+		stop(c.nameFree(strings.TrimSpace(spec.name)))
 	}
-	if err := c.sourcesExist(&spec); err != nil {
-		return response{}, err
-	}
-	if err := c.signalAccepted(&spec); err != nil {
-		return response{}, err
-	}
-	config, err := json.Marshal(merged)
-	if err != nil {
-		return response{}, err
-	}
+	stop(c.sourcesExist(&spec))
+	c.signalAccepted(&spec)
+	config := must(json.Marshal(merged))
 	c.effect(func() {
 		a.Name, a.Config, a.spec = spec.name, config, spec
 		if body.has("expirationDate") {
@@ -271,49 +234,39 @@ func mergeConfig(config json.RawMessage, changes fields) (fields, error) {
 	return merged, nil
 }
 
-func (c *call) activateAgent() (response, error) {
-	a, err := c.draftAgent()
-	if err != nil {
-		return response{}, err
-	}
-	if err := c.mayStart(a); err != nil {
-		return response{}, err
-	}
+func (c *call) activateAgent() response {
+	a := c.draftAgent()
+	c.mayStart(a)
 	c.uses(ruleAgentActivate)
 	if !a.ExpiresAt.IsZero() && !c.now.Before(a.ExpiresAt) {
-		return response{}, invalid("expirationDate", "has passed")
+		stop(invalid("expirationDate", "has passed"))
 	}
 	c.effect(func() { c.startAgent(a) }, "agent started: %s", a.ID)
 	return c.showAgent(a)
 }
 
-func (c *call) pauseAgent() (response, error) {
-	a, err := c.agent()
-	if err != nil {
-		return response{}, err
-	}
+func (c *call) pauseAgent() response {
+	a := c.agent()
 	if a.Status == agentProcessing {
-		return response{}, refuse("AGENT_PROCESSING", "A run is in progress.")
+		deny("AGENT_PROCESSING", "A run is in progress.")
 	}
 	if a.Status != agentDraft {
 		c.uses(ruleAgentPause)
 	}
 	if a.Status != agentActive {
-		return response{}, refuse("AGENT_NOT_RUNNING", "The agent is "+a.Status+": there is nothing to pause.")
+		deny("AGENT_NOT_RUNNING", "The agent is "+a.Status+": there is nothing to pause.")
 	}
 	c.effect(func() { a.stop(agentPaused) }, "agent paused: %s", a.ID)
 	return c.showAgent(a)
 }
 
-func (c *call) autocomplete() (response, error) {
+func (c *call) autocomplete() response {
 	q := c.params()
 	field := q.choice("field", "region", "industry", "title")
 	if !q.Has("field") {
 		q.fail("field", "is required")
 	}
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
+	q.valid()
 	return reply(http.StatusOK, object{"values": append([]string{}, kept(c.sb.plan.Vocabulary[field], c.asksFor)...)})
 }
 

@@ -145,9 +145,7 @@ func (ws *workspace) agent(id string) *agent {
 
 // Agents copies the agents, newest first.
 func (w *Tenant) Agents() []Agent {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	return appendNewest(nil, w.ws.agents, (*agent).snapshot)
+	return inspect(w, func(ws *workspace) []Agent { return appendNewest(nil, ws.agents, (*agent).snapshot) })
 }
 
 func (a *agent) snapshot() Agent { return a.Agent }

@@ -10,9 +10,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var approvalEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.CampaignsApprove: {handle: (*call).approveCampaign, noBody: true},
-}
+})
 
 var (
 	_             = ambient("approve.lock", "an activation holds the lock for 3 s, or as long as ActivatesFor says; so does a stop")
@@ -21,22 +21,22 @@ var (
 	ruleNoChannel = assumed("approve.channels", "a campaign without channels is not ready")
 )
 
-func (c *call) approveCampaign() (response, error) {
+func (c *call) approveCampaign() response {
 	id := c.req.PathValue("campaignId")
-	cp := c.ws.campaign(id)
+	cp := campaigns.find(c.ws, id)
 	if cp != nil {
 		c.found(cp.ID, id)
 	}
 	switch {
 	case cp == nil || cp.Access != "":
-		return response{}, refuse("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
+		deny("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
 	case c.now.Before(cp.LockedUntil):
-		return response{}, refuse("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
+		deny("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
 	case cp.Status == statusActive:
-		return response{}, refuse("CAMPAIGN_NOT_APPROVABLE", "The campaign is active.")
+		deny("CAMPAIGN_NOT_APPROVABLE", "The campaign is active.")
 	}
 	if lacks := c.lacks(cp); len(lacks) > 0 {
-		return response{}, refuse("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
+		deny("CAMPAIGN_NOT_READY", "The campaign lacks "+strings.Join(lacks, ", ")+".")
 	}
 	c.effect(func() { c.sb.approve(c.ws, cp, c.id) }, "campaign approved: %s", cp.ID)
 	return reply(http.StatusAccepted, object{"campaignId": cp.ID, "status": statusActive})
@@ -44,7 +44,7 @@ func (c *call) approveCampaign() (response, error) {
 
 // lacks lists what a campaign needs before it can be approved. An assumption decides only if nothing documented
 // is lacking.
-func (c *call) lacks(cp *campaign) (lacks []string) {
+func (c *call) lacks(cp *Campaign) (lacks []string) {
 	var perhaps []string
 	var rules []*Rule
 	if cp.InitializationStatus == initRunning {
@@ -72,7 +72,7 @@ func (c *call) lacks(cp *campaign) (lacks []string) {
 		rules, perhaps = append(rules, ruleNoChannel), append(perhaps, "a channel")
 	}
 	for _, channel := range cp.Channels {
-		if !slices.Contains(c.ws.accounts, channel) {
+		if !slices.Contains(c.ws.Accounts, channel) {
 			lacks = append(lacks, "a connected account for "+channel)
 		}
 	}
@@ -83,15 +83,14 @@ func (c *call) lacks(cp *campaign) (lacks []string) {
 }
 
 // sources are the source lists that have not been deleted.
-func (ws *workspace) sources(c *campaign) []*list {
+func (ws *workspace) sources(c *Campaign) []*list {
 	lists := appendEach(nil, c.ListIDs, func(id string) *list { return ws.byID[id] })
 	return slices.DeleteFunc(lists, func(l *list) bool { return l == nil })
 }
 
 // approve lets the messages of a campaign be sent once its activation has ended.
-func (sb *Sandbox) approve(ws *workspace, c *campaign, requestID string) {
-	c.approval = approval{c.ID, requestID}
-	ws.approvals = append(ws.approvals, c.approval)
+func (sb *Sandbox) approve(ws *workspace, c *Campaign, requestID string) {
+	ws.approvals = append(ws.approvals, approval{c.ID, requestID})
 	c.Status = statusActive
 	c.ActivatesAt = sb.now.Add(sb.pace.activate)
 	c.LockedUntil = c.ActivatesAt
@@ -99,12 +98,12 @@ func (sb *Sandbox) approve(ws *workspace, c *campaign, requestID string) {
 }
 
 // stop suspends what a campaign has not sent yet.
-func (sb *Sandbox) stop(c *campaign) {
+func (sb *Sandbox) stop(c *Campaign) {
 	c.Status, c.ActivatesAt = statusStopped, time.Time{}
 	c.LockedUntil = sb.now.Add(sb.pace.activate)
 }
 
-func (sb *Sandbox) scheduleActivation(ws *workspace, c *campaign) {
+func (sb *Sandbox) scheduleActivation(ws *workspace, c *Campaign) {
 	at := c.ActivatesAt
 	sb.agenda.add(at, "campaign activated", c.ID, func() bool {
 		if c.Status != statusActive || !c.ActivatesAt.Equal(at) {
@@ -119,7 +118,7 @@ func (sb *Sandbox) scheduleActivation(ws *workspace, c *campaign) {
 }
 
 // enrol schedules each step for each contact of the source lists, unless it is there already.
-func (sb *Sandbox) enrol(ws *workspace, c *campaign, at time.Time) {
+func (sb *Sandbox) enrol(ws *workspace, c *Campaign, at time.Time) {
 	there := map[[2]string]bool{}
 	for _, s := range c.Sends {
 		there[[2]string{s.StepID, s.ContactID}] = true

@@ -28,28 +28,28 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 		status int
 		want   string
 	}{
-		"refused, but billed": {func(c *call) (response, error) {
+		"refused, but billed": {func(c *call) response {
 			c.spend(1, "x")
-			return response{}, refusal
+			panic(stopped{refusal})
 		}, 404, "a refused request cost credits"},
-		"refused, but done": {func(c *call) (response, error) {
+		"refused, but done": {func(c *call) response {
 			c.effect(func() {}, "x")
-			return response{}, refusal
+			panic(stopped{refusal})
 		}, 404, "a refused request changed the state"},
-		"overdrawn": {func(c *call) (response, error) {
+		"overdrawn": {func(c *call) response {
 			c.spend(1_000_000, "x")
 			return reply(200, object{})
 		}, 200, "the balance is -990000"},
-		"behind the ledger's back": {func(c *call) (response, error) {
+		"behind the ledger's back": {func(c *call) response {
 			c.ws.balance--
 			return reply(200, object{})
 		}, 200, "the balance is 9999, the ledger says 10000"},
-		"on another's account": {func(c *call) (response, error) {
+		"on another's account": {func(c *call) response {
 			c.ws.book(LedgerEntry{RequestID: "other", Amount: -1})
 			return reply(200, object{})
 		}, 200, "the ledger does not add up"},
-		"panic": {func(*call) (response, error) { panic("oops") }, 500, "the rules panicked: oops"},
-		"unencodable": {func(*call) (response, error) {
+		"panic": {func(*call) response { panic("oops") }, 500, "the rules panicked: oops"},
+		"unencodable": {func(*call) response {
 			return reply(200, func() {})
 		}, 500, "unsupported type"},
 	} {

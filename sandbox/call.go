@@ -32,8 +32,9 @@ type call struct {
 	assumed []string // ids of rules
 }
 
-// handler is the rule of one operation: decode, check, effect, response. The ids in the path have been checked.
-type handler func(*call) (response, error)
+// handler is the rule of one operation: decode, check, effect, response. The ids in the path have been checked. What refuses the request
+// ends it: stop and deny do not return to the handler.
+type handler func(*call) response
 
 // endpoint is how the sandbox serves one operation. It stands in the file of its surface, with its assumptions beside it.
 type endpoint struct {
@@ -102,7 +103,7 @@ func (c *call) found(id, sent string) {
 }
 
 // decode checks the ids in the path, and opens the body.
-func (c *call) decode() (err error) {
+func (c *call) decode() {
 	if c.takes.rule != nil {
 		c.uses(c.takes.rule)
 	}
@@ -111,21 +112,18 @@ func (c *call) decode() (err error) {
 			if c.op != op.CampaignsApprove { // where this is documented
 				c.uses(rulePathID)
 			}
-			return invalid(name, wantID)
+			stop(invalid(name, wantID))
 		}
 	}
 	if c.takes.json {
-		c.body, err = c.form()
+		c.body = c.form()
 	}
-	return err
 }
 
-// named finds what a parameter of the path names, unless something is wrong with the query or the body.
-func named[T any](c *call, parameter string, byID func(id string) (T, error)) (found T, err error) {
-	if err := c.checks.err(); err != nil {
-		return found, err
-	}
-	return byID(c.req.PathValue(parameter))
+// pathID is the id that a parameter of the path has, if nothing is wrong with the query and the body.
+func (c *call) pathID(parameter string) string {
+	c.checks.valid()
+	return c.req.PathValue(parameter)
 }
 
 // refusal is a response in the error envelope.
@@ -139,6 +137,25 @@ type refusal struct {
 func (r *refusal) Error() string { return r.code + ": " + r.message }
 
 func refuse(code, message string) error { return &refusal{code: code, message: message} }
+
+// stopped ends a handler. The response is made from the error.
+type stopped struct{ error }
+
+// stop ends the request if there is an error.
+func stop(err error) {
+	if err != nil {
+		panic(stopped{err})
+	}
+}
+
+// deny ends the request.
+func deny(code, message string) { panic(stopped{refuse(code, message)}) }
+
+// must is what was found, or the end of the request.
+func must[T any](found T, err error) T {
+	stop(err)
+	return found
+}
 
 func invalid(param, message string) error {
 	return &refusal{code: "VALIDATION_FAILED", message: param + " " + message + ".", param: param}

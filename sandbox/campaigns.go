@@ -11,11 +11,11 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var campaignEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.CampaignsList:   {handle: (*call).listCampaigns, rule: ruleCampaigns},
 	op.CampaignsCreate: {handle: (*call).createCampaign, rule: ruleNewCampaign, json: true},
 	op.CampaignsAdjust: {handle: (*call).adjustCampaign, json: true},
-}
+})
 
 var (
 	_                 = ambient("campaigns.reach.delay", "the contacts of a list are reached at once, unless ReachableAfter says otherwise")
@@ -49,7 +49,7 @@ type wireCampaign struct {
 	CreatedAt            string   `json:"createdAt"`
 }
 
-func (c *campaign) wire() wireCampaign {
+func (c *Campaign) wire() wireCampaign {
 	return wireCampaign{
 		ID: c.ID, Name: c.Name, Status: c.Status, InitializationStatus: c.InitializationStatus,
 		Channels: append([]string{}, c.Channels...), ListIDs: append([]string{}, c.ListIDs...),
@@ -57,23 +57,11 @@ func (c *campaign) wire() wireCampaign {
 	}
 }
 
-func (c *call) campaign() (*campaign, error) { return named(c, "campaignId", c.campaignByID) }
+func (c *call) campaign() *Campaign { return campaigns.of(c, "campaignId") }
 
-func (c *call) campaignByID(id string) (*campaign, error) {
-	if cp := c.ws.campaign(id); cp != nil && cp.Access != accessDeleted {
-		c.found(cp.ID, id)
-		return cp, nil
-	}
-	return nil, refuse("CAMPAIGN_NOT_FOUND", "No campaign has this id.")
-}
-
-func (ws *workspace) campaign(id string) *campaign {
-	return find(ws.campaigns, func(c *campaign) bool { return sameID(c.ID, id) })
-}
-
-func (c *call) listCampaigns() (response, error) {
-	all := kept(c.ws.campaigns, func(cp *campaign) bool { return cp.Access != accessDeleted })
-	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*campaign).wire)})
+func (c *call) listCampaigns() response {
+	all := slices.DeleteFunc(slices.Clone(campaigns.in(c.ws)), campaigns.hidden)
+	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*Campaign).wire)})
 }
 
 // draft holds the fields of a campaign in a body, and which of them were there.
@@ -133,19 +121,15 @@ func (f *form) listIDs() (ids []string, sent bool) {
 }
 
 // sources finds the source lists of a campaign, and rejects unsuitable ones.
-func (c *call) sources(ids, over []string) ([]string, error) {
+func (c *call) sources(ids, over []string) (found []string) {
 	if len(ids) > maxLists {
-		return nil, refuse("CAMPAIGN_LIST_CAP_REACHED", "A campaign has at most 10 lists.")
+		deny("CAMPAIGN_LIST_CAP_REACHED", "A campaign has at most 10 lists.")
 	}
-	var found []string
 	contacts, reached := 0, false
 	for _, id := range ids {
-		l, err := c.listByID(id)
-		if err != nil {
-			return nil, err
-		}
+		l := must(c.listByID(id))
 		if l.EntityType != ContactList {
-			return nil, refuse("CONTACT_LIST_REQUIRED", "A source list is a company list.")
+			deny("CONTACT_LIST_REQUIRED", "A source list is a company list.")
 		}
 		found = append(found, l.ID)
 		contacts += len(l.rows)
@@ -155,11 +139,11 @@ func (c *call) sources(ids, over []string) ([]string, error) {
 	case len(ids) == 0:
 	case contacts == 0:
 		c.uses(ruleEmptySource)
-		return nil, refuse("LIST_EMPTY", "The source lists have no contacts.")
+		deny("LIST_EMPTY", "The source lists have no contacts.")
 	case !reached:
-		return nil, refuse("LIST_INCOMPATIBLE_WITH_CHANNELS", "No contact of the lists can be reached over "+strings.Join(over, " or ")+".")
+		deny("LIST_INCOMPATIBLE_WITH_CHANNELS", "No contact of the lists can be reached over "+strings.Join(over, " or ")+".")
 	}
-	return found, nil
+	return found
 }
 
 // reaches reports whether a list has a contact that one of the channels already reaches.
@@ -179,7 +163,7 @@ func reachable(row json.RawMessage, channel string) bool {
 	return strings.TrimSpace(address) != ""
 }
 
-func (c *call) createCampaign() (response, error) {
+func (c *call) createCampaign() response {
 	body := c.body
 	d, wrongChannels := body.draft(c)
 	if !body.has("name") {
@@ -191,35 +175,21 @@ func (c *call) createCampaign() (response, error) {
 		}
 	}
 	body.only("name", "channels", "listIds", "steps", "knowledgeHubId", "templateId", "writingStyleId")
-	switch err := body.err(); {
-	case err != nil:
-		return response{}, err
-	case wrongChannels != nil:
-		return response{}, wrongChannels
-	}
+	body.valid()
+	stop(wrongChannels)
 	if len(d.Channels) == 0 {
 		c.uses(ruleChannelNames)
 		d.Channels = []string{channelEmail}
 	}
-	if err := c.references(body); err != nil {
-		return response{}, err
-	}
-	found, err := c.sources(d.ListIDs, d.Channels)
-	if err != nil {
-		return response{}, err
-	}
-	d.ListIDs = found
-	if err := fit(d.Steps, d.Channels); err != nil {
-		return response{}, err
-	}
-	cp := &campaign{}
-	if err := c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d.Campaign) }, "campaign created: %q", d.Name); err != nil {
-		return response{}, err
-	}
+	c.references(body)
+	d.ListIDs = c.sources(d.ListIDs, d.Channels)
+	stop(fit(d.Steps, d.Channels))
+	cp := &Campaign{}
+	c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d.Campaign) }, "campaign created: %q", d.Name)
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 
-func (c *call) references(body *form) error {
+func (c *call) references(body *form) {
 	for _, ref := range []struct {
 		name, code, what string
 	}{
@@ -229,15 +199,14 @@ func (c *call) references(body *form) error {
 	} {
 		if id, ok := asString(body.fields[ref.name]); ok {
 			c.uses(ruleHubOfCampaign)
-			if ref.name != "knowledgeHubId" || c.ws.hub(id) == nil {
-				return &refusal{code: ref.code, message: fmt.Sprintf("No %s has this id.", ref.what), param: ref.name}
+			if ref.name != "knowledgeHubId" || hubs.find(c.ws, id) == nil {
+				stop(&refusal{code: ref.code, message: fmt.Sprintf("No %s has this id.", ref.what), param: ref.name})
 			}
 		}
 	}
-	return nil
 }
 
-func (c *call) adjustCampaign() (response, error) {
+func (c *call) adjustCampaign() response {
 	body := c.body
 	d, wrongChannels := body.draft(c)
 	if len(body.fields) == 0 {
@@ -247,26 +216,18 @@ func (c *call) adjustCampaign() (response, error) {
 	if body.err() != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
 		c.uses(ruleAdjusted)
 	}
-	cp, err := c.campaign()
-	if err != nil {
-		return response{}, err
-	}
-	if wrongChannels != nil {
-		return response{}, wrongChannels
-	}
-	next, err := c.adjusted(cp, d)
-	if err != nil {
-		return response{}, err
-	}
+	cp := c.campaign()
+	stop(wrongChannels)
+	next := c.adjusted(cp, d)
 	c.effect(func() {
 		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
-		cp.Campaign = next
+		*cp = next
 	}, "campaign adjusted: %s", cp.ID)
 	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
-func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
-	next = cp.Campaign
+func (c *call) adjusted(cp *Campaign, d draft) Campaign {
+	next := *cp
 	if d.named {
 		next.Name = d.Name
 	}
@@ -274,21 +235,19 @@ func (c *call) adjusted(cp *campaign, d draft) (next Campaign, err error) {
 		next.Channels = d.Channels
 	}
 	if d.listed && cp.InitializationStatus == initRunning {
-		return next, refuse("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
+		deny("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
 	}
 	c.uses(ruleAdjusted)
 	if d.listed {
-		if next.ListIDs, err = c.sources(d.ListIDs, next.Channels); err != nil {
-			return next, err
-		}
+		next.ListIDs = c.sources(d.ListIDs, next.Channels)
 	}
 	if d.stepped {
 		next.Steps = d.Steps
 	}
 	if d.stepped || d.channelled {
-		err = fit(next.Steps, next.Channels)
+		stop(fit(next.Steps, next.Channels))
 	}
-	return next, err
+	return next
 }
 
 // keepIDs gives new steps the ids of the old steps with the same place and type.
@@ -305,10 +264,10 @@ func (ws *workspace) keepIDs(old, steps []Step) []Step {
 }
 
 // makeCampaign adds a draft, which is initialized in the background.
-func (c *call) makeCampaign(seed Campaign) *campaign {
+func (c *call) makeCampaign(seed Campaign) *Campaign {
 	seed.CreatedAt = stamp(c.now)
 	seed.InitializationStatus, seed.InitializedAt = initRunning, c.now.Add(c.sb.pace.initialize)
-	cp := c.ws.addCampaign(seed)
+	cp := campaigns.add(c.ws, seed)
 	if c.sb.pace.initialize > 0 {
 		c.sb.scheduleInitialization(c.ws, cp)
 	} else {
@@ -317,7 +276,7 @@ func (c *call) makeCampaign(seed Campaign) *campaign {
 	return cp
 }
 
-func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
+func (sb *Sandbox) scheduleInitialization(ws *workspace, c *Campaign) {
 	at := c.InitializedAt
 	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {
 		if c.InitializationStatus != initRunning || !c.InitializedAt.Equal(at) {
@@ -333,7 +292,7 @@ func (sb *Sandbox) scheduleInitialization(ws *workspace, c *campaign) {
 }
 
 // settle ends the initialization of a campaign. One that succeeds leaves steps.
-func (ws *workspace) settle(c *campaign, status string) {
+func (ws *workspace) settle(c *Campaign, status string) {
 	c.InitializationStatus, c.InitializedAt, c.InitializationFails = status, time.Time{}, false
 	if status == initCompleted && len(c.Steps) == 0 {
 		c.Steps = ws.keepIDs(nil, generated(c.Channels))

@@ -31,6 +31,9 @@ func (v *checks) err() error {
 	return &refusal{code: "VALIDATION_FAILED", message: strings.Join(v.messages, "; ") + ".", param: v.param}
 }
 
+// valid ends the request if anything is wrong with it.
+func (v *checks) valid() { stop(v.err()) }
+
 // params are a query that is being read, and its errors.
 type params struct {
 	url.Values

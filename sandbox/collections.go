@@ -18,6 +18,12 @@ func appendNewest[T, U any](to []U, from []T, f func(T) U) []U {
 	return to
 }
 
+// newestFirst turns elements around.
+func newestFirst[T any](elements []T) []T {
+	slices.Reverse(elements)
+	return elements
+}
+
 // kept are the elements that fit.
 func kept[T any](from []T, fits func(T) bool) (fitting []T) {
 	for _, v := range from {

@@ -12,10 +12,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var contactEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ContactsResolve:  {handle: (*call).resolveContact, rule: ruleResolve, json: true},
 	op.ContactsTimeline: {handle: (*call).timeline, query: []string{"limit", "cursor"}, path: []string{"contactId"}},
-}
+})
 
 var (
 	ruleExtras      = assumed("contacts.first-page.extras", "the entries of the first page beyond its limit are those that are still scheduled")
@@ -26,12 +26,45 @@ var (
 	ruleResolve     = assumed("contacts.resolve", "takes email or socialUrl and returns 200 with the contactId of the first row that has it, case ignored; 404 CONTACT_NOT_FOUND")
 )
 
+// Activity seeds a past or scheduled activity of a contact.
+type Activity struct {
+	ContactID string    `json:"contactId"`
+	Type      string    `json:"type"` // any word
+	At        time.Time `json:"at"`
+	Scheduled bool      `json:"scheduled,omitempty"` // a campaign step that has not run yet
+}
+
+var activities = keeps(kind[Activity]{
+	name: "activities", seeds: func(ws *Workspace) *[]Activity { return &ws.Activities },
+	check: func(seeds []Activity, fail failing) {
+		for _, a := range seeds {
+			if !isID(a.ContactID) || a.Type == "" {
+				fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
+			}
+		}
+	},
+})
+
+// AddActivity adds an activity of a contact. Without a time, it happened now.
+func (tx *Tx) AddActivity(a Activity) {
+	tx.change("AddActivity", func(now time.Time) bool {
+		if a.At.IsZero() {
+			a.At = stamp(now)
+		}
+		if !isID(a.ContactID) || a.Type == "" {
+			return false
+		}
+		activities.add(tx.ws, a)
+		return true
+	})
+}
+
 const (
 	maxActivities = 100
 	longestCursor = 500
 )
 
-func (c *call) resolveContact() (response, error) {
+func (c *call) resolveContact() response {
 	body := c.body
 	email, byEmail := body.text("email")
 	url, byURL := body.text("socialUrl")
@@ -39,16 +72,12 @@ func (c *call) resolveContact() (response, error) {
 	if !byEmail && !byURL {
 		body.fail("email", "or socialUrl is required")
 	}
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
+	body.valid()
 	id, found := c.ws.contactWith(map[string]string{"email": email, "socialUrl": url})
 	if !found {
-		return response{}, refuse("CONTACT_NOT_FOUND", "No contact has these.")
+		deny("CONTACT_NOT_FOUND", "No contact has these.")
 	}
-	if err := c.charge("contact resolved", "contact resolved: "+id); err != nil {
-		return response{}, err
-	}
+	c.charge("contact resolved", "contact resolved: "+id)
 	return reply(http.StatusOK, object{"contactId": id})
 }
 
@@ -86,12 +115,12 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 		a.At = a.at.UTC().Format(timeFormat)
 		all = append(all, a)
 	}
-	for _, a := range ws.activities {
+	for _, a := range activities.in(ws) {
 		if sameID(a.ContactID, contactID) {
 			add(wireActivity{Type: a.Type, Scheduled: a.Scheduled, at: a.At})
 		}
 	}
-	for _, cp := range ws.campaigns {
+	for _, cp := range campaigns.in(ws) {
 		for _, s := range cp.Sends {
 			if sameID(s.ContactID, contactID) && (s.State == sendScheduled || s.State == sendSent) {
 				add(wireActivity{Type: "campaign_step", Scheduled: s.State == sendScheduled, CampaignID: cp.ID, SendID: s.ID, at: s.DueAt})
@@ -102,19 +131,17 @@ func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireA
 	return kept(all, func(a wireActivity) bool { return a.Scheduled }), kept(all, func(a wireActivity) bool { return !a.Scheduled })
 }
 
-func (c *call) timeline() (response, error) {
+func (c *call) timeline() response {
 	id := c.req.PathValue("contactId")
 	q := c.params()
 	limit := int(q.number("limit", maxActivities, maxActivities))
 	cursor := q.text("cursor", longestCursor)
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
+	q.valid()
 	scheduled, happened := c.ws.activitiesOf(id)
 	if len(scheduled)+len(happened) == 0 {
 		c.uses(ruleContactSeen)
 		if _, there := c.ws.findRow(ContactList, id); !there {
-			return response{}, refuse("CONTACT_NOT_FOUND", "No contact has this id.")
+			deny("CONTACT_NOT_FOUND", "No contact has this id.")
 		}
 	}
 	c.uses(ruleActivity)
@@ -123,11 +150,7 @@ func (c *call) timeline() (response, error) {
 	}
 	left := len(happened)
 	if cursor != "" {
-		var err error
-		if left, err = c.readCursor(cursor, id, left); err != nil {
-			return response{}, err
-		}
-		scheduled = nil
+		left, scheduled = c.readCursor(cursor, id, left), nil
 	}
 	from := len(happened) - left
 	to := min(len(happened), from+limit)
@@ -145,13 +168,13 @@ func newCursor(contactID string, left int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", strings.ToLower(contactID), left))
 }
 
-func (c *call) readCursor(cursor, contactID string, most int) (int, error) {
+func (c *call) readCursor(cursor, contactID string, most int) (left int) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	owner, number, ok := strings.Cut(string(text), ":")
 	left, notNumber := strconv.Atoi(number)
 	if err != nil || !ok || !sameID(owner, contactID) || notNumber != nil || left < 1 || left > most {
 		c.uses(ruleBadCursor)
-		return 0, invalid("cursor", "is none that a page of this contact gave")
+		stop(invalid("cursor", "is none that a page of this contact gave"))
 	}
-	return left, nil
+	return left
 }

@@ -10,9 +10,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var crmEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ListsCRMPush: {handle: (*call).pushToCRM, json: true},
-}
+})
 
 var (
 	ruleCRMAccepted = assumed("crm.status", "a push returns 202")
@@ -32,13 +32,8 @@ type CRM struct {
 // IsZero reports whether nothing is set.
 func (c CRM) IsZero() bool { return len(c.Supported) == 0 && len(c.Connected) == 0 }
 
-func (c CRM) clone() CRM {
-	return CRM{Supported: slices.Clone(c.Supported), Connected: slices.Clone(c.Connected)}
-}
-
 // complete names five kinds, as many as the service supports: the connected ones, then invented names.
 func (c CRM) complete() CRM {
-	c = c.clone()
 	if len(c.Supported) > 0 {
 		return c
 	}
@@ -63,33 +58,27 @@ type CRMPush struct {
 
 // CRMPushes returns a copy of what would have reached a CRM.
 func (w *Tenant) CRMPushes() []CRMPush {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	pushes := slices.Clone(w.ws.pushes)
-	for i := range pushes {
-		pushes[i].ContactIDs = slices.Clone(pushes[i].ContactIDs)
-	}
-	return pushes
+	return inspect(w, func(ws *workspace) []CRMPush { return copied(ws.pushes) })
 }
 
 // ConnectCRM connects a CRM kind, one of those that the workspace supports.
 func (tx *Tx) ConnectCRM(kind string) {
-	tx.connect("ConnectCRM", &tx.ws.crm.Connected, tx.ws.crm.Supported, kind)
+	tx.connect("ConnectCRM", &tx.ws.CRM.Connected, tx.ws.CRM.Supported, kind)
 }
 
 // DisconnectCRM ends the connection of a CRM kind.
 func (tx *Tx) DisconnectCRM(kind string) {
-	tx.disconnect("DisconnectCRM", &tx.ws.crm.Connected, kind)
+	tx.disconnect("DisconnectCRM", &tx.ws.CRM.Connected, kind)
 }
 
-func (c *call) pushToCRM() (response, error) {
+func (c *call) pushToCRM() response {
 	body := c.body
 	crm := body.required("crm")
-	if len(body.messages) == 0 && !slices.Contains(c.ws.crm.Supported, crm) {
+	if len(body.messages) == 0 && !slices.Contains(c.ws.CRM.Supported, crm) {
 		if c.ws.crmInvented {
 			c.uses(ruleCRMKinds)
 		}
-		body.fail("crm", "has to be one of %s", strings.Join(c.ws.crm.Supported, ", "))
+		body.fail("crm", "has to be one of %s", strings.Join(c.ws.CRM.Supported, ", "))
 	}
 	contacts, chosen := body.ids("contactIds")
 	body.ignores("crm", "contactIds")
@@ -99,12 +88,10 @@ func (c *call) pushToCRM() (response, error) {
 	if missing == nil && l.EntityType != ContactList {
 		companies = refuse("CONTACT_LIST_REQUIRED", "The list is a company list.")
 	}
-	if invalid == nil && !slices.Contains(c.ws.crm.Connected, crm) {
+	if invalid == nil && !slices.Contains(c.ws.CRM.Connected, crm) {
 		unconnected = refuse("CRM_NOT_CONNECTED", fmt.Sprintf("%s is not connected.", crm))
 	}
-	if err := c.first(invalid, missing, companies, unconnected); err != nil {
-		return response{}, err
-	}
+	stop(c.first(invalid, missing, companies, unconnected))
 
 	c.uses(ruleCRMAccepted)
 	if !chosen {

@@ -1,17 +1,57 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 
 	"example.com/prospectkit/internal/op"
 )
 
-var factEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.FactsEdit: {handle: (*call).editFact, json: true},
+})
+
+// Fact seeds a learned fact.
+type Fact struct {
+	ID        string `json:"id,omitempty"`
+	Claim     string `json:"claim"`
+	Category  string `json:"category,omitempty"`  // one of the eleven; custom is the default
+	Retired   bool   `json:"retired,omitempty"`   // it responds like a missing one
+	OtherTeam bool   `json:"otherTeam,omitempty"` // and so does it
+}
+
+var facts = keeps(kind[Fact]{
+	name: "facts", missing: refusal{code: "LEARNED_FACT_NOT_FOUND", message: "No learned fact of your team has this id."},
+	seeds: func(ws *Workspace) *[]Fact { return &ws.Facts },
+	check: func(seeds []Fact, fail failing) {
+		for _, f := range seeds {
+			fail.among("fact", f.Claim, "category", cmp.Or(f.Category, "custom"), factCategories...)
+		}
+	},
+	hidden: func(f *Fact) bool { return f.Retired || f.OtherTeam },
+	fill:   func(f *Fact) { f.Category = cmp.Or(f.Category, "custom") },
+})
+
+// Facts returns the learned facts, including those that the API hides, oldest first.
+func (w *Tenant) Facts() []Fact { return facts.copies(w) }
+
+// CreateFact adds a learned fact and returns its id.
+func (tx *Tx) CreateFact(f Fact) (id string) { return facts.create(tx, "CreateFact", f) }
+
+// RetireFact retires a learned fact: it responds like a missing one.
+func (tx *Tx) RetireFact(factID string) {
+	tx.change("RetireFact", func(time.Time) bool {
+		f := facts.find(tx.ws, factID)
+		if f != nil {
+			f.Retired = true
+		}
+		return f != nil
+	})
 }
 
 const longestClaim = 1000
@@ -21,7 +61,7 @@ var factCategories = []string{
 	"objection", "faq-insight",
 }
 
-func (c *call) editFact() (response, error) {
+func (c *call) editFact() response {
 	id, body := c.req.PathValue("factId"), c.body
 	sentClaim := body.has("claim")
 	sentCategory := body.has("category")
@@ -34,19 +74,12 @@ func (c *call) editFact() (response, error) {
 	}
 	category := body.choice("category", factCategories...)
 	body.ignores("claim", "category")
-	f := c.ws.fact(id)
-	invalid, missing, telling := body.err(), error(nil), error(nil)
-	if f == nil || f.Retired || f.OtherTeam {
-		missing = refuse("LEARNED_FACT_NOT_FOUND", "No learned fact of your team has this id.")
-	} else {
-		c.found(f.ID, id)
-	}
+	f, missing := facts.byID(c, id)
+	invalid, telling := body.err(), error(nil)
 	if found := c.identifying(claim); found != "" && invalid == nil {
 		telling = &refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"}
 	}
-	if err := c.first(invalid, missing, telling); err != nil {
-		return response{}, err
-	}
+	stop(c.first(invalid, missing, telling))
 
 	next := *f
 	if sentClaim {
@@ -57,10 +90,6 @@ func (c *call) editFact() (response, error) {
 	}
 	c.effect(func() { *f = next }, "fact edited: %s", f.ID)
 	return reply(http.StatusOK, object{"fact": object{"id": next.ID, "claim": next.Claim, "category": next.Category}})
-}
-
-func (ws *workspace) fact(id string) *Fact {
-	return find(ws.facts, func(f *Fact) bool { return sameID(f.ID, id) })
 }
 
 var ruleGateWords = assumed("facts.gate.words", "where the gate is ambiguous: its words may be longer, as in discounts and contract terms, but MSA, SOW and NDA only with an s, case ignored; white space and hyphens join words; up to three spaces, brackets, dots, hyphens and slashes may separate two phone-like digits; a currency is a sign, or a common code or name, next to a number")

@@ -9,11 +9,11 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var fillEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ListsAddMembers:  {handle: (*call).addMembers, rule: ruleMembers, json: true},
 	op.ListsAddContacts: {handle: (*call).addContacts, rule: ruleContacts, json: true},
 	op.ListsSave:        {handle: (*call).saveToList, rule: ruleSave, json: true},
-}
+})
 
 var (
 	ruleMembers  = assumed("lists.add-members", "takes contactIds, 1 to 500, of rows in lists of the same kind; those already in the list are skipped; returns 200 with list and addedCount")
@@ -23,21 +23,18 @@ var (
 	ruleSettling = assumed("lists.processing", "a list is processing while its completionStatus reads processing")
 )
 
-func (c *call) addMembers() (response, error) {
+func (c *call) addMembers() response {
 	wanted, sent := c.body.ids("contactIds")
 	if !sent {
 		c.body.fail("contactIds", "is required")
 	}
 	c.body.ignores("contactIds")
-	l, err := c.list()
-	if err != nil {
-		return response{}, err
-	}
+	l := c.list()
 	var rows []json.RawMessage
 	for _, id := range wanted {
 		row, ok := c.ws.findRow(l.EntityType, id)
 		if !ok {
-			return response{}, refuse("CONTACT_NOT_FOUND", "No contact has the id "+id+".")
+			deny("CONTACT_NOT_FOUND", "No contact has the id "+id+".")
 		}
 		rows = append(rows, row)
 	}
@@ -54,20 +51,18 @@ func (ws *workspace) findRow(kind, id string) (json.RawMessage, bool) {
 }
 
 // fill adds the rows that are not in the list yet, for their price.
-func (c *call) fill(l *list, rows []json.RawMessage) (response, error) {
+func (c *call) fill(l *list, rows []json.RawMessage) response {
 	fresh := l.missing(rows)
 	if len(fresh) > 0 {
-		if _, err := c.addRows(l, fresh); err != nil {
-			return response{}, err
-		}
+		c.addRows(l, fresh)
 	}
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(fresh)})
 }
 
 // addRows adds rows for their price, and returns their ids.
-func (c *call) addRows(l *list, rows []json.RawMessage) (ids []string, err error) {
-	err = c.buy(len(rows), "rows added", func() { ids = c.ws.insert(l, len(l.rows), rows) }, "rows added to %s: %d", l.ID, len(rows))
-	return ids, err
+func (c *call) addRows(l *list, rows []json.RawMessage) (ids []string) {
+	c.buy(len(rows), "rows added", func() { ids = c.ws.insert(l, len(l.rows), rows) }, "rows added to %s: %d", l.ID, len(rows))
+	return ids
 }
 
 // missing skips rows that the list has, and duplicates. Rows without an id are new.
@@ -84,17 +79,11 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 	return fresh
 }
 
-func (c *call) addContacts() (response, error) {
+func (c *call) addContacts() response {
 	rows := c.body.newRows("contacts")
 	c.body.ignores("contacts")
-	l, err := c.list()
-	if err != nil {
-		return response{}, err
-	}
-	ids, err := c.addRows(l, rows)
-	if err != nil {
-		return response{}, err
-	}
+	l := c.list()
+	ids := c.addRows(l, rows)
 	return reply(http.StatusCreated, object{"list": l.wire(), "contactIds": ids})
 }
 
@@ -118,29 +107,22 @@ func (f *form) newRows(name string) []json.RawMessage {
 	return rows
 }
 
-func (c *call) saveToList() (response, error) {
+func (c *call) saveToList() response {
 	body := c.body
 	source := body.requiredID("sourceListId")
 	dest := body.destination()
 	wanted, chosen := body.ids("contactIds")
 	body.ignores("sourceListId", "listId", "listName", "contactIds")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
+	body.valid()
 
-	from, rows, err := c.source(source, wanted, chosen)
-	if err != nil {
-		return response{}, err
-	}
-	to, err := c.destination(dest)
+	from, rows := c.source(source, wanted, chosen)
+	to := c.destination(dest)
 	switch {
-	case err != nil:
-		return response{}, err
 	case to == nil:
 		return c.saveToNew(dest.name, from.EntityType, rows)
 	case to.EntityType != from.EntityType:
 		c.uses(ruleSaveKind)
-		return response{}, invalid("listId", "has to be a list of the same kind")
+		stop(invalid("listId", "has to be a list of the same kind"))
 	}
 	return c.fill(to, rows)
 }
@@ -165,65 +147,55 @@ func (f *form) destination() (d destination) {
 }
 
 // destination finds the list. It is nil if it has to be created.
-func (c *call) destination(d destination) (*list, error) {
+func (c *call) destination(d destination) *list {
 	if d.byID {
-		return c.listByID(d.id)
+		return must(c.listByID(d.id))
 	}
 	return c.listByName(d.name)
 }
 
-func (c *call) source(id string, wanted []string, chosen bool) (*list, []json.RawMessage, error) {
-	l, err := c.listByID(id)
-	if err != nil {
-		return nil, nil, err
-	}
+func (c *call) source(id string, wanted []string, chosen bool) (l *list, rows []json.RawMessage) {
+	l = must(c.listByID(id))
 	if l.CompletionStatus == "processing" {
 		c.uses(ruleSettling)
-		return nil, nil, refuse("LIST_PROCESSING", "The source list is still being built.")
+		deny("LIST_PROCESSING", "The source list is still being built.")
 	}
 	if !chosen {
-		return l, slices.Clone(l.rows), nil
+		return l, slices.Clone(l.rows)
 	}
-	var rows []json.RawMessage
 	for _, id := range wanted {
 		row, ok := l.row(id)
 		if !ok {
-			return nil, nil, refuse("CONTACT_NOT_IN_LIST", "The list has no row "+id+".")
+			deny("CONTACT_NOT_IN_LIST", "The list has no row "+id+".")
 		}
 		rows = append(rows, row)
 	}
-	return l, rows, nil
+	return l, rows
 }
 
 // listByName finds the only list with a name, or nil.
-func (c *call) listByName(name string) (*list, error) {
-	if err := c.nameAllowed(name); err != nil {
-		return nil, err
-	}
-	var found *list
+func (c *call) listByName(name string) (found *list) {
+	stop(c.nameAllowed(name))
 	for _, l := range c.ws.lists {
 		if l.Name != name {
 			continue
 		}
 		if found != nil {
-			return nil, refuse("LIST_NAME_AMBIGUOUS", "Several lists have this name.")
+			deny("LIST_NAME_AMBIGUOUS", "Several lists have this name.")
 		}
 		found = l
 	}
 	if found == nil {
-		return nil, c.nameFree(name) // an agent may have it
+		stop(c.nameFree(name)) // an agent may have it
 	}
-	return found, nil
+	return found
 }
 
-func (c *call) saveToNew(name, kind string, rows []json.RawMessage) (response, error) {
+func (c *call) saveToNew(name, kind string, rows []json.RawMessage) response {
 	l := &list{}
-	err := c.buy(len(rows), "rows added", func() {
+	c.buy(len(rows), "rows added", func() {
 		l = c.sb.makeList(c.ws, name, kind, c.now)
 		c.ws.insert(l, 0, rows)
 	}, "list created: %q, with %d rows", name, len(rows))
-	if err != nil {
-		return response{}, err
-	}
 	return reply(http.StatusOK, object{"list": l.wire(), "addedCount": len(rows)})
 }

@@ -38,25 +38,25 @@ type form struct {
 }
 
 // form decodes the body, which has to be a JSON object.
-func (c *call) form() (*form, error) {
+func (c *call) form() *form {
 	if len(bytes.TrimSpace(c.sent)) == 0 {
 		c.uses(ruleNoBody)
-		return &form{fields{}, &c.checks}, nil
+		return &form{fields{}, &c.checks}
 	}
 	kind, parameters, err := mime.ParseMediaType(c.req.Header.Get("Content-Type"))
 	if err != nil || kind != "application/json" || len(parameters) > 0 {
 		c.uses(ruleContentType)
 	}
 	if err != nil || kind != "application/json" {
-		return nil, &refusal{code: "VALIDATION_FAILED", message: "Content-Type has to be application/json."}
+		stop(&refusal{code: "VALIDATION_FAILED", message: "Content-Type has to be application/json."})
 	}
 	var f fields
 	if !isObject(c.sent) || json.Unmarshal(c.sent, &f) != nil {
 		c.uses(ruleMalformed)
-		return nil, refuse("INVALID_REQUEST", "The body is not a JSON object.")
+		deny("INVALID_REQUEST", "The body is not a JSON object.")
 	}
 	c.looksOdd(c.sent)
-	return &form{f, &c.checks}, nil
+	return &form{f, &c.checks}
 }
 
 // looksOdd records what decoders read differently in a JSON value.

@@ -1,17 +1,19 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
 
-var hubEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.HubsList:       {handle: (*call).listHubs, rule: ruleHubs},
 	op.HubsGet:        {handle: (*call).getHub},
 	op.HubsPages:      {handle: (*call).listPages},
 	op.HubsSetDefault: {handle: (*call).setDefaultHub, rule: ruleHubChoice, json: true},
-}
+})
 
 var (
 	rulePageless    = assumed("hubs.pageless", "the pages of a hub that predates pages return KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
@@ -27,6 +29,68 @@ const (
 	hubProcessing = "processing"
 	hubReady      = "ready"
 )
+
+// Hub seeds a knowledge hub.
+type Hub struct {
+	ID       string    `json:"id,omitempty"`
+	Name     string    `json:"name"`
+	Status   string    `json:"status,omitempty"`   // processing while it is built; ready, which is the default
+	ReadyAt  time.Time `json:"readyAt,omitzero"`   // when a processing one is ready; never, if it is zero
+	Default  bool      `json:"default,omitempty"`  // one at most
+	Teammate bool      `json:"teammate,omitempty"` // a teammate owns it, who alone may make it the default
+	Pageless bool      `json:"pageless,omitempty"` // it predates pages
+	Pages    []HubPage `json:"pages,omitempty"`
+}
+
+// HubPage seeds a page of a knowledge hub.
+type HubPage struct {
+	ID    string `json:"id,omitempty"`
+	Title string `json:"title"`
+}
+
+var hubs = keeps(kind[Hub]{
+	name: "hubs", missing: refusal{code: "KNOWLEDGE_HUB_NOT_FOUND", message: "No knowledge hub has this id."},
+	seeds: func(ws *Workspace) *[]Hub { return &ws.Hubs },
+	check: func(seeds []Hub, fail failing) {
+		defaults := kept(seeds, func(h Hub) bool { return h.Default })
+		if len(defaults) > 1 {
+			fail("%d hubs are the default", len(defaults))
+		}
+		for _, h := range seeds {
+			fail.among("hub", h.Name, "status", cmp.Or(h.Status, hubReady), op.States["hub"]...)
+		}
+	},
+	fill: func(h *Hub) { h.Status = cmp.Or(h.Status, hubReady) },
+})
+
+func (h *Hub) begin(ws *workspace, _, _ time.Time) {
+	if h.Default {
+		h.becomeDefault(ws)
+	}
+	if h.Status != hubProcessing || h.ReadyAt.IsZero() {
+		return
+	}
+	ws.sb.agenda.add(h.ReadyAt, "hub ready", h.ID, func() bool {
+		if h.Status != hubProcessing {
+			return false
+		}
+		h.Status, h.ReadyAt = hubReady, time.Time{}
+		ws.version++
+		return true
+	})
+}
+
+func (h *Hub) becomeDefault(ws *workspace) {
+	for _, other := range hubs.in(ws) {
+		other.Default = other == h
+	}
+}
+
+// Hubs copies the knowledge hubs, newest first.
+func (w *Tenant) Hubs() []Hub { return newestFirst(hubs.copies(w)) }
+
+// CreateHub adds a knowledge hub and returns its id.
+func (tx *Tx) CreateHub(h Hub) (id string) { return hubs.create(tx, "CreateHub", h) }
 
 type wireHub struct {
 	ID        string `json:"id"`
@@ -48,72 +112,45 @@ func (c *call) wireHub(h *Hub) wireHub {
 	return wireHub{h.ID, h.Name, h.Status, h.Default}
 }
 
-func (c *call) hubByID(id string) (*Hub, error) {
-	if h := c.ws.hub(id); h != nil {
-		c.found(h.ID, id)
-		return h, nil
-	}
-	return nil, refuse("KNOWLEDGE_HUB_NOT_FOUND", "No knowledge hub has this id.")
+func (c *call) listHubs() response {
+	return reply(http.StatusOK, object{"knowledgeHubs": appendNewest([]wireHub{}, hubs.in(c.ws), c.wireHub)})
 }
 
-func (ws *workspace) hub(id string) *Hub {
-	return find(ws.hubs, func(h *Hub) bool { return sameID(h.ID, id) })
+func (c *call) getHub() response {
+	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(hubs.of(c, "hubId"))})
 }
 
-func (c *call) listHubs() (response, error) {
-	return reply(http.StatusOK, object{"knowledgeHubs": appendNewest([]wireHub{}, c.ws.hubs, c.wireHub)})
-}
-
-func (c *call) getHub() (response, error) {
-	h, err := named(c, "hubId", c.hubByID)
-	if err != nil {
-		return response{}, err
-	}
-	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(h)})
-}
-
-func (c *call) listPages() (response, error) {
-	h, err := named(c, "hubId", c.hubByID)
-	switch {
-	case err != nil:
-		return response{}, err
-	case h.Pageless:
+func (c *call) listPages() response {
+	h := hubs.of(c, "hubId")
+	if h.Pageless {
 		c.uses(rulePageless)
-		return response{}, refuse("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub predates pages.")
-	case h.Status == hubProcessing:
-		return response{}, c.notReady()
+		deny("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub predates pages.")
 	}
+	c.built(h)
 	c.uses(rulePages)
 	return reply(http.StatusOK, object{"pages": appendEach([]wireHubPage{}, h.Pages, func(p HubPage) wireHubPage { return wireHubPage(p) })})
 }
 
-func (c *call) notReady() error {
-	c.uses(ruleHubBuilding)
-	return refuse("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
+// built ends the request if a hub is still being built.
+func (c *call) built(h *Hub) {
+	if h.Status == hubProcessing {
+		c.uses(ruleHubBuilding)
+		deny("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
+	}
 }
 
-func (c *call) setDefaultHub() (response, error) {
+func (c *call) setDefaultHub() response {
 	id := c.body.requiredID("knowledgeHubId")
 	c.body.only("knowledgeHubId")
-	if err := c.body.err(); err != nil {
-		return response{}, err
+	c.body.valid()
+	h := must(hubs.byID(c, id))
+	if h.Teammate {
+		deny("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
 	}
-	h, err := c.hubByID(id)
-	switch {
-	case err != nil:
-		return response{}, err
-	case h.Teammate:
-		return response{}, refuse("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
-	case h.Status == hubProcessing:
-		return response{}, c.notReady()
-	}
+	c.built(h)
 
 	next := *h
 	next.Default = true
-	c.effect(func() {
-		for _, other := range c.ws.hubs {
-			other.Default = other == h
-		}
-	}, "default hub: %s", h.ID)
+	c.effect(func() { h.becomeDefault(c.ws) }, "default hub: %s", h.ID)
 	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(&next)})
 }

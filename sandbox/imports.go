@@ -17,10 +17,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var importEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ImportsCreate:  {handle: (*call).createImport},
 	op.ImportsPresign: {handle: (*call).presignImport, rule: rulePresign, json: true},
-}
+})
 
 var (
 	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and only the file counts, not the form around it")
@@ -32,44 +32,55 @@ var (
 	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
 )
 
+// Import seeds a file that was imported, or an upload that was reserved.
+type Import struct {
+	ID       string `json:"id,omitempty"`
+	Name     string `json:"name,omitempty"` // of the file
+	Format   string `json:"format,omitempty"`
+	Size     int64  `json:"size,omitempty"`
+	Rows     int    `json:"rows,omitempty"`     // of data
+	Reserved bool   `json:"reserved,omitempty"` // an upload, not an import
+	Uploaded bool   `json:"uploaded,omitempty"` // and its file is there
+}
+
+var imports = keeps(kind[Import]{name: "imports", seeds: func(ws *Workspace) *[]Import { return &ws.Imports }})
+
+// Imports copies the imports and the reserved uploads, oldest first.
+func (w *Tenant) Imports() []Import { return imports.copies(w) }
+
 const (
 	largestImport = 10 << 20
 	largestUpload = 50 << 20
 )
 
-func (c *call) createImport() (response, error) {
+func (c *call) createImport() response {
 	if kind, params, _ := mime.ParseMediaType(c.req.Header.Get("Content-Type")); kind == "multipart/form-data" {
 		return c.importForm(params["boundary"])
 	}
-	body, err := c.form()
-	if err != nil {
-		return response{}, err
-	}
+	body := c.form()
 	if !body.has("importId") {
-		return response{}, errNoImportFile
+		stop(errNoImportFile)
 	}
 	c.uses(ruleImportJSON)
 	body.ignores("importId")
 	id, _ := body.text("importId")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
+	body.valid()
 	return c.importUpload(id)
 }
 
 // importForm reads a form up to its file. If the body was too long to be read completely, the file is too large.
-func (c *call) importForm(boundary string) (response, error) {
+func (c *call) importForm(boundary string) response {
 	form := multipart.NewReader(bytes.NewReader(c.sent), boundary)
 	for {
 		part, err := form.NextPart()
 		switch {
 		case errors.Is(err, io.EOF) && len(c.sent) <= longestBody:
-			return response{}, errNoImportFile
+			stop(errNoImportFile)
 		case err != nil && len(c.sent) > longestBody:
-			return response{}, tooLarge(largestImport)
+			stop(tooLarge(largestImport))
 		case err != nil:
 			c.uses(ruleMalformed)
-			return response{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+			deny("INVALID_REQUEST", "The form cannot be read.")
 		case part.FormName() == "importId":
 			id, _ := io.ReadAll(io.LimitReader(part, 64))
 			c.endsHere(form)
@@ -81,10 +92,10 @@ func (c *call) importForm(boundary string) (response, error) {
 		file, err := io.ReadAll(part)
 		switch {
 		case len(c.sent) > longestBody || len(file) > largestImport:
-			return response{}, tooLarge(largestImport)
+			stop(tooLarge(largestImport))
 		case err != nil:
 			c.uses(ruleMalformed)
-			return response{}, refuse("INVALID_REQUEST", "The form cannot be read.")
+			deny("INVALID_REQUEST", "The form cannot be read.")
 		}
 		c.endsHere(form)
 		return c.importFile(examine(path.Base(part.FileName()), file))
@@ -102,24 +113,24 @@ func tooLarge(most int) error {
 	return refuse("IMPORT_FILE_TOO_LARGE", "The file is larger than "+map[int]string{largestImport: "10 MB", largestUpload: "50 MB"}[most]+".")
 }
 
-func (c *call) importUpload(id string) (response, error) {
+func (c *call) importUpload(id string) response {
 	upload := c.ws.upload(id)
 	if upload != nil {
 		c.found(upload.ID, id)
 	}
 	switch {
 	case upload == nil:
-		return response{}, refuse("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
+		deny("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
 	case !upload.Uploaded:
-		return response{}, errNoImportFile
+		stop(errNoImportFile)
 	case upload.Size > largestUpload:
-		return response{}, tooLarge(largestUpload)
+		stop(tooLarge(largestUpload))
 	}
 	return c.importFile(*upload)
 }
 
 // importFile records an import of a file with a valid size.
-func (c *call) importFile(file Import) (response, error) {
+func (c *call) importFile(file Import) response {
 	const million = 1_000_000
 	if file.Size > 10*million && !file.Reserved || file.Size > 50*million {
 		c.uses(ruleMegabytes)
@@ -129,37 +140,27 @@ func (c *call) importFile(file Import) (response, error) {
 	}
 	switch {
 	case file.Size == 0 || file.Format != "" && file.Rows == 0:
-		return response{}, refuse("IMPORT_FILE_EMPTY", "The file has no rows of data.")
+		deny("IMPORT_FILE_EMPTY", "The file has no rows of data.")
 	case file.Format == "":
-		return response{}, refuse("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
+		deny("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
 	}
 	c.uses(ruleImport)
-	err := c.buy(file.Rows, "rows imported", func() {
-		if file.Reserved {
-			c.ws.imports = kept(c.ws.imports, func(i Import) bool { return !sameID(i.ID, file.ID) })
-		} else {
-			file.ID = c.ws.newID()
-		}
+	c.buy(file.Rows, "rows imported", func() {
+		imports.remove(c.ws, file.ID)
 		file.Reserved, file.Uploaded = false, false
-		c.ws.imports = append(c.ws.imports, file)
+		file = *imports.add(c.ws, file)
 	}, "file imported: %s, %d rows", file.Format, file.Rows)
-	if err != nil {
-		return response{}, err
-	}
 	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
 }
 
-func (c *call) presignImport() (response, error) {
+func (c *call) presignImport() response {
 	id := ""
-	c.effect(func() {
-		id = c.ws.newID()
-		c.ws.imports = append(c.ws.imports, Import{ID: id, Reserved: true})
-	}, "upload reserved")
+	c.effect(func() { id = imports.add(c.ws, Import{Reserved: true}).ID }, "upload reserved")
 	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": "https://" + invalidHost + "/uploads/" + id})
 }
 
 func (ws *workspace) upload(id string) *Import {
-	return findIn(ws.imports, func(i *Import) bool { return i.Reserved && sameID(i.ID, id) })
+	return find(imports.in(ws), func(i *Import) bool { return i.Reserved && sameID(i.ID, id) })
 }
 
 // Upload completes a reserved upload, as a client does outside of the API.

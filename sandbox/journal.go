@@ -72,7 +72,7 @@ func (j *journal) add(c *call, d *delivery) {
 		j.calls[e.Op]++
 	}
 	if c.key != nil {
-		e.Workspace, e.KeyName = c.key.ws.name, c.key.Name
+		e.Workspace, e.KeyName = c.key.ws.Name, c.key.Name
 	}
 	if d.fault != nil {
 		e.Fault = d.fault.String()
@@ -99,11 +99,7 @@ func (j *journal) tail(n int) string {
 func (sb *Sandbox) Journal() []Entry {
 	sb.enter()
 	defer sb.mu.Unlock()
-	entries := slices.Clone(sb.journal.entries)
-	for i := range entries {
-		entries[i].Effects = slices.Clone(entries[i].Effects)
-	}
-	return entries
+	return copied(sb.journal.entries)
 }
 
 // Calls counts the requests for an operation, "lists.rows" for example, whatever the responses.

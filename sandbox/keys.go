@@ -46,8 +46,7 @@ func validateKey(key Key, fail failing) {
 }
 
 func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
-	k := &key{Key: seed, ws: ws}
-	k.Key = k.snapshot()
+	k := &key{Key: copied(seed), ws: ws}
 	n := len(ws.keys) + 1
 	k.Name = cmp.Or(k.Name, fmt.Sprintf("key-%d", n))
 	for k.Token == "" || sb.keys[k.Token] != nil {
@@ -61,12 +60,6 @@ func (sb *Sandbox) addKey(ws *workspace, seed Key) *key {
 		sb.scheduleWidening(k, scope)
 	}
 	return k
-}
-
-func (k *key) snapshot() Key {
-	out := k.Key
-	out.Scopes, out.Widens = slices.Clone(k.Scopes), maps.Clone(k.Widens)
-	return out
 }
 
 func (ws *workspace) ownerKey() *key {

@@ -20,16 +20,12 @@ type LedgerEntry struct {
 
 // Balance returns the credits that are left.
 func (w *Tenant) Balance() int64 {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	return w.ws.balance
+	return inspect(w, func(ws *workspace) int64 { return ws.balance })
 }
 
 // Ledger copies every movement of credits.
 func (w *Tenant) Ledger() []LedgerEntry {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	return slices.Clone(w.ws.ledger)
+	return inspect(w, func(ws *workspace) []LedgerEntry { return slices.Clone(ws.ledger) })
 }
 
 // AddCredits adds credits, or removes them if n is negative.
@@ -43,8 +39,8 @@ func (tx *Tx) AddCredits(n int64, reason string) {
 	})
 }
 
-// price is what n rows cost. It fails if the balance is too low, so call it before any effect.
-func (c *call) price(n int) (int64, error) {
+// price is what n rows cost. It ends the request if the balance is too low, so call it before any effect.
+func (c *call) price(n int) int64 {
 	each := c.sb.prices[c.op.Name]
 	if each > 0 && n > 0 && !slices.Contains(c.sb.priced, c.op.Name) {
 		c.uses(rulePrice)
@@ -52,11 +48,11 @@ func (c *call) price(n int) (int64, error) {
 	return c.costs(n, each)
 }
 
-func (c *call) costs(n int, each int64) (int64, error) {
+func (c *call) costs(n int, each int64) int64 {
 	if n < 0 || each > 0 && int64(n) > c.ws.balance/each {
-		return 0, refuse("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.balance))
+		deny("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.balance))
 	}
-	return int64(n) * each, nil
+	return int64(n) * each
 }
 
 // spend books credits. Call it in an effect.
@@ -68,24 +64,19 @@ func (c *call) spend(amount int64, reason string) {
 }
 
 // buy makes a change, for the price of n rows.
-func (c *call) buy(n int, reason string, change func(), format string, args ...any) error {
-	amount, err := c.price(n)
-	if err == nil {
-		c.effect(func() {
-			change()
-			c.spend(amount, reason)
-		}, format, args...)
-	}
-	return err
+func (c *call) buy(n int, reason string, change func(), format string, args ...any) {
+	amount := c.price(n)
+	c.effect(func() {
+		change()
+		c.spend(amount, reason)
+	}, format, args...)
 }
 
 // charge books the price of a read, which has no other effect.
-func (c *call) charge(reason, effect string) error {
-	amount, err := c.price(1)
-	if amount > 0 {
+func (c *call) charge(reason, effect string) {
+	if amount := c.price(1); amount > 0 {
 		c.effect(func() { c.spend(amount, reason) }, "%s", effect)
 	}
-	return err
 }
 
 func (ws *workspace) book(e LedgerEntry) {

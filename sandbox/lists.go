@@ -10,13 +10,13 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var listEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ListsList:   {handle: (*call).listLists, query: []string{"limit", "pageNum", "entityType", "folderId", "search"}},
 	op.ListsCreate: {handle: (*call).createList, json: true},
 	op.ListsGet:    {handle: (*call).getList, query: []string{"include"}},
 	op.ListsMove:   {handle: (*call).moveList, rule: ruleMove, json: true},
 	op.FoldersList: {handle: (*call).listFolders, query: []string{"type"}},
-}
+})
 
 var (
 	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in inner space are different names; the case of the title of a system list is ignored")
@@ -64,7 +64,7 @@ func (l *list) wire() wireList {
 	return w
 }
 
-func (c *call) listLists() (response, error) {
+func (c *call) listLists() response {
 	q := c.params()
 	page := q.paging(50)
 	kind := q.choice("entityType", ContactList, CompanyList)
@@ -73,9 +73,7 @@ func (c *call) listLists() (response, error) {
 		q.id("folderId", folder)
 	}
 	search := strings.ToLower(q.text("search", 200))
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
+	q.valid()
 	if folder != "" {
 		c.lookIntoFolder(folder)
 	}
@@ -99,7 +97,7 @@ func (c *call) lookIntoFolder(id string) {
 	c.uses(ruleNoFolder)
 }
 
-func (c *call) createList() (response, error) {
+func (c *call) createList() response {
 	body := c.body
 	name := c.trimmed(body.required("name"))
 	if body.has("name") {
@@ -110,12 +108,8 @@ func (c *call) createList() (response, error) {
 		body.fail("entityType", "has to be %s or %s", ContactList, CompanyList)
 	}
 	body.only("name", "entityType")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	if err := c.nameFree(name); err != nil {
-		return response{}, err
-	}
+	body.valid()
+	stop(c.nameFree(name))
 
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
 	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
@@ -180,11 +174,8 @@ func (c *call) nameAllowed(name string) error {
 	return nil
 }
 
-func (c *call) getList() (response, error) {
-	l, err := c.list()
-	if err != nil {
-		return response{}, err
-	}
+func (c *call) getList() response {
+	l := c.list()
 	w := l.wire()
 	if w.CompletionStatus = l.CompletionStatus; w.CompletionStatus != "" {
 		c.uses(ruleCompletion)
@@ -199,7 +190,7 @@ func (c *call) getList() (response, error) {
 	return reply(http.StatusOK, object{"list": w})
 }
 
-func (c *call) moveList() (response, error) {
+func (c *call) moveList() response {
 	body := c.body
 	folder, root := "", string(body.fields["folderId"]) == "null"
 	if !root {
@@ -209,15 +200,12 @@ func (c *call) moveList() (response, error) {
 		body.fail("folderId", "has to be 24 hexadecimal digits, or null")
 	}
 	body.only("folderId")
-	l, err := c.list()
-	if err != nil {
-		return response{}, err
-	}
+	l := c.list()
 	if !root {
 		found, ok := c.ws.folder(folder, l.EntityType)
 		if !ok {
 			c.uses(ruleMoveMiss)
-			return response{}, refuse("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
+			deny("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
 		}
 		folder = found
 	}
@@ -225,20 +213,18 @@ func (c *call) moveList() (response, error) {
 	return reply(http.StatusOK, object{"list": l.wire()})
 }
 
-func (c *call) listFolders() (response, error) {
+func (c *call) listFolders() response {
 	q := c.params()
 	kind := q.choice("type", folderTypes...)
 	if !q.Has("type") {
 		q.fail("type", "is required")
 	}
-	if err := q.err(); err != nil {
-		return response{}, err
-	}
-	folders := kept(c.ws.folders, func(f Folder) bool { return f.Type == kind })
-	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, folders, func(f Folder) wireTyped { return wireTyped(f) })})
+	q.valid()
+	of := kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind })
+	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, of, func(f *Folder) wireTyped { return wireTyped(*f) })})
 }
 
-func (c *call) list() (*list, error) { return named(c, "listId", c.listByID) }
+func (c *call) list() *list { return must(c.listByID(c.pathID("listId"))) }
 
 func (c *call) listByID(id string) (*list, error) {
 	if l := c.ws.list(id); l != nil {

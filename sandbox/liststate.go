@@ -55,6 +55,8 @@ func Rows(rows ...Row) []json.RawMessage {
 	return encoded
 }
 
+var folders = keeps(kind[Folder]{name: "folders", seeds: func(ws *Workspace) *[]Folder { return &ws.Folders }})
+
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
 
 func validateLists(ws Workspace, fail failing) {
@@ -229,7 +231,7 @@ func (ws *workspace) list(id string) *list {
 
 // folder finds the id of a folder for a kind of list, as it was given. The root is the folder without an id.
 func (ws *workspace) folder(id, kind string) (found string, ok bool) {
-	for _, f := range ws.folders {
+	for _, f := range folders.in(ws) {
 		if sameID(f.ID, id) && f.Type == kind {
 			return f.ID, true
 		}
@@ -239,17 +241,15 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 
 // Lists returns the lists, including system lists, newest first.
 func (w *Tenant) Lists() []List {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	return appendNewest([]List{}, w.ws.lists, (*list).snapshot)
+	return inspect(w, func(ws *workspace) []List { return appendNewest([]List{}, ws.lists, (*list).snapshot) })
 }
 
 // Rows returns the rows of a list, or none if there is no such list.
 func (w *Tenant) Rows(listID string) []json.RawMessage {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	if l := w.ws.byID[listID]; l != nil {
-		return slices.Clone(l.rows)
-	}
-	return nil
+	return inspect(w, func(ws *workspace) []json.RawMessage {
+		if l := ws.byID[listID]; l != nil {
+			return slices.Clone(l.rows)
+		}
+		return nil
+	})
 }

@@ -35,12 +35,5 @@ func rule(ambient bool, id, text string) *Rule {
 	return r
 }
 
-// kind makes rules of one kind.
-func kind(ambient bool) func(id, text string) *Rule {
-	return func(id, text string) *Rule { return rule(ambient, id, text) }
-}
-
-var (
-	assumed = kind(false)
-	ambient = kind(true)
-)
+func assumed(id, text string) *Rule { return rule(false, id, text) }
+func ambient(id, text string) *Rule { return rule(true, id, text) }

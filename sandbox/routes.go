@@ -14,16 +14,13 @@ import (
 
 var _ = ambient("paths.supplied", "an operation with an undocumented path is served at the path that WithRoute sets, and nowhere without it")
 
-func endpoints() map[*op.Op]endpoint {
-	all := map[*op.Op]endpoint{}
-	for _, some := range []map[*op.Op]endpoint{
-		listEndpoints, rowEndpoints, fillEndpoints, crmEndpoints, accountEndpoints,
-		campaignEndpoints, stepEndpoints, approvalEndpoints, sendEndpoints, factEndpoints, hubEndpoints,
-		agentEndpoints, searchEndpoints, contactEndpoints, importEndpoints,
-	} {
-		maps.Copy(all, some)
-	}
-	return all
+// endpoints are those of all files.
+var endpoints = map[*op.Op]endpoint{}
+
+// serves adds the endpoints of a file.
+func serves(some map[*op.Op]endpoint) struct{} {
+	maps.Copy(endpoints, some)
+	return struct{}{}
 }
 
 // target is what the router knows about a request.
@@ -49,7 +46,6 @@ func (sb *Sandbox) routes() *http.ServeMux {
 
 // register makes a mux with every operation that has a path. A test checks that each has its endpoint.
 func (sb *Sandbox) register() *http.ServeMux {
-	serves := endpoints()
 	mux := http.NewServeMux()
 	for _, o := range op.All() {
 		pattern := sb.pattern(o)
@@ -58,7 +54,7 @@ func (sb *Sandbox) register() *http.ServeMux {
 		}
 		mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			t := w.(*target)
-			t.op, t.serves, t.req = o, serves[o], r
+			t.op, t.serves, t.req = o, endpoints[o], r
 		})
 	}
 	mux.HandleFunc("/", nothing)
@@ -113,7 +109,7 @@ func WithRoute(opName, route string) Option {
 		if method == "" || o.Method != "" && method != o.Method || !clean(path) {
 			return fmt.Errorf("WithRoute: %s: %q has to be a method, %s, and a path", opName, route, o.Method)
 		}
-		for _, name := range slices.Concat(endpoints()[o].path, parametersOf(o.Path)) {
+		for _, name := range slices.Concat(endpoints[o].path, parametersOf(o.Path)) {
 			if !slices.Contains(parametersOf(path), name) {
 				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
 			}

@@ -14,9 +14,9 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var rowEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.ListsRows: {handle: (*call).listRows, query: []string{"limit", "pageNum", "sortBy", "sortOrder", "filters"}},
-}
+})
 
 var (
 	_              = ambient("rows.order", "without a sort, rows come in the order in which they were added")
@@ -33,7 +33,7 @@ var (
 
 const longestFilter = 8000
 
-func (c *call) listRows() (response, error) {
+func (c *call) listRows() response {
 	q := c.params()
 	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
@@ -58,9 +58,7 @@ func (c *call) listRows() (response, error) {
 		conditions, unclear = c.parseFilters(filters)
 	}
 	l, missing := c.listByID(c.req.PathValue("listId"))
-	if err := c.first(invalid, unclear, missing); err != nil {
-		return response{}, err
-	}
+	stop(c.first(invalid, unclear, missing))
 
 	path := ""
 	if sortOrder != "" {
@@ -69,7 +67,7 @@ func (c *call) listRows() (response, error) {
 	conditions = c.honoured(l, conditions)
 	if path == "" && len(conditions) == 0 {
 		from, to, pages := page.of(len(l.rows))
-		return rowPage(l, l.rows[from:to], pages), nil
+		return rowPage(l, l.rows[from:to], pages)
 	}
 	order := c.order(l, filters+"\x00"+sortOrder+"\x00"+path, conditions, path, sortOrder == "desc")
 	if path != "" && (!l.view.certain || strings.HasPrefix(path, "customColumns")) { // where a row has those is assumed
@@ -77,7 +75,7 @@ func (c *call) listRows() (response, error) {
 	}
 	from, to, pages := page.of(len(order))
 	rows := appendEach(nil, order[from:to], func(i int) json.RawMessage { return l.rows[i] })
-	return rowPage(l, rows, pages), nil
+	return rowPage(l, rows, pages)
 }
 
 // rowPage joins what is already encoded.

@@ -221,11 +221,18 @@ type Tenant struct {
 	ws *workspace
 }
 
+// inspect reads the state of a workspace when it is up to date.
+func inspect[T any](w *Tenant, read func(*workspace) T) T {
+	w.sb.enter()
+	defer w.sb.mu.Unlock()
+	return read(w.ws)
+}
+
 // Workspace finds a workspace by name, or adds an empty one.
 func (sb *Sandbox) Workspace(name string) *Tenant {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
-	ws := find(sb.workspaces, func(ws *workspace) bool { return ws.name == name })
+	ws := find(sb.workspaces, func(ws *workspace) bool { return ws.Name == name })
 	if ws == nil {
 		ws = sb.addWorkspace(Workspace{Name: name, Credits: defaultCredits})
 	}

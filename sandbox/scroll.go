@@ -75,19 +75,19 @@ func (f *form) readScroll(c *call) (r scrollRequest) {
 }
 
 // scrollPage returns the next page of results, for its price, with a token if there are more.
-func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage, show func(json.RawMessage) json.RawMessage) (response, error) {
+func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage, show func(json.RawMessage) json.RawMessage) response {
 	from, w := 0, &scrollWalk{}
 	if r.later {
 		token := c.ws.scrolls[r.token]
 		if token == nil || token.query != r.query || token.offset < token.walk.furthest {
 			c.uses(ruleScrollBad)
-			return response{}, &refusal{code: c.sb.scroll.Code, message: "The scroll token is spent, has expired or belongs to another query.", param: "scrollToken"}
+			stop(&refusal{code: c.sb.scroll.Code, message: "The scroll token is spent, has expired or belongs to another query.", param: "scrollToken"})
 		}
 		from, w = min(token.offset, len(found)), token.walk
 	}
 	to := min(len(found), from+r.size)
 	next := ""
-	err := c.buy(to-from, name+" found", func() {
+	c.buy(to-from, name+" found", func() {
 		w.furthest = from
 		if r.later && !c.sb.scroll.Repeatable {
 			delete(c.ws.scrolls, r.token)
@@ -96,9 +96,6 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 			next = c.mint(&scrollToken{query: r.query, offset: to, walk: w})
 		}
 	}, "%s found: %d", name, to-from)
-	if err != nil {
-		return response{}, err
-	}
 	body := object{name: appendEach([]json.RawMessage{}, found[from:to], show)}
 	if next != "" {
 		body["scrollToken"] = next

@@ -4,20 +4,22 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	"example.com/prospectkit/internal/op"
 )
 
-var searchEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.SearchProspects: {handle: (*call).searchProspects, json: true},
 	op.SearchSave:      {handle: (*call).saveSearchToList, rule: ruleSearchSave, json: true},
 	op.SearchSaved:     {handle: (*call).listSavedSearches, rule: ruleSavedList},
 	op.SearchRunSaved:  {handle: (*call).runSavedSearch, json: true},
 	op.SearchCompanies: {handle: (*call).searchCompanies, json: true},
-}
+})
 
 var (
 	ruleSearchMatch   = assumed("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed; results omit the fields that only filters use")
@@ -34,6 +36,80 @@ const (
 	maxSearchSize     = 100
 	defaultSearchSize = 10
 )
+
+// SavedSearch seeds a saved search.
+type SavedSearch struct {
+	ID        string          `json:"id,omitempty"`
+	Name      string          `json:"name"`
+	Companies bool            `json:"companies,omitempty"` // it stores filters of a company search
+	Filters   json.RawMessage `json:"filters,omitempty"`   // as a search takes them; what is none makes it invalid
+}
+
+var savedSearches = keeps(kind[SavedSearch]{
+	name: "savedSearches", missing: refusal{code: "SAVED_SEARCH_NOT_FOUND", message: "No saved search has this id."},
+	seeds: func(ws *Workspace) *[]SavedSearch { return &ws.SavedSearches },
+	check: func(seeds []SavedSearch, fail failing) {
+		for _, s := range seeds {
+			if len(s.Filters) > 0 && !json.Valid(s.Filters) {
+				fail("saved search %q: the filters are not JSON", s.Name)
+			}
+		}
+	},
+})
+
+// SavedSearches copies the saved searches.
+func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) }
+
+// SaveSearch adds a saved search and returns its id.
+func (tx *Tx) SaveSearch(s SavedSearch) (id string) { return savedSearches.create(tx, "SaveSearch", s) }
+
+const (
+	inventedPeople = 250
+	inventedFirms  = 60
+)
+
+// invented are the search results if the seed has none.
+var (
+	inventedProspects = sync.OnceValue(func() []json.RawMessage {
+		rows := make([]Row, inventedPeople)
+		for i := range rows {
+			rows[i] = invent("prospects", i).profile(i)
+		}
+		return Rows(rows...)
+	})
+	inventedCompanies = sync.OnceValue(func() []json.RawMessage {
+		rows := make([]Row, inventedFirms)
+		for i := range rows {
+			rows[i] = inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row()
+		}
+		return Rows(rows...)
+	})
+)
+
+func (ws *workspace) searchable() []json.RawMessage {
+	if len(ws.Prospects) > 0 {
+		return ws.Prospects
+	}
+	return inventedProspects()
+}
+
+func (ws *workspace) searchableCompanies() []json.RawMessage {
+	if len(ws.Companies) > 0 {
+		return ws.Companies
+	}
+	return inventedCompanies()
+}
+
+// filterOptions are the keys of searches, and the values that each accepts.
+func (ws *workspace) filterOptions() map[string][]string {
+	if len(ws.FilterOptions) > 0 {
+		return ws.FilterOptions
+	}
+	return map[string][]string{levelKey: levels}
+}
+
+// levelKey is the only documented filter key.
+const levelKey = "job_title_levels"
 
 // searchFilters are the values that each key includes.
 type searchFilters map[string][]string
@@ -134,47 +210,35 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 	return true
 }
 
-func (c *call) searchProspects() (response, error) {
+func (c *call) searchProspects() response {
 	body := c.body
 	page := body.readScroll(c)
 	body.ignores("filters", "size", "scrollToken")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	filters, err := c.readFilters(body.fields["filters"])
-	if err != nil {
-		return response{}, err
-	}
+	body.valid()
+	filters := must(c.readFilters(body.fields["filters"]))
 	return c.scrollProfiles(page, "", filters)
 }
 
 // scrollProfiles handles a search. Its saved search, if any, is part of the query.
-func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) (response, error) {
+func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) response {
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
 	return c.scrollPage(page, "profiles", kept(c.ws.searchable(), filters.meets), c.ws.shown)
 }
 
-func (c *call) saveSearchToList() (response, error) {
+func (c *call) saveSearchToList() response {
 	body := c.body
 	to := body.destination()
 	body.ignores("filters", "listId", "listName")
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
-	filters, err := c.readFilters(body.fields["filters"])
-	if err != nil {
-		return response{}, err
-	}
+	body.valid()
+	filters := must(c.readFilters(body.fields["filters"]))
 	found := appendEach(nil, kept(c.ws.searchable(), filters.meets), c.ws.shown)
-	l, err := c.destination(to)
+	l := c.destination(to)
 	switch {
-	case err != nil:
-		return response{}, err
 	case l == nil:
 		return c.saveToNew(to.name, ContactList, found)
 	case l.EntityType != ContactList:
 		c.uses(ruleSaveKind)
-		return response{}, invalid("listId", "has to be a list of contacts")
+		stop(invalid("listId", "has to be a list of contacts"))
 	}
 	there := map[string]bool{}
 	for _, row := range l.rows {
@@ -187,50 +251,36 @@ func (c *call) saveSearchToList() (response, error) {
 	}))
 }
 
-func (s SavedSearch) wire() wireTyped {
+func (s *SavedSearch) wire() wireTyped {
 	if s.Companies {
 		return wireTyped{s.ID, s.Name, "companies"}
 	}
 	return wireTyped{s.ID, s.Name, "prospects"}
 }
 
-func (c *call) listSavedSearches() (response, error) {
-	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireTyped{}, c.ws.saved, SavedSearch.wire)})
-}
-
-func (ws *workspace) savedSearch(id string) *SavedSearch {
-	return findIn(ws.saved, func(s *SavedSearch) bool { return sameID(s.ID, id) })
+func (c *call) listSavedSearches() response {
+	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireTyped{}, savedSearches.in(c.ws), (*SavedSearch).wire)})
 }
 
 // savedSearch finds a saved search, which has to be of a kind.
-func (c *call) savedSearch(id string, companies bool) (*SavedSearch, error) {
-	s := c.ws.savedSearch(id)
-	if s != nil {
-		c.found(s.ID, id)
-	}
+func (c *call) savedSearch(id string, companies bool) *SavedSearch {
+	s := must(savedSearches.byID(c, id))
 	switch {
-	case s == nil:
-		return nil, refuse("SAVED_SEARCH_NOT_FOUND", "No saved search has this id.")
 	case s.Companies && !companies:
-		return nil, refuse("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for companies: run it through company search.")
+		deny("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for companies: run it through company search.")
 	case companies && !s.Companies:
-		return nil, refuse("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for prospects.")
+		deny("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for prospects.")
 	}
-	return s, nil
+	return s
 }
 
-func (c *call) savedProspects(id string) (*SavedSearch, error) { return c.savedSearch(id, false) }
-
-func (c *call) runSavedSearch() (response, error) {
+func (c *call) runSavedSearch() response {
 	page := c.body.readScroll(c)
 	c.body.ignores("size", "scrollToken")
-	s, err := named(c, "savedSearchId", c.savedProspects)
-	if err != nil {
-		return response{}, err
-	}
+	s := c.savedSearch(c.pathID("savedSearchId"), false)
 	filters, err := c.readFilters(s.Filters)
 	if err != nil {
-		return response{}, refuse("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
+		deny("SAVED_SEARCH_INVALID", "The stored filters cannot be run: "+strings.TrimPrefix(err.Error(), "SEARCH_FILTERS_INVALID: "))
 	}
 	return c.scrollProfiles(page, s.ID, filters)
 }
@@ -247,7 +297,7 @@ type companyQuery struct {
 	exclude []*list
 }
 
-func (c *call) searchCompanies() (response, error) {
+func (c *call) searchCompanies() response {
 	body := c.body
 	c.uses(ruleCompanySearch)
 	page := body.readScroll(c)
@@ -260,55 +310,44 @@ func (c *call) searchCompanies() (response, error) {
 	case isSaved:
 		body.id("savedSearchId", saved)
 	}
-	if err := body.err(); err != nil {
-		return response{}, err
-	}
+	body.valid()
 	raw := body.fields["filters"]
 	if isSaved {
-		s, err := c.savedSearch(saved, true)
-		if err != nil {
-			return response{}, err
-		}
-		raw = s.Filters
+		raw = c.savedSearch(saved, true).Filters
 	}
-	q, err := c.companyQuery(raw, body.fields["excludeCompanyLists"])
-	if err != nil {
-		return response{}, err
-	}
+	q := c.companyQuery(raw, body.fields["excludeCompanyLists"])
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
 	return c.scrollPage(page, "companies", kept(c.ws.searchableCompanies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
 }
 
-func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery, err error) {
+func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery) {
 	var keys map[string]json.RawMessage
 	if len(filters) > 0 && (!isObject(filters) || json.Unmarshal(filters, &keys) != nil) {
-		return q, unclear("filters", "has to be an object")
+		stop(unclear("filters", "has to be an object"))
 	}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		if "filters."+key != cityField {
-			return q, unclear("filters", "has a key that the sandbox does not know: "+key)
+			stop(unclear("filters", "has a key that the sandbox does not know: "+key))
 		}
 	}
 	if raw, ok := keys["headquartersCity"]; ok {
-		if q.cities, err = c.cities(raw); err != nil {
-			return q, err
-		}
+		q.cities = c.cities(raw)
 	}
 	if exclude != nil {
-		q.exclude, err = c.companyLists(exclude)
+		q.exclude = c.companyLists(exclude)
 	}
-	return q, err
+	return q
 }
 
 // cities reads names, and keeps the known ones.
-func (c *call) cities(raw json.RawMessage) (known []string, err error) {
+func (c *call) cities(raw json.RawMessage) (known []string) {
 	names, err := stringsOf(raw)
 	var entries []struct{ Value string }
 	if one, ok := asString(raw); ok {
 		names = []string{one}
 	} else if err != nil {
 		if json.Unmarshal(raw, &entries) != nil || entries == nil {
-			return nil, unclear(cityField, "has to hold names of cities")
+			stop(unclear(cityField, "has to hold names of cities"))
 		}
 		for _, e := range entries {
 			names = append(names, e.Value)
@@ -322,9 +361,9 @@ func (c *call) cities(raw json.RawMessage) (known []string, err error) {
 	}
 	slices.Sort(known)
 	if known = slices.Compact(known); len(known) == 0 {
-		return nil, &refusal{code: "CITY_FILTER_UNRESOLVED", message: "None of the names is that of a city.", param: cityField}
+		stop(&refusal{code: "CITY_FILTER_UNRESOLVED", message: "None of the names is that of a city.", param: cityField})
 	}
-	return known, nil
+	return known
 }
 
 func cityOf(company json.RawMessage) string {
@@ -333,23 +372,23 @@ func cityOf(company json.RawMessage) string {
 	return city
 }
 
-func (c *call) companyLists(raw json.RawMessage) (lists []*list, err error) {
+func (c *call) companyLists(raw json.RawMessage) (lists []*list) {
 	const param = "excludeCompanyLists"
 	ids, err := stringsOf(raw)
 	if err != nil {
-		return nil, invalid(param, err.Error())
+		stop(invalid(param, err.Error()))
 	}
 	for _, id := range ids {
 		l, err := c.listByID(id)
 		if err != nil || l.EntityType != CompanyList || l.System {
-			return nil, &refusal{code: "EXCLUDE_COMPANY_LISTS_INVALID", message: "No visible company list has the id " + id + ".", param: param}
+			stop(&refusal{code: "EXCLUDE_COMPANY_LISTS_INVALID", message: "No visible company list has the id " + id + ".", param: param})
 		}
 		lists = append(lists, l)
 	}
 	if len(lists) > 0 {
 		c.uses(ruleExcludeMatch)
 	}
-	return lists, nil
+	return lists
 }
 
 // String is the same for all queries with the same meaning.

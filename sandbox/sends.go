@@ -8,10 +8,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var sendEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.CampaignsSends:    {handle: (*call).listSends, rule: ruleSendsShape, query: []string{"limit", "pageNum"}},
 	op.CampaignsEditSend: {handle: (*call).editSend, json: true},
-}
+})
 
 var (
 	ruleSendsShape = assumed("sends.list", "sends are paged like lists, limit 1-1000, 100 by default, oldest first: id, stepId, contactId, state, dueAt, subject and body")
@@ -40,16 +40,13 @@ func (s Send) wire() wireSend {
 	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
 }
 
-func (c *call) listSends() (response, error) {
+func (c *call) listSends() response {
 	page := c.params().paging(100)
-	cp, err := c.campaign()
-	if err != nil {
-		return response{}, err
-	}
+	cp := c.campaign()
 	return pageOf(page, cp.Sends, Send.wire)
 }
 
-func (c *call) editSend() (response, error) {
+func (c *call) editSend() response {
 	id, body := c.req.PathValue("sendId"), c.body
 	subject, hasSubject := body.text("subject")
 	words, hasBody := body.text("body")
@@ -64,7 +61,7 @@ func (c *call) editSend() (response, error) {
 	body.only("subject", "body", "dueAt")
 	if err := body.err(); err != nil {
 		c.uses(ruleSendEdit)
-		return response{}, err
+		stop(err)
 	}
 	cp, s := c.ws.send(id)
 	if s != nil {
@@ -72,9 +69,9 @@ func (c *call) editSend() (response, error) {
 	}
 	switch {
 	case s == nil:
-		return response{}, refuse("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
+		deny("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
 	case s.State != sendScheduled && s.State != sendApprovalRequired:
-		return response{}, refuse("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
+		deny("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
 	}
 
 	c.uses(ruleSendEdit)
@@ -96,8 +93,8 @@ func (c *call) editSend() (response, error) {
 }
 
 // send finds a scheduled send in the campaigns that have not been deleted.
-func (ws *workspace) send(id string) (*campaign, *Send) {
-	for _, c := range ws.campaigns {
+func (ws *workspace) send(id string) (*Campaign, *Send) {
+	for _, c := range campaigns.in(ws) {
 		if s := findIn(c.Sends, func(s *Send) bool { return sameID(s.ID, id) }); s != nil && c.Access != accessDeleted {
 			return c, s
 		}
@@ -105,8 +102,18 @@ func (ws *workspace) send(id string) (*campaign, *Send) {
 	return nil, nil
 }
 
+// approvedBy is the request that approved a campaign last, if one did.
+func (ws *workspace) approvedBy(c *Campaign) (requestID string) {
+	for _, a := range ws.approvals {
+		if a.campaignID == c.ID {
+			requestID = a.requestID
+		}
+	}
+	return requestID
+}
+
 // scheduleSends schedules the times at which sends are due, each once, and none before a given time.
-func (sb *Sandbox) scheduleSends(ws *workspace, c *campaign, earliest time.Time) {
+func (sb *Sandbox) scheduleSends(ws *workspace, c *Campaign, earliest time.Time) {
 	if c.Status != statusActive {
 		return
 	}
@@ -125,7 +132,7 @@ func (sb *Sandbox) scheduleSends(ws *workspace, c *campaign, earliest time.Time)
 }
 
 // sendDue sends what is due into the outbox.
-func (ws *workspace) sendDue(c *campaign, at time.Time) (sent bool) {
+func (ws *workspace) sendDue(c *Campaign, at time.Time) (sent bool) {
 	if c.Status != statusActive || c.Access == accessDeleted || !c.ActivatesAt.IsZero() {
 		return false
 	}
@@ -139,13 +146,13 @@ func (ws *workspace) sendDue(c *campaign, at time.Time) (sent bool) {
 		if step := c.step(s.StepID); step != nil {
 			channel = step.channel()
 		}
-		if !slices.Contains(ws.accounts, channel) {
+		if !slices.Contains(ws.Accounts, channel) {
 			s.State = sendFailed
 			continue
 		}
 		s.State, sent = sendSent, true
 		ws.messages = append(ws.messages, Outgoing{
-			Time: at, RequestID: c.approval.requestID, Kind: "message", To: s.ContactID, Count: 1, CampaignID: c.ID, SendID: s.ID,
+			Time: at, RequestID: ws.approvedBy(c), Kind: "message", To: s.ContactID, Count: 1, CampaignID: c.ID, SendID: s.ID,
 		})
 	}
 	return sent

@@ -98,18 +98,18 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 func (sb *Sandbox) response(c *call) (a response, problems []string) {
 	a, err := func() (a response, err error) {
 		defer func() {
-			if p := recover(); p != nil {
+			switch p := recover().(type) {
+			case nil:
+			case stopped:
+				err = p.error
+			default:
 				err = fmt.Errorf("the rules panicked: %v", p)
 			}
 		}()
-		if err := c.enter(); err != nil {
-			return response{}, err
-		}
+		c.enter()
 		c.before = c.books()
-		if err := c.decode(); err != nil {
-			return response{}, err
-		}
-		return c.takes.handle(c)
+		c.decode()
+		return c.takes.handle(c), nil
 	}()
 	if err == nil {
 		c.showsLimits()
@@ -143,7 +143,7 @@ func strictAnswer(c *call) response {
 }
 
 // enter makes the checks of every operation: path, key, scope, limits.
-func (c *call) enter() error {
+func (c *call) enter() {
 	if len(c.req.Header.Values("Authorization")) > 1 {
 		c.uses(ruleTwoKeys)
 	}
@@ -151,7 +151,7 @@ func (c *call) enter() error {
 		if c.key == nil {
 			c.uses(rulePathFirst)
 		}
-		return refuse("ENDPOINT_NOT_FOUND", "No endpoint has this path and method.")
+		deny("ENDPOINT_NOT_FOUND", "No endpoint has this path and method.")
 	}
 	if strings.Contains(c.req.URL.EscapedPath(), "%") {
 		c.uses(rulePathEscaped)
@@ -160,7 +160,7 @@ func (c *call) enter() error {
 		if _, password, _ := c.req.BasicAuth(); password != "" && c.sb.keyOf(c.req, c.now) != nil {
 			c.uses(rulePassword)
 		}
-		return refuse("UNAUTHORIZED", "The API key is missing, malformed, expired or revoked.")
+		deny("UNAUTHORIZED", "The API key is missing, malformed, expired or revoked.")
 	}
 	c.ws = c.key.ws
 	quota := c.sb.quota(c.ws, c.op.Surface)
@@ -169,24 +169,23 @@ func (c *call) enter() error {
 		if _, full := quota.fullUntil(); full {
 			c.uses(ruleOrder)
 		}
-		return refuse("INSUFFICIENT_SCOPE", "The API key has no access to this surface.")
+		deny("INSUFFICIENT_SCOPE", "The API key has no access to this surface.")
 	}
 	retryAt, ok := quota.admit(c.now)
 	quota.describe(c.header, c.now)
 	if !ok {
 		c.showsLimits()
 		c.header.Set("Retry-After", strconv.Itoa(seconds(retryAt.Sub(c.now))))
-		return refuse("RATE_LIMITED", "The rate limit is exceeded.")
+		deny("RATE_LIMITED", "The rate limit is exceeded.")
 	}
 	if len(c.sent) > longestBody && c.op != op.ImportsCreate { // which has a word for it
 		c.uses(ruleBodyTooLong)
-		return refuse("INVALID_REQUEST", "The body is too long.")
+		deny("INVALID_REQUEST", "The body is too long.")
 	}
 	c.readQuery()
 	if len(c.sent) > 0 && (c.takes.noBody || c.op.Method == http.MethodGet) {
 		c.uses(ruleBodyUnasked)
 	}
-	return nil
 }
 
 func (c *call) finish(a *response) {

@@ -54,6 +54,8 @@ type Workspace struct {
 	Activities    []Activity          `json:"activities,omitempty"` // of contacts, in any order
 	Imports       []Import            `json:"imports,omitempty"`    // files that were imported, and uploads that were reserved
 
+	More map[string]json.RawMessage `json:"more,omitempty"` // of each kind of object without a field of its own, by its name: an array of objects
+
 	Lists []List `json:"lists,omitempty"` // oldest first: the last one is listed first, unless CreatedAt says otherwise
 }
 
@@ -157,44 +159,6 @@ func (c *countingWriter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// ids names every id of a workspace but those of columns and rows, and what it is of.
-func (ws *Workspace) ids(note func(kind, id string)) {
-	note("user", ws.User.ID)
-	for _, f := range ws.Folders {
-		note("folder", f.ID)
-	}
-	for _, a := range ws.Agents {
-		note("agent", a.ID)
-	}
-	for _, l := range ws.Lists {
-		note("list", l.ID)
-	}
-	for _, c := range ws.Campaigns {
-		note("campaign", c.ID)
-		for _, s := range c.Steps {
-			note("step", s.ID)
-		}
-		for _, s := range c.Sends {
-			note("send", s.ID)
-		}
-	}
-	for _, f := range ws.Facts {
-		note("fact", f.ID)
-	}
-	for _, h := range ws.Hubs {
-		note("hub", h.ID)
-		for _, p := range h.Pages {
-			note("page", p.ID)
-		}
-	}
-	for _, s := range ws.SavedSearches {
-		note("saved search", s.ID)
-	}
-	for _, i := range ws.Imports {
-		note("import", i.ID)
-	}
-}
-
 // failing is told what is wrong with a seed.
 type failing func(format string, args ...any)
 
@@ -219,7 +183,12 @@ func (s State) Validate() error {
 		}
 		names[ws.Name] = true
 		at := failing(func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) })
-		ws.ids(claims(at))
+		claim := claims(at)
+		eachID(&ws, func(of string, id *string) {
+			if of != "Column" { // those of each list are checked with it
+				claim(of, *id)
+			}
+		})
 		if ws.Credits < 0 {
 			at("credits are negative")
 		}
@@ -231,9 +200,25 @@ func (s State) Validate() error {
 			validateKey(key, at)
 		}
 		validateLists(ws, at)
-		validateOutreach(ws, at)
 		validateAgents(ws, at)
-		validateResearch(ws, at)
+		for _, account := range ws.Accounts {
+			at.among("workspace", ws.Name, "account", account, channels...)
+		}
+		for what, objects := range map[string][]json.RawMessage{"prospect": ws.Prospects, "company": ws.Companies} {
+			for i, raw := range objects {
+				if !json.Valid(raw) || !isObject(raw) {
+					at("%s %d: %v", what, i, errNotObject)
+				}
+			}
+		}
+		for _, name := range kindNames() {
+			kinds[name].validate(ws, at)
+		}
+		for name := range ws.More {
+			if kinds[name] == nil {
+				at("no kind of object is called %q", name)
+			}
+		}
 	}
 	if err := errors.Join(problems...); err != nil {
 		return fmt.Errorf("sandbox: invalid state: %w", err)

@@ -10,10 +10,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var stepEndpoints = map[*op.Op]endpoint{
+var _ = serves(map[*op.Op]endpoint{
 	op.CampaignsSteps:       {handle: (*call).listSteps, rule: ruleStepsShape},
 	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
-}
+})
 
 var (
 	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in sequence")
@@ -137,31 +137,20 @@ func fit(steps []Step, channels []string) error {
 	return arrange(steps)
 }
 
-func (c *call) listSteps() (response, error) {
-	cp, err := c.campaign()
-	if err != nil {
-		return response{}, err
-	}
+func (c *call) listSteps() response {
+	cp := c.campaign()
 	return reply(http.StatusOK, object{"steps": appendEach([]wireStep{}, cp.Steps, func(s Step) wireStep { return wireStep(s) })})
 }
 
-func (c *call) previewStep() (response, error) {
-	cp, err := c.campaign()
-	if err != nil {
-		return response{}, err
-	}
+func (c *call) previewStep() response {
+	cp := c.campaign()
 	s := cp.step(c.req.PathValue("stepId"))
 	if s == nil {
-		return response{}, refuse("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
+		deny("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
 	}
-	sample, err := c.sample(cp, s)
-	if err != nil {
-		return response{}, err
-	}
+	sample := c.sample(cp, s)
 	c.uses(rulePreviewShape)
-	if err := c.charge("preview generated", "step previewed: "+s.ID); err != nil {
-		return response{}, err
-	}
+	c.charge("preview generated", "step previewed: "+s.ID)
 	contact, _ := fieldString(sample, "id")
 	return reply(http.StatusOK, object{"stepId": s.ID, "preview": object{
 		"contactId": contact, "subject": render(s.Subject, sample), "body": render(s.text(), sample),
@@ -169,21 +158,20 @@ func (c *call) previewStep() (response, error) {
 }
 
 // sample finds a contact to render a step for.
-func (c *call) sample(cp *campaign, s *Step) (json.RawMessage, error) {
+func (c *call) sample(cp *Campaign, s *Step) json.RawMessage {
 	const code = "STEP_PREVIEW_UNAVAILABLE"
 	lists := c.ws.sources(cp)
 	if len(lists) == 0 {
-		return nil, refuse(code, "The campaign has no source list.")
+		deny(code, "The campaign has no source list.")
 	}
 	if s.text() == "" {
-		return nil, refuse(code, "The step has nothing to render.")
+		deny(code, "The step has nothing to render.")
 	}
-	for _, l := range lists {
-		if len(l.rows) > 0 {
-			return l.rows[0], nil
-		}
+	filled := slices.IndexFunc(lists, func(l *list) bool { return len(l.rows) > 0 })
+	if filled < 0 {
+		deny(code, "The source lists have no contact.")
 	}
-	return nil, refuse(code, "The source lists have no contact.")
+	return lists[filled].rows[0]
 }
 
 // render fills in the fields of a contact. A missing field becomes empty.

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -10,25 +11,26 @@ import (
 
 // workspace is what the keys and teammates of one account share.
 type workspace struct {
-	outreach
-	research
-	sb      *Sandbox
-	number  int
-	name    string
-	user    User
-	plan    string
-	balance int64
-	keys    []*key
-	folders []Folder
-	crm     CRM
+	Workspace // as it is now, without what has its own place in the other fields
+	sb        *Sandbox
+	number    int
+	balance   int64
+	keys      []*key
 
-	crmInvented bool     // some of the supported kinds
-	agents      []*agent // oldest first
-	lists       []*list  // oldest first
+	objects     map[keeper]any // of each kind, a slice of pointers
+	crmInvented bool           // some of the supported kinds
+	agents      []*agent       // oldest first
+	lists       []*list        // oldest first
 	byID        map[string]*list
+	scrolls     map[string]*scrollToken
+	minted      uint64 // scroll tokens so far
+	approvals   []approval
+	messages    []Outgoing      // that would have been sent
+	audited     int             // how many of them
+	heard       map[string]bool // the sends of those
+	pushes      []CRMPush
 	windows     map[op.Surface]*quota
 	ledger      []LedgerEntry
-	pushes      []CRMPush
 	ids         uint64 // how many were handed out
 	version     int    // grows with every change, so that prepared responses are not used when they are stale
 }
@@ -49,26 +51,31 @@ func (sb *Sandbox) load(state State) {
 
 func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws := &workspace{
-		sb: sb, number: len(sb.workspaces) + 1, name: seed.Name, user: seed.User, plan: seed.Plan, balance: seed.Credits,
-		folders: slices.Clone(seed.Folders), crm: seed.CRM.complete(), crmInvented: len(seed.CRM.Supported) == 0,
-		byID: map[string]*list{}, windows: map[op.Surface]*quota{},
+		Workspace: copied(Workspace{
+			Name: seed.Name, User: seed.User, Plan: seed.Plan, CRM: seed.CRM.complete(), Accounts: seed.Accounts,
+			FilterOptions: seed.FilterOptions, Prospects: seed.Prospects, Companies: seed.Companies,
+		}),
+		sb: sb, number: len(sb.workspaces) + 1, balance: seed.Credits, crmInvented: len(seed.CRM.Supported) == 0,
+		objects: map[keeper]any{}, byID: map[string]*list{}, scrolls: map[string]*scrollToken{}, heard: map[string]bool{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
 	ws.noteIDs(seed)
-	ws.loadOutreach(seed)
-	ws.fill(&ws.user.ID)
-	ws.user.Name = cmp.Or(ws.user.Name, "Sandbox User")
-	ws.user.Email = cmp.Or(ws.user.Email, "user@sandbox.example")
-	for i := range ws.folders {
-		ws.fill(&ws.folders[i].ID)
+	for _, k := range []keeper{campaigns, facts, hubs} { // in this order, objects without an id get the same ones as ever
+		k.load(ws, seed)
 	}
+	ws.fill(&ws.User.ID)
+	ws.User.Name = cmp.Or(ws.User.Name, "Sandbox User")
+	ws.User.Email = cmp.Or(ws.User.Email, "user@sandbox.example")
+	folders.load(ws, seed)
 	for _, l := range inOrder(seed.Lists) {
 		sb.addList(ws, l)
 	}
 	for _, a := range seed.Agents {
 		sb.addAgent(ws, a)
 	}
-	ws.loadResearch(seed)
+	for _, name := range kindNames() {
+		kinds[name].load(ws, seed)
+	}
 	for _, k := range seed.Keys {
 		sb.addKey(ws, k)
 	}
@@ -78,12 +85,16 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	return ws
 }
 
+func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
+
+// noteIDs keeps the sandbox from making an id that the seed has.
 func (ws *workspace) noteIDs(seed Workspace) {
-	seed.ids(func(_, id string) { ws.seen(id) })
+	seen := func(_ string, id *string) { ws.seen(*id) }
+	eachID(&seed, seen)
+	for _, k := range kinds {
+		k.eachID(seed, seen)
+	}
 	for _, l := range seed.Lists {
-		for _, c := range l.Columns {
-			ws.seen(c.ID)
-		}
 		for _, row := range l.Rows {
 			id, _ := fieldString(row, "id")
 			ws.seen(id)
@@ -95,7 +106,9 @@ func (ws *workspace) noteIDs(seed Workspace) {
 // bubble that uses it, years apart.
 func (sb *Sandbox) begin(now time.Time) {
 	for _, ws := range sb.workspaces {
-		sb.beginOutreach(ws, now)
+		for _, name := range kindNames() {
+			kinds[name].start(ws, now)
+		}
 		sb.beginAgents(ws, now)
 		for i, l := range ws.lists {
 			if l.CreatedAt.IsZero() {
@@ -107,13 +120,12 @@ func (sb *Sandbox) begin(now time.Time) {
 
 // snapshot copies a workspace. The bytes of rows are shared, because they are replaced and never changed.
 func (ws *workspace) snapshot() Workspace {
-	out := Workspace{
-		Name: ws.name, User: ws.user, Plan: ws.plan, Credits: ws.balance, CRM: ws.crm.clone(),
-		Folders: slices.Clone(ws.folders), Agents: appendEach(nil, ws.agents, (*agent).snapshot),
-	}
-	ws.snapshotOutreach(&out)
-	ws.snapshotResearch(&out)
-	out.Keys = appendEach(nil, ws.keys, (*key).snapshot)
+	out := copied(ws.Workspace)
+	out.Credits, out.Agents = ws.balance, appendEach(nil, ws.agents, (*agent).snapshot)
+	out.Keys = appendEach(nil, ws.keys, func(k *key) Key { return copied(k.Key) })
 	out.Lists = appendEach(nil, ws.lists, (*list).snapshot)
+	for _, k := range kinds {
+		k.save(ws, &out)
+	}
 	return out
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"fmt"
 	"net/http"
 	"slices"
 	"time"
@@ -30,6 +31,22 @@ func (tx *Tx) change(what string, apply func(now time.Time) bool) {
 	if !done {
 		tx.sb.misuse("Tx.%s: no object has this id", what)
 	}
+}
+
+// Put adds an object of a kind, such as those in [Workspace.More], and returns its id. If one has the id in fields, these replace its own.
+func (tx *Tx) Put(kind string, fields Row) (id string) {
+	k, raw := kinds[kind], Rows(fields)[0]
+	err := fmt.Errorf("no kind of object is called %q", kind)
+	now := tx.sb.enter()
+	if k != nil {
+		id, err = k.put(tx.ws, raw, now)
+		tx.ws.version++
+	}
+	tx.sb.mu.Unlock()
+	if err != nil {
+		tx.sb.misuse("Tx.Put: %v", err)
+	}
+	return id
 }
 
 // connect adds a word to a set, if it is a known one.

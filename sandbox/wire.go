@@ -9,9 +9,8 @@ import (
 
 type object = map[string]any
 
-func reply(status int, v any) (response, error) {
-	body, err := json.Marshal(v)
-	return response{status: status, body: body}, err
+func reply(status int, v any) response {
+	return response{status: status, body: must(json.Marshal(v))}
 }
 
 type wireError struct {
@@ -69,7 +68,7 @@ func (p paging) of(n int) (from, to int, pages wirePages) {
 }
 
 // pageOf responds with the elements on a page, in the form that a response shows them in.
-func pageOf[T, U any](p paging, all []T, wire func(T) U) (response, error) {
+func pageOf[T, U any](p paging, all []T, wire func(T) U) response {
 	from, to, pages := p.of(len(all))
 	return reply(http.StatusOK, object{"data": appendEach([]U{}, all[from:to], wire), "pagination": pages})
 }

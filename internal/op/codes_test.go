@@ -50,6 +50,7 @@ func TestCodesHaveAStatusOfTheirMeaning(t *testing.T) {
 	for _, c := range op.Codes {
 		for _, status := range c.Statuses {
 			const wrong = "%s in internal/op/codes.go: the document's sentence about status %d does not fit its %s: look which of them is wrong"
+			require.Contains(t, actions, status, "%s in internal/op/codes.go: the document has no status %d", c.Name, status)
 			require.Contains(t, actions[status], c.Action, wrong, c.Name, status, "action")
 			for pattern, statuses := range words {
 				require.True(t, slices.Contains(statuses, status) || !regexp.MustCompile(pattern).MatchString(c.Name+" "+c.Hint), wrong, c.Name, status, "name or hint")

@@ -107,7 +107,7 @@ func TestResolve_WhatAReadShows(t *testing.T) {
 		recorded(t, sb, call)
 		for name, body := range seen(sb) {
 			require.True(t, body == before[name] || regexp.MustCompile("proves|undocumented").MatchString(row.Verify), "Verify of %s in internal/op/table.go: "+
-				"%s shows at the sandbox that it happened: the row Resolves, or Verify says why that proves nothing:\n%s", row.Name, name, body)
+				"%s shows at the sandbox that it happened: the row Resolves, or Verify says why this proves nothing, with the word \"proves\":\n%s", row.Name, name, body)
 		}
 	})
 }

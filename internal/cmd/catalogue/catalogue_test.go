@@ -152,10 +152,26 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{
-		"lists.create the file of its service", "lists.create the file of its service", "lists.create sandbox, the file of its surface",
+		"lists.create the file of its service", "lists.create the file of its service", "lists.create sandbox, a new file",
 		"lists.create calls.go", "lists.create conformance.md",
-		"lists.rows the file of its service", "lists.rows sandbox, the file of its surface", "lists.rows calls.go", "lists.rows conformance.md", "lists.rows asks.go",
+		"lists.rows the file of its service", "lists.rows sandbox, a new file", "lists.rows calls.go", "lists.rows conformance.md", "lists.rows asks.go",
 	}, of)
+}
+
+// Of many errors of the compiler, and of those that follow in other packages, the first is reported, on one line.
+func TestTheFirstErrorOfTheCompiler(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
+	put("go.mod", "module broken\n")
+	put("a.go", "package broken\n\nfunc A() { one() }\n\nfunc B() { two() }\n")
+	put("b/b.go", "package b\n\nimport \"broken\"\n\nvar _ = broken.A\n")
+	require.EqualError(t, compiles(dir, ".", "./b"), "./a.go:3:12: undefined: one")
+	put("a.go", "package broken\n\nfunc A() {}\n")
+	require.NoError(t, compiles(dir, ".", "./b"))
 }
 
 // The golden files have every operation; a row that is new, or of another class, is noticed.

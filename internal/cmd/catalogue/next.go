@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -74,10 +75,11 @@ func missing(source string) ([]task, error) {
 		methods := inFamily(o, methodIn, "the file of its service")
 		need(reached[o.Route()] != nil, methods, fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
 		need(!o.Resolves || looks[name] != "", methods, "the function look... that shows its effect, in the map of looks", false)
-		handlers := inFamily(o, servedIn, "sandbox, the file of its surface")
+		handlers := inFamily(o, servedIn, "sandbox, a new file")
+		ownTest := strings.Replace(inFamily(o, servedIn, "a new file beside its handler"), ".go", "_test.go", 1)
 		need(served[name] != "", handlers, "its handler, under "+name+", and a sentence for each assumption", true)
 		need(strings.Contains(made, fmt.Sprintf("%q:", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
-		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row at the end of its section, which speaks of it and names its own test, in "+strings.Replace(handlers, ".go", "_test.go", 1), false)
+		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row at the end of its section, which speaks of it and names its own test, in "+ownTest, false)
 		asked := strings.Contains(asks, "op: "+name+",") && (strings.Contains(asks, "{"+name+",") || strings.Contains(asks, "\n\t\t"+name+","))
 		need(!o.FreeRead() || asked, "cmd/prospectkit/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)
 	}
@@ -182,8 +184,27 @@ func writeGolden(out io.Writer, source string) (failed []string) {
 	return failed
 }
 
-// report writes everything that the table lacks, as a list of what to do next.
+// compiles returns the first error of the compiler in the packages that hold the parts of an operation, and nothing that follows from it.
+func compiles(source string, packages ...string) error {
+	cmd := exec.CommandContext(context.Background(), "go", append([]string{"build"}, packages...)...) //nolint:gosec // G204: the arguments are of this file
+	cmd.Dir = source
+	text, err := cmd.CombinedOutput()
+	if err == nil {
+		return nil
+	}
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); strings.Contains(line, ".go:") {
+			return errors.New(line)
+		}
+	}
+	return fmt.Errorf("go build: %w: %s", err, text)
+}
+
+// report writes everything that the table lacks, as a list of what to do next, once everything compiles.
 func report(out io.Writer, source string) error {
+	if err := compiles(source, ".", "./sandbox", "./internal/tests", "./cmd/prospectkit/internal/firstcontact"); err != nil {
+		return err
+	}
 	list, err := missing(source)
 	if err != nil {
 		return err
