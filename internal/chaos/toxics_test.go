@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"runtime"
@@ -57,7 +58,7 @@ func TestToxics(t *testing.T) {
 				stage := setUp(t)
 				defer stage.tearDown(t)
 				stage.poison(t, tc.kind, tc.stream, tc.toxicity, tc.attributes)
-				stage.run(t)
+				stage.run(t, tc.cuts)
 				unknown := stage.judge(t)
 				require.Equal(t, tc.cuts, unknown > callsEach/20, "%d creations with an unknown outcome", unknown)
 			}()
@@ -142,7 +143,7 @@ func (s *stage) poison(t *testing.T, kind, stream string, toxicity float64, attr
 	require.NoError(t, err)
 }
 
-func (s *stage) run(t *testing.T) {
+func (s *stage) run(t *testing.T, hurried bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -152,7 +153,12 @@ func (s *stage) run(t *testing.T) {
 		wg.Go(func() {
 			for i := next.Add(1); i <= callsEach; i = next.Add(1) {
 				name := fmt.Sprintf("List %04d", i)
+				ctx, cancel := ctx, func() {}
+				if hurried && i%8 == 0 { // its context ends before, while or after it is written
+					ctx, cancel = context.WithTimeout(ctx, rand.N(4*time.Millisecond))
+				}
 				_, err := s.client.Lists.Create(ctx, prospectkit.NewList{Name: name})
+				cancel()
 				s.mu.Lock()
 				s.claims[name] = prospectkit.OutcomeOf(err)
 				s.mu.Unlock()

@@ -3,7 +3,6 @@ package pagewalk
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 	"testing"
 
@@ -102,28 +101,6 @@ func TestWalkRewindsOverAFall(t *testing.T) {
 	require.Equal(t, []int{5, 6, 4, 5, 4, 5}, s.asked[:6])
 	require.Equal(t, letters[8:], got, "i and j moved to page 4 meanwhile")
 	require.Equal(t, 2, report.Recovered)
-}
-
-// While pages are read again after a fall, one record comes and one goes. The total is as before, and nothing is skipped.
-func TestWalkReadsAgainUntilNothingFell(t *testing.T) {
-	t.Parallel()
-	s := &shelf{items: letters, limit: 2, edit: func(s *shelf, request int) {
-		switch request {
-		case 5:
-			s.items = s.items[4:]
-		case 7:
-			s.items = "A" + s.items
-		case 8:
-			s.items = s.items[1:]
-		}
-	}}
-	var p Progress
-	got, err := s.walk(t.Context(), Config{Progress: &p}, -1)
-	require.NoError(t, err)
-	sorted := strings.Split(got, "")
-	slices.Sort(sorted)
-	require.Equal(t, letters, strings.Join(sorted, ""))
-	require.False(t, p.Report().Incomplete)
 }
 
 // What the report says about records that are missing, and about a place where they kept vanishing, stays true to the end.

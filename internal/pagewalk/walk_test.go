@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,8 +18,7 @@ type shelf struct {
 	limit int
 	edit  func(s *shelf, request int) // before each request
 	asked []int
-	fail  func(number int) error // of a page read ahead
-	turns []int                  // of pages read ahead
+	turns []int // of pages read ahead
 }
 
 var (
@@ -50,11 +48,6 @@ func lettersOn(p *Page) []string { return p.Records.(*List[string]).Items }
 
 func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page, func(), error) {
 	deliver := func() { s.turns = append(s.turns, number) }
-	if s.fail != nil {
-		if err := s.fail(number); err != nil {
-			return nil, deliver, err
-		}
-	}
 	p, err := s.Fetch(ctx, number)
 	return p, deliver, err
 }
@@ -86,21 +79,48 @@ func (s *shelf) walk(ctx context.Context, c Config, n int) (got string, err erro
 	return got, err
 }
 
-func TestWalkReadsAgainWhatAFallMoved(t *testing.T) {
+// Others change the records between two requests: what comes then, which pages are read, and what the report says. Pages of two may be
+// shorter than was asked for.
+func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 	t.Parallel()
-	var p Progress
-	s := &shelf{items: "abcdef", limit: 2, edit: func(s *shelf, request int) {
-		if request == 2 {
-			s.items = s.items[1:]
+	for name, tc := range map[string]struct {
+		items string
+		edits map[int]string // what is there from that request on
+		want  string
+		asked []int
+		told  Report
+	}{
+		"nothing happens":                      {"abcde", nil, "abcde", []int{1, 2, 3}, Report{Total: 5}},
+		"an insert repeats a record":           {"abcd", map[int]string{2: "Xabcd"}, "abcd", []int{1, 2, 3}, Report{Total: 5, Repeats: 1}},
+		"inserts of more than a page":          {"abcd", map[int]string{2: "XYZabcd"}, "abZcd", []int{1, 2, 3, 4}, Report{Total: 7, Repeats: 2}},
+		"a delete in front":                    {"abcdef", map[int]string{2: "bcdef"}, "abcdef", []int{1, 2, 1, 2, 3}, Report{Total: 5, Rereads: 2, Recovered: 1}},
+		"a delete below costs a look, no more": {"abcdef", map[int]string{2: "abcde"}, "abcde", []int{1, 2, 1, 2, 3}, Report{Total: 5, Rereads: 2}},
+		"deletes of more than a page":          {"abcdefghij", map[int]string{4: "fghij"}, "abcdefghij", []int{1, 2, 3, 4, 1, 2, 3, 4}, Report{Total: 5, Rereads: 4, Recovered: 4}},
+		"everything is deleted":                {"abcdef", map[int]string{3: ""}, "abcd", []int{1, 2, 3, 1, 2, 3}, Report{Rereads: 3}},
+		"the last page is gone":                {"abcde", map[int]string{3: "bcde"}, "abcde", []int{1, 2, 3, 2, 3}, Report{Total: 4, Rereads: 2, Recovered: 1}},
+		"a delete during the reread":           {"abcdefgh", map[int]string{3: "bcdefgh", 4: "cdefgh"}, "abcdefgh", []int{1, 2, 3, 2, 3, 2, 3}, Report{Total: 6, Rereads: 4, Recovered: 2}},
+		"an insert during the reread":          {"abcdef", map[int]string{2: "bcdef", 3: "Xbcdef"}, "abcdef", []int{1, 2, 1, 2, 3}, Report{Total: 6, Rereads: 2}},
+		"one comes and one goes meanwhile":     {"abcdefghijkl", map[int]string{5: "efghijkl", 7: "Aefghijkl", 8: "efghijkl"}, "abcdefghijkl", []int{1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5}, Report{Total: 8, Rereads: 6, Recovered: 4}},
+		"what the reread brings is no find":    {"abcdef", map[int]string{2: "abcd", 3: "XYabcd"}, "abcd", []int{1, 2, 1, 2, 3}, Report{Total: 6, Rereads: 2, Repeats: 2}},
+		"an insert and a delete at once":       {"abcdef", map[int]string{2: "Xacdef"}, "abcdef", []int{1, 2, 3}, Report{Total: 6}},
+	} {
+		for _, limit := range []int{2, 100} {
+			s := &shelf{items: tc.items, limit: 2, edit: func(s *shelf, request int) {
+				if items, changed := tc.edits[request]; changed {
+					s.items = items
+				}
+			}}
+			var p Progress
+			p.Start("q", true)
+			got, err := collect(t.Context(), Config{Source: s, Limit: limit, Progress: &p}, 100)
+			require.NoError(t, err, name)
+			require.Equal(t, tc.want, got, name)
+			require.Equal(t, tc.asked, s.asked, name)
+			want := tc.told
+			want.Requests, want.TotalKnown, want.Finished, want.OrderKnown = len(s.asked), true, true, true
+			require.Equal(t, want, p.Report(), name)
 		}
-	}}
-	p.Start("q", true)
-	got, err := s.walk(t.Context(), Config{Progress: &p}, -1)
-	require.NoError(t, err)
-	require.Equal(t, "abcdef", got)
-	require.Equal(t, []int{1, 2, 1, 2, 3}, s.asked)
-	want := Report{Requests: 5, Delivered: 6, Total: 5, TotalKnown: true, Rereads: 2, Recovered: 1, Finished: true, OrderKnown: true}
-	require.Equal(t, want, p.Report())
+	}
 }
 
 func TestWalkEndsWhereNothingNewComes(t *testing.T) {
@@ -110,41 +130,4 @@ func TestWalkEndsWhereNothingNewComes(t *testing.T) {
 	require.ErrorIs(t, err, errBroken)
 	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and the total is 6 pages")
 	require.Equal(t, "ab", got)
-}
-
-func TestWalkResumesAfterEachRecord(t *testing.T) {
-	t.Parallel()
-	const letters = "abcdefghijklmnopqrstuvwxyz"
-	for stop := 1; stop <= len(letters); stop++ {
-		s := &shelf{items: letters, limit: 4}
-		var p Progress
-		p.Start("q", true)
-		first, err := s.walk(t.Context(), Config{Progress: &p}, stop)
-		require.NoError(t, err)
-		s.items = "ABCDE" + s.items
-		cp, err := Parse(p.Checkpoint(), "q")
-		require.NoError(t, err)
-		rest, err := s.walk(t.Context(), Config{Resume: cp, Progress: &p}, -1)
-		require.NoError(t, err)
-		require.Equal(t, letters, first+rest)
-		require.False(t, p.Report().Rewound)
-	}
-}
-
-// A page that came too early is read again when it is needed.
-func TestWalkReadsAhead(t *testing.T) {
-	t.Parallel()
-	s := &shelf{items: "abcdefghijkl", limit: 2, fail: func(number int) error {
-		if number == 3 {
-			return errEarly
-		}
-		return nil
-	}}
-	got, err := s.walk(t.Context(), Config{Prefetch: 2}, -1)
-	require.NoError(t, err)
-	require.Equal(t, s.items, got)
-	require.Contains(t, s.asked, 3)
-	require.Contains(t, s.turns, 2)
-	require.NotContains(t, s.turns, 3)
-	require.True(t, slices.IsSorted(s.turns))
 }

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/http/httptrace"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -137,8 +138,11 @@ var allRates = sync.OnceValue(func() map[string][]sim.Rate {
 	return all
 })
 
-// requestClasses are those that requestFaults happen in.
-var requestClasses = []string{"request", "look", "looked for", "background", "busy", "lossy", "veiled"}
+// requestClasses are those that requestFaults happen in. The hurried ones are of programs that read as fast as they may.
+var (
+	hurriedClasses = []string{"lossy", "late", "veiled"}
+	requestClasses = append([]string{"request", "look", "looked for", "background", "busy"}, hurriedClasses...)
+)
 
 // rates are those of all faults.
 func rates() (all []sim.Rate) {
@@ -153,11 +157,15 @@ func rates() (all []sim.Rate) {
 		{Class: "looked for", Fault: arrivesLate, Share: 0.15},
 		{Class: "looked for", Fault: lostLate, Share: 0.15},
 		{Class: "background", Fault: arrivesLate, Share: 0.5},
+		{Class: "late", Fault: arrivesLate, Share: 0.15},
 		{Class: "lossy", Fault: longWait, Share: 0.08},
 		{Class: "lossy", Fault: shortWait, Share: 0.08},
 	}
 	for _, class := range requestClasses {
 		for _, f := range requestFaults {
+			if f.fault == duplicated && slices.Contains(hurriedClasses, class) { // after one, 429s count no more
+				continue
+			}
 			all = append(all, sim.Rate{Class: class, Fault: f.fault, Share: f.share})
 		}
 	}

@@ -44,7 +44,7 @@ type run struct {
 	crowded bool                                          // the list that is followed has many rows
 	busy    bool                                          // teammates edit as pages are read
 	grows   bool                                          // teammates add rows at the end
-	network string                                        // of what hurries: many responses are lost, or hidden
+	network string                                        // of what hurries: many responses are lost or hidden, or requests late
 	copies  map[string]func(*http.Request) *http.Response // of a cache, by address
 	hurried bool                                          // calls at the same instant share a client: which of them hears of a new key first is chance
 

@@ -102,8 +102,8 @@ func (r *run) prepare() []*sim.Process {
 	if programs[2] == "hurrier" {
 		programs, r.hurried = programs[2:], true
 		opts = append(opts, sandbox.Limits(tightLimits()))
-		if r.network = "lossy"; random.IntN(2) > 0 { // that a minute slides has to be learned from responses
-			r.network, opts = "veiled", append(opts, sandbox.SlidingWindows())
+		if r.network = []string{"lossy", "veiled", "late", "veiled"}[random.IntN(4)]; r.network == "veiled" { // that a minute slides has to be learned from responses
+			opts = append(opts, sandbox.SlidingWindows())
 		}
 	}
 	opts = append(opts, r.draw(random, programs)...)

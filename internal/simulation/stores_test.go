@@ -27,7 +27,11 @@ func newStore() *store { return &store{budgets: map[ratelimit.Surface][]byte{}} 
 // change is a transaction: a step.
 func (s *store) change(ctx context.Context, u *user, what string, do func() error) error {
 	var err error
-	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
+	class := "store"
+	if u.network == "late" { // after a store has failed, 429s count no more
+		class = "save"
+	}
+	dead := u.Do(ctx, class, what, func(t *sim.Turn) string {
 		if t.Fault != "" {
 			u.laws.shakes()
 		}

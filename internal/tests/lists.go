@@ -1,10 +1,8 @@
 package tests
 
 import (
-	"cmp"
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -61,7 +59,6 @@ type Shelf struct {
 	Items    []string
 	Edits    []func(*Shelf) // number n happens just before response n; nil: nothing happens
 	NoTotals bool           // responses without totals
-	Longest  int            // how many records a page has at most, whatever was asked for; 0: as many as that
 	Asked    []int          // numbers of the pages asked for
 	made     int
 }
@@ -74,7 +71,6 @@ func (s *Shelf) RoundTrip(r *http.Request) (*http.Response, error) {
 	q := r.URL.Query()
 	number, _ := strconv.Atoi(q.Get("pageNum"))
 	limit, _ := strconv.Atoi(q.Get("limit"))
-	limit = min(limit, cmp.Or(s.Longest, limit))
 	s.Asked = append(s.Asked, number)
 	low := min((min(number, len(s.Items)+1)-1)*limit, len(s.Items))
 	high := min(low+limit, len(s.Items))
@@ -99,11 +95,6 @@ func (s *Shelf) Stock(n int) {
 		s.made++
 		s.Items = append([]string{strconv.Itoa(s.made)}, s.Items...)
 	}
-}
-
-// Survivors are the records that were there at the beginning and still are.
-func (s *Shelf) Survivors(before []string) []string {
-	return slices.DeleteFunc(slices.Clone(before), func(id string) bool { return !slices.Contains(s.Items, id) })
 }
 
 // ShelfOf is a shelf of records with names of one letter.
