@@ -19,7 +19,7 @@ import (
 	"example.com/prospectkit/sandbox/fixture"
 )
 
-// What these allocate is held against testdata/allocations.txt: see internal/cmd/allocations.
+// What these allocate is held against testdata/allocations.txt: see .ci/allocations.
 
 // cannedPages are the pages of a collection.
 type cannedPages []*tests.Canned
