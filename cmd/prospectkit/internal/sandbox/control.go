@@ -183,7 +183,7 @@ func (h *host) postFault(r *http.Request) (any, error) {
 		return nil, err
 	}
 	box := h.current.Load()
-	if err := box.faults.add(box.Sandbox, in.Fault, h.cfg.routeOptions()); err != nil {
+	if err := box.faults.add(box.Sandbox, in.Fault, h.cfg.options); err != nil {
 		return refuse(http.StatusBadRequest, "fault %q: %w", in.Fault, err)
 	}
 	all, err := h.getFaults(r)
