@@ -207,12 +207,14 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 func TestRetry_UploadCutShortOfEveryClass(t *testing.T) {
 	for _, class := range []catalogue.Class{catalogue.ClassRead, catalogue.ClassPaidRead, catalogue.ClassUnsafe} {
 		t.Run(string(class), func(t *testing.T) {
-			rt, asked := tests.InTurn(t, func(r *http.Request) (*http.Response, error) {
+			asked := 0
+			rt := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				asked++
 				_, err := io.Copy(io.Discard, r.Body)
 				return nil, err
 			})
 			err := tests.NewClient(t, rt).CallUpload(t.Context(), class, prospectkit.UploadFrom("people.csv", 99, strings.NewReader("a,b\n")))
-			require.Equal(t, 1, *asked)
+			require.Equal(t, 1, asked)
 			requireCutShort(t, err, "before the size that was given")
 			requireFamily(t, err)
 		})
@@ -224,12 +226,12 @@ func TestRetry_LastResponseBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
-		rt, asked := tests.InTurn(t, tests.Always(503, tests.Envelope("UNEXPECTED_ERROR")), tests.Breaks, func(r *http.Request) (*http.Response, error) {
+		rt := tests.Stage(t, tests.Always(503, tests.Envelope("UNEXPECTED_ERROR")), tests.Breaks, func(r *http.Request) (*http.Response, error) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		})
 		_, err := tests.NewClient(t, rt).Account.Me(ctx)
-		require.Equal(t, 3, *asked)
+		require.Len(t, rt.Sent, 3)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, 503, tests.AsError(t, err).Status)
 		require.Equal(t, prospectkit.CodeUnexpectedError, prospectkit.CodeOf(err))
@@ -240,7 +242,7 @@ func TestRetry_LastResponseBeforeTheEnd(t *testing.T) {
 func TestRetry_LastAttemptIsTheError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failed := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
-		rt, _ := tests.InTurn(t, failed, tests.Breaks)
+		rt := tests.Stage(t, failed, tests.Breaks)
 		twice := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2})
 		_, err := tests.NewClient(t, rt, twice).Account.Me(t.Context())
 		require.ErrorIs(t, err, tests.ErrBroken)
@@ -248,7 +250,7 @@ func TestRetry_LastAttemptIsTheError(t *testing.T) {
 		require.Empty(t, prospectkit.CodeOf(err))
 		require.Len(t, tests.AsError(t, err).Attempts, 2)
 
-		rt, _ = tests.InTurn(t, failed, tests.Always(404, tests.Envelope("LIST_NOT_FOUND")))
+		rt = tests.Stage(t, failed, tests.Always(404, tests.Envelope("LIST_NOT_FOUND")))
 		ctx, cancel := context.WithCancel(t.Context())
 		last := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 			if e.Kind == event.KindAttempt && e.Attempt == 2 {

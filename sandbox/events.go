@@ -7,9 +7,9 @@ import (
 
 // Event is something that happened by the clock.
 type Event struct {
-	Time    time.Time
-	Kind    string // such as "key expired" or "list visible"
-	Subject string // an id or a name, never a token
+	Time    time.Time `json:"time"`
+	Kind    string    `json:"kind"`    // such as "key expired" or "list visible"
+	Subject string    `json:"subject"` // an id or a name, never a token
 }
 
 type pending struct {

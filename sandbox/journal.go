@@ -12,20 +12,20 @@ import (
 
 // Entry is one request as the sandbox received it. Tokens and bodies are not kept.
 type Entry struct {
-	RequestID string
-	Time      time.Time
-	Op        string // empty if no operation has this path and method
-	Workspace string // empty without a valid key, as is the next
-	KeyName   string
-	Method    string
-	Path      string
-	Query     string // as it was sent
-	Status    int    // zero if the connection was cut before anything was done
-	Code      string
-	Processed bool // the rules accepted it, whatever a fault made of the response
-	Effects   []string
-	Credits   int64  // spent
-	Fault     string // what was done to it on purpose
+	RequestID string    `json:"requestId"`
+	Time      time.Time `json:"time"`
+	Op        string    `json:"operation"` // empty if no operation has this path and method
+	Workspace string    `json:"workspace"` // empty without a valid key, as is the next
+	KeyName   string    `json:"key"`
+	Method    string    `json:"method"`
+	Path      string    `json:"path"`
+	Query     string    `json:"query"`  // as it was sent
+	Status    int       `json:"status"` // zero if the connection was cut before anything was done
+	Code      string    `json:"code"`
+	Processed bool      `json:"processed"` // the rules accepted it, whatever a fault made of the response
+	Effects   []string  `json:"effects"`
+	Credits   int64     `json:"credits"` // spent
+	Fault     string    `json:"fault"`   // what was done to it on purpose
 }
 
 // String is one line.

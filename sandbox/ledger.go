@@ -10,12 +10,12 @@ var rulePrice = assumed("credits.default-prices", "an undocumented price is that
 
 // LedgerEntry is one movement of credits. Entries are only ever added.
 type LedgerEntry struct {
-	Time      time.Time
-	Operation string // empty if it came from the test
-	RequestID string
-	Amount    int64 // negative if it was spent
-	Reason    string
-	Balance   int64 // afterwards
+	Time      time.Time `json:"time"`
+	Operation string    `json:"operation"` // empty if it came from the test
+	RequestID string    `json:"requestId"`
+	Amount    int64     `json:"amount"` // negative if it was spent
+	Reason    string    `json:"reason"`
+	Balance   int64     `json:"balance"` // afterwards
 }
 
 // Balance returns the credits that are left.

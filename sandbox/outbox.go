@@ -8,14 +8,14 @@ import (
 
 // Outgoing is something that the service would have sent. The sandbox sends nothing.
 type Outgoing struct {
-	Time      time.Time
-	RequestID string
-	Kind      string // "crm" or "message"
-	To        string // a CRM, or the id of a contact
-	Count     int    // of contacts
+	Time      time.Time `json:"time"`
+	RequestID string    `json:"requestId"`
+	Kind      string    `json:"kind"`  // "crm" or "message"
+	To        string    `json:"to"`    // a CRM, or the id of a contact
+	Count     int       `json:"count"` // of contacts
 
-	CampaignID string // of a message, whose request is the one that approved it: none, if the seed did
-	SendID     string
+	CampaignID string `json:"campaignId"` // of a message, whose request is the one that approved it: none, if the seed did
+	SendID     string `json:"sendId"`
 }
 
 // Outbox lists everything that the service would have sent, oldest first.

@@ -8,11 +8,11 @@ import (
 // Rule is an assumption of the sandbox: what happens is undocumented, and the sandbox has to do something. The tests of what is
 // documented: testdata/conformance.md.
 type Rule struct {
-	ID string
+	ID string `json:"id"`
 	// Ambient marks an assumption that never decides the outcome of a request: when events happen, in which order
 	// things are listed, which of several violations is named. Responses do not list it, and Strict does not reject because of it.
-	Ambient bool
-	Text    string
+	Ambient bool   `json:"ambient"`
+	Text    string `json:"text"`
 }
 
 var rulebook []*Rule

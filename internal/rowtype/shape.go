@@ -3,9 +3,8 @@ package rowtype
 import (
 	"cmp"
 	"encoding/json"
-	"math"
+	"math/big"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -139,30 +138,7 @@ func floatText(number string) string {
 
 // keepsFloat reports whether a float64 keeps the number, if not its text: 1.50 is written as 1.5.
 func keepsFloat(number string) bool {
-	text := floatText(number)
-	return text != "" && decimal(text) == decimal(number)
-}
-
-// decimal is the digits of a number without zeros around them, the power of ten of the last one, and the sign.
-func decimal(number string) string {
-	sign := ""
-	if rest, negative := strings.CutPrefix(number, "-"); negative {
-		sign, number = "-", rest
-	}
-	mantissa, exponent, _ := strings.Cut(strings.ToLower(number), "e")
-	power, err := strconv.Atoi(exponent)
-	if err != nil && exponent != "" {
-		return number // beyond every type
-	}
-	whole, fraction, _ := strings.Cut(mantissa, ".")
-	digits := strings.TrimLeft(whole+fraction, "0")
-	power -= len(fraction)
-	trimmed := strings.TrimRight(digits, "0")
-	if trimmed == "" {
-		return sign + "0"
-	}
-	if power > math.MaxInt32 || power < math.MinInt32 {
-		return number
-	}
-	return sign + trimmed + "e" + strconv.Itoa(power+len(digits)-len(trimmed))
+	kept, ok := new(big.Rat).SetString(floatText(number))
+	exact, also := new(big.Rat).SetString(number) // no exponent beyond a million
+	return ok && also && kept.Cmp(exact) == 0
 }

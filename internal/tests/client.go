@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -75,14 +74,3 @@ func Exhaust[T any](seq func(func(*T, error) bool)) (err error) {
 
 // Everything is a search without filters.
 var Everything = prospectkit.SearchParams{}
-
-// Touchy panics when it is decoded. What is read ahead is decoded ahead, too, by the caller's own code: its panic is the loop's.
-type Touchy struct{ id string }
-
-// UnmarshalJSON panics at the seventh record.
-func (v *Touchy) UnmarshalJSON(text []byte) error {
-	if v.id = string(text); strings.Contains(v.id, `"7"`) {
-		panic("touched 7")
-	}
-	return nil
-}

@@ -1,7 +1,6 @@
 package tests
 
 import (
-	"bytes"
 	"compress/gzip"
 	"context"
 	"crypto/tls"
@@ -42,26 +41,6 @@ func Dialled(t *testing.T, server *httptest.Server, opts ...prospectkit.ClientOp
 	client, err := prospectkit.New(server.URL+"/api/v1", Token, append([]prospectkit.ClientOption{Unpaced()}, opts...)...)
 	require.NoError(t, err)
 	return client
-}
-
-// Canned gives the same response to every request, at the least cost to the benchmark.
-type Canned struct {
-	status int
-	Header http.Header
-	body   []byte
-}
-
-// RoundTrip returns the response.
-func (c *Canned) RoundTrip(r *http.Request) (*http.Response, error) {
-	return &http.Response{
-		StatusCode: c.status, ProtoMajor: 1, ProtoMinor: 1, Header: c.Header, Request: r,
-		Body: io.NopCloser(bytes.NewReader(c.body)), ContentLength: int64(len(c.body)),
-	}, nil
-}
-
-// Serve makes a response with a JSON body.
-func Serve(status int, body string) *Canned {
-	return &Canned{status, http.Header{"Content-Type": {"application/json"}}, []byte(body)}
 }
 
 // Zip compresses a text.
@@ -123,17 +102,6 @@ func Drained(h http.HandlerFunc) http.HandlerFunc {
 		_, _ = io.Copy(io.Discard, r.Body)
 		h(w, r)
 	}
-}
-
-// InTurn responds with one transport after another, and fails the test if more is asked for.
-func InTurn(t *testing.T, steps ...RoundTrip) (rt RoundTrip, asked *int) {
-	t.Helper()
-	asked = new(int)
-	return func(r *http.Request) (*http.Response, error) {
-		*asked++
-		require.LessOrEqual(t, *asked, len(steps), "one request too many")
-		return steps[*asked-1](r)
-	}, asked
 }
 
 // Breaks fails without a response.

@@ -7,8 +7,10 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -24,15 +26,8 @@ type flip struct {
 // choosers are the functions that choose the row and the column.
 var choosers = []string{"decide", "classify", "classifyIncomplete", "mayRekey", "isServiceEnvelope"}
 
-// alike are flips that change nothing a caller could see, and why.
-var alike = map[string]string{
-	"failCanceled, read: stepStop -> stepRetry":  contextEnded,
-	"failCanceled, read: stepStop -> stepResend": contextEnded,
-	"failCanceled, read: stepStop -> stepWait":   contextEnded,
-	"failCanceled, read: stepStop -> stepRekey":  contextEnded,
-}
-
-const contextEnded = "the context of the call has ended, and schedule retries nothing then"
+// alike finds flips that change nothing a caller could see: the context of the call has ended, and schedule retries nothing then.
+var alike = regexp.MustCompile("^failCanceled, read: stepStop -> step(Retry|Resend|Wait|Rekey)$")
 
 // hook reads the environment. It is compiled into the tests of this command, and nowhere else.
 const hook = `package prospectkit
@@ -43,40 +38,28 @@ import (
 	"strings"
 )
 
-var flippedPlace, flippedValue, _ = strings.Cut(os.Getenv(` + "`" + variable + "`" + `), "=")
+var flippedPlace, flippedTo, _ = strings.Cut(os.Getenv("` + variable + `"), "=")
 
-func flipStep(place string, s step) step {
+func flipped[T any](place string, was T, others ...T) T {
 	if place != flippedPlace {
-		return s
+		return was
 	}
-	n, err := strconv.Atoi(flippedValue)
+	n, err := strconv.Atoi(flippedTo)
 	if err != nil {
 		panic(err)
 	}
-	return step(n)
-}
-
-func flipIf(place string, holds bool) bool {
-	if place != flippedPlace {
-		return holds
-	}
-	return flippedValue == "true"
+	return others[n]
 }
 `
 
-// instrument returns the files of the overlay, and every flip that they allow. It finds the steps in the code of the types.
-func instrument(name string, code, types []byte) (map[string][]byte, []flip, error) {
+// instrument returns the files of the overlay, and every flip that they allow.
+func instrument(name string, code []byte) (map[string][]byte, []flip, error) {
 	fset := token.NewFileSet()
-	typesFile, err := parser.ParseFile(fset, steps, types, 0)
-	if err != nil {
-		return nil, nil, err
-	}
 	file, err := parser.ParseFile(fset, name, code, 0)
 	if err != nil {
 		return nil, nil, err
 	}
 	p := &patient{fset: fset, code: string(code)}
-	p.steps = constants(typesFile, "step")
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.GenDecl:
@@ -91,98 +74,89 @@ func instrument(name string, code, types []byte) (map[string][]byte, []flip, err
 			}
 		}
 	}
-	if len(p.steps) == 0 || len(p.flips) == 0 || p.err != nil {
+	if len(p.flips) == 0 || p.err != nil {
 		return nil, nil, fmt.Errorf("%s has no decision table that this command can read: %w", name, p.err)
 	}
 	return map[string][]byte{name: p.operated(), "flips_overlay.go": []byte(hook)}, p.flips, nil
-}
-
-// constants are the names of the block of constants that begins with a type, in order.
-func constants(file *ast.File, typeName string) (names []string) {
-	for _, decl := range file.Decls {
-		block, ok := decl.(*ast.GenDecl)
-		if !ok || block.Tok != token.CONST {
-			continue
-		}
-		first, ok := block.Specs[0].(*ast.ValueSpec)
-		if !ok {
-			continue
-		}
-		if id, ok := first.Type.(*ast.Ident); !ok || id.Name != typeName {
-			continue
-		}
-		for _, spec := range block.Specs {
-			if v, ok := spec.(*ast.ValueSpec); ok {
-				names = append(names, v.Names[0].Name)
-			}
-		}
-	}
-	return names
 }
 
 // patient is the source while it is changed.
 type patient struct {
 	fset  *token.FileSet
 	code  string
-	steps []string
 	cuts  []cut
 	flips []flip
 	err   error
 }
 
-// cut wraps an expression.
+// cut puts an expression, and what may be in its place, into a call of the hook.
 type cut struct {
 	from, to int
-	call     string
+	place    string
+	others   []string
 }
 
-func (p *patient) wrap(e ast.Expr, call string) (text string) {
-	from, to := p.fset.Position(e.Pos()).Offset, p.fset.Position(e.End()).Offset
-	p.cuts = append(p.cuts, cut{from, to, call})
-	return p.code[from:to]
+// text is that of an expression.
+func (p *patient) text(e ast.Expr) string {
+	return p.code[p.fset.Position(e.Pos()).Offset:p.fset.Position(e.End()).Offset]
+}
+
+// wrap makes a flip for each of the others. Its text for people is what a function makes of it.
+func (p *patient) wrap(e ast.Expr, place string, cell bool, others []string, text func(other string) string) {
+	p.cuts = append(p.cuts, cut{p.fset.Position(e.Pos()).Offset, p.fset.Position(e.End()).Offset, place, others})
+	for i, other := range others {
+		p.flips = append(p.flips, flip{place, strconv.Itoa(i), text(other), cell})
+	}
 }
 
 // table wraps the cells of the composite literal.
 func (p *patient) table(value ast.Expr) {
-	table, ok := value.(*ast.CompositeLit)
-	if !ok {
+	columns := []string{"read", "paid", "write"}
+	cells := map[string][]ast.Expr{} // by row
+	steps := map[string]bool{}
+	table, _ := value.(*ast.CompositeLit)
+	if table == nil {
 		p.err = errors.New("decisions is not a literal")
 		return
 	}
-	columns := []string{"read", "paid", "write"}
+	var rows []string
 	for _, element := range table.Elts {
 		row, _ := element.(*ast.KeyValueExpr)
 		if row == nil {
 			p.err = errors.New("a row has no key")
 			return
 		}
-		key, _ := row.Key.(*ast.Ident)
-		cells, _ := row.Value.(*ast.CompositeLit)
-		if key == nil || cells == nil || len(cells.Elts) != 1+len(columns) {
-			p.err = fmt.Errorf("a row has no name, or not %d cells", len(columns))
+		literal, _ := row.Value.(*ast.CompositeLit)
+		if literal == nil || len(literal.Elts) != 1+len(columns) {
+			p.err = fmt.Errorf("a row does not have %d cells", len(columns))
 			return
 		}
-		for i, column := range columns {
-			cell := cells.Elts[1+i]
-			place := key.Name + "." + column
-			was := p.wrap(cell, "flipStep("+strconv.Quote(place)+", ")
-			for _, other := range p.others(was) {
-				p.flips = append(p.flips, flip{
-					place, strconv.Itoa(1 + slices.Index(p.steps, other)), fmt.Sprintf("%s, %s: %s -> %s", key.Name, column, was, other), true,
-				})
-			}
+		name := p.text(row.Key)
+		rows, cells[name] = append(rows, name), literal.Elts[1:]
+		for _, cell := range cells[name] {
+			steps[p.text(cell)] = true
+		}
+	}
+	for _, row := range rows {
+		for i, cell := range cells[row] {
+			was := p.text(cell)
+			p.wrap(cell, row+"."+columns[i], true, others(was, steps), func(other string) string {
+				return fmt.Sprintf("%s, %s: %s -> %s", row, columns[i], was, other)
+			})
 		}
 	}
 }
 
 // others are the steps in place of one: the most harmful first.
-func (p *patient) others(was string) []string {
-	order := []string{"stepRetry", "stepStop", "stepUnknown", "stepLost", "stepResend", "stepWait", "stepRekey"}
-	if len(order) != len(p.steps) {
-		p.err = fmt.Errorf("there are %d steps, and %d are known here", len(p.steps), len(order))
-	}
+func others(was string, steps map[string]bool) []string {
+	order := []string{"stepRetry", "stepStop"}
 	if was == "stepResend" || was == "stepWait" {
-		order[0], order[1] = order[1], order[0]
+		slices.Reverse(order)
+	}
+	for _, s := range slices.Sorted(maps.Keys(steps)) {
+		if !slices.Contains(order, s) {
+			order = append(order, s)
+		}
 	}
 	return slices.DeleteFunc(order, func(s string) bool { return s == was })
 }
@@ -225,15 +199,14 @@ func (p *patient) operands(within string, e ast.Expr) {
 			return
 		}
 	}
-	place := fmt.Sprintf("condition %d", len(p.cuts))
-	was := p.wrap(e, "flipIf("+strconv.Quote(place)+", ")
-	for _, value := range []string{"true", "false"} {
+	p.wrap(e, fmt.Sprintf("condition %d", len(p.cuts)), false, []string{"true", "false"}, func(value string) string {
+		was := p.text(e)
 		text := fmt.Sprintf("%s, %s -> %s", within, was, value)
 		for n := 2; slices.ContainsFunc(p.flips, func(f flip) bool { return f.text == text }); n++ {
 			text = fmt.Sprintf("%s, %s (%d) -> %s", within, was, n, value)
 		}
-		p.flips = append(p.flips, flip{place, value, text, false})
-	}
+		return text
+	})
 }
 
 // operated is the source with all its cuts.
@@ -242,7 +215,7 @@ func (p *patient) operated() []byte {
 	var b strings.Builder
 	at := 0
 	for _, c := range p.cuts {
-		b.WriteString(p.code[at:c.from] + c.call + p.code[c.from:c.to] + ")")
+		fmt.Fprintf(&b, "%sflipped(%q, %s, %s)", p.code[at:c.from], c.place, p.code[c.from:c.to], strings.Join(c.others, ", "))
 		at = c.to
 	}
 	b.WriteString(p.code[at:])

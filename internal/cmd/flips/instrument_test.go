@@ -9,21 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const smallTypes = `package p
-
-type step int
-
-const (
-	stepStop step = iota + 1
-	stepUnknown
-	stepLost
-	stepRetry
-	stepResend
-	stepWait
-	stepRekey
-)
-`
-
 const small = `package p
 
 var decisions = [...]struct {
@@ -31,6 +16,7 @@ var decisions = [...]struct {
 	read, paid, write step
 }{
 	failCut: {"cut", stepRetry, stepUnknown, stepUnknown},
+	failSent: {"sent", stepWait, stepStop, stepRetry},
 }
 
 func decide(a, b bool, n int) bool {
@@ -48,22 +34,22 @@ func other(a bool) bool { return a || true }
 `
 
 func TestInstrument(t *testing.T) {
-	files, flips, err := instrument("small.go", []byte(small), []byte(smallTypes))
+	files, flips, err := instrument("small.go", []byte(small))
 	require.NoError(t, err)
 	var texts []string
 	for _, f := range flips {
 		texts = append(texts, f.text)
 	}
-	require.Len(t, texts, 3*6+6*2)
+	require.Len(t, texts, 6*3+6*2)
 	require.Equal(t, []string{
-		"failCut, read: stepRetry -> stepStop", "failCut, read: stepRetry -> stepUnknown", "failCut, read: stepRetry -> stepLost",
+		"failCut, read: stepRetry -> stepStop", "failCut, read: stepRetry -> stepUnknown", "failCut, read: stepRetry -> stepWait",
 	}, texts[:3])
 	require.Contains(t, texts, "decide, n > 1 -> true")
 	require.Contains(t, texts, "decide, n == 2 -> false")
 	code := string(files["small.go"])
-	require.Contains(t, code, `failCut: {"cut", flipStep("failCut.read", stepRetry), flipStep("failCut.paid", stepUnknown), flipStep(`)
+	require.Contains(t, code, `failCut: {"cut", flipped("failCut.read", stepRetry, stepStop, stepUnknown, stepWait), flipped("failCut.paid", stepUnknown, stepRetry,`)
 	require.Contains(t, texts, "decide, b (2) -> true")
-	require.Contains(t, code, `if flipIf("condition 3", a) && (flipIf("condition 4", b) || flipIf("condition 5", n > 1)) {`)
+	require.Contains(t, code, `if flipped("condition 6", a, true, false) && (flipped("condition 7", b, true, false) || flipped("condition 8", n > 1, true, false)) {`)
 	require.Contains(t, code, `return other(a && b)`, "no condition of its own")
 	require.Contains(t, code, `func other(a bool) bool { return a || true }`, "not a function that chooses")
 	for name, text := range files {
@@ -73,7 +59,7 @@ func TestInstrument(t *testing.T) {
 }
 
 func TestInstrument_NoTable(t *testing.T) {
-	_, _, err := instrument("none.go", []byte("package p\n"), []byte(smallTypes))
+	_, _, err := instrument("none.go", []byte("package p\n"))
 	require.Error(t, err)
 }
 
@@ -81,9 +67,7 @@ func TestInstrument_NoTable(t *testing.T) {
 func TestInstrument_TheTable(t *testing.T) {
 	code, err := os.ReadFile("../../../" + source)
 	require.NoError(t, err)
-	types, err := os.ReadFile("../../../" + steps)
-	require.NoError(t, err)
-	_, flips, err := instrument(source, code, types)
+	_, flips, err := instrument(source, code)
 	require.NoError(t, err)
 	cells := map[string]int{}
 	for _, f := range flips {
@@ -95,8 +79,7 @@ func TestInstrument_TheTable(t *testing.T) {
 	for cell, others := range cells {
 		require.Equal(t, 6, others, cell)
 	}
-	chosen, err := choose(flips, kinds{few: true}, regexp.MustCompile(""))
-	require.NoError(t, err)
+	chosen := choose(flips, kinds{few: true}, regexp.MustCompile(""))
 	require.Len(t, chosen, len(cells))
 	require.Greater(t, len(flips), 6*len(cells), "conditions, too")
 }

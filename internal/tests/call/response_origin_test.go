@@ -241,7 +241,7 @@ func TestDecode_OtherServersBehindAProxyThatDropsHeaders(t *testing.T) {
 			tests.Always(200, tc[0], append([]string{"Content-Type", tc[1]}, tests.Bare...)...),
 			tests.Always(200, `{"ok":true,"error":null}`, append([]string{"Content-Type", "Application/JSON; charset=utf-8"}, tests.Bare...)...),
 		}
-		rt, _ := tests.InTurn(t, answers...)
+		rt := tests.Stage(t, answers...)
 		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
 		_, err := client.Account.Me(t.Context())
 		require.NoError(t, err)
@@ -299,12 +299,12 @@ func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 		want    prospectkit.Outcome
 	}{"of the service": {nil, prospectkit.OutcomeApplied}, "of another server": {tests.Bare, prospectkit.OutcomeUnknown}} {
 		t.Run(name, func(t *testing.T) {
-			rt, asked := tests.InTurn(t, tests.Always(200, mismatch, c.headers...), tests.Always(200, mismatch, c.headers...))
+			rt := tests.Stage(t, tests.Always(200, mismatch, c.headers...), tests.Always(200, mismatch, c.headers...))
 			err := tests.NewClient(t, rt).Call(t.Context(), write, nil, &out)
 			require.Equal(t, c.want, prospectkit.OutcomeOf(err), "%v", err)
 			err = tests.NewClient(t, rt).Call(t.Context(), read, nil, &out)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Equal(t, 2, *asked, "no repetition makes it fit")
+			require.Len(t, rt.Sent, 2, "no repetition makes it fit")
 
 			small := tests.NewClient(t, tests.Always(200, `{"profiles":["`+mismatch+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
@@ -328,7 +328,7 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 		"no content, of one, too":    {tests.Always(204, "", tests.Bare...), prospectkit.OutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			rt, asked := tests.InTurn(t, first, second.rt)
+			rt := tests.Stage(t, first, second.rt)
 			var p prospectkit.Progress
 			n := 0
 			var last error
@@ -339,7 +339,7 @@ func TestDecode_EmptyPageEndsNoSearch(t *testing.T) {
 			}
 			require.Equal(t, 1, n)
 			require.Equal(t, second.want, prospectkit.OutcomeOf(last))
-			require.Equal(t, 2, *asked)
+			require.Len(t, rt.Sent, 2)
 			require.False(t, p.Report().Finished)
 		})
 	}
@@ -380,7 +380,7 @@ func TestDecode_ResponsesAboutSomethingElse(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				stale := tests.Always(200, body, "Date", "Sun, 01 Mar 1998 09:00:00 GMT")
-				rt, asked := tests.InTurn(t, stale, stale, stale)
+				rt := tests.Stage(t, stale, stale, stale)
 				_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, rt))
 				row, _ := op.ByName(name)
 				require.ErrorContains(t, err, "the 2xx response may not be the service's: it is about something else")
@@ -388,11 +388,11 @@ func TestDecode_ResponsesAboutSomethingElse(t *testing.T) {
 				require.ErrorAs(t, err, &seen)
 				require.Equal(t, body, seen.Body, "one can see what it is about")
 				if row.Class == op.Read {
-					require.Equal(t, 3, *asked)
+					require.Len(t, rt.Sent, 3)
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 					return
 				}
-				require.Equal(t, 1, *asked)
+				require.Len(t, rt.Sent, 1)
 				tests.RequireUnknown(t, err)
 			})
 		})
@@ -438,10 +438,10 @@ func TestDecode_NoPaidRetryForbidsOnlyThat(t *testing.T) {
 	page := tests.Always(200, `{"profiles":[],"total":0}`)
 	for _, refused := range []tests.RoundTrip{tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), tests.Always(425, "")} {
 		synctest.Test(t, func(t *testing.T) {
-			rt, asked := tests.InTurn(t, refused, page)
+			rt := tests.Stage(t, refused, page)
 			_, err := search(t.Context(), tests.NewClient(t, rt, forbidden))
 			require.NoError(t, err)
-			require.Equal(t, 2, *asked)
+			require.Len(t, rt.Sent, 2)
 		})
 	}
 	_, err := search(t.Context(), tests.NewClient(t, tests.Always(200, "{"), forbidden))

@@ -40,7 +40,7 @@ func on() *prospectkit.Client {
 
 // Programs that are careful pass.
 func TestPrograms(t *testing.T) {
-	Test(t, []Program{
+	All(t, []Program{
 		{Name: "a block", Run: func(w *World) error {
 			return careful(w.Context(), w.Client(), Given[string](w, "campaignID"))
 		}},

@@ -234,7 +234,7 @@ func TestEnsure_OfAListWithoutAnAge(t *testing.T) {
 			if unknown {
 				steps = []tests.RoundTrip{tests.Breaks, nobody, nobody, nobody, nobody, nobody, taken, there}
 			}
-			rt, _ := tests.InTurn(t, steps...)
+			rt := tests.Stage(t, steps...)
 			got, err := tests.NewClient(t, rt).Lists.Ensure(t.Context(), tests.Q1)
 			require.NoError(t, err)
 			require.Equal(t, !unknown, got.Certain)

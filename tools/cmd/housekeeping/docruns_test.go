@@ -84,7 +84,7 @@ func runnable(t *testing.T, root string, programs *strings.Builder) map[string][
 	}
 	maps.Copy(files, examplePrograms(t, root, programs))
 	files["all_test.go"] = []byte("package docruns_test\n\nimport (\n\t\"testing\"\n\n\t\"" + imports["docruns"] +
-		"\"\n)\n\nfunc TestAll(t *testing.T) { docruns.Test(t, programs) }\n\nvar programs = []docruns.Program{\n" + programs.String() + "}\n")
+		"\"\n)\n\nfunc TestAll(t *testing.T) { docruns.All(t, programs) }\n\nvar programs = []docruns.Program{\n" + programs.String() + "}\n")
 	return files
 }
 

@@ -21,62 +21,13 @@ func TestRunPrintsAndDecides(t *testing.T) {
 	require.Equal(t, "loud: a.go:1: bad\nquiet: ok\nbroken: cannot look\n", out.String())
 }
 
-const operationsJSON = `[
-{"method": "GET", "path": "/business/lists", "scope": "lists"},
-{"method": "POST", "path": "/business/lists", "scope": "lists"},
-{"method": null, "path": null, "scope": "agents"}]`
-
-func TestRoutes(t *testing.T) {
-	require.Equal(t, []string{
-		`lists.go:4: ListsService.NoComment: the last line of the comment is "", not like "GET /business/lists, scope lists."`,
-		`lists.go:7: ListsService.Unknown: "GET /business/list" is not the route of an operation`,
-		`lists.go:10: ListsService.WrongScope: GET /business/lists has the scope lists, not agents`,
-		`lists.go:14: ListsService.NotLast: the last line of the comment is "More.", not like "GET /business/lists, scope lists."`,
-	}, findings(t, routes, map[string]string{
-		"operations.json": operationsJSON,
-		"lists.go": `package prospectkit
-type ListsService struct{}
-type other struct{}
-func (*ListsService) NoComment() {}
-
-// GET /business/list, scope lists.
-func (*ListsService) Unknown() {}
-
-// GET /business/lists, scope agents.
-func (*ListsService) WrongScope() {}
-
-// GET /business/lists, scope lists.
-// More.
-func (*ListsService) NotLast() {}
-
-// Ensure creates.
-//
-// POST /business/lists and GET /business/lists, scope lists.
-func (*ListsService) Ensure() {}
-
-func (*ListsService) private() {}
-func (other) Method() {}
-`,
-	}))
+func TestPaths(t *testing.T) {
 	require.Equal(t, []string{
 		"cmd/c/main.go:3: a path of the service outside of internal/op: \"GET /business/lists\"",
-	}, findings(t, routes, map[string]string{
-		"operations.json":      operationsJSON,
+	}, findings(t, paths, map[string]string{
 		"cmd/c/main.go":        "package main\n// GET /business/lists.\nconst route = \"GET /business/lists\"\n",
 		"cmd/c/main_test.go":   "package main\nconst route = \"GET /business/lists\"\n",
 		"internal/op/table.go": "package op\nconst route = \"GET /business/lists\"\n",
-	}))
-	require.Empty(t, findings(t, routes, map[string]string{
-		"operations.json": operationsJSON,
-		"agents.go": `package prospectkit
-// Pause pauses.
-//
-// (path undocumented), scope agents.
-func (s AgentsService) Pause() {}
-
-// GET /business/lists and POST /business/lists, scope lists.
-func (s AgentsService) Odd() {}
-`,
 	}))
 }
 

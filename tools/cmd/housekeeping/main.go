@@ -1,5 +1,5 @@
-// Command housekeeping checks the rules of this repository that no linter knows: the routes that service methods name and that nothing
-// else does, what the library links, that every service has an example and every example runs, that the Go code in README files and in
+// Command housekeeping checks the rules of this repository that no linter knows: that the paths of the service stand in its table only,
+// what the library links, that every service has an example and every example runs, that the Go code in README files and in
 // docs compiles, that the Go names in their text exist, that links in Markdown lead somewhere, and
 // that no phrase of phrases.txt is used.
 //
@@ -25,7 +25,7 @@ type check struct {
 }
 
 var checks = []check{
-	{"routes", routes},
+	{"paths", paths},
 	{"examples", examples},
 	{"links", links},
 	{"snippets", snippets},

@@ -192,3 +192,9 @@ func (c *goCode) hasMember(typ, name string, by ...string) bool {
 		return part == "" && c.used[name] || !slices.Contains(by, part) && c.hasMember(part, name, by...)
 	})
 }
+
+// receiver is the name of a method's type.
+func receiver(d *ast.FuncDecl) string {
+	name, _, _ := strings.Cut(strings.TrimPrefix(types.ExprString(d.Recv.List[0].Type), "*"), "[")
+	return name
+}

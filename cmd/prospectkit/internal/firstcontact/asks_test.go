@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
@@ -16,7 +15,10 @@ import (
 func TestReport_SettlesAssumptions(t *testing.T) {
 	sb := sandbox.New(t)
 	report, _ := check(t, sb, sb.Transport(), nil)
-	reached := firstcontact.Reached(report.Findings)
+	var reached []string
+	for _, f := range report.Findings {
+		reached = append(reached, f.Rules...)
+	}
 	require.NotEmpty(t, reached)
 	var assumed []string
 	for _, rule := range sandbox.Assumptions() {

@@ -2,7 +2,6 @@ package firstcontact
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -33,8 +32,6 @@ func (j *judge) samples(accept func(sample) bool) (all []sample) {
 	}
 	return all
 }
-
-func everything(sample) bool { return true }
 
 func (s sample) succeeded() bool { return isSuccess(s.exchange.status) }
 
@@ -107,7 +104,6 @@ func (j *judge) headers() {
 		why = "no response has them"
 	}
 	j.finish(errors, onErrors, why)
-	j.casing()
 	j.others()
 	j.retryAfter()
 }
@@ -198,31 +194,6 @@ func often(n, of int) string {
 	return shapes.Partly
 }
 
-// casing judges how the names are written. Any case is valid in HTTP, but not every program knows that.
-func (j *judge) casing() {
-	f := Finding{Check: "headers: casing", Source: Documented}
-	seen := map[string]bool{}
-	known := false
-	for _, s := range j.samples(everything) {
-		for _, name := range s.exchange.names {
-			for _, documented := range rateHeaders {
-				if strings.EqualFold(name, documented) {
-					known = true
-					if name != documented && name != http.CanonicalHeaderKey(documented) {
-						seen[fmt.Sprintf("%s is written %s: harmless, unless a program compares names exactly", documented, name)] = true
-						j.file.Headers[documented].Name = name
-					}
-				}
-			}
-		}
-	}
-	why := ""
-	if !known {
-		why = "the names cannot be seen as they were sent, or there are none"
-	}
-	j.finish(f, slices.Sorted(maps.Keys(seen)), why)
-}
-
 // others judges headers that are undocumented, as far as they are about rate limits or deprecation.
 func (j *judge) others() {
 	f := Finding{Check: "headers: undocumented", Source: Documented}
@@ -231,7 +202,7 @@ func (j *judge) others() {
 		taken[http.CanonicalHeaderKey(h.Name)] = true
 	}
 	var differences []string
-	for _, s := range j.samples(everything) {
+	for _, s := range j.log {
 		for name := range s.exchange.header {
 			canonical := http.CanonicalHeaderKey(name)
 			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) && !taken[canonical] {

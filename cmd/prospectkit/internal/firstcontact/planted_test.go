@@ -438,15 +438,6 @@ var planted = []plant{
 		also: []string{`^headers: rate limits on errors: `},
 	},
 	{
-		name: "another casing of headers", response: header(func(_ string, h http.Header) {
-			if v := h["Ratelimit-Limit"]; v != nil {
-				delete(h, "Ratelimit-Limit")
-				h["RATELIMIT-LIMIT"] = v
-			}
-		}),
-		want: []string{`^headers: casing: RateLimit-Limit is written RATELIMIT-LIMIT`},
-	},
-	{
 		name: "a deprecation", response: header(func(_ string, h http.Header) { h.Set("Deprecation", "@1767225600") }),
 		want: []string{`^headers: undocumented: Deprecation is undocumented$`},
 	},

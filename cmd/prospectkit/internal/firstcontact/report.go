@@ -3,7 +3,6 @@ package firstcontact
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"example.com/prospectkit/internal/op"
@@ -133,14 +132,4 @@ func DryRun(w io.Writer) error {
 	fmt.Fprintf(&b, "\nWhere a path leads nowhere, up to two similar paths are tried. At most %d requests are sent in all.\n", MaxRequests())
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// Reached are the assumptions of the sandbox that findings are about.
-func Reached(findings []Finding) []string {
-	var all []string
-	for _, f := range findings {
-		all = append(all, f.Rules...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }

@@ -75,9 +75,6 @@ func Start(cfg Config) (*Run, error) {
 		ids: map[string]string{}, asks: plan(), got: map[string]*exchange{}, views: map[string]*view{}, why: map[string]string{},
 		bodies: map[*op.Op]*shapes.Shape{}, broken: map[string]bool{}, pace: newPace(cfg),
 	}
-	if t, ok := cfg.Transport.(*tapped); ok {
-		r.recorder.wire = t.wire
-	}
 	if err := r.setRoutes(cfg.Routes); err != nil {
 		return nil, err
 	}

@@ -142,11 +142,9 @@ func against(t *testing.T, url, token string) (*firstcontact.Report, error) {
 	return report, nil
 }
 
-// Over a connection, the names of headers are seen as they were sent.
+// Over a connection, the names of headers may be written in any case.
 func TestRun_HeadersOverTheWire(t *testing.T) {
-	for name, want := range map[string]string{
-		"RateLimit-Limit": "", "Ratelimit-Limit": "", "ratelimit-limit": "RateLimit-Limit is written ratelimit-limit", "RATELIMIT-LIMIT": "RATELIMIT-LIMIT",
-	} {
+	for _, name := range []string{"RateLimit-Limit", "Ratelimit-Limit", "ratelimit-limit", "RATELIMIT-LIMIT"} {
 		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			kept := httptest.NewRecorder()
@@ -163,12 +161,7 @@ func TestRun_HeadersOverTheWire(t *testing.T) {
 		report, err := against(t, server.URL, sb.Token())
 		server.Close()
 		require.NoError(t, err)
-		if found := strings.Join(lines(report), "\n"); want == "" {
-			require.Empty(t, found)
-		} else {
-			require.Contains(t, found, want)
-			require.Len(t, lines(report), 1)
-		}
+		require.Empty(t, lines(report), name)
 	}
 }
 

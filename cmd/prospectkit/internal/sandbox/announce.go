@@ -21,18 +21,18 @@ type announcement struct {
 
 // inventory lists what there is to call.
 type inventory struct {
-	Credits    int64           `json:"credits"`
-	Keys       []keyItem       `json:"keys"`
-	Lists      []listItem      `json:"lists"`
-	Folders    []folderItem    `json:"folders"`
-	Agents     []agentItem     `json:"agents"`
-	Campaigns  []campaignItem  `json:"campaigns"`
-	Facts      []factItem      `json:"facts"`
-	Hubs       []hubItem       `json:"hubs"`
-	Searches   []searchItem    `json:"savedSearches"`
-	CRM        crmItem         `json:"crm"`
-	Routes     []routeItem     `json:"routes"` // of -route
-	Workspaces []workspaceItem `json:"otherWorkspaces"`
+	Credits    int64            `json:"credits"`
+	Keys       []keyItem        `json:"keys"`
+	Lists      []listItem       `json:"lists"`
+	Folders    []sandbox.Folder `json:"folders"`
+	Agents     []agentItem      `json:"agents"`
+	Campaigns  []campaignItem   `json:"campaigns"`
+	Facts      []factItem       `json:"facts"`
+	Hubs       []hubItem        `json:"hubs"`
+	Searches   []searchItem     `json:"savedSearches"`
+	CRM        crmItem          `json:"crm"`
+	Routes     []routeItem      `json:"routes"` // of -route
+	Workspaces []workspaceItem  `json:"otherWorkspaces"`
 }
 
 type factItem struct {
@@ -72,24 +72,12 @@ type keyItem struct {
 }
 
 type listItem struct {
-	ID         string       `json:"id"`
-	Name       string       `json:"name"`
-	EntityType string       `json:"entityType"`
-	Rows       int          `json:"rows"`
-	FolderID   string       `json:"folderId,omitempty"`
-	Columns    []columnItem `json:"columns"`
-}
-
-type columnItem struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
-}
-
-type folderItem struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
+	ID         string           `json:"id"`
+	Name       string           `json:"name"`
+	EntityType string           `json:"entityType"`
+	Rows       int              `json:"rows"`
+	FolderID   string           `json:"folderId,omitempty"`
+	Columns    []sandbox.Column `json:"columns"`
 }
 
 type workspaceItem struct {
@@ -107,14 +95,14 @@ func (h *host) inventory() inventory {
 	return inventory{
 		Credits: ws.Credits, Lists: listItems(ws.Lists), Agents: agentItems(box.Tenant), Campaigns: campaignItems(box.Tenant),
 		Keys: each(ws.Keys, func(k sandbox.Key) keyItem {
-			return keyItem{k.Name, k.Token, append([]string{}, k.Scopes...), k.Revoked, k.ExpiresAt}
+			return keyItem{k.Name, k.Token, some(k.Scopes), k.Revoked, k.ExpiresAt}
 		}),
-		Folders:  each(ws.Folders, func(f sandbox.Folder) folderItem { return folderItem(f) }),
+		Folders:  some(ws.Folders),
 		Facts:    each(ws.Facts, func(f sandbox.Fact) factItem { return factItem{f.ID, f.Category, f.Retired || f.OtherTeam} }),
 		Hubs:     each(ws.Hubs, func(b sandbox.Hub) hubItem { return hubItem{b.ID, b.Name, b.Status} }),
 		Searches: each(ws.SavedSearches, func(s sandbox.SavedSearch) searchItem { return searchItem{s.ID, s.Name, s.Companies} }),
-		CRM:      crmItem{append([]string{}, ws.CRM.Supported...), append([]string{}, ws.CRM.Connected...)},
-		Routes:   append([]routeItem{}, h.cfg.routes...),
+		CRM:      crmItem{some(ws.CRM.Supported), some(ws.CRM.Connected)},
+		Routes:   some(h.cfg.routes),
 		Workspaces: each(all[1:], func(ws sandbox.Workspace) workspaceItem {
 			return workspaceItem{ws.Name, box.Workspace(ws.Name).Token(), ws.Credits, listItems(ws.Lists)}
 		}),
@@ -126,8 +114,7 @@ func listItems(lists []sandbox.List) []listItem {
 	items := []listItem{}
 	for _, l := range lists {
 		if !l.System {
-			columns := each(l.Columns, func(c sandbox.Column) columnItem { return columnItem(c) })
-			items = append(items, listItem{l.ID, l.Name, l.EntityType, len(l.Rows), l.FolderID, columns})
+			items = append(items, listItem{l.ID, l.Name, l.EntityType, len(l.Rows), l.FolderID, some(l.Columns)})
 		}
 	}
 	return items

@@ -27,11 +27,10 @@ type config struct {
 	stateFile   string
 	clock       string
 	limits      bool
-	limitsOf    map[string]sandbox.Limit // of surfaces
-	prices      sandbox.Prices
+	shapes      []sandbox.Option // of -shapes, which the others override
+	options     []sandbox.Option // of -limit, -price and -route
 	routes      []routeItem
-	shapes      []byte // a file of prospectkit check
-	credits     int64  // negative is as seeded
+	credits     int64 // negative is as seeded
 	latency     time.Duration
 	strict      bool
 	faults      []string
@@ -68,7 +67,7 @@ func (cfg *config) flags(flags *flag.FlagSet) {
 	flags.Func("limit", "limits of a surface, `SURFACE=MINUTE/DAY`, such as search=5/100; may be repeated", cfg.addLimit)
 	flags.Func("price", "credits that an operation costs for each row, `OPERATION=CREDITS`; may be repeated", cfg.addPrice)
 	flags.Func("route", "where to serve an operation with an undocumented path, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
-	flags.Func("shapes", "behave as the service was seen to, in a `file` of prospectkit check -o", cfg.readShapes)
+	flags.Func("shapes", "behave as the service was seen to, in a `file` of prospectkit check -o", cfg.addShapes)
 	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
 	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every response, which moves a manual clock")
 	flags.BoolVar(&cfg.strict, "strict", false, "reject undocumented requests with 501")
@@ -117,11 +116,7 @@ func (cfg *config) addLimit(text string) error {
 	if err != nil || errDay != nil || !both {
 		return errors.New("has to be like search=5/100: requests a minute and a day")
 	}
-	if cfg.limitsOf == nil {
-		cfg.limitsOf = map[string]sandbox.Limit{}
-	}
-	cfg.limitsOf[surface] = sandbox.Limit{PerMinute: perMinute, PerDay: perDay}
-	return tryOption(sandbox.Limits(map[string]sandbox.Limit{surface: cfg.limitsOf[surface]}))
+	return cfg.add(sandbox.Limits(map[string]sandbox.Limit{surface: {PerMinute: perMinute, PerDay: perDay}}))
 }
 
 // addPrice reads OPERATION=CREDITS.
@@ -131,38 +126,33 @@ func (cfg *config) addPrice(text string) error {
 	if err != nil {
 		return errors.New("has to be like search.prospects=2")
 	}
-	if cfg.prices == nil {
-		cfg.prices = sandbox.Prices{}
-	}
-	cfg.prices[operation] = credits
-	return tryOption(sandbox.WithPrices(sandbox.Prices{operation: credits}))
+	return cfg.add(sandbox.WithPrices(sandbox.Prices{operation: credits}))
 }
 
 // addRoute reads OPERATION=METHOD PATH.
 func (cfg *config) addRoute(text string) error {
 	operation, route, _ := strings.Cut(text, "=")
 	cfg.routes = append(cfg.routes, routeItem{operation, route})
-	return tryOption(cfg.routeOptions()...)
+	return cfg.add(sandbox.WithRoute(operation, route))
 }
 
-// readShapes reads a file of prospectkit check.
-func (cfg *config) readShapes(name string) (err error) {
-	if cfg.shapes, err = os.ReadFile(name); err != nil { //nolint:gosec // the user names the file
+// addShapes reads a file of prospectkit check.
+func (cfg *config) addShapes(name string) error {
+	file, err := os.ReadFile(name) //nolint:gosec // the user names the file
+	if err != nil {
 		return err
 	}
-	return tryOption(sandbox.WithShapes(cfg.shapes))
+	cfg.shapes = []sandbox.Option{sandbox.WithShapes(file)}
+	return tryOptions(cfg.shapes)
 }
 
-func (cfg *config) routeOptions() []sandbox.Option {
-	opts := make([]sandbox.Option, len(cfg.routes))
-	for i, r := range cfg.routes {
-		opts[i] = sandbox.WithRoute(r.Operation, r.Route)
-	}
-	return opts
+func (cfg *config) add(option sandbox.Option) error {
+	cfg.options = append(cfg.options, option)
+	return tryOptions(cfg.options)
 }
 
-// tryOption tries options on a temporary sandbox.
-func tryOption(opts ...sandbox.Option) error {
+// tryOptions tries options on a temporary sandbox.
+func tryOptions(opts []sandbox.Option) error {
 	var t faultspec.Trial
 	sandbox.New(&t, opts...)
 	return errors.Join(t...)

@@ -20,7 +20,7 @@ func TestParse_Shapes(t *testing.T) {
 	name := filepath.Join(dir, "shapes.json")
 	write := func(text string) { require.NoError(t, os.WriteFile(name, []byte(text), 0o600)) }
 	write(`{"format": "prospectkit-shapes/1", "operations": {"account.me": {"status": 203}}, "windows": {"account": {"limits": [7]}}}`)
-	h, err := newHost(parsed(t, "-shapes", name, "-limit", "account=9/90"), io.Discard)
+	h, err := newHost(parsed(t, "-limit", "account=9/90", "-shapes", name, "-limits", "off"), io.Discard)
 	require.NoError(t, err)
 	sb := sandbox.New(t, h.options()...)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/me", nil)
@@ -34,6 +34,6 @@ func TestParse_Shapes(t *testing.T) {
 
 	write(`{"format": "prospectkit-shapes/2"}`)
 	var cfg config
-	require.ErrorContains(t, cfg.readShapes(name), "WithShapes")
-	require.Error(t, cfg.readShapes(name+".none"))
+	require.ErrorContains(t, cfg.addShapes(name), "WithShapes")
+	require.Error(t, cfg.addShapes(name+".none"))
 }

@@ -153,6 +153,9 @@ func (h *host) within(handle func(r *http.Request, tenant *sandbox.Tenant) (any,
 	}
 }
 
+// some are records as JSON has them: none are an empty array.
+func some[T any](records []T) []T { return append([]T{}, records...) }
+
 // each converts records. None are an empty array in JSON.
 func each[A, B any](records []A, convert func(A) B) []B {
 	all := make([]B, len(records))
@@ -180,7 +183,7 @@ func (h *host) postFault(r *http.Request) (any, error) {
 		return nil, err
 	}
 	box := h.current.Load()
-	if err := box.faults.add(box.Sandbox, in.Fault, h.cfg.routeOptions()); err != nil {
+	if err := box.faults.add(box.Sandbox, in.Fault, h.cfg.options); err != nil {
 		return refuse(http.StatusBadRequest, "fault %q: %w", in.Fault, err)
 	}
 	all, err := h.getFaults(r)
@@ -213,13 +216,7 @@ func (h *host) getClock(*http.Request) (any, error) { return h.time(nil), nil }
 
 // time is what the clock shows, and what happened when it was moved.
 func (h *host) time(happened []sandbox.Event) any {
-	type event struct {
-		Time    time.Time `json:"time"`
-		Kind    string    `json:"kind"`
-		Subject string    `json:"subject"`
-	}
-	events := each(happened, func(e sandbox.Event) event { return event(e) })
-	return map[string]any{"clock": h.cfg.clock, "now": h.clock.Now().UTC(), "events": events}
+	return map[string]any{"clock": h.cfg.clock, "now": h.clock.Now().UTC(), "events": some(happened)}
 }
 
 // farthest is how far the clock moves at once. The sandbox is blocked meanwhile.
@@ -258,15 +255,10 @@ func getOperations(*http.Request) (any, error) {
 		Class      op.Class      `json:"class"`
 		Provenance op.Provenance `json:"provenance"`
 	}
-	type assumption struct {
-		ID      string `json:"id"`
-		Ambient bool   `json:"ambient"`
-		Text    string `json:"text"`
-	}
 	return map[string]any{
 		"operations": each(op.All(), func(o *op.Op) operation {
 			return operation{o.Name, o.Route(), o.Scope, o.Surface, o.Class, o.Provenance}
 		}),
-		"assumptions": each(sandbox.Assumptions(), func(r sandbox.Rule) assumption { return assumption(r) }),
+		"assumptions": sandbox.Assumptions(),
 	}, nil
 }

@@ -33,8 +33,8 @@ type faultView struct {
 // keyWord is the part of a fault with a token, which is never returned.
 var keyWord = regexp.MustCompile(`(:key=)[^:]*`)
 
-func (l *faultList) add(box *sandbox.Sandbox, spec string, routes []sandbox.Option) error {
-	f, err := faultspec.Parse(spec, routes...)
+func (l *faultList) add(box *sandbox.Sandbox, spec string, opts []sandbox.Option) error {
+	f, err := faultspec.Parse(spec, opts...)
 	if err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (h *host) reset() error {
 	box := sandbox.New(report, h.options()...)
 	next := &instance{Sandbox: box, handler: box.Handler(), report: report}
 	for _, spec := range h.cfg.faults {
-		if err := next.faults.add(box, spec, h.cfg.routeOptions()); err != nil {
+		if err := next.faults.add(box, spec, h.cfg.options); err != nil {
 			return fmt.Errorf("-fault %s: %w", spec, err)
 		}
 	}
@@ -61,15 +61,11 @@ func (h *host) reset() error {
 }
 
 func (h *host) options() []sandbox.Option {
-	opts := []sandbox.Option{sandbox.Seed(h.seed), sandbox.WithClock(h.clock)}
-	if h.cfg.shapes != nil {
-		opts = append(opts, sandbox.WithShapes(h.cfg.shapes))
-	}
+	opts := append([]sandbox.Option{sandbox.Seed(h.seed), sandbox.WithClock(h.clock)}, h.cfg.shapes...)
 	if !h.cfg.limits {
 		opts = append(opts, sandbox.NoLimits())
 	}
-	opts = append(opts, sandbox.Limits(h.cfg.limitsOf), sandbox.WithPrices(h.cfg.prices))
-	opts = append(opts, h.cfg.routeOptions()...)
+	opts = append(opts, h.cfg.options...)
 	if h.cfg.credits >= 0 {
 		opts = append(opts, sandbox.Credits(h.cfg.credits))
 	}

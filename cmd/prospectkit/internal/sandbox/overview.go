@@ -8,18 +8,6 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// overview is what the dashboard shows besides the records.
-type overview struct {
-	Seed       string         `json:"seed"`
-	Workspaces []string       `json:"workspaces"`
-	Lists      []listItem     `json:"lists"`     // newest first, without system lists: a hundred at most
-	ListCount  int            `json:"listCount"` // of all of them
-	Agents     []agentItem    `json:"agents"`
-	Campaigns  []campaignItem `json:"campaigns"`
-	Outbox     int            `json:"outbox"` // messages and pushes that would have been sent
-	Problems   []string       `json:"problems"`
-}
-
 type agentItem struct {
 	ID        string    `json:"id"`
 	Name      string    `json:"name"`
@@ -41,13 +29,14 @@ type campaignItem struct {
 
 const mostLists = 100
 
+// getOverview is what the dashboard shows besides the records. Its lists are the newest ones, without system lists.
 func (h *host) getOverview(_ *http.Request, tenant *sandbox.Tenant) (any, error) {
 	lists := listItems(tenant.Lists())
-	return overview{
-		Seed: h.source, Workspaces: each(h.seed.Workspaces, func(ws sandbox.Workspace) string { return ws.Name }),
-		Lists: lists[:min(len(lists), mostLists)], ListCount: len(lists),
-		Agents: agentItems(tenant), Campaigns: campaignItems(tenant), Outbox: len(tenant.Outbox()),
-		Problems: append([]string{}, h.current.Load().Problems()...),
+	return map[string]any{
+		"seed": h.source, "workspaces": each(h.seed.Workspaces, func(ws sandbox.Workspace) string { return ws.Name }),
+		"lists": lists[:min(len(lists), mostLists)], "listCount": len(lists),
+		"agents": agentItems(tenant), "campaigns": campaignItems(tenant), "outbox": len(tenant.Outbox()),
+		"problems": some(h.current.Load().Problems()),
 	}, nil
 }
 

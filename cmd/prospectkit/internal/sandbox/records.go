@@ -26,22 +26,6 @@ func newest[T any](r *http.Request, records []T) ([]T, error) {
 }
 
 func (h *host) getJournal(r *http.Request) (any, error) {
-	type entry struct {
-		RequestID string    `json:"requestId"`
-		Time      time.Time `json:"time"`
-		Op        string    `json:"operation"`
-		Workspace string    `json:"workspace"`
-		KeyName   string    `json:"key"`
-		Method    string    `json:"method"`
-		Path      string    `json:"path"`
-		Query     string    `json:"query"`
-		Status    int       `json:"status"`
-		Code      string    `json:"code"`
-		Processed bool      `json:"processed"`
-		Effects   []string  `json:"effects"`
-		Credits   int64     `json:"credits"`
-		Fault     string    `json:"fault"`
-	}
 	requests := h.current.Load().Journal()
 	total := len(requests)
 	failed := slices.DeleteFunc(slices.Clone(requests), func(e sandbox.Entry) bool { return e.Status >= 200 && e.Status < 300 && e.Fault == "" })
@@ -50,10 +34,10 @@ func (h *host) getJournal(r *http.Request) (any, error) {
 		requests = failed
 	}
 	requests, err := newest(r, requests)
-	return map[string]any{"requests": each(requests, func(e sandbox.Entry) entry {
-		e.Effects = append([]string{}, e.Effects...) // never null
-		return entry(e)
-	}), "total": total, "failures": failures}, err
+	for i, e := range requests {
+		requests[i].Effects = some(e.Effects)
+	}
+	return map[string]any{"requests": some(requests), "total": total, "failures": failures}, err
 }
 
 // getCalls counts what the journal holds.
@@ -78,30 +62,12 @@ func (h *host) getCalls(*http.Request) (any, error) {
 }
 
 func getLedger(r *http.Request, tenant *sandbox.Tenant) (any, error) {
-	type entry struct {
-		Time      time.Time `json:"time"`
-		Operation string    `json:"operation"`
-		RequestID string    `json:"requestId"`
-		Amount    int64     `json:"amount"`
-		Reason    string    `json:"reason"`
-		Balance   int64     `json:"balance"`
-	}
 	movements, err := newest(r, tenant.Ledger())
-	entries := each(movements, func(e sandbox.LedgerEntry) entry { return entry(e) })
-	return map[string]any{"balance": tenant.Balance(), "entries": entries}, err
+	return map[string]any{"balance": tenant.Balance(), "entries": some(movements)}, err
 }
 
 func getOutbox(_ *http.Request, tenant *sandbox.Tenant) (any, error) {
-	type message struct {
-		Time       time.Time `json:"time"`
-		RequestID  string    `json:"requestId"`
-		Kind       string    `json:"kind"`
-		To         string    `json:"to"`
-		Count      int       `json:"count"`
-		CampaignID string    `json:"campaignId"`
-		SendID     string    `json:"sendId"`
-	}
-	return map[string]any{"outbox": each(tenant.Outbox(), func(o sandbox.Outgoing) message { return message(o) })}, nil
+	return map[string]any{"outbox": some(tenant.Outbox())}, nil
 }
 
 func getWindows(_ *http.Request, tenant *sandbox.Tenant) (any, error) {
