@@ -83,15 +83,17 @@ func (s *State) complete(now Instant, n int64) {
 	s.Completed = min(s.Completed+n, s.Dispatched-s.late())
 }
 
-// blindProbe delays the next probe if the minute slides: one without figures may have taken the only request that was given back.
+// blindProbe delays the next probe: one without figures may have taken the only request that the minute gave back, as long as our own count
+// of the last minute does not say otherwise. Whether it slides may be unknown.
 func (s *State) blindProbe(now Instant, p *Permit) {
-	if !p.Probe || s.Others.Slides == 0 {
+	l, limit := &s.Counts[Minute], s.Limits[Minute].Max
+	over := l.Sum + s.uncounted() + 1 - limit
+	if !p.Probe || limit == 0 || over <= 0 {
 		return
 	}
-	l := &s.Counts[Minute]
-	room := max(now, l.roomAt(l.Sum+s.uncounted()+1-s.Limits[Minute].Max, minute))
+	room := max(now, l.roomAt(over, minute))
 	if f := &s.Figures; f.Valid {
-		f.HasReset, f.ResetBy = true, room
+		f.HasReset, f.ResetBy = true, max(room, s.resetAt())
 	} else { // a 429 named a time for one request
 		s.HeldUntil = max(s.HeldUntil, room)
 	}

@@ -367,27 +367,22 @@ func TestWhichRefusalsTellOfOthers(t *testing.T) {
 	require.Equal(t, before, s.Others, "figures of the day tell nothing of others in the minute")
 }
 
-// A look that was lost delays the next one only in a sliding minute, and only if it was the look.
+// A look that was lost delays the next one, and only if it was the look.
 func TestLostLooks(t *testing.T) {
 	lost := Observation{Limit: -1, Remaining: -1, Lost: true}
-	for name, c := range map[string]struct {
-		probe, valid, slides, moved bool
-	}{
-		"the look, in a sliding minute": {true, true, true, true}, "another": {false, true, true, false}, "in a fixed one": {true, true, false, false}, "without figures": {true, false, true, false},
+	for name, c := range map[string]struct{ probe, valid, moved bool }{
+		"the look": {true, true, true}, "another": {false, true, false}, "without figures": {true, false, false},
 	} {
 		s := mid(0, 0)
 		s.Counts[Minute].add(20*second, minute, 69)
 		s.Figures.Valid = c.valid
-		if s.Figures.HasReset = false; c.slides {
-			s.Others.Slides = sure
-		}
 		before := s.Figures
 		p := Permit{Then: 50, Epoch: 1, At: 31 * second, Probe: c.probe}
 		s.Dispatched++
 		s.Open[0].N++
 		s.Report(32*second, p, lost)
 		if want := before; c.moved { // 120 are counted now: one more fits when the first are a minute old
-			want.HasReset, want.ResetBy = true, minute+second
+			want.HasReset, want.ResetBy = true, max(minute+second, before.ResetBy+second)
 			require.Equal(t, want, s.Figures, name)
 		} else {
 			require.Equal(t, before, s.Figures, name)
