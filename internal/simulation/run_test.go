@@ -102,8 +102,9 @@ func (r *run) prepare() []*sim.Process {
 	if programs[2] == "hurrier" {
 		programs, r.hurried = programs[2:], true
 		opts = append(opts, sandbox.Limits(tightLimits()))
-		if r.network = "lossy"; random.IntN(2) > 0 { // that a minute slides has to be learned from responses
-			r.network, opts = "veiled", append(opts, sandbox.SlidingWindows())
+		kind := random.IntN(4)
+		if r.network = []string{"lossy", "veiled"}[kind%2]; kind > 1 {
+			opts = append(opts, sandbox.SlidingWindows())
 		}
 	}
 	opts = append(opts, r.draw(random, programs)...)
