@@ -45,7 +45,7 @@ func TestExpectedWithoutFigures(t *testing.T) {
 	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 10.001})
 
 	s.HeldUntil, s.HeldIn, s.ProbeUntil = 30*second, Minute, 0
-	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 30, 101: 30, 119: 91.319, 120: 92.319, 121: 92.319})
+	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 30, 101: 30, 119: 92.064, 120: 93.064, 121: 93.064})
 
 	s = NewState(Config{}) // without a limit nothing but the response can tell
 	_, _ = take(&s, second, 1)

@@ -141,13 +141,7 @@ func (s *State) resetIn() Instant {
 	if e.By == 0 || e.width() >= 4*second {
 		return g.ResetBy - second/2
 	}
-	switch s.RoundsUp {
-	case RoundsDown:
-		e.From = min(e.From+second, e.By)
-	case RoundingUnknown: // up, most likely
-		e.By = max(e.By-second, e.From)
-	case RoundsUp:
-	}
+	e.By = max(e.By-second, e.From) // told resets are rounded up, most likely
 	middle := e.From + e.width()/2
 	if s.opensWithRequest() {
 		middle = e.By
@@ -221,7 +215,7 @@ func (f *foresight) response(r flight) Observation {
 		}
 	}
 	o.Remaining = int(min(max(0, left), float64(o.Limit-1)))
-	o.Reset = f.told(min(reset, length))
+	o.Reset = (min(reset, length) + second - 1).Duration().Truncate(time.Second)
 	return o
 }
 
@@ -233,14 +227,6 @@ func (s *State) opensWithRequest() bool {
 		return false
 	}
 	return e.By-minute >= l.At[l.slot(-l.Past)]-s.trip()-step(minute)
-}
-
-// told is a reset in whole seconds.
-func (f *foresight) told(reset Instant) time.Duration {
-	if f.s.RoundsUp == RoundsDown {
-		return reset.Duration().Truncate(time.Second)
-	}
-	return (reset + second - 1).Duration().Truncate(time.Second)
 }
 
 // admits is when a request with so many ahead of it will be admitted. What is further away than a thousand requests and two minutes is

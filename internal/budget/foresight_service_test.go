@@ -56,9 +56,6 @@ func TestWhenTheWindowLikelyResets(t *testing.T) {
 		"one was":                {Edge{}, func(*State) {}, 59*second + second/2},
 		"hardly narrowed down":   {Edge{From: 56 * second, By: 60 * second}, func(*State) {}, 59*second + second/2},
 		"rounded up, likely":     {Edge{From: 58 * second, By: 60 * second}, func(*State) {}, 58*second + second/2},
-		"rounded up":             {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsUp }, 59 * second},
-		"rounded down":           {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsDown }, 59*second + second/2},
-		"narrow, rounded down":   {Edge{From: 59*second + second/2, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsDown }, 60 * second},
 		"narrow, likely up":      {Edge{From: 59*second + second/2, By: 60 * second}, func(*State) {}, 59*second + second/2},
 		"of another window":      {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.Figures.ResetBy = 180 * second }, 178*second + second/2},
 		"with the first request": {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.Open[1].Trip = second }, 59 * second},
@@ -164,7 +161,6 @@ func TestWhatAServiceIsExpectedToTell(t *testing.T) {
 		"a weighted window": {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 34 * second, 34, 27 * time.Second},
 		"its next one":      {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 76 * second, 39, 45 * time.Second},
 		"a sliding log":     {func(*State, *foresight) {}, 34 * second, 34, 28 * time.Second},
-		"rounded down":      {func(s *State, _ *foresight) { s.RoundsUp = RoundsDown }, 34*second + second/2, 34, 27 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mid(10, 0)

@@ -136,9 +136,6 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 		s.Strikes++
 		s.Allowed, s.ProbeUntil = 1, 0
 		s.Figures = Figures{Window: s.Figures.Window}
-		if s.RoundsUp == RoundsUp && p.Probe {
-			s.RoundsUp = RoundsDown
-		}
 	}
 	doublings := min(max(s.Strikes-1, 0), 6)
 	wait := min(second<<doublings, minute)
@@ -239,7 +236,6 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 		ResetFrom: p.At + bounded(o.Reset) - second, ResetBy: now + bounded(o.Reset),
 	}
 	s.checkRefusal(w, left)
-	s.learnRounding(now, p, o, w)
 	s.learnRefilling(p, o, w, left)
 	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures
@@ -286,14 +282,4 @@ func (f *Figures) merge(g Figures, n int64) {
 		f.Mark = g.Mark
 	}
 	f.Known = known
-}
-
-// learnRounding looks for the proof that resets are rounded up: a whole window left, some time after another response from the same
-// window.
-func (s *State) learnRounding(now Instant, p *Permit, o *Observation, w Window) {
-	f := &s.Figures
-	if s.RoundsUp == RoundingUnknown && f.HasReset && f.Window == w && now < f.ResetFrom && f.At+10*millisecond < p.At &&
-		int64(o.Remaining) < f.Remaining && o.HasReset && bounded(o.Reset) == w.length() {
-		s.RoundsUp = RoundsUp
-	}
 }

@@ -35,15 +35,6 @@ func TestARefusalCastsDoubt(t *testing.T) {
 	}
 }
 
-// What was not known of the rounding of resets is not settled by a refusal.
-func TestARefusedLookTellsNoRounding(t *testing.T) {
-	s := NewState(lists())
-	d := s.Take(second, Interactive)
-	require.True(t, d.Permit.Probe)
-	s.Report(2*second, d.Permit, refused(func(*Observation) {}))
-	require.Equal(t, RoundingUnknown, s.RoundsUp)
-}
-
 // While a day is held, another refusal of the same herd for less long does not make it a minute.
 func TestAHeldDayStaysADay(t *testing.T) {
 	s := opened(lists(), told(120, 119, time.Minute))

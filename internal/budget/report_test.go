@@ -233,37 +233,6 @@ func TestTheClockOfTheServiceGoesOn(t *testing.T) {
 	require.Equal(t, Exhausted, s.Take(4*second, Interactive).Reason)
 }
 
-// That resets are rounded up shows where a whole window is left although another response came from the same window before.
-func TestLearnRounding(t *testing.T) {
-	base := func() (*State, Permit, Observation) {
-		s := NewState(lists())
-		s.Figures = Figures{
-			Valid: true, Remaining: 119, Window: Minute, HasReset: true, At: second, ResetFrom: 59 * second, ResetBy: 61 * second,
-		}
-		return &s, Permit{At: second + 10*millisecond + 1}, told(120, 118, time.Minute)
-	}
-	learn := func(change func(*State, *Permit, *Observation)) Rounding {
-		s, p, o := base()
-		change(s, &p, &o)
-		s.learnRounding(59*second-1, &p, &o, Minute)
-		return s.RoundsUp
-	}
-	require.Equal(t, RoundsUp, learn(func(*State, *Permit, *Observation) {}))
-	for name, change := range map[string]func(*State, *Permit, *Observation){
-		"what was known had no reset":    func(s *State, _ *Permit, _ *Observation) { s.Figures.HasReset = false },
-		"it is of another window":        func(s *State, _ *Permit, _ *Observation) { s.Figures.Window = Day },
-		"that window may have reset":     func(s *State, _ *Permit, _ *Observation) { s.Figures.ResetFrom-- },
-		"they are hardly apart":          func(_ *State, p *Permit, _ *Observation) { p.At-- },
-		"not fewer are left":             func(_ *State, _ *Permit, o *Observation) { o.Remaining++ },
-		"it has no reset":                func(_ *State, _ *Permit, o *Observation) { o.HasReset = false },
-		"not a whole window is left":     func(_ *State, _ *Permit, o *Observation) { o.Reset -= time.Second },
-		"more than a whole one, and odd": func(_ *State, _ *Permit, o *Observation) { o.Reset += time.Second },
-	} {
-		require.Equal(t, RoundingUnknown, learn(change), name)
-	}
-	require.Equal(t, RoundsDown, learn(func(s *State, _ *Permit, _ *Observation) { s.RoundsUp = RoundsDown }), "known for good")
-}
-
 // A request without a response may be counted for a while, and then is, or never will be.
 func TestLostRequestsAreLateForAWhile(t *testing.T) {
 	lost := Observation{Limit: -1, Remaining: -1, Lost: true}

@@ -24,7 +24,6 @@ type State struct {
 	ProbeUntil Instant // a probe is in flight until then, at the latest
 	Figures    Figures
 	Others     Others
-	RoundsUp   Rounding
 
 	Told    bool  // the service has sent figures
 	Silent  int   // probes in a row without figures
@@ -83,16 +82,6 @@ type Refusal struct {
 	At    Instant // zero when there is none
 	Total int64   // of our requests that the minute had served, if it was used up; else zero
 }
-
-// Rounding is what is known about the whole seconds of RateLimit-Reset.
-type Rounding int8
-
-// The kinds of rounding.
-const (
-	RoundingUnknown Rounding = iota
-	RoundsUp
-	RoundsDown // or unreliable
-)
 
 const (
 	lateGrace      = 10 * second // a request without a response is counted within this, or never
@@ -329,14 +318,11 @@ func (s *State) slidingMinuteHasRoom(now Instant) bool {
 		s.Counts[Minute].Sum+s.uncounted() < s.Limits[Minute].Max
 }
 
-// resetAt is when the window has definitely reset.
+// resetAt is when the window has definitely reset, even if resets are told in whole seconds that are rounded down.
 func (s *State) resetAt() Instant {
 	f := &s.Figures
-	switch {
-	case !f.HasReset:
+	if !f.HasReset {
 		return f.At + f.Window.length()
-	case s.RoundsUp == RoundsUp:
-		return f.ResetBy + 20*millisecond
 	}
 	return f.ResetBy + second
 }

@@ -66,23 +66,6 @@ func TestThreeSilentLooks(t *testing.T) {
 	require.Len(t, permits, 10)
 }
 
-// A service that rounds its resets up is asked again as soon as the whole seconds are over.
-func TestRoundedUpResetsAreNotWaitedForLonger(t *testing.T) {
-	for name, reset := range map[string]time.Duration{"rounded up": time.Minute, "unknown": 59 * time.Second} {
-		t.Run(name, func(t *testing.T) {
-			s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
-			s.Weighs = -weighsMost
-			p := s.Take(second, Interactive).Permit
-			s.Report(1200*millisecond, p, told(120, 118, reset))
-			all, _ := take(s, 2*second, 200)
-			require.Len(t, all, 118)
-			now := 1200*millisecond + instant(reset) + 100*millisecond
-			require.Equal(t, reset == time.Minute, s.Take(now, Interactive).Granted)
-			require.True(t, s.Take(now+second, Interactive).Granted || reset == time.Minute)
-		})
-	}
-}
-
 // A minute that was seen to slide many times is not taken for a fixed one at once.
 func TestWhatSlidesIsNotForgottenAtOnce(t *testing.T) {
 	var o Others
@@ -131,22 +114,4 @@ func TestARefusalIsTheDoingOfOthers(t *testing.T) {
 	require.EqualValues(t, 120-2, s.Others.Seen, "the other request in flight may have been counted")
 	s.Report(2*second, permits[1], Observation{Limit: -1, Remaining: -1, RateLimited: true})
 	require.EqualValues(t, 120-1, s.Others.Seen, "it was not")
-}
-
-// Where the look after a reset is refused, that reset was not rounded up: the next ones are waited for longer.
-func TestARefusedLookEndsTheTrustInResets(t *testing.T) {
-	for _, look := range []bool{true, false} {
-		s := opened(Config{PerMinute: 2}, told(2, 1, time.Minute))
-		s.RoundsUp, s.Weighs = RoundsUp, -1
-		now := second
-		if look {
-			_, _ = take(s, now, 2)
-			now = s.resetAt()
-		}
-		d := s.Take(now, Interactive)
-		require.True(t, d.Granted)
-		require.Equal(t, look, d.Permit.Probe)
-		s.Report(now, d.Permit, Observation{Limit: -1, Remaining: -1, RateLimited: true})
-		require.Equal(t, look, s.RoundsUp == RoundsDown)
-	}
 }

@@ -36,7 +36,6 @@ func TestWhyARequestWaits(t *testing.T) {
 		"late ones may have taken it": {mid(2, 0), func(s *State) { s.LateNew, s.LateTurn, s.BlindAt, s.Dispatched = 2, 35*second, 35*second, 52 }, Interactive, Delay{61 * second, Exhausted, Minute}},
 		"reserved":                    {mid(5, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{61 * second, Reserved, Minute}},
 		"reserved, and used up":       {mid(0, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{61 * second, Exhausted, Minute}},
-		"resets are rounded up":       {mid(0, 0), func(s *State) { s.RoundsUp = RoundsUp }, Interactive, Delay{60*second + 20*millisecond, Exhausted, Minute}},
 		"no reset was told":           {mid(0, 0), func(s *State) { s.Figures.HasReset = false }, Interactive, Delay{90 * second, Exhausted, Minute}},
 		"of the day":                  {mid(0, 0), func(s *State) { s.Figures.Window, s.Figures.ResetBy = Day, hour }, Interactive, Delay{hour + second, Exhausted, Day}},
 		"of the day, without a reset": {mid(0, 0), func(s *State) { s.Figures.Window, s.Figures.HasReset = Day, false }, Interactive, Delay{30*second + day, Exhausted, Day}},

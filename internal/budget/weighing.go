@@ -241,10 +241,7 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 // followEdge narrows down when windows begin, and reports whether the told reset agrees with the earlier ones.
 func (s *State) followEdge(p *Permit, now, reset Instant, w Window) (agrees bool) {
 	e, length := &s.Edges[w], w.length()
-	next := Edge{p.At + reset - second, now + reset, s.Completed}
-	if s.RoundsUp != RoundsUp {
-		next.By += second
-	}
+	next := Edge{p.At + reset - second, now + reset + second, s.Completed}
 	known := e.By != 0
 	if known && next.By-next.From+e.By-e.From >= length { // it may agree with two of them
 		return true

@@ -21,13 +21,12 @@ func TestEdges(t *testing.T) {
 // A told reset that agrees makes an edge more certain, any other replaces it.
 func TestFollowEdge(t *testing.T) {
 	s := NewState(lists())
-	s.RoundsUp = RoundsUp
 	require.True(t, s.followEdge(&Permit{At: second}, second, 30*second, Minute))
-	require.Equal(t, Edge{From: 30 * second, By: 31 * second}, s.Edges[Minute])
+	require.Equal(t, Edge{From: 30 * second, By: 32 * second}, s.Edges[Minute])
 	require.True(t, s.followEdge(&Permit{At: 61*second + second/2}, 61*second+second/2, 30*second, Minute))
-	require.Equal(t, Edge{From: 90*second + second/2, By: 91 * second}, s.Edges[Minute])
+	require.Equal(t, Edge{From: 90*second + second/2, By: 92 * second}, s.Edges[Minute])
 	require.False(t, s.followEdge(&Permit{At: 62 * second}, 62*second, 40*second, Minute))
-	require.Equal(t, Edge{From: 101 * second, By: 102 * second}, s.Edges[Minute])
+	require.Equal(t, Edge{From: 101 * second, By: 103 * second}, s.Edges[Minute])
 }
 
 // A bucket refills, and never lacks more than it holds.

@@ -8,7 +8,7 @@ import (
 // A store keeps a list of numbers, each a double in eight bytes, little-endian: all integers here are small enough to be exact.
 
 // format changes with the meaning of the list. A state of another format is discarded.
-const format = 4
+const format = 5
 
 // wire writes numbers, or reads them back in the same order.
 type wire struct {
@@ -114,7 +114,6 @@ func (w *wire) state(s *State) {
 	numbers(w, &s.Born, &s.Epoch)
 	number(w, &s.Strikes)
 	name(w, &s.HeldIn, Day)
-	number(w, &s.RoundsUp)
 	number(w, &s.Weighs)
 	number(w, &s.Refills)
 	number(w, &s.Drips)
