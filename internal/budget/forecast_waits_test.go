@@ -65,11 +65,11 @@ func TestExpectedWhileALookIsOnItsWay(t *testing.T) {
 // Without figures, documented limits are counted. A look that takes long delays all.
 func TestExpectedByCount(t *testing.T) {
 	s := opened(Config{PerMinute: 10}, NoFigures)
-	expects(t, s, second, Interactive, second, map[int]float64{0: 1.001, 8: 1.001, 9: 60.2, 19: 121.2})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 1.001, 8: 1.001, 9: 66.204, 19: 133.208})
 	_, _ = s.grant(second, true, true, &Permit{})
-	expects(t, s, second, Interactive, second, map[int]float64{0: 2, 8: 60.2})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 2, 8: 66.2})
 	s.HeldUntil, s.HeldIn = 30*second, Minute
-	expects(t, s, second, Interactive, second, map[int]float64{0: 30, 7: 30, 8: 60.2, 9: 62})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 30, 7: 30, 8: 66.2, 9: 91.004})
 }
 
 // What the day has left is for the best case, what it lacks for the day.

@@ -105,7 +105,6 @@ func (s *State) bare(p *Permit) {
 	if !p.Bare {
 		return
 	}
-	s.tried(p)
 	if s.Silent++; s.silent() {
 		s.Silent, s.Figures.Valid = min(s.Silent, silence), false
 	}

@@ -14,9 +14,8 @@ func TestARefusalCastsDoubt(t *testing.T) {
 		weighs int8
 		others bool
 	}{
-		"no figures come":       {func(s *State) { s.Told, s.Silent, s.Figures.Valid = false, silence, false }, weighs, false},
 		"it has a bucket":       {func(s *State) { s.Refills, s.Weighs = refillsMost, 1 }, 1, true},
-		"it was not to weigh":   {func(s *State) { s.Weighs, s.Tried = -weighsMost, 9 }, 0, true},
+		"it was not to weigh":   {func(s *State) { s.Weighs = -weighsMost }, 0, true},
 		"it weighs":             {func(s *State) { s.Weighs = weighs }, weighs - 1, true},
 		"it weighs, for others": {func(s *State) { s.Weighs, s.Others.Sum, s.Others.Span = weighs, 60, float64(minute) }, weighs, true},
 		"nothing is known":      {func(s *State) { s.Figures.Valid = false }, 0, false},
@@ -29,7 +28,6 @@ func TestARefusalCastsDoubt(t *testing.T) {
 			s.Report(2*second, p, refused(func(o *Observation) { o.Remaining = 0 }))
 			require.Equal(t, c.weighs, s.Weighs)
 			require.Zero(t, s.Refills)
-			require.Zero(t, s.Tried)
 			require.Equal(t, c.others, s.Others != others, "others took what the figures had promised, if there were any")
 		})
 	}
@@ -75,17 +73,6 @@ func TestFiguresThatWereGivenUp(t *testing.T) {
 			require.EqualValues(t, 100, s.Figures.Remaining)
 		})
 	}
-}
-
-// Without figures, a surface is served to its limit once more requests than that fit only if the service does not weigh its last window.
-func TestManyTriesAreProof(t *testing.T) {
-	s := opened(Config{PerMinute: 3}, NoFigures)
-	for i := range 4 {
-		require.Zero(t, s.Weighs, "after %d", i)
-		p := Permit{Epoch: 1, Probe: true, Bare: true, At: second}
-		s.Report(2*second, p, NoFigures)
-	}
-	require.EqualValues(t, -1, s.Weighs)
 }
 
 // What our requests take of a bucket is refilled at its rate.

@@ -36,7 +36,6 @@ type State struct {
 	Weighs  int8  // evidence that the service weighs its last window, or, if negative, that it does not
 	Refills int8  // responses in a row by which it has a bucket that refills
 	Drips   int8  // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
-	Tried   int64 // requests without figures that fit only if it does not
 }
 
 // Limit is the size of a window, and its source.
@@ -341,7 +340,7 @@ func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, g
 		limited = true
 		limit -= int64(s.reserve(p))
 		if d, full := s.full(now, w, limit); full {
-			return s.try(now, d, limit, permit)
+			return d, false
 		}
 	}
 	if !limited && s.inFlight() >= s.Allowed {

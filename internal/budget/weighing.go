@@ -97,32 +97,6 @@ func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
 	return Delay{}, false
 }
 
-// try grants one request at a time that fits unless the service weighs its last window, which a refusal proves.
-func (s *State) try(now Instant, d Delay, limit int64, permit *Permit) (Delay, bool) {
-	l := &s.Counts[d.Window]
-	over := l.Sum + s.uncounted() + 1 - limit
-	switch {
-	case s.weighs(), over > l.Sum:
-		return d, false
-	case over > 0:
-		d.Until = min(d.Until, max(l.roomAt(over, d.Window.length()), now+millisecond))
-		return d, false
-	case s.inFlight() > 0:
-		return Delay{Until: now + probeLease, Reason: News, Window: Minute}, false
-	}
-	return s.grant(now, true, true, permit)
-}
-
-// tried records that it was served.
-func (s *State) tried(p *Permit) {
-	if !s.silent() || !p.Probe || s.Weighs != 0 {
-		return
-	}
-	if s.Tried++; s.Tried > s.Limits[Minute].Max {
-		s.Weighs = -1
-	}
-}
-
 // ends is when the window has certainly ended.
 func (s *State) ends(now Instant, w Window) Instant {
 	_, to := s.Edges[w].at(now, w.length())
@@ -295,12 +269,10 @@ func (s *State) settled(w Window) bool {
 // doubtWeighing takes a refusal that no other request explains.
 func (s *State) doubtWeighing(now Instant) {
 	switch {
-	case s.silent():
-		s.Weighs = weighs
 	case s.refills():
 		s.Refills = 0
 	case s.Weighs < 0:
-		s.Weighs, s.Tried = 0, 0
+		s.Weighs = 0
 	case s.weighs() && s.Others.rate(now) == 0:
 		s.Weighs--
 	}

@@ -39,23 +39,6 @@ func TestLevel(t *testing.T) {
 	require.Zero(t, b.missing(81*second, minute, 120))
 }
 
-// Where the service refuses nothing that its log allows, our own count says when one more may be tried.
-func TestTriesWhenTheLogHasRoom(t *testing.T) {
-	s := opened(Config{PerMinute: 10}, NoFigures)
-	permits, _ := take(s, 2*second, 20)
-	require.Len(t, permits, 9)
-	for _, p := range permits {
-		s.Report(3*second, p, NoFigures)
-	}
-	d := s.Take(4*second, Interactive)
-	require.Equal(t, Delay{1 + second/5 + minute, Exhausted, Minute}, d.Delay)
-	certain := *s
-	certain.Weighs = weighs
-	require.Equal(t, Exhausted, certain.Take(d.Until, Interactive).Reason, "it would be refused for sure")
-	require.True(t, s.Take(d.Until, Interactive).Permit.Probe)
-	require.Equal(t, News, s.Take(d.Until, Interactive).Reason)
-}
-
 // The earliest time of a request is not after the expected one, with every kind of service: nothing is refused that fits in time.
 func TestEarliestWithARoomThatGrows(t *testing.T) {
 	s := State{Limits: [3]Limit{Minute: {60, Documented}}, Weighs: weighsMost, Told: true, Edges: [3]Edge{Minute: {40 * second, 41 * second, 0}}}

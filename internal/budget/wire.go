@@ -117,7 +117,6 @@ func (w *wire) state(s *State) {
 	number(w, &s.Weighs)
 	number(w, &s.Refills)
 	number(w, &s.Drips)
-	number(w, &s.Tried)
 	w.flag(&s.Told)
 	number(w, &s.Silent)
 	number(w, &s.Allowed)

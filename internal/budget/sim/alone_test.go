@@ -156,11 +156,8 @@ func TestNoHeaders(t *testing.T) {
 		c := alone(9, m, 50)
 		c.Bare = true
 		r := Run(t, c)
-		if m == Counter { // which shows only in a refusal
-			continue
-		}
 		require.Zero(t, r.Refused, "%s: %s", m, r)
-		require.GreaterOrEqual(t, r.Use, 0.98, "%s: %s", m, r)
+		require.GreaterOrEqual(t, r.Use, 0.97, "%s: %s", m, r)
 	}
 }
 
