@@ -87,10 +87,8 @@ func (f *foresight) serve() {
 	s, g := &f.s, &f.s.Figures
 	f.silent, f.window, f.since, f.rate = s.silent() && !g.Valid, cmp.Or(g.Window, Minute), f.now, s.Others.rate(f.now)
 	limit := float64(s.Limits[f.window].Max)
-	f.refills = s.refills() && !s.weighs() || !s.flows() && g.Valid && s.mayRefill()
-	if f.drips = !s.flows() && g.Valid && g.Window == Minute && s.Drips == drips; f.drips {
-		f.refills = true
-	}
+	f.drips = !s.flows() && g.Valid && g.Window == Minute && s.Drips == drips
+	f.refills = f.drips || s.refills() && !s.weighs()
 	switch {
 	case s.flows() || f.refills:
 		f.reset = s.resetIn()
@@ -118,18 +116,6 @@ func (f *foresight) load(at Instant) float64 {
 	}
 	from := f.reset + floor(at-f.reset, length)*length
 	return s.Counts[f.window].weighed(at, length, from, from)
-}
-
-// mayRefill reports whether the figures fit a bucket, and no window: those end at the same time for longer.
-func (s *State) mayRefill() bool {
-	f, limit := &s.Figures, s.Limits[Minute].Max
-	if s.Completed-s.Edges[Minute].Since > max(3, limit/30) || s.Others.Slides > 0 || !f.HasReset || f.Window != Minute || limit < tellable {
-		return false
-	}
-	each := minute / Instant(limit)
-	off := f.ResetBy - f.At - Instant(limit-f.Remaining)*each
-	ours := limit-f.Remaining <= s.Completed+1
-	return off >= -each-second && off <= second && (ours || s.Refills > 1)
 }
 
 // resetIn is when the window resets, in the middle of what is known about it.
