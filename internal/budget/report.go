@@ -53,7 +53,6 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 		w := s.learn(o)
 		s.observe(now, p, o, w, replays)
 	default:
-		s.believeRefusal()
 		s.Strikes, s.BlindAt = 0, max(s.BlindAt, now)
 		s.bare(p)
 		s.blindProbe(now, p)
@@ -117,20 +116,13 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	if p.Epoch < s.Epoch && s.Figures.Valid && !o.HasRetry {
 		return
 	}
-	if !fresh && p.Epoch == s.Epoch-1 && s.Unproven.At != 0 {
-		s.Unproven.Total--
-	} else if !fresh && p.Epoch == s.Epoch-1 && s.HeldIn == Minute { // others took one more
-		s.Others.watch(now, s.Others.High-1, s.Others.Level)
+	if fresh {
+		s.doubtWeighing(now)
+	}
+	if o.Remaining == 0 { // else something between the service and us may have refused
+		s.blameOthers(now, p)
 	}
 	if fresh {
-		s.believeRefusal() // the last one, which no figures contradicted
-		s.Unproven = Refusal{At: now}
-		if s.Figures.Valid && s.Figures.Window == Minute {
-			s.Unproven.Total = s.Dispatched - 1
-		}
-		if s.Unproven.Total == 0 || o.Remaining == 0 || s.namesReset(now, o) {
-			s.believeRefusal()
-		}
 		s.Epoch++
 		s.Strikes++
 		s.Allowed, s.ProbeUntil = 1, 0
@@ -156,45 +148,23 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	}
 }
 
+// blameOthers learns from a refusal that others took what the cap had covered.
+func (s *State) blameOthers(now Instant, p *Permit) {
+	o := &s.Others
+	switch {
+	case p.Epoch == s.Epoch && s.Figures.Valid && s.Figures.Window == Minute:
+		o.watch(now, s.Dispatched-1, o.Level)
+	case p.Epoch == s.Epoch-1 && s.HeldIn == Minute: // of the same herd: one more
+		o.watch(now, o.High-1, o.Level)
+	}
+}
+
 // heldIn is the window that a pause after a 429 waits for.
 func heldIn(wait Instant) Window {
 	if wait > instant(ratehdr.MaxMinuteReset) {
 		return Day
 	}
 	return Minute
-}
-
-// namesReset reports whether a refusal ends when the minute resets, or no reset is known: the next figures cannot contradict it then.
-func (s *State) namesReset(now Instant, o *Observation) bool {
-	f := &s.Figures
-	if !f.HasReset || !o.HasRetry {
-		return !f.HasReset
-	}
-	off := now + bounded(o.RetryAfter) - f.ResetBy
-	off -= max(0, floor(off+minute/2, minute)) * minute // it may be a later reset
-	return abs(off) <= 2*second
-}
-
-// believeRefusal learns from a refusal that a window was used up: others took what the cap had covered.
-func (s *State) believeRefusal() {
-	r := s.Unproven
-	s.Unproven = Refusal{}
-	if r.At == 0 {
-		return
-	}
-	s.doubtWeighing(r.At)
-	if r.Total > 0 {
-		s.Others.watch(r.At, r.Total, s.Others.Level)
-	}
-}
-
-// checkRefusal takes the first figures after an unproven refusal. If most of what the cap had covered is still left, nobody took it.
-func (s *State) checkRefusal(w Window, left int64) {
-	o := &s.Others
-	if covered := o.Low - o.Seen - s.Unproven.Total; w != Minute || 2*(left-margin) <= covered {
-		s.believeRefusal()
-	}
-	s.Unproven = Refusal{}
 }
 
 func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longestHold) }
@@ -234,7 +204,6 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 		Valid: true, Remaining: left, Known: known, Mark: s.Completed, Window: w, HasReset: o.HasReset, At: now, Sent: p.At,
 		ResetFrom: p.At + bounded(o.Reset) - second, ResetBy: now + bounded(o.Reset),
 	}
-	s.checkRefusal(w, left)
 	s.learnRefilling(p, o, w, left)
 	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures

@@ -392,57 +392,14 @@ func TestWhatTellsThatTheMinuteSlides(t *testing.T) {
 	}
 }
 
-// A refusal without figures is the doing of others, unless the next figures say that most of what was left is still left. What was believed
-// before is then believed again.
-func TestFiguresContradictARefusal(t *testing.T) {
-	const left = 60
-	stray := refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 3*time.Second })
-	blamed := refused(func(o *Observation) { o.HasRetry, o.RetryAfter, o.Remaining = true, 3*time.Second, 0 })
-	next := func(s *State, o Observation) {
-		p, now := granted(t, s, 6*second)
-		s.Report(now, p, o)
+// Something between the service and us may refuse, too: a refusal is the doing of others if its figures say that the minute is used up.
+func TestWhoIsBlamedForARefusal(t *testing.T) {
+	for left, blamed := range map[int]bool{-1: false, 0: true, 7: false} {
+		s := opened(Config{PerMinute: 120}, told(120, 60, time.Minute))
+		before := s.Others
+		o := hold(3 * time.Second)
+		o.Remaining = left
+		s.Report(2*second, s.Take(second, Interactive).Permit, o)
+		require.Equal(t, blamed, s.Others != before, left)
 	}
-	after := func(refusal Observation, then func(*State)) *State {
-		s := opened(Config{PerMinute: 120}, told(120, left, time.Minute))
-		s.Weighs = -weighsMost
-		permits, _ := take(s, second, 2)
-		s.Report(2*second, permits[0], refusal)
-		s.Report(2*second, permits[1], refusal)
-		then(s)
-		return s
-	}
-	for name, c := range map[string]struct {
-		refusal Observation
-		then    func(*State)
-		stray   bool
-	}{
-		"as much is left":      {stray, func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, true},
-		"others took some":     {stray, func(s *State) { next(s, told(120, left/2+margin+1, 54*time.Second)) }, true},
-		"others took most":     {stray, func(s *State) { next(s, told(120, left/2, 54*time.Second)) }, false},
-		"nothing is left":      {stray, func(s *State) { next(s, told(120, 0, 54*time.Second)) }, false},
-		"no figures come":      {stray, func(s *State) { next(s, NoFigures) }, false},
-		"another refusal":      {stray, func(s *State) { next(s, stray) }, false},
-		"figures of the day":   {stray, func(s *State) { next(s, told(10_000, left-1, 5*time.Hour)) }, false},
-		"it has figures":       {blamed, func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, false},
-		"it ends at the reset": {hold(58 * time.Second), func(s *State) { next(s, told(120, 119, time.Minute)) }, false},
-		"it ends later":        {hold(40 * time.Second), func(s *State) { next(s, told(120, left-1, 18*time.Second)) }, true},
-		"the reset was before": {hold(100 * time.Millisecond), func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, true},
-		"the reset after that": {hold(118 * time.Second), func(s *State) { next(s, told(120, 119, time.Minute)) }, false},
-		"without Retry-After":  {refused(func(*Observation) {}), func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := after(c.refusal, c.then)
-			require.Equal(t, c.stray, s.Others.Sum < left/2, "of others: %+v", s.Others)
-			require.Equal(t, c.stray, s.Weighs == -weighsMost, s.Weighs)
-		})
-	}
-	believed, unproven := after(blamed, func(s *State) { next(s, told(120, 0, 54*time.Second)) }), after(stray, func(s *State) { next(s, told(120, 0, 54*time.Second)) })
-	require.InDelta(t, believed.Others.Sum, unproven.Others.Sum, 0.01, "it is believed as if at once")
-}
-
-// Without a known reset, or known figures, a refusal is believed at once.
-func TestARefusalThatNothingCanContradict(t *testing.T) {
-	s := opened(Config{PerMinute: 120}, Observation{Limit: 120, Remaining: 60})
-	s.Report(2*second, s.Take(second, Interactive).Permit, hold(3*time.Second))
-	require.Positive(t, s.Others.Sum)
 }

@@ -20,7 +20,6 @@ type State struct {
 	Strikes    int   // 429s in a row
 	HeldUntil  Instant
 	HeldIn     Window
-	Unproven   Refusal // until the next figures
 	ProbeUntil Instant // a probe is in flight until then, at the latest
 	Figures    Figures
 	Others     Others
@@ -33,9 +32,9 @@ type State struct {
 	Counts  [3]WindowCount
 	Edges   [3]Edge
 	Buckets [3]Level
-	Weighs  int8  // evidence that the service weighs its last window, or, if negative, that it does not
-	Refills int8  // responses in a row by which it has a bucket that refills
-	Drips   int8  // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
+	Weighs  int8 // evidence that the service weighs its last window, or, if negative, that it does not
+	Refills int8 // responses in a row by which it has a bucket that refills
+	Drips   int8 // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
 }
 
 // Limit is the size of a window, and its source.
@@ -74,12 +73,6 @@ type Figures struct {
 	Sent      Instant // when its request was sent
 	ResetFrom Instant // the reset lies between these two
 	ResetBy   Instant
-}
-
-// Refusal is a 429 that perhaps no window explains: something between the service and us may refuse, too.
-type Refusal struct {
-	At    Instant // zero when there is none
-	Total int64   // of our requests that the minute had served, if it was used up; else zero
 }
 
 const (

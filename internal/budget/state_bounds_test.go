@@ -112,6 +112,6 @@ func TestARefusalIsTheDoingOfOthers(t *testing.T) {
 	permits, _ := take(s, second, 2)
 	s.Report(2*second, permits[0], Observation{Limit: -1, RateLimited: true})
 	require.EqualValues(t, 120-2, s.Others.Seen, "the other request in flight may have been counted")
-	s.Report(2*second, permits[1], Observation{Limit: -1, Remaining: -1, RateLimited: true})
+	s.Report(2*second, permits[1], Observation{Limit: -1, RateLimited: true})
 	require.EqualValues(t, 120-1, s.Others.Seen, "it was not")
 }

@@ -109,8 +109,7 @@ func (w *wire) state(s *State) {
 		number(w, &s.Open[i].N)
 		number(w, &s.Open[i].Trip)
 	}
-	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil, &s.Unproven.At)
-	number(w, &s.Unproven.Total)
+	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil)
 	numbers(w, &s.Born, &s.Epoch)
 	number(w, &s.Strikes)
 	name(w, &s.HeldIn, Day)
