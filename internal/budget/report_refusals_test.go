@@ -41,7 +41,7 @@ func TestAHeldDayStaysADay(t *testing.T) {
 		s.Report(2*second, permits[i], refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, wait }))
 	}
 	require.Equal(t, Day, s.HeldIn)
-	require.Equal(t, Delay{Until: hour + 2*second, Reason: Held, Window: Day}, s.Take(minute, Interactive).Delay)
+	require.Equal(t, Delay{Until: hour + 2*second}, s.Take(minute, Interactive).Delay)
 }
 
 // A service may serve one request a minute.
@@ -110,7 +110,7 @@ func TestABlindProbeOfAMinuteThatMaySlide(t *testing.T) {
 		require.Equal(t, minute, bare.Figures.ResetBy, "a response without figures")
 		bare.Figures.Valid = false
 		bare.blindProbe(32*second, &p)
-		require.Equal(t, Delay{minute, Held, Unknown}, bare.Take(33*second, Interactive).Delay, "after a 429")
+		require.Equal(t, Delay{Until: minute}, bare.Take(33*second, Interactive).Delay, "after a 429")
 		s.Counts[Minute].N[0] = 13
 		s.Counts[Minute].Sum = 116 + 1
 		s.Figures.ResetBy = 31 * second
@@ -132,5 +132,5 @@ func TestARefusalOfAProcessThatWasAloneIsNews(t *testing.T) {
 	p := alone.Take(second, Interactive).Permit
 	require.Greater(t, p.Epoch, s.Epoch)
 	s.Report(2*second, p, refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 30*time.Second }))
-	require.Equal(t, Delay{Until: 32 * second, Reason: Held, Window: Minute}, s.Take(3*second, Interactive).Delay)
+	require.Equal(t, Delay{Until: 32 * second}, s.Take(3*second, Interactive).Delay)
 }

@@ -63,7 +63,7 @@ func TestHowLongARefusalPauses(t *testing.T) {
 			require.EqualValues(t, 1, s.Allowed)
 			require.False(t, s.Figures.Valid)
 			d := s.Take(s.HeldUntil-1, Interactive)
-			require.Equal(t, Delay{Until: s.HeldUntil, Reason: Held, Window: c.in}, d.Delay)
+			require.Equal(t, Delay{Until: s.HeldUntil}, d.Delay)
 			require.True(t, s.Take(s.HeldUntil, Interactive).Permit.Probe)
 		})
 	}
@@ -230,7 +230,7 @@ func TestTheClockOfTheServiceGoesOn(t *testing.T) {
 	s := opened(Config{PerMinute: 12}, told(12, 1, time.Minute))
 	s.Report(3*second, s.Take(2*second, Batch).Permit, told(12, 0, 43*time.Second))
 	require.EqualValues(t, 0, s.Figures.Remaining)
-	require.Equal(t, Exhausted, s.Take(4*second, Interactive).Reason)
+	require.False(t, s.Take(4*second, Interactive).News)
 }
 
 // A request without a response may be counted for a while, and then is, or never will be.
@@ -267,13 +267,13 @@ func TestLostRequestsAreLateForAWhile(t *testing.T) {
 	require.Equal(t, 2*second+3*lateGrace, s.Counts[Minute].At[s.Counts[Minute].slot(s.Counts[Minute].Used-1)], "the last from when it can arrive no more")
 
 	d := s.Take(40*second, Interactive)
-	require.Equal(t, News, d.Reason, "those in flight may bring figures")
+	require.True(t, d.News, "those in flight may bring figures")
 	for _, p := range permits[6:] {
 		s.Report(40*second, p, lost)
 	}
 	for _, now := range []Instant{41 * second, 40*second + 2*lateGrace} { // no figures tell whether they were counted
 		d = s.Take(now, Interactive)
-		require.Equal(t, Exhausted, d.Reason)
+		require.False(t, d.News)
 		require.Greater(t, d.Until, minute+second)
 	}
 }
@@ -286,7 +286,7 @@ func TestNoFiguresAreYoungerThanALostRequest(t *testing.T) {
 	s.Report(second, permits[0], Observation{Limit: -1, Remaining: -1, Lost: true})
 	s.Report(2*second, permits[1], told(12, 1, time.Minute))
 	for _, now := range []Instant{3 * second, 11 * second, 31 * second} {
-		require.Equal(t, Exhausted, s.Take(now, Interactive).Reason, "%v", now)
+		require.False(t, s.Take(now, Interactive).News, "%v", now)
 	}
 	s.Figures.Sent = second + lateGrace
 	require.True(t, s.Take(31*second, Interactive).Permit.Probe)

@@ -206,7 +206,7 @@ func (l *SharedLimiter) adopt(r *Reply, denied bool) {
 	l.due = 0
 	if denied {
 		poll := pollRest
-		if r.Denied.Reason == News {
+		if r.Denied.News {
 			poll = min(max(pollResponse, Instant(r.Processes)*pollEach), pollRest)
 		}
 		l.due = min(max(r.Denied.Until, now+millisecond), now+poll)

@@ -74,15 +74,7 @@ func (s *State) loadedUntil(now Instant, w Window, room int64) Instant {
 		return l.roomAt(l.Sum-room, length)
 	}
 	room = max(room, 0)
-	from, to := now, now+2*length
-	for to-from > length/6000 {
-		if middle := from + (to-from)/2; s.load(middle, w) <= float64(room) {
-			to = middle
-		} else {
-			from = middle
-		}
-	}
-	return to
+	return firstWhen(now, now+2*length, length/6000, func(at Instant) bool { return s.load(at, w) <= float64(room) })
 }
 
 // overloaded reports whether one more request of ours would not fit, as the service may count it.
@@ -171,7 +163,7 @@ func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
 func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	f, w := &s.Figures, s.Figures.Window
 	if gap := s.gap(now); gap > 0 && now < s.PacedUntil {
-		return Delay{Until: s.PacedUntil, Reason: Shared, Window: w}, false
+		return Delay{Until: s.PacedUntil}, false
 	}
 	looks := max(f.At+staleness, now)
 	switch {
@@ -198,18 +190,7 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 	if !fits(to) { // what is left to others is more again when a window begins
 		from, to = to, to+w.length()
 	}
-	for to-from > w.length()/6000 {
-		if middle := from + (to-from)/2; fits(middle) {
-			to = middle
-		} else {
-			from = middle
-		}
-	}
-	d = Delay{Until: max(min(to, looks), now+millisecond), Reason: Exhausted, Window: w}
-	if s.Others.rate(now) > 0 {
-		d.Reason = Shared
-	}
-	return d, false
+	return Delay{Until: max(min(firstWhen(from, to, w.length()/6000, fits), looks), now+millisecond)}, false
 }
 
 // followEdge narrows down when windows begin, and reports whether the told reset agrees with the earlier ones.
