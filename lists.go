@@ -195,7 +195,6 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 	case q.sent.Younger(undoable, list.CreatedAt, q.info.Header):
 		return q.another(list, "a list of that name is younger than the call: that of the call may have been renamed or deleted before, so a person has to look")
 	}
-	q.cached = q.cached && list.CreatedAt.IsZero() // a copy that shows a list made since the call is no older than it
 	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
 }
 

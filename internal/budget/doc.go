@@ -22,7 +22,8 @@
 // neither figures nor documented limits starts with one request at a time and doubles.
 //
 // Services that weigh their last window give back a little all the time, and so do buckets. They show in figures that fit our own count
-// by that rule, or that grow before the window ends. Until the opposite is certain, our requests fit by both counts. See [State.Weighs].
+// by that rule, or that grow before the window ends. Until the opposite is certain, and always without figures, our requests fit by both
+// counts. See [State.Weighs].
 //
 // Others share the windows. Their use is estimated from figures that fall faster than our own use explains. A part of the minute is
 // left to them, which shrinks to nothing as the minute ends. A 429 pauses the whole surface.

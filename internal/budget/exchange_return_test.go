@@ -17,6 +17,6 @@ func TestAReturnIsFollowedByALook(t *testing.T) {
 	_, reply = Decide(stored, 3*second, 1, &Ask{Config: config, Returned: true, Elsewhere: 7, Wanted: make([]Priority, 16)})
 	require.Len(t, reply.Grants, 1)
 	require.True(t, reply.Grants[0].Permit.Probe)
-	require.Equal(t, News, reply.Denied.Reason)
+	require.True(t, reply.Denied.News)
 	require.EqualValues(t, 8, reply.State.Counts[Minute].Sum)
 }

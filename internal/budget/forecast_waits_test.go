@@ -45,7 +45,7 @@ func TestExpectedWithoutFigures(t *testing.T) {
 	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 10.001})
 
 	s.HeldUntil, s.HeldIn, s.ProbeUntil = 30*second, Minute, 0
-	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 30, 101: 30, 119: 91.319, 120: 92.319, 121: 92.319})
+	expects(t, &s, 10*second, Interactive, second, map[int]float64{0: 30, 101: 30, 119: 92.064, 120: 93.064, 121: 93.064})
 
 	s = NewState(Config{}) // without a limit nothing but the response can tell
 	_, _ = take(&s, second, 1)
@@ -65,11 +65,11 @@ func TestExpectedWhileALookIsOnItsWay(t *testing.T) {
 // Without figures, documented limits are counted. A look that takes long delays all.
 func TestExpectedByCount(t *testing.T) {
 	s := opened(Config{PerMinute: 10}, NoFigures)
-	expects(t, s, second, Interactive, second, map[int]float64{0: 1.001, 8: 1.001, 9: 60.2, 19: 121.2})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 1.001, 8: 1.001, 9: 66.204, 19: 133.208})
 	_, _ = s.grant(second, true, true, &Permit{})
-	expects(t, s, second, Interactive, second, map[int]float64{0: 2, 8: 60.2})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 2, 8: 66.2})
 	s.HeldUntil, s.HeldIn = 30*second, Minute
-	expects(t, s, second, Interactive, second, map[int]float64{0: 30, 7: 30, 8: 60.2, 9: 62})
+	expects(t, s, second, Interactive, second, map[int]float64{0: 30, 7: 30, 8: 66.2, 9: 91.004})
 }
 
 // What the day has left is for the best case, what it lacks for the day.

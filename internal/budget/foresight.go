@@ -87,10 +87,8 @@ func (f *foresight) serve() {
 	s, g := &f.s, &f.s.Figures
 	f.silent, f.window, f.since, f.rate = s.silent() && !g.Valid, cmp.Or(g.Window, Minute), f.now, s.Others.rate(f.now)
 	limit := float64(s.Limits[f.window].Max)
-	f.refills = s.refills() && !s.weighs() || !s.flows() && g.Valid && s.mayRefill()
-	if f.drips = !s.flows() && g.Valid && g.Window == Minute && s.Drips == drips; f.drips {
-		f.refills = true
-	}
+	f.drips = !s.flows() && g.Valid && g.Window == Minute && s.Drips == drips
+	f.refills = f.drips || s.refills() && !s.weighs()
 	switch {
 	case s.flows() || f.refills:
 		f.reset = s.resetIn()
@@ -120,18 +118,6 @@ func (f *foresight) load(at Instant) float64 {
 	return s.Counts[f.window].weighed(at, length, from, from)
 }
 
-// mayRefill reports whether the figures fit a bucket, and no window: those end at the same time for longer.
-func (s *State) mayRefill() bool {
-	f, limit := &s.Figures, s.Limits[Minute].Max
-	if s.Completed-s.Edges[Minute].Since > max(3, limit/30) || s.Others.Slides > 0 || !f.HasReset || f.Window != Minute || limit < tellable {
-		return false
-	}
-	each := minute / Instant(limit)
-	off := f.ResetBy - f.At - Instant(limit-f.Remaining)*each
-	ours := limit-f.Remaining <= s.Completed+1
-	return off >= -each-second && off <= second && (ours || s.Refills > 1)
-}
-
 // resetIn is when the window resets, in the middle of what is known about it.
 func (s *State) resetIn() Instant {
 	g, e := &s.Figures, s.Edges[s.Figures.Window]
@@ -141,13 +127,7 @@ func (s *State) resetIn() Instant {
 	if e.By == 0 || e.width() >= 4*second {
 		return g.ResetBy - second/2
 	}
-	switch s.RoundsUp {
-	case RoundsDown:
-		e.From = min(e.From+second, e.By)
-	case RoundingUnknown: // up, most likely
-		e.By = max(e.By-second, e.From)
-	case RoundsUp:
-	}
+	e.By = max(e.By-second, e.From) // told resets are rounded up, most likely
 	middle := e.From + e.width()/2
 	if s.opensWithRequest() {
 		middle = e.By
@@ -221,7 +201,7 @@ func (f *foresight) response(r flight) Observation {
 		}
 	}
 	o.Remaining = int(min(max(0, left), float64(o.Limit-1)))
-	o.Reset = f.told(min(reset, length))
+	o.Reset = (min(reset, length) + second - 1).Duration().Truncate(time.Second)
 	return o
 }
 
@@ -233,14 +213,6 @@ func (s *State) opensWithRequest() bool {
 		return false
 	}
 	return e.By-minute >= l.At[l.slot(-l.Past)]-s.trip()-step(minute)
-}
-
-// told is a reset in whole seconds.
-func (f *foresight) told(reset Instant) time.Duration {
-	if f.s.RoundsUp == RoundsDown {
-		return reset.Duration().Truncate(time.Second)
-	}
-	return (reset + second - 1).Duration().Truncate(time.Second)
 }
 
 // admits is when a request with so many ahead of it will be admitted. What is further away than a thousand requests and two minutes is

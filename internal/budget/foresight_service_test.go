@@ -7,44 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Figures that fit a bucket are taken for one, as long as nothing else explains them.
-func TestWhatMayBeABucket(t *testing.T) {
-	for name, c := range map[string]struct {
-		change func(*State)
-		want   bool
-	}{
-		"30 are missing, in 30 s":         {func(*State) {}, true},
-		"a second later":                  {func(s *State) { s.Figures.ResetBy += second }, true},
-		"later":                           {func(s *State) { s.Figures.ResetBy += second + 1 }, false},
-		"two seconds before":              {func(s *State) { s.Figures.ResetBy -= 2 * second }, true},
-		"earlier":                         {func(s *State) { s.Figures.ResetBy -= 2*second + 1 }, false},
-		"three since the edge moved":      {func(s *State) { s.Edges[Minute].Since = 47 }, true},
-		"four, which a bucket would move": {func(s *State) { s.Edges[Minute].Since = 46 }, false},
-		"the minute may slide":            {func(s *State) { s.Others.Slides = 1 }, false},
-		"no reset":                        {func(s *State) { s.Figures.HasReset = false }, false},
-		"of the day":                      {func(s *State) { s.Figures.Window = Day }, false},
-		"a limit of 20":                   {func(s *State) { s.Limits[Minute].Max, s.Figures.Remaining = 20, 10 }, true},
-		"a limit of 15":                   {func(s *State) { s.Limits[Minute].Max, s.Figures.Remaining = 15, 7 }, false},
-		"others took some":                {func(s *State) { s.Completed, s.Edges[Minute].Since = 28, 28 }, false},
-		"others took none":                {func(s *State) { s.Completed, s.Edges[Minute].Since = 29, 29 }, true},
-		"others, and two fitted":          {func(s *State) { s.Completed, s.Edges[Minute].Since, s.Refills = 28, 28, 2 }, true},
-		"others, and one fitted":          {func(s *State) { s.Completed, s.Edges[Minute].Since, s.Refills = 28, 28, 1 }, false},
-		"600 a minute, 20 since": {func(s *State) {
-			s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 30
-		}, true},
-		"600 a minute, 21 since": {func(s *State) {
-			s.Limits[Minute].Max, s.Figures.Remaining, s.Refills, s.Edges[Minute].Since = 600, 300, 2, 29
-		}, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := mid(30, 0)
-			s.Limits[Minute].Max, s.Edges[Minute].Since = 60, 50
-			c.change(s)
-			require.Equal(t, c.want, s.mayRefill())
-		})
-	}
-}
-
 // The expected reset is in the middle of what the resets so far leave open.
 func TestWhenTheWindowLikelyResets(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -56,9 +18,6 @@ func TestWhenTheWindowLikelyResets(t *testing.T) {
 		"one was":                {Edge{}, func(*State) {}, 59*second + second/2},
 		"hardly narrowed down":   {Edge{From: 56 * second, By: 60 * second}, func(*State) {}, 59*second + second/2},
 		"rounded up, likely":     {Edge{From: 58 * second, By: 60 * second}, func(*State) {}, 58*second + second/2},
-		"rounded up":             {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsUp }, 59 * second},
-		"rounded down":           {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsDown }, 59*second + second/2},
-		"narrow, rounded down":   {Edge{From: 59*second + second/2, By: 60 * second}, func(s *State) { s.RoundsUp = RoundsDown }, 60 * second},
 		"narrow, likely up":      {Edge{From: 59*second + second/2, By: 60 * second}, func(*State) {}, 59*second + second/2},
 		"of another window":      {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.Figures.ResetBy = 180 * second }, 178*second + second/2},
 		"with the first request": {Edge{From: 58 * second, By: 60 * second}, func(s *State) { s.Open[1].Trip = second }, 59 * second},
@@ -164,7 +123,6 @@ func TestWhatAServiceIsExpectedToTell(t *testing.T) {
 		"a weighted window": {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 34 * second, 34, 27 * time.Second},
 		"its next one":      {func(s *State, _ *foresight) { s.Weighs = weighsMost }, 76 * second, 39, 45 * time.Second},
 		"a sliding log":     {func(*State, *foresight) {}, 34 * second, 34, 28 * time.Second},
-		"rounded down":      {func(s *State, _ *foresight) { s.RoundsUp = RoundsDown }, 34*second + second/2, 34, 27 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mid(10, 0)

@@ -62,12 +62,12 @@ func weighedMinute(limit float64, rounded func(float64) float64) serves {
 // told is what a request was told that is so far behind in the queue.
 type toldWait struct {
 	at, expected Instant
-	known        Knowledge
+	known        knowledge
 }
 
 // playWaits lets so many goroutines make requests all the time, and compares what each was told with what came. It returns how many were
 // compared, and how many learned something while they waited.
-func playWaits(t *testing.T, limit, goroutines int, trip, within Instant, serve serves, certain func(Knowledge) bool) (compared, learned int) {
+func playWaits(t *testing.T, limit, goroutines int, trip, within Instant, serve serves, certain func(knowledge) bool) (compared, learned int) {
 	t.Helper()
 	s := NewState(Config{PerMinute: limit, PerDay: 10_000, Share: DefaultShare})
 	now, permit := second, Permit{}
@@ -114,8 +114,8 @@ func told120(limit, left int, reset Instant) Observation {
 	return told(limit, left, ((reset + second - 1) / second * second).Duration())
 }
 
-func always(Knowledge) bool     { return true }
-func weighing(k Knowledge) bool { return k.Weighs }
+func always(knowledge) bool     { return true }
+func weighing(k knowledge) bool { return k.Weighs }
 
 // What a call is told is what it waits, within a tenth: alone and behind others, near and far, with every kind of service. A service that
 // gives back all the time tells whole requests: so it can be one request more.
@@ -127,12 +127,12 @@ func TestExpectedIsTrue(t *testing.T) {
 				for name, c := range map[string]struct {
 					within  Instant
 					serve   serves
-					certain func(Knowledge) bool
+					certain func(knowledge) bool
 				}{
 					"fixed":           {second, fixedMinute(float64(limit), false), always},
 					"from a request":  {second, fixedMinute(float64(limit), true), always},
-					"sliding":         {2 * second, slidingMinute(float64(limit)), func(k Knowledge) bool { return k.Sliding == sure }},
-					"bucket":          {each, bucket(float64(limit)), func(k Knowledge) bool { return k.Refills >= 4 }},
+					"sliding":         {2 * second, slidingMinute(float64(limit)), func(k knowledge) bool { return k.Sliding == sure }},
+					"bucket":          {each, bucket(float64(limit)), func(k knowledge) bool { return k.Refills >= 4 }},
 					"weighed, up":     {each, weighedMinute(float64(limit), math.Ceil), weighing},
 					"weighed, down":   {each, weighedMinute(float64(limit), math.Floor), weighing},
 					"without figures": {0, nil, always},
@@ -145,5 +145,24 @@ func TestExpectedIsTrue(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// knowledge is what expected waits rest on, apart from figures. They hold as long as it does not change.
+type knowledge struct {
+	Refusals      int64
+	Figures       bool // the last response had some
+	Weighs, Fixed bool // how the service counts, as far as is known
+	Sliding       int8 // evidence, as much as is needed
+	Refills       int64
+	Drips         int8
+	Others        bool
+	Limit         int64
+}
+
+func (s *State) knows(now Instant) knowledge {
+	return knowledge{
+		Refusals: s.Epoch - s.Born, Figures: s.Figures.Valid, Sliding: min(s.Others.Slides, sure), Weighs: s.weighs(), Fixed: s.Weighs < 0,
+		Refills: min(int64(s.Refills), s.refillsFrom()), Drips: s.Drips, Others: s.Others.rate(now) > 0, Limit: s.Limits[Minute].Max,
 	}
 }

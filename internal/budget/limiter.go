@@ -73,7 +73,7 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if l.Take(time.Now(), r.Priority, &p) {
 		return p, nil
 	}
-	return l.wait(ctx, r)
+	return l.wait(ctx, r, l)
 }
 
 // Take is [Limiter.Acquire] without waiting, if nobody waits and there is room.

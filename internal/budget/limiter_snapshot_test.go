@@ -56,7 +56,7 @@ func TestSnapshotOfAWindowThatIsUsedUp(t *testing.T) {
 // A signal to a waiter that is busy is kept until it looks.
 func TestNoSignalIsLost(t *testing.T) {
 	shared := NewShared(Config{}, &StoreClient{Timeout: time.Second}, func(context.Context, *Ask) (Reply, error) {
-		return Reply{Now: second, State: *opened(lists(), told(120, 0, time.Minute)), Denied: Delay{Until: minute, Reason: Exhausted, Window: Minute}}, nil
+		return Reply{Now: second, State: *opened(lists(), told(120, 0, time.Minute)), Denied: Delay{Until: minute}}, nil
 	})
 	alone := New(lists())
 	alone.queue.State = *opened(lists(), told(120, 0, time.Minute))

@@ -126,19 +126,6 @@ func (s *State) gap(now Instant) Instant {
 	return Instant(float64(minute) / ours)
 }
 
-// keepsLess is when less than so much will be kept back: found by halving, as keepBack only falls until the reset.
-func (s *State) keepsLess(now, reset Instant, spare float64) Instant {
-	from, to := now, reset
-	for to-from > 10*millisecond {
-		if middle := from + (to-from)/2; s.keepBack(middle, reset-middle) < spare {
-			to = middle
-		} else {
-			from = middle
-		}
-	}
-	return max(to, now+millisecond)
-}
-
 // probeDelay delays the probe after a reset while others are active, until the window has given back what is left to them.
 func (s *State) probeDelay(left, keep float64) Instant {
 	limit := s.Limits[Minute].Max

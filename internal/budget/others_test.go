@@ -136,18 +136,6 @@ func TestPaceInASlidingMinute(t *testing.T) {
 	require.Zero(t, s.gap(0))
 }
 
-func TestWhenLessIsKeptBack(t *testing.T) {
-	s := shared(Others{})
-	at := s.keepsLess(0, minute, 9)
-	require.Greater(t, at, 30*second)
-	require.LessOrEqual(t, at, 30*second+10*millisecond)
-	at = s.keepsLess(second, minute, 1)
-	require.InDelta(t, float64(minute-minute/18), float64(at), float64(10*millisecond))
-	require.Less(t, s.keepBack(at, minute-at), 1.0)
-	require.LessOrEqual(t, s.keepsLess(second, minute, 100), second+10*millisecond)
-	require.Equal(t, 10*second+millisecond, s.keepsLess(10*second, 5*second, 1), "never in the past")
-}
-
 // After a reset, others come first for as long as the window takes to give back what is left to them.
 func TestPolitenessAfterAReset(t *testing.T) {
 	s := shared(Others{})
@@ -162,4 +150,14 @@ func TestPolitenessAfterAReset(t *testing.T) {
 	s = shared(Others{})
 	s.Limits[Minute].Max = 0
 	require.Zero(t, s.probeDelay(4, 10))
+}
+
+// What begins to hold is found to the step.
+func TestFirstWhen(t *testing.T) {
+	for _, begins := range []Instant{0, second, 33*second + 1, minute} {
+		at := firstWhen(0, minute, 10*millisecond, func(at Instant) bool { return at >= begins })
+		require.GreaterOrEqual(t, at, begins)
+		require.Less(t, at, begins+10*millisecond+1)
+	}
+	require.Equal(t, second, firstWhen(2*second, second, 1, func(Instant) bool { return false }), "there is no time between")
 }

@@ -48,7 +48,7 @@ func TestPumpLeavesTheReserve(t *testing.T) {
 	}
 	granted, d := queue.Pump(second, nil)
 	require.Equal(t, []*Waiter{one, two}, granted)
-	require.Equal(t, Reserved, d.Reason)
+	require.False(t, d.News)
 	require.Equal(t, 1, queue.Waiting())
 	require.True(t, one.Permit.Valid())
 	require.NotEqual(t, Permit{}, two.Permit)

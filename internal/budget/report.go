@@ -53,7 +53,6 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 		w := s.learn(o)
 		s.observe(now, p, o, w, replays)
 	default:
-		s.believeRefusal()
 		s.Strikes, s.BlindAt = 0, max(s.BlindAt, now)
 		s.bare(p)
 		s.blindProbe(now, p)
@@ -83,15 +82,17 @@ func (s *State) complete(now Instant, n int64) {
 	s.Completed = min(s.Completed+n, s.Dispatched-s.late())
 }
 
-// blindProbe delays the next probe if the minute slides: one without figures may have taken the only request that was given back.
+// blindProbe delays the next probe: one without figures may have taken the only request that the minute gave back, as long as our own count
+// of the last minute does not say otherwise. Whether it slides may be unknown.
 func (s *State) blindProbe(now Instant, p *Permit) {
-	if !p.Probe || s.Others.Slides == 0 {
+	l, limit := &s.Counts[Minute], s.Limits[Minute].Max
+	over := l.Sum + s.uncounted() + 1 - limit
+	if !p.Probe || limit == 0 || over <= 0 {
 		return
 	}
-	l := &s.Counts[Minute]
-	room := max(now, l.roomAt(l.Sum+s.uncounted()+1-s.Limits[Minute].Max, minute))
+	room := max(now, l.roomAt(over, minute))
 	if f := &s.Figures; f.Valid {
-		f.HasReset, f.ResetBy = true, room
+		f.HasReset, f.ResetBy = true, max(room, s.resetAt())
 	} else { // a 429 named a time for one request
 		s.HeldUntil = max(s.HeldUntil, room)
 	}
@@ -103,7 +104,6 @@ func (s *State) bare(p *Permit) {
 	if !p.Bare {
 		return
 	}
-	s.tried(p)
 	if s.Silent++; s.silent() {
 		s.Silent, s.Figures.Valid = min(s.Silent, silence), false
 	}
@@ -116,27 +116,17 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	if p.Epoch < s.Epoch && s.Figures.Valid && !o.HasRetry {
 		return
 	}
-	if !fresh && p.Epoch == s.Epoch-1 && s.Unproven.At != 0 {
-		s.Unproven.Total--
-	} else if !fresh && p.Epoch == s.Epoch-1 && s.HeldIn == Minute { // others took one more
-		s.Others.watch(now, s.Others.High-1, s.Others.Level)
+	if fresh {
+		s.doubtWeighing(now)
+	}
+	if o.Remaining == 0 { // else something between the service and us may have refused
+		s.blameOthers(now, p)
 	}
 	if fresh {
-		s.believeRefusal() // the last one, which no figures contradicted
-		s.Unproven = Refusal{At: now}
-		if s.Figures.Valid && s.Figures.Window == Minute {
-			s.Unproven.Total = s.Dispatched - 1
-		}
-		if s.Unproven.Total == 0 || o.Remaining == 0 || s.namesReset(now, o) {
-			s.believeRefusal()
-		}
 		s.Epoch++
 		s.Strikes++
 		s.Allowed, s.ProbeUntil = 1, 0
 		s.Figures = Figures{Window: s.Figures.Window}
-		if s.RoundsUp == RoundsUp && p.Probe {
-			s.RoundsUp = RoundsDown
-		}
 	}
 	doublings := min(max(s.Strikes-1, 0), 6)
 	wait := min(second<<doublings, minute)
@@ -158,45 +148,23 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	}
 }
 
+// blameOthers learns from a refusal that others took what the cap had covered.
+func (s *State) blameOthers(now Instant, p *Permit) {
+	o := &s.Others
+	switch {
+	case p.Epoch == s.Epoch && s.Figures.Valid && s.Figures.Window == Minute:
+		o.watch(now, s.Dispatched-1, o.Level)
+	case p.Epoch == s.Epoch-1 && s.HeldIn == Minute: // of the same herd: one more
+		o.watch(now, o.High-1, o.Level)
+	}
+}
+
 // heldIn is the window that a pause after a 429 waits for.
 func heldIn(wait Instant) Window {
 	if wait > instant(ratehdr.MaxMinuteReset) {
 		return Day
 	}
 	return Minute
-}
-
-// namesReset reports whether a refusal ends when the minute resets, or no reset is known: the next figures cannot contradict it then.
-func (s *State) namesReset(now Instant, o *Observation) bool {
-	f := &s.Figures
-	if !f.HasReset || !o.HasRetry {
-		return !f.HasReset
-	}
-	off := now + bounded(o.RetryAfter) - f.ResetBy
-	off -= max(0, floor(off+minute/2, minute)) * minute // it may be a later reset
-	return abs(off) <= 2*second
-}
-
-// believeRefusal learns from a refusal that a window was used up: others took what the cap had covered.
-func (s *State) believeRefusal() {
-	r := s.Unproven
-	s.Unproven = Refusal{}
-	if r.At == 0 {
-		return
-	}
-	s.doubtWeighing(r.At)
-	if r.Total > 0 {
-		s.Others.watch(r.At, r.Total, s.Others.Level)
-	}
-}
-
-// checkRefusal takes the first figures after an unproven refusal. If most of what the cap had covered is still left, nobody took it.
-func (s *State) checkRefusal(w Window, left int64) {
-	o := &s.Others
-	if covered := o.Low - o.Seen - s.Unproven.Total; w != Minute || 2*(left-margin) <= covered {
-		s.believeRefusal()
-	}
-	s.Unproven = Refusal{}
 }
 
 func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longestHold) }
@@ -236,8 +204,6 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 		Valid: true, Remaining: left, Known: known, Mark: s.Completed, Window: w, HasReset: o.HasReset, At: now, Sent: p.At,
 		ResetFrom: p.At + bounded(o.Reset) - second, ResetBy: now + bounded(o.Reset),
 	}
-	s.checkRefusal(w, left)
-	s.learnRounding(now, p, o, w)
 	s.learnRefilling(p, o, w, left)
 	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures
@@ -284,14 +250,4 @@ func (f *Figures) merge(g Figures, n int64) {
 		f.Mark = g.Mark
 	}
 	f.Known = known
-}
-
-// learnRounding looks for the proof that resets are rounded up: a whole window left, some time after another response from the same
-// window.
-func (s *State) learnRounding(now Instant, p *Permit, o *Observation, w Window) {
-	f := &s.Figures
-	if s.RoundsUp == RoundingUnknown && f.HasReset && f.Window == w && now < f.ResetFrom && f.At+10*millisecond < p.At &&
-		int64(o.Remaining) < f.Remaining && o.HasReset && bounded(o.Reset) == w.length() {
-		s.RoundsUp = RoundsUp
-	}
 }

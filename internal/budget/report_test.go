@@ -63,7 +63,7 @@ func TestHowLongARefusalPauses(t *testing.T) {
 			require.EqualValues(t, 1, s.Allowed)
 			require.False(t, s.Figures.Valid)
 			d := s.Take(s.HeldUntil-1, Interactive)
-			require.Equal(t, Delay{Until: s.HeldUntil, Reason: Held, Window: c.in}, d.Delay)
+			require.Equal(t, Delay{Until: s.HeldUntil}, d.Delay)
 			require.True(t, s.Take(s.HeldUntil, Interactive).Permit.Probe)
 		})
 	}
@@ -230,38 +230,7 @@ func TestTheClockOfTheServiceGoesOn(t *testing.T) {
 	s := opened(Config{PerMinute: 12}, told(12, 1, time.Minute))
 	s.Report(3*second, s.Take(2*second, Batch).Permit, told(12, 0, 43*time.Second))
 	require.EqualValues(t, 0, s.Figures.Remaining)
-	require.Equal(t, Exhausted, s.Take(4*second, Interactive).Reason)
-}
-
-// That resets are rounded up shows where a whole window is left although another response came from the same window before.
-func TestLearnRounding(t *testing.T) {
-	base := func() (*State, Permit, Observation) {
-		s := NewState(lists())
-		s.Figures = Figures{
-			Valid: true, Remaining: 119, Window: Minute, HasReset: true, At: second, ResetFrom: 59 * second, ResetBy: 61 * second,
-		}
-		return &s, Permit{At: second + 10*millisecond + 1}, told(120, 118, time.Minute)
-	}
-	learn := func(change func(*State, *Permit, *Observation)) Rounding {
-		s, p, o := base()
-		change(s, &p, &o)
-		s.learnRounding(59*second-1, &p, &o, Minute)
-		return s.RoundsUp
-	}
-	require.Equal(t, RoundsUp, learn(func(*State, *Permit, *Observation) {}))
-	for name, change := range map[string]func(*State, *Permit, *Observation){
-		"what was known had no reset":    func(s *State, _ *Permit, _ *Observation) { s.Figures.HasReset = false },
-		"it is of another window":        func(s *State, _ *Permit, _ *Observation) { s.Figures.Window = Day },
-		"that window may have reset":     func(s *State, _ *Permit, _ *Observation) { s.Figures.ResetFrom-- },
-		"they are hardly apart":          func(_ *State, p *Permit, _ *Observation) { p.At-- },
-		"not fewer are left":             func(_ *State, _ *Permit, o *Observation) { o.Remaining++ },
-		"it has no reset":                func(_ *State, _ *Permit, o *Observation) { o.HasReset = false },
-		"not a whole window is left":     func(_ *State, _ *Permit, o *Observation) { o.Reset -= time.Second },
-		"more than a whole one, and odd": func(_ *State, _ *Permit, o *Observation) { o.Reset += time.Second },
-	} {
-		require.Equal(t, RoundingUnknown, learn(change), name)
-	}
-	require.Equal(t, RoundsDown, learn(func(s *State, _ *Permit, _ *Observation) { s.RoundsUp = RoundsDown }), "known for good")
+	require.False(t, s.Take(4*second, Interactive).News)
 }
 
 // A request without a response may be counted for a while, and then is, or never will be.
@@ -298,13 +267,13 @@ func TestLostRequestsAreLateForAWhile(t *testing.T) {
 	require.Equal(t, 2*second+3*lateGrace, s.Counts[Minute].At[s.Counts[Minute].slot(s.Counts[Minute].Used-1)], "the last from when it can arrive no more")
 
 	d := s.Take(40*second, Interactive)
-	require.Equal(t, News, d.Reason, "those in flight may bring figures")
+	require.True(t, d.News, "those in flight may bring figures")
 	for _, p := range permits[6:] {
 		s.Report(40*second, p, lost)
 	}
 	for _, now := range []Instant{41 * second, 40*second + 2*lateGrace} { // no figures tell whether they were counted
 		d = s.Take(now, Interactive)
-		require.Equal(t, Exhausted, d.Reason)
+		require.False(t, d.News)
 		require.Greater(t, d.Until, minute+second)
 	}
 }
@@ -317,7 +286,7 @@ func TestNoFiguresAreYoungerThanALostRequest(t *testing.T) {
 	s.Report(second, permits[0], Observation{Limit: -1, Remaining: -1, Lost: true})
 	s.Report(2*second, permits[1], told(12, 1, time.Minute))
 	for _, now := range []Instant{3 * second, 11 * second, 31 * second} {
-		require.Equal(t, Exhausted, s.Take(now, Interactive).Reason, "%v", now)
+		require.False(t, s.Take(now, Interactive).News, "%v", now)
 	}
 	s.Figures.Sent = second + lateGrace
 	require.True(t, s.Take(31*second, Interactive).Permit.Probe)
@@ -367,27 +336,22 @@ func TestWhichRefusalsTellOfOthers(t *testing.T) {
 	require.Equal(t, before, s.Others, "figures of the day tell nothing of others in the minute")
 }
 
-// A look that was lost delays the next one only in a sliding minute, and only if it was the look.
+// A look that was lost delays the next one, and only if it was the look.
 func TestLostLooks(t *testing.T) {
 	lost := Observation{Limit: -1, Remaining: -1, Lost: true}
-	for name, c := range map[string]struct {
-		probe, valid, slides, moved bool
-	}{
-		"the look, in a sliding minute": {true, true, true, true}, "another": {false, true, true, false}, "in a fixed one": {true, true, false, false}, "without figures": {true, false, true, false},
+	for name, c := range map[string]struct{ probe, valid, moved bool }{
+		"the look": {true, true, true}, "another": {false, true, false}, "without figures": {true, false, false},
 	} {
 		s := mid(0, 0)
 		s.Counts[Minute].add(20*second, minute, 69)
 		s.Figures.Valid = c.valid
-		if s.Figures.HasReset = false; c.slides {
-			s.Others.Slides = sure
-		}
 		before := s.Figures
 		p := Permit{Then: 50, Epoch: 1, At: 31 * second, Probe: c.probe}
 		s.Dispatched++
 		s.Open[0].N++
 		s.Report(32*second, p, lost)
 		if want := before; c.moved { // 120 are counted now: one more fits when the first are a minute old
-			want.HasReset, want.ResetBy = true, minute+second
+			want.HasReset, want.ResetBy = true, max(minute+second, before.ResetBy+second)
 			require.Equal(t, want, s.Figures, name)
 		} else {
 			require.Equal(t, before, s.Figures, name)
@@ -428,57 +392,14 @@ func TestWhatTellsThatTheMinuteSlides(t *testing.T) {
 	}
 }
 
-// A refusal without figures is the doing of others, unless the next figures say that most of what was left is still left. What was believed
-// before is then believed again.
-func TestFiguresContradictARefusal(t *testing.T) {
-	const left = 60
-	stray := refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 3*time.Second })
-	blamed := refused(func(o *Observation) { o.HasRetry, o.RetryAfter, o.Remaining = true, 3*time.Second, 0 })
-	next := func(s *State, o Observation) {
-		p, now := granted(t, s, 6*second)
-		s.Report(now, p, o)
+// Something between the service and us may refuse, too: a refusal is the doing of others if its figures say that the minute is used up.
+func TestWhoIsBlamedForARefusal(t *testing.T) {
+	for left, blamed := range map[int]bool{-1: false, 0: true, 7: false} {
+		s := opened(Config{PerMinute: 120}, told(120, 60, time.Minute))
+		before := s.Others
+		o := hold(3 * time.Second)
+		o.Remaining = left
+		s.Report(2*second, s.Take(second, Interactive).Permit, o)
+		require.Equal(t, blamed, s.Others != before, left)
 	}
-	after := func(refusal Observation, then func(*State)) *State {
-		s := opened(Config{PerMinute: 120}, told(120, left, time.Minute))
-		s.Weighs = -weighsMost
-		permits, _ := take(s, second, 2)
-		s.Report(2*second, permits[0], refusal)
-		s.Report(2*second, permits[1], refusal)
-		then(s)
-		return s
-	}
-	for name, c := range map[string]struct {
-		refusal Observation
-		then    func(*State)
-		stray   bool
-	}{
-		"as much is left":      {stray, func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, true},
-		"others took some":     {stray, func(s *State) { next(s, told(120, left/2+margin+1, 54*time.Second)) }, true},
-		"others took most":     {stray, func(s *State) { next(s, told(120, left/2, 54*time.Second)) }, false},
-		"nothing is left":      {stray, func(s *State) { next(s, told(120, 0, 54*time.Second)) }, false},
-		"no figures come":      {stray, func(s *State) { next(s, NoFigures) }, false},
-		"another refusal":      {stray, func(s *State) { next(s, stray) }, false},
-		"figures of the day":   {stray, func(s *State) { next(s, told(10_000, left-1, 5*time.Hour)) }, false},
-		"it has figures":       {blamed, func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, false},
-		"it ends at the reset": {hold(58 * time.Second), func(s *State) { next(s, told(120, 119, time.Minute)) }, false},
-		"it ends later":        {hold(40 * time.Second), func(s *State) { next(s, told(120, left-1, 18*time.Second)) }, true},
-		"the reset was before": {hold(100 * time.Millisecond), func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, true},
-		"the reset after that": {hold(118 * time.Second), func(s *State) { next(s, told(120, 119, time.Minute)) }, false},
-		"without Retry-After":  {refused(func(*Observation) {}), func(s *State) { next(s, told(120, left-1, 54*time.Second)) }, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := after(c.refusal, c.then)
-			require.Equal(t, c.stray, s.Others.Sum < left/2, "of others: %+v", s.Others)
-			require.Equal(t, c.stray, s.Weighs == -weighsMost, s.Weighs)
-		})
-	}
-	believed, unproven := after(blamed, func(s *State) { next(s, told(120, 0, 54*time.Second)) }), after(stray, func(s *State) { next(s, told(120, 0, 54*time.Second)) })
-	require.InDelta(t, believed.Others.Sum, unproven.Others.Sum, 0.01, "it is believed as if at once")
-}
-
-// Without a known reset, or known figures, a refusal is believed at once.
-func TestARefusalThatNothingCanContradict(t *testing.T) {
-	s := opened(Config{PerMinute: 120}, Observation{Limit: 120, Remaining: 60})
-	s.Report(2*second, s.Take(second, Interactive).Permit, hold(3*time.Second))
-	require.Positive(t, s.Others.Sum)
 }

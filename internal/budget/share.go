@@ -22,7 +22,7 @@ func (s *State) alone(now Instant, n int) State {
 	c.PerMinute, c.PerDay = part(s.Limits[Minute].Max, parts), part(s.Limits[Day].Max, parts)
 	t := NewState(c)
 	t.Born, t.Epoch = int64(now), int64(now)
-	t.Limits, t.RoundsUp, t.Told, t.Silent = s.Limits, s.RoundsUp, s.Told, s.Silent
+	t.Limits, t.Told, t.Silent = s.Limits, s.Told, s.Silent
 	t.Weighs, t.Edges = s.Weighs, s.Edges
 	t.Strikes, t.HeldUntil, t.HeldIn = s.Strikes, s.HeldUntil, s.HeldIn
 	t.Open[0].From, t.Open[1].From = now, now

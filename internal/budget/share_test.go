@@ -10,7 +10,7 @@ import (
 // A process that works alone keeps what it knows about the service, but no figures, and an nth of what all used.
 func TestAlone(t *testing.T) {
 	s := opened(Config{PerMinute: 120, PerDay: 1000, Reserve: 7, Share: 0.1}, told(120, 119, time.Minute))
-	s.RoundsUp, s.Silent = RoundsUp, 1
+	s.Silent = 1
 	s.Strikes, s.HeldUntil, s.HeldIn = 3, hour, Day
 	s.Counts[Minute].add(20*second, minute, 8)
 	s.Counts[Day].add(20*second, day, 99)
@@ -19,7 +19,6 @@ func TestAlone(t *testing.T) {
 	a := s.alone(now, 4)
 	require.Equal(t, Config{PerMinute: 30, PerDay: 250, Reserve: 7, Share: 0.1, Alone: true}, a.Config)
 	require.Equal(t, s.Limits, a.Limits)
-	require.Equal(t, RoundsUp, a.RoundsUp)
 	require.True(t, a.Told)
 	require.Equal(t, 1, a.Silent)
 	require.Equal(t, 3, a.Strikes)

@@ -42,42 +42,7 @@ func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) 
 	if err := ctx.Err(); err != nil {
 		return Permit{}, err
 	}
-	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay, noWait: r.NoWait}
-	l.mu.Lock()
-	now := l.now()
-	l.limit(ctx, r, w, now)
-	ahead := l.queue.Ahead(w.Priority)
-	if ahead > 0 {
-		if refusal := l.hopeless(now, ahead, w); refusal != nil {
-			l.mu.Unlock()
-			return Permit{}, refusal
-		}
-	}
-	l.queue.Join(w)
-	l.mu.Unlock()
-	l.serve(ctx, w, true)
-	if refusal := l.refuseHopeless(w, ahead); refusal != nil {
-		return Permit{}, refusal
-	}
-	return l.await(ctx, l, w)
-}
-
-// refuseHopeless refuses a new call whose wait is hopeless by the latest state.
-func (l *SharedLimiter) refuseHopeless(w *Waiter, ahead int) *WaitTooLongError {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !w.queued {
-		return w.refusal
-	}
-	now := l.now()
-	refusal := l.hopeless(now, ahead, w)
-	if refusal == nil && w.noWait {
-		refusal = l.tooLate(now, w, false)
-	}
-	if refusal != nil {
-		l.quit(w)
-	}
-	return refusal
+	return l.wait(ctx, r, l)
 }
 
 // Take leaves everything to Acquire, because an exchange takes time.
@@ -92,10 +57,8 @@ func (l *SharedLimiter) Done(_ time.Time, r *Report) {
 	l.exchange(context.Background(), a, nil)
 }
 
-func (l *SharedLimiter) tend(ctx context.Context, w *Waiter) { l.serve(ctx, w, false) }
-
-// serve asks for all waiters, if it is time and this call has to do it.
-func (l *SharedLimiter) serve(ctx context.Context, w *Waiter, arrived bool) {
+// tend asks for all waiters, if it is time and this call has to do it.
+func (l *SharedLimiter) tend(ctx context.Context, w *Waiter, arrived bool) {
 	l.mu.Lock()
 	first := l.queue.Head() == w
 	var a *Ask
@@ -206,7 +169,7 @@ func (l *SharedLimiter) adopt(r *Reply, denied bool) {
 	l.due = 0
 	if denied {
 		poll := pollRest
-		if r.Denied.Reason == News {
+		if r.Denied.News {
 			poll = min(max(pollResponse, Instant(r.Processes)*pollEach), pollRest)
 		}
 		l.due = min(max(r.Denied.Until, now+millisecond), now+poll)

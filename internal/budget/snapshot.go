@@ -10,31 +10,6 @@ type Snapshot struct {
 	Others      float64   // requests a second that others seem to take
 	InFlight    int
 	Waiting     int
-	Known       Knowledge
-}
-
-// Knowledge is what expected waits rest on, apart from figures. They hold as long as it does not change.
-type Knowledge struct {
-	Refusals      int64
-	Figures       bool // the last response had some
-	Weighs, Fixed bool // how the service counts, as far as is known
-	Sliding       int8 // evidence, as much as is needed
-	Refills       int64
-	Drips         int8
-	Others        bool
-	Limit         int64
-}
-
-// Certain reports whether it is known how the service counts.
-func (k Knowledge) Certain() bool {
-	return !k.Figures || k.Fixed || k.Weighs || k.Sliding == sure || k.Refills >= 4+k.Limit/15
-}
-
-func (s *State) knows(now Instant) Knowledge {
-	return Knowledge{
-		Refusals: s.Epoch - s.Born, Figures: s.Figures.Valid, Sliding: min(s.Others.Slides, sure), Weighs: s.weighs(), Fixed: s.Weighs < 0,
-		Refills: min(int64(s.Refills), s.refillsFrom()), Drips: s.Drips, Others: s.Others.rate(now) > 0, Limit: s.Limits[Minute].Max,
-	}
 }
 
 // WindowState is what is known about one window.
@@ -55,7 +30,7 @@ func (l *Limiter) Snapshot() Snapshot {
 	s.expire(now)
 	snap := Snapshot{
 		Minute: l.describe(Minute, now), Day: l.describe(Day, now), Figures: s.Told, InFlight: int(s.inFlight()),
-		Waiting: l.queue.Waiting(), Known: s.knows(now), Others: s.Others.rate(now) * float64(second),
+		Waiting: l.queue.Waiting(), Others: s.Others.rate(now) * float64(second),
 	}
 	if now < s.HeldUntil {
 		snap.HeldUntil = l.time(s.HeldUntil)
@@ -74,4 +49,11 @@ func (l *Limiter) describe(w Window, now Instant) WindowState {
 		}
 	}
 	return state
+}
+
+// State returns a copy of the state, to read.
+func (l *Limiter) State() State {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queue.State
 }

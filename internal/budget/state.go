@@ -20,11 +20,9 @@ type State struct {
 	Strikes    int   // 429s in a row
 	HeldUntil  Instant
 	HeldIn     Window
-	Unproven   Refusal // until the next figures
 	ProbeUntil Instant // a probe is in flight until then, at the latest
 	Figures    Figures
 	Others     Others
-	RoundsUp   Rounding
 
 	Told    bool  // the service has sent figures
 	Silent  int   // probes in a row without figures
@@ -34,10 +32,9 @@ type State struct {
 	Counts  [3]WindowCount
 	Edges   [3]Edge
 	Buckets [3]Level
-	Weighs  int8  // evidence that the service weighs its last window, or, if negative, that it does not
-	Refills int8  // responses in a row by which it has a bucket that refills
-	Drips   int8  // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
-	Tried   int64 // requests without figures that fit only if it does not
+	Weighs  int8 // evidence that the service weighs its last window, or, if negative, that it does not
+	Refills int8 // responses in a row by which it has a bucket that refills
+	Drips   int8 // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
 }
 
 // Limit is the size of a window, and its source.
@@ -78,22 +75,6 @@ type Figures struct {
 	ResetBy   Instant
 }
 
-// Refusal is a 429 that perhaps no window explains: something between the service and us may refuse, too.
-type Refusal struct {
-	At    Instant // zero when there is none
-	Total int64   // of our requests that the minute had served, if it was used up; else zero
-}
-
-// Rounding is what is known about the whole seconds of RateLimit-Reset.
-type Rounding int8
-
-// The kinds of rounding.
-const (
-	RoundingUnknown Rounding = iota
-	RoundsUp
-	RoundsDown // or unreliable
-)
-
 const (
 	lateGrace      = 10 * second // a request without a response is counted within this, or never
 	probeLease     = 2 * minute  // an unreported probe is dropped
@@ -126,7 +107,7 @@ func (s *State) Take(now Instant, p Priority) (d Decision) {
 func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	s.expire(now)
 	if now < s.HeldUntil {
-		return Delay{Until: s.HeldUntil, Reason: Held, Window: s.HeldIn}, false
+		return Delay{Until: s.HeldUntil}, false
 	}
 	if s.Config.Alone {
 		if d, full := s.ownLimit(now); full {
@@ -175,6 +156,18 @@ func (s *State) releaseProbe(p *Permit) {
 	if p.Probe && s.ProbeUntil == p.At+probeLease { // and not a dropped one
 		s.ProbeUntil = 0
 	}
+}
+
+// firstWhen is the first instant from which on something holds, found by halving. It holds at the end.
+func firstWhen(from, to, step Instant, holds func(Instant) bool) Instant {
+	for to-from > step {
+		if middle := from + (to-from)/2; holds(middle) {
+			to = middle
+		} else {
+			from = middle
+		}
+	}
+	return to
 }
 
 func (s *State) late() int64     { return s.LateOld + s.LateNew }
@@ -231,7 +224,7 @@ func (s *State) grant(now Instant, probe, bare bool, permit *Permit) (Delay, boo
 // probe grants the one request that may be in flight without a cap.
 func (s *State) probe(now Instant, permit *Permit) (Delay, bool) {
 	if until := s.probing(now); now < until {
-		return Delay{Until: until, Reason: News}, false
+		return Delay{Until: until, News: true}, false
 	}
 	return s.grant(now, true, true, permit)
 }
@@ -279,35 +272,31 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	gap := s.gap(now)
 	switch {
 	case gap > 0 && now < s.PacedUntil:
-		return Delay{Until: s.PacedUntil, Reason: Shared, Window: f.Window}, false
+		return Delay{Until: s.PacedUntil}, false
 	case float64(cover)-taken > keep+reserve:
 		s.PacedUntil = now + gap
 		return s.grant(now, false, false, permit)
 	case now < s.probing(now):
-		return Delay{Until: s.probing(now), Reason: News, Window: f.Window}, false
+		return Delay{Until: s.probing(now), News: true}, false
 	case now >= reset:
 		if at := reset + s.probeDelay(left, keep); now < at {
-			return Delay{Until: at, Reason: Shared, Window: f.Window}, false
+			return Delay{Until: at}, false
 		}
 		return s.probe(now, permit)
 	case left > reserve && s.pictureIsOld(now, cover, left, keep, reserve), cover <= 0 && reserve == 0 && s.slidingMinuteHasRoom(now):
 		return s.probe(now, permit)
 	}
-	d = Delay{Until: reset, Reason: Exhausted, Window: f.Window}
+	spare := float64(cover) - taken
+	d = Delay{Until: reset, News: cover <= 0 && s.inFlight() > 0 && left > 0}
 	if s.Others.slides() && cover <= 0 {
-		d.Until = min(d.Until, max(s.Counts[Minute].roomAt(s.Counts[Minute].Sum+s.uncounted()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
+		d.Until = min(reset, max(s.Counts[Minute].roomAt(s.Counts[Minute].Sum+s.uncounted()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
 	}
-	switch spare := float64(cover) - taken; {
-	case cover <= 0 && s.inFlight() > 0 && left > 0:
-		d.Reason = News
-	case spare > reserve:
-		d.Reason = Shared
-		d.Until = min(d.Until, s.keepsLess(now, reset, spare-reserve))
+	if spare > reserve && !d.News { // the rest is left to others for now
+		keepsLess := func(at Instant) bool { return s.keepBack(at, reset-at) < spare-reserve }
+		d.Until = min(d.Until, max(firstWhen(now, reset, 10*millisecond, keepsLess), now+millisecond))
 		if s.Others.rate(now) > 0 {
 			d.Until = min(d.Until, max(f.At+staleness, now+second/4))
 		}
-	case cover > 0 && reserve > 0:
-		d.Reason = Reserved
 	}
 	return d, false
 }
@@ -329,14 +318,11 @@ func (s *State) slidingMinuteHasRoom(now Instant) bool {
 		s.Counts[Minute].Sum+s.uncounted() < s.Limits[Minute].Max
 }
 
-// resetAt is when the window has definitely reset.
+// resetAt is when the window has definitely reset, even if resets are told in whole seconds that are rounded down.
 func (s *State) resetAt() Instant {
 	f := &s.Figures
-	switch {
-	case !f.HasReset:
+	if !f.HasReset {
 		return f.At + f.Window.length()
-	case s.RoundsUp == RoundsUp:
-		return f.ResetBy + 20*millisecond
 	}
 	return f.ResetBy + second
 }
@@ -344,7 +330,7 @@ func (s *State) resetAt() Instant {
 // takeCounted keeps the limits without any figures.
 func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	if until := s.probing(now); now < until {
-		return Delay{Until: until, Reason: News}, false
+		return Delay{Until: until, News: true}, false
 	}
 	limited := false
 	for _, w := range [...]Window{Day, Minute} {
@@ -355,11 +341,11 @@ func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, g
 		limited = true
 		limit -= int64(s.reserve(p))
 		if d, full := s.full(now, w, limit); full {
-			return s.try(now, d, limit, permit)
+			return d, false
 		}
 	}
 	if !limited && s.inFlight() >= s.Allowed {
-		return Delay{Until: now + probeLease, Reason: News}, false
+		return Delay{Until: now + probeLease, News: true}, false
 	}
 	return s.grant(now, false, true, permit)
 }
@@ -371,9 +357,9 @@ func (s *State) full(now Instant, w Window, limit int64) (Delay, bool) {
 	case l.Sum+l.Faded <= room, s.load(now, w) <= float64(room):
 		return Delay{}, false
 	case l.Sum+l.Faded == 0 && s.late() > 0:
-		return Delay{Until: max(s.LateTurn, now+millisecond), Reason: News, Window: w}, true
+		return Delay{Until: max(s.LateTurn, now+millisecond), News: true}, true
 	case l.Sum+l.Faded == 0 && s.inFlight() > 0:
-		return Delay{Until: now + probeLease, Reason: News, Window: w}, true
+		return Delay{Until: now + probeLease, News: true}, true
 	}
-	return Delay{Until: max(s.loadedUntil(now, w, room), now+millisecond), Reason: Exhausted, Window: w}, true
+	return Delay{Until: max(s.loadedUntil(now, w, room), now+millisecond)}, true
 }

@@ -41,5 +41,5 @@ func TestForeignReportsEndNoRequest(t *testing.T) {
 func TestAnUnknownSurfaceWaitsForAResponse(t *testing.T) {
 	s := opened(Config{}, NoFigures)
 	_, d := take(s, second, 10)
-	require.Equal(t, Delay{Until: second + probeLease, Reason: News}, d.Delay)
+	require.Equal(t, Delay{Until: second + probeLease, News: true}, d.Delay)
 }

@@ -30,30 +30,29 @@ func TestWhyARequestWaits(t *testing.T) {
 		p      Priority
 		want   Delay
 	}{
-		"nothing is left":             {mid(0, 0), nil, Interactive, Delay{61 * second, Exhausted, Minute}},
-		"all that is left is in use":  {mid(3, 3), nil, Interactive, Delay{61 * second, News, Minute}},
-		"nothing is left, some fly":   {mid(0, 3), nil, Interactive, Delay{61 * second, Exhausted, Minute}},
-		"late ones may have taken it": {mid(2, 0), func(s *State) { s.LateNew, s.LateTurn, s.BlindAt, s.Dispatched = 2, 35*second, 35*second, 52 }, Interactive, Delay{61 * second, Exhausted, Minute}},
-		"reserved":                    {mid(5, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{61 * second, Reserved, Minute}},
-		"reserved, and used up":       {mid(0, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{61 * second, Exhausted, Minute}},
-		"resets are rounded up":       {mid(0, 0), func(s *State) { s.RoundsUp = RoundsUp }, Interactive, Delay{60*second + 20*millisecond, Exhausted, Minute}},
-		"no reset was told":           {mid(0, 0), func(s *State) { s.Figures.HasReset = false }, Interactive, Delay{90 * second, Exhausted, Minute}},
-		"of the day":                  {mid(0, 0), func(s *State) { s.Figures.Window, s.Figures.ResetBy = Day, hour }, Interactive, Delay{hour + second, Exhausted, Day}},
-		"of the day, without a reset": {mid(0, 0), func(s *State) { s.Figures.Window, s.Figures.HasReset = Day, false }, Interactive, Delay{30*second + day, Exhausted, Day}},
-		"a look is on its way":        {mid(0, 0), func(s *State) { s.Figures.ResetBy, s.ProbeUntil = 29*second, 30*second+probeLease }, Interactive, Delay{32 * second, News, Minute}},
-		"the minute slides":           {mid(0, 0), func(s *State) { s.Others.Slides = sure; s.Counts[Minute].add(2*second, minute, 70) }, Interactive, Delay{61 * second, Exhausted, Minute}},
+		"nothing is left":             {mid(0, 0), nil, Interactive, Delay{Until: 61 * second}},
+		"all that is left is in use":  {mid(3, 3), nil, Interactive, Delay{Until: 61 * second, News: true}},
+		"nothing is left, some fly":   {mid(0, 3), nil, Interactive, Delay{Until: 61 * second}},
+		"late ones may have taken it": {mid(2, 0), func(s *State) { s.LateNew, s.LateTurn, s.BlindAt, s.Dispatched = 2, 35*second, 35*second, 52 }, Interactive, Delay{Until: 61 * second}},
+		"reserved":                    {mid(5, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{Until: 61 * second}},
+		"reserved, and used up":       {mid(0, 0), func(s *State) { s.Config.Reserve = 5 }, Batch, Delay{Until: 61 * second}},
+		"no reset was told":           {mid(0, 0), func(s *State) { s.Figures.HasReset = false }, Interactive, Delay{Until: 90 * second}},
+		"of the day":                  {mid(0, 0), func(s *State) { s.Figures.Window, s.Figures.ResetBy = Day, hour }, Interactive, Delay{Until: hour + second}},
+		"of the day, without a reset": {mid(0, 0), func(s *State) { s.Figures.Window, s.Figures.HasReset = Day, false }, Interactive, Delay{Until: 30*second + day}},
+		"a look is on its way":        {mid(0, 0), func(s *State) { s.Figures.ResetBy, s.ProbeUntil = 29*second, 30*second+probeLease }, Interactive, Delay{Until: 32 * second, News: true}},
+		"the minute slides":           {mid(0, 0), func(s *State) { s.Others.Slides = sure; s.Counts[Minute].add(2*second, minute, 70) }, Interactive, Delay{Until: 61 * second}},
 		"it slides, some fly": {mid(0, 10), func(s *State) {
 			s.Others.Slides, s.Counts[Minute] = sure, WindowCount{}
 			s.Counts[Minute].add(-20*second, minute, 2)
 			s.Counts[Minute].add(second, minute, 109)
-		}, Interactive, Delay{40 * second, Exhausted, Minute}},
-		"it slides, and is reserved": {mid(0, 0), func(s *State) { s.Others.Slides, s.Config.Reserve = sure, 1 }, Batch, Delay{31*second + 100*millisecond, Exhausted, Minute}},
-		"others, hardly any left":    {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 25*second }, Interactive, Delay{31*second + second/4, Shared, Minute}},
-		"others, held back":          {mid(10, 0), func(s *State) { s.Others.Sum, s.Others.Span = 32.5, float64(minute) }, Interactive, Delay{35 * second, Shared, Minute}},
+		}, Interactive, Delay{Until: 40 * second}},
+		"it slides, and is reserved": {mid(0, 0), func(s *State) { s.Others.Slides, s.Config.Reserve = sure, 1 }, Batch, Delay{Until: 31*second + 100*millisecond}},
+		"others, hardly any left":    {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 25*second }, Interactive, Delay{Until: 31*second + second/4}},
+		"others, held back":          {mid(10, 0), func(s *State) { s.Others.Sum, s.Others.Span = 32.5, float64(minute) }, Interactive, Delay{Until: 35 * second}},
 		"others, known for long":     {mid(20, 1), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{}},
-		"nobody, kept back":          {mid(10, 0), func(s *State) { s.Config.Share, s.Figures.At = 0.5, 20*second }, Interactive, Delay{51*second + 2440, Shared, Minute}},
-		"others, all in use":         {mid(20, 20), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{61 * second, News, Minute}},
-		"others likely took it":      {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{61 * second, Exhausted, Minute}},
+		"nobody, kept back":          {mid(10, 0), func(s *State) { s.Config.Share, s.Figures.At = 0.5, 20*second }, Interactive, Delay{Until: 51*second + 2440}},
+		"others, all in use":         {mid(20, 20), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{Until: 61 * second, News: true}},
+		"others likely took it":      {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{Until: 61 * second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.change != nil {
@@ -146,7 +145,7 @@ func TestPacedRequests(t *testing.T) {
 	gap := minute / 55
 	require.True(t, s.Take(31*second, Interactive).Granted)
 	d := s.Take(31*second+1, Interactive)
-	require.Equal(t, Delay{31*second + gap, Shared, Minute}, d.Delay)
+	require.Equal(t, Delay{Until: 31*second + gap}, d.Delay)
 	require.False(t, s.Take(31*second+gap-1, Interactive).Granted)
 	require.True(t, s.Take(31*second+gap, Interactive).Granted)
 	s.Others = Others{Slides: sure}
@@ -158,7 +157,7 @@ func TestTheLookAfterAResetIsPolite(t *testing.T) {
 	s := mid(0, 0)
 	s.Others.Sum, s.Others.Span, s.Others.At = 65, float64(minute), day // 5 are kept for them, and they took 31 of none
 	d := s.Take(61*second, Interactive)
-	require.Equal(t, Delay{61*second + lookahead, Shared, Minute}, d.Delay)
+	require.Equal(t, Delay{Until: 61*second + lookahead}, d.Delay)
 	require.True(t, s.Take(61*second+lookahead, Interactive).Permit.Probe)
 	s = mid(0, 0)
 	require.True(t, s.Take(61*second, Interactive).Permit.Probe)
@@ -172,7 +171,7 @@ func TestASecondProbe(t *testing.T) {
 	require.Equal(t, 3*second, s.Take(3*second-1, Interactive).Until)
 	require.True(t, s.Take(3*second, Interactive).Permit.Probe)
 	d := s.Take(5*second, Interactive)
-	require.Equal(t, Delay{3*second + probeLease, News, Unknown}, d.Delay, "both may still be counted")
+	require.Equal(t, Delay{Until: 3*second + probeLease, News: true}, d.Delay, "both may still be counted")
 	require.True(t, s.Take(3*second+probeLease, Interactive).Permit.Probe)
 
 	s = NewState(Config{PerMinute: 2})
@@ -243,9 +242,9 @@ func TestFull(t *testing.T) {
 		full           bool
 	}{
 		{0, 2, Delay{}, false},
-		{0, 3, Delay{10*second + probeLease, News, Minute}, true},
-		{1, 2, Delay{minute + 5*second, Exhausted, Minute}, true},
-		{3, 0, Delay{minute + 5*second, Exhausted, Minute}, true},
+		{0, 3, Delay{Until: 10*second + probeLease, News: true}, true},
+		{1, 2, Delay{Until: minute + 5*second}, true},
+		{3, 0, Delay{Until: minute + 5*second}, true},
 	} {
 		s.Counts[Minute], s.Dispatched = WindowCount{}, c.inFlight
 		if c.used > 0 {
@@ -266,10 +265,10 @@ func TestReserveWithoutFigures(t *testing.T) {
 	for range 5 {
 		require.True(t, s.Take(second, Batch).Granted)
 	}
-	require.Equal(t, Exhausted, s.Take(second, Batch).Reason)
+	require.False(t, s.Take(second, Batch).News)
 	permits, d := take(s, second, 10)
 	require.Len(t, permits, 4)
-	require.Equal(t, Exhausted, d.Reason)
+	require.False(t, d.News)
 	require.True(t, permits[0].Bare)
 	require.False(t, permits[0].Probe)
 }

@@ -39,11 +39,11 @@ func TestColdStartIsOneProbe(t *testing.T) {
 	s := NewState(lists())
 	permits, d := take(&s, 1, 200)
 	require.Len(t, permits, 1)
-	require.Equal(t, News, d.Reason)
+	require.True(t, d.News)
 	s.Report(2, permits[0], told(120, 119, time.Minute))
 	permits, d = take(&s, 3, 200)
 	require.Len(t, permits, 101) // with the probe 85 % of the minute; the rest is left to others for now
-	require.Equal(t, Shared, d.Reason)
+	require.False(t, d.News)
 	require.Less(t, d.Until, 10*second)
 }
 
@@ -65,12 +65,11 @@ func TestBindingWindowAlternates(t *testing.T) {
 	s.Report(2*second, p.Permit, told(10_000, 40, 5*time.Hour))
 	permits, d := take(s, 3*second, 200)
 	require.Len(t, permits, 40, "no share of the day is left to others")
-	require.Equal(t, Day, d.Window)
 	for i, p := range permits {
 		s.Report(4*second, p, told(10_000, 39-i, 5*time.Hour))
 	}
 	d = s.Take(5*second, Interactive)
-	require.Equal(t, Exhausted, d.Reason)
+	require.False(t, d.News)
 	require.InDelta(t, float64(5*60*minute), float64(d.Until), float64(10*second))
 }
 
@@ -96,7 +95,7 @@ func TestUnlimitedSurfaceDoubles(t *testing.T) {
 	for want := 1; want <= 64; want *= 2 {
 		permits, d := take(&s, now, 1000)
 		require.Len(t, permits, want)
-		require.Equal(t, News, d.Reason)
+		require.True(t, d.News)
 		for _, p := range permits {
 			now++
 			s.Report(now, p, NoFigures)
@@ -104,7 +103,7 @@ func TestUnlimitedSurfaceDoubles(t *testing.T) {
 	}
 	p := s.Take(now, Interactive)
 	s.Report(now+1, p.Permit, Observation{Limit: -1, Remaining: -1, RateLimited: true})
-	require.Equal(t, Held, s.Take(now+2, Interactive).Reason)
+	require.False(t, s.Take(now+2, Interactive).News)
 	permits, _ := take(&s, now+minute, 1000)
 	require.Len(t, permits, 1)
 }
@@ -114,7 +113,7 @@ func TestLedgerWithoutFigures(t *testing.T) {
 	s.Weighs = -1
 	permits, d := take(s, second, 100)
 	require.Len(t, permits, 19)
-	require.Equal(t, Exhausted, d.Reason)
+	require.False(t, d.News)
 	for i, p := range permits {
 		s.Report(2*second+Instant(i), p, NoFigures)
 	}
@@ -124,7 +123,6 @@ func TestLedgerWithoutFigures(t *testing.T) {
 		s.Report(64*second, p, NoFigures)
 	}
 	d = s.Take(65*second, Interactive)
-	require.Equal(t, Day, d.Window)
 	require.Greater(t, d.Until, 23*60*minute)
 }
 
@@ -170,7 +168,7 @@ func TestRefusalHoldsTheSurface(t *testing.T) {
 	}
 	require.Equal(t, 1, s.Strikes, "a herd is one refusal")
 	d := s.Take(3*second, Interactive)
-	require.Equal(t, Held, d.Reason)
+	require.False(t, d.News)
 	require.Equal(t, 22*second+500*millisecond, d.Until)
 	permits, _ = take(s, d.Until, 10)
 	require.Len(t, permits, 1, "then one probes")
@@ -183,7 +181,7 @@ func TestReserveIsForInteractiveCalls(t *testing.T) {
 	for range 5 {
 		require.True(t, s.Take(second, Batch).Granted)
 	}
-	require.Equal(t, Reserved, s.Take(second, Batch).Reason)
+	require.False(t, s.Take(second, Batch).News)
 	permits, _ := take(s, second, 100)
 	require.Len(t, permits, 15)
 }
@@ -202,7 +200,7 @@ func TestTeammatesAreSeenAndLeftTheirPart(t *testing.T) {
 	alone := NewState(lists())
 	require.Greater(t, s.Forecast(11*second, 1000), alone.Forecast(11*second, 1000)*5/4, "they take their part of each minute")
 	permits, d := take(s, 11*second, 200)
-	require.Equal(t, Shared, d.Reason)
+	require.False(t, d.News)
 	require.InDelta(t, 55, len(permits), 25)
 }
 

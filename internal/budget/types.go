@@ -101,23 +101,6 @@ type Observation struct {
 // NoFigures is the observation of a response without any rate-limit header.
 var NoFigures = Observation{Limit: -1, Remaining: -1}
 
-// Reason says why a request has to wait.
-type Reason uint8
-
-// The reasons.
-const (
-	Free      Reason = iota // it need not wait
-	Held                    // the service refused a request and named a time
-	Exhausted               // the window has nothing left
-	Shared                  // the rest is left to others for now
-	Reserved                // the rest is for interactive calls
-	News                    // the next response will tell
-)
-
-func (r Reason) String() string {
-	return [...]string{"free", "held after a refusal", "used up", "left to others", "reserved", "waiting for a response"}[r]
-}
-
 // Decision is the result of [State.Take]: a permit, or a delay.
 type Decision struct {
 	Granted bool
@@ -127,7 +110,6 @@ type Decision struct {
 
 // Delay says when to ask again.
 type Delay struct {
-	Until  Instant // only a response can change the decision before
-	Reason Reason
-	Window Window
+	Until Instant // only a response can change the decision before
+	News  bool    // the next response will tell
 }

@@ -29,27 +29,44 @@ func (r *WaitTooLongError) Is(target error) bool {
 	return r.Deadline && target == context.DeadlineExceeded
 }
 
-// wait joins the queue.
-func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
-	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay}
+// wait joins the queue, and waits in it.
+func (l *Limiter) wait(ctx context.Context, r Request, t tender) (Permit, error) {
+	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay, noWait: r.NoWait}
 	l.mu.Lock()
 	now := l.now()
 	l.limit(ctx, r, w, now)
 	ahead := l.queue.Ahead(w.Priority)
-	if refusal := l.hopeless(now, ahead, w); refusal != nil {
-		l.mu.Unlock()
-		return Permit{}, refusal
+	if ahead > 0 {
+		if refusal := l.hopeless(now, ahead, w); refusal != nil {
+			l.mu.Unlock()
+			return Permit{}, refusal
+		}
 	}
 	l.queue.Join(w)
-	l.dispatch(now, w)
-	if r.NoWait && w.queued {
-		refusal := l.tooLate(now, w, false)
-		l.quit(w)
-		l.mu.Unlock()
+	l.mu.Unlock()
+	t.tend(ctx, w, true)
+	if refusal := l.refuseHopeless(w, ahead); refusal != nil {
 		return Permit{}, refusal
 	}
-	l.mu.Unlock()
-	return l.await(ctx, l, w)
+	return l.await(ctx, t, w)
+}
+
+// refuseHopeless refuses a new call whose wait is hopeless by the latest state.
+func (l *Limiter) refuseHopeless(w *Waiter, ahead int) *WaitTooLongError {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !w.queued {
+		return w.refusal
+	}
+	now := l.now()
+	refusal := l.hopeless(now, ahead, w)
+	if refusal == nil && w.noWait {
+		refusal = l.tooLate(now, w, false)
+	}
+	if refusal != nil {
+		l.quit(w)
+	}
+	return refusal
 }
 
 // limit sets how long a call may wait.
@@ -70,14 +87,14 @@ func (l *Limiter) limit(ctx context.Context, r Request, w *Waiter, now Instant) 
 
 // tender is what the two limiters do differently while calls wait.
 type tender interface {
-	tend(ctx context.Context, w *Waiter) // admits calls, if this waiter has to do it
+	tend(ctx context.Context, w *Waiter, arrived bool) // admits calls, if this waiter has to do it
 	Done(over time.Time, r *Report)
 }
 
-func (l *Limiter) tend(_ context.Context, w *Waiter) {
+func (l *Limiter) tend(_ context.Context, w *Waiter, arrived bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := l.now(); w.queued && (l.queue.Head() == w || now >= w.giveUp) {
+	if now := l.now(); w.queued && (arrived || l.queue.Head() == w || now >= w.giveUp) {
 		l.dispatch(now, w)
 	}
 }
@@ -87,7 +104,7 @@ func (l *Limiter) await(ctx context.Context, t tender, w *Waiter) (Permit, error
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		t.tend(ctx, w)
+		t.tend(ctx, w, false)
 		over, pause, err := l.check(w)
 		if over {
 			return w.Permit, err

@@ -74,15 +74,7 @@ func (s *State) loadedUntil(now Instant, w Window, room int64) Instant {
 		return l.roomAt(l.Sum-room, length)
 	}
 	room = max(room, 0)
-	from, to := now, now+2*length
-	for to-from > length/6000 {
-		if middle := from + (to-from)/2; s.load(middle, w) <= float64(room) {
-			to = middle
-		} else {
-			from = middle
-		}
-	}
-	return to
+	return firstWhen(now, now+2*length, length/6000, func(at Instant) bool { return s.load(at, w) <= float64(room) })
 }
 
 // overloaded reports whether one more request of ours would not fit, as the service may count it.
@@ -95,32 +87,6 @@ func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
 		}
 	}
 	return Delay{}, false
-}
-
-// try grants one request at a time that fits unless the service weighs its last window, which a refusal proves.
-func (s *State) try(now Instant, d Delay, limit int64, permit *Permit) (Delay, bool) {
-	l := &s.Counts[d.Window]
-	over := l.Sum + s.uncounted() + 1 - limit
-	switch {
-	case s.weighs(), over > l.Sum:
-		return d, false
-	case over > 0:
-		d.Until = min(d.Until, max(l.roomAt(over, d.Window.length()), now+millisecond))
-		return d, false
-	case s.inFlight() > 0:
-		return Delay{Until: now + probeLease, Reason: News, Window: Minute}, false
-	}
-	return s.grant(now, true, true, permit)
-}
-
-// tried records that it was served.
-func (s *State) tried(p *Permit) {
-	if !s.silent() || !p.Probe || s.Weighs != 0 {
-		return
-	}
-	if s.Tried++; s.Tried > s.Limits[Minute].Max {
-		s.Weighs = -1
-	}
 }
 
 // ends is when the window has certainly ended.
@@ -197,7 +163,7 @@ func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
 func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	f, w := &s.Figures, s.Figures.Window
 	if gap := s.gap(now); gap > 0 && now < s.PacedUntil {
-		return Delay{Until: s.PacedUntil, Reason: Shared, Window: w}, false
+		return Delay{Until: s.PacedUntil}, false
 	}
 	looks := max(f.At+staleness, now)
 	switch {
@@ -224,27 +190,13 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 	if !fits(to) { // what is left to others is more again when a window begins
 		from, to = to, to+w.length()
 	}
-	for to-from > w.length()/6000 {
-		if middle := from + (to-from)/2; fits(middle) {
-			to = middle
-		} else {
-			from = middle
-		}
-	}
-	d = Delay{Until: max(min(to, looks), now+millisecond), Reason: Exhausted, Window: w}
-	if s.Others.rate(now) > 0 {
-		d.Reason = Shared
-	}
-	return d, false
+	return Delay{Until: max(min(firstWhen(from, to, w.length()/6000, fits), looks), now+millisecond)}, false
 }
 
 // followEdge narrows down when windows begin, and reports whether the told reset agrees with the earlier ones.
 func (s *State) followEdge(p *Permit, now, reset Instant, w Window) (agrees bool) {
 	e, length := &s.Edges[w], w.length()
-	next := Edge{p.At + reset - second, now + reset, s.Completed}
-	if s.RoundsUp != RoundsUp {
-		next.By += second
-	}
+	next := Edge{p.At + reset - second, now + reset + second, s.Completed}
 	known := e.By != 0
 	if known && next.By-next.From+e.By-e.From >= length { // it may agree with two of them
 		return true
@@ -298,12 +250,10 @@ func (s *State) settled(w Window) bool {
 // doubtWeighing takes a refusal that no other request explains.
 func (s *State) doubtWeighing(now Instant) {
 	switch {
-	case s.silent():
-		s.Weighs = weighs
 	case s.refills():
 		s.Refills = 0
 	case s.Weighs < 0:
-		s.Weighs, s.Tried = 0, 0
+		s.Weighs = 0
 	case s.weighs() && s.Others.rate(now) == 0:
 		s.Weighs--
 	}

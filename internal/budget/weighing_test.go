@@ -21,13 +21,12 @@ func TestEdges(t *testing.T) {
 // A told reset that agrees makes an edge more certain, any other replaces it.
 func TestFollowEdge(t *testing.T) {
 	s := NewState(lists())
-	s.RoundsUp = RoundsUp
 	require.True(t, s.followEdge(&Permit{At: second}, second, 30*second, Minute))
-	require.Equal(t, Edge{From: 30 * second, By: 31 * second}, s.Edges[Minute])
+	require.Equal(t, Edge{From: 30 * second, By: 32 * second}, s.Edges[Minute])
 	require.True(t, s.followEdge(&Permit{At: 61*second + second/2}, 61*second+second/2, 30*second, Minute))
-	require.Equal(t, Edge{From: 90*second + second/2, By: 91 * second}, s.Edges[Minute])
+	require.Equal(t, Edge{From: 90*second + second/2, By: 92 * second}, s.Edges[Minute])
 	require.False(t, s.followEdge(&Permit{At: 62 * second}, 62*second, 40*second, Minute))
-	require.Equal(t, Edge{From: 101 * second, By: 102 * second}, s.Edges[Minute])
+	require.Equal(t, Edge{From: 101 * second, By: 103 * second}, s.Edges[Minute])
 }
 
 // A bucket refills, and never lacks more than it holds.
@@ -38,23 +37,6 @@ func TestLevel(t *testing.T) {
 	b.take(21*second, minute, 120, 100)
 	require.InDelta(t, 120, b.Missing, 1e-9)
 	require.Zero(t, b.missing(81*second, minute, 120))
-}
-
-// Where the service refuses nothing that its log allows, our own count says when one more may be tried.
-func TestTriesWhenTheLogHasRoom(t *testing.T) {
-	s := opened(Config{PerMinute: 10}, NoFigures)
-	permits, _ := take(s, 2*second, 20)
-	require.Len(t, permits, 9)
-	for _, p := range permits {
-		s.Report(3*second, p, NoFigures)
-	}
-	d := s.Take(4*second, Interactive)
-	require.Equal(t, Delay{1 + second/5 + minute, Exhausted, Minute}, d.Delay)
-	certain := *s
-	certain.Weighs = weighs
-	require.Equal(t, Exhausted, certain.Take(d.Until, Interactive).Reason, "it would be refused for sure")
-	require.True(t, s.Take(d.Until, Interactive).Permit.Probe)
-	require.Equal(t, News, s.Take(d.Until, Interactive).Reason)
 }
 
 // The earliest time of a request is not after the expected one, with every kind of service: nothing is refused that fits in time.

@@ -8,7 +8,7 @@ import (
 // A store keeps a list of numbers, each a double in eight bytes, little-endian: all integers here are small enough to be exact.
 
 // format changes with the meaning of the list. A state of another format is discarded.
-const format = 4
+const format = 5
 
 // wire writes numbers, or reads them back in the same order.
 type wire struct {
@@ -109,16 +109,13 @@ func (w *wire) state(s *State) {
 		number(w, &s.Open[i].N)
 		number(w, &s.Open[i].Trip)
 	}
-	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil, &s.Unproven.At)
-	number(w, &s.Unproven.Total)
+	numbers(w, &s.BlindAt, &s.LateTurn, &s.PacedUntil, &s.HeldUntil, &s.ProbeUntil)
 	numbers(w, &s.Born, &s.Epoch)
 	number(w, &s.Strikes)
 	name(w, &s.HeldIn, Day)
-	number(w, &s.RoundsUp)
 	number(w, &s.Weighs)
 	number(w, &s.Refills)
 	number(w, &s.Drips)
-	number(w, &s.Tried)
 	w.flag(&s.Told)
 	number(w, &s.Silent)
 	number(w, &s.Allowed)

@@ -186,7 +186,7 @@ func (w *world) acquire(ctx context.Context, l *budget.Limiter) (budget.Permit, 
 	if !w.Told {
 		return l.Acquire(ctx, patient)
 	}
-	told, wanted, known := time.Duration(0), time.Now(), l.Snapshot().Known
+	told, wanted, known := time.Duration(0), time.Now(), knows(l)
 	permit, err := l.Acquire(ctx, budget.Request{NoWait: true, WaitDay: true})
 	if full, ok := errors.AsType[*budget.WaitTooLongError](err); ok {
 		told = full.Wait
@@ -195,9 +195,31 @@ func (w *world) acquire(ctx context.Context, l *budget.Limiter) (budget.Permit, 
 	if waited := time.Since(wanted); err == nil && told+waited > 0 {
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		w.res.Waits = append(w.res.Waits, Wait{told, waited, !known.Certain() || known != l.Snapshot().Known})
+		w.res.Waits = append(w.res.Waits, Wait{told, waited, !known.certain() || known != knows(l)})
 	}
 	return permit, err
+}
+
+// knowledge is what a told wait rests on, apart from figures. The wait holds as long as it does not change.
+type knowledge struct {
+	refusals, refills, limit               int64
+	figures, weighs, fixed, slides, others bool
+	sliding, drips                         int8
+}
+
+// certain reports whether it is known how the service counts.
+func (k knowledge) certain() bool {
+	return !k.figures || k.fixed || k.weighs || k.slides || k.refills >= 4+k.limit/15
+}
+
+func knows(l *budget.Limiter) knowledge {
+	s := l.State()
+	k := knowledge{
+		refusals: s.Epoch - s.Born, figures: s.Figures.Valid, drips: s.Drips, sliding: min(s.Others.Slides, 2), slides: s.Others.Slides >= 2,
+		weighs: s.Weighs >= 2, fixed: s.Weighs < 0, others: l.Snapshot().Others > 0, limit: s.Limits[budget.Minute].Max,
+	}
+	k.refills = min(int64(s.Refills), 4+k.limit/15, 100)
+	return k
 }
 
 // arrive is the response to a request of ours.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -92,7 +93,8 @@ func TestResolve_AgesAcrossClocks(t *testing.T) {
 	}
 }
 
-// Whichever Date is wrong, and whatever sent it: a list that shows four seconds later is found by another process, not given up.
+// Whichever Date is wrong, and whatever sent it: a list that shows four seconds later is found by another process, not given up. What a
+// cache shows stays open.
 func TestTicket_AWrongDate(t *testing.T) {
 	asksWho := func(r *http.Request) bool { return strings.HasSuffix(r.URL.Path, "/me") }
 	looks := func(r *http.Request) bool { return r.Method == http.MethodGet && !asksWho(r) }
@@ -115,7 +117,12 @@ func TestTicket_AWrongDate(t *testing.T) {
 					ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, first, tests.Q1)).Ticket())
 					r, err := tests.SandboxClient(t, sb, prospectkit.WithTransport(through)).Resolve(t.Context(), ticket)
 					require.NoError(t, err)
-					require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s, %s, %v: %s", name, shift, header, r.Note)
+					want := prospectkit.VerdictHappened
+					if name == "at the look" && slices.Contains(header, "Age") {
+						want = prospectkit.VerdictNotSeen
+					}
+					require.Equal(t, want, r.Verdict, "%s, %s, %v: %s", name, shift, header, r.Note)
+					require.False(t, r.Final)
 				})
 			}
 		}
