@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -34,6 +35,7 @@ import (
 //	another error, in a call that is neither proved nor a read      refused
 //	it cannot be decoded                                            refused
 //	its documented id or name is of something else                  refused
+//	it comes from a cache (Age), except in a read                   refused
 //	it has the rate headers                                         accepted
 //	a proved read                                                   accepted
 //	any other proved call                                           accepted if plausible
@@ -46,7 +48,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	switch {
 	case err == nil:
 		err = c.expects.take()
-	case err == errOther: //nolint:errorlint // it is our own
+	case err == errOther, err == errStored: //nolint:errorlint // they are our own
 		a.hasRateHeaders = false
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
@@ -65,6 +67,8 @@ func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) erro
 	case err != nil:
 	case c.expects.other():
 		err = errOther
+	case !c.op.FreeRead() && clock.Cached(resp.Header):
+		err = errStored
 	case hasRateHeaders:
 		headers.Learn(c.surface)
 		return nil
@@ -90,6 +94,7 @@ var (
 		"it has no RateLimit headers and not the requested content")
 	errOther error = redact.OwnError("the 2xx response may not be the service's: " +
 		"it is about something else, by its id or name")
+	errStored error = redact.OwnError("the 2xx response is not to this request: it comes from a cache")
 )
 
 func isEnvelope(body []byte) bool {

@@ -399,6 +399,18 @@ func TestDecode_ResponsesAboutSomethingElse(t *testing.T) {
 	}
 }
 
+// What a cache has kept of another request is no response to one that changes or costs something, whatever it is about.
+func TestDecode_StoredResponses(t *testing.T) {
+	for name, body := range map[string]string{
+		"campaigns.approve": `{"campaignId":"` + tests.CampaignID + `","status":"active"}`,
+		"lists.crm-push":    `{"crm":"crm-1","listIds":["` + tests.ListID + `"]}`,
+	} {
+		rt := tests.Stage(t, tests.Always(200, body, "Age", "120"))
+		_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, rt))
+		tests.RequireUnknown(t, err)
+	}
+}
+
 // A service may show a name in another form than it was sent: that is no other name.
 func TestDecode_NamesInAnotherForm(t *testing.T) {
 	for _, shown := range []string{"Q1", "q1", " Q1 ", ""} {
