@@ -181,7 +181,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // [journal.History], as those of this package are: without one, every review is refused with [ErrInvalid].
 //
 // [CodeCampaignNotApprovable] and [CodeCampaignBusy] leave the outcome unknown here: the campaign could be approved a moment ago, and
-// a gateway may have repeated the request.
+// a gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict
+// is never final, and a person settles the ticket in the journal; until then, the digest counts as used.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //
