@@ -27,7 +27,7 @@ type Review struct {
 
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. It is part
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones is part
 	// of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
@@ -39,8 +39,8 @@ type Review struct {
 // and has about 160 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
-// String is the review as a text for a person: the campaign, steps, scheduled sends and lists with
-// their fields, up to 20 of each, the number of contacts, and what was not reviewed.
+// String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
+// the campaign, steps, lists and scheduled sends with their fields, up to 20 of each.
 func (r *Review) String() string { return r.content.String() }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it. It changes

@@ -214,7 +214,7 @@ func TestReview_Text(t *testing.T) {
 	r, err := SandboxClient(t, sb, prospectkit.ReadOnly(), prospectkit.NoSpend()).Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	text := r.String()
-	for _, want := range []string{"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin", "Contacts in the lists: 2", "Scheduled send 1 of 1", "subject: Hello Ada"} {
+	for _, want := range []string{"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin", "messages: 1 step, to the 2 contacts in its lists, by email.", "Scheduled send 1 of 1", "subject: Hello Ada"} {
 		require.Contains(t, text, want)
 	}
 	require.Equal(t, 2, r.Contacts)
