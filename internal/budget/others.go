@@ -83,8 +83,6 @@ func (o *Others) ours(n int64) {
 	o.Sum = max(0, o.Sum-float64(n))
 }
 
-func abs(i Instant) Instant { return max(i, -i) }
-
 // slides reports whether the minute slides, so that its reset says nothing about the rest of it.
 func (o *Others) slides() bool { return o.Slides >= sure }
 
