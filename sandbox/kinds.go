@@ -240,7 +240,7 @@ func copied[T any](object T) T {
 }
 
 func detach(v reflect.Value) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // nothing else is shared
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if field := v.Field(i); field.CanSet() {
