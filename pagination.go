@@ -518,7 +518,7 @@ func (p *pageResponse[T]) page() *Page[T] {
 
 func newPage[T any](items []T, t *pageTotals) *Page[T] {
 	p := &Page[T]{Items: items, Number: t.PageNum, TotalPages: t.TotalPages}
-	if t.TotalRecords != nil {
+	if t.TotalRecords != nil && *t.TotalRecords >= len(items) { // fewer than there are is no total
 		p.TotalRecords, p.TotalKnown = *t.TotalRecords, true
 	}
 	return p

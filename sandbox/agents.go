@@ -155,14 +155,14 @@ func (c *call) listAgents() response {
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
 }
 
-func (c *call) agent() *agent { return must(c.agentByID(c.pathID("agentId"))) }
-
-func (c *call) agentByID(id string) (*agent, error) {
-	if a := c.ws.agent(id); a != nil {
-		c.found(a.ID, id)
-		return a, nil
+func (c *call) agent() *agent {
+	id := c.pathID("agentId")
+	a := c.ws.agent(id)
+	if a == nil {
+		deny("AGENT_NOT_FOUND", "No agent has this id.")
 	}
-	return nil, refuse("AGENT_NOT_FOUND", "No agent has this id.")
+	c.found(a.ID, id)
+	return a
 }
 
 func (c *call) getAgent() response {
@@ -195,7 +195,7 @@ func (c *call) adjustAgent() response {
 	body := c.body
 	a := c.draftAgent()
 	c.uses(ruleAgentAdjust)
-	merged := must(mergeConfig(a.Config, body.fields))
+	merged := mergeConfig(a.Config, body.fields)
 	next := &form{merged, &checks{}}
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
@@ -220,18 +220,15 @@ func (c *call) adjustAgent() response {
 }
 
 // mergeConfig puts changes over a configuration. One kind of source replaces the other.
-func mergeConfig(config json.RawMessage, changes fields) (fields, error) {
-	var merged fields
-	if err := json.Unmarshal(config, &merged); err != nil {
-		return nil, err
-	}
+func mergeConfig(config json.RawMessage, changes fields) (merged fields) {
+	stop(json.Unmarshal(config, &merged))
 	for sent, other := range map[string]string{"listId": "listIds", "listIds": "listId"} {
 		if _, ok := changes[sent]; ok {
 			delete(merged, other)
 		}
 	}
 	maps.Copy(merged, changes)
-	return merged, nil
+	return merged
 }
 
 func (c *call) activateAgent() response {

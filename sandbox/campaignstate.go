@@ -185,16 +185,9 @@ func (tx *Tx) CreateCampaign(c Campaign) (id string) {
 	return campaigns.create(tx, "CreateCampaign", c)
 }
 
-func (tx *Tx) withCampaign(what, campaignID string, apply func(*Campaign, time.Time) bool) {
-	tx.change(what, func(now time.Time) bool {
-		c := campaigns.find(tx.ws, campaignID)
-		return c != nil && apply(c, now)
-	})
-}
-
 // StopCampaign stops an active campaign: nothing more is sent until it is approved again.
 func (tx *Tx) StopCampaign(campaignID string) {
-	tx.withCampaign("StopCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
+	campaigns.change(tx, "StopCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
 		if c.Status != statusActive {
 			return false
 		}
@@ -205,7 +198,7 @@ func (tx *Tx) StopCampaign(campaignID string) {
 
 // DeleteCampaign deletes a campaign: it responds like a missing one, and nothing more is sent.
 func (tx *Tx) DeleteCampaign(campaignID string) {
-	tx.withCampaign("DeleteCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
+	campaigns.change(tx, "DeleteCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
 		c.Access = accessDeleted
 		return true
 	})
@@ -213,7 +206,7 @@ func (tx *Tx) DeleteCampaign(campaignID string) {
 
 // HoldLock holds the activation lock of a campaign for a while, as an approve or a stop does.
 func (tx *Tx) HoldLock(campaignID string, d time.Duration) {
-	tx.withCampaign("HoldLock", campaignID, func(c *Campaign, now time.Time) bool {
+	campaigns.change(tx, "HoldLock", campaignID, func(c *Campaign, now time.Time) bool {
 		c.LockedUntil = now.Add(d)
 		return d > 0
 	})
@@ -221,7 +214,7 @@ func (tx *Tx) HoldLock(campaignID string, d time.Duration) {
 
 // SettleCampaign ends the initialization of a campaign, as completed or as failed.
 func (tx *Tx) SettleCampaign(campaignID, status string) {
-	tx.withCampaign("SettleCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
+	campaigns.change(tx, "SettleCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
 		if c.InitializationStatus != initRunning || status != initCompleted && status != initFailed {
 			return false
 		}

@@ -45,12 +45,9 @@ func (tx *Tx) CreateFact(f Fact) (id string) { return facts.create(tx, "CreateFa
 
 // RetireFact retires a learned fact: it responds like a missing one.
 func (tx *Tx) RetireFact(factID string) {
-	tx.change("RetireFact", func(time.Time) bool {
-		f := facts.find(tx.ws, factID)
-		if f != nil {
-			f.Retired = true
-		}
-		return f != nil
+	facts.change(tx, "RetireFact", factID, func(f *Fact, _ time.Time) bool {
+		f.Retired = true
+		return true
 	})
 }
 

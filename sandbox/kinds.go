@@ -104,6 +104,14 @@ func (k *kind[T]) create(tx *Tx, what string, seed T) (id string) {
 	return id
 }
 
+// change makes a change of a teammate to an object, if there is one with the id and apply can.
+func (k *kind[T]) change(tx *Tx, what, id string, apply func(object *T, now time.Time) bool) {
+	tx.change(what, func(now time.Time) bool {
+		object := k.find(tx.ws, id)
+		return object != nil && apply(object, now)
+	})
+}
+
 // make adds an object after the first use, and returns its id.
 func (k *kind[T]) make(ws *workspace, seed T, now time.Time) string {
 	eachID(&seed, func(_ string, id *string) { ws.seen(*id) })
@@ -232,7 +240,7 @@ func copied[T any](object T) T {
 }
 
 func detach(v reflect.Value) {
-	switch v.Kind() {
+	switch v.Kind() { //nolint:exhaustive // nothing else is shared
 	case reflect.Struct:
 		for i := range v.NumField() {
 			if field := v.Field(i); field.CanSet() {

@@ -36,4 +36,4 @@ func rule(ambient bool, id, text string) *Rule {
 }
 
 func assumed(id, text string) *Rule { return rule(false, id, text) }
-func ambient(id, text string) *Rule { return rule(true, id, text) }
+func ambient(id, text string) *Rule { return rule(true, id, text) } //nolint:unparam // a variable needs a value

@@ -18,7 +18,7 @@ var _ = ambient("paths.supplied", "an operation with an undocumented path is ser
 var endpoints = map[*op.Op]endpoint{}
 
 // serves adds the endpoints of a file.
-func serves(some map[*op.Op]endpoint) struct{} {
+func serves(some map[*op.Op]endpoint) struct{} { //nolint:unparam // a variable needs a value
 	maps.Copy(endpoints, some)
 	return struct{}{}
 }

@@ -60,7 +60,7 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	}
 	sb.workspaces = append(sb.workspaces, ws)
 	ws.noteIDs(seed)
-	for _, k := range []keeper{campaigns, facts, hubs} { // in this order, objects without an id get the same ones each time
+	for _, k := range []keeper{campaigns, facts, hubs} { // in this order, since the ids that are made depend on it
 		k.load(ws, seed)
 	}
 	ws.fill(&ws.User.ID)

@@ -65,6 +65,11 @@ func write(text string) error {
 		return err
 	}
 	ctx := context.Background()
+	for time.Now().Before(j.Until) { // a ticket that says nothing of the clock of the service needs a person
+		if _, err := client.Account.Me(ctx); err == nil {
+			break
+		}
+	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -84,10 +84,11 @@ func (o *office) edit(t *testing.T, change func(*yes)) {
 func TestNoYesNothingSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newOffice(t)
-		refused := func(about string, err error) {
-			require.ErrorIs(t, err, prospectkit.RuleGate, about)
+		unsent := func(about string, err, why error) {
+			require.ErrorIs(t, err, why, about)
 			require.Zero(t, o.Calls("campaigns.approve")+o.Calls("lists.crm-push"), about)
 		}
+		refused := func(about string, err error) { unsent(about, err, prospectkit.RuleGate) }
 		ctx, id := t.Context(), o.campaigns[0]
 		refused("no file", send(ctx, o.job, id))
 		require.ErrorContains(t, sign(ctx, o.person, id, o.key, func(string) bool { return false }, o.file), "not signed")
@@ -104,9 +105,9 @@ func TestNoYesNothingSent(t *testing.T) {
 			Name: "quiet", Method: "POST", Path: "/business/campaigns/" + id + "/approve", Surface: ratelimit.SurfaceCampaigns,
 			Class: catalogue.ClassUnsafe, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
 		}
-		refused("a call under another name", o.job.Call(ctx, quiet, nil, nil))
+		unsent("a call under another name", o.job.Call(ctx, quiet, nil, nil), prospectkit.ErrInvalid)
 		_, err = o.job.Agents.Activate(ctx, id, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
-		refused("a method with another route", err)
+		unsent("a method with another route", err, prospectkit.ErrInvalid)
 		for about, change := range map[string]func(*yes){
 			"a later end":    func(y *yes) { y.Until = y.Until.Add(time.Hour) },
 			"another person": func(y *yes) { y.Who = "ada" },

@@ -1,12 +1,5 @@
 package budget
 
-// Expected is when a request with so many ahead of it will be admitted, by [State.Take] and with requests that take a round trip each.
-// Errors report this time. [State.Earliest] decides which calls to refuse.
-func (s *State) Expected(now Instant, ahead int, p Priority, roundTrip Instant) (Instant, Window) {
-	at, w := s.Earliest(now, ahead, p)
-	return max(at, s.foresee(now, p, roundTrip).admits(ahead), now+millisecond), w
-}
-
 func (s *State) perMinute() float64 {
 	if limit := s.Limits[Minute].Max; limit > 0 {
 		return float64(limit)

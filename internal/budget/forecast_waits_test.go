@@ -7,6 +7,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// Expected is what a refusal tells: when a request with so many ahead of it will be admitted.
+func (s *State) Expected(now Instant, ahead int, p Priority, roundTrip Instant) (Instant, Window) {
+	at, w := s.Earliest(now, ahead, p)
+	return max(at, s.foresee(now, p, roundTrip).admits(ahead), now+millisecond), w
+}
+
 // expects demands when a request with so many ahead of it is expected to be admitted, to a hundredth of a second.
 func expects(t *testing.T, s *State, now Instant, p Priority, trip Instant, want map[int]float64) {
 	t.Helper()

@@ -6,9 +6,12 @@ import (
 	"time"
 )
 
-// foresight plays a copy of a state forward, to tell when requests will be admitted: by [State.Take] itself, with requests that take a
-// round trip each, and with the responses that are expected from what is known of the service. So it tells what is true if no other news
-// comes.
+// foresight tells how long a wait will be. It plays a copy of the state forward: [State.Take] admits the next request, each takes a round
+// trip, and a model of the service says what its response will tell, which is reported to the copy. So a told wait is true as long as the
+// service does what is known of it, and rests on no second version of the decision.
+//
+// Read it as: foresee starts with the requests that are on their way (fly) and a model of the service (serve). admits plays until enough
+// requests are admitted (next), and delivers responses in between (respond, response).
 type foresight struct {
 	s        State
 	now      Instant
@@ -20,11 +23,11 @@ type foresight struct {
 	start    Instant
 	of       [5]int64 // what changes with each request and report
 
-	// Of the service.
+	// The model of the service.
 	window  Window
-	silent  bool
-	fixed   bool
-	refills bool
+	silent  bool    // it sends no figures
+	fixed   bool    // its windows reset as a whole: else it slides, weighs or refills
+	refills bool    // it has a bucket
 	drips   bool    // it tells when the next token is there, not when the bucket is full
 	total   int64   // requests that a fixed window serves, counted like Dispatched
 	reset   Instant // of a fixed window
@@ -82,7 +85,7 @@ func (f *foresight) fly() {
 	}
 }
 
-// serve assumes a service that counts as far as is known: the figures are right, and a window of which nothing is known is a new one.
+// serve makes the model: the service counts in the way that is known, the figures are right, and a window of which nothing is known is new.
 func (f *foresight) serve() {
 	s, g := &f.s, &f.s.Figures
 	f.silent, f.window, f.since, f.rate = s.silent() && !g.Valid, cmp.Or(g.Window, Minute), f.now, s.Others.rate(f.now)

@@ -1,9 +1,14 @@
 package budget
 
-// Others estimates what teammates take, from figures that fall faster than our own use explains. Alone it is exactly zero.
+// Others estimates what teammates take. Each response sets two bounds to the total of our requests (as Dispatched counts them)
+// that the minute serves: it had counted at least those that were complete when it was sent, and at most all of them. Alone, no
+// lower bound exceeds an upper one. When one does, others took the difference. So alone the estimate is exactly zero, whatever is
+// in flight.
+//
+// In a minute that slides, what others took long ago is still taken. Level is that part, and it counts for the rate, too.
 type Others struct {
-	Low   int64   // our total that the figures proved safe, highest since the window last gave something back
-	High  int64   // the same, if everything in flight were counted already; lowest since then
+	Low   int64   // the lower bound: highest since the window last gave something back
+	High  int64   // the upper bound: lowest since then
 	Seen  int64   // what others definitely took since then
 	Until Instant // no response since then told an earlier reset
 	Sum   float64 // what they took while we watched, decaying
@@ -82,8 +87,6 @@ func (o *Others) ours(n int64) {
 	o.Seen -= n
 	o.Sum = max(0, o.Sum-float64(n))
 }
-
-func abs(i Instant) Instant { return max(i, -i) }
 
 // slides reports whether the minute slides, so that its reset says nothing about the rest of it.
 func (o *Others) slides() bool { return o.Slides >= sure }

@@ -6,20 +6,27 @@ import (
 	"time"
 )
 
-// SharedLimiter admits calls when a state that several processes share allows it. Each process has its own queue; the first call in it
-// asks for all, outside of the lock. While the store is unavailable, the process uses its part of the limits.
+// SharedLimiter admits calls when a state that several processes share allows it. Each process has its own queue. One exchange carries an
+// [Ask] to the store (reports on ended requests, and how many calls wait) and brings a [Reply] back (permits, and a copy of the state).
+//
+//   - Who asks: a call that arrives, a request that ends, and the first in the queue when it is time (due). They ask for all that
+//     wait, outside of the lock: asked is for how many an exchange is under way.
+//   - What comes back: permits go to the first in the queue (hand), whoever asked. Those that nobody needs any more are unused, and
+//     go back with the next ask.
+//   - While the store is unavailable (alone), decide uses this process's part of the limits, and elsewhere counts what the store has
+//     to be told of.
 type SharedLimiter struct {
 	Limiter // its state is a copy of the store's, or the part of this process
 	client  *StoreClient
 	store   func(context.Context, *Ask) (Reply, error)
 	config  Config
 
-	alone     bool     // the state is the part of this process
-	elsewhere int      // requests that were sent alone, and not reported to the store
-	unused    []Permit // of the store: of calls that left the queue meanwhile, or whose end elsewhere counts
-	sent      int      // asks
-	taken     int      // the one whose reply was used last
-	decided   Instant  // its time, by the store
+	alone     bool     // the store is unavailable: the state is the part of this process
+	elsewhere int      // requests that were sent alone, and that the store has to be told of
+	unused    []Permit // of the store, to be returned: of calls that left the queue meanwhile, or whose end elsewhere counts
+	sent      int      // asks, which are numbered
+	taken     int      // the one whose state was adopted last
+	decided   Instant  // when the store decided on it, by its clock
 }
 
 const (

@@ -1,7 +1,13 @@
 package budget
 
-// Many gateways count in a sliding way without remembering each request: to the requests of this window they add those of the last one,
-// weighted by what is left of it. Whether a service does, shows in its figures.
+// Two kinds of service give back a little all the time, so that waiting for a reset would waste what they have:
+//
+//   - One that weighs counts in fixed windows, and adds those of the last window, weighted by what is left of it (a sliding counter). A
+//     third of a window after 120 requests, they count as 80.
+//   - One that refills has a bucket of tokens. Its reset is as far away as it takes to refill what is missing.
+//
+// Which kind a service is, is learned from its figures: [State.Weighs] and [State.Refills] count evidence. Read on with takeWeighed, which
+// decides then (spare is its sum), load, which is our own part by the same rule, and learnWeighing and learnRefilling, which find out.
 
 // Edge is what is known about when the windows of a service begin: between From and By, and every length before and after.
 type Edge struct {
@@ -159,7 +165,9 @@ func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
 	return covered, covered - s.reserve(p) - s.keepBack(now, left)
 }
 
-// takeWeighed uses what a service that weighs its last window has left. Such a window does not reset.
+// takeWeighed uses what a service has left that gives back all the time. Its windows do not reset. It grants a request if the
+// figures and what was given back since cover one. If the figures are old, that request is a probe, and so is one without cover that
+// looks after a while whether more was given back.
 func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	f, w := &s.Figures, s.Figures.Window
 	if gap := s.gap(now); gap > 0 && now < s.PacedUntil {

@@ -114,11 +114,20 @@ func (r *run) recovers(on *sim.Disk) {
 		"there is none": !there, "a copy is left": left, "no journal, and a copy": !there && left,
 		"the end is whole": there && strings.HasSuffix(text, "\n"), "the end is torn": there && !strings.HasSuffix(text, "\n"),
 		"there is no note of what is durable": there && note == "",
+		"the note is about this journal":      there && note != "" && named(note) == named(text),
+		"the note is about an earlier one":    there && note != "" && named(note) != named(text),
 	} {
 		if found {
 			r.laws.reach("recovery: %s", what)
 		}
 	}
+}
+
+// named is the name in the first record of a journal, or in its note.
+func named(text string) string {
+	_, name, _ := strings.Cut(text, `"file":"`)
+	name, _, _ = strings.Cut(name, `"`)
+	return name
 }
 
 // orderly lets one strand at a time begin to use the journal: a step can wake two.

