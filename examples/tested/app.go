@@ -39,7 +39,8 @@ type Store interface {
 	Load(key string) (value string, ok bool)
 }
 
-// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes after what is stored.
+// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes after what is stored. It may store the last row
+// once more, which changes nothing because the name is the key: otherwise, row and checkpoint would need a transaction.
 func Copy(ctx context.Context, client *prospectkit.Client, listID string, store Store) error {
 	var progress prospectkit.Progress
 	from, _ := store.Load("checkpoint")
@@ -82,15 +83,18 @@ func Find(ctx context.Context, lists Lister, name string) (*prospectkit.List, er
 
 // Approver is all that Launch needs of the client.
 type Approver interface {
-	Approve(ctx context.Context, campaignID string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
+	ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
 }
 
-// Launch approves a campaign. Its error means that it was not approved, and may be repeated. If the outcome is unknown, a person
-// has to look first.
-func Launch(ctx context.Context, campaigns Approver, campaignID string) (doubt, err error) {
-	_, err = campaigns.Approve(ctx, campaignID)
+// Launch approves what a person has said yes to, the review with that digest. Its error means that nothing was approved, and may be
+// repeated. If the outcome is unknown, a person has to look first.
+func Launch(ctx context.Context, campaigns Approver, campaignID, digest string) (doubt, err error) {
+	_, err = campaigns.ApproveReviewed(ctx, campaignID, digest)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	if !ok {
+	switch {
+	case errors.Is(err, prospectkit.RuleApproved): // by an earlier run
+		return nil, nil
+	case !ok:
 		return nil, err
 	}
 	resolution, resolveErr := unknown.Resolve(ctx)
