@@ -10,7 +10,7 @@ import (
 // [Ask] to the store (reports on ended requests, and how many calls wait) and brings a [Reply] back (permits, and a copy of the state).
 //
 //   - Who asks: a call that arrives, a request that ends, and the first in the queue when it is time (due). They ask for all that
-//     wait, outside of the lock: asked is for how many an exchange is under way.
+//     wait, outside of the lock: asked is for how many an exchange is in flight.
 //   - What comes back: permits go to the first in the queue (hand), whoever asked. Those that nobody needs any more are unused, and
 //     go back with the next ask.
 //   - While the store is unavailable (alone), decide uses this process's part of the limits, and elsewhere counts what the store has

@@ -63,12 +63,12 @@ func TestBindingWindowAlternates(t *testing.T) {
 	s := opened(lists(), told(120, 119, time.Minute))
 	p := s.Take(second, Interactive)
 	s.Report(2*second, p.Permit, told(10_000, 40, 5*time.Hour))
-	permits, d := take(s, 3*second, 200)
+	permits, _ := take(s, 3*second, 200)
 	require.Len(t, permits, 40, "no share of the day is left to others")
 	for i, p := range permits {
 		s.Report(4*second, p, told(10_000, 39-i, 5*time.Hour))
 	}
-	d = s.Take(5*second, Interactive)
+	d := s.Take(5*second, Interactive)
 	require.False(t, d.News)
 	require.InDelta(t, float64(5*60*minute), float64(d.Until), float64(10*second))
 }
