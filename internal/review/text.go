@@ -76,7 +76,9 @@ func show(b *strings.Builder, text json.RawMessage) {
 		fmt.Fprintf(b, "  %s\n", plain(string(text)))
 		return
 	}
-	last := func(key string) bool { return key == "id" || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "At") }
+	last := func(key string) bool {
+		return key == "id" || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "At")
+	}
 	keys := slices.Sorted(maps.Keys(fields))
 	for _, key := range slices.Concat(slices.DeleteFunc(slices.Clone(keys), last), slices.DeleteFunc(keys, func(key string) bool { return !last(key) })) {
 		var value string
