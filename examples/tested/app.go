@@ -33,28 +33,6 @@ func Export(ctx context.Context, client *prospectkit.Client, listName string, ou
 	return n, file.Error()
 }
 
-// Store is where Copy keeps what must survive the process.
-type Store interface {
-	Save(key, value string)
-	Load(key string) (value string, ok bool)
-}
-
-// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes after what is stored. It may store the last row
-// once more, which changes nothing because the name is the key: otherwise, row and checkpoint would need a transaction.
-func Copy(ctx context.Context, client *prospectkit.Client, listID string, store Store) error {
-	var progress prospectkit.Progress
-	from, _ := store.Load("checkpoint")
-	rows := client.Lists.Rows(ctx, listID, prospectkit.RowsParams{Limit: 1}, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(from))
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		store.Save(row.Text("firstName"), row.Text("email"))
-		store.Save("checkpoint", progress.Checkpoint())
-	}
-	return nil
-}
-
 // cell keeps a spreadsheet from running a text as a formula: it shows the text after an apostrophe.
 func cell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
