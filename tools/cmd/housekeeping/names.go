@@ -15,11 +15,12 @@ var (
 	quotation = regexp.MustCompile(`"[^"]*"`)
 	// A name is not a part of a path, a header or a file, and not the key of a literal.
 	goName = regexp.MustCompile(`(?:^|[^\w./\-$@%])([A-Za-z_]\w*(?:\.[A-Z]\w*)*)(?:[^\w./\-:]|\.\.\.|$)`)
-	noGo   = regexp.MustCompile(`^[A-Z0-9_]+$`) // an environment variable, a code or a method of HTTP
+	noGo   = regexp.MustCompile(`^[A-Z0-9_]+$`)     // an environment variable, a code or a method of HTTP
+	drawn  = regexp.MustCompile(`\b[a-z]+[A-Z]\w*`) // in a block of text, which may be a diagram of Go functions
 )
 
 // names finds Go names that the prose of README files, of docs, and of the pages for agents and about security mentions, and that do not
-// exist: a member that its type or package lacks, or a name that occurs nowhere in the Go code.
+// exist: a member that its type or package lacks, or a name that occurs nowhere in the Go code. In diagrams, it looks at namesLikeThis.
 func names(root string) ([]string, error) {
 	code, err := readCode(root)
 	if err != nil {
@@ -28,6 +29,13 @@ func names(root string) ([]string, error) {
 	pages, err := read(root, func(p string) bool { return forUsers(p) || p == "SECURITY.md" })
 	var findings []string
 	for _, p := range pages {
+		for _, block := range parts(p.text) {
+			for _, name := range drawn.FindAllString(block.text, -1) {
+				if block.fence == "```text" && !code.used[name] {
+					findings = append(findings, fmt.Sprintf("%s:%d: no %s in the Go code", p.path, block.line, name))
+				}
+			}
+		}
 		for number, line := range prose(p.text) {
 			for _, span := range codeSpan.FindAllString(line, -1) {
 				for _, name := range namesIn(span) {

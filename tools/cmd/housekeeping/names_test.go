@@ -41,4 +41,5 @@ func TestNames_ThatDoNotExist(t *testing.T) {
 		require.Equal(t, []string{"docs/guide.md:3: no " + name + " in the Go code"},
 			findings(t, names, namedCode("# Title\n\nUse `"+name+"(x)`.\n")))
 	}
+	require.Equal(t, []string{"docs/guide.md:2: no goneBefore in the Go code"}, findings(t, names, namedCode("```text\nWithRetry\n|  goneBefore of Gone\n```\n")))
 }
