@@ -100,7 +100,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	want.shape = op.Typed // what is undocumented is in the request
 	made, err := doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
-		lookup: spec.lookup(), spent: saysTaken,
+		lookup: spec.lookup(), refusalMaySpend: saysTaken,
 	}, opts, want)
 	if err != nil {
 		return nil, err
@@ -238,7 +238,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	in := args{ids: []string{agentID}, spent: saysStarted}
+	in := args{ids: []string{agentID}, refusalMaySpend: saysStarted}
 	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", func(a *Agent) *string { return &a.ID })
 }
 
@@ -286,7 +286,7 @@ func (s *AgentsService) lookAtStatus(ctx context.Context, q *resolver, reached f
 	case reached(agent.Status):
 		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 	case agent.Status == AgentStatusInitializing: // which no documented move leads back to
-		q.lasts = true
+		q.proofAtAnyTime = true
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
 	}
 	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil

@@ -61,8 +61,8 @@ func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 	return record, nil
 }
 
-// doChange makes a call whose success says all: that the record with its id was changed. The response may hold that record. If it
-// does not, only the id of the result is set.
+// doChange makes a call whose success, also without a readable body, means that the record named in the path was changed. If the
+// response holds the record, that is the result. Otherwise the result has only the id.
 func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name string, id func(*T) *string) (*T, error) {
 	record, changed := new(T), in.ids[0]
 	c, err := doCall(ctx, conf, o, in, opts, expected[Object]{
@@ -132,7 +132,7 @@ func (c *callOf[T]) proved() bool {
 
 func (c *callOf[T]) other() bool { return c.want.other != nil && c.want.other(c.decoded) }
 
-func (c *callOf[T]) confirmed() bool {
+func (c *callOf[T]) acceptWithoutBody() bool {
 	if c.call.op.Confirms == op.Yes {
 		c.decoded = cmp.Or(c.want.known, new(T))
 	}
@@ -165,7 +165,7 @@ func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opt
 		err = c.askGates()
 	}
 	if err == nil && in.lastLook != nil {
-		c.shown, err = in.lastLook(c.ctx)
+		c.evidence, err = in.lastLook(c.ctx)
 	}
 	if err != nil {
 		c.emitCall(err)
@@ -291,9 +291,8 @@ func (c *call) askGate(gate Gate) (err error) {
 	})
 }
 
-// run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go: admit,
-// reserveAndJournal, openUpload, send, recordAttempt with readResult and decideNext. Between
-// two, the loop asks whether c.next retries, and sleeps c.pause. If a panic or runtime.Goexit of the caller's code passes,
+// run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go. Between
+// two, the loop asks whether c.next retries, and its PrepareRetry sleeps c.pause. If a panic or runtime.Goexit of the caller's code passes,
 // the outcome is noted here, because no result is made.
 func (c *call) run() error {
 	c.callContext = callContext{c.ctx, c}
@@ -393,7 +392,7 @@ func (c *call) result(loopErr error) error {
 	case c.done: // whatever came before
 		return nil
 	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
-		if c.expects.confirmed() {
+		if c.expects.acceptWithoutBody() {
 			return nil
 		}
 		e := c.asError()
@@ -429,7 +428,7 @@ func (c *call) noteEnd(err error) {
 	defer func() { c.end(outcome) }() // also if the guard's store panics
 	known := OutcomeOf(err)
 	spent := known
-	if c.in.spent != nil && c.in.spent(err) {
+	if c.in.refusalMaySpend != nil && c.in.refusalMaySpend(err) {
 		spent = journal.Applied
 	}
 	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.expects.results()) == nil {

@@ -29,7 +29,8 @@ import (
 type transport struct{ base http.RoundTripper }
 
 // RoundTrip makes one attempt and reads its whole response into the call. The response it returns
-// has no body left to read. A request that is not sent has nothing to close: its body is in memory.
+// has no body left to read. A request that is not sent has nothing to close: its body is in
+// memory, and an upload is opened last.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callFrom(req.Context())
 	a := attempt{call: c, began: time.Now(), delivery: event.DeliveryNotSent}
@@ -51,8 +52,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 			return nil, err
 		}
 	}
-	if c.in.noted != nil && len(c.attempts) == 0 {
-		if err := c.in.noted(); err != nil {
+	if c.in.beforeFirstSend != nil && len(c.attempts) == 0 {
+		if err := c.in.beforeFirstSend(); err != nil {
 			c.cause = c.redactError(err)
 			return nil, err
 		}
@@ -88,11 +89,11 @@ func (e timeLimitError) Error() string {
 	return "no complete response within the time limit of one attempt, " + time.Duration(e).String()
 }
 
-// Words are for logs.
+// Words is the text that may be logged: it quotes nobody.
 func (e timeLimitError) Words() string { return e.Error() }
 
-// admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that would be
-// after the deadline or beyond WithMaxWait. The attempt begins when it is admitted.
+// admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that could only be
+// after the deadline, or after WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
 	c.next = stepStop // unless the attempt is sent, the loop ends
 	c.countPause(a.began)
@@ -133,7 +134,7 @@ func (c *call) admit(a *attempt) error {
 	return nil
 }
 
-// contextEnd returns the end of the context, which keeps an attempt from being sent.
+// contextEnd returns the end of the context, which keeps an attempt from being sent, and notes it as the cause.
 func (c *call) contextEnd() error {
 	if c.ctx.Err() != nil {
 		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "before it was sent"))
@@ -225,8 +226,9 @@ var (
 	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 )
 
-// mayApprove keeps the approval of a review back if another one was made since, or may be on its way: of two at once, each finds
-// the ticket of the other. It also does if too much time has passed since the last look.
+// mayApprove refuses to send the approval of a review if the journal has another approval of the campaign that the review does not
+// know, or if the last reads are too old. Each approval stores its ticket before it looks here, so of two at the same time at least
+// one sees the other.
 func (c *call) mayApprove() error {
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
@@ -248,16 +250,16 @@ func (c *call) mayApprove() error {
 	if !others.ApprovedAs(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
-	if c.shown.aged() {
+	if c.evidence.aged() {
 		c.cause = errtext.With(c.cause, errAged)
 		return errAged
 	}
 	return nil
 }
 
-// aged reports whether so much time has passed since the reads began that others may have changed what they showed. More of them
-// take longer, because of the rate limit.
-func (s *sight) aged() bool {
+// aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads
+// may take longer, because they queue for the rate limit.
+func (s *readEvidence) aged() bool {
 	within := 30*time.Second + time.Duration(s.responses)*5*time.Second
 	return !clock.Sent{Last: s.began, Local: true}.Recent(within, time.Now(), nil)
 }
@@ -300,7 +302,7 @@ func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	return err
 }
 
-// notAdmitted records why an attempt was not admitted.
+// notAdmitted records and returns why an attempt was not admitted.
 func (c *call) notAdmitted(err error) error {
 	full, ok := errors.AsType[*budget.WaitTooLongError](err)
 	if !ok {
@@ -484,8 +486,8 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if a.hasRateHeaders {
 		c.rate = c.surface.observe(a.rate, now)
 	}
-	if seen := c.opts.seen; seen != nil {
-		seen.cached, seen.responses = seen.cached || clock.Cached(resp.Header), seen.responses+1
+	if e := c.opts.evidence; e != nil {
+		e.cached, e.responses = e.cached || clock.Cached(resp.Header), e.responses+1
 	}
 	if info := c.opts.info; info != nil && info.MaxBody > 0 {
 		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)

@@ -27,8 +27,8 @@ import (
 // A 2xx alone proves nothing: login pages and caches between here and the service send it, too, also as
 // JSON. Taken for the service's, it would turn a write that never arrived into a success. The more a
 // call may have changed or cost, the more evidence its response needs. The first line that applies
-// decides. A response is proved if it holds what only the service can know: see expected.proof. A read is
-// a free one here; a read that costs credits counts as any other call. Rate headers beside a foreign body, or one
+// decides. A response is proved if it holds what only the service can know: see expected.proof. In this table, a read
+// is a free one. Rate headers beside a foreign body, or one
 // about something else, do not count: see isForeign and expected.other.
 //
 //	an error envelope, except in a proved read                      refused
@@ -60,24 +60,24 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 // judge decodes a response, and decides by the table.
 func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) error {
 	err := c.expects.decode(body)
-	headers, proved := c.conf.headersSeen, err == nil && c.expects.proved()
+	headers, proved, read := c.conf.headersSeen, err == nil && c.expects.proved(), c.op.FreeRead()
 	switch {
-	case (!proved || !c.op.FreeRead()) && isEnvelope(body), !proved && !c.op.FreeRead() && hasError(body):
+	case !(proved && read) && isEnvelope(body), !proved && !read && hasError(body):
 		err = errEnveloped
 	case err != nil:
 	case c.expects.other():
 		err = errOther
-	case !c.op.FreeRead() && clock.Cached(resp.Header):
+	case !read && clock.Cached(resp.Header):
 		err = errStored
 	case hasRateHeaders:
 		headers.Learn(c.surface)
 		return nil
-	case proved && (c.op.FreeRead() || isPlausible(body)):
+	case proved && (read || isPlausible(body)):
 		if c.shape == op.Typed { // an error page may have the id or array of a partial shape
 			headers.Missed()
 		}
 		return nil
-	case c.op.FreeRead() && c.shape == op.Raw && !headers.Has(c.surface) && isPlausible(body):
+	case read && c.shape == op.Raw && !headers.Has(c.surface) && isPlausible(body):
 		return nil
 	case headers.Dropped() && isJSON(resp) && isPlausible(body):
 		return nil
@@ -212,8 +212,7 @@ func (e *Error) clean(c *call, body []byte) {
 	e.prose = redact.WithoutIDs(e.prose)
 }
 
-// emitUndocumented reports what is undocumented in a response. Without observers, it examines
-// nothing.
+// emitUndocumented reports what is undocumented in a response.
 func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 	if len(c.observers) == 0 {
 		return
@@ -269,9 +268,8 @@ var errorShape = undocumented.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, tru
 type validator interface{ validate() error }
 
 // decodeResponse decodes the value under the operation's entity key, or the whole body if no key is
-// documented. Unknown fields are ignored, except that emitUndocumented reports them to observers,
-// and that an Object keeps the whole text. The result shares no memory with the body, whose buffer
-// is reused.
+// documented. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that
+// emitUndocumented reports them to observers, and that an Object keeps the whole text.
 func decodeResponse[T any](o *op.Op, shape op.Shape, body []byte, maxItems int, out *T) error {
 	if len(bytes.TrimSpace(body)) == 0 {
 		if shape == op.Typed || o.Class == op.PaidRead || shape == op.Partial && o.FreeRead() {

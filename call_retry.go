@@ -142,7 +142,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true
-	case tooLong && given: // the policy bounds a mere backoff
+	case tooLong && given: // a mere backoff may exceed it: RetryPolicy.MaxDelay bounds that
 		c.next = stepStop
 	case c.next == stepRetry && !c.surface.allowance.Take(now): // last, because it uses the allowance up
 		c.next = stepStop

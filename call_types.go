@@ -45,15 +45,15 @@ type args struct {
 	check     func(*check.Violations)
 
 	// What it means.
-	own    *catalogue.Operation // of the caller of Call; nil for an operation of the catalogue
-	free   bool                 // spends no credits, although the operation may
-	spent  func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
-	cost   spend.Call           // what is known of its cost, beside operation, ids and body
-	lookup journal.Lookup       // what the look of the operation needs, beside the ids
-	ticket string               // the ID of its ticket, if the caller stores it
-	noted  func() error         // stores that the call is about to be sent, after its ticket; nil: nothing does
+	own             *catalogue.Operation // of the caller of Call; nil for an operation of the catalogue
+	free            bool                 // spends no credits, although the operation may
+	refusalMaySpend func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
+	cost            spend.Call           // what is known of its cost, beside operation, ids and body
+	lookup          journal.Lookup       // what the look of the operation needs, beside the ids
+	ticket          string               // the ID of its ticket, if the caller stores it
+	beforeFirstSend func() error         // stores the checkpoint of a push, after the ticket; nil: there is none
 
-	lastLook func(context.Context) (*sight, error) // reads what the approval of a review rests on, once the gates have agreed
+	lastLook func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed
 }
 
 // expected is what a method knows of the response, beyond its type and the row of the operation.
@@ -103,7 +103,7 @@ type call struct {
 	scratch
 }
 
-// plan is what is sent, and within which limits. It is fixed after prepare and the call hooks, except that
+// plan is what is sent, and within which limits. It is fixed after prepare, the call hooks and the gates, except that
 // exchangeWith leaves the header to an exchange that it abandons, and goes on with a copy.
 type plan struct {
 	conf      *config
@@ -115,8 +115,8 @@ type plan struct {
 	opts      callConfig
 	timeout   time.Duration // of one attempt
 	surface   *surface
-	shown     *sight     // by args.lastLook
-	observers []Observer // of the client, and those that call hooks returned
+	evidence  *readEvidence // of args.lastLook, once the gates have agreed
+	observers []Observer    // of the client, and those that call hooks returned
 
 	url    url.URL
 	header http.Header
@@ -131,7 +131,7 @@ type plan struct {
 		fields() *undocumented.Shape // that are documented
 		missing() []string           // what was asked for, or is assumed, and is not there
 		results() int                // that may have a price each; -1 if the response does not tell
-		confirmed() bool             // reports whether a success without its body says all, and takes what is known for the result
+		acceptWithoutBody() bool     // makes the result of a success whose body was lost, if the body says nothing new, and reports whether it did
 	}
 }
 

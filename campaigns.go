@@ -415,9 +415,9 @@ func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opt
 		r.Verdict = VerdictHappened
 		r.Note = "the campaign is active; a teammate may have approved it at the same moment"
 	default:
-		r.Verdict, q.undone = VerdictNotSeen, campaign.Status == CampaignStopped
+		r.Verdict, q.stopped = VerdictNotSeen, campaign.Status == CampaignStopped
 		r.Note = "the campaign is not active: it may still become so, because activation runs in the background (documented)"
-		if q.undone {
+		if q.stopped {
 			r.Note = "the campaign is stopped: a teammate may have stopped it since, so ask before you approve again"
 		}
 	}

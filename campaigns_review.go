@@ -31,8 +31,8 @@ type Review struct {
 	// of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
-	content review.Review // the texts of all of it
-	seen    sight         // of what it was read from
+	content  review.Review // the texts of all of it
+	evidence readEvidence
 }
 
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
@@ -75,7 +75,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 // and a change while those are read shows in what is read after them.
 func (s *CampaignsService) review(ctx context.Context, campaignID string, earlier *Campaign, opts []CallOption) (*Review, error) {
 	r := new(Review)
-	shared := append(sharedOptions(opts), r.seen.option())
+	shared := append(sharedOptions(opts), r.evidence.option())
 	pages := pageOptions(shared)
 	if earlier != nil {
 		if err := s.reviewLists(ctx, r, earlier, shared); err != nil {
@@ -145,7 +145,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 			return err
 		}
 	}
-	r.seen.began, r.seen.responses = time.Now(), 0 // a change of the rows shows from here on
+	r.evidence.began, r.evidence.responses = time.Now(), 0 // a change of the rows shows from here on
 	for _, id := range campaign.ListIDs {
 		list, err := lists.Get(ctx, id, GetListParams{}, opts...)
 		if err != nil {
@@ -206,12 +206,12 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	if err != nil {
 		return nil, err
 	}
-	a := args{lookup: journal.Lookup{Digest: digest}, lastLook: func(ctx context.Context) (*sight, error) {
+	a := args{lookup: journal.Lookup{Digest: digest}, lastLook: func(ctx context.Context) (*readEvidence, error) {
 		last, err := s.reviewed(ctx, campaignID, digest, approvals, first.Campaign, opts)
 		if err != nil {
 			return nil, err
 		}
-		return &last.seen, nil
+		return &last.evidence, nil
 	}}
 	for range 3 { // the wait that was too long is over
 		approval, err := s.approve(ctx, campaignID, a, opts)
@@ -225,7 +225,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 // reviewed makes the review once more, and returns an error unless it is the same.
 func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest string, approvals []journal.Entry, earlier *Campaign, opts []CallOption) (*Review, error) {
 	now, err := s.review(ctx, campaignID, earlier, opts)
-	if err == nil && now.seen.cached {
+	if err == nil && now.evidence.cached {
 		err = unproved(errCached, "keep responses of this API out of caches")
 	}
 	if err == nil {
@@ -263,13 +263,13 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	case journal.Applied:
 		return nil, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
 	case journal.Unknown:
-		var seen sight
-		campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), seen.option())))
-		if err == nil && !seen.cached {
+		var evidence readEvidence
+		campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
+		if err == nil && !evidence.cached {
 			err = inactive(campaign)
 		}
 		return nil, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
-	case journal.NotApplied: // is left out
+	case journal.NotApplied: // there is none: c.approvals leaves these out
 	}
 	return known, nil
 }

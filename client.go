@@ -249,7 +249,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
-	case r.Verdict == VerdictUnknowable, r.Verdict == VerdictNotSeen && q.open:
+	case r.Verdict == VerdictUnknowable, r.Verdict == VerdictNotSeen && q.neverFinal:
 		found := *r
 		found.Object = nil // it may be large
 		c.resting.Note(call, found)

@@ -225,20 +225,20 @@ type callConfig struct {
 	header [][2]string
 	fields []outbound.Field
 
-	starts            *spend.Agent // the draft, if this call created it
-	seen              *sight       // what its responses tell of the state that they show
+	starts            *spend.Agent  // the draft, if this call created it
+	evidence          *readEvidence // what its responses tell of the state that they show
 	allowRetryUnknown bool
 }
 
-// sight is what the responses of some reads tell of the state that they show.
-type sight struct {
+// readEvidence is what the responses of some reads tell of the state that they show.
+type readEvidence struct {
 	cached    bool      // one came from a cache
 	began     time.Time // the first of the reads
 	responses int
 }
 
-func (s *sight) option() callOption {
-	return func(c *callConfig, _ *check.Violations) { c.seen = s }
+func (s *readEvidence) option() callOption {
+	return func(c *callConfig, _ *check.Violations) { c.evidence = s }
 }
 
 // pageConfig is the sum of the options of an iterator.

@@ -184,7 +184,7 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 		return unknowable(list, "the list of that name has no kind")
 	}
 	older, certain := q.older(list)
-	q.lasts = certain
+	q.proofAtAnyTime = certain
 	switch {
 	case string(list.Kind) != q.ticket.Lookup.Kind:
 		return ruledOut(list, "a list of the other kind holds the name")
@@ -192,7 +192,7 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 		return ruledOut(list, "a list of that name is older than the call")
 	case older:
 		return q.another(list, "a list of that name is older than the call by one clock, and not by another")
-	case q.sent.Younger(undoable, list.CreatedAt, q.info.Header):
+	case q.sent.Younger(assumedKept, list.CreatedAt, q.info.Header):
 		return q.another(list, "a list of that name is younger than the call: that of the call may have been renamed or deleted before, so a person has to look")
 	}
 	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
@@ -200,7 +200,7 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 
 // another is the result of a read that shows a list which the call has hardly made, and which proves nothing.
 func (q *resolver) another(list *List, note string) (Resolution, error) {
-	q.open = true
+	q.neverFinal = true
 	return Resolution{Verdict: VerdictNotSeen, Object: list, Note: note}, nil
 }
 
@@ -377,7 +377,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
 		Send: func(ctx context.Context, ids []string, ticket string, save func() error) error {
 			in := CRMPush{CRM: crm, ContactIDs: ids}
-			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, noted: save}, in)
+			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, beforeFirstSend: save}, in)
 			return err
 		},
 		Outcome: OutcomeOf,

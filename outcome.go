@@ -20,8 +20,8 @@ import (
 
 // OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no
 // response proves: the connection was cut, the time ran out, or the service failed. It may have
-// happened. It was not retried after that, unless [AllowRetryUnknown] allowed it, or a method that looks
-// first, such as [ListsService.Ensure].
+// happened. It was not sent again, except by [AllowRetryUnknown] or by a method that looks first, such as
+// [ListsService.Ensure].
 //
 // Read the state before you retry the call. Resolve does, where the API can tell; in another
 // process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds
@@ -116,7 +116,7 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
 // stable JSON form, and holds no key (without [WithWorkspace], 32 bits of a hash of it), no header and nothing of the body but
 // what its Lookup names: the name, kind and start of a new list or agent, the id of a folder, or the digest of a review. The
-// ticket of an error that no call has made has no ID.
+// ticket of an error that was built by hand, as in a test, has no ID.
 func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	if e.ticket == nil {
 		return journal.Ticket{Version: journal.Version, Op: e.Op, FirstSent: e.SentAt, LastSent: e.SentAt}
@@ -161,7 +161,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 
 func (e *OutcomeUnknownError) resolver() *resolver {
 	q := newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
-	q.open = q.open || e.goesOn
+	q.neverFinal = q.neverFinal || e.goesOn
 	return q
 }
 
@@ -183,17 +183,20 @@ func (e *OutcomeUnknownError) note() string {
 
 // resolver is the search for the effect of one call.
 type resolver struct {
-	op     *op.Op
-	ticket journal.Ticket
-	look   look // nil: there is nothing to read
-	settle settle
-	sent   clock.Sent
-	info   *Info     // of the last response
-	read   time.Time // when the last look began, which may take many responses: one that comes late may show an earlier state
-	sight            // of it
-	undone bool      // somebody else may have undone the change, so that not seeing it proves nothing
-	lasts  bool      // what the last look found is no work of somebody who has undone the change since, so it is proof at any time
-	open   bool      // not seeing it is never final: it may still show, it may have been undone, or the clocks disagree
+	op       *op.Op
+	ticket   journal.Ticket
+	look     look // nil: there is nothing to read
+	settle   settle
+	sent     clock.Sent
+	info     *Info        // of the last response
+	looks    int          // so far
+	read     time.Time    // when the last look began, which may take many responses: one that comes late may show an earlier state
+	evidence readEvidence // of the last look
+
+	// What it proves if the change is not seen.
+	stopped        bool // nothing: what the call has started may have been stopped since
+	proofAtAnyTime bool // that it was not applied, whenever: what the last look found is no work of somebody who has undone it since
+	neverFinal     bool // nothing for good: it may still show, it may have been undone, or the clocks disagree
 }
 
 func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *resolver {
@@ -201,25 +204,26 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 		l = nil
 	}
 	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
-	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, open: o.Background}
+	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, neverFinal: o.Background}
 }
 
-// undoable is how long after a call nobody is taken to have undone it. Within it fit the restart of a killed program by a
-// supervisor, a wait of two minutes for the rate limit, and the 65 s in which an agent shows. What a teammate undoes sooner
+// assumedKept is how long after a call nobody is assumed to have undone it. It covers the restart of a killed program by a
+// supervisor, a wait of two minutes for the rate limit, and the 65 s until an agent shows. What a teammate undoes sooner
 // counts as done at the same moment.
-const undoable = 15 * time.Minute
+const assumedKept = 15 * time.Minute
 
-// late reports whether somebody may have undone the change before the last look, so that not seeing it proves nothing.
-func (q *resolver) late() bool {
-	return !q.lasts && !q.sent.Recent(undoable, q.read, q.info.Header)
+// mayBeUndone reports whether somebody may have undone the change before the last look, so that not seeing it proves nothing.
+func (q *resolver) mayBeUndone() bool {
+	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, q.read, q.info.Header)
 }
 
-func (q *resolver) overdue() bool {
+// hasHadTime reports whether the change would have shown in the last look.
+func (q *resolver) hasHadTime() bool {
 	within := q.op.VisibleAfter
 	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
 		within += max(q.op.Timeout, q.ticket.Timeout)
 	}
-	return !q.cached && q.sent.Overdue(within, q.read, q.info.Header)
+	return !q.evidence.cached && q.sent.Overdue(within, q.read, q.info.Header)
 }
 
 // resolve finds out the outcome, and settles a final one.
@@ -238,36 +242,52 @@ func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []C
 	return r, q.settle(ctx, q.ticket, outcome)
 }
 
-// watch reads until the change shows or patience is over.
+// watch looks until the change shows or patience is over.
 func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
-	began, looks := time.Now(), 0
+	began := time.Now()
 	if given := infoOf(opts); given != nil {
 		q.info = given
 	}
-	opts = append(slices.Clip(opts), WithInfo(q.info), q.sight.option())
+	opts = append(slices.Clip(opts), WithInfo(q.info), q.evidence.option())
 	var r Resolution
 	_, err := waits.Until(ctx, patience, func() (done bool, err error) {
-		q.read, q.cached, q.lasts = time.Now(), false, false
-		if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
-			r, err = q.look(ctx, q, opts)
-		}
-		if r.AsOf, looks = q.read, looks+1; q.cached && r.Verdict != VerdictUnknowable { // it may be what was there before the call
-			r.Verdict, r.Final = VerdictNotSeen, false
-		}
-		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.overdue(), err
+		r, err = q.lookOnce(ctx, opts)
+		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.hasHadTime(), err
 	})
 	if err != nil {
 		return nil, err
 	}
-	shows := q.overdue() || !q.sent.Local && q.read.Sub(began) >= q.op.VisibleAfter && !q.cached
-	if shows && q.undone && r.Verdict == VerdictNotSeen {
+	watched := !q.sent.Local && q.read.Sub(began) >= q.op.VisibleAfter && !q.evidence.cached
+	q.conclude(&r, watched || q.hasHadTime())
+	return &r, nil
+}
+
+// lookOnce reads the state. What a cache shows may be what was there before the call, so it shows no change.
+func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (Resolution, error) {
+	var err error
+	q.read, q.evidence.cached, q.proofAtAnyTime = time.Now(), false, false
+	r := Resolution{Verdict: VerdictUnknowable}
+	if q.look != nil {
+		r, err = q.look(ctx, q, opts)
+	}
+	q.looks++
+	r.AsOf = q.read
+	if q.evidence.cached && r.Verdict != VerdictUnknowable {
+		r.Verdict, r.Final = VerdictNotSeen, false
+	}
+	return r, err
+}
+
+// conclude says what the last look proves, given whether the change has had time to show.
+func (q *resolver) conclude(r *Resolution, hadTime bool) {
+	if hadTime && q.stopped && r.Verdict == VerdictNotSeen {
 		r.Verdict = VerdictUnknowable
 	}
 	if sought, _, _ := strings.Cut(q.op.Verify, ";"); r.Verdict == VerdictNotSeen {
 		r.Note = cmp.Or(r.Note, "looked for "+sought)
 	}
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
-	if q.cached {
+	if q.evidence.cached {
 		r.Note += "; the state came from a cache"
 	}
 	switch r.Verdict {
@@ -276,25 +296,24 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 		r.AsOf = time.Time{}
 	case VerdictNotSeen:
 		if !r.Final {
-			r.Final = shows
+			r.Final = hadTime
 			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
-				r.Note, errtext.Plural(looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
+				r.Note, errtext.Plural(q.looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
 		}
-		if r.Final && !q.open && q.late() {
-			q.open = true
+		if r.Final && !q.neverFinal && q.mayBeUndone() {
+			q.neverFinal = true
 			r.Note += "; somebody may have undone it since: a person has to look"
 		}
-		r.Final = r.Final && !q.open
+		r.Final = r.Final && !q.neverFinal
 	}
-	return &r, nil
 }
 
-// id is the only id in the path of the call. Anything else is not an id, and the read is refused.
+// id is the only id in the path of the call. With none or several, the result is no id, and the read is refused.
 func (q *resolver) id() string { return strings.Join(q.ticket.IDs, "/") }
 
 // missing is the result of a read by its id of something that is not there.
 func (q *resolver) missing(what string) (Resolution, error) {
-	q.open = true
+	q.neverFinal = true
 	return Resolution{Verdict: VerdictNotSeen, Note: what + " is not there: somebody may have deleted it since, or the key is of another workspace; a person has to look"}, nil
 }
 
