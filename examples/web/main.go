@@ -72,15 +72,20 @@ func handler(client *prospectkit.Client) http.Handler {
 	return mux
 }
 
-// fail maps an error to a status. Proxies repeat a request after 502 to 504, so these are for what was not applied.
+// fail maps an error to a status: the first case that fits decides. Proxies repeat a request after 502 to 504, so these are for what
+// was not applied.
 func fail(w http.ResponseWriter, err error) {
 	status, is := http.StatusBadGateway, func(class error) bool { return errors.Is(err, class) }
 	switch advice := prospectkit.AdviceOf(err); {
 	case prospectkit.OutcomeOf(err) != prospectkit.OutcomeNotApplied, is(prospectkit.ErrUnauthorized), is(prospectkit.ErrForbidden):
-		status = http.StatusInternalServerError // it may have happened, or your key is at fault
+		status = http.StatusInternalServerError // it may have happened: 502 to 504 would invite a repetition; or your key is at fault
 	case is(prospectkit.ErrRateLimited):
 		status = http.StatusServiceUnavailable
 		w.Header().Set("Retry-After", strconv.Itoa(int(advice.After.Seconds())+1))
+	case is(prospectkit.ErrInsufficientCredits), is(prospectkit.ErrSpendCap):
+		status = http.StatusPaymentRequired
+	case is(prospectkit.ErrNotFound):
+		status = http.StatusNotFound
 	case is(prospectkit.ErrConflict):
 		status = http.StatusConflict
 	case is(prospectkit.ErrInvalid):

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -83,6 +84,32 @@ func TestStatuses(t *testing.T) {
 				sb.Clear()
 			})
 		})
+	}
+}
+
+// The mapping is one to copy, so it holds for every class of errors.
+func TestFail(t *testing.T) {
+	of := func(code prospectkit.Code) error { return &prospectkit.Error{Code: code} }
+	for name, c := range map[string]struct {
+		err  error
+		want int
+	}{
+		"unknown":      {&prospectkit.OutcomeUnknownError{}, 500},
+		"another's":    {errors.New("of another package"), 500},
+		"our key":      {of(prospectkit.CodeUnauthorized), 500},
+		"our scope":    {of(prospectkit.CodeInsufficientScope), 500},
+		"missing":      {of(prospectkit.CodeListNotFound), 404},
+		"conflict":     {of(prospectkit.CodeListProcessing), 409},
+		"invalid":      {of(prospectkit.CodeValidationFailed), 422},
+		"credits":      {of(prospectkit.CodeInsufficientCredits), 402},
+		"wait refused": {&prospectkit.RateLimitWaitError{Wait: 1500 * time.Millisecond}, 503},
+	} {
+		w := httptest.NewRecorder()
+		fail(w, c.err)
+		require.Equal(t, c.want, w.Code, "%s: %v", name, c.err)
+		if c.want == http.StatusServiceUnavailable {
+			require.Equal(t, "2", w.Header().Get("Retry-After"))
+		}
 	}
 }
 
