@@ -45,10 +45,10 @@ import (
 func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
 	body := *a.Body
 	err := c.judge(resp, body, a.hasRateHeaders)
-	switch err { //nolint:errorlint // they are our own
-	case nil:
+	switch {
+	case err == nil:
 		err = c.expects.take()
-	case errOther, errStored:
+	case err == errOther || err == errStored: //nolint:errorlint // they are our own
 		a.hasRateHeaders = false
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own

@@ -244,7 +244,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if given := infoOf(opts); given != nil {
 		q.info = given
 	}
-	opts = append(slices.Clip(opts), WithInfo(q.info), q.sight.option())
+	opts = append(slices.Clip(opts), WithInfo(q.info), q.option())
 	var r Resolution
 	_, err := waits.Until(ctx, patience, func() (done bool, err error) {
 		q.read, q.cached, q.lasts = time.Now(), false, false
