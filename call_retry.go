@@ -34,6 +34,7 @@ const (
 	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx of a free read or without rate headers
 	failUnproved   // a 2xx that may not be the service's, see readResponse
 	failOther      // any other 5xx, 499, UNEXPECTED_ERROR with another status
+	failApproved   // the approval of a review is rejected as if the campaign had been approved meanwhile
 	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope
 	failCanceled   // sent, then the context of the call ended
 
@@ -66,6 +67,7 @@ var decisions = [...]struct {
 	failCut:        {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
 	failUnproved:   {"a success that may not be the service's", stepRetry, stepUnknown, stepUnknown},
 	failOther:      {"an unusual failure", stepStop, stepUnknown, stepUnknown},
+	failApproved:   {"the campaign may just have been approved", stepStop, stepUnknown, stepUnknown},
 	failNotService: {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
 	failCanceled:   {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},
 
@@ -213,7 +215,7 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
 	case c.in.lookup.Digest != "" && (c.errorResponse.Code == CodeCampaignNotApprovable || c.errorResponse.Code == CodeCampaignBusy):
-		return failOther // a gateway may have repeated this request: the campaign could be approved just now
+		return failApproved // by this request, if a gateway has repeated it: the review before it showed a campaign that was not active
 	case status >= 400 && c.isServiceEnvelope(a): // the service has looked at the request and refused it
 		return failRejected
 	default: // a redirect, or a 4xx of a proxy or a login page

@@ -90,7 +90,7 @@ func TestRetryDocs_Readme(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, slices.Collect(maps.Keys(said)), []failure{
-		failNotSent, failRateLimited, failKeyRejected, failRejected, failService, failGateway, failCut, failLost, failUnusable,
+		failNotSent, failRateLimited, failKeyRejected, failRejected, failService, failGateway, failCut, failApproved, failLost, failUnusable,
 	}, "the others are in "+safetyPage)
 	for _, code := range op.Codes {
 		for _, status := range code.Statuses {

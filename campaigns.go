@@ -12,8 +12,8 @@ import (
 	"example.com/prospectkit/internal/waits"
 )
 
-// CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only
-// Approve is documented to send messages.
+// CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only an approval
+// is documented to send messages: by ApproveReviewed, or by Approve without a review.
 type CampaignsService struct{ service }
 
 // CampaignStatus is the state of a campaign.
@@ -361,17 +361,16 @@ type Approval struct {
 // String returns the approval as JSON, for fmt.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// Approve starts a campaign: the service then sends its messages to people, in the background. Only
-// approval is documented to send messages. No credit cost is documented. A stopped campaign resumes where
-// it was. Only its owner can approve it.
+// Approve starts a campaign as it is by then; to approve exactly what a person has seen, and only once, use
+// [CampaignsService.ApproveReviewed]. The service then sends the messages of the campaign to people, in the background. Only approval
+// is documented to send messages. No credit cost is documented. A stopped campaign resumes where it was. Only its owner can approve it.
 //
 // A nil error means that the service has confirmed it. If the rest of its response was lost or has another shape, the result
 // holds what is documented, id and status.
 //
 // It is never retried after an unknown outcome: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. So [AllowRetryUnknown] is refused. The error is then an
-// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there). To
-// approve exactly what a person has seen, use [CampaignsService.ApproveReviewed].
+// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there).
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
 // [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within

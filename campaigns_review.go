@@ -27,7 +27,7 @@ type Review struct {
 
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. It is part
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones is part
 	// of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
@@ -39,8 +39,8 @@ type Review struct {
 // and has about 160 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
-// String is the review as a text for a person: the campaign, steps, scheduled sends and lists with
-// their fields, up to 20 of each, the number of contacts, and what was not reviewed.
+// String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
+// the campaign, steps, lists and scheduled sends with their fields, up to 20 of each.
 func (r *Review) String() string { return r.content.String() }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it. It changes
@@ -157,31 +157,32 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 	return nil
 }
 
-// ApproveReviewed approves a campaign if it is still what was reviewed: the service then sends its
-// messages to people, as after [CampaignsService.Approve]. Before, it makes the [CampaignsService.Review]
-// twice more, the second time after the gates and with the contacts first, so that a change while those are read also counts.
-// If the approval then has to wait for longer than about a minute, such as for the rate limit, it asks the gates and reads again.
-// When that has happened three times, it is an error.
+// ApproveReviewed approves a campaign if it is still what was reviewed, with that digest: the service then sends its messages to people,
+// as after [CampaignsService.Approve]. A digest is used up by one approval.
 //
-// If anything differs, nothing is approved. The error is a [RefusedError] with [RuleReview], whose
-// Violations name what changed. A review with ListsUnread can be approved: neither lists nor contacts are
-// compared. The approval itself takes no content, so a change of a part after its last read and before
-// the approval goes unnoticed. A response of a cache (with an Age) is no proof that nothing differs: it is an error.
+// First it makes the [CampaignsService.Review] twice more: once before the gates; then after them, with the contacts first, so that a
+// change while those are read also counts. If the approval then has to wait for longer than about a minute, such as for the rate limit,
+// it asks the gates and reads again, three times at most.
 //
-// A digest is used up by one approval. After it, and for a campaign that is active, no request approves it
-// again: the error is a [RefusedError] with [RuleApproved], which is success for whoever wanted the approval.
-// A campaign that a teammate has stopped since stays stopped until a new review is approved: one that was made before any other
-// approval, with or without a review, differs, too.
+// What to do with its error:
 //
-// If the outcome of the earlier approval is unknown and the campaign is not active, the error is its
-// [OutcomeUnknownError]: resolve that. Of two approvals of one review at the same time, at most one is sent: the error of the
-// other is a [RefusedError] with [RuleApproving] or [RuleApproved], or the [OutcomeUnknownError] of the one that it has found.
+//   - nil: the service has confirmed the approval.
+//   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
+//     wanted the approval. If a teammate has stopped the campaign since, it stays stopped until a new review is approved.
+//   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
+//     review. Nothing was approved: review it again.
+//   - a [RefusedError] with [RuleApproving]: another approval of this review is being sent. Nothing was sent by this one: look again later.
+//   - an [OutcomeUnknownError]: this approval, or an earlier one of this review, may have happened: Resolve it, and never repeat it. A
+//     rejection with [CodeCampaignNotApprovable] or [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a
+//     gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict is
+//     never final, and a person settles the ticket in the journal; until then, the digest counts as used.
+//   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs.
+//
+// A review with ListsUnread can be approved: neither lists nor contacts are compared. The approval itself takes no content, so a change of a
+// part after its last read and before the approval goes unnoticed.
 //
 // Earlier approvals are known as far as the journal of the client remembers, in whichever process. So it has to be a
 // [journal.History], as those of this package are: without one, every review is refused with [ErrInvalid].
-//
-// [CodeCampaignNotApprovable] and [CodeCampaignBusy] leave the outcome unknown here: the campaign could be approved a moment ago, and
-// a gateway may have repeated the request.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //

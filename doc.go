@@ -22,8 +22,9 @@
 //
 // To read:
 //   - All, as in [ListsService.All], yields every element; Get, as in [ListsService.Get], reads one by its id.
-//   - [RowsOf] decodes rows into your own struct, [Collect] makes a slice.
-//   - [MaxPaidPages] bounds what an iterator over a search spends: such an iterator demands it or [UnlimitedPages].
+//   - [ListsService.Rows] yields the rows of a list, [RowsOf] decodes them into your own struct, [Collect] makes a slice.
+//   - [MaxPaidPages] bounds what an iterator over a search spends: such an iterator demands it or [UnlimitedPages]. [WithSpendGuard]
+//     caps the credits of all calls together.
 //   - [WithProgress] gives a checkpoint, from which [ResumeFrom] continues in another process.
 //
 // To write:
@@ -31,6 +32,8 @@
 //   - Ensure, as in [ListsService.Ensure] and [AgentsService.Ensure], creates or finds, also after a lost response.
 //   - [OutcomeOf] says whether a call was applied: look at it before anything else.
 //   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads which.
+//   - [CampaignsService.Review] shows a person what a campaign will send, and [CampaignsService.ApproveReviewed] sends exactly that,
+//     once. The client needs a journal for it. [CampaignsService.Approve] sends whatever is there.
 //   - Code..., such as [CodeListNameTaken], are the errors of the service; Err..., such as [ErrRateLimited], their classes.
 //
 // So a program that creates something asks for the outcome first:
@@ -54,7 +57,7 @@
 //   - [WithMaxWait] bounds how long a call queues for a rate limit; beyond it, a [*RateLimitWaitError] comes at once if that is
 //     foreseeable. [WithBudget] and [NewBudget] share the limits of a workspace between clients and processes.
 //   - [WithJournal] keeps what was in progress when a process dies: see [Client.InDoubt] and [Client.Resolve].
-//   - [WithSpendGuard] caps credits, [WithGate] asks your application before each call.
+//   - [WithGate] asks your application before each call.
 //   - [WithRetry] sets how often calls are retried, [Prefetch] reads pages ahead, [WithTokenSource] changes keys.
 //   - [Fields] is a body, and [Object] a response, of which the service's API description shows no fields. Comments call this
 //     undocumented. Where this package or its sandbox guesses, they say assumed. [WithField], [WithRoute] and [Client.Call] reach what

@@ -16,7 +16,8 @@ import (
 	"example.com/prospectkit/ratelimit"
 )
 
-// Budget paces the requests of one workspace, so that they use its rate limits and avoid 429s. It
+// Budget is about rate limits, not credits: for those see [WithSpendGuard]. It
+// paces the requests of one workspace, so that they use its rate limits and avoid 429s. It
 // knows the documented limits of each surface, learns from the rate headers, leaves room for
 // teammates, and pauses the whole surface after a 429.
 //

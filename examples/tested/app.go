@@ -33,27 +33,6 @@ func Export(ctx context.Context, client *prospectkit.Client, listName string, ou
 	return n, file.Error()
 }
 
-// Store is where Copy keeps what must survive the process.
-type Store interface {
-	Save(key, value string)
-	Load(key string) (value string, ok bool)
-}
-
-// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes after what is stored.
-func Copy(ctx context.Context, client *prospectkit.Client, listID string, store Store) error {
-	var progress prospectkit.Progress
-	from, _ := store.Load("checkpoint")
-	rows := client.Lists.Rows(ctx, listID, prospectkit.RowsParams{Limit: 1}, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(from))
-	for row, err := range rows {
-		if err != nil {
-			return err
-		}
-		store.Save(row.Text("firstName"), row.Text("email"))
-		store.Save("checkpoint", progress.Checkpoint())
-	}
-	return nil
-}
-
 // cell keeps a spreadsheet from running a text as a formula: it shows the text after an apostrophe.
 func cell(text string) string {
 	if text != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", []rune(text)[0]) {
@@ -82,15 +61,18 @@ func Find(ctx context.Context, lists Lister, name string) (*prospectkit.List, er
 
 // Approver is all that Launch needs of the client.
 type Approver interface {
-	Approve(ctx context.Context, campaignID string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
+	ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
 }
 
-// Launch approves a campaign. Its error means that it was not approved, and may be repeated. If the outcome is unknown, a person
-// has to look first.
-func Launch(ctx context.Context, campaigns Approver, campaignID string) (doubt, err error) {
-	_, err = campaigns.Approve(ctx, campaignID)
+// Launch approves what a person has said yes to, the review with that digest. Its error means that nothing was approved, and may be
+// repeated. If the outcome is unknown, a person has to look first.
+func Launch(ctx context.Context, campaigns Approver, campaignID, digest string) (doubt, err error) {
+	_, err = campaigns.ApproveReviewed(ctx, campaignID, digest)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	if !ok {
+	switch {
+	case errors.Is(err, prospectkit.RuleApproved): // by an earlier run
+		return nil, nil
+	case !ok:
 		return nil, err
 	}
 	resolution, resolveErr := unknown.Resolve(ctx)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"os"
+	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,6 +17,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/examples/tested"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -23,7 +26,7 @@ func start(t *testing.T, opts ...prospectkit.ClientOption) (*sandbox.Sandbox, *p
 	t.Helper()
 	sb := sandbox.New(t)
 	sb.Do(spring)
-	opts = append(opts, prospectkit.WithTransport(sb.Transport()))
+	opts = append(opts, prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
 	require.NoError(t, err)
 	return sb, client
@@ -74,8 +77,10 @@ func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
 		sb, client := start(t)
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter()) // applied, but the response is lost
 		campaign := sb.Campaigns()[0]
+		seen, err := client.Campaigns.Review(t.Context(), campaign.ID)
+		require.NoError(t, err)
 
-		doubt, err := tested.Launch(t.Context(), client.Campaigns, campaign.ID)
+		doubt, err := tested.Launch(t.Context(), client.Campaigns, campaign.ID, seen.Digest())
 		require.NoError(t, errors.Join(doubt, err))
 		require.Equal(t, 1, sb.Calls("campaigns.approve"))
 
@@ -87,9 +92,22 @@ func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
 
 func TestLaunchUnderEveryFailure(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+		j, err := journal.File(filepath.Join(run.Dir(), "writes.journal"))
 		require.NoError(run, err)
-		doubt, err := tested.Launch(run.Context(), client.Campaigns, run.Campaigns()[0].ID)
+		defer j.Close()
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(j))
+		require.NoError(run, err)
+		campaign := run.Campaigns()[0]
+		digest, agreed := run.Load("yes")
+		if !agreed {
+			seen, err := client.Campaigns.Review(run.Context(), campaign.ID)
+			if err != nil {
+				return err
+			}
+			digest = seen.Digest()
+			run.Save("yes", digest) // of a person
+		}
+		doubt, err := tested.Launch(run.Context(), client.Campaigns, campaign.ID, digest)
 		if doubt != nil {
 			run.Save("for a person", doubt.Error())
 		}
@@ -108,24 +126,28 @@ func TestCopyUnderEveryFailure(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 		require.NoError(run, err)
-		return tested.Copy(run.Context(), client, run.Lists()[0].ID, run)
+		return tested.Copy(run.Context(), client, run.Lists()[0].ID, run.Dir())
 	}, func(run *sandbox.Run) error {
-		for _, name := range []string{"Grace", "Alan"} {
-			_, stored := run.Load(name)
-			require.True(run, stored, name)
+		text, err := os.ReadFile(filepath.Join(run.Dir(), "addresses.txt"))
+		if err == nil && string(text) != "grace@navy.example\nalan@park.example\n" {
+			err = fmt.Errorf("it holds %q", text)
 		}
-		return nil
+		return err
 	}, sandbox.Setup(func(run *sandbox.Run) { run.Do(spring) }), sandbox.UntilDone(1), sandbox.Twice())
 }
 
 // A queue repeats what returned an error. A teammate who stops the campaign in between is not overruled.
 func TestLaunchInAQueue(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
 		require.NoError(run, err)
+		campaign := run.Campaigns()[0]
+		seen, err := client.Campaigns.Review(run.Context(), campaign.ID)
+		if err != nil {
+			return err
+		}
 		for range 3 {
-			campaign := run.Campaigns()[0]
-			_, err = tested.Launch(run.Context(), client.Campaigns, campaign.ID)
+			_, err = tested.Launch(run.Context(), client.Campaigns, campaign.ID, seen.Digest())
 			if err == nil {
 				return nil
 			}
@@ -151,7 +173,10 @@ func TestLaunchThatNeverArrived(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, client := start(t)
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
-		doubt, err := tested.Launch(t.Context(), client.Campaigns, sb.Campaigns()[0].ID)
+		campaign := sb.Campaigns()[0]
+		seen, err := client.Campaigns.Review(t.Context(), campaign.ID)
+		require.NoError(t, err)
+		doubt, err := tested.Launch(t.Context(), client.Campaigns, campaign.ID, seen.Digest())
 		require.NoError(t, err)
 		require.ErrorIs(t, doubt, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 1, sb.Calls("campaigns.approve"), "nobody but a person may try again")
@@ -200,21 +225,20 @@ func TestAnotherKeyCannotExport(t *testing.T) {
 // approver is a fake of the only method that Launch calls.
 type approver func(id string) error
 
-func (f approver) Approve(_ context.Context, id string, _ ...prospectkit.CallOption) (*prospectkit.Approval, error) {
+func (f approver) ApproveReviewed(_ context.Context, id, _ string, _ ...prospectkit.CallOption) (*prospectkit.Approval, error) {
 	return nil, f(id)
 }
 
 func TestLaunchWithAFake(t *testing.T) {
-	_, err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignBusy }), "any")
-	require.ErrorIs(t, err, prospectkit.CodeCampaignBusy)
-	require.ErrorIs(t, err, prospectkit.ErrConflict) // a code matches its class
+	_, err := tested.Launch(t.Context(), approver(func(string) error { return prospectkit.CodeCampaignNotReady }), "any", "digest")
+	require.ErrorIs(t, err, prospectkit.CodeCampaignNotReady)
+	require.ErrorIs(t, err, prospectkit.ErrInvalid) // a code matches its class
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.Equal(t, prospectkit.ActionAfterDelay, prospectkit.AdviceOf(err).Action)
 }
 
 func TestLaunchWithALostResponse(t *testing.T) {
 	lost := &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened}}
-	doubt, err := tested.Launch(t.Context(), approver(func(string) error { return lost }), "any")
+	doubt, err := tested.Launch(t.Context(), approver(func(string) error { return lost }), "any", "digest")
 	require.NoError(t, err)
 	require.NoError(t, doubt)
 }

@@ -128,14 +128,42 @@ func TestDigest_UsedUp(t *testing.T) {
 func TestString_Unread(t *testing.T) {
 	r := made()
 	r.Unread = []review.Section{review.Lists, review.Contacts}
-	require.Equal(t, "Campaign\n  id: c\nNot reviewed, because the API does not show them: lists contacts\n", r.String())
+	require.Equal(t, "Approving this sends messages: 0 steps, to its contacts.\nNot reviewed, because the API does not show them: lists contacts\n\nCampaign\n  id: c\n", r.String())
+}
+
+// The first lines say what a yes does, whatever follows.
+func TestString_WhatAnApprovalDoes(t *testing.T) {
+	r := new(review.Review)
+	r.Add(review.Campaign, json.RawMessage(`{"id":"c","createdAt":"2026-01-01","listIds":["l"],"status":"stopped","channels":["email","social\n\u001b[2J"]}`))
+	r.Add(review.Steps, json.RawMessage(`{"campaignId":"c","id":"s","subject":"Hi"}`))
+	r.Add(review.Contacts, json.RawMessage(`{}`))
+	r.Add(review.Contacts, json.RawMessage(`{"id":"other"}`))
+	r.Approved("a")
+	require.Equal(t, `Approving this sends messages: 1 step, to the 2 contacts in its lists, by email and social
+    | �[2J.
+It was STOPPED: approving resumes it where it was.
+Approved before: 1
+
+Campaign
+  channels: ["email","social\n\u001b[2J"]
+  listIds: ["l"]
+  status: stopped
+  createdAt: 2026-01-01
+  id: c
+Step 1 of 1
+  subject: Hi
+  campaignId: c
+  id: s
+`, r.String())
+	r.Add(review.Campaign, json.RawMessage(`{"status":"Active","channels":"email"}`))
+	require.True(t, strings.HasPrefix(r.String(), "Approving this sends messages: 1 step, to the 2 contacts in its lists.\nIt is active already.\n"), "in another form, the channels are below")
 }
 
 // A text of a teammate cannot look like other lines, or change the terminal.
 func TestString_Plain(t *testing.T) {
 	text := made(`{"body":"Hi\nStep 2 of 2\n\u001b[2J","n":null,"x":[1]}`, `3`).String()
-	require.Equal(t, "Campaign\n  id: c\nStep 1 of 2\n  body: Hi\n    | Step 2 of 2\n    | \ufffd[2J\n  n: null\n  x: [1]\nStep 2 of 2\n  3\nContacts in the lists: 0\n", text)
-	require.True(t, strings.HasSuffix(made(slices.Repeat([]string{`{}`}, 25)...).String(), "\nStep 20 of 25\n... and 5 more of 25\nContacts in the lists: 0\n"))
+	require.Equal(t, "Approving this sends messages: 2 steps, to no contacts, as its lists have none.\n\nCampaign\n  id: c\nStep 1 of 2\n  body: Hi\n    | Step 2 of 2\n    | \ufffd[2J\n  n: null\n  x: [1]\nStep 2 of 2\n  3\n", text)
+	require.True(t, strings.HasSuffix(made(slices.Repeat([]string{`{}`}, 25)...).String(), "\nStep 20 of 25\n... and 5 more of 25\n"))
 }
 
 // FuzzDigest_KeyOrder: the order of keys does not count, and another value does.

@@ -7,15 +7,18 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"example.com/prospectkit/internal/errtext"
 )
 
 // mostShown is how many elements of a section the text shows in full.
 const mostShown = 20
 
-// String is the review as a text for a person: the campaign, steps, scheduled sends and lists with
-// their fields, up to 20 of each, the number of contacts, and what was not reviewed.
+// String is the review as a text for a person: first what an approval does and what was not reviewed, then the campaign, steps,
+// lists and scheduled sends with their fields, up to 20 of each.
 func (r *Review) String() string {
 	var b strings.Builder
+	r.summarize(&b)
 	b.WriteString("Campaign\n")
 	show(&b, r.Campaign)
 	for _, s := range []struct {
@@ -31,26 +34,53 @@ func (r *Review) String() string {
 			show(&b, text)
 		}
 	}
-	if len(r.Unread) > 0 {
-		fmt.Fprintf(&b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))
-	}
-	if !slices.Contains(r.Unread, Contacts) {
-		fmt.Fprintf(&b, "Contacts in the lists: %d\n", r.Contacts)
-	}
-	if r.Approvals > 0 {
-		fmt.Fprintf(&b, "Approved before: %d\n", r.Approvals)
-	}
 	return b.String()
 }
 
-// show writes the fields of an object, one a line.
+// summarize writes what an approval does.
+func (r *Review) summarize(b *strings.Builder) {
+	var shown struct{ Status, Channels any } // as far as the campaign has them
+	_ = json.Unmarshal(r.Campaign, &shown)
+	to := fmt.Sprintf("the %s in its lists", errtext.Plural(r.Contacts, "contact"))
+	switch {
+	case slices.Contains(r.Unread, Contacts):
+		to = "its contacts"
+	case r.Contacts == 0:
+		to = "no contacts, as its lists have none"
+	}
+	fmt.Fprintf(b, "Approving this sends messages: %s, to %s", errtext.Plural(len(r.Steps), "step"), to)
+	channels, _ := shown.Channels.([]any)
+	for i, channel := range channels {
+		b.WriteString([]string{", by ", " and "}[min(i, 1)] + plain(fmt.Sprint(channel)))
+	}
+	b.WriteString(".\n")
+	switch status, _ := shown.Status.(string); {
+	case strings.EqualFold(status, "stopped"):
+		b.WriteString("It was STOPPED: approving resumes it where it was.\n")
+	case strings.EqualFold(status, "active"):
+		b.WriteString("It is active already.\n")
+	}
+	if r.Approvals > 0 {
+		fmt.Fprintf(b, "Approved before: %d\n", r.Approvals)
+	}
+	if len(r.Unread) > 0 {
+		fmt.Fprintf(b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))
+	}
+	b.WriteString("\n")
+}
+
+// show writes the fields of an object, one a line: first the words, then ids and times.
 func show(b *strings.Builder, text json.RawMessage) {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(text, &fields) != nil {
 		fmt.Fprintf(b, "  %s\n", plain(string(text)))
 		return
 	}
-	for _, key := range slices.Sorted(maps.Keys(fields)) {
+	last := func(key string) bool {
+		return key == "id" || strings.HasSuffix(key, "Id") || strings.HasSuffix(key, "At")
+	}
+	keys := slices.Sorted(maps.Keys(fields))
+	for _, key := range slices.Concat(slices.DeleteFunc(slices.Clone(keys), last), slices.DeleteFunc(keys, func(key string) bool { return !last(key) })) {
 		var value string
 		if json.Unmarshal(fields[key], &value) != nil || string(fields[key]) == "null" {
 			value = string(fields[key])

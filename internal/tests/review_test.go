@@ -2,6 +2,7 @@ package tests
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -19,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -212,7 +214,7 @@ func TestReview_Text(t *testing.T) {
 	r, err := SandboxClient(t, sb, prospectkit.ReadOnly(), prospectkit.NoSpend()).Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	text := r.String()
-	for _, want := range []string{"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin", "Contacts in the lists: 2", "Scheduled send 1 of 1", "subject: Hello Ada"} {
+	for _, want := range []string{"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin", "messages: 1 step, to the 2 contacts in its lists, by email.", "Scheduled send 1 of 1", "subject: Hello Ada"} {
 		require.Contains(t, text, want)
 	}
 	require.Equal(t, 2, r.Contacts)
@@ -569,19 +571,49 @@ func TestApproveReviewed_OfOneThatHasJustBecomeActive(t *testing.T) {
 func repeatedApproval(t *testing.T, code string) {
 	t.Helper()
 	sb := EverySandbox(t, time.Now())
-	client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+	var reasons []string
+	decided := func(_ context.Context, e prospectkit.Event) {
+		if e.Kind == event.KindDecision {
+			reasons = append(reasons, e.Reason)
+		}
+	}
+	client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)), prospectkit.WithObserver(decided))
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Applied(), sandbox.Status(409, code))
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+	require.True(t, ok)
+	require.Equal(t, []string{"the campaign may just have been approved"}, reasons)
 	time.Sleep(time.Minute)
 	sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
 	time.Sleep(time.Minute)
+	resolved, err := unknown.Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictUnknowable, resolved.Verdict, "a person settles it")
 	sent := sb.Calls("campaigns.approve")
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	require.Equal(t, sent, sb.Calls("campaigns.approve"))
+}
+
+// Nobody has approved it, and it stays a draft: it may become active at any time, so no verdict is final.
+func TestApproveReviewed_OfOneThatIsBusyAndStaysADraft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now())
+		client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Status(409, "CAMPAIGN_BUSY"))
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok)
+		time.Sleep(time.Hour)
+		resolved, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictNotSeen, resolved.Verdict)
+		require.False(t, resolved.Final)
+	})
 }
 
 // What a cache shows may be what the person has seen, and no longer what is there.

@@ -89,7 +89,7 @@ func TestCampaigns_ReviewLeavesNothingOut(t *testing.T) {
 	require.Contains(t, review(`,"listIds":null`, `[]`).String(), "Not reviewed")
 	none := review(`,"listIds":[]`, `[]`)
 	require.False(t, none.ListsUnread)
-	require.Contains(t, none.String(), "Contacts in the lists: 0")
+	require.Contains(t, none.String(), "to no contacts, as its lists have none")
 }
 
 // A listing that cannot be read is the error of the look for an approval, and of the wait for a campaign.
