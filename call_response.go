@@ -45,10 +45,9 @@ import (
 func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
 	body := *a.Body
 	err := c.judge(resp, body, a.hasRateHeaders)
-	switch err { //nolint:errorlint // they are our own
-	case nil:
+	if err == nil {
 		err = c.expects.take()
-	case errOther, errStored:
+	} else if errors.Is(err, errOther) || errors.Is(err, errStored) {
 		a.hasRateHeaders = false
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own

@@ -251,8 +251,8 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	opts = append(slices.Clip(opts), WithInfo(q.info), q.evidence.option())
 	var r Resolution
 	_, err := waits.Until(ctx, patience, func() (done bool, err error) {
-		r, err = q.lookOnce(ctx, opts)
-		return r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.hasHadTime(), err
+		r, done, err = q.lookOnce(ctx, opts)
+		return done, err
 	})
 	if err != nil {
 		return nil, err
@@ -262,12 +262,11 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	return &r, nil
 }
 
-// lookOnce reads the state. What a cache shows may be what was there before the call, so it shows no change.
-func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (Resolution, error) {
-	var err error
+// lookOnce reads the state, and reports whether no further look would tell more. What a cache shows may be what was there before the
+// call, so it shows no change.
+func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (r Resolution, done bool, err error) {
 	q.read, q.evidence.cached, q.proofAtAnyTime = time.Now(), false, false
-	r := Resolution{Verdict: VerdictUnknowable}
-	if q.look != nil {
+	if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
 		r, err = q.look(ctx, q, opts)
 	}
 	q.looks++
@@ -275,7 +274,7 @@ func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (Resolution,
 	if q.evidence.cached && r.Verdict != VerdictUnknowable {
 		r.Verdict, r.Final = VerdictNotSeen, false
 	}
-	return r, err
+	return r, r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.hasHadTime(), err
 }
 
 // conclude says what the last look proves, given whether the change has had time to show.

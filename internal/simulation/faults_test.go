@@ -70,7 +70,7 @@ var requestFaults = []struct {
 	{cutShort, 0.03, nil},
 	{"JSON of another server, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(403, `{"error":{"code":"ACCESS_DENIED","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
 	{"503 with an envelope, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(503, `{"error":{"code":"UNEXPECTED_ERROR","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
-	{longWait, 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(30)}},
+	{longWait, 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(45)}},
 	{untilDate, 0.01, nil},
 	{panics, 0.01, nil},
 	{cached, 0.02, nil},

@@ -68,6 +68,16 @@ func (r *run) collect(fired []*sim.Turn) {
 	}
 }
 
+// limits are those that programs which hurry reach, and the network to them.
+func (r *run) limits(random *rand.Rand) []sandbox.Option {
+	kind := random.IntN(5)
+	r.network = []string{"lossy", "veiled", "late"}[kind%3]
+	if kind < 3 {
+		return []sandbox.Option{sandbox.Limits(tightLimits())}
+	}
+	return []sandbox.Option{sandbox.Limits(tightLimits()), sandbox.SlidingWindows()}
+}
+
 // prepare makes the service and three processes.
 func (r *run) prepare() []*sim.Process {
 	state := tests.EveryState(time.Now().Add(-time.Hour), time.Now().Add(48*time.Hour))
@@ -88,7 +98,7 @@ func (r *run) prepare() []*sim.Process {
 			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
 		})...)
 	}
-	third := []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier"}[random.IntN(6)]
+	third := []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier", "hurrier"}[random.IntN(7)]
 	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
 	if r.crowded = programs[2] == "follower" && random.IntN(8) == 0; r.crowded {
 		rows, _ := r.crowd()
@@ -101,11 +111,7 @@ func (r *run) prepare() []*sim.Process {
 	}
 	if programs[2] == "hurrier" {
 		programs, r.hurried = programs[2:], true
-		opts = append(opts, sandbox.Limits(tightLimits()))
-		kind := random.IntN(5)
-		if r.network = []string{"lossy", "veiled", "late"}[kind%3]; kind > 2 {
-			opts = append(opts, sandbox.SlidingWindows())
-		}
+		opts = append(opts, r.limits(random)...)
 	}
 	opts = append(opts, r.draw(random, programs)...)
 	r.service = sandbox.New(nil, opts...)

@@ -28,28 +28,34 @@ func (j *slowHistory) Calls(ctx context.Context, op string) iter.Seq2[journal.En
 	return j.MemoryJournal.Calls(ctx, op)
 }
 
-// Whatever takes long between the reads and the approval, a change in that time sends nothing, and without one, the approval rests on
-// what was read a moment before. A yes that has ended by then is none.
-func TestApproveReviewed_AfterAWait(t *testing.T) {
-	until := func(end time.Time) prospectkit.ClientOption {
-		return prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
-			if in.Sends && time.Now().After(end) {
-				return errors.New("the yes has ended")
-			}
-			return nil
-		})
-	}
-	slow := prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+// until is a gate whose yes ends, and slow one that takes ten minutes.
+func until(end time.Time) prospectkit.ClientOption {
+	return prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+		if in.Sends && time.Now().After(end) {
+			return errors.New("the yes has ended")
+		}
+		return nil
+	})
+}
+
+func slow() prospectkit.ClientOption {
+	return prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
 		if in.Sends {
 			time.Sleep(10 * time.Minute)
 		}
 		return nil
 	})
-	limited := func(op string, nth, wait int) func(*sandbox.Sandbox) {
-		return func(sb *sandbox.Sandbox) {
-			sb.Fail(op, sandbox.Nth(nth), sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(wait))
-		}
+}
+
+func limited(op string, nth, wait int) func(*sandbox.Sandbox) {
+	return func(sb *sandbox.Sandbox) {
+		sb.Fail(op, sandbox.Nth(nth), sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(wait))
 	}
+}
+
+// Whatever takes long between the reads and the approval, a change in that time sends nothing, and without one, the approval rests on
+// what was read a moment before. A yes that has ended by then is none.
+func TestApproveReviewed_AfterAWait(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail   func(*sandbox.Sandbox)
 		option func() prospectkit.ClientOption
@@ -61,8 +67,8 @@ func TestApproveReviewed_AfterAWait(t *testing.T) {
 		"it waits, and a contact joins":              {fail: limited("campaigns.approve", 1, 110), change: 100 * time.Second, want: prospectkit.RuleReview},
 		"the last read waits":                        {fail: limited("campaigns.list", 2, 110)},
 		"the last read waits, and a contact joins":   {fail: limited("campaigns.list", 2, 110), change: 100 * time.Second, want: prospectkit.RuleReview},
-		"the gate takes long":                        {option: func() prospectkit.ClientOption { return slow }},
-		"the gate takes long, and a contact joins":   {option: func() prospectkit.ClientOption { return slow }, change: time.Minute, want: prospectkit.RuleReview},
+		"the gate takes long":                        {option: slow},
+		"the gate takes long, and a contact joins":   {option: slow, change: time.Minute, want: prospectkit.RuleReview},
 		"the yes ends while the approval waits":      {fail: limited("campaigns.approve", 1, 3500), option: func() prospectkit.ClientOption { return until(time.Now().Add(2 * time.Minute)) }, want: prospectkit.RuleGate},
 		"the yes ends later than the approval waits": {fail: limited("campaigns.approve", 1, 100), option: func() prospectkit.ClientOption { return until(time.Now().Add(2 * time.Minute)) }},
 	} {
@@ -84,15 +90,7 @@ func TestApproveReviewed_AfterAWait(t *testing.T) {
 					})
 				}
 				_, err = SandboxClient(t, sb, options...).Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-				var read, sent time.Time
-				for _, e := range sb.Journal() {
-					switch {
-					case e.Method == http.MethodGet:
-						read = e.Time
-					case len(e.Effects) > 0:
-						sent = e.Time
-					}
-				}
+				read, sent := lastReadAndWrite(sb)
 				if tc.want != nil {
 					require.ErrorIs(t, err, tc.want)
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
@@ -104,6 +102,19 @@ func TestApproveReviewed_AfterAWait(t *testing.T) {
 			})
 		})
 	}
+}
+
+// lastReadAndWrite are when the last read came, and the last request that changed something.
+func lastReadAndWrite(sb *sandbox.Sandbox) (read, sent time.Time) {
+	for _, e := range sb.Journal() {
+		switch {
+		case e.Method == http.MethodGet:
+			read = e.Time
+		case len(e.Effects) > 0:
+			sent = e.Time
+		}
+	}
+	return read, sent
 }
 
 // What never ends in time is an error, and sends nothing.
@@ -118,8 +129,9 @@ func TestApproveReviewed_NeverInTime(t *testing.T) {
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
 		require.Zero(t, sb.Calls("campaigns.approve"))
-		for range client.InDoubt(t.Context()) {
-			t.Error("nothing is in doubt")
+		for ticket, err := range client.InDoubt(t.Context()) {
+			require.NoError(t, err)
+			require.Empty(t, ticket, "nothing is in doubt")
 		}
 	})
 }

@@ -124,7 +124,8 @@ func TestResolve_NothingIsSettledByACache(t *testing.T) {
 				}
 				require.Equal(t, want, r.Verdict, "%s: %s", name, r.Note)
 				doubts := 0
-				for range j.InDoubt(t.Context()) {
+				for _, err := range j.InDoubt(t.Context()) {
+					require.NoError(t, err)
 					doubts++
 				}
 				settled := want == prospectkit.VerdictHappened || forgets < time.Hour
