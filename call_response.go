@@ -61,7 +61,7 @@ func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) erro
 	err := c.expects.decode(body)
 	headers, proved, read := c.conf.headersSeen, err == nil && c.expects.proved(), c.op.FreeRead()
 	switch {
-	case !(proved && read) && isEnvelope(body), !proved && !read && hasError(body):
+	case (!proved || !read) && isEnvelope(body), !proved && !read && hasError(body):
 		err = errEnveloped
 	case err != nil:
 	case c.expects.other():

@@ -146,7 +146,7 @@ func WithProgress(p *Progress) PageOption {
 // starts at the beginning.
 //
 // The place is found by the last 16 records. If some of them have moved or are gone, the iterator starts further in front, and
-// Rewound of the [Report] is true: records may come twice.
+// Rewound of the [Report] is true: records may come twice, or be skipped if OrderKnown is false.
 func ResumeFrom(checkpoint string) PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }

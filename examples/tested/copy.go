@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"example.com/prospectkit"
@@ -22,11 +21,16 @@ type place struct {
 // anywhere resumes with the page that is not complete, so that no address comes twice or is left out. If others have moved or removed
 // its last rows meanwhile, some may come twice: Rewound of the report says so.
 func Copy(ctx context.Context, client *prospectkit.Client, listID, dir string) (err error) {
-	at, err := load(dir)
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
-	file, err := os.OpenFile(filepath.Join(dir, "addresses.txt"), os.O_CREATE|os.O_WRONLY, 0o600)
+	defer root.Close()
+	at, err := load(root)
+	if err != nil {
+		return err
+	}
+	file, err := root.OpenFile("addresses.txt", os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return err
 	}
@@ -49,15 +53,15 @@ func Copy(ctx context.Context, client *prospectkit.Client, listID, dir string) (
 			return err
 		}
 		at = place{at.Offset + int64(n), progress.Checkpoint()}
-		if err := at.store(dir); err != nil {
+		if err := at.store(root); err != nil {
 			return err
 		}
 	}
 	return file.Truncate(at.Offset)
 }
 
-func load(dir string) (at place, err error) {
-	text, err := os.ReadFile(filepath.Join(dir, "place.json"))
+func load(dir *os.Root) (at place, err error) {
+	text, err := dir.ReadFile("place.json")
 	if errors.Is(err, fs.ErrNotExist) {
 		return place{}, nil
 	}
@@ -68,12 +72,12 @@ func load(dir string) (at place, err error) {
 }
 
 // store replaces the file as a whole: whenever the program or the machine stops, there is the old place or the new one.
-func (at place) store(dir string) error {
+func (at place) store(dir *os.Root) error {
 	text, err := json.Marshal(at)
 	if err != nil {
 		return err
 	}
-	file, err := os.Create(filepath.Join(dir, "place.new"))
+	file, err := dir.Create("place.new")
 	if err != nil {
 		return err
 	}
@@ -81,5 +85,5 @@ func (at place) store(dir string) error {
 	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), filepath.Join(dir, "place.json"))
+	return dir.Rename("place.new", "place.json")
 }
