@@ -17,10 +17,10 @@ type place struct {
 	Checkpoint string
 }
 
-// Copy writes the e-mail addresses of a list into the file addresses.txt of a directory, a page at a time. A run that was stopped
+// Copy writes the e-mail addresses of rows of a list into the file addresses.txt of a directory, a page at a time. A run that was stopped
 // anywhere resumes with the page that is not complete, so that no address comes twice or is left out. If others have moved or removed
 // its last rows meanwhile, some may come twice: Rewound of the report says so.
-func Copy(ctx context.Context, client *prospectkit.Client, listID, dir string) (err error) {
+func Copy(ctx context.Context, client *prospectkit.Client, listID string, rows prospectkit.RowsParams, dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
@@ -36,7 +36,7 @@ func Copy(ctx context.Context, client *prospectkit.Client, listID, dir string) (
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
 	var progress prospectkit.Progress
-	pages := client.Lists.RowsPages(ctx, listID, prospectkit.RowsParams{Limit: 1}, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(at.Checkpoint))
+	pages := client.Lists.RowsPages(ctx, listID, rows, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(at.Checkpoint))
 	for page, err := range pages {
 		if err != nil {
 			return err
