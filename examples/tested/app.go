@@ -39,7 +39,8 @@ type Store interface {
 	Load(key string) (value string, ok bool)
 }
 
-// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes after what is stored.
+// Copy stores the e-mail addresses of a list by first name. A run that was stopped resumes after what is stored. One after a complete
+// run reads all again.
 func Copy(ctx context.Context, client *prospectkit.Client, listID string, store Store) error {
 	var progress prospectkit.Progress
 	from, _ := store.Load("checkpoint")
@@ -51,6 +52,7 @@ func Copy(ctx context.Context, client *prospectkit.Client, listID string, store 
 		store.Save(row.Text("firstName"), row.Text("email"))
 		store.Save("checkpoint", progress.Checkpoint())
 	}
+	store.Save("checkpoint", progress.Checkpoint())
 	return nil
 }
 
