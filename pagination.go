@@ -147,8 +147,8 @@ func WithProgress(p *Progress) PageOption {
 }
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
-// taken. The collection, its filter, sort order and page size must be the same. An empty checkpoint, and one
-// taken after the range was Finished, start at the beginning.
+// taken. The collection, its filter, sort order and page size must be the same, and so must a PageNum,
+// unless it is left out. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
 //
 // What joined in front of the place since the walk began is not delivered: all new lists are in front. The next walk delivers it, from the
 // beginning. Joined of the [Report] counts it, as far as the totals show it. So a job that runs every night must store the checkpoint after
@@ -307,6 +307,8 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		var err error
 		if config.Resume, err = pagewalk.Parse(r.options.checkpoint, p.fingerprint()); err != nil {
 			bad.Add("ResumeFrom", "%v", err)
+		} else {
+			bad.Must(p.first <= 1 || p.first == config.Resume.First, "ResumeFrom", "was taken with another PageNum: leave PageNum out")
 		}
 	}
 	if len(bad) > 0 {

@@ -83,6 +83,15 @@ func (p *Progress) Delivered(id string) {
 	p.place.Last = append(p.place.Last, id)
 }
 
+// begin notes the page that a walk begins with, if it is not the first.
+func (p *Progress) begin(first int) {
+	p.do(func() {
+		if first > 1 {
+			p.place.First = first
+		}
+	})
+}
+
 // resume continues from a checkpoint, so that the next one also names its records.
 func (p *Progress) resume(cp *Checkpoint) {
 	p.do(func() {
@@ -132,7 +141,7 @@ func (p *Progress) Checkpoint() string {
 	}
 	place := p.place
 	if p.report.Finished {
-		place = Checkpoint{Version: version, Query: place.Query, Page: 1, Ended: true}
+		place = Checkpoint{Version: version, Query: place.Query, Page: 1, First: place.First, Ended: true}
 	}
 	text, err := json.Marshal(&place)
 	if err != nil {
@@ -157,6 +166,7 @@ type Checkpoint struct {
 	Holes   int      `json:"h,omitempty"` // empty pages before the place, if each page has had this total
 	Unsure  bool     `json:"u,omitempty"` // others that were delivered may come after these
 	Joined  int      `json:"j,omitempty"` // by how much the total has risen, all in all
+	First   int      `json:"f,omitempty"` // page that the walk began with; 0 is 1
 	Ended   bool     `json:"e,omitempty"` // the walk: there is no place
 }
 

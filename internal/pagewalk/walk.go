@@ -258,6 +258,7 @@ func (w *walk) watch(p *Page) {
 // open reads the first page, or the one after the checkpoint.
 func (w *walk) open() (*Page, error) {
 	if w.Resume == nil {
+		w.Progress.begin(w.First)
 		return w.read(w.number)
 	}
 	w.Progress.resume(w.Resume)
