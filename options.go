@@ -104,6 +104,7 @@ func (c *config) sendThrough(option string, h *http.Client, bad *check.Violation
 // "A missing, malformed, expired or revoked token answers 401" (documented): the service has done
 // nothing, so a rejected call is resent with another token, even a write. It counts as an attempt, and
 // happens once in a call. If the source returns the same token again, the call ends with the 401.
+// Space around a token is removed.
 //
 // The source gets the context of a call, and [WithAttemptTimeout] bounds it, too. If it fails, panics,
 // hangs, calls this client or returns no valid token, a call is refused with [RuleToken] before
