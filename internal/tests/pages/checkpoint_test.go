@@ -183,8 +183,12 @@ func TestResume_CountsWhatJoinedOnce(t *testing.T) {
 	client = tests.NewClient(t, s)
 	nightly(t, client, &saved, 4)
 	tests.Add("XY")(s)
-	_, report = nightly(t, client, &saved, -1)
+	told := saved
+	_, report = nightly(t, client, &told, -1)
 	require.Zero(t, report.Joined)
+	s.NoTotals = false
+	_, report = nightly(t, client, &saved, -1)
+	require.Zero(t, report.Joined, "the checkpoint knows no total")
 	next, _ := nightly(t, client, &saved, -1)
 	require.Equal(t, "XYabcdefgh", next)
 }
