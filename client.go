@@ -125,7 +125,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf, polls, resting := *c.conf, c.polls, c.resting
 	before := conf.httpClient
 	var bad check.Violations
-	conf.source = nil
+	conf.source, conf.through = nil, ""
 	conf.apply(opts, &bad)
 	if conf.source != nil {
 		conf.setKeys(conf.keys().With(conf.source))

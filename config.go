@@ -152,6 +152,7 @@ type config struct {
 	app          string                  // of WithUserAgent
 	userAgent    []string
 	httpClient   *http.Client          // of the options, until build copies it
+	through      string                // of these options, the one that gave it
 	loop         *retryablehttp.Client // around it
 	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
 

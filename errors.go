@@ -205,8 +205,10 @@ func AdviceOf(err error) Advice {
 	if advice, ok := adviceOf(err); ok {
 		return advice
 	}
-	return Advice{Action: ActionVerifyFirst, Hint: "the error is not that of a call"}
+	return notOfACall
 }
+
+var notOfACall = Advice{Action: ActionVerifyFirst, Hint: "the error is not that of a call"}
 
 // adviceOf returns the advice of an error of this package.
 func adviceOf(err error) (Advice, bool) {
@@ -332,6 +334,9 @@ func unusable(o *op.Op, what string) *Error {
 // Error describes the failure in one line. The line holds no key, no id, and neither URL nor query
 // of the call. It does quote the service's message: if that names people, so does the line.
 func (e *Error) Error() string {
+	if e == nil {
+		return noError
+	}
 	if text := e.ownText(); text != "" {
 		return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.special.causeOp))
 	}
@@ -344,6 +349,9 @@ func (e *Error) Error() string {
 
 // Is reports whether target is the code of the error, or one of its classes.
 func (e *Error) Is(target error) bool {
+	if e == nil {
+		return false
+	}
 	switch t := target.(type) {
 	case Code:
 		return e.Code == t
@@ -358,14 +366,27 @@ func (e *Error) Is(target error) bool {
 }
 
 // Unwrap returns why there was no usable response, or what stopped the retries.
-func (e *Error) Unwrap() error { return e.cause }
+func (e *Error) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.cause
+}
 
 // Outcome says whether the call had its effect. For an error made by a test, it is that of the
 // code.
-func (e *Error) Outcome() Outcome { return cmp.Or(e.outcome, e.Code.Outcome()) }
+func (e *Error) Outcome() Outcome {
+	if e == nil {
+		return OutcomeUnknown
+	}
+	return cmp.Or(e.outcome, e.Code.Outcome())
+}
 
 // Advice says what to do about the error.
 func (e *Error) Advice() Advice {
+	if e == nil {
+		return notOfACall
+	}
 	wait, isWait := errors.AsType[*RateLimitWaitError](e.cause)
 	switch {
 	case e.special != nil:
@@ -394,7 +415,15 @@ func (e *Error) Advice() Advice {
 // maxName is how many bytes of a foreign name are kept.
 const maxName = 64
 
-func (e *Error) errorCode() Code { return e.Code }
+func (e *Error) errorCode() Code {
+	if e == nil {
+		return ""
+	}
+	return e.Code
+}
+
+// noError is the text of a nil *Error that was returned as an error.
+const noError = "prospectkit: an *Error that is nil"
 
 // RefusedError is a call that this client refused to send: the arguments break documented bounds, or a
 // safety rule forbids the operation. It lists all violations. Earlier calls of the same iterator or

@@ -25,7 +25,12 @@ import (
 // ErrorType of [Event] as error.type, a reason in the words of this package or of a failed connection, and what else is
 // known; no field is empty. It holds no message, body or value. A code that is not [Code.Known] is logged only if it
 // is a plain name. Param and request id are cut to 64 bytes.
-func (e *Error) LogValue() slog.Value { return logValue(e.Op, e) }
+func (e *Error) LogValue() slog.Value {
+	if e == nil {
+		return slog.StringValue(noError)
+	}
+	return logValue(e.Op, e)
+}
 
 // LogValue groups the fields that are safe to log, as that of [Error] does. Its reason is the rule, or what is wrong
 // with the arguments, without their values.

@@ -186,7 +186,7 @@ func (o Object) Int(path string) int {
 	return n
 }
 
-// IntOK returns the whole number at a path, and whether there is one that an int can hold. Beyond 2^53, one with a fraction or an
+// IntOK returns the whole number at a path, and whether there is one that an int can hold. From 2^53 on, one with a fraction or an
 // exponent, such as 1e18, is none: use FloatOK.
 func (o Object) IntOK(path string) (int, bool) {
 	c := jsonscan.New(o.at(path))

@@ -67,12 +67,12 @@ func WithAttemptTimeout(d time.Duration) Option {
 }
 
 // WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds
-// one attempt. Its redirect policy is ignored: redirects are never followed.
+// one attempt. Its redirect policy is ignored: redirects are never followed. Beside [WithTransport], it is refused.
 func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithHTTPClient", h)
 		bad.Must(h == nil || h.Transport == nil || !check.IsNil(h.Transport), "WithHTTPClient", "has a transport that is nil")
-		c.httpClient = h
+		c.sendThrough("WithHTTPClient", h, bad)
 	})
 }
 
@@ -86,8 +86,14 @@ func WithHTTPClient(h *http.Client) ClientOption {
 func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTransport", rt)
-		c.httpClient = &http.Client{Transport: rt}
+		c.sendThrough("WithTransport", &http.Client{Transport: rt}, bad)
 	})
+}
+
+// sendThrough refuses both options at once: one of the transports would be dropped.
+func (c *config) sendThrough(option string, h *http.Client, bad *check.Violations) {
+	bad.Must(c.through == "" || c.through == option, option, "contradicts another option: give one of WithHTTPClient and WithTransport")
+	c.httpClient, c.through = h, option
 }
 
 // WithTokenSource asks source for the API token: before the first call if [New] got an empty one, and
@@ -98,6 +104,7 @@ func WithTransport(rt http.RoundTripper) ClientOption {
 // "A missing, malformed, expired or revoked token answers 401" (documented): the service has done
 // nothing, so a rejected call is resent with another token, even a write. It counts as an attempt, and
 // happens once in a call. If the source returns the same token again, the call ends with the 401.
+// Space around a token is removed.
 //
 // The source gets the context of a call, and [WithAttemptTimeout] bounds it, too. If it fails, panics,
 // hangs, calls this client or returns no valid token, a call is refused with [RuleToken] before

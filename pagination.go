@@ -96,6 +96,10 @@ type Report struct {
 	// Otherwise records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
 	// delivered twice.
 	OrderKnown bool
+
+	// Joined is by how much the total has risen since the walk began, in the runs before its checkpoint, too: at least so many records
+	// have joined, fewer if others went. What joined in front of the place comes in the next walk; see [ResumeFrom].
+	Joined int
 }
 
 // MissingRecordsError is the cause of the [Error] that ends a range whose pages held far fewer records
@@ -124,7 +128,8 @@ type Progress struct{ walk pagewalk.Progress }
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
 // Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as
-// delivered: take it once the record is stored, if possible in the same transaction. It is empty
+// delivered: take it once the record is stored, if possible in the same transaction. Take it after the
+// loop, too: once the range is Finished, by its [Report], it says that the walk has ended. It is empty
 // before the first record, and always for a search or a timeline, whose tokens must not be stored.
 // It contains the ids of the last records, but no token and no other content.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
@@ -142,8 +147,12 @@ func WithProgress(p *Progress) PageOption {
 }
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
-// taken. The collection, its filter, sort order and page size must be the same. An empty checkpoint
-// starts at the beginning.
+// taken. The collection, its filter, sort order and page size must be the same, and so must a PageNum,
+// unless it is left out. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
+//
+// What joined in front of the place since the walk began is not delivered: all new lists are in front. The next walk delivers it, from the
+// beginning. Joined of the [Report] counts it, as far as the totals show it. So a job that runs every night must store the checkpoint after
+// the loop, too: with that of the last record, each run would look for more behind it.
 //
 // The place is found by the last 16 records. If some of them have moved or are gone, the iterator starts further in front, and
 // Rewound of the [Report] is true: records may come twice, or be skipped if OrderKnown is false.
@@ -298,6 +307,8 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		var err error
 		if config.Resume, err = pagewalk.Parse(r.options.checkpoint, p.fingerprint()); err != nil {
 			bad.Add("ResumeFrom", "%v", err)
+		} else {
+			bad.Must(p.first <= 1 || p.first == config.Resume.First, "ResumeFrom", "was taken with another PageNum: leave PageNum out")
 		}
 	}
 	if len(bad) > 0 {

@@ -129,9 +129,9 @@ func ExampleStore_SaveCheckpoint() {
 				return nil // as if it was killed
 			}
 		}
-		return nil
+		return store.SaveCheckpoint(ctx, pool, "lists", progress.Checkpoint()) // the walk has ended: the next one starts at the beginning
 	}
-	for range 3 {
+	for range 2 {
 		if err := sync(2); err != nil {
 			fmt.Println(err)
 		}

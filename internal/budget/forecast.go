@@ -1,5 +1,7 @@
 package budget
 
+import "math"
+
 func (s *State) perMinute() float64 {
 	if limit := s.Limits[Minute].Max; limit > 0 {
 		return float64(limit)
@@ -95,8 +97,14 @@ func (s *State) rounds(at Instant, n int64) Instant {
 	return at
 }
 
+// farOff is the longest forecast, beside a hold.
+const farOff = 100 * 365 * day
+
+// lasting is how long n times a unit is, at most farOff.
+func lasting(n float64, unit Instant) Instant { return Instant(min(n*float64(unit), float64(farOff))) }
+
 // Forecast is how long n more requests will take, at the rate that the windows sustain and others leave to us. It is zero if they fit
-// at once, or if no limit is known.
+// at once, or if no limit is known. One of more than 100 years is too short.
 func (s *State) Forecast(now Instant, n int) Instant {
 	s.expire(now)
 	wait := max(0, s.HeldUntil-now)
@@ -113,13 +121,13 @@ func (s *State) Forecast(now Instant, n int) Instant {
 		return wait + s.paced(now+wait, need)
 	}
 	need -= today
-	days := Instant((need - 1) / perDay)
-	rest := need - float64(days)*perDay
+	days := math.Floor((need - 1) / perDay)
+	rest := need - days*perDay
 	tail := Instant(0)
 	if perMinute > 0 {
-		tail = Instant(rest / perMinute * float64(minute))
+		tail = lasting(rest/perMinute, minute)
 	}
-	return max(wait, reset-now) + days*day + tail
+	return min(max(wait, reset-now)+lasting(days, day)+tail, farOff)
 }
 
 // paced is how long the minutes make so many requests last.
@@ -133,7 +141,7 @@ func (s *State) paced(from Instant, need float64) Instant {
 	if limit == 0 || need <= room {
 		return 0
 	}
-	return reset - from + Instant((need-room)/limit*float64(minute))
+	return min(reset-from+lasting((need-room)/limit, minute), farOff)
 }
 
 // today is what is left of the day as far as is known, and when it ends at the latest.

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -12,6 +13,20 @@ func TestForecastEndsWithinTheNextDay(t *testing.T) {
 	s := NewState(Config{PerMinute: 10, PerDay: 100})
 	require.Equal(t, day+3*minute, s.Forecast(second, 130))
 	require.Equal(t, 2*day+minute, s.Forecast(second, 210))
+}
+
+// However many requests there are, a forecast does not wrap around.
+func TestForecastOfVeryMany(t *testing.T) {
+	for _, c := range []Config{{PerMinute: 120}, {PerDay: 10_000}, {PerMinute: 120, PerDay: 10_000}, {PerMinute: 1, PerDay: 1}} {
+		s, before := NewState(c), Instant(0)
+		for _, n := range []int{1000, 1_000_000, 2_000_000_000, math.MaxInt} {
+			took := s.Forecast(second, n)
+			require.GreaterOrEqual(t, took, before, "%d of %+v", n, c)
+			require.LessOrEqual(t, took, farOff)
+			before = took
+		}
+		require.Greater(t, before.Duration(), 99*365*24*time.Hour)
+	}
 }
 
 // Only a hold of the day that still stands takes what is left of the day.

@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 )
@@ -118,7 +119,8 @@ func (l *Limiter) Forecast(n int) time.Duration {
 	if n <= 0 {
 		return 0
 	}
-	return l.queue.State.Forecast(l.now(), n+l.queue.Waiting()).Duration()
+	waiting := l.queue.Waiting()
+	return l.queue.State.Forecast(l.now(), min(n, math.MaxInt-waiting)+waiting).Duration()
 }
 
 // dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.

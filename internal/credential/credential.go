@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -211,7 +212,7 @@ func (k *Keys) fly(ctx, within context.Context, f *flight) {
 	f.gone = f.err != nil && ctx.Err() != nil
 }
 
-// fetch calls the source, and checks what it returns.
+// fetch calls the source, and checks what it returns. Space around a token, such as the end of a line in a file, is no part of it.
 func (k *Keys) fetch(ctx context.Context) (token string, err error) {
 	defer func() {
 		if recover() != nil {
@@ -221,6 +222,7 @@ func (k *Keys) fetch(ctx context.Context) (token string, err error) {
 	if token, err = k.source(ctx); err != nil {
 		return "", fmt.Errorf("the token source failed: %w", err)
 	}
+	token = strings.TrimSpace(token)
 	var bad check.Violations
 	check.Token(&bad, token)
 	if len(bad) > 0 {

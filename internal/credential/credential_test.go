@@ -52,6 +52,22 @@ func TestKeys_AsksOnlyWhenItHasTo(t *testing.T) {
 	require.Equal(t, 2, asked)
 }
 
+// A source may read a file with a line end: space around a token is not part of it, also where the key stays the same.
+func TestKeys_SpaceAroundAToken(t *testing.T) {
+	next := "key-1\n"
+	k := credential.New("key-1", func(context.Context) (string, error) { return next, nil })
+	first := k.Current()
+	k.Reject(first)
+	same, err := k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	require.Same(t, first, same)
+	next = " key-2\r\n"
+	k.Reject(same)
+	other, err := k.Get(t.Context(), limit)
+	require.NoError(t, err)
+	require.Equal(t, header("key-2"), other.Header())
+}
+
 // A source that has no other key gives the same one, as the same pointer, and is not asked again until the next rejection.
 func TestKeys_SameKeyAgain(t *testing.T) {
 	asked := 0
@@ -125,14 +141,14 @@ func TestKeys_OneWhoGivesUpTakesNobodyAlong(t *testing.T) {
 func TestKeys_BadSources(t *testing.T) {
 	broken := errors.New("broken")
 	for want, source := range map[string]credential.Source{
-		"the token source failed: broken":             func(context.Context) (string, error) { return "", broken },
-		"the token source panicked":                   func(context.Context) (string, error) { panic("secret-key") },
-		"the token of the source must not be empty":   func(context.Context) (string, error) { return "", nil },
-		"the token of the source has space around it": func(context.Context) (string, error) { return "secret-key\n", nil },
-		"the token of the source has a control":       func(context.Context) (string, error) { return "secret\x00key", nil },
-		"the token of the source has a colon":         func(context.Context) (string, error) { return "secret:key", nil },
-		"the token source did not return in time":     nil, // it hangs, see below
-		"the token source did not return in time\x00": func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+		"the token source failed: broken":               func(context.Context) (string, error) { return "", broken },
+		"the token source panicked":                     func(context.Context) (string, error) { panic("secret-key") },
+		"the token of the source must not be empty":     func(context.Context) (string, error) { return "", nil },
+		"the token of the source must not be empty\x00": func(context.Context) (string, error) { return " \n", nil },
+		"the token of the source has a control":         func(context.Context) (string, error) { return "secret\x00key", nil },
+		"the token of the source has a colon":           func(context.Context) (string, error) { return "secret:key", nil },
+		"the token source did not return in time":       nil, // it hangs, see below
+		"the token source did not return in time\x00":   func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			hang := make(chan struct{})

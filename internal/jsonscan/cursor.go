@@ -188,7 +188,7 @@ func (c *Cursor) key() (name []byte, ok bool) {
 	return name, c.bad == 0
 }
 
-// IntOK reads a whole number within int, beyond 2^53 without exponent and fraction, and reports whether it did. Others read as 0.
+// IntOK reads a whole number within int, from 2^53 on without exponent and fraction, and reports whether it did. Others read as 0.
 func (c *Cursor) IntOK() (int, bool) {
 	n, negative, scale, end := plainNumber(c.data, c.Mark())
 	if i, fits := integer[int](n, negative); fits && end > 0 && scale == 0 && c.bad == 0 {
@@ -200,7 +200,7 @@ func (c *Cursor) IntOK() (int, bool) {
 		return 0, false
 	}
 	f, err := strconv.ParseFloat(string(v), 64) // 1e3 and 1000.0 are whole numbers, too
-	if err != nil || f != math.Trunc(f) || math.Abs(f) > 1<<53 || f < math.MinInt || f > math.MaxInt {
+	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 || f < math.MinInt || f > math.MaxInt {
 		return 0, false
 	}
 	return int(f), true

@@ -51,7 +51,7 @@ func TestOtherTypesReadAsZero(t *testing.T) {
 		c = New([]byte(text))
 		require.Equal(t, text[0] == '{', c.Object(), text)
 	}
-	for _, text := range []string{`99999999999999999999999`, `1e18`, `12345678901234567.0`} { // a float64 does not hold all digits of such
+	for _, text := range []string{`99999999999999999999999`, `1e18`, `12345678901234567.0`, `9007199254740993.0`, `9007199254740992.0`} { // a float64 does not hold all digits of such
 		c := New([]byte(text))
 		_, ok := c.IntOK()
 		require.False(t, ok, text)
@@ -63,7 +63,7 @@ func TestIntegersBeyondInt(t *testing.T) {
 	for text, want := range map[string]int64{
 		"2147483647": math.MaxInt32, "2147483648": 1 << 31, "-2147483648": math.MinInt32, "-2147483649": math.MinInt32 - 1, "9999999999": 9999999999,
 		"2147483648.0": 1 << 31, "2147483647.0": math.MaxInt32, "-2147483648.0": math.MinInt32, "-2147483649.0": math.MinInt32 - 1, "1e10": 1e10, "-1e10": -1e10,
-		"9007199254740992.0": 1 << 53, "1e9": 1e9,
+		"9007199254740991.0": 1<<53 - 1, "1e9": 1e9,
 	} {
 		c := New([]byte(text))
 		got, ok := c.IntOK()

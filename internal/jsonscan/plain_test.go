@@ -34,7 +34,7 @@ func sameNumber(t *testing.T, text string) {
 		return
 	}
 	want, err := strconv.Atoi(text)
-	if f, _ := strconv.ParseFloat(text, 64); err != nil && f == math.Trunc(f) && math.Abs(f) <= 1<<53 && int64(int(int64(f))) == int64(f) && text[0] <= '9' {
+	if f, _ := strconv.ParseFloat(text, 64); err != nil && f == math.Trunc(f) && math.Abs(f) < 1<<53 && int64(int(int64(f))) == int64(f) && text[0] <= '9' {
 		want, err = int(f), nil
 	}
 	require.Equal(t, err == nil, ok, text)

@@ -26,6 +26,7 @@ type Report struct {
 	Restarts   int
 	PaidAgain  int
 	OrderKnown bool
+	Joined     int
 }
 
 // Progress follows a walk. It is safe for concurrent use. A walk may have a nil one: the methods
@@ -82,12 +83,21 @@ func (p *Progress) Delivered(id string) {
 	p.place.Last = append(p.place.Last, id)
 }
 
+// begin notes the page that a walk begins with, if it is not the first.
+func (p *Progress) begin(first int) {
+	p.do(func() {
+		if first > 1 {
+			p.place.First = first
+		}
+	})
+}
+
 // resume continues from a checkpoint, so that the next one also names its records.
 func (p *Progress) resume(cp *Checkpoint) {
 	p.do(func() {
 		p.place = *cp
 		p.place.Last = slices.Clone(cp.Last)
-		p.report.Rewound = cp.Unsure
+		p.report.Rewound, p.report.Joined = cp.Unsure, cp.Joined
 	})
 }
 
@@ -108,7 +118,7 @@ func (p *Progress) reached(page *Page, size int) {
 	p.do(func() {
 		p.report.Total, p.report.TotalKnown = page.TotalRecords, page.TotalKnown
 		p.place.Page, p.place.Total, p.place.Size = page.Number, page.TotalRecords, max(p.place.Size, size)
-		p.place.Index, p.size = size-page.Len(), size
+		p.place.Index, p.place.Joined, p.size = size-page.Len(), p.report.Joined, size
 		if size == 0 && !p.drifted {
 			p.holes++
 		}
@@ -122,14 +132,18 @@ func (p *Progress) Report() (r Report) {
 }
 
 // Checkpoint returns the place after the last record delivered, as a text for [Parse]; empty before
-// the first.
+// the first. That of a walk that has ended has no place: earlier versions of this package begin at the first page, too.
 func (p *Progress) Checkpoint() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.place.Query == "" || p.report.Delivered == 0 && len(p.place.Last) == 0 {
 		return ""
 	}
-	text, err := json.Marshal(&p.place)
+	place := p.place
+	if p.report.Finished {
+		place = Checkpoint{Version: version, Query: place.Query, Page: 1, First: place.First, Ended: true}
+	}
+	text, err := json.Marshal(&place)
 	if err != nil {
 		panic(err) // strings and numbers always marshal
 	}
@@ -151,6 +165,9 @@ type Checkpoint struct {
 	Index   int      `json:"i,omitempty"` // of the place on its page; 0 if unknown
 	Holes   int      `json:"h,omitempty"` // empty pages before the place, if each page has had this total
 	Unsure  bool     `json:"u,omitempty"` // others that were delivered may come after these
+	Joined  int      `json:"j,omitempty"` // by how much the total has risen, all in all
+	First   int      `json:"f,omitempty"` // page that the walk began with; 0 is 1
+	Ended   bool     `json:"e,omitempty"` // the walk: there is no place
 }
 
 const version = 1
@@ -169,7 +186,7 @@ func Parse(text, query string) (*Checkpoint, error) {
 	}
 	cp := new(Checkpoint)
 	switch err := json.Unmarshal(plain, cp); {
-	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Index < 0 || cp.Holes >= cp.Page || len(cp.Last) > anchors:
+	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Index < 0 || cp.Holes >= cp.Page || cp.Joined < 0 || len(cp.Last) > anchors:
 		return nil, errors.New("got something that Checkpoint did not return")
 	case cp.Version > version:
 		return nil, errors.New("was taken by a newer version of this package")

@@ -46,6 +46,11 @@ func TestCheckpoint(t *testing.T) {
 	require.Equal(t, strings.Split("fghijklmnopqrstu", ""), moved.Last)
 	require.Equal(t, 3, moved.Page)
 
+	again.Update(func(r *Report) { r.Finished = true })
+	ended, err := Parse(again.Checkpoint(), "q")
+	require.NoError(t, err)
+	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 1, Ended: true}, ended, "where earlier versions of this package begin")
+
 	var none *Progress
 	require.NotPanics(t, func() { none.Start("q", true); none.Delivered("a"); none.Update(func(*Report) { panic("called") }) })
 }
@@ -61,6 +66,8 @@ func TestParse(t *testing.T) {
 		`{"v":-1,"q":"q","p":1}`:                      foreign,
 		`{"v":1,"q":"q","p":0}`:                       foreign,
 		`{"v":1,"q":"q","p":-3}`:                      foreign,
+		`{"v":1,"q":"q","p":1,"j":-1}`:                foreign,
+		`{"v":1,"q":"other","p":1,"e":true}`:          "was taken from another collection, filter, sort order or page size",
 		`{"v":1,"q":"q","p":"1"}`:                     foreign,
 		`{"v":1,"q":"q","p":1`:                        foreign,
 		`{"v":1,"q":"q","p":1,"l":[1]}`:               foreign,

@@ -54,7 +54,7 @@ type Config struct {
 	Source   Source
 	First    int         // number of the first page; 0 is 1
 	Limit    int         // records on a page, at least 1
-	Resume   *Checkpoint // where to go on; nil for the first page
+	Resume   *Checkpoint // where to go on; nil, or one that has ended, for the first page
 	Prefetch int         // pages read ahead
 	Progress *Progress   // nil if nobody asked for it
 }
@@ -107,6 +107,9 @@ const (
 
 // Walk reads page by page and yields each without its repeats, and an error as the last.
 func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
+	if c.Resume != nil && c.Resume.Ended {
+		c.Resume = nil
+	}
 	w := &walk{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
@@ -235,9 +238,14 @@ func (w *walk) watch(p *Page) {
 	if !p.TotalKnown {
 		return
 	}
+	before := w.latest
 	if w.latest == unknown {
-		w.least, w.latest = p.TotalRecords, p.TotalRecords
+		w.least, w.latest, before = p.TotalRecords, p.TotalRecords, p.TotalRecords
+		if w.Resume != nil && w.Resume.Total > 0 {
+			before = w.Resume.Total
+		}
 	}
+	w.Progress.Update(func(r *Report) { r.Joined += max(0, p.TotalRecords-before) })
 	if w.latest != p.TotalRecords {
 		w.drifted = true
 		w.Progress.drift(true)
@@ -250,6 +258,7 @@ func (w *walk) watch(p *Page) {
 // open reads the first page, or the one after the checkpoint.
 func (w *walk) open() (*Page, error) {
 	if w.Resume == nil {
+		w.Progress.begin(w.First)
 		return w.read(w.number)
 	}
 	w.Progress.resume(w.Resume)

@@ -112,13 +112,14 @@ func (w *churn) run() error {
 
 // reported holds the report of one start against what it did.
 func (w *churn) reported(r Report, got string) error {
-	fell := false
+	fell, joined := false, 0
 	for i, n := range w.totals {
 		fell = fell || i > 0 && n < w.totals[i-1]
+		joined += max(0, n-w.totals[max(0, i-1)])
 	}
 	alone := w.c.Prefetch == 0 && w.c.Resume == nil
 	if r.Delivered != len(got) || r.Finished && r.Recovered > r.Delivered || alone && r.Finished && (fell != (r.Rereads > 0) || r.Total != w.totals[len(w.totals)-1]) ||
-		w.c.Prefetch == 0 && r.Requests != len(w.asked) || !fell && r.Incomplete {
+		alone && r.Joined != joined || w.c.Prefetch == 0 && r.Requests != len(w.asked) || !fell && r.Incomplete {
 		return fmt.Errorf("%q came by %v with %v, reported %+v", got, w.asked, w.totals, r)
 	}
 	return nil

@@ -146,15 +146,17 @@ func TestKeys_EveryOperationIsResent(t *testing.T) {
 			r := newRotation(sb)
 			jar, err := cookiejar.New(nil)
 			require.NoError(t, err)
-			for _, opts := range [][]prospectkit.ClientOption{
-				nil, {prospectkit.WithHTTPClient(&http.Client{Transport: sb.Transport(), Jar: jar})},
-			} {
-				client := r.client(t, opts...)
+			for _, through := range []*http.Client{nil, {Transport: sb.Transport(), Jar: jar}} {
+				client := r.client(t)
+				if through != nil {
+					client, err = client.With(prospectkit.WithHTTPClient(through))
+					require.NoError(t, err)
+				}
 				r.revoke()
 				before := len(sb.Journal())
 				var info prospectkit.Info
 				_, err = call(t.Context(), client, prospectkit.WithInfo(&info))
-				if opts == nil {
+				if through == nil {
 					require.NoError(t, err)
 				}
 				sent := sb.Journal()[before:]

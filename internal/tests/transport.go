@@ -87,7 +87,13 @@ func Unpaced() prospectkit.ClientOption {
 // NewClient is a client over a transport of the test, which is not paced.
 func NewClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
-	client, err := prospectkit.New(BaseURL, Token, append([]prospectkit.ClientOption{prospectkit.WithTransport(rt), Unpaced()}, opts...)...)
+	return Through(tb, &http.Client{Transport: rt}, opts...)
+}
+
+// Through is a client that sends through h.
+func Through(tb testing.TB, h *http.Client, opts ...prospectkit.ClientOption) *prospectkit.Client {
+	tb.Helper()
+	client, err := prospectkit.New(BaseURL, Token, append([]prospectkit.ClientOption{Unpaced(), prospectkit.WithHTTPClient(h)}, opts...)...)
 	require.NoError(tb, err)
 	return client
 }

@@ -204,7 +204,7 @@ func TestContext_TimeoutOfTheHTTPClient(t *testing.T) {
 			h := &http.Client{Transport: m.Transport, Timeout: time.Second}
 			for isWrite, want := range map[bool]int32{false: 3, true: 1} {
 				m.Requests.Store(0)
-				info, err := tests.Call(t.Context(), tests.NewClient(t, h.Transport, prospectkit.WithHTTPClient(h)), isWrite)
+				info, err := tests.Call(t.Context(), tests.Through(t, h), isWrite)
 				require.Error(t, err)
 				require.Equal(t, time.Second, info.Attempts[0].Duration)
 				require.Equal(t, want, m.Requests.Load())
@@ -222,7 +222,7 @@ func TestContext_TimeoutOfTheHTTPClient(t *testing.T) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				return tests.Respond(201, `{"list":`+tests.OneList+`}`), r.Context().Err()
 			})}
-			client := tests.NewClient(t, h.Transport, prospectkit.WithHTTPClient(h), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2}))
+			client := tests.Through(t, h, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2}))
 			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
 			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 			_, err = tests.Call(t.Context(), client, true)

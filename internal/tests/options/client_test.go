@@ -73,6 +73,8 @@ var badConfigurations = []struct {
 	{"transport nil, of a type", tests.BaseURL, tests.Token, opts(prospectkit.WithTransport((*http.Transport)(nil))), violation("WithTransport", "got nil")},
 	{"transport nil, a function", tests.BaseURL, tests.Token, opts(prospectkit.WithTransport(tests.RoundTrip(nil))), violation("WithTransport", "got nil")},
 	{"HTTP client without a transport", tests.BaseURL, tests.Token, opts(prospectkit.WithHTTPClient(&http.Client{Transport: (*http.Transport)(nil)})), violation("WithHTTPClient", "has a transport that is nil")},
+	{"HTTP client and transport", tests.BaseURL, tests.Token, opts(prospectkit.WithTransport(http.DefaultTransport), prospectkit.WithHTTPClient(&http.Client{})), violation("WithHTTPClient", "contradicts another option: give one of WithHTTPClient and WithTransport")},
+	{"transport and HTTP client", tests.BaseURL, tests.Token, opts(prospectkit.WithHTTPClient(&http.Client{}), prospectkit.WithTransport(http.DefaultTransport)), violation("WithTransport", "contradicts another option: give one of WithHTTPClient and WithTransport")},
 	{"journal nil", tests.BaseURL, tests.Token, opts(prospectkit.WithJournal(nil)), violation("WithJournal", "got nil")},
 	{"journal nil, of a type", tests.BaseURL, tests.Token, opts(prospectkit.WithJournal((*journal.FileJournal)(nil))), violation("WithJournal", "got nil")},
 	{"guard with a store that is nil", tests.BaseURL, tests.Token, opts(prospectkit.WithSpendGuard(spend.NewSharedGuard(1, nil, (*noStore)(nil)))), violation("WithSpendGuard", "got a guard that cannot be used: the store is nil")},

@@ -112,7 +112,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 		for _, name := range []string{"one", "two"} {
 			jar, err := cookiejar.New(nil)
 			require.NoError(t, err)
-			client := tests.NewClient(t, rt, prospectkit.WithHTTPClient(&http.Client{Jar: jar, Transport: rt}))
+			client := tests.Through(t, &http.Client{Jar: jar, Transport: rt})
 			for range 2 {
 				var info prospectkit.Info
 				_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info), prospectkit.WithHeader("X-Jar", name))

@@ -98,18 +98,99 @@ func TestResume_Pages(t *testing.T) {
 	require.Equal(t, "ghij", strings.Join(rest, ""))
 }
 
-// A second run that finds nothing new keeps the place of the first.
-func TestResume_AtTheEnd(t *testing.T) {
+// nightly is the loop of the guide: it stores each record with its checkpoint, and that of the walk which has ended. It stops as if it
+// was killed after so many records.
+func nightly(t *testing.T, client *prospectkit.Client, saved *string, most int) (ids string, report prospectkit.Report) {
+	t.Helper()
+	var p prospectkit.Progress
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(&p), prospectkit.ResumeFrom(*saved)}
+	for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 3}, opts...) {
+		require.NoError(t, err)
+		ids, *saved = ids+list.ID, p.Checkpoint()
+		if len(ids) == most {
+			return ids, p.Report()
+		}
+	}
+	*saved = p.Checkpoint()
+	return ids, p.Report()
+}
+
+// A walk that has ended leaves nothing to resume: the next one sees what joined in front meanwhile.
+func TestResume_AfterTheEndBeginsANewWalk(t *testing.T) {
 	t.Parallel()
 	s := tests.ShelfOf("abcde")
 	client := tests.NewClient(t, s)
-	_, p := take(t, client, 3, -1, "")
-	rest, q := take(t, client, 3, -1, p.Checkpoint())
-	require.Empty(t, rest)
-	require.NotEmpty(t, q.Checkpoint())
+	var saved string
+	for _, night := range []string{"abcde", "XYabcde", "ZXYabcde"} {
+		ids, report := nightly(t, client, &saved, -1)
+		require.Equal(t, night, ids)
+		require.True(t, report.Finished)
+		require.False(t, report.Rewound)
+		require.Zero(t, report.Joined, "it joined before the walk")
+		if night == "abcde" {
+			tests.Add("XY")(s)
+		} else {
+			tests.Add("Z")(s)
+		}
+	}
+	s.Items = nil
+	ids, _ := nightly(t, client, &saved, -1)
+	require.Empty(t, ids)
+	require.Empty(t, saved, "before the first record of a walk")
+}
+
+// A walk that is killed delivers what was there when it began, once. The report counts what joined meanwhile, and the walk after it delivers
+// that: even if the walk was killed right after the last record, before it knew that this was the end.
+func TestResume_ReportsWhatJoined(t *testing.T) {
+	t.Parallel()
+	for killed := 1; killed <= 5; killed++ {
+		s := tests.ShelfOf("abcde")
+		client := tests.NewClient(t, s)
+		var saved string
+		first, report := nightly(t, client, &saved, killed)
+		require.Zero(t, report.Joined)
+		tests.Add("XY")(s)
+		if killed < 5 {
+			second, report := nightly(t, client, &saved, 1)
+			require.Equal(t, 2, report.Joined, "killed after %d", killed)
+			first += second
+		}
+		tests.Add("Z")(s)
+		rest, report := nightly(t, client, &saved, -1)
+		require.Equal(t, "abcde", first+rest, "killed after %d", killed)
+		require.Equal(t, 3, report.Joined, "killed after %d", killed)
+		require.True(t, report.OrderKnown && report.Finished && !report.Rewound)
+		next, report := nightly(t, client, &saved, -1)
+		require.Equal(t, "ZXYabcde", next, "killed after %d", killed)
+		require.Zero(t, report.Joined)
+	}
+}
+
+// What joins during a walk counts once, whether the place or the checkpoint sees it. Without totals, nothing counts.
+func TestResume_CountsWhatJoinedOnce(t *testing.T) {
+	t.Parallel()
+	s := tests.ShelfOf("abcdefgh")
+	s.Edits = []func(*tests.Shelf){nil, tests.Add("XY")}
+	client := tests.NewClient(t, s)
+	var saved string
+	_, report := nightly(t, client, &saved, 4)
+	require.Equal(t, 2, report.Joined)
+	_, report = nightly(t, client, &saved, -1)
+	require.Equal(t, 2, report.Joined)
+
+	s = tests.ShelfOf("abcdefgh")
+	s.NoTotals, saved = true, ""
+	client = tests.NewClient(t, s)
+	nightly(t, client, &saved, 4)
 	tests.Add("XY")(s)
-	rest, _ = take(t, client, 3, -1, q.Checkpoint())
-	require.Empty(t, rest, "records that came in front were not asked for")
+	told := saved
+	_, report = nightly(t, client, &told, -1)
+	require.Zero(t, report.Joined)
+	s.NoTotals = false
+	_, report = nightly(t, client, &saved, -1)
+	require.Zero(t, report.Joined, "the checkpoint knows no total")
+	next, _ := nightly(t, client, &saved, -1)
+	require.Equal(t, "XYabcdefgh", next)
 }
 
 func TestResume_CheckpointIsEmptyBeforeTheFirstRecord(t *testing.T) {
@@ -250,6 +331,7 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add(`{"v":1,"q":"` + query + `","p":2,"t":8,"l":["c"],"s":2,"h":1}`)
 	f.Add(`{"v":1,"q":"` + query + `","p":3,"t":8,"l":["c"],"s":2,"h":2}`)
 	f.Add(`{"v":1,"q":"` + query + `","p":1,"t":8,"l":["a"],"s":2,"h":1}`)
+	f.Add(`{"v":1,"q":"` + query + `","p":4,"t":8,"l":["h"],"s":2,"j":3,"e":true}`)
 	f.Add(`{"v":1,"q":"` + query + `","p":9223372036854775807,"t":8,"s":9223372036854775807,"h":9223372036854775807}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		s := tests.ShelfOf("abcdefgh")

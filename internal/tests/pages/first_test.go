@@ -42,7 +42,37 @@ func TestCheckpoint_FirstPageIsNoPartOfTheQuery(t *testing.T) {
 		}
 		require.Equal(t, "34", rest, name)
 		require.Equal(t, []string{"2", "3", "4"}, asked, name)
+
+		for first, want := range map[int]string{2: "34", 3: "", 4: ""} { // page 3 would not come if the walk went on at page 4
+			asked, rest = nil, ""
+			var err error
+			for item, failed := range walk(first, prospectkit.ResumeFrom(progress.Checkpoint()), prospectkit.WithProgress(new(prospectkit.Progress))) {
+				rest, err = rest+item, failed
+			}
+			require.Equal(t, want, rest, name)
+			if want == "" {
+				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+				require.ErrorContains(t, err, "ResumeFrom was taken with another PageNum: leave PageNum out", name)
+				require.Empty(t, asked, name)
+			}
+		}
+		require.Equal(t, "234", begunOn(t, walk, 2), name)
 	}
+}
+
+// begunOn is what a walk delivers that begins on a page and starts again there with the checkpoint that it leaves.
+func begunOn(t *testing.T, walk func(first int, opts ...prospectkit.PageOption) iter.Seq2[string, error], first int) (names string) {
+	t.Helper()
+	var progress prospectkit.Progress
+	for range 2 {
+		names = ""
+		from := progress.Checkpoint()
+		for item, err := range walk(first, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(from)) {
+			require.NoError(t, err)
+			names += item
+		}
+	}
+	return names
 }
 
 // namesOf are the names of the items of an iterator.
