@@ -487,7 +487,12 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if seen := c.opts.seen; seen != nil {
 		seen.cached, seen.responses = seen.cached || clock.Cached(resp.Header), seen.responses+1
 	}
-	if info := c.opts.info; info != nil && info.MaxBody > 0 {
+	info := c.opts.info
+	if info == nil {
+		return
+	}
+	info.Header = c.secrets().Header(resp.Header, *a.Body)
+	if info.MaxBody > 0 {
 		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
 		info.BodyCut = info.BodyCut || a.BodyErr != nil
 	}
