@@ -22,7 +22,7 @@ const mark = `(?:\?|\\u003f)`
 
 // named hides in a text the values of fields that are named like secrets, and the queries of URLs.
 func named(text string) string {
-	if strings.Contains(text, `"`) {
+	if secretField.MatchString(text) { // else without an allocation
 		text = secretField.ReplaceAllString(text, "${1}"+Hidden)
 	}
 	if strings.ContainsAny(text, `?\`) {
