@@ -375,7 +375,7 @@ func (c *call) finish(loopErr error) error {
 	if info := c.opts.info; info != nil {
 		*info = Info{
 			Op: c.op.Name, Surface: ratelimit.Surface(c.op.Surface), Status: c.status,
-			Header: c.secrets().Header(c.respHeader), RequestID: c.requestID, Rate: c.rate,
+			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
 		}

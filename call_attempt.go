@@ -489,7 +489,12 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if e := c.opts.evidence; e != nil {
 		e.cached, e.responses = e.cached || clock.Cached(resp.Header), e.responses+1
 	}
-	if info := c.opts.info; info != nil && info.MaxBody > 0 {
+	info := c.opts.info
+	if info == nil {
+		return
+	}
+	info.Header = c.secrets().Header(resp.Header, *a.Body)
+	if info.MaxBody > 0 {
 		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
 		info.BodyCut = info.BodyCut || a.BodyErr != nil
 	}

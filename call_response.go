@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
@@ -163,12 +164,21 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
-// retryAfter returns the wait that a response of any status asks for. A date is one of the service's clock.
-func (c *call) retryAfter(resp *http.Response, now time.Time) (time.Duration, bool) {
+// retryAfter returns the wait that a response of any status asks for: a 429 that does not say it, and has nothing left, asks for the
+// reset of its window. A date is one of the service's clock.
+func (c *call) retryAfter(resp *http.Response, now time.Time) (wait time.Duration, given bool) {
 	if resp == nil {
 		return 0, false
 	}
-	return ratehdr.ParseRetryAfter(resp.Header, c.conf.clock.At(now))
+	now = c.conf.clock.At(now)
+	if wait, given = ratehdr.ParseRetryAfter(resp.Header, now); given || resp.StatusCode != http.StatusTooManyRequests {
+		return wait, given
+	}
+	if rate, _ := ratehdr.ParseRate(resp.Header, now); rate.Remaining == 0 && rate.HasReset {
+		const rounding = time.Second
+		return min(rate.Reset, budget.LongestHold-rounding) + rounding, true
+	}
+	return 0, false
 }
 
 // errorEnvelope is the body of an error response.

@@ -274,10 +274,10 @@ type Error struct {
 
 	RowID string // of the row that does not fit your type, for RowsOf; at most 64 bytes
 
-	RetryAfter  time.Duration // what the service asked for; 0 when it did not
+	RetryAfter  time.Duration // what the service asked for, or, of a used-up window, its reset and a second; 0 when it did not
 	ResetAt     time.Time     // when that wait ends, or the rate window resets; zero when unknown
 	ContentType string
-	Body        string    // the first 2 KiB of the response; it may hold personal data
+	Body        string    // the first 2 KiB of the response, without what is hidden in [Info]; it may hold personal data
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string

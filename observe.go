@@ -120,14 +120,14 @@ type Info struct {
 	Op        string
 	Surface   ratelimit.Surface
 	Status    int
-	Header    http.Header       // of the last response; a copy, without the key and the token of a scroll
+	Header    http.Header       // of the last response; a copy, without what is hidden in Body, and without cookies
 	RequestID string            // of the last unsuccessful response; successes have none, as far as documented
 	Rate      ratelimit.Headers // by the last response that had rate headers; At is zero without one
 	Attempts  []Attempt
 	Duration  time.Duration
 
-	// Body is the beginning of the last response, decompressed, without keys, tokens and cursors. It may
-	// hold personal data: keep it out of logs.
+	// Body is the beginning of the last response, decompressed, without keys, tokens, cursors and the queries of
+	// URLs. It may hold personal data: keep it out of logs.
 	Body    []byte
 	BodyCut bool // there was more than Body holds
 	MaxBody int  // set it before the call: how many bytes of Body to keep, at most 64 KiB; 0 for none

@@ -60,7 +60,7 @@ func Copy(ctx context.Context, client *prospectkit.Client, listID string, rows p
 	if err := file.Truncate(at.Offset); err != nil {
 		return err
 	}
-	return place{}.store(dir)
+	return place{}.store(root)
 }
 
 func load(dir *os.Root) (at place, err error) {

@@ -67,14 +67,23 @@ func (r Rate) Window(perMinute, perDay int) string {
 }
 
 // ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,
-// relative to the Date of the response if there is one, or else to now by the service's clock. Of several lines, the longest wait counts.
+// relative to the Date of the response if there is one, or else to now by the service's clock. Of several lines, which a proxy may have
+// joined by commas, the longest wait counts.
 // Negative and invalid values count as absent, a date in the past as zero, an absurd value as
 // [Never].
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
+	if len(h["Retry-After"]) > 0 {
+		now = dateOf(h, now)
+	}
 	for _, line := range h["Retry-After"] {
-		w, good := retryAfter(strings.TrimSpace(line), dateOf(h, now))
-		if good {
-			wait, ok = max(wait, w), true
+		before := ""
+		for part := range strings.SplitSeq(line, ",") {
+			for _, text := range [...]string{part, before + "," + part} { // a date has a comma
+				if w, good := retryAfter(strings.TrimSpace(text), now); good {
+					wait, ok = max(wait, w), true
+				}
+			}
+			before = part
 		}
 	}
 	return wait, ok

@@ -46,6 +46,12 @@ func TestRetryAfter(t *testing.T) {
 		{"unreadable Date", []string{"Sat, 21 Nov 2026 12:01:00 GMT"}, "yesterday", time.Minute},
 		{"several lines, longest", []string{"5", "60", "7"}, "", time.Minute},
 		{"several lines, one unreadable", []string{"soon", "6"}, "", 6 * time.Second},
+		{"joined lines", []string{"5, 50"}, "", 50 * time.Second},
+		{"joined lines, the larger first", []string{"50,5"}, "", 50 * time.Second},
+		{"joined lines, one unreadable", []string{"soon, 6, 1.5"}, "", 6 * time.Second},
+		{"joined lines, a date", []string{"5, Sat, 21 Nov 2026 12:01:00 GMT, 7"}, "", time.Minute},
+		{"joined lines, none readable", []string{"soon, -5"}, "", absent},
+		{"parameters", []string{"50;q=1"}, "", absent},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			h := http.Header{}

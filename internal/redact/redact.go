@@ -9,7 +9,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"net/http"
 	"net/url"
 	"regexp"
 	"slices"
@@ -98,65 +97,6 @@ func (s Secrets) Clean(text string, most int) string {
 	return Shorten(s.Hide(text, cut), most)
 }
 
-// CleanBody is Clean for a body, which may itself have been cut.
-func (s Secrets) CleanBody(body []byte) string {
-	if len(body) > 8*MaxText {
-		return s.Clean(string(body[:8*MaxText+1]), MaxText)
-	}
-	return Shorten(s.Hide(string(body), true), MaxText)
-}
-
-// tokens finds the values of tokens and cursors in JSON, also at a cut.
-var tokens = regexp.MustCompile(`(?i)("\w*(?:token|cursor)"\s*:\s*")((?:[^"\\]|\\.)*)`)
-
-const mostTokens = 100 // of a body that are also hidden in other places
-
-// longestBody is the most that Body returns: the time that it takes grows with the text, times the secrets.
-const longestBody = 64 << 10
-
-// Body returns at most so many bytes of a body, and at most 64 KiB, without the secrets, and without the values of
-// tokens and cursors, and whether the body has more.
-func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
-	most = min(most, longestBody)
-	s = s.Plain(tokenValues(body)...)
-	text := string(body[:min(len(body), most)])
-	if cut = len(body) > most; cut {
-		text = wholeEscapes(text)
-	}
-	text = tokens.ReplaceAllString(s.Hide(text, cut), "${1}"+Hidden)
-	return []byte(Shorten(text, most)), cut || len(text) > most
-}
-
-var (
-	stringRest = regexp.MustCompile(`^(?:[^"\\]|\\.)*`)
-	space      = " \t\r\n"
-)
-
-// tokenValues returns the values of tokens and cursors, as far as they are searched for. A body may have 32 MiB: tokens would take
-// seconds.
-func tokenValues(body []byte) (values []string) {
-	for len(values) < mostTokens {
-		key, rest, ok := bytes.Cut(body, []byte(`"`))
-		if !ok {
-			break
-		}
-		body = rest
-		if name := key[max(0, len(key)-len("cursor")):]; !endsInFold(name, "token") && !endsInFold(name, "cursor") {
-			continue
-		}
-		rest, colon := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte(":"))
-		rest, quote := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte(`"`))
-		if colon && quote {
-			values = append(values, string(stringRest.Find(rest[:min(len(rest), longSecret+2)]))) // so that a longer one shows as longer
-		}
-	}
-	return values
-}
-
-func endsInFold(text []byte, end string) bool {
-	return len(text) >= len(end) && bytes.EqualFold(text[len(text)-len(end):], []byte(end))
-}
-
 // wholeEscapes leaves out what may be half an escape at the end of a text that was cut.
 func wholeEscapes(text string) string {
 	if i := strings.LastIndexAny(text, `%&\`); i >= max(len(text)-longestEscape, 0) {
@@ -229,21 +169,6 @@ func (s Secrets) match(form []byte, at int, cut bool) (end int) {
 func alone(form []byte, from, to int) bool {
 	word := func(b byte) bool { return b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= utf8.RuneSelf }
 	return (from == 0 || !word(form[from-1])) && (to == len(form) || !word(form[to]))
-}
-
-// Header returns a copy of a header without the secrets.
-func (s Secrets) Header(h http.Header) http.Header {
-	if h == nil {
-		return nil
-	}
-	clean := make(http.Header, len(h))
-	for name, values := range h {
-		name = s.Hide(name, false)
-		for _, value := range values {
-			clean[name] = append(clean[name], s.Hide(value, false))
-		}
-	}
-	return clean
 }
 
 const longestEscape = len("&#x0010FFFF;")

@@ -254,9 +254,14 @@ func TestOneLine(t *testing.T) {
 func TestHeader(t *testing.T) {
 	secrets := redact.Secrets{}.Plain(key)
 	before := http.Header{"X-Echo": {"a " + key, "b"}, "X-" + key: {"c"}, "Empty": {}, "X-" + key[:9]: {key[:9]}}
-	require.Equal(t, http.Header{"X-Echo": {"a " + redact.Hidden, "b"}, "X-" + redact.Hidden: {"c"}, "X-" + key[:9]: {key[:9]}}, secrets.Header(before), "no header is cut")
+	require.Equal(t, http.Header{"X-Echo": {"a " + redact.Hidden, "b"}, "X-" + redact.Hidden: {"c"}, "X-" + key[:9]: {key[:9]}}, secrets.Header(before, nil), "no header is cut")
 	require.Equal(t, "a "+key, before.Get("X-Echo"))
-	require.Nil(t, secrets.Header(nil))
+	require.Nil(t, secrets.Header(nil, nil))
+
+	body := []byte(`{"scrollToken":"page-two-token","nextCursor":"120"}`)
+	before = http.Header{"X-Next": {"page%2Dtwo-token"}, "Ratelimit-Limit": {"120"}, "X-Auth-Token": {"d"}, "Location": {"x?y=z", "/x?"}}
+	want := http.Header{"X-Next": {redact.Hidden}, "Ratelimit-Limit": {"120"}, "X-Auth-Token": {redact.Hidden}, "Location": {"x?y=" + redact.Hidden, "/x?"}}
+	require.Equal(t, want, secrets.Header(before, body), "the tokens of the body are hidden, but no number is")
 }
 
 func TestWithoutIDs(t *testing.T) {

@@ -2,7 +2,9 @@ package tests
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -139,4 +141,34 @@ func TestDebugWriter_Upload(t *testing.T) {
 	_, err := client.Imports.Upload(t.Context(), prospectkit.UploadFrom("a.csv", int64(len(file)), bytes.NewReader([]byte(file))))
 	require.NoError(t, err)
 	require.NotContains(t, strings.Join(w.all, ""), "ada@people.example")
+}
+
+// What the debug writer hides, Info and Error.Body hide, too: also in headers, in URLs without a host, and where the URL is cut.
+func TestShownResponses_HideTheSameSecrets(t *testing.T) {
+	const secret = "c2lnbmF0dXJlT2ZVcGxvYWQ"
+	headers := []string{
+		"X-Next", secret, "Location", "https://login.example/?token=" + secret, "Content-Location", "/x?sig=" + secret, "X-To", "//host/x?" + secret,
+		"Refresh", "0; url=?sig=" + secret, "Link", "</x?a=b&sig=" + secret + ">; rel=next", "Set-Cookie", "s=" + secret, "X-Policy", "q=?1;sig=kept", "X-Said", `{"token": "` + secret + `"}`,
+		"Cache-Control", "max-age=7", "Content-Type", "application/json",
+	}
+	body := `{"scrollToken":"` + secret + `","echo":"` + secret + `","url":"https://bucket.example/x?X-Amz-Signature=` + secret + `&b=1","bare":"bucket.example/x?sig=` + secret +
+		`","far":"\/\/bucket.example\/x\u003Fsig=` + secret + `\u0026b=1","quoted":"see \"/x?sig=` + secret + `\"","policy":"` + secret + `","kept":"is it? a=b"}`
+	for _, status := range []int{http.StatusOK, http.StatusFound, http.StatusConflict} {
+		w, info := &dumps{t: t}, prospectkit.Info{MaxBody: 4 << 10}
+		client := NewClient(t, Always(status, body, headers...), prospectkit.WithDebugWriter(w), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := client.Account.Credits(t.Context(), prospectkit.WithInfo(&info))
+		shown := map[string]string{"dump": strings.Join(w.all, ""), "header": fmt.Sprint(info.Header), "body": string(info.Body)}
+		if status != http.StatusOK {
+			shown["error"] = AsError(t, err).Body
+		}
+		for where, text := range shown {
+			require.NotContains(t, text, secret, where)
+		}
+		require.True(t, json.Valid(info.Body), string(info.Body))
+		require.Contains(t, string(info.Body), `"kept":"is it? a=b"`)
+		require.Contains(t, string(info.Body), `"url":"https://bucket.example/x?[hidden]"`)
+		require.Equal(t, "/x?[hidden]", info.Header.Get("Content-Location"))
+		require.Equal(t, "q=?1;sig=kept", info.Header.Get("X-Policy"))
+		require.Equal(t, "max-age=7", info.Header.Get("Cache-Control"))
+	}
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"regexp"
 	"strings"
 	"sync"
 	"unicode"
@@ -31,14 +30,14 @@ func New(to io.Writer) *Writer { return &Writer{to: to} }
 // Request dumps a request whose body is the text.
 func (w *Writer) Request(title string, s redact.Secrets, r *http.Request, body []byte) {
 	line := fmt.Sprintf("%s %s HTTP/1.1\nHost: %s\n", r.Method, r.URL.RequestURI(), r.URL.Host)
-	w.write("--- Request: "+title+"\n", head(s, line, r.Header), text(s, body))
+	w.write("--- Request: "+title+"\n", head(s, line, r.Header, body), text(s, body))
 }
 
 // Response dumps a response, or why there is none. The body may be incomplete.
 func (w *Writer) Response(title string, s redact.Secrets, r *http.Response, body []byte, err error) {
 	var first string
 	if r != nil {
-		first = head(s, fmt.Sprintf("%s %d %s\n", r.Proto, r.StatusCode, http.StatusText(r.StatusCode)), r.Header)
+		first = head(s, fmt.Sprintf("%s %d %s\n", r.Proto, r.StatusCode, http.StatusText(r.StatusCode)), r.Header, body)
 	}
 	if err != nil {
 		first += "(" + shown(err.Error()) + ")\n"
@@ -53,28 +52,11 @@ func (w *Writer) write(parts ...string) {
 	_, _ = io.WriteString(w.to, strings.Join(parts, "")+"\n")
 }
 
-// hiddenNames matches the names of headers and fields whose values are hidden.
-const hiddenNames = `[\w$.-]*(?:authorization|authenticat|cookie|token|cursor|secret|signature|credential|policy|password|api-?key)[\w$.-]*`
-
-var (
-	secretHeader = regexp.MustCompile(`(?i)^` + hiddenNames + `$`)
-	secretField  = regexp.MustCompile(`(?i)("` + hiddenNames + `"\s*:\s*")(?:[^"\\]|\\.)*`)
-
-	// The query of a URL in a text may be a signature that permits an upload.
-	signedURL = regexp.MustCompile(`(?i)(https?:(?:\\?/){2}[^\s"'<>?]*?(?:\?|\\u003f))[^\s"'<>]*`)
-)
-
-func head(s redact.Secrets, line string, h http.Header) string {
-	clean := s.Header(h)
-	for name := range clean {
-		if secretHeader.MatchString(name) {
-			clean[name] = []string{redact.Hidden}
-		}
-	}
+func head(s redact.Secrets, line string, h http.Header, body []byte) string {
 	var b strings.Builder
 	b.WriteString(s.Clean(line, maxHead))
-	_ = clean.Write(&b) // a builder takes everything
-	return shown(redact.Shorten(hide(strings.ReplaceAll(b.String(), "\r\n", "\n")), maxHead)) + "\n"
+	_ = s.Header(h, body).Write(&b) // a builder takes everything
+	return shown(redact.Shorten(strings.ReplaceAll(b.String(), "\r\n", "\n"), maxHead)) + "\n"
 }
 
 func text(s redact.Secrets, body []byte) string {
@@ -82,16 +64,11 @@ func text(s redact.Secrets, body []byte) string {
 		return ""
 	}
 	clean, cut := s.Body(body, maxBody)
-	out := shown(hide(string(clean))) + "\n"
+	out := shown(string(clean)) + "\n"
 	if cut {
 		out += fmt.Sprintf("(the first of %d bytes)\n", len(body))
 	}
 	return out
-}
-
-func hide(text string) string {
-	text = secretField.ReplaceAllString(text, "${1}"+redact.Hidden)
-	return signedURL.ReplaceAllString(text, "${1}"+redact.Hidden)
 }
 
 // shown replaces control characters, which a terminal would obey.

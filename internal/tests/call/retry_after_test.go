@@ -102,6 +102,64 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Cl
 	return waits, err
 }
 
+// A refusal without a Retry-After that can be read is waited for until its window has reset, if it says that nothing is left: with a
+// second for a reset that was rounded down. No window is longer than a day.
+func TestRetryAfter_ResetInItsPlace(t *testing.T) {
+	header := func(remaining, reset string, after ...string) http.Header {
+		return http.Header{"Ratelimit-Limit": {"120"}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {reset}, "Retry-After": after}
+	}
+	for name, test := range map[string]struct {
+		header http.Header
+		least  time.Duration
+		told   bool
+	}{
+		"none":              {header("0", "50"), 51 * time.Second, true},
+		"a fraction":        {header("0", "50", "1.5"), 51 * time.Second, true},
+		"parameters":        {header("0", "50", "50;q=1"), 51 * time.Second, true},
+		"now":               {header("0", "0"), time.Second, true},
+		"a day's":           {header("0", "80000"), 80001 * time.Second, true},
+		"absurd":            {header("0", "900000000000000"), 24 * time.Hour, true},
+		"readable":          {header("0", "50", "3"), 3 * time.Second, true},
+		"joined lines":      {header("0", "50", "3, 20"), 20 * time.Second, true},
+		"something is left": {header("1", "50"), floor, false},
+		"no reset":          {header("0", "soon"), floor, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				_, err := refuse(t, 429, test.header, prospectkit.WithRetry(prospectkit.NoRetry))
+				e := tests.AsError(t, err)
+				if test.told {
+					require.Equal(t, test.least, e.RetryAfter)
+					require.Equal(t, time.Now().Add(test.least), e.ResetAt)
+				} else {
+					require.Zero(t, e.RetryAfter)
+				}
+				waits, err := refuse(t, 429, test.header, prospectkit.WithMaxWait(25*time.Hour))
+				require.Len(t, waits, 1)
+				require.GreaterOrEqual(t, waits[0], test.least)
+				require.LessOrEqual(t, waits[0], test.least+min(test.least/10, time.Second))
+				require.Equal(t, tests.AsError(t, err).RetryAfter, prospectkit.AdviceOf(err).After)
+			})
+		})
+	}
+	synctest.Test(t, func(t *testing.T) { // no other status is about the window
+		_, err := refuse(t, 503, header("0", "50"))
+		require.Zero(t, tests.AsError(t, err).RetryAfter)
+	})
+}
+
+// What is longer than allowed is refused at once, as with Retry-After.
+func TestRetryAfter_ResetThatDoesNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waits, err := refuse(t, 429, http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"50"}}, prospectkit.WithMaxWait(50*time.Second))
+		require.Empty(t, waits)
+		wait, ok := tests.AsError(t, err).Unwrap().(*prospectkit.RateLimitWaitError) //nolint:errorlint // the cause itself
+		require.True(t, ok)
+		require.Equal(t, 51*time.Second, wait.Wait)
+		require.Equal(t, 51*time.Second, prospectkit.AdviceOf(err).After)
+	})
+}
+
 // Dates are held against the server's clock where the response tells it.
 func TestRetryAfter_DateUsesTheServersClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

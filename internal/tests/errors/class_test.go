@@ -119,11 +119,17 @@ func TestErrors_ClassesOfAWait(t *testing.T) {
 	})
 }
 
-// When a rate limit ends is told by the window, if no wait was told; and a wait belongs to no other advice.
+// When a rate limit ends is told by the window, if no wait was told, and the advice is the same; a wait belongs to no other advice.
 func TestErrors_EndOfARateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "30")
 		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		require.Equal(t, 31*time.Second, tests.AsError(t, err).RetryAfter, "the reset may have been rounded down")
+		require.Equal(t, time.Now().Add(31*time.Second), tests.AsError(t, err).ResetAt)
+		require.Equal(t, 31*time.Second, prospectkit.AdviceOf(err).After)
+		limited = tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "30")
+		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		require.Zero(t, tests.AsError(t, err).RetryAfter, "the window is not why it was refused")
 		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
 		_, err = tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"), "RateLimit-Reset", "30", "RateLimit-Remaining", "0")), false)
 		require.Zero(t, tests.AsError(t, err).ResetAt, "nobody has to wait for it")

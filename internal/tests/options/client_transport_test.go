@@ -107,7 +107,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 				cookies = append(cookies, c.Value)
 			}
 			return tests.Respond(map[bool]int{true: 503, false: 200}[len(cookies) == 0], tests.OneUser, "Set-Cookie", r.Header.Get("X-Jar")+"=b",
-				"X-Cookies", strings.Join(cookies, " ")), nil
+				"X-Seen", strings.Join(cookies, " ")), nil
 		})
 		for _, name := range []string{"one", "two"} {
 			jar, err := cookiejar.New(nil)
@@ -117,7 +117,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 				var info prospectkit.Info
 				_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info), prospectkit.WithHeader("X-Jar", name))
 				require.NoError(t, err)
-				require.Equal(t, "b", info.Header.Get("X-Cookies"))
+				require.Equal(t, "b", info.Header.Get("X-Seen"))
 			}
 		}
 	})

@@ -19,6 +19,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/ratelimit"
 )
@@ -71,7 +72,7 @@ func (e *UnusableError) Error() string { return e.Text }
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
 	r := &Run{
-		recorder: &recorder{next: cfg.Transport, most: MaxRequests()}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
+		recorder: &recorder{next: cfg.Transport, key: redact.Secrets{}.Key(cfg.Token), most: MaxRequests()}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
 		ids: map[string]string{}, asks: plan(), got: map[string]*exchange{}, views: map[string]*view{}, why: map[string]string{},
 		bodies: map[*op.Op]*shapes.Shape{}, broken: map[string]bool{}, pace: newPace(cfg),
 	}

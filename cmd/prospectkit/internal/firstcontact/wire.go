@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"sync/atomic"
 	"time"
+
+	"example.com/prospectkit/internal/redact"
 )
 
 // MaxRequests bounds the requests of one run, with everything that is sent twice.
@@ -18,7 +20,7 @@ var (
 	errWrites  = errors.New("the run sends only GET requests")
 )
 
-// exchange is a request and its response.
+// exchange is a request and its response, in which the key is hidden: also where it is the name of a field.
 type exchange struct {
 	path   string
 	status int
@@ -31,6 +33,7 @@ type exchange struct {
 // recorder is the transport of a run. It lets only GET requests through, and only so many.
 type recorder struct {
 	next  http.RoundTripper
+	key   redact.Secrets
 	most  int // requests
 	sent  atomic.Int32
 	noKey bool
@@ -61,7 +64,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &exchange{path: req.URL.Path, status: resp.StatusCode, header: resp.Header.Clone(), body: body, at: time.Now()}
+	e := &exchange{path: req.URL.Path, status: resp.StatusCode, header: r.key.Header(resp.Header, body), body: []byte(r.key.Hide(string(body), false)), at: time.Now()}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		e.at, e.dated = at, true
 	}

@@ -1,0 +1,113 @@
+package redact
+
+import (
+	"bytes"
+	"net/http"
+	"regexp"
+	"strings"
+)
+
+// hiddenNames matches the names of headers and fields whose values are hidden.
+const hiddenNames = `[\w$.-]*(?:authorization|authenticat|cookie|token|cursor|secret|signature|credential|password|api-?key)[\w$.-]*`
+
+var (
+	secretHeader = regexp.MustCompile(`(?i)^` + hiddenNames + `$`)
+	secretField  = regexp.MustCompile(`(?i)("(?:` + hiddenNames + `|[\w$.-]*policy[\w$.-]*)"\s*:\s*")(?:[^"\\]|\\.)*`)
+
+	// The query of a URL may be a signature that permits an upload. A URL without a host is known by its path or by its first parameter.
+	query = regexp.MustCompile(`(?i)((?:https?:(?:\\?/){2}|/)[^\s"'<>?]*?` + mark + `|` + mark + `[\w.~%$[\]+-]+=)(?:[^\s"'<>\\]|\\[^"\s])+`)
+)
+
+const mark = `(?:\?|\\u003f)`
+
+// named hides in a text the values of fields that are named like secrets, and the queries of URLs.
+func named(text string) string {
+	if secretField.MatchString(text) { // else without an allocation
+		text = secretField.ReplaceAllString(text, "${1}"+Hidden)
+	}
+	if strings.ContainsAny(text, `?\`) {
+		text = query.ReplaceAllString(text, "${1}"+Hidden)
+	}
+	return text
+}
+
+// Header returns a copy of the header of a message without the secrets: also without the tokens and cursors of its body, the values of
+// headers that are named like secrets, and the queries of URLs.
+func (s Secrets) Header(h http.Header, body []byte) http.Header {
+	if h == nil {
+		return nil
+	}
+	for _, token := range tokenValues(body) {
+		if len(token) >= shortSecret { // a short one may be a number, as in any header
+			s = s.Plain(token)
+		}
+	}
+	clean := make(http.Header, len(h))
+	for name, values := range h {
+		name = s.Hide(name, false)
+		for _, value := range values {
+			if value = named(s.Hide(value, false)); secretHeader.MatchString(name) {
+				value = Hidden
+			}
+			clean[name] = append(clean[name], value)
+		}
+	}
+	return clean
+}
+
+const mostTokens = 100 // of a body that are also hidden in other places
+
+// longestBody is the most that Body returns: the time that it takes grows with the text, times the secrets.
+const longestBody = 64 << 10
+
+// Body returns at most so many bytes of a body, and at most 64 KiB, without the secrets, the values of fields that are named like secrets,
+// wherever they stand if they are tokens or cursors, and the queries of URLs, and whether the body has more.
+func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
+	most = min(most, longestBody)
+	text := string(body[:min(len(body), most)])
+	if cut = len(body) > most; cut {
+		text = wholeEscapes(text)
+	}
+	text = named(s.Plain(tokenValues(body)...).Hide(text, true))
+	return []byte(Shorten(text, most)), cut || len(text) > most
+}
+
+// CleanBody is Body with at most MaxText bytes, which also looks for secrets that are escaped so often that they are longer.
+func (s Secrets) CleanBody(body []byte) string {
+	text := string(body[:min(len(body), 8*MaxText)])
+	if len(text) < len(body) {
+		text = wholeEscapes(text)
+	}
+	text = s.Plain(tokenValues(body)...).Hide(text, true)
+	return Shorten(named(Shorten(text, MaxText)), MaxText)
+}
+
+var (
+	stringRest = regexp.MustCompile(`^(?:[^"\\]|\\.)*`)
+	space      = " \t\r\n"
+)
+
+// tokenValues returns the values of tokens and cursors, as far as they are searched for. A body may have 32 MiB: tokens would take
+// seconds.
+func tokenValues(body []byte) (values []string) {
+	for len(values) < mostTokens {
+		key, rest, ok := bytes.Cut(body, []byte(`"`))
+		if !ok {
+			break
+		}
+		body = rest
+		if name := key[max(0, len(key)-len("cursor")):]; !endsInFold(name, "token") && !endsInFold(name, "cursor") {
+			continue
+		}
+		rest, colon := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte(":"))
+		rest, quote := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte(`"`))
+		if colon && quote {
+			values = append(values, string(stringRest.Find(rest[:min(len(rest), longSecret+2)]))) // so that a longer one shows as longer
+		}
+	}
+	return values
+}
+
+func endsInFold(text []byte, end string) bool {
+	return len(text) >= len(end) && bytes.EqualFold(text[len(text)-len(end):], []byte(end))
+}
