@@ -105,7 +105,7 @@ func windowBudget(s budget.WindowState) ratelimit.WindowState {
 // Forecast estimates how long a number of further requests of a surface will take, after those in the
 // queue: for 1,000 pages of rows, about 8 minutes. It assumes an even pace, so it can be up to a
 // minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
-// no limit is known.
+// no limit is known, and never much more than 100 years.
 func (b *Budget) Forecast(s ratelimit.Surface, requests int) time.Duration {
 	return b.surface(op.Surface(s)).limiter.Forecast(requests)
 }
