@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // hiddenNames matches the names of headers and fields whose values are hidden.
@@ -22,13 +23,31 @@ const mark = `(?:\?|\\u003f)`
 
 // named hides in a text the values of fields that are named like secrets, and the queries of URLs.
 func named(text string) string {
-	if secretField.MatchString(text) { // else without an allocation
+	if mayNameSecrets(text) && secretField.MatchString(text) { // else without an allocation
 		text = secretField.ReplaceAllString(text, "${1}"+Hidden)
 	}
 	if strings.ContainsAny(text, `?\`) {
 		text = query.ReplaceAllString(text, "${1}"+Hidden)
 	}
 	return text
+}
+
+// nameParts are what one of is in each name that secretField matches.
+var nameParts = []string{"auth", "cookie", "token", "cursor", "secret", "signature", "credential", "password", "policy", "api"}
+
+// mayNameSecrets reports whether a text may have a name that secretField matches, in a fraction of the time that it takes.
+func mayNameSecrets(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf { // some fold to letters
+			return true
+		}
+		for _, part := range nameParts {
+			if part[0] == text[i]|0x20 && i+len(part) <= len(text) && strings.EqualFold(text[i:i+len(part)], part) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Header returns a copy of the header of a message without the secrets: also without the tokens and cursors of its body, the values of
