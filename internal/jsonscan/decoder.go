@@ -24,13 +24,7 @@ func Unmarshal(data []byte, v any) error {
 	if p.Kind() != reflect.Pointer || p.IsNil() || p.Elem().Kind() == reflect.Interface && string(bytes.TrimSpace(data)) == "null" { // which goes into no pointer
 		return json.Unmarshal(data, v)
 	}
-	for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
-		if p.Elem().Elem().Equal(p) {
-			p.Elem().SetZero() // encoding/json of Go 1.27 does not end for one that points to itself
-			break
-		}
-		p = p.Elem().Elem() // as encoding/json does
-	}
+	p = Target(p)
 	d := borrow(planOf(p.Type().Elem(), false))
 	defer d.Release()
 	d.text = New(data)
@@ -49,6 +43,19 @@ func Unmarshal(data []byte, v any) error {
 		p.Elem().SetZero()
 	}
 	return json.Unmarshal(data, v)
+}
+
+// Target follows the pointers in interfaces, as encoding/json does. An interface that points to itself is cleared: encoding/json of Go 1.27
+// would not end.
+func Target(p reflect.Value) reflect.Value {
+	for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() {
+		if p.Elem().Elem().Equal(p) {
+			p.Elem().SetZero()
+			return p
+		}
+		p = p.Elem().Elem()
+	}
+	return p
 }
 
 // decoder reads values of one type. It learns from one value what the next will be like. It is for one goroutine.

@@ -19,9 +19,7 @@ import (
 // jsonscan.Unmarshal refuses because it would take too much memory.
 func DecodeStrict(text []byte, v any) error {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
-		for p.Elem().Kind() == reflect.Interface && p.Elem().Elem().Kind() == reflect.Pointer && !p.Elem().Elem().IsNil() && !p.Elem().Elem().Equal(p) {
-			p = p.Elem().Elem() // as encoding/json does
-		}
+		p = jsonscan.Target(p)
 		if err := Missing(text, p.Type().Elem()); err != nil {
 			return err
 		}
