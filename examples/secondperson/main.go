@@ -89,7 +89,7 @@ func demo(ctx context.Context, file string, out io.Writer) (err error) {
 		return err
 	}
 	fmt.Fprintln(out, "Without a yes:", send(ctx, job, campaignID))
-	agrees := func(text string) bool { _, err := fmt.Fprintf(out, "\n%s\n\nSigned by grace.\n", text); return err == nil }
+	agrees := func(s string) bool { _, err := fmt.Fprint(out, "\n", s, "\n\nSigned by grace.\n"); return err == nil }
 	return errors.Join(sign(ctx, person, campaignID, key, agrees, file), send(ctx, job, campaignID))
 }
 
