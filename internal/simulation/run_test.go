@@ -70,7 +70,7 @@ func (r *run) collect(fired []*sim.Turn) {
 
 // limits are those that programs which hurry reach, and the network to them.
 func (r *run) limits(random *rand.Rand) []sandbox.Option {
-	kind := random.IntN(5)
+	kind := random.IntN(6)
 	r.network = []string{"lossy", "veiled", "late"}[kind%3]
 	if kind < 3 {
 		return []sandbox.Option{sandbox.Limits(tightLimits())}
