@@ -262,12 +262,11 @@ func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
 }
 
-// consequences are those of the call, and of where it leads.
+// consequences are those of the call, and of where it leads: to a read at most, see prepare.
 func (c *call) consequences() (spends, sends bool) {
 	spends, sends = consequences(c.op, c.in)
 	for _, o := range c.leadsTo() {
-		spendsToo, sendsToo := consequences(o, args{})
-		spends, sends = spends || spendsToo, sends || sendsToo
+		spends = spends || o.Spends.Possible()
 	}
 	return spends, sends
 }

@@ -8,12 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// hiddenNames matches the names of headers and fields whose values are hidden.
-const hiddenNames = `[\w$.-]*(?:authorization|authenticat|cookie|token|cursor|secret|signature|credential|password|api-?key)[\w$.-]*`
+// Headers and fields are hidden if one of these is in their name. A header with policy in it, such as RateLimit-Policy, is none.
+var (
+	headerParts = []string{"authorization", "authenticat", "cookie", "token", "cursor", "secret", "signature", "credential", "password", "apikey", "api-key"}
+	fieldParts  = append([]string{"policy"}, headerParts...)
+)
 
 var (
-	secretHeader = regexp.MustCompile(`(?i)^` + hiddenNames + `$`)
-	secretField  = regexp.MustCompile(`(?i)("(?:` + hiddenNames + `|[\w$.-]*policy[\w$.-]*)"\s*:\s*")(?:[^"\\]|\\.)*`)
+	secretHeader = regexp.MustCompile(`(?i)` + strings.Join(headerParts, "|"))
+	secretField  = regexp.MustCompile(`(?i)("[\w$.-]*(?:` + strings.Join(fieldParts, "|") + `)[\w$.-]*"\s*:\s*")(?:[^"\\]|\\.)*`)
 
 	// The query of a URL may be a signature that permits an upload. A URL without a host is known by its path or by its first parameter.
 	query = regexp.MustCompile(`(?i)((?:https?:(?:\\?/){2}|/)[^\s"'<>?]*?` + mark + `|` + mark + `[\w.~%$[\]+-]+=)(?:[^\s"'<>\\]|\\[^"\s])+`)
@@ -32,16 +35,13 @@ func named(text string) string {
 	return text
 }
 
-// nameParts are what one of is in each name that secretField matches.
-var nameParts = []string{"auth", "cookie", "token", "cursor", "secret", "signature", "credential", "password", "policy", "api"}
-
 // mayNameSecrets reports whether a text may have a name that secretField matches, in a fraction of the time that it takes.
 func mayNameSecrets(text string) bool {
 	for i := range len(text) {
 		if text[i] >= utf8.RuneSelf { // some fold to letters
 			return true
 		}
-		for _, part := range nameParts {
+		for _, part := range fieldParts {
 			if part[0] == text[i]|0x20 && i+len(part) <= len(text) && strings.EqualFold(text[i:i+len(part)], part) {
 				return true
 			}

@@ -9,7 +9,7 @@ import (
 
 // The quick look before the names of secrets are searched for overlooks none of them.
 func TestMayNameSecrets(t *testing.T) {
-	for _, part := range nameParts {
+	for _, part := range fieldParts {
 		for _, name := range []string{part, strings.ToUpper(part), "x-" + part + "_y", strings.ToUpper(part[:1]) + part[1:]} {
 			require.True(t, mayNameSecrets(`{"`+name+`":"v"}`), name)
 		}
