@@ -85,12 +85,11 @@ func (s *State) complete(now Instant, n int64) {
 // blindProbe delays the next probe: one without figures may have taken the only request that the minute gave back, as long as our own count
 // of the last minute does not say otherwise. Whether it slides may be unknown.
 func (s *State) blindProbe(now Instant, p *Permit) {
-	l, limit := &s.Counts[Minute], s.Limits[Minute].Max
-	over := l.Sum + s.uncounted() + 1 - limit
-	if !p.Probe || limit == 0 || over <= 0 {
+	over := s.overMinute()
+	if !p.Probe || s.Limits[Minute].Max == 0 || over <= 0 {
 		return
 	}
-	room := max(now, l.roomAt(over, minute))
+	room := max(now, s.Counts[Minute].roomAt(over, minute))
 	if f := &s.Figures; f.Valid {
 		f.HasReset, f.ResetBy = true, max(room, s.resetAt())
 	} else { // a 429 named a time for one request

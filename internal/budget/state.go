@@ -289,7 +289,7 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	spare := float64(cover) - taken
 	d = Delay{Until: reset, News: cover <= 0 && s.inFlight() > 0 && left > 0}
 	if s.Others.slides() && cover <= 0 {
-		d.Until = min(reset, max(s.Counts[Minute].roomAt(s.Counts[Minute].Sum+s.uncounted()+1-s.Limits[Minute].Max, minute), now+100*millisecond))
+		d.Until = min(reset, max(s.Counts[Minute].roomAt(s.overMinute(), minute), now+100*millisecond))
 	}
 	if spare > reserve && !d.News { // the rest is left to others for now
 		keepsLess := func(at Instant) bool { return s.keepBack(at, reset-at) < spare-reserve }
@@ -316,6 +316,11 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 func (s *State) slidingMinuteHasRoom(now Instant) bool {
 	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 &&
 		s.Counts[Minute].Sum+s.uncounted() < s.Limits[Minute].Max
+}
+
+// overMinute is by how many requests one more would exceed the minute, by our own count.
+func (s *State) overMinute() int64 {
+	return s.Counts[Minute].Sum + s.uncounted() + 1 - s.Limits[Minute].Max
 }
 
 // resetAt is when the window has definitely reset, even if resets are told in whole seconds that are rounded down.
