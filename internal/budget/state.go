@@ -314,8 +314,7 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 // slidingMinuteHasRoom reports whether so many of our own requests have left a sliding minute that, with no others active, it
 // must have room.
 func (s *State) slidingMinuteHasRoom(now Instant) bool {
-	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 &&
-		s.Counts[Minute].Sum+s.uncounted() < s.Limits[Minute].Max
+	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 && s.overMinute() <= 0
 }
 
 // overMinute is by how many requests one more would exceed the minute, by our own count.
