@@ -25,6 +25,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -295,13 +296,13 @@ func TestTasks(t *testing.T) {
 	t.Parallel()
 	if *programFlag != "" {
 		require.Contains(t, judges, *taskFlag, "-task is the number of a task")
-		require.NoError(t, judges[*taskFlag].judged(t, built(t, *programFlag)))
+		require.NoError(t, judges[*taskFlag].judged(t, tests.Built(t, *programFlag)))
 		return
 	}
 	if testing.Short() {
 		return // it links a program
 	}
-	solutions := built(t, filepath.Join("testdata", "solutions"))
+	solutions := tests.Built(t, filepath.Join("testdata", "solutions"))
 	for task, j := range judges {
 		for _, mistake := range append(j.mistakes, "") {
 			t.Run(task+" "+mistake, func(t *testing.T) {
@@ -311,13 +312,4 @@ func TestTasks(t *testing.T) {
 			})
 		}
 	}
-}
-
-func built(t *testing.T, dir string) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "program.exe")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-ldflags=-s -w", "-o", binary, ".")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return binary
 }

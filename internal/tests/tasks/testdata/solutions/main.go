@@ -71,15 +71,7 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func store(name string, text []byte) { must(0, save(name, text)) }
-
-// save replaces a file as a whole.
-func save(name string, text []byte) error {
-	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
-}
+func save(name string, text []byte) error { return os.WriteFile(name, text, 0o600) }
 
 // earlier says what became of the calls of earlier runs: unknown, applied, or not applied, also if there was none.
 func (p program) earlier(ctx context.Context, op string) journal.Outcome {
@@ -122,7 +114,7 @@ func (p program) export(ctx context.Context) {
 			out = fmt.Appendln(out, row.Text("email"))
 		}
 	}
-	store("rows.csv", out)
+	must(0, save("rows.csv", out))
 }
 
 func (p program) search(ctx context.Context) {
@@ -137,10 +129,10 @@ func (p program) search(ctx context.Context) {
 		}
 		out = fmt.Appendf(out, "%s\n", must(profile, err).Raw().Raw())
 		if p.mistake != "stores at the end" {
-			store("found.jsonl", out)
+			must(0, save("found.jsonl", out))
 		}
 	}
-	store("found.jsonl", out)
+	must(0, save("found.jsonl", out))
 }
 
 func (p program) settle(ctx context.Context) {
@@ -162,7 +154,7 @@ func (p program) push(ctx context.Context) {
 			ids = append(ids, row.ID())
 		}
 		text, stored = must(json.Marshal(ids)), nil
-		store("ids.json", text)
+		must(0, save("ids.json", text))
 	}
 	must(0, json.Unmarshal(text, &ids))
 	saved := func(_ context.Context, now string) error { return save("checkpoint", []byte(now)) }
@@ -194,7 +186,7 @@ func (p program) follow(ctx context.Context) {
 		}
 		copied.Rows[must(change, err).Row.ID()], copied.After = change.Row.Text("email"), change.Checkpoint()
 	}
-	store("copy.json", must(json.Marshal(copied)))
+	must(0, save("copy.json", must(json.Marshal(copied))))
 }
 
 func (p program) upload(ctx context.Context) {
