@@ -238,7 +238,9 @@ func (j judge) play(t *testing.T, p *play, program string, env []string) error {
 		j.fixture(p)
 	}
 	prepared := len(p.Journal())
-	j.fail(p)
+	if fault := cases[p.what]; fault != nil {
+		j.fail(p, fault)
+	}
 	p.run(t, program, env)
 	p.Clear()
 	p.before = len(p.Journal()) - prepared
@@ -255,11 +257,8 @@ func (j judge) play(t *testing.T, p *play, program string, env []string) error {
 }
 
 // fail makes a request fail.
-func (j judge) fail(p *play) {
-	fault, wanted := cases[p.what], regexp.MustCompile(j.hit)
-	if fault == nil {
-		return
-	}
+func (j judge) fail(p *play, fault sandbox.FaultOption) {
+	wanted := regexp.MustCompile(j.hit)
 	p.Fail("*", fault, sandbox.When(func(r *http.Request) bool {
 		body := string(must(io.ReadAll(r.Body)))
 		if !wanted.MatchString(r.Method+" "+r.URL.Path+" "+body) || p.hits.Add(1) != j.nth {

@@ -20,18 +20,15 @@ import (
 
 var solutions = map[string]func(program, context.Context){
 	"1": program.add, "3": program.export, "4": program.search, "6": program.settle, "8": program.push, "9": program.follow, "10": program.upload,
-	"2": func(p program, ctx context.Context) {
-		fmt.Println(must(p.Lists.Ensure(ctx, prospectkit.NewList{Name: "Q1"})).List.ID)
-	},
-	"2 creates": func(p program, ctx context.Context) {
-		fmt.Println(must(p.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})).ID)
-	},
+	"2":                            func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Ensure(ctx, q1)).List.ID) },
+	"2 creates":                    func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Create(ctx, q1)).ID) },
 	"5":                            func(p program, ctx context.Context) { must(p.Campaigns.ApproveReviewed(ctx, p.args[0], p.args[1])) },
 	"5 approves whatever is there": func(p program, ctx context.Context) { must(p.Campaigns.Approve(ctx, p.args[0])) },
 	"7":                            func(p program, ctx context.Context) { fmt.Println(must(p.Agents.CreateAndStart(ctx, heads)).ID) },
 	"7 creates it started":         func(p program, ctx context.Context) { fmt.Println(must(p.Agents.Create(ctx, heads)).ID) },
 }
 
+var q1 = prospectkit.NewList{Name: "Q1"}
 var heads = prospectkit.PersonDiscovery{
 	ListName: "Heads of sales", MaxCreditSpend: 1000, Start: true, Filters: prospectkit.Fields{"jobTitles": []string{"Head of Sales"}},
 }
@@ -73,13 +70,10 @@ func must[T any](value T, err error) T {
 
 func save(name string, text []byte) error { return os.WriteFile(name, text, 0o600) }
 
-// earlier says what became of the calls of earlier runs: unknown, applied, or not applied, also if there was none.
-func (p program) earlier(ctx context.Context, op string) journal.Outcome {
-	found := journal.NotApplied
+// had reports whether a call of an earlier run has one of the outcomes.
+func (p program) had(ctx context.Context, op string, outcomes ...journal.Outcome) (found bool) {
 	for e, err := range p.journal.Calls(ctx, op) {
-		if outcome := must(e, err).Outcome; outcome != journal.NotApplied && found != journal.Unknown {
-			found = outcome
-		}
+		found = found || slices.Contains(outcomes, must(e, err).Outcome)
 	}
 	return found
 }
@@ -100,7 +94,7 @@ func (p program) add(ctx context.Context) {
 	}
 	switch {
 	case len(missing) == 0:
-	case p.earlier(ctx, "lists.add-contacts") == journal.Unknown && p.mistake != "adds what may come":
+	case p.had(ctx, "lists.add-contacts", journal.Unknown) && p.mistake != "adds what may come":
 		fmt.Println("may come, or not:", missing)
 	default:
 		must(p.Lists.AddContacts(ctx, p.args[0], prospectkit.Fields{"contacts": missing}))
@@ -118,7 +112,7 @@ func (p program) export(ctx context.Context) {
 }
 
 func (p program) search(ctx context.Context) {
-	if p.earlier(ctx, "search.prospects") != journal.NotApplied && p.mistake != "pays again" {
+	if p.had(ctx, "search.prospects", journal.Unknown, journal.Applied) && p.mistake != "pays again" {
 		return
 	}
 	vps := prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including("vp")}, Size: 10}
@@ -190,7 +184,7 @@ func (p program) follow(ctx context.Context) {
 }
 
 func (p program) upload(ctx context.Context) {
-	if p.earlier(ctx, "imports.create") == journal.NotApplied || p.mistake == "imports again" {
+	if !p.had(ctx, "imports.create", journal.Unknown, journal.Applied) || p.mistake == "imports again" {
 		must(p.Imports.Upload(ctx, must(prospectkit.UploadFile("contacts.csv"))))
 	}
 }
