@@ -30,10 +30,9 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-var (
-	programFlag = flag.String("program", "", "the `directory` of a program to judge")
-	taskFlag    = flag.String("task", "", "the `number` of its task")
-)
+var programFlag = flag.String("program", "", "the `directory` of a program to judge")
+
+var taskFlag = flag.String("task", "", "the `number` of its task")
 
 // What happens to a request of the first run. One that is late is lost for the program, and processed after five seconds, or after both runs.
 const requestLost, requestLate, changed, named = "request lost", "request late", "changed after the review", "a workspace with a name"
@@ -256,12 +255,10 @@ func (j judge) play(t *testing.T, p *play, program string, env []string) error {
 	return nil
 }
 
-// fail makes a request fail.
 func (j judge) fail(p *play, fault sandbox.FaultOption) {
-	wanted := regexp.MustCompile(j.hit)
 	p.Fail("*", fault, sandbox.When(func(r *http.Request) bool {
 		body := string(must(io.ReadAll(r.Body)))
-		if !wanted.MatchString(r.Method+" "+r.URL.Path+" "+body) || p.hits.Add(1) != j.nth {
+		if !must(regexp.MatchString(j.hit, r.Method+" "+r.URL.Path+" "+body)) || p.hits.Add(1) != j.nth {
 			return false
 		}
 		if p.what == requestLate && r.Method != http.MethodGet {

@@ -78,7 +78,6 @@ func (p program) had(ctx context.Context, op string, outcomes ...journal.Outcome
 	return found
 }
 
-// rows are all rows of the list.
 func (p program) rows(ctx context.Context) []prospectkit.Row {
 	return must(prospectkit.Collect(p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}), 10_000))
 }
