@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"strings"
@@ -360,7 +361,7 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 	}
 	if keys := c.conf.keys(); keys.Changes() {
 		c.key = keys.Current()
-		req.Header = req.Header.Clone()
+		req.Header = maps.Clone(req.Header)
 		req.Header["Authorization"] = c.key.Header()
 	}
 	if req.Method == http.MethodGet && !c.op.FreeRead() {
@@ -374,13 +375,13 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 
 // exchangeWith makes the HTTP exchange, or abandons it if it outlives its context.
 func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, timer *time.Timer) {
-	c, x := a.call, &a.exchange
+	x := &a.exchange
 	x.Base, x.Request, x.Upload = base, &a.request, a.upload
-	x.Limit, x.Timer, x.Silence = c.conf.maxBody, timer, c.timeout
-	if c.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
+	x.Limit, x.Timer, x.Silence = a.call.conf.maxBody, timer, a.call.timeout
+	if a.call.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
-	} else if a.Result, a.abandoned = x.DoOrAbandon(ctx); a.abandoned {
-		c.header = c.header.Clone() // the abandoned exchange may still write to this one
+	} else {
+		a.Result, a.abandoned = x.DoOrAbandon(ctx)
 	}
 }
 

@@ -93,7 +93,7 @@ func (c *call) queryString(params any) string {
 func (c *call) encode() {
 	in, bad, conf := &c.in, &c.bad, c.conf
 	plain := in.upload == nil && in.body == nil && len(c.opts.fields) == 0 && len(c.opts.header) == 0
-	if plain && conf.direct { // another transport might write to a shared header
+	if plain {
 		c.header = conf.sharedHeader()
 		return
 	}

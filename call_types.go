@@ -103,8 +103,7 @@ type call struct {
 	scratch
 }
 
-// plan is what is sent, and within which limits. It is fixed after prepare, the call hooks and the gates, except that
-// exchangeWith leaves the header to an exchange that it abandons, and goes on with a copy.
+// plan is what is sent, and within which limits. It is fixed after prepare, the call hooks and the gates.
 type plan struct {
 	conf      *config
 	op        *op.Op

@@ -360,7 +360,7 @@ func (c *config) build() {
 		h.Transport = c.ownTransport
 	}
 	std, ok := h.Transport.(*http.Transport)
-	c.direct, c.compressed = ok, ok && !std.DisableCompression
+	c.compressed = ok && !std.DisableCompression
 	h.Transport = transport{h.Transport}
 	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0

@@ -157,8 +157,7 @@ type config struct {
 	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
 
 	ownTransport *http.Transport // nil if the options gave one
-	direct       bool            // below is net/http's own transport, which does not change requests
-	compressed   bool            // direct, and compressed responses are allowed
+	compressed   bool            // below is net/http's own transport, and compressed responses are allowed
 
 	maxBody   int64 // of WithMaxResponseBytes
 	plainHTTP bool  // of AllowPlainHTTP

@@ -45,8 +45,10 @@ func (x *Exchange) Do() Result {
 }
 
 // DoOrAbandon runs the exchange in a goroutine of its own. If it returns neither when ctx ends nor
-// when it is closed, it is abandoned after two tenths of a second, and may go on.
+// when it is closed, it is abandoned after two tenths of a second, and may go on. So the request gets a header and a URL of
+// its own first: a transport may write to them, and at any time.
 func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
+	x.Request.Header, x.Request.URL = x.Request.Header.Clone(), new(*x.Request.URL)
 	if !x.run(ctx, x) {
 		return x.known(context.Cause(ctx)), true
 	}
@@ -105,13 +107,13 @@ func (x *Exchange) interrupt() {
 
 func (x *Exchange) discard() { Release(x.Body) }
 
-// known is the result of an abandoned exchange so far. It shares no response with it.
+// known is the result of an abandoned exchange so far. It shares no request and no response with it.
 func (x *Exchange) known(cause error) Result {
 	resp := x.arrived.Load() //nolint:bodyclose // interrupt has done what can be done
 	if resp == nil {
 		return Result{Err: cause}
 	}
-	r := Result{Response: &http.Response{StatusCode: resp.StatusCode, Header: resp.Header, Request: x.Request}, Body: borrow()}
+	r := Result{Response: &http.Response{StatusCode: resp.StatusCode, Header: resp.Header}, Body: borrow()}
 	if successful(resp) {
 		r.BodyErr = cause
 	}
