@@ -481,7 +481,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
 	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
-	if isSuccess(resp.StatusCode) && a.BodyErr == nil && isForeign(resp, *a.Body) { // some gateways send such headers, too
+	if isSuccess(resp.StatusCode) && isForeign(resp, *a.Body, a.BodyErr == nil) { // some gateways send such headers, too
 		a.hasRateHeaders = false
 	}
 	if a.hasRateHeaders {
@@ -513,7 +513,9 @@ func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.T
 	case resp == nil:
 	case !isSuccess(resp.StatusCode):
 		c.readErrorResponse(resp, *a.Body, now)
-	case a.BodyErr == nil:
+	case a.BodyErr != nil:
+		c.readBeginning(a, resp)
+	default:
 		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stepStop
 			c.surface.allowance.Succeeded()

@@ -34,9 +34,9 @@ import (
 //
 //	an error envelope, except in a proved read                      refused
 //	another error, in a call that is neither proved nor a read      refused
+//	it comes from a cache (Age), except in a read                   refused
 //	it cannot be decoded                                            refused
 //	its documented id or name is of something else                  refused
-//	it comes from a cache (Age), except in a read                   refused
 //	it has the rate headers                                         accepted
 //	a proved read                                                   accepted
 //	any other proved call                                           accepted if plausible
@@ -48,7 +48,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	err := c.judge(resp, body, a.hasRateHeaders)
 	if err == nil {
 		err = c.expects.take()
-	} else if errors.Is(err, errOther) || errors.Is(err, errStored) {
+	} else if err == errOther || err == errStored { //nolint:errorlint // they are our own
 		a.hasRateHeaders = false
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
@@ -57,18 +57,35 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	return err
 }
 
-// judge decodes a response, and decides by the table.
-func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) error {
-	err := c.expects.decode(body)
-	headers, proved, read := c.conf.headersSeen, err == nil && c.expects.proved(), c.op.FreeRead()
-	switch {
+// readBeginning looks into a 2xx whose body broke off, or is too long: what would refuse the whole of it refuses its beginning.
+func (c *call) readBeginning(a *attempt, resp *http.Response) {
+	_, err := c.decode(resp, jsonscan.Completed(*a.Body))
+	if err == errEnveloped || err == errOther || err == errStored { //nolint:errorlint // they are our own
+		a.hasRateHeaders = false
+	}
+}
+
+// decode decodes a response, and returns what speaks against it: the first lines of the table.
+func (c *call) decode(resp *http.Response, body []byte) (proved bool, err error) {
+	err = c.expects.decode(body)
+	read := c.op.FreeRead()
+	switch proved = err == nil && c.expects.proved(); {
 	case (!proved || !read) && isEnvelope(body), !proved && !read && hasError(body):
 		err = errEnveloped
-	case err != nil:
-	case c.expects.other():
-		err = errOther
 	case !read && clock.Cached(resp.Header):
 		err = errStored
+	case err == nil && c.expects.other():
+		err = errOther
+	}
+	return proved, err
+}
+
+// judge decodes a response, and decides by the table.
+func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) error {
+	proved, err := c.decode(resp, body)
+	headers, read := c.conf.headersSeen, c.op.FreeRead()
+	switch {
+	case err != nil:
 	case hasRateHeaders:
 		headers.Learn(c.surface)
 		return nil
@@ -121,17 +138,20 @@ func isJSON(resp *http.Response) bool {
 // utf8Mark is what some servers begin a text with.
 var utf8Mark = []byte("\uFEFF")
 
-// isForeign reports whether the complete body of a 2xx cannot be the service's, whose responses are JSON: it is a page, or neither
-// the beginning of JSON nor declared as JSON. JSON that is damaged, or compressed by an intermediary, is not foreign.
-func isForeign(resp *http.Response, body []byte) bool {
+// isForeign reports whether the body of a 2xx, or as much of it as came, cannot be the service's, whose responses are JSON: it is a
+// page, or neither declared as JSON nor the beginning of it. JSON that is damaged, or compressed by an intermediary, is not foreign.
+// Something that broke off is if it is declared as something else.
+func isForeign(resp *http.Response, body []byte, whole bool) bool {
 	text := bytes.TrimSpace(bytes.TrimPrefix(body, utf8Mark))
 	switch {
-	case len(text) == 0 || text[0] == '{' || text[0] == '[':
+	case bytes.HasPrefix(text, []byte("<")):
+		return true
+	case isJSON(resp):
 		return false
-	case text[0] == '<':
+	case !whole && resp.Header.Get("Content-Type") != "": // what is left of it cannot tell
 		return true
 	}
-	return !isJSON(resp) && jsonscan.Valid(text) != nil
+	return len(text) > 0 && jsonscan.Valid(text) != nil && !jsonscan.Begins(text)
 }
 
 // readErrorResponse reads a response that is unsuccessful or was refused into c.errorResponse.

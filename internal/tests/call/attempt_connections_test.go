@@ -109,6 +109,7 @@ func endlessly(status int, kind string) http.HandlerFunc {
 func chunked(body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		tests.RateHeaders(w.Header(), http.StatusOK)
+		w.Header().Set(tests.ContentType, "application/json")
 		for part := range slices.Chunk([]byte(body), 1000) {
 			_, _ = w.Write(part)
 			_ = http.NewResponseController(w).Flush()
