@@ -19,7 +19,7 @@ type Upload struct {
 	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
 	Size int64  // in bytes, exactly; at most 10 MiB (documented: 10MB, which may mean less)
 
-	// Open opens the file at its beginning, once for each attempt.
+	// Open opens the file at its beginning, once for each attempt. A panic of its Read or Close is an error of the file.
 	Open func() (io.ReadCloser, error)
 
 	// Fields are further fields of the form, whose names are undocumented.

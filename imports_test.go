@@ -507,6 +507,55 @@ func TestImports_FileThatCannotBeReopened(t *testing.T) {
 	}, 3)
 }
 
+// brokenFile breaks the contract of io.Reader after some bytes, and panics when it is closed.
+type brokenFile struct {
+	left   int
+	breaks func(p []byte) int
+}
+
+func (f *brokenFile) Read(p []byte) (int, error) {
+	if f.left == 0 {
+		return f.breaks(p), nil
+	}
+	n := min(len(p), f.left)
+	copy(p, strings.Repeat("a", n))
+	f.left -= n
+	return n, nil
+}
+
+func (f *brokenFile) Close() error { panic("closed") }
+
+// A file that panics, or claims what cannot be, ends the attempt. net/http reads it in a goroutine of its own, where a panic would end
+// the process.
+func TestImports_FileThatBreaksItsContract(t *testing.T) {
+	const size = 5000
+	for what, c := range map[string]struct {
+		breaks func(p []byte) int
+		want   string
+	}{
+		"panics":   {func([]byte) int { panic("a bug") }, "the file panicked: a bug"},
+		"more":     {func(p []byte) int { return len(p) + 1 }, "the file claims an impossible number of bytes"},
+		"negative": {func([]byte) int { return -1 }, "the file claims an impossible number of bytes"},
+	} {
+		for _, after := range []int{0, 600, size} {
+			t.Run(fmt.Sprint(what, " after ", after), func(t *testing.T) {
+				tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					tests.Write(w, 202, `{}`)
+				}, func(t *testing.T, m *tests.MemoryServer) {
+					t.Helper()
+					_, err := m.Client(t).Imports.Upload(t.Context(), prospectkit.Upload{
+						Name: "people.csv", Size: size, Open: func() (io.ReadCloser, error) { return &brokenFile{after, c.breaks}, nil },
+					})
+					time.Sleep(time.Second) // the server lingers
+					require.ErrorContains(t, err, c.want)
+					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+				})
+			})
+		}
+	}
+}
+
 // A file of 10 MiB, the largest allowed, passes with less than 1 MiB of memory, all allocations together.
 func TestImports_LargeUploadTakesLittleMemory(t *testing.T) {
 	content := bytes.Repeat([]byte("0123456789abcde\n"), 10*megabyte/16)

@@ -54,6 +54,7 @@ func (o *opening) do() {
 		o.err = fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
 		return
 	}
+	file = guarded{file}
 	o.opened.Store(&file)
 	o.buffer = bufio.NewReaderSize(file, o.peek)
 	if o.head, err = o.buffer.Peek(o.peek); err != nil && !errors.Is(err, io.EOF) {
@@ -69,6 +70,30 @@ func (o *opening) interrupt() {
 }
 
 func (o *opening) discard() { o.interrupt() }
+
+// guarded makes errors of the panics of a source and of what breaks the contract of [io.Reader]: a transport may read and close it in a
+// goroutine of its own, where nobody could recover.
+type guarded struct{ source io.ReadCloser }
+
+func (g guarded) Read(p []byte) (n int, err error) {
+	defer recoverAs(&err)
+	claimed, err := g.source.Read(p)
+	if claimed < 0 || claimed > len(p) {
+		return 0, redact.OwnError("the file claims an impossible number of bytes")
+	}
+	return claimed, err
+}
+
+func (g guarded) Close() (err error) {
+	defer recoverAs(&err)
+	return g.source.Close()
+}
+
+func recoverAs(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("the file panicked: %v", v)
+	}
+}
 
 // Upload is a request body: a source between two texts. The second text, without which the body is
 // not complete, is only handed over while the attempt lasts. So with any transport it is known
