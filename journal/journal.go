@@ -51,7 +51,8 @@ type Journal interface {
 // whichever process. Without it, a client knows only what it did itself.
 type History interface {
 	// Calls yields the tickets of an operation, such as "lists.crm-push", with their outcomes, in the order of their first
-	// attempts. Those of calls that are in progress are Unknown. What the journal was told to drop is absent.
+	// attempts. Those of calls that are in progress are Unknown. What the journal was told to drop is absent: let it keep the
+	// "campaigns.approve" that were applied, by which a review is used up.
 	Calls(ctx context.Context, op string) iter.Seq2[Entry, error]
 }
 

@@ -220,8 +220,14 @@ func TestCalls(t *testing.T) {
 	for _, err := range file.Calls(ctx, "campaigns.approve") {
 		require.ErrorIs(t, err, context.Canceled)
 	}
-	require.NoError(t, file.Compact(t.Context(), time.Now().Add(time.Hour), nil))
-	require.Equal(t, []string{"d unknown"}, history(t, file))
+	require.NoError(t, file.Compact(t.Context(), time.Now().Add(time.Hour), func(e Entry) error {
+		require.NotEqual(t, "a", e.Ticket.ID, "it stays")
+		return nil
+	}))
+	require.Equal(t, []string{"a applied", "d unknown"}, history(t, file), "a digest stays used up, and a campaign approved")
+	for e := range file.Calls(t.Context(), "lists.create") {
+		require.Equal(t, Unknown, e.Outcome)
+	}
 }
 
 func history(t *testing.T, j History) (calls []string) {

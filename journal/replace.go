@@ -10,11 +10,14 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"example.com/prospectkit/internal/op"
 )
 
 // Compact removes what is known about calls that ended before a time, and whose outcome is known. It
 // passes each entry to archive first, if archive is not nil: an error stops Compact, and the file stays
-// as it is. Tickets without a known outcome always stay.
+// as it is. Tickets without a known outcome always stay, and so do approvals of campaigns that were applied: by them, a review is used
+// up. Calls forgets the others, so do not remove the imports, pushes or campaigns that a program has to make once, and looks for there.
 //
 // A crash loses nothing: a smaller file replaces the other as a whole, as [File] does. After a crash or
 // an error, archive may get an entry again. Sending waits while the file is replaced, which
@@ -61,7 +64,8 @@ func (j *FileJournal) leaving(ctx context.Context, before time.Time, archive fun
 		if err != nil {
 			return nil, err
 		}
-		if e.Outcome == Unknown || !e.Ended.Before(before) {
+		approval := e.Ticket.Op == op.CampaignsApprove.Name && e.Outcome == Applied
+		if e.Outcome == Unknown || approval || !e.Ended.Before(before) {
 			continue
 		}
 		if archive != nil {

@@ -1,11 +1,14 @@
 package prospectpg
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"sync"
@@ -122,6 +125,36 @@ func TestJournal_UnknownAgain(t *testing.T) {
 	server.expire(t, name)
 	require.NoError(t, one.Ended(t.Context(), "a", journal.Unknown))
 	require.Equal(t, []string{"a"}, inDoubt(t, server.store(t, name)))
+}
+
+// What README.md says to remove old tickets with keeps what approvals rest on.
+func TestJournal_Removal(t *testing.T) {
+	text, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	remove := regexp.MustCompile(`(?s)DELETE FROM prospectkit\.journal.*?;`).FindString(string(text))
+	require.Contains(t, remove, "interval '90 days'")
+	server, name := workspace(t)
+	store := server.store(t, name)
+	for _, id := range []string{"approved", "approved, a minute ago", "rejected", "list", "in doubt"} {
+		tick := ticket(id)
+		if tick.Lookup.Name = "\x00"; id != "list" {
+			tick.Op = "campaigns.approve"
+		}
+		require.NoError(t, store.Sending(t.Context(), tick))
+		outcome := map[string]journal.Outcome{"rejected": journal.NotApplied, "in doubt": journal.Unknown}[id]
+		require.NoError(t, store.Ended(t.Context(), id, cmp.Or(outcome, journal.Applied)))
+	}
+	pool := server.pool(t, "")
+	_, err = pool.Exec(t.Context(), "UPDATE prospectkit.journal SET ended = now() - interval '91 days' WHERE workspace = $1 AND id NOT LIKE '%ago'", name)
+	require.NoError(t, err)
+	_, err = pool.Exec(t.Context(), remove)
+	require.NoError(t, err)
+	var left []string
+	for e, err := range store.Entries(t.Context(), "") {
+		require.NoError(t, err)
+		left = append(left, e.Ticket.ID)
+	}
+	require.Equal(t, []string{"approved", "approved, a minute ago", "rejected", "in doubt"}, left)
 }
 
 // While a loop has a ticket, no other one has it, of whichever process.
