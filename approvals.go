@@ -2,19 +2,17 @@ package prospectkit
 
 import (
 	"context"
+	"iter"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
 
 // approvals returns the calls that approved a campaign, or may have, in the order of their first attempts, as far as the journal knows.
-// It knows none if it is no [journal.History].
+// See calls.
 func (c *config) approvals(ctx context.Context, campaignID string) (all []journal.Entry, err error) {
-	history, ok := c.journal.(journal.History)
-	if !ok {
-		return nil, nil
-	}
-	for e, err := range history.Calls(ctx, op.CampaignsApprove.Name) {
+	for e, err := range c.calls(ctx, op.CampaignsApprove.Name) {
 		if err != nil {
 			return nil, err
 		}
@@ -23,4 +21,28 @@ func (c *config) approvals(ctx context.Context, campaignID string) (all []journa
 		}
 	}
 	return all, nil
+}
+
+// calls yields what the journal knows of the calls of an operation, except those that are certainly of another service or workspace. It
+// yields none if the journal is no [journal.History].
+func (c *config) calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		history, ok := c.journal.(journal.History)
+		if !ok {
+			return
+		}
+		for e, err := range history.Calls(ctx, operation) {
+			if (err != nil || c.mayOwn(e.Ticket)) && !yield(e, err) {
+				return
+			}
+		}
+	}
+}
+
+// mayOwn reports whether a ticket may be of this service and workspace: each is another one only if both are named and differ, whatever the
+// key, which may have changed since. That counts here, as nothing is to be sent twice. [Client.InDoubt] demands more: nothing is to be looked for in
+// another workspace.
+func (c *config) mayOwn(t journal.Ticket) bool {
+	return (t.Service == "" || check.Service(t.Service) == c.base.String()) &&
+		(t.Workspace == "" || c.workspace == "" || t.Workspace == c.workspace)
 }

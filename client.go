@@ -305,6 +305,20 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	}
 }
 
+// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their
+// first attempts: what earlier runs did, or may have done. Ask it before a write that no read shows. An outcome that is
+// [OutcomeUnknown] may also be that of a call in progress. Calls of another service, or that name another workspace, are left out: see
+// [WithWorkspace]. One without a workspace may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History],
+// the only element is a [RefusedError].
+func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
+	if _, ok := c.conf.journal.(journal.History); !ok {
+		return func(yield func(journal.Entry, error) bool) {
+			yield(journal.Entry{}, refusal(&op.Op{Name: "client.calls"}, check.One("WithJournal", "is required, with a journal.History")))
+		}
+	}
+	return c.conf.calls(ctx, operation)
+}
+
 // owns reports whether a ticket is of this client's service and workspace. One without a workspace, of before it was named, is that of
 // its key. A key that a source has yet to give may be that one: ownLook tells.
 func (c *Client) owns(t journal.Ticket) bool {

@@ -229,8 +229,9 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 
 // WithWorkspace names the workspace of the key in tickets: the service does not. Give it beside [WithJournal] if several
 // workspaces share the journal, or if the key may change: then a ticket is that of the name, whatever the key. [Client.Resolve]
-// refuses a ticket of another workspace, and [Client.InDoubt] leaves it out. A ticket of before the workspace was named is that of its
-// key. So settle what is in doubt before you change a name, or the key of calls without one.
+// refuses a ticket of another workspace, and [Client.InDoubt] and [Client.Calls] leave it out. A ticket of before the workspace was named is that
+// of its key. So settle what is in doubt before you change a name, or the key of calls without one. With another name, what was done under the
+// old one does not count: a review of before can be approved again.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")

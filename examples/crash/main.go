@@ -48,7 +48,7 @@ func demo(ctx context.Context, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "work: %v\n", work(ctx, client, j))
+		fmt.Fprintf(out, "work: %v\n", work(ctx, client))
 		for ticket, failed := range j.InDoubt(ctx) { // a person finds the list in the CRM: prospectkit settle TICKET applied
 			err = errors.Join(err, failed, j.Ended(ctx, ticket.ID, journal.Applied))
 		}
@@ -61,7 +61,7 @@ func demo(ctx context.Context, out io.Writer) error {
 }
 
 // work does what is missing. Run it again after any error.
-func work(ctx context.Context, client *prospectkit.Client, j *journal.FileJournal) error {
+func work(ctx context.Context, client *prospectkit.Client) error {
 	for ticket, err := range client.InDoubt(ctx) {
 		if err == nil {
 			_, err = client.Resolve(ctx, ticket) // it reads, and tells the journal what it finds
@@ -75,7 +75,7 @@ func work(ctx context.Context, client *prospectkit.Client, j *journal.FileJourna
 		if err != nil {
 			return err
 		}
-		if err := push(ctx, client, j, ensured.List.ID); err != nil {
+		if err := push(ctx, client, ensured.List.ID); err != nil {
 			return err
 		}
 	}
@@ -83,8 +83,8 @@ func work(ctx context.Context, client *prospectkit.Client, j *journal.FileJourna
 }
 
 // push pushes a list, unless an earlier push has left, or may have.
-func push(ctx context.Context, client *prospectkit.Client, j *journal.FileJournal, listID string) error {
-	for e, err := range j.Calls(ctx, "lists.crm-push") {
+func push(ctx context.Context, client *prospectkit.Client, listID string) error {
+	for e, err := range client.Calls(ctx, "lists.crm-push") {
 		switch {
 		case err != nil:
 			return err

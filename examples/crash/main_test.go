@@ -22,7 +22,7 @@ func start(run *sandbox.Run) error {
 	defer j.Close() // also if it is stopped: another start needs the file
 	client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(j))
 	require.NoError(run, err)
-	return work(run.Context(), client, j)
+	return work(run.Context(), client)
 }
 
 // Whatever fails, wherever it is stopped, and however often a queue repeats it, it makes no list twice and pushes none twice. If it says that it is done, it is.

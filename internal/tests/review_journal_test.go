@@ -1,7 +1,10 @@
 package tests
 
 import (
+	"errors"
+	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +15,102 @@ import (
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
+
+const staging = "https://staging.prospectkit.invalid/api/v1"
+
+// at is a sandbox that a client reaches by another base URL.
+func at(sb *sandbox.Sandbox) prospectkit.ClientOption {
+	return prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		r.URL.Host = strings.Split(sb.BaseURL(), "/")[2]
+		return sb.Transport().RoundTrip(r)
+	}))
+}
+
+func inWorkspace(workspace string, opts ...prospectkit.ClientOption) []prospectkit.ClientOption {
+	if workspace != "" {
+		opts = append(opts, prospectkit.WithWorkspace(workspace))
+	}
+	return opts
+}
+
+// Staging is a copy of production, with the same ids, and both share a journal: what was approved in one is not approved in the other. That
+// goes for workspaces, too, if both have a name.
+func TestApproveReviewed_OfAnotherServiceOrWorkspace(t *testing.T) {
+	for name, c := range map[string]struct {
+		first, second string // the names of their workspaces
+		staging, same bool
+	}{
+		"another service":           {"acme", "acme", true, false},
+		"another workspace":         {"acme", "globex", false, false},
+		"the same":                  {"acme", "acme", false, true},
+		"named since":               {"", "acme", false, true},
+		"named by the other alone":  {"acme", "", false, true},
+		"another service, no names": {"", "", true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				j := prospectkit.WithJournal(new(journal.MemoryJournal))
+				one, two := EverySandbox(t, time.Now()), EverySandbox(t, time.Now())
+				base := two.BaseURL()
+				if c.staging {
+					base = staging
+				}
+				first := SandboxClient(t, one, inWorkspace(c.first, j)...)
+				second, err := prospectkit.New(base, two.Token(), inWorkspace(c.second, j, at(two))...)
+				require.NoError(t, err)
+				seen, err := second.Campaigns.Review(t.Context(), CampaignID)
+				require.NoError(t, err)
+				_, err = first.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+				require.NoError(t, err, "its content is the same")
+				again, err := second.Campaigns.Review(t.Context(), CampaignID)
+				require.NoError(t, err)
+				_, err = second.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+				require.Equal(t, c.same, errors.Is(err, prospectkit.RuleApproved), "%v", err)
+				require.Equal(t, c.same, again.Approvals == 1)
+				require.Equal(t, !c.same, two.Calls("campaigns.approve") == 1)
+			})
+		})
+	}
+}
+
+// What earlier runs did is what the journal has of this service and workspace. A call that may be of this workspace is one.
+func TestCalls_OfThisWorkspace(t *testing.T) {
+	j := new(journal.MemoryJournal)
+	client := NewClient(t, Untouched(t), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
+	for id, c := range map[string][3]string{
+		"0 ours": {"imports.create", client.BaseURL(), "acme"}, "1 unnamed": {"imports.create", "", ""},
+		"2 spelled": {"imports.create", "HTTPS" + client.BaseURL()[len("https"):] + "/", "acme"},
+		"theirs":    {"imports.create", client.BaseURL(), "globex"}, "staging": {"imports.create", staging, "acme"}, "a list": {"lists.create", client.BaseURL(), "acme"},
+	} {
+		tick := journal.Ticket{Version: journal.Version, ID: id, Op: c[0], Service: c[1], Workspace: c[2], KeyMark: "another"}
+		require.NoError(t, j.Sending(t.Context(), tick))
+		require.NoError(t, j.Ended(t.Context(), id, journal.Applied))
+	}
+	calls := func(client *prospectkit.Client) (ids []string) {
+		for e, err := range client.Calls(t.Context(), "imports.create") {
+			require.NoError(t, err)
+			require.Equal(t, journal.Applied, e.Outcome)
+			ids = append(ids, e.Ticket.ID)
+		}
+		return ids
+	}
+	require.ElementsMatch(t, []string{"0 ours", "1 unnamed", "2 spelled"}, calls(client))
+	unnamed := NewClient(t, Untouched(t), prospectkit.WithJournal(j))
+	require.ElementsMatch(t, []string{"0 ours", "1 unnamed", "2 spelled", "theirs"}, calls(unnamed))
+	for range client.Calls(t.Context(), "imports.create") {
+		break
+	}
+	for _, opts := range [][]prospectkit.ClientOption{nil, {prospectkit.WithJournal(struct{ journal.Journal }{j})}, {prospectkit.WithJournal(&brokenHistory{err: ErrBroken})}} {
+		var last error
+		for e, err := range NewClient(t, Untouched(t), opts...).Calls(t.Context(), "imports.create") {
+			require.NoError(t, last, "it is the last element")
+			require.Zero(t, e)
+			last = err
+		}
+		require.Error(t, last, "nothing would say that nothing was done")
+	}
+}
 
 // A journal that is compacted still knows which digests are used up, and which reviews an approval came after.
 func TestApproveReviewed_AfterCompact(t *testing.T) {

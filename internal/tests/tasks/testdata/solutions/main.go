@@ -72,7 +72,7 @@ func save(name string, text []byte) error { return os.WriteFile(name, text, 0o60
 
 // had reports whether a call of an earlier run has one of the outcomes.
 func (p program) had(ctx context.Context, op string, outcomes ...journal.Outcome) (found bool) {
-	for e, err := range p.journal.Calls(ctx, op) {
+	for e, err := range p.Calls(ctx, op) {
 		found = found || slices.Contains(outcomes, must(e, err).Outcome)
 	}
 	return found
