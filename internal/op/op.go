@@ -116,7 +116,7 @@ type Op struct {
 	Timeout       time.Duration // of one attempt
 	Shape         Shape
 	RawResponse   bool          // nothing of the response is documented, although something of the request is
-	Entity        string        // the key that wraps the response, if there is one
+	Entity        string        // the key that wraps the response, if there is one; "data" only if its own section shows it, against the convention that pages alone have it
 	Confirms      Effect        // of a write, which has to say Yes or No: its success says all, because nothing is documented of the response that the caller does not know
 	Resolves      bool          // of a write: a documented read shows its effect, and the function look... beside the method reads it
 	Verify        string        // what shows an unknown outcome, or why nothing does; empty for free reads

@@ -77,13 +77,13 @@ func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbo
 // What a row says in Confirms, read at the sandbox: a success says all where a call gives a state to what exists, unless the document shows
 // in the response what the caller need not have sent; and where the response repeats the request.
 func TestConfirmed_IsWhatTheResponseLeavesOpen(t *testing.T) {
-	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+	EachOperation(t, func(t *testing.T, row *op.Op, _ AnyCall) {
 		if !row.Write() {
 			return
 		}
 		want, why := op.Yes, "it changes a state, and nothing is documented of its response that the caller does not know"
 		if row.Class != op.GuardedByState && (row.Class != op.Idempotent || row.Shape == op.Typed) {
-			if told := toldAlone(t, call); told != "" {
+			if told := toldAlone(t, row); told != "" {
 				want, why = op.No, "the response alone tells "+told
 			}
 		}
@@ -92,13 +92,13 @@ func TestConfirmed_IsWhatTheResponseLeavesOpen(t *testing.T) {
 }
 
 // toldAlone is a value of a response that is not in its request, from the request of an operation or from one with a field less.
-func toldAlone(t *testing.T, call AnyCall) string {
+func toldAlone(t *testing.T, row *op.Op) string {
 	t.Helper()
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	twin := func() *sandbox.Sandbox {
 		return EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 	}
-	request, _, _ := strings.Cut(recorded(t, twin(), call), "\n\nHTTP/1.1 ")
+	request, _, _ := strings.Cut(recorded(t, twin(), row), "\n\nHTTP/1.1 ")
 	head, body, _ := strings.Cut(request, "\n\n")
 	requests := []string{request}
 	var fields map[string]json.RawMessage
