@@ -117,10 +117,22 @@ func (c *callOf[T]) decode(body []byte) error {
 }
 
 func (c *callOf[T]) take() error {
+	if c.want.known != nil {
+		fillIn(reflect.ValueOf(c.decoded).Elem(), reflect.ValueOf(c.want.known).Elem())
+	}
 	if c.want.take == nil {
 		return nil
 	}
 	return c.want.take(c.decoded)
+}
+
+// fillIn gives a response what is known of it, where it says nothing.
+func fillIn(response, known reflect.Value) {
+	for i := range response.NumField() {
+		if field := response.Field(i); field.CanSet() && field.IsZero() {
+			field.Set(known.Field(i))
+		}
+	}
 }
 
 func (c *callOf[T]) proved() bool {

@@ -56,7 +56,9 @@ type args struct {
 	lastLook func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed
 }
 
-// expected is what a method knows of the response, beyond its type and the row of the operation.
+// expected is what a method knows of the response, beyond its type and the row of the operation. What is left out is nothing; do is
+// for methods that know no more. If the response repeats an id or a name of the request, begin with repeatsID or repeatsName. If the row
+// Confirms and its response is typed, say what is known.
 type expected[T any] struct {
 	// proof reports whether a response holds what only the service can know about the call. If nil,
 	// the documented shape of its response proves a read, free or paid, and nothing proves a write.
@@ -66,11 +68,11 @@ type expected[T any] struct {
 	// response to another request. If nil, nothing shows that.
 	other func(*T) bool
 
-	known    *T                // what is documented of the result of an operation that Confirms; nil: nothing
-	accept   func(*T) error    // refuses a response that was decoded; nil accepts it
-	take     func(*T) error    // takes the response that is the service's
+	known    *T                // of an operation that Confirms: the documented result, where the response says nothing or is lost
+	accept   func(*T) error    // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
+	take     func(*T) error    // takes the response once it is known to be the service's; its error is that of the call
 	shape    op.Shape          // if it differs from the operation's
-	missing  func(*T) []string // names what was asked for, or is assumed, and is not there; nil: nothing
+	missing  func(*T) []string // names what was asked for, or is assumed, and is not there: observers are told, and nothing fails
 	maxItems int               // of a page, at most; 0: as many as any array
 
 	// The documented part of a raw response: its type, and the keys that may wrap it.

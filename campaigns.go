@@ -383,14 +383,9 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID string, a args, opts []CallOption) (*Approval, error) {
 	a.ids = []string{campaignID}
-	known := Approval{CampaignID: campaignID, Status: CampaignActive}
 	want := repeatsID(campaignID, func(a *Approval) string { return a.CampaignID })
-	want.known = &known
-	approval, err := doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, want)
-	if err == nil && approval.CampaignID == "" { // of another shape
-		approval.CampaignID, approval.Status = known.CampaignID, cmp.Or(approval.Status, known.Status)
-	}
-	return approval, err
+	want.known = &Approval{CampaignID: campaignID, Status: CampaignActive}
+	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, want)
 }
 
 func (s *CampaignsService) looks() map[*op.Op]look {
