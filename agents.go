@@ -182,7 +182,7 @@ func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Page(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
-	return agentListing(s.conf).page(ctx, 1, opts)
+	return agentListing(s.conf).first(ctx, opts)
 }
 
 func agentListing(conf *config) listing[Agent] {

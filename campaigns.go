@@ -87,7 +87,7 @@ func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.S
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Page(ctx context.Context, opts ...CallOption) (*Page[Campaign], error) {
-	return campaignListing(s.conf).page(ctx, 1, opts)
+	return campaignListing(s.conf).first(ctx, opts)
 }
 
 func campaignListing(conf *config) listing[Campaign] {
@@ -239,7 +239,7 @@ func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Step], error) {
-	return stepListing(s.conf, campaignID).page(ctx, 1, opts)
+	return stepListing(s.conf, campaignID).first(ctx, opts)
 }
 
 // SendState is the state of a scheduled send.
@@ -309,7 +309,7 @@ func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Send], error) {
-	return sendListing(s.conf, campaignID).page(ctx, 1, opts)
+	return sendListing(s.conf, campaignID).first(ctx, opts)
 }
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
@@ -425,7 +425,7 @@ func (s *CampaignsService) onAnyListing(ctx context.Context, id string, opts []C
 	if err != nil {
 		return nil, err
 	}
-	page, err := campaignListing(s.conf).read(*response, 1)
+	page, err := campaignListing(s.conf).pageOf(*response, 1)
 	if err != nil {
 		return new(Campaign), nil //nolint:nilerr // that it is no listing is known
 	}

@@ -125,16 +125,15 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 
 func listPager(s *ListsService, p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
-	return pager[List]{collection{
-		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p),
-		orderKnown: p.FolderID == "" && p.Search == "",
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
-			p := p // pages may be read at the same time
-			p.PageNum = number
-			page, err := s.Page(ctx, p, opts...)
-			return forWalk(page, err, func(l *List) string { return l.ID })
-		},
-	}}
+	of := collection{conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, orderKnown: p.FolderID == "" && p.Search == ""}
+	in := func(number int) args {
+		p := p
+		p.PageNum = number
+		return args{query: p}
+	}
+	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[List], error) {
+		return readPage(ctx, s.conf, op.ListsList, in, p.Limit, opts, missingIn[List])
+	}, func(l *List) string { return l.ID })
 }
 
 // NewList describes a list to create, at the folder root: [ListsService.Move] moves it.

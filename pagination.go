@@ -233,7 +233,7 @@ type collection struct {
 	conf       *config
 	op         *op.Op
 	first      int    // number of the first page
-	limit      int    // elements a page
+	limit      int    // elements a page; 1 if the default is unknown: then more is read again, and nothing is skipped
 	query      string // identifies the collection in a checkpoint
 	orderKnown bool   // whether the order is documented
 	fetch      func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error)
@@ -325,13 +325,26 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
 }
 
-// collectionQuery identifies a query in checkpoints.
-func collectionQuery(params any) string {
+// numbered is a pager over the pages of an operation. in makes the arguments of the request for a page, or without its number for 0:
+// these identify the collection in a checkpoint. Several pages may be read at the same time.
+func numbered[T any](
+	of collection, in func(number int) args,
+	read func(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error), id func(*T) string,
+) pager[T] {
+	whole := in(0)
+	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+textOfQuery(whole.query), "?")
+	of.fetch = func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
+		page, err := read(ctx, number, in(number), opts)
+		return forWalk(page, err, id)
+	}
+	return pager[T]{of}
+}
+
+func textOfQuery(params any) string {
 	values, err := query.Values(params)
 	if err != nil {
 		return fmt.Sprintf("%+v", params)
 	}
-	values.Del("pageNum")
 	return values.Encode()
 }
 
@@ -392,29 +405,32 @@ type listing[T any] struct {
 
 // pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
 func (l listing[T]) pager() pager[T] {
-	return pager[T]{collection{
-		conf: l.conf, op: l.op, limit: 1, query: strings.Join(l.ids, "/"),
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
-			page, err := l.page(ctx, number, opts)
-			return forWalk(page, err, l.id)
-		},
-	}}
+	return numbered(collection{conf: l.conf, op: l.op, limit: 1}, l.in, l.read, l.id)
 }
 
-func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {
+func (l listing[T]) in(number int) args {
 	var query struct {
 		PageNum int `url:"pageNum,omitempty"`
 	}
 	if number > 1 {
 		query.PageNum = number
 	}
+	return args{ids: l.ids, query: query}
+}
+
+// first reads the first page.
+func (l listing[T]) first(ctx context.Context, opts []CallOption) (*Page[T], error) {
+	return l.read(ctx, 1, l.in(1), opts)
+}
+
+func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error) {
 	var page *Page[T]
-	c, err := doCall(ctx, l.conf, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
+	c, err := doCall(ctx, l.conf, l.op, in, opts, expected[Object]{
 		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
 		proof:   func(*Object) bool { return page.hasContent() },
 		missing: func(*Object) []string { return missingIn(page.Items) },
 		accept: func(response *Object) (err error) {
-			page, err = l.read(*response, number)
+			page, err = l.pageOf(*response, number)
 			return err
 		},
 	})
@@ -425,7 +441,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	return page, nil
 }
 
-func (l listing[T]) read(response Object, number int) (*Page[T], error) {
+func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
 		return nil, otherShape(l.name, response)
