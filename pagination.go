@@ -233,7 +233,7 @@ type collection struct {
 	conf       *config
 	op         *op.Op
 	first      int    // number of the first page
-	limit      int    // elements a page; 1 if the default is unknown: then more is read again, and nothing is skipped
+	limit      int    // elements a page; 1 if the default is unknown: then enough is read again after a change
 	query      string // identifies the collection in a checkpoint
 	orderKnown bool   // whether the order is documented
 	fetch      func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error)
