@@ -402,8 +402,8 @@ func NoSend() Option {
 // AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. It is
 // for operations that leave the same state when retried, such as moving a list or editing a fact,
 // and for those that a unique name guards. A retried move or edit may overwrite what a teammate changed
-// since the first attempt. The option is refused for operations that may spend, such as activating an agent,
-// send, write into a CRM or add twice, and for pausing and approving, which a teammate may have undone
+// since the first attempt. The option is refused for operations that may spend, send, write into a CRM or add
+// twice, and for those that only a state guards, such as approving: a teammate may have undone the first
 // since. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later refusal,
 // such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
