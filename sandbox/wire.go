@@ -54,7 +54,7 @@ type paging struct {
 }
 
 // paging reads which page is asked for, by the name of its number.
-func (q *params) paging(number string, fallback int) paging {
+func (q *params) paging(number string, fallback int) paging { //nolint:unparam // a new operation may call it otherwise
 	return paging{int(q.number("limit", 1000, fallback)), q.number(number, 0, 1)}
 }
 

@@ -117,7 +117,7 @@ func everyPager(t *testing.T, client *prospectkit.Client) map[string]walk {
 func numbersOf(pages reflect.Value) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		for page, failed := range pages.Seq2() {
-			if err, ok := failed.Interface().(error); ok {
+			if err, ok := reflect.TypeAssert[error](failed); ok {
 				yield("", err)
 				return
 			}
