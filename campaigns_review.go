@@ -67,7 +67,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 	for _, e := range approvals {
 		r.content.Approved(e.Ticket.ID)
 	}
-	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
+	r.Contacts, r.ListsUnread, r.Approvals = r.content.Count(review.Contacts), r.content.Unread != nil, len(approvals)
 	return r, nil
 }
 
