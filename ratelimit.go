@@ -88,18 +88,12 @@ func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 	for _, p := range states {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, ratelimit.SurfaceState{
-			Surface: ratelimit.Surface(p.name), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
+			Surface: ratelimit.Surface(p.name), Minute: ratelimit.WindowState(s.Minute), Day: ratelimit.WindowState(s.Day),
 			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.InFlight, Waiting: s.Waiting,
 		})
 	}
 	slices.SortFunc(surfaces, func(a, b ratelimit.SurfaceState) int { return cmp.Compare(a.Surface, b.Surface) })
 	return surfaces
-}
-
-func windowBudget(s budget.WindowState) ratelimit.WindowState {
-	return ratelimit.WindowState{
-		Limit: s.Limit, Documented: s.Source == budget.Documented, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt,
-	}
 }
 
 // Forecast estimates how long a number of further requests of a surface will take, after those in the

@@ -231,7 +231,7 @@ func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
 		if p := r.Permit; p.Epoch < s.Born || p.Epoch > s.Epoch { // the store would take it for one in flight
 			l.unused = append(l.unused, p)
 		}
-		s.Report(now, r.Permit, r.Observation)
+		s.report(now, &r.Permit, &r.Observation)
 	}
 	l.dispatch(now, caller)
 	if l.queue.Waiting() > 0 {

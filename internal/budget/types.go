@@ -101,13 +101,6 @@ type Observation struct {
 // NoFigures is the observation of a response without any rate-limit header.
 var NoFigures = Observation{Limit: -1, Remaining: -1}
 
-// Decision is the result of [State.Take]: a permit, or a delay.
-type Decision struct {
-	Granted bool
-	Permit  Permit
-	Delay
-}
-
 // Delay says when to ask again.
 type Delay struct {
 	Until Instant // only a response can change the decision before
