@@ -495,8 +495,8 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	}
 	info.Header = c.secrets().Header(resp.Header, *a.Body)
 	if info.MaxBody > 0 {
-		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
-		info.BodyCut = info.BodyCut || a.BodyErr != nil
+		text, cut := c.secrets().Body(*a.Body, info.MaxBody)
+		info.Body, info.BodyCut = []byte(text), cut || a.BodyErr != nil
 	}
 }
 

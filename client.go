@@ -359,8 +359,7 @@ func (c *config) build() {
 		c.ownTransport = exchange.NewTransport()
 		h.Transport = c.ownTransport
 	}
-	std, ok := h.Transport.(*http.Transport)
-	c.direct, c.compressed = ok, ok && !std.DisableCompression
+	_, c.direct = h.Transport.(*http.Transport)
 	h.Transport = transport{h.Transport}
 	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0

@@ -195,7 +195,7 @@ func TestBody_IsBounded(t *testing.T) {
 // first is what an error keeps of a body.
 func first(secrets redact.Secrets, body []byte) string {
 	clean, _ := secrets.Body(body, redact.MaxText)
-	return string(clean)
+	return clean
 }
 
 func TestBody_OfAnError(t *testing.T) {
@@ -217,22 +217,22 @@ func TestBody(t *testing.T) {
 	want := `{"a":"[hidden]","profiles":[{"key":"[hidden]","x":"[hidden]"}],"scrollToken" : "[hidden]","deep":[{"nextCursor":"[hidden]"}],"total":7,"cursor":null}`
 	secrets := redact.Secrets{}.Key(key)
 	got, cut := secrets.Body([]byte(text), len(text))
-	require.Equal(t, want, string(got))
+	require.Equal(t, want, got)
 	require.False(t, cut)
 	for most := range len(text) {
 		got, cut := secrets.Body([]byte(text), most)
 		require.LessOrEqual(t, len(got), most)
 		require.True(t, cut)
 		for _, secret := range []string{key, token, cursor} {
-			require.NotContains(t, string(got), secret[:min(8, len(secret))], most)
+			require.NotContains(t, got, secret[:min(8, len(secret))], most)
 		}
 	}
 	many := strings.Repeat(`{"token":"`+token+`"}`, 1000)
 	got, cut = redact.Secrets{}.Body([]byte(many), len(many))
-	require.Equal(t, strings.Repeat(`{"token":"[hidden]"}`, 1000), string(got))
+	require.Equal(t, strings.Repeat(`{"token":"[hidden]"}`, 1000), got)
 	require.False(t, cut)
 	got, cut = redact.Secrets{}.Plain("ab").Body([]byte("ab-ab"), 5)
-	require.Equal(t, "[hidd", string(got))
+	require.Equal(t, "[hidd", got)
 	require.True(t, cut)
 }
 
@@ -327,15 +327,15 @@ func TestBody_HalfAnEscape(t *testing.T) {
 		for n := len("is longsecr"); n < len(text)-1; n++ {
 			before := strings.Repeat(".", 64<<10-n) // what follows is not searched
 			got, cut := secrets.Body([]byte(before+text), math.MaxInt/8)
-			require.Equal(t, before+"is "+redact.Hidden[:min(n-len("is "), len(redact.Hidden))], string(got), text[:n])
+			require.Equal(t, before+"is "+redact.Hidden[:min(n-len("is "), len(redact.Hidden))], got, text[:n])
 			require.True(t, cut)
 			got, _ = secrets.Body([]byte(text), n)
-			require.Equal(t, ("is " + redact.Hidden + ".")[:min(n, len("is "+redact.Hidden+"."))], string(got), "what follows is searched, too")
+			require.Equal(t, ("is " + redact.Hidden + ".")[:min(n, len("is "+redact.Hidden+"."))], got, "what follows is searched, too")
 		}
 	}
 	for _, whole := range []string{`{"a":"50%"}`, `{"a":"b & c"}`, `{"a":"\n"}`} {
 		got, cut := secrets.Body([]byte(whole), len(whole))
-		require.Equal(t, whole, string(got))
+		require.Equal(t, whole, got)
 		require.False(t, cut)
 	}
 }

@@ -82,7 +82,7 @@ const longestBody = 64 << 10
 // Body returns at most so many bytes of a body, and at most 64 KiB, without the secrets, the values of fields that are named like secrets,
 // wherever they stand if they are tokens or cursors, and the queries of URLs, and whether the body has more. It also looks for secrets that
 // are escaped so often that they are longer.
-func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
+func (s Secrets) Body(body []byte, most int) (clean string, cut bool) {
 	most = min(most, longestBody)
 	text := string(body[:min(len(body), 8*most, longestBody)])
 	if len(text) < len(body) {
@@ -91,7 +91,7 @@ func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
 	text = s.Plain(tokenValues(body)...).Hide(text, true)
 	cut = len(body) > most || len(text) > most
 	text = named(Shorten(text, most))
-	return []byte(Shorten(text, most)), cut || len(text) > most
+	return Shorten(text, most), cut || len(text) > most
 }
 
 var (

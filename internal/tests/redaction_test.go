@@ -256,7 +256,7 @@ func clean(key, text string, most int) string { return redact.Secrets(nil).Key(k
 
 func cleanBody(key, text string) string {
 	clean, _ := redact.Secrets(nil).Key(key).Body([]byte(text), redact.MaxText)
-	return string(clean)
+	return clean
 }
 
 // oneTime responds to each request on a connection of its own.
