@@ -230,7 +230,7 @@ func isTLSRefusal(err error) bool {
 }
 
 // IsPermanent reports failures to connect that no retry cures: a name that does not exist, a
-// certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy that
+// certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy of the default transport that
 // refuses.
 func IsPermanent(err error) bool {
 	var (
@@ -240,28 +240,10 @@ func IsPermanent(err error) bool {
 		host         x509.HostnameError
 		invalid      x509.CertificateInvalidError
 		record       tls.RecordHeaderError
+		proxy        proxyError
 	)
 	return errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &verification) ||
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid) ||
-		errors.As(err, &record) || isProxyRefusal(err) || err != nil &&
+		errors.As(err, &record) || errors.As(err, &proxy) && proxy.permanent() || err != nil &&
 		(strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
-}
-
-// isProxyRefusal recognizes a proxy that refuses to connect. A transport of the caller's shows only
-// the reason phrase of the status: those of the statuses below 500 count.
-func isProxyRefusal(err error) bool {
-	if _, ok := errors.AsType[*connectError](err); !ok {
-		return false
-	}
-	if status, ok := errors.AsType[proxyError](err); ok {
-		return status.permanent()
-	}
-	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
-	}
-	for status := proxyError(http.StatusBadRequest); status < http.StatusInternalServerError; status++ {
-		if phrase := http.StatusText(int(status)); phrase != "" && status.permanent() && err.Error() == phrase {
-			return true
-		}
-	}
-	return false
 }
