@@ -540,13 +540,7 @@ func (v ValueCheck) compare(value string, offers []string, in record) CheckedVal
 // mayBeOf reports whether there is an agent, and it is of a kind or does not say.
 func (a *Agent) mayBeOf(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
 
-// named finds the agent with exactly this name. nameless reports agents without names.
-func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	match, others, err := s.find(ctx, name, opts)
-	return match, slices.ContainsFunc(others, (*Agent).nameless), err
-}
-
-// find is named with all others.
+// find finds the agent with exactly this name, and all others.
 func (s *AgentsService) find(ctx context.Context, name string, opts []CallOption) (match *Agent, others []*Agent, err error) {
 	return findNamed(s.All(ctx, pageOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
 }

@@ -434,7 +434,7 @@ func (a *attempt) delivered(resp *http.Response, err error) event.Delivery {
 		return event.DeliveryUnknown
 	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
 		return event.DeliveryUnprocessed
-	case a.trace.Unconnected(), a.trace.Unwritten(err) && !a.expired:
+	case a.trace.Unconnected, a.trace.Unwritten(err) && !a.expired:
 		return event.DeliveryNotSent
 	case a.truncated:
 		return event.DeliveryCutShort

@@ -222,7 +222,7 @@ func BenchmarkRequest(b *testing.B) {
 func BenchmarkPath(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
-		path, ok := op.Expand(op.ListsRows.Path, tests.ListID)
+		path, ok := op.Expand("", op.ListsRows.Path, tests.ListID)
 		hold(b, ok && path != "")
 	}
 }

@@ -521,10 +521,7 @@ func (q foldersQuery) check(bad *check.Violations) {
 type folderList []Folder
 
 func (l *folderList) validate() error {
-	if *l == nil {
-		return redact.OwnError("the folders are not an array")
-	}
-	return validateAll(*l)
+	return cmp.Or(errorIf(*l == nil, "the folders are not an array"), validateAll(*l))
 }
 
 func (f *Folder) validate() error { return errorIf(f.ID == "", "a folder has no id") }

@@ -24,16 +24,17 @@ type Trace struct {
 	Hooked bool // the transport is known to call the hooks
 	Plain  bool // it is net/http's: any other may have sent the request on another way, or one of its own
 
-	hooks       httptrace.ClientTrace
-	asked       atomic.Bool  // for a connection, so the transport calls the hooks
-	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
-	wrote       atomic.Bool  // header bytes may have reached the peer
-	began       time.Time
-	connected   atomic.Int64 // how long after that the last connection was handed out
-	http2       atomic.Bool  // pseudo headers were written
-	reused      atomic.Bool  // the connection had served before
-	keyed       atomic.Bool  // an idempotency key was written, with which net/http would retry a write
-	unconnected bool
+	Unconnected bool // set by Failed: the request failed before it had a connection
+
+	hooks     httptrace.ClientTrace
+	asked     atomic.Bool  // for a connection, so the transport calls the hooks
+	conns     atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
+	wrote     atomic.Bool  // header bytes may have reached the peer
+	began     time.Time
+	connected atomic.Int64 // how long after that the last connection was handed out
+	http2     atomic.Bool  // pseudo headers were written
+	reused    atomic.Bool  // the connection had served before
+	keyed     atomic.Bool  // an idempotency key was written, with which net/http would retry a write
 
 	mu       sync.Mutex
 	failures []error // of looking for the name, connecting, and TLS
@@ -99,9 +100,6 @@ func (t *Trace) Left(ended time.Time) time.Time {
 // Replays returns how often net/http sent the request again, or was about to.
 func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
 
-// Unconnected reports whether the request failed before it had a connection; see [Trace.Failed].
-func (t *Trace) Unconnected() bool { return t.unconnected }
-
 // Unwritten reports whether nothing was written by a request that failed; see [Trace.Failed]. Over HTTP/2, the end of a context can
 // run ahead of the write, so this is no proof once the context has ended.
 func (t *Trace) Unwritten(err error) bool {
@@ -128,7 +126,7 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 		return err
 	}
 	asked := t.asked.Load() && (t.Plain || t.isUnconnected(req.Context(), err))
-	if t.unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.unconnected {
+	if t.Unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.Unconnected {
 		return err
 	}
 	return &connectError{err}

@@ -54,7 +54,7 @@ func TestTrace_HowFarItGot(t *testing.T) {
 		request := went(c.steps...)
 		require.Equal(t, c.unwritten, request.Unwritten(io.EOF), "%v", c.steps)
 		require.Equal(t, c.replays, request.Replays(), "%v", c.steps)
-		require.False(t, request.Unconnected())
+		require.False(t, request.Unconnected)
 	}
 	var read Trace
 	require.NotNil(t, read.Hooks(true, func(error) {}).WroteHeaders, "how far a read got is known likewise")
@@ -127,7 +127,7 @@ func TestTrace_Failed(t *testing.T) {
 			request := went(c.steps...)
 			got := request.Failed(c.err, c.base, nil)
 			require.ErrorIs(t, got, c.err)
-			require.Equal(t, c.want, request.Unconnected())
+			require.Equal(t, c.want, request.Unconnected)
 			if c.want {
 				require.EqualError(t, got, "no connection to the service: "+c.err.Error())
 			} else {
