@@ -4,8 +4,10 @@
 package ratehdr
 
 import (
+	"errors"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -90,12 +92,10 @@ func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool)
 }
 
 func retryAfter(s string, now time.Time) (time.Duration, bool) {
-	if digits(s) {
-		n, ok := number(s)
-		if !ok || n > maxSeconds {
-			return Never, true
-		}
-		return time.Duration(n) * time.Second, true
+	if n, err := strconv.ParseUint(s, 10, 63); err == nil && n <= maxSeconds {
+		return time.Duration(n) * time.Second, true //nolint:gosec // it is small
+	} else if err == nil || errors.Is(err, strconv.ErrRange) {
+		return Never, true
 	}
 	at, err := http.ParseTime(s)
 	if err != nil {
@@ -135,25 +135,6 @@ func integer(h http.Header, key string) (int64, bool) {
 	if strings.Contains(params, ",") {
 		return 0, false
 	}
-	return number(item)
-}
-
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// number parses plain digits. It refuses a sign, a space, and more than 15 significant digits.
-func number(s string) (n int64, ok bool) {
-	for i := range len(s) {
-		d := s[i] - '0'
-		if n = n*10 + int64(d); d > 9 || n > 999_999_999_999_999 {
-			return 0, false
-		}
-	}
-	return n, s != ""
+	n, err := strconv.ParseUint(item, 10, 63)
+	return int64(n), err == nil && n <= 999_999_999_999_999 //nolint:gosec // it fits
 }
