@@ -132,7 +132,7 @@ func count(h http.Header, key string) int {
 // integer parses an integer that is not negative, without what follows after a semicolon. A list is invalid.
 func integer(h http.Header, key string) (int64, bool) {
 	item, params, _ := strings.Cut(first(h, key), ";")
-	if strings.Contains(params, ",") {
+	if item == "" || strings.Contains(params, ",") {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(item, 10, 63)
