@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"sync"
 	"testing"
@@ -84,17 +85,31 @@ func (s *suite) ended(id string, o journal.Outcome) {
 	}
 }
 
-// want checks which tickets InDoubt yields, now and after a restart.
+// all returns what a sequence of the journal yields.
+func all[T any](s *suite, when string, seq iter.Seq2[T, error]) (yielded []T) {
+	s.Helper()
+	for v, err := range seq {
+		if err != nil {
+			s.Fatalf("%s: %v", when, err)
+		}
+		yielded = append(yielded, v)
+	}
+	return yielded
+}
+
+// inDoubt returns the IDs of the tickets that InDoubt yields.
+func (s *suite) inDoubt(when string) (ids []string) {
+	s.Helper()
+	for _, t := range all(s, "InDoubt, "+when, s.j.InDoubt(s.Context())) {
+		ids = append(ids, t.ID)
+	}
+	return ids
+}
+
+// want checks which tickets InDoubt yields.
 func (s *suite) want(when string, ids ...string) {
 	s.Helper()
-	var got []string
-	for t, err := range s.j.InDoubt(s.Context()) {
-		if err != nil {
-			s.Fatalf("InDoubt, %s: %v", when, err)
-		}
-		got = append(got, t.ID)
-	}
-	if !slices.Equal(got, ids) {
+	if got := s.inDoubt(when); !slices.Equal(got, ids) {
 		s.Fatalf("InDoubt, %s: got %q, want %q", when, got, ids)
 	}
 }
@@ -142,10 +157,7 @@ func (s *suite) retried() {
 	s.sending(ticket("a", 0), again)
 	s.restart()
 	s.want("after a restart", "a")
-	for t, err := range s.j.InDoubt(s.Context()) {
-		if err != nil {
-			s.Fatal(err)
-		}
+	for _, t := range all(s, "InDoubt", s.j.InDoubt(s.Context())) {
 		if !t.LastSent.Equal(again.LastSent) {
 			s.Errorf("LastSent is %v, want that of the last attempt, %v", t.LastSent, again.LastSent)
 		}
@@ -162,23 +174,20 @@ func (s *suite) order() {
 
 func (s *suite) complete() {
 	ahead := -1500 * time.Millisecond
-	all := journal.Ticket{
+	whole := journal.Ticket{
 		Version: journal.Version, ID: "c0ffee", Op: "agents.create", IDs: []string{"5f0000000000000000000001", "x/y"},
 		Lookup:  journal.Lookup{Name: "Größe \"1\" <&>\u2028\n", Kind: "contacts", Start: true, FolderID: "5f0000000000000000000002"},
 		Service: "https://service.test/api/v1", Workspace: "w", Actor: "maria", FirstSent: began, LastSent: began.Add(time.Second),
 		ServiceAhead: &ahead,
 	}
-	s.sending(all, ticket("plain", time.Hour))
+	s.sending(whole, ticket("plain", time.Hour))
 	s.restart()
 	var got []string
-	for t, err := range s.j.InDoubt(s.Context()) {
-		if err != nil {
-			s.Fatal(err)
-		}
+	for _, t := range all(s, "InDoubt", s.j.InDoubt(s.Context())) {
 		t.FirstSent, t.LastSent = t.FirstSent.UTC(), t.LastSent.UTC()
 		got = append(got, text(t))
 	}
-	if want := []string{text(all), text(ticket("plain", time.Hour))}; !slices.Equal(got, want) {
+	if want := []string{text(whole), text(ticket("plain", time.Hour))}; !slices.Equal(got, want) {
 		s.Errorf("got  %s\nwant %s", got, want)
 	}
 }
@@ -201,13 +210,7 @@ func (s *suite) cancelled() {
 	err := s.j.Sending(ctx, ticket("a", 0))
 	s.sending(ticket("b", 1))
 	s.restart()
-	var got []string
-	for t, err := range s.j.InDoubt(s.Context()) {
-		if err != nil {
-			s.Fatal(err)
-		}
-		got = append(got, t.ID)
-	}
+	got := s.inDoubt("after a restart")
 	if !slices.Equal(got, []string{"a", "b"}) && (err == nil || !slices.Equal(got, []string{"b"})) {
 		s.Errorf("Sending said %v, then InDoubt yields %q", err, got)
 	}
@@ -260,10 +263,7 @@ func (s *suite) history() {
 	s.ended("c", journal.Unknown)
 	for _, when := range []string{"now", "after a restart"} {
 		var got []string
-		for e, err := range s.j.(journal.History).Calls(s.Context(), "lists.crm-push") {
-			if err != nil {
-				s.Fatalf("Calls, %s: %v", when, err)
-			}
+		for _, e := range all(s, "Calls, "+when, s.j.(journal.History).Calls(s.Context(), "lists.crm-push")) {
 			got = append(got, e.Ticket.ID+" "+e.Ticket.Lookup.Digest+" "+string(e.Outcome))
 		}
 		if want := []string{"a of a applied", "b of b not applied", "c of c unknown", "d of d unknown"}; !slices.Equal(got, want) {
@@ -313,10 +313,7 @@ func (s *suite) settler() {
 		return
 	}
 	var got []string
-	for e, err := range known.Calls(s.Context(), "lists.create") {
-		if err != nil {
-			s.Fatal(err)
-		}
+	for _, e := range all(s, "Calls", known.Calls(s.Context(), "lists.create")) {
 		got = append(got, fmt.Sprintf("%s %s %s %q", e.Ticket.ID, e.Outcome, e.By, e.Because))
 	}
 	if want := []string{`a applied maria "Größe\nfits"`, `b not applied  ""`, `c applied maria "Größe\nfits"`}; !slices.Equal(got, want) {
@@ -326,9 +323,9 @@ func (s *suite) settler() {
 
 func (s *suite) atOnce() {
 	const calls = 64
-	var all sync.WaitGroup
+	var started sync.WaitGroup
 	for i := range calls {
-		all.Go(func() {
+		started.Go(func() {
 			id := fmt.Sprintf("%02d", i)
 			if err := s.j.Sending(s.Context(), ticket(id, time.Duration(i)*time.Second)); err != nil {
 				s.Errorf("Sending(%s): %v", id, err)
@@ -341,7 +338,7 @@ func (s *suite) atOnce() {
 			}
 		})
 	}
-	all.Wait()
+	started.Wait()
 	s.restart()
 	var want []string
 	for i := 1; i < calls; i += 2 {
