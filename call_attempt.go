@@ -484,7 +484,7 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 		a.hasRateHeaders = false
 	}
 	if a.hasRateHeaders {
-		c.rate = c.surface.observe(a.rate, now)
+		c.rate = c.surface.headers(a.rate, now)
 	}
 	if e := c.opts.evidence; e != nil {
 		e.cached, e.responses = e.cached || clock.Cached(resp.Header), e.responses+1
