@@ -87,7 +87,8 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c.setKeys(credential.New(token, c.source))
 	bad = append(bad, badOptions...)
 	if c.base = check.BaseURL(&bad, baseURL, "/api/v1"); c.base != nil {
-		c.checkScheme(&bad)
+		bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
+			"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 	}
 	c.checkTransport(&bad)
 	if c.budget == nil {
@@ -330,11 +331,6 @@ func (c *Client) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
 func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	eachOption(opts, bad, func(option ClientOption) { option.applyClient(c, bad) })
-}
-
-func (c *config) checkScheme(bad *check.Violations) {
-	bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
-		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 }
 
 func (c *config) checkTransport(bad *check.Violations) {

@@ -67,11 +67,6 @@ type RetryPolicy struct {
 // NoRetry makes every call a single attempt.
 var NoRetry = RetryPolicy{MaxAttempts: 1}
 
-func (p RetryPolicy) check(bad *check.Violations) {
-	bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
-	bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
-}
-
 func (p RetryPolicy) withDefaults() RetryPolicy {
 	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
 	p.BaseDelay = cmp.Or(p.BaseDelay, 500*time.Millisecond)

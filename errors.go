@@ -540,7 +540,7 @@ func (e *RefusedError) Advice() Advice {
 	return Advice{Action: ActionFixInput, Hint: cmp.Or(e.hint, "change the arguments") + ": nothing was sent"}
 }
 
-var mayPass = map[SafetyRule]string{
+var mayPass = map[SafetyRule]string{ //nolint:gosec // G101: these are hints, not credentials
 	RuleJournal:    "retry when the journal works",
 	RuleApproving:  "once the other call has ended, ApproveReviewed tells whether it approved",
 	RuleToken:      "retry when the token source works",

@@ -17,6 +17,7 @@ package spend
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -218,7 +219,7 @@ func (g *Guard) update(ctx context.Context, change func(*state) error) error {
 		if err := change(s); err != nil {
 			return nil, err
 		}
-		return s.encode()
+		return json.Marshal(s)
 	})
 	if err == nil {
 		g.mu.Lock()

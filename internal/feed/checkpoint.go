@@ -223,7 +223,7 @@ func uvarint(r *bytes.Reader) uint64 {
 // readID reads what appendID has appended.
 func readID(r *bytes.Reader) string {
 	length := uvarint(r)
-	text := make([]byte, min(cmp.Or(length, shortID+1)-1, uint64(r.Len())))
+	text := make([]byte, min(cmp.Or(length, shortID+1)-1, uint64(r.Len()))) //nolint:gosec // G115: no length is negative
 	_, _ = r.Read(text)
 	if length == 0 {
 		return hex.EncodeToString(text)

@@ -93,7 +93,7 @@ func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool)
 
 func retryAfter(s string, now time.Time) (time.Duration, bool) {
 	if n, err := strconv.ParseUint(s, 10, 63); err == nil && n <= maxSeconds {
-		return time.Duration(n) * time.Second, true //nolint:gosec // it is small
+		return time.Duration(n) * time.Second, true
 	} else if err == nil || errors.Is(err, strconv.ErrRange) {
 		return Never, true
 	}
@@ -136,5 +136,5 @@ func integer(h http.Header, key string) (int64, bool) {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(item, 10, 63)
-	return int64(n), err == nil && n <= 999_999_999_999_999 //nolint:gosec // it fits
+	return int64(n), err == nil && n <= 999_999_999_999_999
 }
