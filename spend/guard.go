@@ -17,7 +17,6 @@ package spend
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -219,7 +218,7 @@ func (g *Guard) update(ctx context.Context, change func(*state) error) error {
 		if err := change(s); err != nil {
 			return nil, err
 		}
-		return json.Marshal(s)
+		return s.encode()
 	})
 	if err == nil {
 		g.mu.Lock()

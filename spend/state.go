@@ -72,6 +72,8 @@ func decode(data []byte) (*state, error) {
 	return s, nil
 }
 
+func (s *state) encode() ([]byte, error) { return json.Marshal(s) }
+
 // held is what counts against the cap.
 func (s *state) held() (sum int64) {
 	for _, b := range s.Books {
