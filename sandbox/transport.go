@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"time"
 )
 
 // invalidHost is reserved: no name server knows it, so a client without the transport reaches nobody.
@@ -170,7 +168,7 @@ func (t tracer) connecting(err error) {
 func (t tracer) connected() {
 	t.connecting(nil)
 	if t.GotConn != nil {
-		t.GotConn(httptrace.GotConnInfo{Conn: noConn{}})
+		t.GotConn(httptrace.GotConnInfo{Conn: noConn{closedConn}})
 	}
 }
 
@@ -194,16 +192,14 @@ type address string
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
 
-// noConn is the connection in a trace. It has addresses, and carries no data.
-type noConn struct{}
+// noConn is the connection in a trace. It has addresses, and is closed.
+type noConn struct{ net.Conn }
 
-var errNoConn = errors.New("sandbox: there is no connection")
+var closedConn = func() net.Conn {
+	conn, _ := net.Pipe()
+	_ = conn.Close() // a pipe always closes
+	return conn
+}()
 
-func (noConn) Read([]byte) (int, error)         { return 0, errNoConn }
-func (noConn) Write([]byte) (int, error)        { return 0, errNoConn }
-func (noConn) Close() error                     { return nil }
-func (noConn) LocalAddr() net.Addr              { return address("127.0.0.1:1") }
-func (noConn) RemoteAddr() net.Addr             { return address(hostPort) }
-func (noConn) SetDeadline(time.Time) error      { return nil }
-func (noConn) SetReadDeadline(time.Time) error  { return nil }
-func (noConn) SetWriteDeadline(time.Time) error { return nil }
+func (noConn) LocalAddr() net.Addr  { return address("127.0.0.1:1") }
+func (noConn) RemoteAddr() net.Addr { return address(hostPort) }
