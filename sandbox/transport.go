@@ -64,12 +64,12 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	d := t.sb.exchange(arrived(req, body), body)
-	if d.fault.refuses() {
+	if d.fault.drop == dropRefuse {
 		return nil, t.refused(req.Context(), trace, d)
 	}
 	trace.connected()
 	trace.wrote(nil)
-	if err := t.sb.clock.Sleep(req.Context(), d.latency()); err != nil {
+	if err := t.sb.clock.Sleep(req.Context(), d.fault.latency); err != nil {
 		return nil, err
 	}
 	if d.lost() {
@@ -88,7 +88,7 @@ func hostOf(u *url.URL) string {
 
 // refused is the error of dialing when nobody listens. The request was not sent.
 func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error {
-	if err := t.sb.clock.Sleep(ctx, d.latency()); err != nil {
+	if err := t.sb.clock.Sleep(ctx, d.fault.latency); err != nil {
 		return err
 	}
 	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", errRefused)}
