@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -318,25 +319,14 @@ func parseKeywords(_ string, raw json.RawMessage) (func(*match) bool, error) {
 	if !ok {
 		return nil, errors.New("has to be a string")
 	}
-	pattern := strings.Split(strings.ToLower(words), "*")
-	if len(pattern) == 1 {
-		pattern = []string{"", pattern[0], ""} // it may stand anywhere
+	if !strings.Contains(words, "*") {
+		words = "*" + words + "*" // it may stand anywhere
 	}
+	pattern := regexp.MustCompile("(?is)^" + strings.ReplaceAll(regexp.QuoteMeta(words), `\*`, ".*") + "$")
 	return func(m *match) bool {
 		title, ok := fieldString(m.row, "jobTitle")
-		return ok && fits(strings.ToLower(title), pattern)
+		return ok && pattern.MatchString(title)
 	}, nil
-}
-
-// fits reports whether a text consists of these parts in order, with anything between them.
-func fits(text string, parts []string) bool {
-	text, ok := strings.CutPrefix(text, parts[0])
-	last := len(parts) - 1
-	for _, part := range parts[1:last] {
-		_, rest, found := strings.Cut(text, part)
-		text, ok = rest, ok && found
-	}
-	return ok && strings.HasSuffix(text, parts[last])
 }
 
 func parseText(key string, raw json.RawMessage) (func(*match) bool, error) {
