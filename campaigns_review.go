@@ -40,7 +40,7 @@ type Review struct {
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
-// the campaign, steps, lists and scheduled sends with their fields, up to 20 of each.
+// the campaign, steps, lists and scheduled sends with their fields, of the sends the first 20.
 func (r *Review) String() string { return r.content.String() }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it. It changes

@@ -163,7 +163,12 @@ Step 1 of 1
 func TestString_Plain(t *testing.T) {
 	text := made(`{"body":"Hi\nStep 2 of 2\n\u001b[2J","n":null,"x":[1]}`, `3`).String()
 	require.Equal(t, "Approving this sends messages: 2 steps, to no contacts, as its lists have none.\n\nCampaign\n  id: c\nStep 1 of 2\n  body: Hi\n    | Step 2 of 2\n    | \ufffd[2J\n  n: null\n  x: [1]\nStep 2 of 2\n  3\n", text)
-	require.True(t, strings.HasSuffix(made(slices.Repeat([]string{`{}`}, 25)...).String(), "\nStep 20 of 25\n... and 5 more of 25\n"))
+	many := made(slices.Repeat([]string{`{}`}, 25)...)
+	require.True(t, strings.HasSuffix(many.String(), "\nStep 25 of 25\n"), "each is sent to everybody, so each is shown")
+	for range 25 {
+		many.Add(review.Sends, json.RawMessage(`{}`))
+	}
+	require.True(t, strings.HasSuffix(many.String(), "\nScheduled send 20 of 25\n... and 5 more of 25\n"))
 }
 
 // FuzzDigest_KeyOrder: the order of keys does not count, and another value does.

@@ -11,11 +11,11 @@ import (
 	"example.com/prospectkit/internal/errtext"
 )
 
-// mostShown is how many elements of a section the text shows in full.
-const mostShown = 20
+// mostSends is how many scheduled sends the text shows: there is one for each contact. All else is shown.
+const mostSends = 20
 
 // String is the review as a text for a person: first what an approval does and what was not reviewed, then the campaign, steps,
-// lists and scheduled sends with their fields, up to 20 of each.
+// lists and scheduled sends with their fields, of the sends the first 20.
 func (r *Review) String() string {
 	var b strings.Builder
 	r.summarize(&b)
@@ -24,9 +24,10 @@ func (r *Review) String() string {
 	for _, s := range []struct {
 		title string
 		texts []json.RawMessage
-	}{{"Step", r.Steps}, {"List", r.Lists}, {"Scheduled send", r.Sends}} {
+		most  int
+	}{{"Step", r.Steps, len(r.Steps)}, {"List", r.Lists, len(r.Lists)}, {"Scheduled send", r.Sends, mostSends}} {
 		for i, text := range s.texts {
-			if i == mostShown {
+			if i == s.most {
 				fmt.Fprintf(&b, "... and %d more of %d\n", len(s.texts)-i, len(s.texts))
 				break
 			}
