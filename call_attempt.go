@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"time"
 
@@ -227,8 +228,9 @@ var (
 )
 
 // mayApprove refuses to send the approval of a review if the journal has another approval of the campaign that the review does not
-// know, or if the last reads are too old. Each approval stores its ticket before it looks here, so of two at the same time at least
-// one sees the other.
+// know, or if what was read may be no longer so: because it is old, or because an attempt got a response, which says nothing of the
+// request that a gateway may have sent before. Each approval stores its ticket before it looks here, so of two at the same time at
+// least one sees the other.
 func (c *call) mayApprove() error {
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
@@ -250,11 +252,16 @@ func (c *call) mayApprove() error {
 	if !others.ApprovedAs(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
-	if c.evidence.aged() {
+	if c.evidence.aged() || c.met() {
 		c.cause = errtext.With(c.cause, errAged)
 		return errAged
 	}
 	return nil
+}
+
+// met reports whether an attempt of the call reached a server, or may have.
+func (c *call) met() bool {
+	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != event.DeliveryNotSent })
 }
 
 // aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads

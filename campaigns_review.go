@@ -161,8 +161,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // as after [CampaignsService.Approve]. A digest is used up by one approval.
 //
 // First it makes the [CampaignsService.Review] twice more: once before the gates; then after them, with the contacts first, so that a
-// change while those are read also counts. If the approval then has to wait for longer than about a minute, such as for the rate limit,
-// it asks the gates and reads again, three times at most.
+// change while those are read also counts. Before it sends another request, as after a 429, it asks the gates and reads again: a gateway
+// may have repeated the first one. So it does after a wait of more than about a minute.
 //
 // What to do with its error:
 //
@@ -213,10 +213,15 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		}
 		return &last.evidence, nil
 	}}
-	for range 3 { // the wait that was too long is over
+	for waits := 0; waits < 3; { // each is over by then
 		approval, err := s.approve(ctx, campaignID, a, opts)
 		if !errors.Is(err, errAged) {
 			return approval, err
+		}
+		if e, _ := errors.AsType[*Error](err); e != nil && len(e.Attempts) > 0 {
+			a.before += len(e.Attempts)
+		} else {
+			waits++
 		}
 	}
 	return nil, unproved(errAged, "call it again when the workspace is less busy")
