@@ -220,14 +220,13 @@ func (c *call) reserveAndStore(now time.Time) error {
 const staleTicket = time.Second / 2
 
 var (
-	errApproved  = errors.New("by another call, meanwhile")
-	errApproving = errors.New("its ticket has no outcome yet")
+	errApproved = errors.New("by another call, meanwhile")
 
 	errAged        error = redact.OwnError("what was read is too old by now: the approval had to wait")
 	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 )
 
-// mayApprove refuses to send the approval of a review if the journal has another approval of the campaign that the review does not
+// mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or one that the review does not
 // know, or if what was read may be no longer so: because it is old, or because an attempt got a response, which says nothing of the
 // request that a gateway may have sent before. Each approval stores its ticket before it looks here, so of two at the same time at
 // least one sees the other.
@@ -241,12 +240,12 @@ func (c *call) mayApprove() error {
 	for _, e := range approvals {
 		switch {
 		case e.Ticket.ID == c.ticketID:
-		case e.Ticket.Lookup.Digest != digest:
-			others.Approved(e.Ticket.ID)
-		case e.Outcome == journal.Applied:
+		case e.Outcome == journal.Unknown:
+			return c.keepBack(RuleApproving, fmt.Errorf("ticket %s has no outcome yet", e.Ticket.ID))
+		case e.Ticket.Lookup.Digest == digest:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
-			return c.keepBack(RuleApproving, errApproving)
+			others.Approved(e.Ticket.ID, false)
 		}
 	}
 	if !others.ApprovedAs(digest) {

@@ -27,8 +27,8 @@ type Review struct {
 
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones is part
-	// of the digest, so that each review is approved once, and none after a later approval.
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows: the text tells which.
+	// That is part of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
 	content  review.Review // the texts of all of it
@@ -65,7 +65,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 		return nil, withoutEffect(op.CampaignsList, err)
 	}
 	for _, e := range approvals {
-		r.content.Approved(e.Ticket.ID)
+		r.content.Approved(e.Ticket.ID, e.Outcome == journal.Unknown)
 	}
 	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
 	return r, nil
@@ -171,11 +171,12 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     wanted the approval. If a teammate has stopped the campaign since, it stays stopped until a new review is approved.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Nothing was approved: review it again.
-//   - a [RefusedError] with [RuleApproving]: another approval of this review is being sent. Nothing was sent by this one: look again later.
-//   - an [OutcomeUnknownError]: this approval, or an earlier one of this review, may have happened: Resolve it, and never repeat it. A
+//   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. This call sent nothing: look again later.
+//   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, may have happened. Then nothing is sent, whatever review
+//     it is of: Resolve the error, or settle the ticket that it names. A
 //     rejection with [CodeCampaignNotApprovable] or [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a
 //     gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict is
-//     never final, and a person settles the ticket in the journal; until then, the digest counts as used.
+//     never final, and a person settles the ticket in the journal.
 //   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs.
 //
 // A review with ListsUnread can be approved: neither lists nor contacts are compared. The approval itself takes no content, so a change of a
@@ -240,7 +241,7 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 		return nil, err
 	}
 	for _, e := range approvals { // later ones are found by the ticket
-		now.content.Approved(e.Ticket.ID)
+		now.content.Approved(e.Ticket.ID, false)
 	}
 	if changes := now.content.Changes(digest); len(changes) > 0 {
 		refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
@@ -252,31 +253,30 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 	return now, nil
 }
 
-// approvals returns the calls that have approved a campaign, or may have, or an error if one of them approved this review, or may have.
+// approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the campaign.
 func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) ([]journal.Entry, error) {
 	known, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
 		return nil, withoutEffect(op.CampaignsApprove, err)
 	}
-	var earlier journal.Entry
+	var doubt error
 	for _, e := range known {
-		if e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied {
-			earlier = e
+		switch {
+		case e.Outcome == journal.Unknown:
+			doubt = earlierUnknown(op.CampaignsApprove, e.Ticket, s.lookForApproval, s.conf.settle)
+		case e.Ticket.Lookup.Digest == digest:
+			return nil, approved("digest", "was used: this review was approved at "+e.Ticket.FirstSent.UTC().Format(time.RFC3339))
 		}
 	}
-	switch earlier.Outcome {
-	case journal.Applied:
-		return nil, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
-	case journal.Unknown:
-		var evidence readEvidence
-		campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
-		if err == nil && !evidence.cached {
-			err = inactive(campaign)
-		}
-		return nil, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
-	case journal.NotApplied: // there is none: c.approvals leaves these out
+	if doubt == nil {
+		return known, nil
 	}
-	return known, nil
+	var evidence readEvidence
+	campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
+	if err == nil && !evidence.cached {
+		err = inactive(campaign)
+	}
+	return nil, cmp.Or(err, doubt)
 }
 
 var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")

@@ -165,11 +165,12 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 	return q
 }
 
-// earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown.
+// earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown: its Resolve is about that one.
 func earlierUnknown(o *op.Op, t journal.Ticket, l look, s settle) *OutcomeUnknownError {
 	return &OutcomeUnknownError{
 		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, op: o, other: true, look: l, settle: s,
-		cause: errors.New("an earlier call was sent, and this one was not"), ticket: func() journal.Ticket { return t },
+		cause:  fmt.Errorf("this call was not sent, because an earlier one is in doubt: Resolve it, or settle ticket %s, as prospectkit settle does", t.ID),
+		ticket: func() journal.Ticket { return t },
 	}
 }
 

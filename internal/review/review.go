@@ -26,12 +26,13 @@ type Review struct {
 
 	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
 	Unread []Section
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones is part
-	// of the digest, so that each review is approved once, and none after a later approval.
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones have, and which
+	// may have, is part of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
 	hashes [][]byte // of the contacts
 	calls  [][]byte // the hashes of the approvals
+	doubts []string // the tickets of those that may have happened
 }
 
 // Section is a part of a review.
@@ -160,8 +161,12 @@ func (r *Review) Digest() string {
 	return strings.Join(parts, ".")
 }
 
-// Approved notes that the call with this ticket has approved the campaign, or may have.
-func (r *Review) Approved(ticket string) {
+// Approved notes that the call with this ticket has approved the campaign, or, if it is in doubt, may have.
+func (r *Review) Approved(ticket string, inDoubt bool) {
+	if inDoubt {
+		r.doubts = append(r.doubts, ticket)
+		ticket += "?"
+	}
 	h := sha256.Sum256([]byte(ticket))
 	r.calls = append(r.calls, h[:])
 	r.Approvals++

@@ -61,8 +61,11 @@ func (r *Review) summarize(b *strings.Builder) {
 	case strings.EqualFold(status, "active"):
 		b.WriteString("It is active already.\n")
 	}
-	if r.Approvals > 0 {
-		fmt.Fprintf(b, "Approved before: %d\n", r.Approvals)
+	if known := r.Approvals - len(r.doubts); known > 0 {
+		fmt.Fprintf(b, "Approved before: %d\n", known)
+	}
+	for _, ticket := range r.doubts {
+		fmt.Fprintf(b, "An earlier approval is IN DOUBT, it may have happened: until ticket %s is resolved or settled, nothing is approved.\n", plain(ticket))
 	}
 	if len(r.Unread) > 0 {
 		fmt.Fprintf(b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))
