@@ -177,7 +177,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     rejection with [CodeCampaignNotApprovable] or [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a
 //     gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict is
 //     never final, and a person settles the ticket in the journal.
-//   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs.
+//   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs. The
+//     reads ask for no cache (Cache-Control); one that ignores that and sets no Age goes unnoticed.
 //
 // A review with ListsUnread can be approved: neither lists nor contacts are compared. The approval itself takes no content, so a change of a
 // part after its last read and before the approval goes unnoticed.

@@ -140,7 +140,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 //
 // The verdict is not final if the context ends first, if a transport of yours did not return when the context of the call ended, or for
 // an approval, whose activation runs in the background. What a cache
-// shows may be from before the call: then the verdict is [VerdictNotSeen], and not final. If no documented read can show the
+// shows may be from before the call: with an Age, the verdict is [VerdictNotSeen], and not final. The reads ask for no cache (Cache-Control);
+// one that ignores that and sets no Age goes unnoticed. If no documented read can show the
 // change, the verdict is [VerdictUnknowable], with the reason.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
