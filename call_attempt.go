@@ -226,11 +226,14 @@ var (
 	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 )
 
-// mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or one that the review does not
-// know, or if what was read may be no longer so: because it is old, or because an attempt got a response, which says nothing of the
-// request that a gateway may have sent before. Each approval stores its ticket before it looks here, so of two at the same time at
-// least one sees the other.
+// mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or is one that the review does
+// not know, or if the campaign has to be read again: because that was long ago, or because an attempt got a response, which may be that
+// to a second request of a gateway. Each approval stores its ticket before it looks here, so of two at the same time at least one sees
+// the other.
 func (c *call) mayApprove() error {
+	if c.met() {
+		return c.keepUntilRead()
+	}
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
 	if err != nil {
@@ -251,11 +254,16 @@ func (c *call) mayApprove() error {
 	if !others.ApprovedAs(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
-	if c.evidence.aged() || c.met() {
-		c.cause = errtext.With(c.cause, errAged)
-		return errAged
+	if c.evidence.aged() {
+		return c.keepUntilRead()
 	}
 	return nil
+}
+
+// keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
+func (c *call) keepUntilRead() error {
+	c.cause = errtext.With(c.cause, errAged)
+	return errAged
 }
 
 // met reports whether an attempt of the call reached a server, or may have.

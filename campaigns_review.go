@@ -162,7 +162,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 // First it makes the [CampaignsService.Review] twice more: once before the gates; then after them, with the contacts first, so that a
 // change while those are read also counts. Before it sends another request, as after a 429, it asks the gates and reads again: a gateway
-// may have repeated the first one. So it does after a wait of more than about a minute.
+// may have repeated the first one. So it does after a wait of more than about a minute, three times at most.
 //
 // What to do with its error:
 //
@@ -172,11 +172,11 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Nothing was approved: review it again.
 //   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. This call sent nothing: look again later.
-//   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, may have happened. Then nothing is sent, whatever review
-//     it is of: Resolve the error, or settle the ticket that it names. A
+//   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, by whatever review, may have happened. Nothing more is
+//     sent until that is known: Resolve the error, or settle its Ticket in the journal. A
 //     rejection with [CodeCampaignNotApprovable] or [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a
 //     gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict is
-//     never final, and a person settles the ticket in the journal.
+//     never final, and a person settles the ticket.
 //   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs. The
 //     reads ask for no cache (Cache-Control); one that ignores that and sets no Age goes unnoticed.
 //
