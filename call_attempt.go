@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"time"
 
@@ -219,17 +220,20 @@ func (c *call) reserveAndStore(now time.Time) error {
 const staleTicket = time.Second / 2
 
 var (
-	errApproved  = errors.New("by another call, meanwhile")
-	errApproving = errors.New("its ticket has no outcome yet")
+	errApproved = errors.New("by another call, meanwhile")
 
 	errAged        error = redact.OwnError("what was read is too old by now: the approval had to wait")
 	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 )
 
-// mayApprove refuses to send the approval of a review if the journal has another approval of the campaign that the review does not
-// know, or if the last reads are too old. Each approval stores its ticket before it looks here, so of two at the same time at least
-// one sees the other.
+// mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or is one that the review does
+// not know, or if the campaign has to be read again: because that was long ago, or because an attempt got a response, which may be that
+// to a second request of a gateway. Each approval stores its ticket before it looks here, so of two at the same time at least one sees
+// the other.
 func (c *call) mayApprove() error {
+	if c.met() {
+		return c.keepUntilRead()
+	}
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
 	if err != nil {
@@ -239,22 +243,32 @@ func (c *call) mayApprove() error {
 	for _, e := range approvals {
 		switch {
 		case e.Ticket.ID == c.ticketID:
-		case e.Ticket.Lookup.Digest != digest:
-			others.Approved(e.Ticket.ID)
-		case e.Outcome == journal.Applied:
+		case e.Outcome == journal.Unknown:
+			return c.keepBack(RuleApproving, fmt.Errorf("ticket %s has no outcome yet", e.Ticket.ID))
+		case e.Ticket.Lookup.Digest == digest:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
-			return c.keepBack(RuleApproving, errApproving)
+			others.Approved(e.Ticket.ID, false)
 		}
 	}
 	if !others.ApprovedAs(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
 	if c.evidence.aged() {
-		c.cause = errtext.With(c.cause, errAged)
-		return errAged
+		return c.keepUntilRead()
 	}
 	return nil
+}
+
+// keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
+func (c *call) keepUntilRead() error {
+	c.cause = errtext.With(c.cause, errAged)
+	return errAged
+}
+
+// met reports whether an attempt of the call reached a server, or may have.
+func (c *call) met() bool {
+	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != event.DeliveryNotSent })
 }
 
 // aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads

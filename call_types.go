@@ -51,6 +51,7 @@ type args struct {
 	cost            spend.Call           // what is known of its cost, beside operation, ids and body
 	lookup          journal.Lookup       // what the look of the operation needs, beside the ids
 	ticket          string               // the ID of its ticket, if the caller stores it
+	before          int                  // attempts of the method in earlier calls
 	beforeFirstSend func() error         // stores the checkpoint of a push, after the ticket; nil: there is none
 
 	lastLook func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed

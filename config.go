@@ -225,8 +225,11 @@ type readEvidence struct {
 	responses int
 }
 
+// option makes the responses of a call evidence, and asks caches for what the service has now.
 func (s *readEvidence) option() callOption {
-	return func(c *callConfig, _ *check.Violations) { c.evidence = s }
+	return func(c *callConfig, _ *check.Violations) {
+		c.evidence, c.header = s, append(c.header, [2]string{"Cache-Control", "no-cache"})
+	}
 }
 
 // pageConfig is the sum of the options of an iterator.

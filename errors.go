@@ -461,9 +461,9 @@ const (
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
-	// RuleApproving: another call that approves the same review has a ticket without an outcome. Nothing was sent. Once that call
+	// RuleApproving: another call that approves the same campaign has a ticket without an outcome. This one sent nothing. Once that call
 	// has ended, or its ticket is settled, call ApproveReviewed again.
-	RuleApproving SafetyRule = "another call may be approving this review"
+	RuleApproving SafetyRule = "another call may be approving this campaign"
 
 	// Unwrap returns the cause of these.
 	RuleJournal    SafetyRule = "the journal failed"

@@ -21,8 +21,9 @@ type Review struct {
 	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
 	Unread []Section
 
-	texts map[Section][]json.RawMessage // none of the contacts
-	sums  map[Section][][]byte          // of every element
+	texts  map[Section][]json.RawMessage // none of the contacts
+	sums   map[Section][][]byte          // of every element
+	doubts []string                      // the tickets of the approvals that may have happened
 }
 
 // Section is a part of a review.
@@ -125,8 +126,12 @@ func (r *Review) Digest() string {
 	return strings.Join(parts, ".")
 }
 
-// Approved notes that the call with this ticket has approved the campaign, or may have.
-func (r *Review) Approved(ticket string) {
+// Approved notes that the call with this ticket has approved the campaign, or, if it is in doubt, may have.
+func (r *Review) Approved(ticket string, inDoubt bool) {
+	if inDoubt {
+		r.doubts = append(r.doubts, ticket)
+		ticket += "?"
+	}
 	h := sha256.Sum256([]byte(ticket))
 	r.add(Approvals, h[:])
 }

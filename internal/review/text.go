@@ -11,11 +11,11 @@ import (
 	"example.com/prospectkit/internal/errtext"
 )
 
-// mostShown is how many elements of a section the text shows in full.
-const mostShown = 20
+// mostSends is how many scheduled sends the text shows: there is one for each contact. All else is shown.
+const mostSends = 20
 
 // String is the review as a text for a person: first what an approval does and what was not reviewed, then the campaign, steps,
-// lists and scheduled sends with their fields, up to 20 of each.
+// lists and scheduled sends with their fields, of the sends the first 20.
 func (r *Review) String() string {
 	var b strings.Builder
 	r.summarize(&b)
@@ -26,10 +26,11 @@ func (r *Review) String() string {
 	for _, s := range []struct {
 		title string
 		of    Section
-	}{{"Step", Steps}, {"List", Lists}, {"Scheduled send", Sends}} {
+		most  int
+	}{{"Step", Steps, r.Count(Steps)}, {"List", Lists, r.Count(Lists)}, {"Scheduled send", Sends, mostSends}} {
 		n := r.Count(s.of)
 		for i, text := range r.texts[s.of] {
-			if i == mostShown {
+			if i == s.most {
 				fmt.Fprintf(&b, "... and %d more of %d\n", n-i, n)
 				break
 			}
@@ -65,8 +66,11 @@ func (r *Review) summarize(b *strings.Builder) {
 	case strings.EqualFold(status, "active"):
 		b.WriteString("It is active already.\n")
 	}
-	if n := r.Count(Approvals); n > 0 {
-		fmt.Fprintf(b, "Approved before: %d\n", n)
+	if known := r.Count(Approvals) - len(r.doubts); known > 0 {
+		fmt.Fprintf(b, "Approved before: %d\n", known)
+	}
+	for _, ticket := range r.doubts {
+		fmt.Fprintf(b, "An earlier approval is IN DOUBT, it may have happened: until ticket %s is resolved or settled, nothing is approved.\n", plain(ticket))
 	}
 	if len(r.Unread) > 0 {
 		fmt.Fprintf(b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))
