@@ -137,6 +137,9 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 // isUnconnected reports whether an error is a failure to connect that the hooks have seen, or one of package net, or the end of the
 // context before anything failed.
 func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
+	if several(err) {
+		return false
+	}
 	if dial, ok := errors.AsType[*net.OpError](err); ok && (dial.Op == "dial" || dial.Op == "proxyconnect") {
 		return true
 	}
@@ -148,10 +151,20 @@ func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
 	return slices.ContainsFunc(t.failures, func(f error) bool { return errors.Is(err, f) })
 }
 
+// several reports whether an error is more than one, such as those of two ways of a transport: what one of them proves, another may refute.
+func several(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if _, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each one of the chain is looked at
+			return true
+		}
+	}
+	return false
+}
+
 // isUnwritten recognizes the errors of net/http about a connection that could not be written to. It does not export them. Tests pin them
 // for each Go release.
 func isUnwritten(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
+	for ; err != nil && !several(err); err = errors.Unwrap(err) {
 		if text := err.Error(); text == "http: server closed idle connection" || fmt.Sprintf("%T", err) == "http.nothingWrittenError" ||
 			strings.HasPrefix(text, "net/http: HTTP/1.x transport connection broken: ") {
 			return true
@@ -217,7 +230,7 @@ var refusedStream = regexp.MustCompile(`^http2: Transport: cannot retry err \[(`
 // was not read.
 func isTLSRefusal(err error) bool {
 	alert, ok := errors.AsType[*net.OpError](err)
-	if !ok || alert.Op != "remote error" || alert.Err == nil {
+	if !ok || alert.Op != "remote error" || alert.Err == nil || several(err) {
 		return false
 	}
 	switch alert.Err.Error() {
@@ -233,6 +246,9 @@ func isTLSRefusal(err error) bool {
 // certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy that
 // refuses.
 func IsPermanent(err error) bool {
+	if several(err) {
+		return false
+	}
 	var (
 		dns          *net.DNSError
 		verification *tls.CertificateVerificationError
