@@ -481,7 +481,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
 	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
-	if isSuccess(resp.StatusCode) && a.BodyErr == nil && isForeign(resp, *a.Body) { // some gateways send such headers, too
+	if isSuccess(resp.StatusCode) && (a.truncated || a.BodyErr == nil && isForeign(resp, *a.Body)) { // some gateways send such headers, too
 		a.hasRateHeaders = false
 	}
 	if a.hasRateHeaders {
