@@ -164,12 +164,17 @@ func readInto(all *fold, on filesystem.FS, path, op string, c claim) error {
 
 // openRegular opens a file to read it, unless it is one that may never end.
 func openRegular(on filesystem.FS, path string) (file, error) {
-	info, err := on.Stat(path)
-	if err != nil {
+	if _, err := regular(on, path); err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
 	return on.Open(path, os.O_RDONLY)
+}
+
+// regular returns what is known of a file, and an error of one that may never end, such as a pipe.
+func regular(on filesystem.FS, path string) (fs.FileInfo, error) {
+	info, err := on.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotRegular
+	}
+	return info, err
 }

@@ -167,6 +167,21 @@ func TestRead_NoRegularFile(t *testing.T) {
 	}
 }
 
+// Nor is one that is to be the lock file of a journal that is opened.
+func TestFile_NoRegularLockFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, open(t, path).Close())
+	require.NoError(t, os.Remove(path+".lock"))
+	if err := os.Symlink("/dev/zero", path+".lock"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("only Linux surely has a device that never ends")
+	}
+	_, err := File(path)
+	require.ErrorIs(t, err, ErrForeign)
+	require.ErrorContains(t, err, "its lock file")
+	require.NoError(t, os.Remove(path+".lock"))
+	require.NoError(t, open(t, path).Close())
+}
+
 // unopened is a file system on which nothing may be opened.
 type unopened struct{ osFiles }
 
