@@ -248,7 +248,7 @@ func WithActor(ctx context.Context, who string) context.Context {
 
 // WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the body,
 // each with one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs in bodies and headers, such as
-// that of an upload. It hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to
+// that of an upload; in JSON also all that is under the name of a secret, and users and fragments of URLs. It hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to
 // upload is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
