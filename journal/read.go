@@ -131,8 +131,8 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 	}
 }
 
-// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable. A context that ends
-// ends it, also within the file.
+// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable. The end of
+// the context ends it, also within the file.
 func readEntries(ctx context.Context, on filesystem.FS, path, op string, c claim) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var all fold

@@ -166,7 +166,7 @@ func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
 // several reports whether an error is more than one, such as those of two ways of a transport: what one of them proves, another may refute.
 func several(err error) bool {
 	for ; err != nil; err = errors.Unwrap(err) {
-		if _, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // each one of the chain is looked at
+		if _, ok := err.(interface{ Unwrap() []error }); ok {
 			return true
 		}
 	}
