@@ -176,7 +176,7 @@ func TestFile_NoRegularLockFile(t *testing.T) {
 	require.NoError(t, open(t, path).Close())
 	require.NoError(t, os.Remove(path+".lock"))
 	if err := os.Symlink("/dev/zero", path+".lock"); err != nil || runtime.GOOS != "linux" {
-		t.Skip("only Linux surely has a device that never ends")
+		t.Skip("only Linux is known to have a device that never ends")
 	}
 	_, err := File(path)
 	require.ErrorIs(t, err, ErrForeign)
