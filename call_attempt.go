@@ -377,6 +377,7 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 		req.Header = req.Header.Clone()
 		req.Header["Authorization"] = c.key.Header()
 	}
+	a.trace.Authorization = req.Header["Authorization"]
 	if req.Method == http.MethodGet && !c.op.FreeRead() {
 		// Over HTTP/1, net/http retries a GET unless it has a body; an empty one will do.
 		req.Body = io.NopCloser(strings.NewReader(""))
@@ -494,7 +495,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
 	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
-	if isSuccess(resp.StatusCode) && a.BodyErr == nil && isForeign(resp, *a.Body) { // some gateways send such headers, too
+	if isSuccess(resp.StatusCode) && (a.truncated || a.BodyErr == nil && isForeign(resp, *a.Body)) { // some gateways send such headers, too
 		a.hasRateHeaders = false
 	}
 	if a.hasRateHeaders {

@@ -396,13 +396,9 @@ func (c *call) event(e Event) Event {
 	return e
 }
 
-// secrets are hidden in every quote of a response: the key, and the token of a scroll.
+// secrets are hidden in every quote of a request or response: the key, and the tokens and cursors that the call sends.
 func (c *call) secrets() redact.Secrets {
-	s := c.conf.secrets()
-	if c.in.pageToken != "" {
-		s = s.Key(c.in.pageToken)
-	}
-	return s
+	return c.conf.secrets().Key(c.in.pageToken).Sent(&c.url, c.body)
 }
 
 // secretsAndURL are hidden in every text about the call.

@@ -169,6 +169,32 @@ func TestIsPermanent(t *testing.T) {
 	}
 }
 
+// A transport that has two ways may name the failures of both. What one of them proves, the other may refute.
+func TestTrace_SeveralErrors(t *testing.T) {
+	dial := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	alert := &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}
+	name := &net.DNSError{IsNotFound: true}
+	broken := errors.New("net/http: HTTP/1.x transport connection broken: broken pipe")
+	for with, both := range map[string]func(error) error{
+		"joined":          func(err error) error { return errors.Join(err, io.EOF) },
+		"joined, wrapped": func(err error) error { return &url.Error{Op: "Post", Err: errors.Join(io.EOF, err)} },
+		"formatted":       func(err error) error { return fmt.Errorf("both ways failed: %w; %w", err, io.EOF) },
+		"text in front":   func(err error) error { return fmt.Errorf("%w; %w", err, io.EOF) },
+	} {
+		proves := func(err error) (proofs []bool) {
+			asked := went("asked")
+			asked.Plain = false
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://host", http.NoBody)
+			_ = asked.Failed(err, roundTrip(nil), r)
+			return []bool{asked.Unconnected, asked.Unwritten(err), went("connected").Unprocessed(err), IsPermanent(err)}
+		}
+		for _, err := range []error{dial, alert, name, broken} {
+			require.Contains(t, proves(err), true, "%v", err)
+			require.Equal(t, []bool{false, false, false, false}, proves(both(err)), "%s: %v", with, err)
+		}
+	}
+}
+
 func TestNewTransport(t *testing.T) {
 	transport := NewTransport()
 	require.True(t, transport.Protocols.HTTP1())

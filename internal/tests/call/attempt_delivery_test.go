@@ -18,7 +18,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -275,20 +274,6 @@ func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
 			require.Equal(t, ends, errors.Is(err, prospectkit.ErrOutcomeUnknown))
 		})
 	}
-}
-
-// A success that is cut is the service's, even if the end of the upload was not sent.
-func TestDelivery_EarlySuccessOfAnUpload(t *testing.T) {
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		_, _ = r.Body.Read(make([]byte, 2))
-		resp := tests.Respond(200, "")
-		resp.Body, resp.ContentLength = io.NopCloser(io.MultiReader(strings.NewReader("{"), iotest.ErrReader(tests.ErrBroken))), -1
-		return resp, nil
-	}))
-	var info prospectkit.Info
-	_, err := client.Imports.Upload(t.Context(), tests.CSVUpload(strings.Repeat("a,b\n", 1000)), prospectkit.WithInfo(&info))
-	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
-	require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
 }
 
 // A transport that is not net/http's may send a request on another way, or one of its own. What the first way did proves nothing then.
