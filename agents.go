@@ -72,8 +72,8 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 
 // Create creates an agent: a draft, which is free, or with Start an agent that starts at once. An
 // agent that starts creates its results list and spends credits, now and on every run. It needs
-// MaxCreditSpend or an explicit Unlimited. To start an agent by a call that its documented
-// state guards against a second one, use [AgentsService.CreateAndStart].
+// MaxCreditSpend or an explicit Unlimited. To start an agent at most once,
+// also after a lost response, use [AgentsService.CreateAndStart].
 //
 // An agent that starts is never created again after an unknown outcome; a draft is only with
 // [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
@@ -333,8 +333,8 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 
 // WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll. It
 // yields each agent once, when no run of it is in progress. WaitEach loops that run at the same time
-// in clients derived from each other by [Client.With] share the listings. Together they start up to
-// 30 polls early, and otherwise one every 96 s: at most 930 requests a day, if the listing has one page.
+// in clients derived from each other by [Client.With] share the listings. Together they poll
+// at most 930 times a day, if the listing has one page: once every 96 s, after a burst of up to 30.
 //
 // A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read
 // alone, one a poll; if that cannot succeed, its ID comes with the error. Both end the wait for that

@@ -157,8 +157,9 @@ const (
 
 // OutcomeOf returns the outcome of a call by its error, without a request. Look at it before anything
 // else: repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
-// [OutcomeUnknown] for an error of another package. Where one error holds several, as [errors.Join] makes it, a call whose outcome is
-// unknown decides, then one that was applied.
+// [OutcomeUnknown] for an error of another package. Of an error that holds several, as [errors.Join] makes it, an unknown outcome
+// decides, then an applied one. It is about this call: one that is refused with [RuleApproved] is not applied, although the campaign
+// is approved.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -196,7 +197,7 @@ func deciding(err error) (found marked) {
 
 var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
 
-// AdviceOf returns what to do about an error, where it holds several about the one that [OutcomeOf] looks at. It is empty for nil, and
+// AdviceOf returns what to do about an error; of several joined ones, about the one that decides [OutcomeOf]. It is empty for nil, and
 // [ActionVerifyFirst] for an error of another package.
 func AdviceOf(err error) Advice {
 	if err == nil {

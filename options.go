@@ -30,12 +30,11 @@ func WithRetry(p RetryPolicy) Option {
 	})
 }
 
-// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with
-// Retry-After; default 2 minutes. After such a response, a call whose wait would be longer ends at once
-// with the error of the response. A call that queues ends with a [RateLimitWaitError]: at once if it cannot fit,
-// otherwise when the time is over. Of a 429, the error of the response has a RateLimitWaitError as its cause. Zero
-// refuses every wait. The first request on a surface is sent alone, to learn what is left: until its response, other calls
-// that may not wait are refused.
+// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with Retry-After; default 2 minutes.
+// Zero refuses every wait. A call may wait before each of its attempts. If the wait after a response would be longer, the call
+// ends at once with the error of the response, which wraps a [RateLimitWaitError] if it is a 429. A call that queues ends with
+// a RateLimitWaitError: at once if it cannot fit, otherwise when the time is over. The first request on a surface is sent alone,
+// to learn what is left: until its response, other calls that may not wait are refused.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -228,10 +227,10 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 	})
 }
 
-// WithWorkspace names the workspace of the key in tickets: the service does not. Give it beside [WithJournal] if several
-// workspaces share the journal, or if the key may change: then a ticket is that of the name, whatever the key. [Client.Resolve]
-// refuses a ticket of another workspace, and [Client.InDoubt] leaves it out. A ticket of before the workspace was named is that of its
-// key. So settle what is in doubt before you change a name, or the key of calls without one.
+// WithWorkspace gives the workspace a name of yours, which tickets carry. Give it beside [WithJournal] if several workspaces share the
+// journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
+// another workspace, and [Client.InDoubt] leaves it out. A ticket without a name belongs to its key. So settle what is in doubt before
+// you add or change a name, or change the key of calls without one.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")

@@ -134,9 +134,9 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
-// not final, and a person has to look, unless what is there is no work of such a person: an older list has the name, or the agent
-// is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
-// deleted: that is never final, either.
+// not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
+// no documented move leads back to one). A list or an agent that the call names by its id, and that is gone, was deleted: that is
+// never final, either.
 //
 // The verdict is not final if the context ends first, if a transport of yours did not return when the context of the call ended, or for
 // an approval, whose activation runs in the background. What a cache

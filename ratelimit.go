@@ -16,8 +16,8 @@ import (
 	"example.com/prospectkit/ratelimit"
 )
 
-// Budget is about rate limits, not credits: for those see [WithSpendGuard]. It
-// paces the requests of one workspace, so that they use its rate limits and avoid 429s. It
+// Budget is the rate limiter of one workspace: it paces requests, so that they use its rate limits
+// and rarely get a 429. (For credits, see [WithSpendGuard].) It
 // knows the documented limits of each surface, learns from the rate headers, leaves room for
 // teammates, and pauses the whole surface after a 429.
 //
@@ -99,7 +99,7 @@ func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 // Forecast estimates how long a number of further requests of a surface will take, after those in the
 // queue: for 1,000 pages of rows, about 8 minutes. It assumes an even pace, so it can be up to a
 // minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
-// no limit is known, and never much more than 100 years.
+// no limit is known.
 func (b *Budget) Forecast(s ratelimit.Surface, requests int) time.Duration {
 	return b.surface(op.Surface(s)).limiter.Forecast(requests)
 }
