@@ -80,7 +80,9 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
 // needs a transport that passes the request's context on to net/http; with any other, the outcome
 // of a failed write is unknown. Do not use a transport that retries: over net/http with that
-// context, a write that it repeats ends with an unknown outcome, and any other would silently repeat it. Nor one that makes calls with a client of the same budget, which may wait for the permit of the call that it is sending.
+// context, a write that it repeats ends with an unknown outcome, and any other would silently repeat
+// it. Nor one that makes calls with a client of the same budget, which may wait for the permit of
+// the call that it is sending.
 //
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
@@ -248,8 +250,8 @@ func WithActor(ctx context.Context, who string) context.Context {
 
 // WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the body,
 // each with one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs in bodies and headers, such as
-// that of an upload; in JSON also all that is under the name of a secret, and users and fragments of URLs. It hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to
-// upload is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
+// that of an upload; in JSON also all that is under the name of a secret, and users and fragments of URLs. It hides neither ids
+// nor personal data: keep it out of production, and use [WithLogger] there. A file to upload is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)
