@@ -32,6 +32,7 @@ import (
 // is a free one. Rate headers beside a foreign body, or one
 // about something else, do not count: see isForeign and expected.other.
 //
+//	the end of the upload was not sent by then                      refused
 //	an error envelope, except in a proved read                      refused
 //	another error, in a call that is neither proved nor a read      refused
 //	it cannot be decoded                                            refused
@@ -45,7 +46,10 @@ import (
 //	anything else                                                   refused
 func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
 	body := *a.Body
-	err := c.judge(resp, body, a.hasRateHeaders)
+	err := errTruncated
+	if !a.truncated {
+		err = c.judge(resp, body, a.hasRateHeaders)
+	}
 	if err == nil {
 		err = c.expects.take()
 	} else if errors.Is(err, errOther) || errors.Is(err, errStored) {
@@ -94,7 +98,8 @@ var (
 		"it has no RateLimit headers and not the requested content")
 	errOther error = redact.OwnError("the 2xx response may not be the service's: " +
 		"it is about something else, by its id or name")
-	errStored error = redact.OwnError("the 2xx response is not to this request: it comes from a cache")
+	errTruncated error = redact.OwnError("the 2xx response came before the file was sent to its end")
+	errStored    error = redact.OwnError("the 2xx response is not to this request: it comes from a cache")
 )
 
 func isEnvelope(body []byte) bool {
@@ -213,7 +218,7 @@ func (e *Error) clean(c *call, body []byte) {
 	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
 		*field = secrets.Clean(*field, redact.MaxText)
 	}
-	e.Body = secrets.CleanBody(body)
+	e.Body, _ = secrets.Body(body, redact.MaxText)
 	e.prose = e.Message
 	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
 		e.prose = c.secretsAndURL().Hide(e.prose, false)

@@ -51,6 +51,7 @@ type args struct {
 	cost            spend.Call           // what is known of its cost, beside operation, ids and body
 	lookup          journal.Lookup       // what the look of the operation needs, beside the ids
 	ticket          string               // the ID of its ticket, if the caller stores it
+	before          int                  // attempts of the method in earlier calls
 	beforeFirstSend func() error         // stores the checkpoint of a push, after the ticket; nil: there is none
 
 	lastLook func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed
@@ -397,13 +398,9 @@ func (c *call) event(e Event) Event {
 	return e
 }
 
-// secrets are hidden in every quote of a response: the key, and the token of a scroll.
+// secrets are hidden in every quote of a request or response: the key, and the tokens and cursors that the call sends.
 func (c *call) secrets() redact.Secrets {
-	s := c.conf.secrets()
-	if c.in.pageToken != "" {
-		s = s.Key(c.in.pageToken)
-	}
-	return s
+	return c.conf.secrets().Key(c.in.pageToken).Sent(&c.url, c.body)
 }
 
 // secretsAndURL are hidden in every text about the call.

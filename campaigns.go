@@ -370,7 +370,8 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // It is never retried after an unknown outcome: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. So [AllowRetryUnknown] is refused. The error is then an
-// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there).
+// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there). After a 429 it is resent, also if
+// that is the response to a request that a gateway has repeated: ApproveReviewed looks first.
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
 // [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within

@@ -134,13 +134,14 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
-// not final, and a person has to look, unless what is there is no work of such a person: an older list has the name, or the agent
-// is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
-// deleted: that is never final, either.
+// not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
+// no documented move leads back to one). A list or an agent that the call names by its id, and that is gone, was deleted: that is
+// never final, either.
 //
 // The verdict is not final if the context ends first, if a transport of yours did not return when the context of the call ended, or for
 // an approval, whose activation runs in the background. What a cache
-// shows may be from before the call: then the verdict is [VerdictNotSeen], and not final. If no documented read can show the
+// shows may be from before the call: with an Age, the verdict is [VerdictNotSeen], and not final. The reads ask for no cache (Cache-Control);
+// one that ignores that and sets no Age goes unnoticed. If no documented read can show the
 // change, the verdict is [VerdictUnknowable], with the reason.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
@@ -165,11 +166,12 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 	return q
 }
 
-// earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown.
+// earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown: its Resolve is about that one.
 func earlierUnknown(o *op.Op, t journal.Ticket, l look, s settle) *OutcomeUnknownError {
 	return &OutcomeUnknownError{
 		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, op: o, other: true, look: l, settle: s,
-		cause: errors.New("an earlier call was sent, and this one was not"), ticket: func() journal.Ticket { return t },
+		cause:  fmt.Errorf("this call was not sent, because an earlier one is in doubt: Resolve it, or settle ticket %s, as prospectkit settle does", t.ID),
+		ticket: func() journal.Ticket { return t },
 	}
 }
 

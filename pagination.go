@@ -18,7 +18,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -92,8 +91,8 @@ type Report struct {
 	Restarts  int // of a search whose token was dead: see WithRestarts
 	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
 
-	// OrderKnown is whether records can join only in front, and none moves: true for lists, unless a folder or a search selects them.
-	// Otherwise records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
+	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them.
+	// If it is false, records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
 	// delivered twice.
 	OrderKnown bool
 
@@ -150,9 +149,9 @@ func WithProgress(p *Progress) PageOption {
 // taken. The collection, its filter, sort order and page size must be the same, and so must a PageNum,
 // unless it is left out. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
 //
-// What joined in front of the place since the walk began is not delivered: all new lists are in front. The next walk delivers it, from the
-// beginning. Joined of the [Report] counts it, as far as the totals show it. So a job that runs every night must store the checkpoint after
-// the loop, too: with that of the last record, each run would look for more behind it.
+// Records that were added before this position since the walk began, as all new lists are, are not delivered: the next walk delivers
+// them, from the beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store
+// the checkpoint after the loop, too: otherwise each run only continues after the last record.
 //
 // The place is found by the last 16 records. If some of them have moved or are gone, the iterator starts further in front, and
 // Rewound of the [Report] is true: records may come twice, or be skipped if OrderKnown is false.
@@ -509,10 +508,7 @@ type pageResponse[T any] struct {
 }
 
 func (p *pageResponse[T]) validate() error {
-	if p.Data == nil {
-		return redact.OwnError("the page has no data")
-	}
-	return validateAll(p.Data)
+	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), validateAll(p.Data))
 }
 
 type pageTotals struct {
