@@ -87,13 +87,14 @@ func ExampleAgentsService_CreateAndStart() {
 	client, sb := surfaceSandbox()
 	sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropAfter())
 
-	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
+	started, err := client.Agents.CreateAndStart(ctx, headsOfSales)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(agent.Name, agent.Status)
+	fmt.Println(started.Agent.Name, started.Agent.Status)
 	sb.Advance(time.Hour) // the run takes minutes
-	if agent, err = client.Agents.WaitSettled(ctx, agent.ID); err != nil {
+	agent, err := client.Agents.WaitSettled(ctx, started.Agent.ID)
+	if err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println(agent.Status, agent.ContactsFound)
@@ -138,12 +139,12 @@ func ExampleAgentsService_WaitSettled() {
 func ExampleAgentsService_Rows() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox(sandbox.Agents(sandbox.AgentPlan{Results: 2}))
-	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
+	started, err := client.Agents.CreateAndStart(ctx, headsOfSales)
 	if err != nil {
 		log.Fatal(err)
 	}
 	sb.Advance(time.Hour)
-	for row, err := range client.Agents.Rows(ctx, agent.ID, prospectkit.RowsParams{}) {
+	for row, err := range client.Agents.Rows(ctx, started.Agent.ID, prospectkit.RowsParams{}) {
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -159,10 +160,11 @@ func ExampleAgentsService_Pause() {
 	ctx := context.Background()
 	const route = "POST /business/agents/{agentId}/pause"
 	client, sb := surfaceSandbox(sandbox.WithRoute("agents.pause", route))
-	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
+	started, err := client.Agents.CreateAndStart(ctx, headsOfSales)
 	if err != nil {
 		log.Fatal(err)
 	}
+	agent := started.Agent
 	_, err = client.Agents.Pause(ctx, agent.ID, prospectkit.WithRoute(route))
 	fmt.Println("in a run:", prospectkit.CodeOf(err))
 

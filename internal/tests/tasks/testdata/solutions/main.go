@@ -28,7 +28,7 @@ var solutions = map[string]func(program, context.Context){
 	},
 	"5":                            func(p program, ctx context.Context) { must(p.Campaigns.ApproveReviewed(ctx, p.args[0], p.args[1])) },
 	"5 approves whatever is there": func(p program, ctx context.Context) { must(p.Campaigns.Approve(ctx, p.args[0])) },
-	"7":                            func(p program, ctx context.Context) { fmt.Println(must(p.Agents.CreateAndStart(ctx, heads)).ID) },
+	"7":                            func(p program, ctx context.Context) { fmt.Println(must(p.Agents.CreateAndStart(ctx, heads)).Agent.ID) },
 	"7 creates it started":         func(p program, ctx context.Context) { fmt.Println(must(p.Agents.Create(ctx, heads)).ID) },
 }
 
