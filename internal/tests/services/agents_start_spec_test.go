@@ -25,7 +25,9 @@ func TestCreateAndStart_AsSpecified(t *testing.T) {
 		config        string
 	}{
 		"less, for others": {
-			first, prospectkit.PersonDiscovery{ListName: "Heads", MaxCreditSpend: 1000, Filters: titles("VP of Sales")}, []prospectkit.CallOption{prospectkit.WithField("mine", 7)},
+			first,
+			prospectkit.PersonDiscovery{ListName: "Heads", MaxCreditSpend: 1000, Filters: titles("VP of Sales")},
+			[]prospectkit.CallOption{prospectkit.WithField("mine", 7)},
 			`{"listName":"Heads","maxCreditSpend":1000,"expirationDate":"2000-02-01","jobTitles":["VP of Sales"],"mine":7}`,
 		},
 		"a cap at last": {
