@@ -65,10 +65,10 @@ func respell(u *url.URL) {
 	u.Host = strings.TrimSuffix(strings.TrimSuffix(u.Host, defaults[u.Scheme]), ":")
 }
 
-// IsLoopback reports whether a host is this machine.
+// IsLoopback reports whether a host is this machine. It looks no name up.
 func IsLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
-	return host == "localhost" || err == nil && ip.Unmap().IsLoopback()
+	return strings.EqualFold(host, "localhost") || err == nil && ip.Unmap().IsLoopback()
 }
 
 // Token checks an API token, which becomes the user name of HTTP Basic.

@@ -77,15 +77,16 @@ func (b *batch) write(t *testing.T, name, text string) {
 // add writes a type for rows. Others fit it, by what the comparison says, or are left out.
 func (b *batch) add(t *testing.T, name string, iterate bool, rows, others []string) {
 	t.Helper()
-	text, err := newRows(t, name, testColumns, rows...).Source()
+	described := newRows(t, name, testColumns, rows...)
+	described.Package = "batch"
+	text, err := described.Source()
 	require.NoError(t, err, rows)
-	b.write(t, strings.ToLower(name)+".go", string(text))
+	b.write(t, strings.ToLower(name)+"_test.go", string(text))
 	also := ""
 	if iterate {
-		also = fmt.Sprintf(", iterate[%s](rows)", name)
+		also = fmt.Sprintf("iterate[%s](t, rows)\n", name)
 	}
-	fmt.Fprintf(&b.registry, "%q: func(rows, fitting []json.RawMessage) error {\n", name)
-	fmt.Fprintf(&b.registry, "return errors.Join(try(rows, fitting, func() any { return new(%s) })%s)\n},\n", name, also)
+	fmt.Fprintf(&b.registry, "checks[%q] = func(t *testing.T, rows, fitting []json.RawMessage) {\ntry[%s](t, rows, fitting)\n%s}\n", name, name, also)
 	b.Rows[name] = []json.RawMessage{} // not null
 	for _, row := range rows {
 		b.Rows[name] = append(b.Rows[name], json.RawMessage(row))

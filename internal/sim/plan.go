@@ -28,19 +28,47 @@ func (t *Turn) Kills() bool {
 // Plan decides what goes wrong.
 type Plan interface{ At(*Turn) Fault }
 
-// Key names a step: that of a process with a number, counted over all its starts. It stays the same when something later changes.
+// Key names a step: that of a strand of a process with a number, counted over all its starts. It stays the same when other strands take
+// other steps.
 type Key struct {
-	Process, Step int
-	Fault         int // of those that are possible there, from one; zero is the one that the seed draws
+	Process int
+	Strand  string // empty, or a word that begins with a letter
+	Step    int
+	Fault   int // of those that are possible there, from one; zero is what the seed draws
 }
 
 // String is the form that [ParseSeed] reads.
 func (k Key) String() string {
-	text := strconv.Itoa(k.Process) + "." + strconv.Itoa(k.Step)
-	if k.Fault > 0 {
-		text += "." + strconv.Itoa(k.Fault)
+	parts := []string{strconv.Itoa(k.Process), k.Strand, strconv.Itoa(k.Step), strconv.Itoa(k.Fault)}
+	if k.Fault == 0 {
+		parts = parts[:3]
 	}
-	return text
+	return strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), ".")
+}
+
+// with is the key with a fault.
+func (k Key) with(fault int) Key {
+	k.Fault = fault
+	return k
+}
+
+// parseKey reads a key.
+func parseKey(text string) (k Key, err error) {
+	parts := strings.Split(text, ".")
+	if len(parts) > 1 && parts[1] != "" && parts[1][0] > '9' {
+		k.Strand = parts[1]
+		parts = slices.Delete(parts, 1, 2)
+	}
+	numbers := []*int{&k.Process, &k.Step, &k.Fault}
+	if len(parts) < 2 || len(parts) > len(numbers) {
+		return k, fmt.Errorf("%q is no step", text)
+	}
+	for i, part := range parts {
+		if *numbers[i], err = strconv.Atoi(part); err != nil {
+			return k, err
+		}
+	}
+	return k, nil
 }
 
 // Rate is how often a fault happens at the steps of a class.
@@ -59,8 +87,15 @@ type Drawn struct {
 // At draws, whatever Only says, so that the rest stays as it is.
 func (d Drawn) At(t *Turn) Fault {
 	at := t.Float64()
-	if d.Only != nil && !slices.Contains(d.Only, t.Key) {
-		return ""
+	if d.Only != nil {
+		i := slices.IndexFunc(d.Only, func(k Key) bool { return k.with(0) == t.with(0) })
+		if i < 0 {
+			return ""
+		}
+		if n := d.Only[i].Fault; n > 0 && n <= len(d.Rates[t.Class]) {
+			t.Key = d.Only[i]
+			return d.Rates[t.Class][n-1].Fault
+		}
 	}
 	for _, r := range d.Rates[t.Class] {
 		if at -= r.Share; at < 0 {
@@ -79,7 +114,7 @@ type Chosen struct {
 // At looks the step up.
 func (c Chosen) At(t *Turn) Fault {
 	for i, fault := range c.Possible(t.Class) {
-		if slices.Contains(c.Keys, Key{t.Process, t.Step, i + 1}) {
+		if slices.Contains(c.Keys, t.with(i+1)) {
 			return fault
 		}
 	}
@@ -102,7 +137,7 @@ func Every(faults int, possible func(class string) []Fault, good func([]Key) (st
 			}
 			for _, t := range steps[after:] {
 				for i := range possible(t.Class) {
-					longer = append(longer, append(slices.Clip(plan), Key{t.Process, t.Step, i + 1}))
+					longer = append(longer, append(slices.Clip(plan), t.with(i+1)))
 				}
 			}
 		}
@@ -136,28 +171,14 @@ func ParseSeed(text string) (s Seed, err error) {
 	}
 	s.Only = []Key{}
 	for key := range strings.SplitSeq(keys, ",") {
-		var k Key
-		if n, err := fmt.Sscanf(key, "%d.%d.%d", &k.Process, &k.Step, &k.Fault); key != "" && n < 2 {
-			return s, fmt.Errorf("seed %q: %w", text, err)
-		} else if key != "" {
-			s.Only = append(s.Only, k)
+		if key == "" {
+			continue
 		}
+		k, err := parseKey(key)
+		if err != nil {
+			return s, fmt.Errorf("seed %q: %w", text, err)
+		}
+		s.Only = append(s.Only, k)
 	}
 	return s, nil
-}
-
-// Shrink removes faults for as long as fails stays true: first halves, then single ones.
-func Shrink(only []Key, fails func([]Key) bool) []Key {
-	for size := (len(only) + 1) / 2; size > 0; size /= 2 {
-		for at := 0; at < len(only); {
-			rest := append(append([]Key{}, only[:at]...), only[min(at+size, len(only)):]...) // not nil
-			if fails(rest) {
-				only = rest
-				size = min(size, max(len(only), 1))
-			} else {
-				at += size
-			}
-		}
-	}
-	return only
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -29,8 +28,8 @@ type Process struct {
 	world   *World
 	index   int
 	saved   map[string]string
-	steps   int
-	slowed  time.Time // last
+	steps   map[string]int // of each strand
+	slowed  time.Time      // last
 	current *Start
 }
 
@@ -45,6 +44,7 @@ type Start struct {
 	gone    chan struct{} // closed when it has returned or was killed
 	ended   bool
 	killed  bool
+	killer  *Turn
 }
 
 // live starts the program until it returns nil, or was started as often as it may be.
@@ -76,7 +76,10 @@ func (p *Process) live() {
 			w.Note(s.Text, " returned")
 			break
 		}
-		random := Draws(w.Seed, p.index, number<<32)
+		random := Draws(w.Seed, "restart", p.index, number)
+		if s.killer != nil {
+			random = s.killer.Rand
+		}
 		if p.Disk != nil {
 			p.Disk.restart(random)
 		}
@@ -146,9 +149,7 @@ type strandKey struct{}
 // Context is that of one strand of the program, a part that does one thing at a time. It ends with the start, and holds the
 // source of what its calls leave to chance.
 func (s *Start) Context(strand string) context.Context {
-	about := fnv.New64a()
-	_, _ = fmt.Fprint(about, s.Name, s.Number, strand)
-	source := chance.New(s.world.Seed, about.Sum64())
+	source := chance.New(s.world.Seed, Draws(s.world.Seed, "context", s.index, s.Number, strand).Uint64())
 	return chance.With(context.WithValue(s.context, strandKey{}, strand), source)
 }
 
@@ -157,7 +158,7 @@ func (s *Start) Context(strand string) context.Context {
 func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) string) error {
 	w := s.world
 	strand, _ := ctx.Value(strandKey{}).(string)
-	t := &Turn{Class: class, What: what, start: s, strand: strand, ready: make(chan struct{})}
+	t := &Turn{Key: Key{Process: s.index, Strand: strand}, Class: class, What: what, start: s, ready: make(chan struct{})}
 	w.mu.Lock()
 	if s.ended {
 		w.mu.Unlock()
@@ -183,7 +184,11 @@ func (s *Start) Do(ctx context.Context, class, what string, effect func(*Turn) s
 	}
 	w.Note(s.Text, " ", t.Key.String(), " ", what, ": ", seen, " [", string(t.Fault), "]")
 	if t.Kills() {
-		s.finish(true)
+		w.mu.Lock()
+		if s.end(true); s.killer == nil {
+			s.killer = t
+		}
+		w.mu.Unlock()
 	}
 	if !s.Alive() {
 		return ErrKilled
@@ -240,7 +245,7 @@ func (s *Start) Alive() bool {
 }
 
 // Random is for what the program itself leaves to chance, the same in every start.
-func (s *Start) Random(about int) *rand.Rand { return Draws(s.world.Seed, s.index, about<<20) }
+func (s *Start) Random(about int) *rand.Rand { return Draws(s.world.Seed, "program", s.index, about) }
 
 // Save stores a value that survives the process. It may die before or after it.
 func (s *Start) Save(ctx context.Context, name, value string) error {

@@ -25,7 +25,7 @@ type World struct {
 	Plan  Plan
 	Check func() error  // the laws: called after every step, while every process waits
 	Keep  bool          // the lines of the trace, for Lines
-	Pace  time.Duration // at most, between two steps
+	Pace  time.Duration // at most, that a step waits for its turn
 
 	// A run that exceeds one of these is broken; zero is no bound.
 	Most    int           // steps
@@ -57,7 +57,8 @@ type Turn struct {
 	What  string
 
 	start   *Start
-	strand  string
+	due     time.Time
+	lot     float64
 	ready   chan struct{}
 	resumed chan struct{} // nil until its effect has taken time
 }
@@ -70,7 +71,7 @@ func (w *World) Run(processes ...*Process) error {
 	w.began, w.news, w.sum = time.Now(), make(chan struct{}, 1), fnv.New64a()
 	w.processes, w.left = processes, len(processes)
 	for i, p := range w.processes {
-		p.world, p.index, p.saved = w, i, map[string]string{}
+		p.world, p.index, p.saved, p.steps = w, i, map[string]string{}, map[string]int{}
 		go p.live()
 	}
 	w.drive()
@@ -109,15 +110,14 @@ func (w *World) drive() {
 		if w.resumed() {
 			continue
 		}
-		random := Draws(w.Seed, -1, len(w.taken))
-		if w.Pace > 0 {
-			time.Sleep(1 + time.Duration(random.Int64N(int64(w.Pace))))
+		if wait := w.untilDue(); wait > 0 {
+			time.Sleep(wait)
 			synctest.Wait()
+			if w.resumed() {
+				continue
+			}
 		}
-		if w.resumed() {
-			continue
-		}
-		if t := w.choose(random); t != nil {
+		if t := w.choose(); t != nil {
 			close(t.ready)
 		}
 	}
@@ -127,7 +127,7 @@ func (w *World) drive() {
 func (w *World) resumed() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sortHeld()
+	w.number()
 	i := slices.IndexFunc(w.held, func(t *Turn) bool { return t.resumed != nil })
 	if i < 0 {
 		return false
@@ -137,12 +137,34 @@ func (w *World) resumed() bool {
 	return true
 }
 
-// sortHeld makes the order of the turns that wait independent of which goroutine was faster.
-func (w *World) sortHeld() {
+// number gives the steps that have begun to wait their keys, in an order that does not depend on which goroutine was faster, and says when
+// each is due. Both depend on the strand alone: whatever goes wrong elsewhere, they stay.
+func (w *World) number() {
 	slices.SortStableFunc(w.held, func(a, b *Turn) int {
-		return cmp.Or(cmp.Compare(a.start.index, b.start.index), cmp.Compare(a.strand, b.strand), cmp.Compare(a.What, b.What))
+		return cmp.Or(cmp.Compare(a.Process, b.Process), cmp.Compare(a.Strand, b.Strand), cmp.Compare(a.What, b.What))
 	})
+	for _, t := range w.held {
+		if t.Step == 0 {
+			steps := t.start.steps
+			steps[t.Strand]++
+			t.Step = steps[t.Strand]
+			t.Rand = Draws(w.Seed, "step", t.Process, t.Strand, t.Step)
+			t.lot = t.Float64()
+			t.due = time.Now().Add(time.Duration(t.lot * float64(w.Pace)))
+		}
+	}
 }
+
+// untilDue is the time until the first step is due.
+func (w *World) untilDue() time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	first := slices.MinFunc(w.held, earlier)
+	return time.Until(first.due)
+}
+
+// earlier orders by due time. Steps that are due at once go by lot.
+func earlier(a, b *Turn) int { return cmp.Or(a.due.Compare(b.due), cmp.Compare(a.lot, b.lot)) }
 
 func (w *World) pending() (held, left int) {
 	w.mu.Lock()
@@ -150,28 +172,26 @@ func (w *World) pending() (held, left int) {
 	return len(w.held), w.left
 }
 
-// choose takes one of the turns that wait.
-func (w *World) choose(random *rand.Rand) *Turn {
+// choose takes the step that is due first.
+func (w *World) choose() *Turn {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.number()
 	if len(w.held) == 0 {
 		return nil // their process was killed by another
 	}
-	w.sortHeld()
-	i := random.IntN(len(w.held))
-	t := w.held[i]
-	w.held = slices.Delete(w.held, i, i+1)
-	t.start.steps++
-	t.Key = Key{Process: t.start.index, Step: t.start.steps}
-	t.Rand = Draws(w.Seed, t.Process, t.Step)
+	t := slices.MinFunc(w.held, earlier)
+	w.held = slices.DeleteFunc(w.held, func(held *Turn) bool { return held == t })
 	t.Fault = w.Plan.At(t)
 	w.taken = append(w.taken, t)
 	return t
 }
 
-// Draws is a source that differs for each of its arguments.
-func Draws(seed uint64, a, b int) *rand.Rand {
-	return rand.New(rand.NewPCG(seed^uint64(a)*0x9e3779b97f4a7c15, uint64(b)*0xd1342543de82ef95+seed)) //nolint:gosec // G115: any bits will do
+// Draws is a source that differs for each of what it is about.
+func Draws(seed uint64, about ...any) *rand.Rand {
+	sum := fnv.New64a()
+	_, _ = fmt.Fprintln(sum, about...)
+	return rand.New(rand.NewPCG(seed, sum.Sum64())) //nolint:gosec // G404: a test may be predicted
 }
 
 // judge asks the laws. After the first break everything stops.
@@ -237,7 +257,7 @@ func (w *World) Taken() []*Turn {
 
 // Fired are those at which something went wrong.
 func (w *World) Fired() []*Turn {
-	return slices.DeleteFunc(slices.Clone(w.Taken()), func(t *Turn) bool { return t.Fault == "" })
+	return faulty(w.Taken())
 }
 
 func (w *World) wake() {

@@ -113,7 +113,7 @@ var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happe
 
 // ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
 func ratesOf(seed uint64) map[string][]sim.Rate {
-	all, random := maps.Clone(allRates()), sim.Draws(seed, 2, 2)
+	all, random := maps.Clone(allRates()), sim.Draws(seed, "rates")
 	for _, classes := range []struct {
 		reliable bool
 		names    []string

@@ -20,7 +20,7 @@ var mutantsFlag = flag.String("mutants", "", "plants the defects whose names mat
 
 var (
 	mutantsFile = filepath.Join("testdata", "mutants.txt")
-	brokenSeed  = regexp.MustCompile(`seed (\d+)([:\d.,]*): (.*)`)
+	brokenSeed  = regexp.MustCompile(`seed (\d+)(:[\w.,]*): (.*)`)
 	unescaped   = strings.NewReplacer(`\n`, "\n", `\t`, "\t")
 )
 
@@ -68,6 +68,6 @@ func plant(t *testing.T, file, text string) (seed string) {
 	found := brokenSeed.FindStringSubmatch(string(out))
 	require.Error(t, err, "nothing found: %s", out)
 	require.NotNil(t, found, "%s", out)
-	t.Logf("seed %s, %d faults: %s", found[1], strings.Count(found[2], "."), found[3])
+	t.Logf("seed %s%s, %d faults: %s", found[1], found[2], strings.Count(found[2], ",")+1, found[3])
 	return found[1]
 }

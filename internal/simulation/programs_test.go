@@ -267,6 +267,7 @@ const (
 func (u *user) each(do func(n int, random *rand.Rand) error) error {
 	n, _ := strconv.Atoi(u.Load("calls"))
 	for ; n < calls; n++ {
+		u.ctx = u.Context(fmt.Sprint("call", n))
 		if err := u.Save(u.ctx, "calls", strconv.Itoa(n+1)); err != nil {
 			return err
 		}

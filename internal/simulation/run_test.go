@@ -21,7 +21,7 @@ type Result struct {
 	Seed  sim.Seed
 	Err   error // the law that is broken
 	Sum   uint64
-	Steps int
+	Steps []*sim.Turn
 	Fired []*sim.Turn
 	Lines []string
 	Calls int
@@ -31,7 +31,7 @@ type Result struct {
 
 // Run runs the programs that a seed draws.
 func Run(seed sim.Seed, keep bool) Result {
-	w := &sim.World{Seed: seed.Number, Plan: sim.Drawn{Rates: ratesOf(seed.Number), Only: seed.Only}, Keep: keep, Pace: 40 * time.Millisecond}
+	w := &sim.World{Seed: seed.Number, Plan: planOf(seed), Keep: keep, Pace: 100 * time.Millisecond}
 	r := &run{World: w, store: newStore(), copies: map[string]func(*http.Request) *http.Response{}}
 	w.Check = func() error { return r.laws.check() }
 	var err error
@@ -39,7 +39,7 @@ func Run(seed sim.Seed, keep bool) Result {
 		err = w.Run(r.prepare()...)
 		w.Wait()
 	})
-	out := Result{Seed: seed, Err: cmp.Or(err, problem), Sum: w.Sum(), Steps: len(w.Taken()), Fired: w.Fired(), Lines: w.Lines()}
+	out := Result{Seed: seed, Err: cmp.Or(err, problem), Sum: w.Sum(), Steps: w.Taken(), Fired: w.Fired(), Lines: w.Lines()}
 	if r.laws != nil {
 		out.Calls, out.Reached = len(r.laws.calls), r.laws.reached
 		r.collect(out.Fired)
@@ -86,7 +86,7 @@ func (r *run) prepare() []*sim.Process {
 	ws.Credits = 1_000_000
 	r.key = keyPrefix + "1"
 	ws.Keys = []sandbox.Key{{Token: r.key}, {Token: keyPrefix + "2"}}
-	random := sim.Draws(r.Seed, 1, 1)
+	random := sim.Draws(r.Seed, "service")
 	r.clock = &serviceClock{Clock: sandbox.RealClock()}
 	r.clock.jump([]time.Duration{0, 0, 0, -80 * time.Second, 80 * time.Second, -10 * time.Hour, 10 * time.Hour}[random.IntN(7)])
 	walked := sandbox.List{ID: walkedID, Name: "Walked", CreatedAt: time.Now().Add(-time.Hour)}
@@ -172,13 +172,11 @@ func Shrink(number uint64) Result {
 		return whole
 	}
 	law, _, _ := strings.Cut(whole.Err.Error(), ":")
-	only := make([]sim.Key, 0, len(whole.Fired))
-	for _, f := range whole.Fired {
-		only = append(only, f.Key)
-	}
-	only = sim.Shrink(only, func(some []sim.Key) bool {
-		err := Run(sim.Seed{Number: number, Only: some}, false).Err
-		return err != nil && strings.HasPrefix(err.Error(), law)
+	plan := planOf(sim.Seed{Number: number}).Shrink(number, func(plan []sim.Key) ([]*sim.Turn, bool) {
+		r := Run(sim.Seed{Number: number, Only: plan}, false)
+		return r.Steps, r.Err != nil && strings.HasPrefix(r.Err.Error(), law)
 	})
-	return Run(sim.Seed{Number: number, Only: only}, true)
+	return Run(sim.Seed{Number: number, Only: plan}, true)
 }
+
+func planOf(seed sim.Seed) sim.Drawn { return sim.Drawn{Rates: ratesOf(seed.Number), Only: seed.Only} }

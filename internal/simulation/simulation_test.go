@@ -49,7 +49,7 @@ func TestSimulation(t *testing.T) {
 	var sum atomic.Uint64
 	broken := eachSeed(*fromFlag, *seedsFlag, func(n uint64) bool {
 		r := Run(sim.Seed{Number: n}, false)
-		steps.Add(int64(r.Steps))
+		steps.Add(int64(len(r.Steps)))
 		sum.Add(r.Sum)
 		reached.add(r.Reached)
 		calls.Add(int64(r.Calls))

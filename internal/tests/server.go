@@ -13,9 +13,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
-	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/ratelimit"
 )
@@ -33,14 +30,6 @@ func Counted(t *testing.T, h http.HandlerFunc) (server *httptest.Server, connect
 	server.Start()
 	t.Cleanup(server.Close)
 	return server, connections
-}
-
-// Dialled is a client of a server on a socket.
-func Dialled(t *testing.T, server *httptest.Server, opts ...prospectkit.ClientOption) *prospectkit.Client {
-	t.Helper()
-	client, err := prospectkit.New(server.URL+"/api/v1", Token, append([]prospectkit.ClientOption{Unpaced()}, opts...)...)
-	require.NoError(t, err)
-	return client
 }
 
 // Zip compresses a text.

@@ -84,17 +84,24 @@ func (s *suite) ended(id string, o journal.Outcome) {
 	}
 }
 
-// want checks which tickets InDoubt yields, now and after a restart.
-func (s *suite) want(when string, ids ...string) {
+// inDoubt is what InDoubt yields, as a function shows it.
+func (s *suite) inDoubt(when string, show func(journal.Ticket) string) (got []string) {
 	s.Helper()
-	var got []string
 	for t, err := range s.j.InDoubt(s.Context()) {
 		if err != nil {
 			s.Fatalf("InDoubt, %s: %v", when, err)
 		}
-		got = append(got, t.ID)
+		got = append(got, show(t))
 	}
-	if !slices.Equal(got, ids) {
+	return got
+}
+
+func idOf(t journal.Ticket) string { return t.ID }
+
+// want checks which tickets InDoubt yields.
+func (s *suite) want(when string, ids ...string) {
+	s.Helper()
+	if got := s.inDoubt(when, idOf); !slices.Equal(got, ids) {
 		s.Fatalf("InDoubt, %s: got %q, want %q", when, got, ids)
 	}
 }
@@ -141,14 +148,8 @@ func (s *suite) retried() {
 	again.LastSent = again.LastSent.Add(time.Minute)
 	s.sending(ticket("a", 0), again)
 	s.restart()
-	s.want("after a restart", "a")
-	for t, err := range s.j.InDoubt(s.Context()) {
-		if err != nil {
-			s.Fatal(err)
-		}
-		if !t.LastSent.Equal(again.LastSent) {
-			s.Errorf("LastSent is %v, want that of the last attempt, %v", t.LastSent, again.LastSent)
-		}
+	if got, want := s.inDoubt("after a restart", text), []string{text(again)}; !slices.Equal(got, want) {
+		s.Errorf("got  %s\nwant %s, as of the last attempt", got, want)
 	}
 	s.ended("a", journal.Applied)
 	s.want("after the outcome")
@@ -170,20 +171,13 @@ func (s *suite) complete() {
 	}
 	s.sending(all, ticket("plain", time.Hour))
 	s.restart()
-	var got []string
-	for t, err := range s.j.InDoubt(s.Context()) {
-		if err != nil {
-			s.Fatal(err)
-		}
-		t.FirstSent, t.LastSent = t.FirstSent.UTC(), t.LastSent.UTC()
-		got = append(got, text(t))
-	}
-	if want := []string{text(all), text(ticket("plain", time.Hour))}; !slices.Equal(got, want) {
+	if got, want := s.inDoubt("after a restart", text), []string{text(all), text(ticket("plain", time.Hour))}; !slices.Equal(got, want) {
 		s.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 func text(t journal.Ticket) string {
+	t.FirstSent, t.LastSent = t.FirstSent.UTC(), t.LastSent.UTC()
 	text, err := json.Marshal(t)
 	return fmt.Sprint(string(text), err)
 }
@@ -201,13 +195,7 @@ func (s *suite) cancelled() {
 	err := s.j.Sending(ctx, ticket("a", 0))
 	s.sending(ticket("b", 1))
 	s.restart()
-	var got []string
-	for t, err := range s.j.InDoubt(s.Context()) {
-		if err != nil {
-			s.Fatal(err)
-		}
-		got = append(got, t.ID)
-	}
+	got := s.inDoubt("after a restart", idOf)
 	if !slices.Equal(got, []string{"a", "b"}) && (err == nil || !slices.Equal(got, []string{"b"})) {
 		s.Errorf("Sending said %v, then InDoubt yields %q", err, got)
 	}

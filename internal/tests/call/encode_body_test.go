@@ -24,7 +24,7 @@ func TestEncode_EveryBodyIsSent(t *testing.T) {
 		_, _ = io.WriteString(w, `{"campaign":{"id":"`+tests.CampaignID+`","status":"active"}}`)
 	}))
 	defer server.Close()
-	client := tests.Dialled(t, server)
+	client := tests.ClientAt(t, server.URL)
 	field := prospectkit.WithField("note", "x")
 	approve := func(opts ...prospectkit.CallOption) error {
 		return tests.Discard(client.Campaigns.Approve(t.Context(), tests.CampaignID, opts...))

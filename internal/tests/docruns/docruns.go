@@ -1,4 +1,4 @@
-// Package docruns runs the programs of the documentation under every failure. tools/cmd/housekeeping makes a test of this package from
+// Package docruns runs the programs of the documentation under every failure. tools/housekeeping makes a test of this package from
 // the Go blocks of the pages and from the examples of the root package, so that nobody keeps a second copy of them.
 package docruns
 

@@ -103,11 +103,7 @@ type server struct{ BaseURL, Token, ControlURL string }
 // startSandbox starts the sandbox command.
 func startSandbox(t *testing.T) (s server) {
 	t.Helper()
-	dir := t.TempDir()
-	command := filepath.Join(dir, "prospectkit.exe")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-ldflags=-s -w", "-o", command, "example.com/prospectkit/cmd/prospectkit").CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	state, err := os.Create(filepath.Join(dir, "state.json"))
+	state, err := os.Create(filepath.Join(t.TempDir(), "state.json"))
 	require.NoError(t, err)
 	_, err = tests.EveryState(time.Now(), time.Now().AddDate(20, 0, 0)).WriteTo(state)
 	require.NoError(t, errors.Join(err, state.Close()))
@@ -115,7 +111,7 @@ func startSandbox(t *testing.T) (s server) {
 	for _, f := range []string{"every=5:status=429:retry-after=0", "every=4:status=502:applied", "every=7:drop-after", "every=11:drop-before"} {
 		args = append(args, "-fault", "lists.create:"+f, "-fault", "lists.add-contacts:"+f)
 	}
-	cmd := exec.CommandContext(t.Context(), command, args...)
+	cmd := exec.CommandContext(t.Context(), tests.Built(t, tests.Path("cmd", "prospectkit")), args...)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, cmd.Start())

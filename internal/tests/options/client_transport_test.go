@@ -52,7 +52,7 @@ func TestClient_CallersHTTPClientIsLeftAlone(t *testing.T) {
 		CheckRedirect: func(*http.Request, []*http.Request) error { return nil },
 	}
 	before := *own
-	client := tests.Dialled(t, server, prospectkit.WithHTTPClient(own))
+	client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(own))
 	_, err = client.Account.Me(t.Context())
 	require.NoError(t, err)
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
@@ -85,7 +85,7 @@ func TestClient_JarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	defer close(release)
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
-	client := tests.Dialled(t, server,
+	client := tests.ClientAt(t, server.URL,
 		prospectkit.WithHTTPClient(&http.Client{Jar: jar, Timeout: 50 * time.Millisecond}), prospectkit.WithRetry(prospectkit.NoRetry))
 	_, err = client.Account.Me(t.Context())
 	require.NoError(t, err)
@@ -131,7 +131,7 @@ func TestClient_FailuresKeepTheConnections(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, connections := tests.Counted(t, lists)
-			client := tests.Dialled(t, server, options...)
+			client := tests.ClientAt(t, server.URL, options...)
 			for i := range 5 {
 				_, err := client.Account.Me(t.Context())
 				require.NoError(t, err)
@@ -159,7 +159,7 @@ func TestClient_CallersIdleConnectionsSurviveOurFailures(t *testing.T) {
 		}
 		return nil, nil
 	}}}
-	client := tests.Dialled(t, server, prospectkit.WithHTTPClient(own), prospectkit.WithRetry(prospectkit.NoRetry))
+	client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(own), prospectkit.WithRetry(prospectkit.NoRetry))
 	for range 3 {
 		resp, err := own.Get(server.URL + "/api/v1/business/me")
 		require.NoError(t, err)
@@ -176,7 +176,7 @@ func TestClient_CallersIdleConnectionsSurviveOurFailures(t *testing.T) {
 
 func TestClient_DerivedClientsShareConnections(t *testing.T) {
 	server, connections := tests.Counted(t, lists)
-	parent := tests.Dialled(t, server)
+	parent := tests.ClientAt(t, server.URL)
 	for range 3 {
 		child, err := parent.With(prospectkit.WithUserAgent("app/1"))
 		require.NoError(t, err)
@@ -222,7 +222,7 @@ func TestClient_RedirectsAreNotFollowed(t *testing.T) {
 				to, err := url.Parse(target)
 				require.NoError(t, err)
 				follow := func(*http.Request, []*http.Request) error { return nil }
-				client := tests.Dialled(t, server, prospectkit.WithHTTPClient(&http.Client{CheckRedirect: follow}))
+				client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(&http.Client{CheckRedirect: follow}))
 
 				_, err = client.Account.Me(t.Context())
 				var read *prospectkit.Error
@@ -256,7 +256,7 @@ func TestClient_RedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
 func TestClient_OneClientServesManyGoroutines(t *testing.T) {
 	server, _ := tests.Counted(t, lists)
 	var attempts atomic.Int32
-	client := tests.Dialled(t, server, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+	client := tests.ClientAt(t, server.URL, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 		if e.Kind == event.KindAttempt {
 			attempts.Add(1)
 		}

@@ -25,14 +25,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
-var (
-	programFlag = flag.String("program", "", "the `directory` of a program to judge")
-	taskFlag    = flag.String("task", "", "the `number` of its task")
-)
+var programFlag = flag.String("program", "", "the `directory` of a program to judge")
+
+var taskFlag = flag.String("task", "", "the `number` of its task")
 
 // What happens to a request of the first run. One that is late is lost for the program, and processed after five seconds, or after both runs.
 const requestLost, requestLate, changed, named = "request lost", "request late", "changed after the review", "a workspace with a name"
@@ -237,7 +237,9 @@ func (j judge) play(t *testing.T, p *play, program string, env []string) error {
 		j.fixture(p)
 	}
 	prepared := len(p.Journal())
-	j.fail(p)
+	if fault := cases[p.what]; fault != nil {
+		j.fail(p, fault)
+	}
 	p.run(t, program, env)
 	p.Clear()
 	p.before = len(p.Journal()) - prepared
@@ -253,15 +255,10 @@ func (j judge) play(t *testing.T, p *play, program string, env []string) error {
 	return nil
 }
 
-// fail makes a request fail.
-func (j judge) fail(p *play) {
-	fault, wanted := cases[p.what], regexp.MustCompile(j.hit)
-	if fault == nil {
-		return
-	}
+func (j judge) fail(p *play, fault sandbox.FaultOption) {
 	p.Fail("*", fault, sandbox.When(func(r *http.Request) bool {
 		body := string(must(io.ReadAll(r.Body)))
-		if !wanted.MatchString(r.Method+" "+r.URL.Path+" "+body) || p.hits.Add(1) != j.nth {
+		if !must(regexp.MatchString(j.hit, r.Method+" "+r.URL.Path+" "+body)) || p.hits.Add(1) != j.nth {
 			return false
 		}
 		if p.what == requestLate && r.Method != http.MethodGet {
@@ -295,13 +292,13 @@ func TestTasks(t *testing.T) {
 	t.Parallel()
 	if *programFlag != "" {
 		require.Contains(t, judges, *taskFlag, "-task is the number of a task")
-		require.NoError(t, judges[*taskFlag].judged(t, built(t, *programFlag)))
+		require.NoError(t, judges[*taskFlag].judged(t, tests.Built(t, *programFlag)))
 		return
 	}
 	if testing.Short() {
 		return // it links a program
 	}
-	solutions := built(t, filepath.Join("testdata", "solutions"))
+	solutions := tests.Built(t, filepath.Join("testdata", "solutions"))
 	for task, j := range judges {
 		for _, mistake := range append(j.mistakes, "") {
 			t.Run(task+" "+mistake, func(t *testing.T) {
@@ -311,13 +308,4 @@ func TestTasks(t *testing.T) {
 			})
 		}
 	}
-}
-
-func built(t *testing.T, dir string) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "program.exe")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-ldflags=-s -w", "-o", binary, ".")
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return binary
 }

@@ -3,8 +3,9 @@
 //	go -C tools run ./cmd/release -path your.host/prospectkit v0.1.0
 //	git tag v0.1.0 && git push --tags
 //
-// The path is needed once. The forge's workflow runs it with -verify on the tag. It tags the modules below the library
-// at the same commit, and writes the notes, the checksums and the bill of materials.
+// The path is needed once. The tree has to be clean; if the command fails, it changes nothing. The forge's workflow runs it with -verify on
+// the tag. It tags the modules below the library at the same commit, prints these tags, and writes the notes, the checksums and the bill
+// of materials.
 package main
 
 import (
@@ -18,15 +19,11 @@ func main() {
 		fmt.Fprint(flag.CommandLine.Output(), `Usage: go -C tools run ./cmd/release [-path MODULE_PATH] VERSION
        go -C tools run ./cmd/release -verify DIRECTORY VERSION
 
-The first form writes the commit that is to be tagged. It needs a clean tree. If it fails, it changes nothing.
-The second form verifies the tag of the version, tags the modules below the library at the same commit, prints the names
-of these tags, and writes what is published with them into the directory.
-
 `)
 		flag.PrintDefaults()
 	}
 	path := flag.String("path", "", "the `path` that the module gets, if it has another")
-	dist := flag.String("verify", "", "verify the tag, and write notes, checksums and the bill of materials into the `directory`")
+	dist := flag.String("verify", "", "verify the tag, tag the modules below, and write notes, checksums and the bill of materials into the `directory`")
 	flag.Parse()
 	if flag.NArg() != 1 || *path != "" && *dist != "" {
 		flag.Usage()

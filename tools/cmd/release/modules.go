@@ -64,30 +64,20 @@ func findModules(root string) ([]goModule, error) {
 // requireReleased lets every module require those of this repository at the version. A published one does not replace them.
 func requireReleased(modules []goModule, version string) error {
 	for _, m := range modules[1:] {
+		edit := []string{"mod", "edit", "-fmt"} // another path may have another place
 		for _, own := range modules {
 			if !requires(m.mod, own.path()) {
 				continue
 			}
-			if err := m.mod.AddRequire(own.path(), version); err != nil {
-				return err
-			}
-			if !m.published() {
-				continue
-			}
-			if own.dir != "." {
+			if m.published() && own.dir != "." {
 				return fmt.Errorf("%s requires %s: only the root's checksum is computed", m.dir, own.dir)
 			}
-			if err := m.mod.DropReplace(own.path(), ""); err != nil {
-				return err
+			edit = append(edit, "-require="+own.path()+"@"+version)
+			if m.published() {
+				edit = append(edit, "-dropreplace="+own.path())
 			}
 		}
-		m.mod.Cleanup()
-		m.mod.SortBlocks() // another path may have another place
-		text, err := m.mod.Format()
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(m.file, text, 0o644); err != nil {
+		if _, err := output(filepath.Dir(m.file), "go", edit...); err != nil {
 			return err
 		}
 	}

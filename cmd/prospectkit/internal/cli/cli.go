@@ -144,14 +144,6 @@ func (c Command) count(args []string) error {
 	return nil
 }
 
-// Number is a number of things.
-func Number(n int, of string) string {
-	if n != 1 {
-		of += "s"
-	}
-	return fmt.Sprintf("%d %s", n, of)
-}
-
 // WriteJSON writes a value for programs.
 func WriteJSON(w io.Writer, v any) error {
 	e := json.NewEncoder(w)

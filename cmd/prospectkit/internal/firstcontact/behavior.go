@@ -187,7 +187,7 @@ func (p paged) contradicts(first, second *view) (repeats, skips bool) {
 	lists := p.first == "lists"
 	at := func(i int) string { return first.text(before[i], p.array+"[]", "createdAt") }
 	page, _ := second.page("pageNum")
-	_, rises := first.ages() // then the order is what differs
+	rises, _ := first.ages() // then the order is what differs
 	repeats = page == p.page && (!lists || rises == 0) && reflect.DeepEqual(before[0], after[0]) && !reflect.DeepEqual(before[0], before[1])
 	skips = len(before) > 2 && (!lists || at(1) != at(2)) && reflect.DeepEqual(before[2], after[0]) && !reflect.DeepEqual(before[1], before[2])
 	return repeats, skips
@@ -290,47 +290,47 @@ func (j *judge) sorted(ask, field, order string) {
 // order counts how often a field rises from row to row, and how often it falls. It compares first letters of one case: the service
 // need not sort anything else as this program would.
 func (v *view) order(field string) (rises, falls int) {
-	before := map[bool]byte{} // by case
+	var small, large []string
 	for _, row := range v.items("data") {
-		text := v.text(row, "data[]", field)
-		if text == "" {
-			continue
+		switch text := v.text(row, "data[]", field); {
+		case text == "":
+		case text[0] >= 'a' && text[0] <= 'z':
+			small = append(small, text[:1])
+		case text[0] >= 'A' && text[0] <= 'Z':
+			large = append(large, text[:1])
 		}
-		letter, small := text[0], text[0] >= 'a' && text[0] <= 'z'
-		if !small && (letter < 'A' || letter > 'Z') {
-			continue
-		}
-		switch last := before[small]; {
-		case last != 0 && letter > last:
+	}
+	rises, falls = trend(small)
+	more, less := trend(large)
+	return rises + more, falls + less
+}
+
+// trend counts how often a text is greater than the one before it, and how often it is less. Texts of another length are not compared.
+func trend(texts []string) (rises, falls int) {
+	for i, text := range texts[min(1, len(texts)):] {
+		switch before := texts[i]; {
+		case len(text) != len(before):
+		case text > before:
 			rises++
-		case last != 0 && letter < last:
+		case text < before:
 			falls++
 		}
-		before[small] = letter
 	}
 	return rises, falls
 }
 
-// ages counts how often a list is older than the one before it, and how often it is newer.
-func (v *view) ages() (falls, rises int) {
-	before := ""
+// ages counts how often a list is newer than the one before it, and how often it is older.
+func (v *view) ages() (rises, falls int) {
+	var dates []string
 	for _, item := range v.items("data") {
-		at := v.text(item, "data[]", "createdAt")
-		switch {
-		case len(at) != len(before):
-		case at > before:
-			rises++
-		case at < before:
-			falls++
-		}
-		before = at
+		dates = append(dates, v.text(item, "data[]", "createdAt"))
 	}
-	return falls, rises
+	return trend(dates)
 }
 
 // newestFirst judges the order of the lists.
 func newestFirst(lists *view) ([]string, string) {
-	switch falls, rises := lists.ages(); {
+	switch rises, falls := lists.ages(); {
 	case rises > 0:
 		return []string{"an older list comes before a newer one"}, ""
 	case falls == 0:

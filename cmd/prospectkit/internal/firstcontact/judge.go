@@ -224,7 +224,7 @@ func (j *judge) response(d *description) {
 		if j.missing[o] {
 			why = "its path leads nowhere"
 		}
-		j.finishUnread(f, j.unsuccessful(o, file, firstOf(responses)), why)
+		j.finishUnread(f, j.unsuccessful(o, file, responses), why)
 		return
 	}
 	file.Status = successes[0].status
@@ -264,16 +264,18 @@ func (j *judge) response(d *description) {
 }
 
 // unsuccessful judges an operation without a success.
-func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, e *exchange) []string {
+func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, responses []*exchange) []string {
 	switch {
 	case j.missing[o] || j.static:
 		return nil
-	case e == nil:
+	case len(responses) == 0:
 		if slices.ContainsFunc(j.asks, func(a *ask) bool { return a.op == o && j.broken[a.name] }) {
 			file.Unsuccessful = &shapes.Response{}
 		}
 		return nil
-	case e.status == http.StatusTooManyRequests, e.status >= http.StatusInternalServerError && !j.fails(o):
+	}
+	e := responses[0]
+	if e.status == http.StatusTooManyRequests || e.status >= http.StatusInternalServerError && !j.fails(o) {
 		return nil // by chance, it may be
 	}
 	file.Unsuccessful = &shapes.Response{Status: e.status, Code: codePattern.FindString(codeOf(e.body))}
@@ -352,13 +354,6 @@ func (j *judge) refusals(o *op.Op) (all []string) {
 func paramOf(e *exchange) string {
 	value, _ := decode(e.body)
 	return (&view{value: value}).text(value, "", "error.param")
-}
-
-func firstOf(all []*exchange) *exchange {
-	if len(all) == 0 {
-		return nil
-	}
-	return all[0]
 }
 
 // odd reports whether an unsuccessful response to a valid request contradicts the documentation.

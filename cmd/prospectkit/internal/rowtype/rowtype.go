@@ -20,6 +20,7 @@ import (
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/rowquery"
 	"example.com/prospectkit/internal/rowtype"
 )
@@ -102,7 +103,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 		work = c.compare
 	}
 	c.quiet = cli.Progress(std.Err, func() string {
-		return fmt.Sprintf("%s, looked at %s%s", c.Requests(), cli.Number(int(c.looked.Load()), "row"), c.Waiting())
+		return fmt.Sprintf("%s, looked at %s%s", c.Requests(), errtext.Plural(int(c.looked.Load()), "row"), c.Waiting())
 	})
 	defer c.quiet()
 	code, err := work(ctx)
@@ -208,9 +209,9 @@ func (c *command) compare(ctx context.Context) (int, error) {
 		fmt.Fprintf(c.std.Out, "%s fits: looked at %s.\n", file.Type, looked)
 		return cli.OK, stopped
 	}
-	fmt.Fprintf(c.std.Out, "%s no longer fits: %s, looked at %s.\n\n", file.Type, cli.Number(len(mismatches), "difference"), looked)
+	fmt.Fprintf(c.std.Out, "%s no longer fits: %s, looked at %s.\n\n", file.Type, errtext.Plural(len(mismatches), "difference"), looked)
 	for _, m := range mismatches {
-		fmt.Fprintf(c.std.Out, "  %s: %s (in %s)\n", m.Field, m.Problem, cli.Number(m.Rows, "row"))
+		fmt.Fprintf(c.std.Out, "  %s: %s (in %s)\n", m.Field, m.Problem, errtext.Plural(m.Rows, "row"))
 	}
 	fmt.Fprintf(c.std.Out, "\nTo write the type again: prospectkit rowtype -list %s -type %s -o %s\n", id, file.Type, c.check)
 	return cli.Differs, stopped
@@ -251,9 +252,9 @@ func (c *command) look(ctx context.Context, list string, add func(row []byte) er
 	if n == 0 || !errors.Is(stopped, context.Canceled) && !errors.Is(stopped, context.DeadlineExceeded) {
 		err = stopped
 	}
-	looked = cli.Number(n, "row")
+	looked = errtext.Plural(n, "row")
 	if total > n {
-		looked = fmt.Sprintf("%d of %s", n, cli.Number(total, "row"))
+		looked = fmt.Sprintf("%d of %s", n, errtext.Plural(total, "row"))
 	}
 	return looked, stopped, err
 }

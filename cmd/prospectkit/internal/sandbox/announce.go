@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/internal/op"
@@ -19,56 +18,25 @@ type announcement struct {
 	inventory
 }
 
-// inventory lists what there is to call.
+// inventory lists what there is to call, as a state has it as far as that is short.
 type inventory struct {
-	Credits    int64            `json:"credits"`
-	Keys       []keyItem        `json:"keys"`
-	Lists      []listItem       `json:"lists"`
-	Folders    []sandbox.Folder `json:"folders"`
-	Agents     []agentItem      `json:"agents"`
-	Campaigns  []campaignItem   `json:"campaigns"`
-	Facts      []factItem       `json:"facts"`
-	Hubs       []hubItem        `json:"hubs"`
-	Searches   []searchItem     `json:"savedSearches"`
-	CRM        crmItem          `json:"crm"`
-	Routes     []routeItem      `json:"routes"` // of -route
-	Workspaces []workspaceItem  `json:"otherWorkspaces"`
-}
-
-type factItem struct {
-	ID       string `json:"id"`
-	Category string `json:"category"`
-	Hidden   bool   `json:"hidden"` // retired, or another team's: it responds like a missing one
-}
-
-type hubItem struct {
-	ID     string `json:"id"`
-	Name   string `json:"name"`
-	Status string `json:"status"`
-}
-
-type searchItem struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Companies bool   `json:"companies"`
-}
-
-type crmItem struct {
-	Supported []string `json:"supported"`
-	Connected []string `json:"connected"`
+	Credits    int64                 `json:"credits"`
+	Keys       []sandbox.Key         `json:"keys"`
+	Lists      []listItem            `json:"lists"`
+	Folders    []sandbox.Folder      `json:"folders"`
+	Agents     []agentItem           `json:"agents"`
+	Campaigns  []campaignItem        `json:"campaigns"`
+	Facts      []sandbox.Fact        `json:"facts"`
+	Hubs       []sandbox.Hub         `json:"hubs"`
+	Searches   []sandbox.SavedSearch `json:"savedSearches"`
+	CRM        sandbox.CRM           `json:"crm"`
+	Routes     []routeItem           `json:"routes"` // of -route
+	Workspaces []workspaceItem       `json:"otherWorkspaces"`
 }
 
 type routeItem struct {
 	Operation string `json:"operation"`
 	Route     string `json:"route"`
-}
-
-type keyItem struct {
-	Name      string    `json:"name"`
-	Token     string    `json:"token"`
-	Scopes    []string  `json:"scopes"` // none is full access
-	Revoked   bool      `json:"revoked"`
-	ExpiresAt time.Time `json:"expiresAt,omitzero"`
 }
 
 type listItem struct {
@@ -93,16 +61,8 @@ func (h *host) inventory() inventory {
 	all := box.Snapshot().Workspaces
 	ws := all[0]
 	return inventory{
-		Credits: ws.Credits, Lists: listItems(ws.Lists), Agents: agentItems(box.Tenant), Campaigns: campaignItems(box.Tenant),
-		Keys: each(ws.Keys, func(k sandbox.Key) keyItem {
-			return keyItem{k.Name, k.Token, some(k.Scopes), k.Revoked, k.ExpiresAt}
-		}),
-		Folders:  some(ws.Folders),
-		Facts:    each(ws.Facts, func(f sandbox.Fact) factItem { return factItem{f.ID, f.Category, f.Retired || f.OtherTeam} }),
-		Hubs:     each(ws.Hubs, func(b sandbox.Hub) hubItem { return hubItem{b.ID, b.Name, b.Status} }),
-		Searches: each(ws.SavedSearches, func(s sandbox.SavedSearch) searchItem { return searchItem{s.ID, s.Name, s.Companies} }),
-		CRM:      crmItem{some(ws.CRM.Supported), some(ws.CRM.Connected)},
-		Routes:   some(h.cfg.routes),
+		Credits: ws.Credits, Lists: listItems(ws.Lists), Agents: agentItems(box.Tenant), Campaigns: campaignItems(box.Tenant), CRM: ws.CRM,
+		Keys: some(ws.Keys), Folders: some(ws.Folders), Facts: some(ws.Facts), Hubs: some(ws.Hubs), Searches: some(ws.SavedSearches), Routes: some(h.cfg.routes),
 		Workspaces: each(all[1:], func(ws sandbox.Workspace) workspaceItem {
 			return workspaceItem{ws.Name, box.Workspace(ws.Name).Token(), ws.Credits, listItems(ws.Lists)}
 		}),

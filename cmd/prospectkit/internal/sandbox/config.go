@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
@@ -95,7 +96,7 @@ func (cfg config) check() error {
 	if err != nil {
 		return fmt.Errorf("-addr: %w", err)
 	}
-	if !isLoopback(host) && !cfg.allowRemote {
+	if !check.IsLoopback(host) && !cfg.allowRemote {
 		return fmt.Errorf("-addr %s: other machines could reach the sandbox; if that is meant, add -allow-remote", cfg.addr)
 	}
 	if cfg.latency < 0 {
@@ -165,13 +166,6 @@ func writable(dir string) error {
 		return err
 	}
 	return errors.Join(file.Close(), os.Remove(file.Name()))
-}
-
-// isLoopback looks no name up: only localhost is this machine.
-func isLoopback(host string) bool {
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // load reads the initial state, and returns its source.

@@ -7,12 +7,14 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
@@ -34,11 +36,7 @@ func (h *host) routes() http.Handler {
 // onlyFromHere refuses requests from another machine, and those of a web page whose own name points here.
 func onlyFromHere(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		if from, _, _ := net.SplitHostPort(r.RemoteAddr); isLoopback(host) && isLoopback(from) {
+		if from, _, _ := net.SplitHostPort(r.RemoteAddr); check.IsLoopback((&url.URL{Host: r.Host}).Hostname()) && check.IsLoopback(from) {
 			next.ServeHTTP(w, r)
 			return
 		}
@@ -69,7 +67,7 @@ func (h *host) control() http.Handler {
 		{"GET /_sandbox/overview", "lists, agents and campaigns; ?workspace=NAME for another workspace", h.within(h.getOverview)},
 		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.within(getOutbox)},
 		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.within(getWindows)},
-		{"GET /_sandbox/operations", "the operations, and which rules are documented or assumed", getOperations},
+		{"GET /_sandbox/operations", "the operations and their routes", getOperations},
 	} {
 		mux.Handle(route.pattern, route.handle)
 		help[route.pattern] = route.help
@@ -247,18 +245,5 @@ func (h *host) postClock(r *http.Request) (any, error) {
 }
 
 func getOperations(*http.Request) (any, error) {
-	type operation struct {
-		Name       string        `json:"name"`
-		Route      string        `json:"route"`
-		Scope      op.Scope      `json:"scope"`
-		Surface    op.Surface    `json:"surface"`
-		Class      op.Class      `json:"class"`
-		Provenance op.Provenance `json:"provenance"`
-	}
-	return map[string]any{
-		"operations": each(op.All(), func(o *op.Op) operation {
-			return operation{o.Name, o.Route(), o.Scope, o.Surface, o.Class, o.Provenance}
-		}),
-		"assumptions": sandbox.Assumptions(),
-	}, nil
+	return map[string]any{"operations": each(op.All(), func(o *op.Op) routeItem { return routeItem{o.Name, o.Route()} })}, nil
 }

@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/errtext"
 )
 
 // Variables is the part of a help text about what a person sets before.
@@ -90,7 +91,7 @@ func (a *Access) Observe(_ context.Context, e prospectkit.Event) {
 }
 
 // Requests says how many requests were sent.
-func (a *Access) Requests() string { return cli.Number(int(a.requests.Load()), "request") }
+func (a *Access) Requests() string { return errtext.Plural(int(a.requests.Load()), "request") }
 
 // Waiting says for how long the client still waits; it is empty unless it does.
 func (a *Access) Waiting() string {

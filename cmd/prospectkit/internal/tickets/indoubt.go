@@ -12,6 +12,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/journal"
 )
 
@@ -75,7 +76,7 @@ func (c *inDoubt) text(out *strings.Builder, all []doubt) {
 		fmt.Fprintln(out, "Nothing is in doubt.")
 		return
 	}
-	fmt.Fprintf(out, "In doubt: %s.\n", cli.Number(len(all), "call"))
+	fmt.Fprintf(out, "In doubt: %s.\n", errtext.Plural(len(all), "call"))
 	for _, d := range all {
 		id := cli.Quoted(cli.Printable(d.Ticket.ID)) // a word of the commands below
 		fmt.Fprintf(out, "\n%s  %s  %s\n", cli.Delimited(d.Ticket.ID), cli.Delimited(d.Ticket.Op), at(d.Ticket.LastSent))

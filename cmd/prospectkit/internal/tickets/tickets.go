@@ -14,6 +14,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
 
@@ -78,10 +79,8 @@ func (f *file) open(ctx context.Context, std cli.Std) (*journal.FileJournal, err
 		case time.Now().After(end):
 			return nil, fmt.Errorf("a program has %s open, and still had it after %s: stop it, or let it settle its tickets itself", f.path, patience)
 		}
-		select {
-		case <-ctx.Done():
+		if waits.Sleep(ctx, pause) != nil {
 			return nil, errors.New("stopped")
-		case <-time.After(pause):
 		}
 	}
 }

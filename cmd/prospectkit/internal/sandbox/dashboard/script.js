@@ -259,6 +259,6 @@ async function begin() {
   await refresh();
   setInterval(() => { if ($("live").checked && !document.hidden) refresh(); }, every);
   const { operations } = await ask("operations");
-  $("operation").append(...operations.map((o) => make("option", { value: o.name }, o.name)));
+  $("operation").append(...operations.map((o) => make("option", { value: o.operation }, o.operation)));
 }
 begin();

@@ -20,18 +20,15 @@ import (
 
 var solutions = map[string]func(program, context.Context){
 	"1": program.add, "3": program.export, "4": program.search, "6": program.settle, "8": program.push, "9": program.follow, "10": program.upload,
-	"2": func(p program, ctx context.Context) {
-		fmt.Println(must(p.Lists.Ensure(ctx, prospectkit.NewList{Name: "Q1"})).List.ID)
-	},
-	"2 creates": func(p program, ctx context.Context) {
-		fmt.Println(must(p.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})).ID)
-	},
+	"2":                            func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Ensure(ctx, q1)).List.ID) },
+	"2 creates":                    func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Create(ctx, q1)).ID) },
 	"5":                            func(p program, ctx context.Context) { must(p.Campaigns.ApproveReviewed(ctx, p.args[0], p.args[1])) },
 	"5 approves whatever is there": func(p program, ctx context.Context) { must(p.Campaigns.Approve(ctx, p.args[0])) },
 	"7":                            func(p program, ctx context.Context) { fmt.Println(must(p.Agents.CreateAndStart(ctx, heads)).Agent.ID) },
 	"7 creates it started":         func(p program, ctx context.Context) { fmt.Println(must(p.Agents.Create(ctx, heads)).ID) },
 }
 
+var q1 = prospectkit.NewList{Name: "Q1"}
 var heads = prospectkit.PersonDiscovery{
 	ListName: "Heads of sales", MaxCreditSpend: 1000, Start: true, Filters: prospectkit.Fields{"jobTitles": []string{"Head of Sales"}},
 }
@@ -71,28 +68,16 @@ func must[T any](value T, err error) T {
 	return value
 }
 
-func store(name string, text []byte) { must(0, save(name, text)) }
+func save(name string, text []byte) error { return os.WriteFile(name, text, 0o600) }
 
-// save replaces a file as a whole.
-func save(name string, text []byte) error {
-	if err := os.WriteFile(name+".new", text, 0o600); err != nil {
-		return err
-	}
-	return os.Rename(name+".new", name)
-}
-
-// earlier says what became of the calls of earlier runs: unknown, applied, or not applied, also if there was none.
-func (p program) earlier(ctx context.Context, op string) journal.Outcome {
-	found := journal.NotApplied
+// had reports whether a call of an earlier run has one of the outcomes.
+func (p program) had(ctx context.Context, op string, outcomes ...journal.Outcome) (found bool) {
 	for e, err := range p.journal.Calls(ctx, op) {
-		if outcome := must(e, err).Outcome; outcome != journal.NotApplied && found != journal.Unknown {
-			found = outcome
-		}
+		found = found || slices.Contains(outcomes, must(e, err).Outcome)
 	}
 	return found
 }
 
-// rows are all rows of the list.
 func (p program) rows(ctx context.Context) []prospectkit.Row {
 	return must(prospectkit.Collect(p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}), 10_000))
 }
@@ -108,7 +93,7 @@ func (p program) add(ctx context.Context) {
 	}
 	switch {
 	case len(missing) == 0:
-	case p.earlier(ctx, "lists.add-contacts") == journal.Unknown && p.mistake != "adds what may come":
+	case p.had(ctx, "lists.add-contacts", journal.Unknown) && p.mistake != "adds what may come":
 		fmt.Println("may come, or not:", missing)
 	default:
 		must(p.Lists.AddContacts(ctx, p.args[0], prospectkit.Fields{"contacts": missing}))
@@ -122,11 +107,11 @@ func (p program) export(ctx context.Context) {
 			out = fmt.Appendln(out, row.Text("email"))
 		}
 	}
-	store("rows.csv", out)
+	must(0, save("rows.csv", out))
 }
 
 func (p program) search(ctx context.Context) {
-	if p.earlier(ctx, "search.prospects") != journal.NotApplied && p.mistake != "pays again" {
+	if p.had(ctx, "search.prospects", journal.Unknown, journal.Applied) && p.mistake != "pays again" {
 		return
 	}
 	vps := prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including("vp")}, Size: 10}
@@ -137,10 +122,10 @@ func (p program) search(ctx context.Context) {
 		}
 		out = fmt.Appendf(out, "%s\n", must(profile, err).Raw().Raw())
 		if p.mistake != "stores at the end" {
-			store("found.jsonl", out)
+			must(0, save("found.jsonl", out))
 		}
 	}
-	store("found.jsonl", out)
+	must(0, save("found.jsonl", out))
 }
 
 func (p program) settle(ctx context.Context) {
@@ -162,7 +147,7 @@ func (p program) push(ctx context.Context) {
 			ids = append(ids, row.ID())
 		}
 		text, stored = must(json.Marshal(ids)), nil
-		store("ids.json", text)
+		must(0, save("ids.json", text))
 	}
 	must(0, json.Unmarshal(text, &ids))
 	saved := func(_ context.Context, now string) error { return save("checkpoint", []byte(now)) }
@@ -194,11 +179,11 @@ func (p program) follow(ctx context.Context) {
 		}
 		copied.Rows[must(change, err).Row.ID()], copied.After = change.Row.Text("email"), change.Checkpoint()
 	}
-	store("copy.json", must(json.Marshal(copied)))
+	must(0, save("copy.json", must(json.Marshal(copied))))
 }
 
 func (p program) upload(ctx context.Context) {
-	if p.earlier(ctx, "imports.create") == journal.NotApplied || p.mistake == "imports again" {
+	if !p.had(ctx, "imports.create", journal.Unknown, journal.Applied) || p.mistake == "imports again" {
 		must(p.Imports.Upload(ctx, must(prospectkit.UploadFile("contacts.csv"))))
 	}
 }

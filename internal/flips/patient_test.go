@@ -1,15 +1,12 @@
-package main
+package flips
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"maps"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -223,26 +220,4 @@ func (p *patient) operated() []byte {
 	}
 	b.WriteString(p.code[at:])
 	return []byte(b.String())
-}
-
-// writeOverlay writes files, by their names in this directory, and the list of them for the go command.
-func writeOverlay(scratch string, files map[string][]byte) (string, error) {
-	here, err := os.Getwd()
-	if err != nil {
-		return "", err
-	}
-	replace := map[string]string{}
-	for name, text := range files {
-		copied := filepath.Join(scratch, name)
-		if err := os.WriteFile(copied, text, 0o600); err != nil {
-			return "", err
-		}
-		replace[filepath.Join(here, name)] = copied
-	}
-	list, err := json.Marshal(map[string]any{"Replace": replace})
-	if err != nil {
-		return "", err
-	}
-	overlay := filepath.Join(scratch, "overlay.json")
-	return overlay, os.WriteFile(overlay, list, 0o600)
 }

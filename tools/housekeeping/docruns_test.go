@@ -1,4 +1,4 @@
-package main
+package housekeeping
 
 import (
 	"bytes"
@@ -20,8 +20,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
-
-const repository = "../../.."
 
 // The programs of the documentation write once, whatever fails: every Go block of the pages that is no test, and every example of the
 // root package. Each is run under every failure at every request, and again as long as it returns an error.

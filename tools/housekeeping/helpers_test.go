@@ -1,10 +1,12 @@
-package main
+package housekeeping
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -53,4 +55,17 @@ func serveSandbox(t *testing.T, dir string) {
 	require.NoError(t, json.NewDecoder(out).Decode(&announced))
 	t.Setenv("PROSPECTKIT_BASE_URL", announced.BaseURL)
 	t.Setenv("PROSPECTKIT_TOKEN", announced.Token)
+}
+
+// goTool runs the go command in a directory and returns what it prints.
+func goTool(dir string, args ...string) (string, error) {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	var errText strings.Builder
+	cmd.Stderr = &errText
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("go %s: %w: %s", args[0], err, strings.TrimSpace(errText.String()))
+	}
+	return string(out), nil
 }

@@ -1,24 +1,30 @@
-package main
+// Package housekeeping checks the rules of this repository that no linter knows: that the paths of the service stand in its table only,
+// what the library links, that every service has an example and every example runs, that the Go code in README files and in
+// docs compiles, that the Go names in their text exist, that links in Markdown lead somewhere, and
+// that no phrase of phrases.txt is used:
+//
+//	go -C tools test -count=1 ./housekeeping -run '^TestRules$'
+package housekeeping
 
 import (
-	"errors"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestRunPrintsAndDecides(t *testing.T) {
-	quiet := check{"quiet", func(string) ([]string, error) { return nil, nil }}
-	loud := check{"loud", func(string) ([]string, error) { return []string{"a.go:1: bad"}, nil }}
-	broken := check{"broken", func(string) ([]string, error) { return nil, errors.New("cannot look") }}
+const repository = "../.."
 
-	var out strings.Builder
-	require.True(t, run(&out, ".", []check{quiet}))
-	require.Equal(t, "quiet: ok\n", out.String())
-	out.Reset()
-	require.False(t, run(&out, ".", []check{loud, quiet, broken}))
-	require.Equal(t, "loud: a.go:1: bad\nquiet: ok\nbroken: cannot look\n", out.String())
+// Each rule returns its findings, one line each, or an error if it could not look.
+func TestRules(t *testing.T) {
+	for name, rule := range map[string]func(root string) ([]string, error){
+		"paths": paths, "examples": examples, "links": links, "snippets": snippets, "names": names, "references": references, "words": words,
+	} {
+		t.Run(name, func(t *testing.T) {
+			found, err := rule(repository)
+			require.NoError(t, err)
+			require.Empty(t, found)
+		})
+	}
 }
 
 func TestPaths(t *testing.T) {

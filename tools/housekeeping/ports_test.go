@@ -1,44 +1,64 @@
-// Command ports type-checks the packages of a module and their tests for every operating system that Go knows, with 32 and with 64
-// bits. It generates no code, so that all of them take less time than one build.
-//
-// Usage, in the tools directory:
-//
-//	go run ./cmd/ports [root]
-//
-// It prints one line per finding and exits with status 1 if there is one. The root defaults to the parent directory.
-package main
+package housekeeping
 
 import (
-	"flag"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"go/types"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/stretchr/testify/require"
 	"golang.org/x/tools/go/packages"
 )
 
-func main() {
-	flag.Parse()
-	root := ".."
-	if flag.NArg() > 0 {
-		root = flag.Arg(0)
+// The packages of the root module and their tests compile for every operating system that Go knows, with 32 and with 64 bits. No code
+// is generated, so that all of them take less time than one build.
+func TestPorts(t *testing.T) {
+	out, err := goTool(".", "tool", "dist", "list")
+	require.NoError(t, err)
+	for _, port := range distinct(strings.Fields(out)) {
+		t.Run(port, func(t *testing.T) {
+			found, err := compiles(repository, port)
+			require.NoError(t, err)
+			require.Empty(t, found)
+		})
 	}
-	out, err := exec.Command("go", "tool", "dist", "list").Output()
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		os.Exit(1)
+}
+
+func TestPorts_Findings(t *testing.T) {
+	dir := tree(t, map[string]string{
+		"code.go":        "package m\n\nimport \"syscall\"\n\nvar Refused = syscall.ECONNREFUSED\n",
+		"code_test.go":   "package m\n\nimport \"testing\"\n\nfunc TestWide(*testing.T) { var _ int = 1 << 40 }\n",
+		"d/d_windows.go": "package d\n\nvar Wrong int = \"text\"\n",
+		"d/d.go":         "package d\n",
+	})
+	for port, want := range map[string]string{
+		"linux/386":     `^code_test\.go:5:\d+: .*1 << 40.*overflow`,
+		"linux/amd64":   "",
+		"plan9/amd64":   `^code\.go:5:\d+: undefined: syscall\.ECONNREFUSED`,
+		"windows/amd64": `^d.d_windows\.go:3:\d+: .*string`,
+	} {
+		found, err := compiles(dir, port)
+		require.NoError(t, err)
+		if want == "" {
+			require.Empty(t, found, port)
+			continue
+		}
+		require.Len(t, found, 1, port)
+		require.Regexp(t, want, found[0])
 	}
-	if !run(os.Stdout, root, distinct(strings.Fields(string(out)))) {
-		os.Exit(1)
-	}
+	_, err := compiles(filepath.Join(dir, "missing"), "linux/amd64")
+	require.Error(t, err, "nothing was looked at")
+}
+
+func TestPorts_Distinct(t *testing.T) {
+	require.Equal(t, []string{"android/arm64", "js/wasm", "linux/386", "linux/amd64"},
+		distinct([]string{"android/386", "android/arm64", "ios/arm64", "js/wasm", "linux/386", "linux/amd64", "linux/arm", "linux/s390x"}))
 }
 
 // distinct keeps one port per operating system and word size. The module has no code for a single processor.
@@ -58,25 +78,8 @@ func distinct(ports []string) (kept []string) {
 	return kept
 }
 
-// run prints what does not compile and reports whether everything does.
-func run(w io.Writer, root string, ports []string) bool {
-	_, _ = fmt.Fprintln(w, strings.Join(ports, " "))
-	clean := true
-	for _, port := range ports {
-		findings, err := check(root, port)
-		if err != nil {
-			findings = append(findings, err.Error())
-		}
-		for _, f := range findings {
-			clean = false
-			_, _ = fmt.Fprintf(w, "%s: %s\n", port, f)
-		}
-	}
-	return clean
-}
-
-// check type-checks the packages of the module at root, and their tests, for one port.
-func check(root, port string) ([]string, error) {
+// compiles type-checks the packages of the module at root, and their tests, for one port.
+func compiles(root, port string) ([]string, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
