@@ -87,11 +87,30 @@ func TestCreateAndStart_WasStarted(t *testing.T) {
 
 // What the call would refuse to create, it does not make of a draft either.
 func TestCreateAndStart_NoOtherField(t *testing.T) {
-	s := tests.Stage(t, tests.OurDraft)
-	_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Altered(tests.Capped(), func(m *tests.MonitorOf) {
-		m.Extra = prospectkit.Fields{"maxcreditspend": 200_000}
-	}))
-	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	for problem, extra := range map[string]prospectkit.Fields{
+		`body cannot be encoded: field "maxcreditspend"`: {"maxcreditspend": 200_000},
+		"note is not valid UTF-8":                        {"note": "\xff"},
+		"did you mean maxCreditSpend":                    {"maxCreditSpent": 200_000},
+	} {
+		s := tests.Stage(t, tests.OurDraft)
+		_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.Extra = extra }))
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorContains(t, err, problem)
+		s.Done()
+	}
+}
+
+// A month from now ends by the service's clock.
+func TestCreateAndStart_AMonthByTheServicesClock(t *testing.T) {
+	dated := func(r *http.Request) (*http.Response, error) {
+		resp, err := tests.OurDraft(r)
+		resp.Header.Set("Date", "Sat, 15 Jun 2030 12:00:00 GMT")
+		return resp, err
+	}
+	s := tests.Stage(t, dated, tests.Always(200, "{}"), tests.Always(200, tests.AgentJSON("processing")))
+	_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped())
+	require.NoError(t, err)
+	require.Contains(t, s.Sent[1], `"expirationDate":"2030-07-15"`)
 	s.Done()
 }
