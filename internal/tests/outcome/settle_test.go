@@ -219,18 +219,30 @@ func TestJournal_GuardPanicsAtTheEnd(t *testing.T) {
 	require.Len(t, book.Noted, 1)
 }
 
+// bare responds without rate headers.
+func bare(status int, body string) tests.RoundTrip {
+	return func(*http.Request) (*http.Response, error) {
+		resp := tests.Respond(status, body)
+		resp.Header = http.Header{"Content-Type": resp.Header["Content-Type"]}
+		return resp, nil
+	}
+}
+
+// resolveInDoubt resolves the only ticket that is in doubt, if there is one, as another process does.
+func resolveInDoubt(t *testing.T, client *prospectkit.Client) (r *prospectkit.Resolution, err error) {
+	t.Helper()
+	for ticket, broken := range client.InDoubt(t.Context()) {
+		require.NoError(t, broken)
+		r, err = client.Resolve(t.Context(), tests.Written(t, ticket))
+	}
+	return r, err
+}
+
 // A success that is not taken for that of the call may have been: whoever rewrites a name on the way makes its effect look like that of
 // another call. So not seeing it proves nothing, in this process and in another one, and the credits stay reserved.
 func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
 	const escaped = `{"id":"` + tests.AgentID + `","type":"web-monitor","name":"R&amp;D","status":"processing"}`
 	const noLists = `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`
-	bare := func(status int, body string) tests.RoundTrip {
-		return func(*http.Request) (*http.Response, error) {
-			resp := tests.Respond(status, body)
-			resp.Header = http.Header{"Content-Type": resp.Header["Content-Type"]}
-			return resp, nil
-		}
-	}
 	begin := func(t *testing.T, c *prospectkit.Client) error {
 		return tests.Discard(c.Agents.Create(t.Context(), tests.MonitorOf{ListName: "R&D", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000, Start: true}))
 	}
@@ -273,12 +285,7 @@ func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
 			}
 			for _, resolve := range []func() (*prospectkit.Resolution, error){
 				func() (*prospectkit.Resolution, error) { return unknown.Resolve(t.Context()) },
-				func() (r *prospectkit.Resolution, err error) {
-					for ticket := range client().InDoubt(t.Context()) {
-						r, err = client().Resolve(t.Context(), tests.Written(t, ticket))
-					}
-					return r, err
-				},
+				func() (*prospectkit.Resolution, error) { return resolveInDoubt(t, client()) },
 			} {
 				r, err := resolve()
 				require.NoError(t, err, name)
