@@ -52,12 +52,17 @@ type EnsuredAgent struct {
 // started. The name serves as idempotency key, so a program that was killed anywhere in between can
 // call Ensure again, and never has two agents, or one that is started twice.
 //
-// An agent of this name and kind that is found counts as the agent of an earlier run. Use names that only your program uses. No
-// read shows what it was saved with. So with Start, a draft that is found is adjusted to the spec before it is activated, as
-// [AgentsService.Adjust] does (path and fields assumed): all that the spec says, with the documented defaults of the rest, among them an end
-// a month from now. A field of Filters or Extra that the spec does not have stays as it is, and so does a cap beside Unlimited. If it cannot
-// be adjusted, it is not started. An agent that has started stays as it is: see WasStarted. With [WithSpendGuard], only a draft that
-// this call has created for certain costs what the spec says; any other needs a price for agents.activate, or is not started.
+// An agent of this name and kind that is found counts as the agent of an earlier run. Use names that only your program uses. An
+// agent that has started stays as it is: see WasStarted.
+//
+// No read shows what a draft was saved with. So with Start, a draft that is found is adjusted to the spec before it is activated, as
+// [AgentsService.Adjust] does (path and fields assumed): all that the spec says, with the documented defaults of the rest, among
+// them an end a month from now. A field of Filters or Extra that the spec does not have stays as it is, and so does a cap beside
+// Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
+// not started.
+//
+// With [WithSpendGuard], only a draft that this call has created for certain costs what the spec says; any other needs a price for
+// agents.activate, or is not started.
 //
 // Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
 // agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
@@ -82,7 +87,7 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // agent that is no draft (documented). For two calls at the same moment this is
 // assumed.
 //
-// If only the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have started if the
+// If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have started if the
 // outcome of the error is unknown. Either way, call it again.
 //
 // It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is
