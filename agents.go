@@ -51,8 +51,6 @@ func (s AgentStatus) Known() bool {
 // Settled reports whether the agent has left the draft state and no run is in progress.
 func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
 
-func (s AgentStatus) started() bool { return s != AgentStatusInitializing }
-
 // Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
 // and contactsFound are.
 type Agent struct {
@@ -117,7 +115,7 @@ func saysTaken(err error) bool {
 func (s *AgentsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{
 		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
-		op.AgentsActivate: s.lookForStart, op.AgentsPause: s.lookForPause,
+		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus,
 	}
 }
 
@@ -265,16 +263,8 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
-func (s *AgentsService) lookForStart(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	return s.lookAtStatus(ctx, q, AgentStatus.started, opts)
-}
-
-func (s *AgentsService) lookForPause(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	return s.lookAtStatus(ctx, q, func(now AgentStatus) bool { return now == AgentStatusPaused }, opts)
-}
-
-// lookAtStatus reads whether an agent has reached the requested state.
-func (s *AgentsService) lookAtStatus(ctx context.Context, q *resolver, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
+// lookForStatus reads whether an agent has reached the requested state.
+func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
 	case errors.Is(err, CodeAgentNotFound):
@@ -283,7 +273,7 @@ func (s *AgentsService) lookAtStatus(ctx context.Context, q *resolver, reached f
 		return Resolution{}, err
 	case agent.Status == "":
 		return unknowable(agent, "the agent has no status")
-	case reached(agent.Status):
+	case q.op == op.AgentsActivate && agent.Status != AgentStatusInitializing, agent.Status == AgentStatusPaused:
 		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 	case agent.Status == AgentStatusInitializing: // which no documented move leads back to
 		q.proofAtAnyTime = true
@@ -540,13 +530,7 @@ func (v ValueCheck) compare(value string, offers []string, in record) CheckedVal
 // mayBeOf reports whether there is an agent, and it is of a kind or does not say.
 func (a *Agent) mayBeOf(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
 
-// named finds the agent with exactly this name. nameless reports agents without names.
-func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	match, others, err := s.find(ctx, name, opts)
-	return match, slices.ContainsFunc(others, (*Agent).nameless), err
-}
-
-// find is named with all others.
+// find finds the agent with exactly this name, and all others.
 func (s *AgentsService) find(ctx context.Context, name string, opts []CallOption) (match *Agent, others []*Agent, err error) {
 	return findNamed(s.All(ctx, pageOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
 }

@@ -196,7 +196,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 // created that could not be paid for.
 func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
-	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found.mayBeOf(spec.kind) {
+	if found, _, err := s.find(ctx, spec.name, reads); err == nil && found.mayBeOf(spec.kind) {
 		return &EnsuredAgent{Agent: found}, nil
 	}
 	if start {
@@ -240,11 +240,11 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation error, reads []CallOption) (*EnsuredAgent, error) {
 	e := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}
 	enough, err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
-		agent, nameless, err := s.named(ctx, spec.name, reads)
+		agent, others, err := s.find(ctx, spec.name, reads)
 		switch {
 		case agent.mayBeOf(spec.kind):
 			e.Agent = agent
-		case agent == nil && err == nil && !nameless: // without the scope for lists, it has to wait
+		case agent == nil && err == nil && !slices.ContainsFunc(others, (*Agent).nameless): // without the scope for lists, it has to wait
 			list, _, _ := (&ListsService{s.service}).named(ctx, spec.name, reads)
 			return list != nil, nil
 		}

@@ -435,7 +435,7 @@ func (a *attempt) delivered(resp *http.Response, err error) event.Delivery {
 		return event.DeliveryUnknown
 	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
 		return event.DeliveryUnprocessed
-	case a.trace.Unconnected(), a.trace.Unwritten(err) && !a.expired:
+	case a.trace.Unconnected, a.trace.Unwritten(err) && !a.expired:
 		return event.DeliveryNotSent
 	case a.truncated:
 		return event.DeliveryCutShort
@@ -485,7 +485,7 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 		a.hasRateHeaders = false
 	}
 	if a.hasRateHeaders {
-		c.rate = c.surface.observe(a.rate, now)
+		c.rate = c.surface.headers(a.rate, now)
 	}
 	if e := c.opts.evidence; e != nil {
 		e.cached, e.responses = e.cached || clock.Cached(resp.Header), e.responses+1
@@ -496,8 +496,8 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	}
 	info.Header = c.secrets().Header(resp.Header, *a.Body)
 	if info.MaxBody > 0 {
-		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
-		info.BodyCut = info.BodyCut || a.BodyErr != nil
+		text, cut := c.secrets().Body(*a.Body, info.MaxBody)
+		info.Body, info.BodyCut = []byte(text), cut || a.BodyErr != nil
 	}
 }
 

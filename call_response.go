@@ -213,7 +213,7 @@ func (e *Error) clean(c *call, body []byte) {
 	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
 		*field = secrets.Clean(*field, redact.MaxText)
 	}
-	e.Body = secrets.CleanBody(body)
+	e.Body, _ = secrets.Body(body, redact.MaxText)
 	e.prose = e.Message
 	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
 		e.prose = c.secretsAndURL().Hide(e.prose, false)

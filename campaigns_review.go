@@ -3,9 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"iter"
 	"strings"
 	"time"
 
@@ -67,7 +65,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 	for _, e := range approvals {
 		r.content.Approved(e.Ticket.ID)
 	}
-	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
+	r.Contacts, r.ListsUnread, r.Approvals = r.content.Count(review.Contacts), r.content.Unread != nil, len(approvals)
 	return r, nil
 }
 
@@ -123,17 +121,6 @@ func versions[T interface{ Raw() Object }](ctx context.Context, r *review.Review
 	return all, nil
 }
 
-// addAll adds the texts of a sequence to a review, up to its first error.
-func addAll[T interface{ Raw() json.RawMessage }](r *review.Review, s review.Section, texts iter.Seq2[T, error]) error {
-	for text, err := range texts {
-		if err != nil {
-			return err
-		}
-		r.Add(s, text.Raw())
-	}
-	return nil
-}
-
 // reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
 func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign *Campaign, opts []CallOption) error {
 	if lists, _ := campaign.Raw().Get("listIds"); !lists.begins('[') {
@@ -141,8 +128,11 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 	}
 	lists := &ListsService{s.service}
 	for _, id := range campaign.ListIDs {
-		if err := addAll(&r.content, review.Contacts, lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...)); err != nil {
-			return err
+		for row, err := range lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...) {
+			if err != nil {
+				return err
+			}
+			r.content.Add(review.Contacts, row.Raw())
 		}
 	}
 	r.evidence.began, r.evidence.responses = time.Now(), 0 // a change of the rows shows from here on

@@ -87,7 +87,8 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c.setKeys(credential.New(token, c.source))
 	bad = append(bad, badOptions...)
 	if c.base = check.BaseURL(&bad, baseURL, "/api/v1"); c.base != nil {
-		c.checkScheme(&bad)
+		bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
+			"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 	}
 	c.checkTransport(&bad)
 	if c.budget == nil {
@@ -338,11 +339,6 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	eachOption(opts, bad, func(option ClientOption) { option.applyClient(c, bad) })
 }
 
-func (c *config) checkScheme(bad *check.Violations) {
-	bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
-		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
-}
-
 func (c *config) checkTransport(bad *check.Violations) {
 	if !exchange.InBrowser() {
 		return
@@ -365,8 +361,7 @@ func (c *config) build() {
 		c.ownTransport = exchange.NewTransport()
 		h.Transport = c.ownTransport
 	}
-	std, ok := h.Transport.(*http.Transport)
-	c.direct, c.compressed = ok, ok && !std.DisableCompression
+	_, c.direct = h.Transport.(*http.Transport)
 	h.Transport = transport{h.Transport}
 	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0

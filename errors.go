@@ -531,19 +531,20 @@ func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 // Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal], [RuleApproving],
 // [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
 func (e *RefusedError) Advice() Advice {
-	switch {
-	case e.Rule == RuleJournal:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal works"}
-	case e.Rule == RuleApproving:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; once the other call has ended, ApproveReviewed tells whether it approved"}
-	case e.Rule == RuleToken:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the token source works"}
-	case e.Rule == RuleSpendGuard:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; the guard needs a price, credits or its store: see the cause"}
-	case e.Rule != "":
+	if hint, ok := mayPass[e.Rule]; ok {
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; " + hint}
+	}
+	if e.Rule != "" {
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
 	}
 	return Advice{Action: ActionFixInput, Hint: cmp.Or(e.hint, "change the arguments") + ": nothing was sent"}
+}
+
+var mayPass = map[SafetyRule]string{ //nolint:gosec // G101: these are hints, not credentials
+	RuleJournal:    "retry when the journal works",
+	RuleApproving:  "once the other call has ended, ApproveReviewed tells whether it approved",
+	RuleToken:      "retry when the token source works",
+	RuleSpendGuard: "the guard needs a price, credits or its store: see the cause",
 }
 
 func (e *RefusedError) errorCode() Code {

@@ -388,16 +388,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 	}
 	if h, ok := s.conf.journal.(journal.History); ok {
 		sender.Ticket = func() string { return chance.Text(ctx) }
-		sender.Outcomes = func(ctx context.Context) (map[string]journal.Outcome, error) {
-			known := map[string]journal.Outcome{}
-			for e, err := range h.Calls(ctx, o.Name) {
-				if err != nil {
-					return nil, withoutEffect(o, err)
-				}
-				known[e.Ticket.ID] = e.Outcome
-			}
-			return known, nil
-		}
+		sender.Calls = func(ctx context.Context) iter.Seq2[journal.Entry, error] { return h.Calls(ctx, o.Name) }
 	}
 	return pushing.Each(ctx, sender, contactIDs, opts)
 }
@@ -521,10 +512,7 @@ func (q foldersQuery) check(bad *check.Violations) {
 type folderList []Folder
 
 func (l *folderList) validate() error {
-	if *l == nil {
-		return redact.OwnError("the folders are not an array")
-	}
-	return validateAll(*l)
+	return cmp.Or(errorIf(*l == nil, "the folders are not an array"), validateAll(*l))
 }
 
 func (f *Folder) validate() error { return errorIf(f.ID == "", "a folder has no id") }

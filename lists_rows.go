@@ -74,7 +74,9 @@ func (p RowsParams) heeded(kind ListKind) error {
 func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)
-	p.Sort.check(bad)
+	if p.Sort != (RowSort{}) {
+		rowquery.CheckSort(bad, p.Sort.key, p.Sort.unchecked)
+	}
 	if check.IsNil(p.Filter) {
 		return
 	}
@@ -336,10 +338,4 @@ func (s RowSort) listKind() ListKind {
 		return ""
 	}
 	return ListKind(rowquery.SortKind(s.key))
-}
-
-func (s RowSort) check(bad *check.Violations) {
-	if s != (RowSort{}) {
-		rowquery.CheckSort(bad, s.key, s.unchecked)
-	}
 }

@@ -24,7 +24,8 @@ import (
 // WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
 func WithRetry(p RetryPolicy) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		p.check(bad)
+		bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+		bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
 		s.retry = p.withDefaults()
 	})
 }

@@ -18,7 +18,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -493,10 +492,7 @@ type pageResponse[T any] struct {
 }
 
 func (p *pageResponse[T]) validate() error {
-	if p.Data == nil {
-		return redact.OwnError("the page has no data")
-	}
-	return validateAll(p.Data)
+	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), validateAll(p.Data))
 }
 
 type pageTotals struct {

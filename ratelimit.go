@@ -88,18 +88,12 @@ func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 	for _, p := range states {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, ratelimit.SurfaceState{
-			Surface: ratelimit.Surface(p.name), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
+			Surface: ratelimit.Surface(p.name), Minute: ratelimit.WindowState(s.Minute), Day: ratelimit.WindowState(s.Day),
 			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.InFlight, Waiting: s.Waiting,
 		})
 	}
 	slices.SortFunc(surfaces, func(a, b ratelimit.SurfaceState) int { return cmp.Compare(a.Surface, b.Surface) })
 	return surfaces
-}
-
-func windowBudget(s budget.WindowState) ratelimit.WindowState {
-	return ratelimit.WindowState{
-		Limit: s.Limit, Documented: s.Source == budget.Documented, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt,
-	}
 }
 
 // Forecast estimates how long a number of further requests of a surface will take, after those in the
@@ -125,25 +119,15 @@ func (b *Budget) surface(s op.Surface) *surface {
 	return p
 }
 
-// surface is the limiter, the retry allowance and the last rate headers of one surface.
+// surface is the limiter and the retry allowance of one surface.
 type surface struct {
 	name      op.Surface
 	limiter   budget.Pacer
 	allowance *budget.RetryAllowance
-
-	mu   sync.Mutex
-	last ratelimit.Headers
 }
 
-// lastRate returns the last rate headers.
-func (s *surface) lastRate() ratelimit.Headers {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last
-}
-
-// observe records the rate headers of a response.
-func (s *surface) observe(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
+// headers are the rate headers of a response.
+func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	documented := op.DocumentedLimits[s.name]
 	w := ratelimit.Headers{
 		Surface: ratelimit.Surface(s.name), Window: ratelimit.Window(rate.Window(documented.PerMinute, documented.PerDay)),
@@ -152,9 +136,6 @@ func (s *surface) observe(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	if rate.HasReset {
 		w.ResetAt = now.Add(rate.Reset)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = w
 	return w
 }
 

@@ -24,16 +24,17 @@ type Trace struct {
 	Hooked bool // the transport is known to call the hooks
 	Plain  bool // it is net/http's: any other may have sent the request on another way, or one of its own
 
-	hooks       httptrace.ClientTrace
-	asked       atomic.Bool  // for a connection, so the transport calls the hooks
-	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
-	wrote       atomic.Bool  // header bytes may have reached the peer
-	began       time.Time
-	connected   atomic.Int64 // how long after that the last connection was handed out
-	http2       atomic.Bool  // pseudo headers were written
-	reused      atomic.Bool  // the connection had served before
-	keyed       atomic.Bool  // an idempotency key was written, with which net/http would retry a write
-	unconnected bool
+	Unconnected bool // set by Failed: the request failed before it had a connection
+
+	hooks     httptrace.ClientTrace
+	asked     atomic.Bool  // for a connection, so the transport calls the hooks
+	conns     atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
+	wrote     atomic.Bool  // header bytes may have reached the peer
+	began     time.Time
+	connected atomic.Int64 // how long after that the last connection was handed out
+	http2     atomic.Bool  // pseudo headers were written
+	reused    atomic.Bool  // the connection had served before
+	keyed     atomic.Bool  // an idempotency key was written, with which net/http would retry a write
 
 	mu       sync.Mutex
 	failures []error // of looking for the name, connecting, and TLS
@@ -99,9 +100,6 @@ func (t *Trace) Left(ended time.Time) time.Time {
 // Replays returns how often net/http sent the request again, or was about to.
 func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
 
-// Unconnected reports whether the request failed before it had a connection; see [Trace.Failed].
-func (t *Trace) Unconnected() bool { return t.unconnected }
-
 // Unwritten reports whether nothing was written by a request that failed; see [Trace.Failed]. Over HTTP/2, the end of a context can
 // run ahead of the write, so this is no proof once the context has ended.
 func (t *Trace) Unwritten(err error) bool {
@@ -128,7 +126,7 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 		return err
 	}
 	asked := t.asked.Load() && (t.Plain || t.isUnconnected(req.Context(), err))
-	if t.unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.unconnected {
+	if t.Unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.Unconnected {
 		return err
 	}
 	return &connectError{err}
@@ -230,7 +228,7 @@ func isTLSRefusal(err error) bool {
 }
 
 // IsPermanent reports failures to connect that no retry cures: a name that does not exist, a
-// certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy that
+// certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy of the default transport that
 // refuses.
 func IsPermanent(err error) bool {
 	var (
@@ -240,28 +238,10 @@ func IsPermanent(err error) bool {
 		host         x509.HostnameError
 		invalid      x509.CertificateInvalidError
 		record       tls.RecordHeaderError
+		proxy        proxyError
 	)
 	return errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &verification) ||
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid) ||
-		errors.As(err, &record) || isProxyRefusal(err) || err != nil &&
+		errors.As(err, &record) || errors.As(err, &proxy) && proxy.permanent() || err != nil &&
 		(strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
-}
-
-// isProxyRefusal recognizes a proxy that refuses to connect. A transport of the caller's shows only
-// the reason phrase of the status: those of the statuses below 500 count.
-func isProxyRefusal(err error) bool {
-	if _, ok := errors.AsType[*connectError](err); !ok {
-		return false
-	}
-	if status, ok := errors.AsType[proxyError](err); ok {
-		return status.permanent()
-	}
-	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
-	}
-	for status := proxyError(http.StatusBadRequest); status < http.StatusInternalServerError; status++ {
-		if phrase := http.StatusText(int(status)); phrase != "" && status.permanent() && err.Error() == phrase {
-			return true
-		}
-	}
-	return false
 }

@@ -150,14 +150,9 @@ func (o *Op) FreeRead() bool { return o.Class == Read }
 // Write reports whether the call may change something.
 func (o *Op) Write() bool { return o.Class != Read && o.Class != PaidRead }
 
-// Expand fills the parameters of a template in order, each escaped to be one path element. It
-// reports false if the number of arguments does not fit.
-func Expand(template string, args ...string) (string, bool) {
-	return ExpandBelow("", template, args...)
-}
-
-// ExpandBelow is Expand, appended to a path that is escaped already.
-func ExpandBelow(base, template string, args ...string) (string, bool) {
+// Expand fills the parameters of a template in order, each escaped to be one path element, and appends it to a path that is
+// escaped already. It reports false if the number of arguments does not fit.
+func Expand(base, template string, args ...string) (string, bool) {
 	if !strings.Contains(template, "{") {
 		return base + template, len(args) == 0
 	}

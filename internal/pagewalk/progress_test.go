@@ -50,9 +50,6 @@ func TestCheckpoint(t *testing.T) {
 	ended, err := Parse(again.Checkpoint(), "q")
 	require.NoError(t, err)
 	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 1, Ended: true}, ended, "where earlier versions of this package begin")
-
-	var none *Progress
-	require.NotPanics(t, func() { none.Start("q", true); none.Delivered("a"); none.Update(func(*Report) { panic("called") }) })
 }
 
 func TestParse(t *testing.T) {

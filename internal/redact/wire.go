@@ -80,25 +80,18 @@ const mostTokens = 100 // of a body that are also hidden in other places
 const longestBody = 64 << 10
 
 // Body returns at most so many bytes of a body, and at most 64 KiB, without the secrets, the values of fields that are named like secrets,
-// wherever they stand if they are tokens or cursors, and the queries of URLs, and whether the body has more.
-func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
+// wherever they stand if they are tokens or cursors, and the queries of URLs, and whether the body has more. It also looks for secrets that
+// are escaped so often that they are longer.
+func (s Secrets) Body(body []byte, most int) (clean string, cut bool) {
 	most = min(most, longestBody)
-	text := string(body[:min(len(body), most)])
-	if cut = len(body) > most; cut {
-		text = wholeEscapes(text)
-	}
-	text = named(s.Plain(tokenValues(body)...).Hide(text, true))
-	return []byte(Shorten(text, most)), cut || len(text) > most
-}
-
-// CleanBody is Body with at most MaxText bytes, which also looks for secrets that are escaped so often that they are longer.
-func (s Secrets) CleanBody(body []byte) string {
-	text := string(body[:min(len(body), 8*MaxText)])
+	text := string(body[:min(len(body), 8*most, longestBody)])
 	if len(text) < len(body) {
 		text = wholeEscapes(text)
 	}
 	text = s.Plain(tokenValues(body)...).Hide(text, true)
-	return Shorten(named(Shorten(text, MaxText)), MaxText)
+	cut = len(body) > most || len(text) > most
+	text = named(Shorten(text, most))
+	return Shorten(text, most), cut || len(text) > most
 }
 
 var (

@@ -67,7 +67,7 @@ func TestChanges_EachSection(t *testing.T) {
 		require.Equal(t, []review.Change{{s, 2, 3}}, of(s, `{"n":1}`, `{"n":2}`, `{"n":2}`).Changes(was.Digest()))
 	}
 	require.Equal(t, []review.Change{{review.Campaign, 1, 1}}, of(review.Campaign, `{"n":1}`).Changes(of(review.Campaign, `{"n":2}`).Digest()))
-	require.Equal(t, 2, of(review.Contacts, `{}`, `{}`).Contacts)
+	require.Equal(t, 2, of(review.Contacts, `{}`, `{}`).Count(review.Contacts))
 	require.Equal(t, "changed", review.Change{Was: 2, Now: 2}.String())
 
 	digest := of(review.Sends, `{"n":1}`).Digest()
@@ -84,7 +84,7 @@ func TestAdd_Copies(t *testing.T) {
 	r := new(review.Review)
 	r.Add(review.Steps, text)
 	copy(text, `{"n":2}`)
-	require.JSONEq(t, `{"n":1}`, string(r.Steps[0]))
+	require.Contains(t, r.String(), "n: 1")
 }
 
 func TestValid(t *testing.T) {
@@ -155,8 +155,10 @@ Step 1 of 1
   campaignId: c
   id: s
 `, r.String())
+	r = new(review.Review)
 	r.Add(review.Campaign, json.RawMessage(`{"status":"Active","channels":"email"}`))
-	require.True(t, strings.HasPrefix(r.String(), "Approving this sends messages: 1 step, to the 2 contacts in its lists.\nIt is active already.\n"), "in another form, the channels are below")
+	r.Add(review.Contacts, json.RawMessage(`{}`))
+	require.True(t, strings.HasPrefix(r.String(), "Approving this sends messages: 0 steps, to the 1 contact in its lists.\nIt is active already.\n"), "in another form, the channels are below")
 }
 
 // A text of a teammate cannot look like other lines, or change the terminal.
