@@ -376,7 +376,8 @@ func (r *pageRange) Short(report pagewalk.Report) error {
 
 // fingerprint identifies a collection without storing the query.
 func (p collection) fingerprint() string {
-	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.conf.base.String() + "\x00" + p.conf.workspace + "\x00" + p.query))
+	base := p.conf.base
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.workspace + "\x00" + p.query))
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name
