@@ -454,7 +454,17 @@ func (c *call) end(outcome journal.Outcome) {
 		return
 	}
 	book, id := c.conf.journal, c.ticketID
-	exchange.Finish(c.ctx, endedWithin, func(ctx context.Context) { _ = book.Ended(ctx, id, outcome) })
+	var open *journal.Ticket
+	if c.open && outcome == journal.Unknown {
+		t := c.ticket()
+		open = &t
+	}
+	exchange.Finish(c.ctx, endedWithin, func(ctx context.Context) {
+		if open != nil { // for whoever resolves it
+			_ = book.Sending(ctx, *open)
+		}
+		_ = book.Ended(ctx, id, outcome)
+	})
 }
 
 // endedWithin is how long after the context of a call its journal may take to note the outcome. The guard takes as long before.

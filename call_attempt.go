@@ -395,6 +395,7 @@ func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, time
 	if c.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
 	} else if a.Result, a.abandoned = x.DoOrAbandon(ctx); a.abandoned {
+		c.open = true
 		c.header = c.header.Clone() // the abandoned exchange may still write to this one
 	}
 }

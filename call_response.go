@@ -52,8 +52,8 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	}
 	if err == nil {
 		err = c.expects.take()
-	} else if errors.Is(err, errOther) || errors.Is(err, errStored) {
-		a.hasRateHeaders = false
+	} else if errors.Is(err, errOther) || errors.Is(err, errStored) || errors.Is(err, errNotProved) {
+		a.hasRateHeaders, c.open = false, true // it may still be that of the call, rewritten on the way
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it

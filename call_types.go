@@ -169,6 +169,7 @@ type tally struct {
 	firstSent time.Time            // the first attempt that may have had an effect
 	lastSent  time.Time
 	ticketID  string // empty until the call needs a ticket
+	open      bool   // not seeing the effect will prove nothing
 	reserved  bool   // credits, by the guard
 
 	key     *credential.Key // of the last attempt, if the client has a source of keys
@@ -311,6 +312,7 @@ func (c *call) ticket() journal.Ticket {
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
 		Service: c.conf.base.String(), Workspace: c.conf.workspace, KeyMark: mark, Actor: actorOf(c.ctx),
 		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
+		Open: c.open,
 	}
 }
 
@@ -346,7 +348,7 @@ func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	shows, _ := c.conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
-		op: c.op, cause: cause, look: shows, settle: c.conf.settle, goesOn: a.abandoned,
+		op: c.op, cause: cause, look: shows, settle: c.conf.settle,
 	}
 }
 

@@ -126,8 +126,14 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf, polls, resting := *c.conf, c.polls, c.resting
 	before := conf.httpClient
 	var bad check.Violations
-	conf.source, conf.through = nil, ""
+	conf.source, conf.through, conf.journal = nil, "", nil
 	conf.apply(opts, &bad)
+	if kept := c.conf.journal; conf.journal == nil {
+		conf.journal = kept
+	} else if kept != nil {
+		same := reflect.ValueOf(kept).Comparable() && kept == conf.journal
+		bad.Must(same, "WithJournal", "must not replace another journal")
+	}
 	if conf.source != nil {
 		conf.setKeys(conf.keys().With(conf.source))
 		polls = newAgentPolls() // the key may be of another workspace

@@ -165,7 +165,8 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 // checkpoint for the time after the full sync.
 //
 // A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded of that minute, or
-// asks for a full sync if these are more than 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
+// asks for a full sync if these are more than 900 rows. The Date of the responses tells the time; without one, this machine's clock has to
+// be right to two minutes. A change that leaves updatedAt as it was is not seen, nor is that of a
 // row without it which comes after all that have changed.
 //
 // Errors: those of [ListsService.Rows].
@@ -187,6 +188,7 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 				r := walk.Report()
 				return r.Requests > 1 && r.Repeats > 0 || r.Rereads > 0
 			},
+			At:        s.conf.clock.At,
 			ID:        (*Row).ID,
 			UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
 			Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },

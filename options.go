@@ -195,7 +195,8 @@ func WithGate(gate Gate) ClientOption {
 // ticket cannot be stored, the call is refused with [RuleJournal], and nothing is sent; before a retry, the call ends with the
 // error of the last attempt, which then has the journal's error as a cause, or with an earlier unknown outcome. After a restart,
 // [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a
-// [journal.MemoryJournal] does not.
+// [journal.MemoryJournal] does not. [Client.With] cannot replace a journal: what it remembers, such as reviews that were approved, would
+// be forgotten.
 //
 // Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
 //
@@ -232,7 +233,7 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 // WithWorkspace gives the workspace a name of yours, which tickets carry. Give it beside [WithJournal] if several workspaces share the
 // journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
 // another workspace, and [Client.InDoubt] leaves it out. A ticket without a name belongs to its key. So settle what is in doubt before
-// you add or change a name, or change the key of calls without one.
+// you add or change a name, or change the key of calls without one. A checkpoint for [ResumeFrom] is of its name, too.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")

@@ -146,8 +146,8 @@ func WithProgress(p *Progress) PageOption {
 }
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
-// taken. The collection, its filter, sort order and page size must be the same, and so must a PageNum,
-// unless it is left out. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
+// taken. The base URL, the name of [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must
+// a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
 //
 // Records that were added before this position since the walk began, as all new lists are, are not delivered: the next walk delivers
 // them, from the beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store
@@ -389,7 +389,8 @@ func (r *pageRange) Short(report pagewalk.Report) error {
 
 // fingerprint identifies a collection without storing the query.
 func (p collection) fingerprint() string {
-	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.conf.base.Host + "\x00" + p.query))
+	base := p.conf.base
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.workspace + "\x00" + p.query))
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name

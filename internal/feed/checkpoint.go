@@ -17,7 +17,7 @@ const (
 	// overlap is how long a change may take to become visible in the order of changes.
 	overlap = time.Minute
 
-	// skew is how far the clocks of this machine and the service may differ.
+	// skew is how far the clock that the service's responses tell, or this machine's if they tell none, and that of the changes may differ.
 	skew = 2 * time.Minute
 )
 
@@ -46,7 +46,7 @@ type state struct {
 	// unknown if it did not say, and broken once that is known to be false.
 	low, high int
 
-	// At cut, by the clock of this machine, changes were forgotten that others may still stand beside, visible late. An overlap
+	// At cut, by the service's clock, changes were forgotten that others may still stand beside, visible late. An overlap
 	// after that, all up to top are visible. Both are 0 if nothing was.
 	cut, top int64
 
