@@ -51,8 +51,6 @@ func (s AgentStatus) Known() bool {
 // Settled reports whether the agent has left the draft state and no run is in progress.
 func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
 
-func (s AgentStatus) started() bool { return s != AgentStatusInitializing }
-
 // Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
 // and contactsFound are.
 type Agent struct {
@@ -74,8 +72,8 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 
 // Create creates an agent: a draft, which is free, or with Start an agent that starts at once. An
 // agent that starts creates its results list and spends credits, now and on every run. It needs
-// MaxCreditSpend or an explicit Unlimited. To start an agent by a call that its documented
-// state guards against a second one, use [AgentsService.CreateAndStart].
+// MaxCreditSpend or an explicit Unlimited. To start an agent at most once,
+// also after a lost response, use [AgentsService.CreateAndStart].
 //
 // An agent that starts is never created again after an unknown outcome; a draft is only with
 // [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
@@ -117,7 +115,7 @@ func saysTaken(err error) bool {
 func (s *AgentsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{
 		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
-		op.AgentsActivate: s.lookForStart, op.AgentsPause: s.lookForPause,
+		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus,
 	}
 }
 
@@ -182,7 +180,7 @@ func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Page(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
-	return agentListing(s.conf).page(ctx, 1, opts)
+	return agentListing(s.conf).first(ctx, opts)
 }
 
 func agentListing(conf *config) listing[Agent] {
@@ -265,16 +263,8 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
-func (s *AgentsService) lookForStart(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	return s.lookAtStatus(ctx, q, AgentStatus.started, opts)
-}
-
-func (s *AgentsService) lookForPause(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	return s.lookAtStatus(ctx, q, func(now AgentStatus) bool { return now == AgentStatusPaused }, opts)
-}
-
-// lookAtStatus reads whether an agent has reached the requested state.
-func (s *AgentsService) lookAtStatus(ctx context.Context, q *resolver, reached func(AgentStatus) bool, opts []CallOption) (Resolution, error) {
+// lookForStatus reads whether an agent has reached the requested state.
+func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
 	case errors.Is(err, CodeAgentNotFound):
@@ -283,7 +273,7 @@ func (s *AgentsService) lookAtStatus(ctx context.Context, q *resolver, reached f
 		return Resolution{}, err
 	case agent.Status == "":
 		return unknowable(agent, "the agent has no status")
-	case reached(agent.Status):
+	case q.op == op.AgentsActivate && agent.Status != AgentStatusInitializing, agent.Status == AgentStatusPaused:
 		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 	case agent.Status == AgentStatusInitializing: // which no documented move leads back to
 		q.proofAtAnyTime = true
@@ -343,8 +333,8 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 
 // WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll. It
 // yields each agent once, when no run of it is in progress. WaitEach loops that run at the same time
-// in clients derived from each other by [Client.With] share the listings. Together they start up to
-// 30 polls early, and otherwise one every 96 s: at most 930 requests a day, if the listing has one page.
+// in clients derived from each other by [Client.With] share the listings. Together they poll
+// at most 930 times a day, if the listing has one page: once every 96 s, after a burst of up to 30.
 //
 // A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read
 // alone, one a poll; if that cannot succeed, its ID comes with the error. Both end the wait for that
@@ -540,13 +530,7 @@ func (v ValueCheck) compare(value string, offers []string, in record) CheckedVal
 // mayBeOf reports whether there is an agent, and it is of a kind or does not say.
 func (a *Agent) mayBeOf(kind AgentType) bool { return a != nil && (a.Type == kind || a.Type == "") }
 
-// named finds the agent with exactly this name. nameless reports agents without names.
-func (s *AgentsService) named(ctx context.Context, name string, opts []CallOption) (match *Agent, nameless bool, err error) {
-	match, others, err := s.find(ctx, name, opts)
-	return match, slices.ContainsFunc(others, (*Agent).nameless), err
-}
-
-// find is named with all others.
+// find finds the agent with exactly this name, and all others.
 func (s *AgentsService) find(ctx context.Context, name string, opts []CallOption) (match *Agent, others []*Agent, err error) {
 	return findNamed(s.All(ctx, pageOptions(opts)...), op.AgentsList, "agents", name, func(a *Agent) string { return a.Name })
 }

@@ -26,7 +26,8 @@ type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
 
 	spec() agentSpec
-	draft() AgentSpec // the same without Start
+	draft() AgentSpec      // the same without Start
+	spelledOut() AgentSpec // the same with its documented defaults, except that of Expires
 }
 
 // AgentType is the kind of an agent.
@@ -120,6 +121,8 @@ func (p PersonDiscovery) WorstCase(days int) (int64, error) { return p.spec().co
 
 func (p PersonDiscovery) draft() AgentSpec { p.Start = false; return p }
 
+func (p PersonDiscovery) spelledOut() AgentSpec { return p }
+
 func (p PersonDiscovery) spec() agentSpec {
 	return agentSpec{
 		op: op.AgentsCreateDiscovery, kind: AgentTypePersonDiscovery, body: p,
@@ -159,6 +162,8 @@ type PeopleWatcher struct {
 func (p PeopleWatcher) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
+
+func (p PeopleWatcher) spelledOut() AgentSpec { p.Frequency = p.spec().every; return p }
 
 func (p PeopleWatcher) spec() agentSpec {
 	return agentSpec{
@@ -223,6 +228,11 @@ type WebMonitor struct {
 func (p WebMonitor) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
+
+func (p WebMonitor) spelledOut() AgentSpec {
+	p.NumResults, p.SearchPeriod = cmp.Or(p.NumResults, 10), cmp.Or(p.SearchPeriod, SearchPeriodDay)
+	return p
+}
 
 func (p WebMonitor) spec() agentSpec {
 	return agentSpec{

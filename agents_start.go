@@ -2,28 +2,35 @@ package prospectkit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/spend"
 )
 
-// notStarted is the error of the method with this name, after a draft was saved and its activation failed
+const (
+	unseenStart = "the draft was saved, but not seen to start"
+	unlikeSpec  = "a draft of this name was found, and not started, because it could not be adjusted to the spec: " +
+		"call again, or adjust and activate it, or take another name"
+)
+
+// notStarted is the error of the method with this name, after a draft was saved, and its adjustment or activation failed
 // or has an unknown outcome. It keeps the fields of the error response, if there was one.
-func notStarted(name string, cause error) *Error {
+func notStarted(name string, last *op.Op, text string, cause error) *Error {
 	var e Error
 	if response, ok := errors.AsType[*Error](cause); ok {
 		e = *response
 	}
-	e.Op, e.Method, e.Route = name, op.AgentsActivate.Method, op.AgentsActivate.Path
+	e.Op, e.Method, e.Route = name, last.Method, last.Path
 	e.cause, e.outcome = cause, OutcomeOf(cause)
-	e.special = &special{
-		classes: []ErrorClass{ErrNotStarted}, text: "the draft was saved, but not seen to start", causeOp: op.AgentsActivate.Name, advice: activateIt,
-	}
+	e.special = &special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name, advice: activateIt}
 	if advice, ok := adviceOf(cause); ok {
 		e.special.advice = advice
 	}
@@ -34,9 +41,10 @@ func notStarted(name string, cause error) *Error {
 type EnsuredAgent struct {
 	Agent *Agent
 	// Created is true if this call created the agent, for certain. No read shows the configuration of an
-	// agent: one that was found may have another than the spec.
+	// agent: a draft that was found, and not started, may have another than the spec.
 	Created bool
-	// WasStarted is true if the agent was seen to have started before this call sent an activation.
+	// WasStarted is true if the agent was seen to have started before this call sent an activation. Unless Created is true, it
+	// keeps the cap, the filters and all else that it was started with: those of the spec do not hold.
 	WasStarted bool
 }
 
@@ -44,10 +52,17 @@ type EnsuredAgent struct {
 // started. The name serves as idempotency key, so a program that was killed anywhere in between can
 // call Ensure again, and never has two agents, or one that is started twice.
 //
-// An agent of this name and kind that is found counts as the agent of an earlier run. With Start, a draft
-// that is found is activated, which spends credits, although no read shows its configuration. Use names
-// that only your program uses. With [WithSpendGuard], only a draft that this call has created for certain costs
-// what the spec says; any other needs a price for agents.activate, or is not started.
+// An agent of this name and kind that is found counts as the agent of an earlier run. Use names that only your program uses. An
+// agent that has started stays as it is: see WasStarted.
+//
+// No read shows what a draft was saved with. So with Start, a draft that is found is adjusted to the spec before it is activated, as
+// [AgentsService.Adjust] does (path and fields assumed): all that the spec says, with the documented defaults of the rest, among
+// them an end a month from now. A field of Filters or Extra that the spec does not have stays as it is, and so does a cap beside
+// Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
+// not started.
+//
+// With [WithSpendGuard], only a draft that this call has created for certain costs what the spec says; any other needs a price for
+// agents.activate, or is not started.
 //
 // Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
 // agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
@@ -55,12 +70,12 @@ type EnsuredAgent struct {
 // result is returned beside any error, and an error about its start matches [ErrNotStarted].
 //
 // [CodeListNameTaken] means that a list, or an agent of another kind, has the name, or that there was too little time to see
-// what has it: the text says so. Options for one request, such as [WithField], apply to the creation of the draft. An agent that starts needs
-// MaxCreditSpend or Unlimited.
+// what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
+// An agent that starts needs MaxCreditSpend or Unlimited.
 //
-// Errors: those of [AgentsService.Create] and [AgentsService.Activate].
+// Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
-// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
+// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and PATCH /business/agents/{agentId} and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOption) (*EnsuredAgent, error) {
 	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
@@ -72,16 +87,16 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // agent that is no draft (documented). For two calls at the same moment this is
 // assumed.
 //
-// If only the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have started if the
+// If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have started if the
 // outcome of the error is unknown. Either way, call it again.
 //
-// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and
-// kind that exists already is activated, although no read shows its configuration. With
-// [WithSpendGuard], that needs a price for agents.activate.
+// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is
+// adjusted to the spec and activated; with [WithSpendGuard], that needs a price for agents.activate. An agent that has started
+// already is no error, and keeps its own cap and filters: WasStarted of [AgentsService.Ensure] tells.
 //
-// Errors: those of [AgentsService.Create] and [AgentsService.Activate].
+// Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
-// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and POST /business/agents/{agentId}/activate, scope agents.
+// POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and PATCH /business/agents/{agentId} and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
 	e, err := s.ensure(ctx, "agents.create-and-start", in, true, opts)
 	if e == nil {
@@ -109,10 +124,58 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 	if !start || e.WasStarted {
 		return e, nil
 	}
+	if !e.Created {
+		err := s.adjustDraft(ctx, e.Agent.ID, in, opts)
+		if saysStarted(err) {
+			e.WasStarted, e.Agent = true, s.started(ctx, e.Agent, sharedOptions(opts))
+			return e, nil
+		}
+		if err != nil {
+			return e, notStarted(name, op.AgentsAdjust, unlikeSpec, err)
+		}
+	}
 	if err := s.startDraft(ctx, e, spec, sharedOptions(opts)); err != nil {
-		return e, notStarted(name, err)
+		return e, notStarted(name, op.AgentsActivate, unseenStart, err)
 	}
 	return e, nil
+}
+
+// adjustDraft gives a draft of an earlier call, or of this one whose response was lost, what the creation would have given it. It may be
+// repeated: it leaves the same state, and nothing is started before it was confirmed.
+func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec, opts []CallOption) error {
+	spec, chosen := in.spelledOut().spec(), callConfig{settings: s.conf.settings}
+	for _, option := range opts {
+		option.applyCall(&chosen, new(check.Violations))
+	}
+	more := chosen.fields
+	for _, fields := range spec.raw {
+		for name, value := range fields {
+			more = append(more, outbound.Field{Name: name, Value: value})
+		}
+	}
+	body, err := outbound.Encode(spec.body, more)
+	var bad check.Violations
+	var fields map[string]json.RawMessage
+	if bad.InvalidText(body.Invalid); err == nil {
+		err = json.Unmarshal(body.Text, &fields)
+	}
+	if err != nil {
+		bad.Add("body", "cannot be encoded: %v", err)
+	}
+	if len(bad) > 0 {
+		return refusal(op.AgentsAdjust, bad)
+	}
+	adjusted := make(Fields, len(fields)+1)
+	for name, value := range fields {
+		adjusted[name] = value
+	}
+	delete(adjusted, "listName") // by which it was found
+	delete(adjusted, "start")
+	if spec.expires.IsZero() {
+		adjusted["expirationDate"] = ExpiresOn(s.conf.clock.At(time.Now()).UTC().AddDate(0, 1, 0).Date())
+	}
+	_, err = s.Adjust(ctx, id, adjusted, append(sharedOptions(opts), AllowRetryUnknown())...)
+	return err
 }
 
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
@@ -137,7 +200,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 // created that could not be paid for.
 func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
-	if found, _, err := s.named(ctx, spec.name, reads); err == nil && found.mayBeOf(spec.kind) {
+	if found, _, err := s.find(ctx, spec.name, reads); err == nil && found.mayBeOf(spec.kind) {
 		return &EnsuredAgent{Agent: found}, nil
 	}
 	if start {
@@ -181,11 +244,11 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation error, reads []CallOption) (*EnsuredAgent, error) {
 	e := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}
 	enough, err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
-		agent, nameless, err := s.named(ctx, spec.name, reads)
+		agent, others, err := s.find(ctx, spec.name, reads)
 		switch {
 		case agent.mayBeOf(spec.kind):
 			e.Agent = agent
-		case agent == nil && err == nil && !nameless: // without the scope for lists, it has to wait
+		case agent == nil && err == nil && !slices.ContainsFunc(others, (*Agent).nameless): // without the scope for lists, it has to wait
 			list, _, _ := (&ListsService{s.service}).named(ctx, spec.name, reads)
 			return list != nil, nil
 		}

@@ -30,6 +30,7 @@ var (
 	denied         = tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))
 
 	activated = tests.Always(200, tests.AgentJSON("processing"))
+	adjusted  = tests.Always(200, "{}")
 )
 
 // starting says what CreateAndStart comes to: the responses it gets, and what it makes of them.
@@ -53,13 +54,13 @@ var starting = []struct {
 	},
 	{
 		name:  "the draft's response is lost",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft, activated},
-		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft, adjusted, activated},
+		sends: []string{"list", "create", "list", "adjust", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the draft shows late",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, activated},
-		sends: []string{"list", "create", "list", "list", "list", "activate"}, agent: "processing", took: 3 * time.Second,
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, adjusted, activated},
+		sends: []string{"list", "create", "list", "list", "list", "adjust", "activate"}, agent: "processing", took: 3 * time.Second,
 	},
 	{
 		name:  "the draft's response cannot be read",
@@ -78,8 +79,8 @@ var starting = []struct {
 	},
 	{
 		name:  "both responses are lost",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
-		sends: []string{"list", "create", "list", "activate", "get", "get"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, adjusted, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
+		sends: []string{"list", "create", "list", "adjust", "activate", "get", "get"}, agent: "processing",
 	},
 	{
 		name: "the activation was lost before it arrived",
@@ -124,8 +125,8 @@ var starting = []struct {
 	},
 	{
 		name:  "an earlier run was killed before the activation",
-		steps: []tests.RoundTrip{tests.OurDraft, activated},
-		sends: []string{"list", "activate"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.OurDraft, adjusted, activated},
+		sends: []string{"list", "adjust", "activate"}, agent: "processing",
 	},
 	{
 		name:  "an earlier run was killed after the activation",
@@ -134,13 +135,13 @@ var starting = []struct {
 	},
 	{
 		name:  "an earlier run was killed, and its draft shows late",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN")), tests.OurDraft, activated},
-		sends: []string{"list", "create", "list", "lists", "list", "activate"}, agent: "processing", took: time.Second,
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OtherAgents, tests.Always(403, tests.Envelope("FORBIDDEN")), tests.OurDraft, adjusted, activated},
+		sends: []string{"list", "create", "list", "lists", "list", "adjust", "activate"}, agent: "processing", took: time.Second,
 	},
 	{
 		name:  "another process was faster to create it",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
-		sends: []string{"list", "create", "list", "activate", "get"}, agent: "active",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
+		sends: []string{"list", "create", "list", "adjust", "activate", "get"}, agent: "active",
 	},
 	{
 		name:  "the draft never arrived",
@@ -156,8 +157,8 @@ var starting = []struct {
 	},
 	{
 		name:  "the draft's response is lost, and another agent has no name",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, besideNameless, activated},
-		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, besideNameless, adjusted, activated},
+		sends: []string{"list", "create", "list", "adjust", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the name is taken, and agents have no names",
@@ -190,8 +191,8 @@ var starting = []struct {
 	},
 	{
 		name:  "the first listing cannot be read",
-		steps: []tests.RoundTrip{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.CutOff, tests.OurDraft, activated},
-		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND")), tests.CutOff, tests.OurDraft, adjusted, activated},
+		sends: []string{"list", "create", "list", "adjust", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the listing fails, all else goes well",
@@ -221,6 +222,39 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
 	},
 	{
+		name:  "an earlier draft cannot be adjusted",
+		steps: []tests.RoundTrip{tests.OurDraft, tests.Always(422, tests.Envelope("VALIDATION_FAILED"))},
+		sends: []string{"list", "adjust"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			requireNoStart(t, err, prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput)
+			require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
+		},
+	},
+	{
+		name:  "an earlier draft cannot be adjusted on the assumed path",
+		steps: []tests.RoundTrip{tests.OurDraft, tests.Always(404, tests.Envelope("ENDPOINT_NOT_FOUND"))},
+		sends: []string{"list", "adjust"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			requireNoStart(t, err, prospectkit.OutcomeNotApplied, prospectkit.ActionNever)
+		},
+	},
+	{
+		name:  "the adjustment may have been lost",
+		steps: []tests.RoundTrip{tests.OurDraft, tests.CutOff, tests.CutOff, tests.CutOff},
+		sends: []string{"list", "adjust", "adjust", "adjust"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			requireNoStart(t, err, prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst)
+		},
+	},
+	{
+		name:  "the adjustment's response is lost",
+		steps: []tests.RoundTrip{tests.OurDraft, tests.CutOff, adjusted, activated},
+		sends: []string{"list", "adjust", "adjust", "activate"}, agent: "processing",
+	},
+	{
 		name:  "the status cannot be read",
 		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.CutOff, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))},
 		sends: []string{"list", "create", "activate", "get"},
@@ -246,6 +280,18 @@ func requireStart(t *testing.T, err error, outcome prospectkit.Outcome) *prospec
 	return start
 }
 
+// requireNoStart demands the error of a draft that was found, and not started as it was.
+func requireNoStart(t *testing.T, err error, outcome prospectkit.Outcome, action prospectkit.Action) {
+	t.Helper()
+	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+	require.Equal(t, outcome, prospectkit.OutcomeOf(err))
+	require.ErrorContains(t, err, "a draft of this name was found, and not started, because it could not be adjusted to the spec: call again, or adjust and activate it, or take another name")
+	require.Equal(t, action, prospectkit.AdviceOf(err).Action)
+}
+
+// adjustment gives a draft all that the spec says, and what is documented of the rest: synctest begins on 2000-01-01.
+const adjustment = `PATCH /agents/` + tests.AgentID + ` {"entityType":"company","expirationDate":"2000-02-01","maxCreditSpend":1000,"numResults":10,"prompt":"raised a round","searchPeriod":"1d"}`
+
 // kindsOf names the requests of agents.
 func kindsOf(t *testing.T, sent []string) []string {
 	t.Helper()
@@ -258,6 +304,8 @@ func kindsOf(t *testing.T, sent []string) []string {
 			kinds[i] = "get"
 		case "POST /agents/" + tests.AgentID + "/activate":
 			kinds[i] = "activate"
+		case adjustment:
+			kinds[i] = "adjust"
 		case `POST /agents/web-monitor {"listName":"Funding","entityType":"company","prompt":"raised a round","start":false,"maxCreditSpend":1000}`:
 			kinds[i] = "create"
 		case "GET /lists?limit=1000&pageNum=1&search=Funding":
@@ -276,7 +324,11 @@ func TestCreateAndStart(t *testing.T) {
 				began := time.Now()
 				s := tests.Stage(t, test.steps...)
 				spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = len(test.name)%2 == 0 }) // it does not matter
-				agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
+				e, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
+				var agent *prospectkit.Agent
+				if e != nil {
+					agent = e
+				}
 				require.Equal(t, test.sends, kindsOf(t, s.Sent))
 				s.Done()
 				require.GreaterOrEqual(t, time.Since(began), test.took)
@@ -408,29 +460,30 @@ func TestEnsureAgent(t *testing.T) {
 		wasStarted bool
 		status     prospectkit.AgentStatus
 	}{
-		"new draft":               {false, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved}, []string{"list", "create"}, true, false, "initializing"},
-		"new, started":            {true, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
-		"found draft":             {false, []tests.RoundTrip{tests.OurDraft}, []string{"list"}, false, false, "initializing"},
-		"found draft, started":    {true, []tests.RoundTrip{tests.OurDraft, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"found started":           {true, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"found started, a draft":  {false, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
-		"lost draft":              {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"lost, started since":     {true, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
-		"unread draft":            {false, []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
-		"race for the start":      {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
-		"race, still processing":  {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
-		"found without a kind":    {true, []tests.RoundTrip{untyped, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"lost without a kind":     {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"taken without a kind":    {false, []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
-		"found without a status":  {true, []tests.RoundTrip{statusless, activated}, []string{"list", "activate"}, false, false, "processing"},
-		"draft without a status":  {false, []tests.RoundTrip{statusless}, []string{"list"}, false, false, ""},
-		"start that tells naught": {true, []tests.RoundTrip{tests.OurDraft, tests.Always(204, ""), tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"new draft":                     {false, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved}, []string{"list", "create"}, true, false, "initializing"},
+		"new, started":                  {true, []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, activated}, []string{"list", "create", "activate"}, true, false, "processing"},
+		"found draft":                   {false, []tests.RoundTrip{tests.OurDraft}, []string{"list"}, false, false, "initializing"},
+		"found draft, started":          {true, []tests.RoundTrip{tests.OurDraft, adjusted, activated}, []string{"list", "adjust", "activate"}, false, false, "processing"},
+		"found started":                 {true, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"found started, a draft":        {false, []tests.RoundTrip{ourAgent}, []string{"list"}, false, true, "active"},
+		"lost draft":                    {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"lost, started since":           {true, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, ourAgent}, []string{"list", "create", "list"}, false, true, "active"},
+		"unread draft":                  {false, []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{"), tests.OurDraft}, []string{"list", "create", "list"}, true, false, "initializing"},
+		"race for the start":            {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
+		"race, still processing":        {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.Always(409, tests.Envelope("AGENT_PROCESSING")), tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
+		"started before the adjustment": {true, []tests.RoundTrip{tests.OurDraft, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")}, []string{"list", "adjust", "get"}, false, true, "active"},
+		"found without a kind":          {true, []tests.RoundTrip{untyped, adjusted, activated}, []string{"list", "adjust", "activate"}, false, false, "processing"},
+		"lost without a kind":           {false, []tests.RoundTrip{tests.OtherAgents, tests.CutOff, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"taken without a kind":          {false, []tests.RoundTrip{tests.OtherAgents, tests.NameTaken, untyped}, []string{"list", "create", "list"}, false, false, "initializing"},
+		"found without a status":        {true, []tests.RoundTrip{statusless, adjusted, activated}, []string{"list", "adjust", "activate"}, false, false, "processing"},
+		"draft without a status":        {false, []tests.RoundTrip{statusless}, []string{"list"}, false, false, ""},
+		"start that tells naught":       {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.Always(204, ""), tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
 		"start that was lost first": {
-			true, append(append([]tests.RoundTrip{tests.OurDraft, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
-			[]string{"list", "activate", "get", "get", "get", "get", "get", "get", "get", "get", "activate", "get"},
+			true, append(append([]tests.RoundTrip{tests.OurDraft, adjusted, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...), tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")),
+			[]string{"list", "adjust", "activate", "get", "get", "get", "get", "get", "get", "get", "get", "activate", "get"},
 			false, false, "active",
 		},
-		"lost start": {true, []tests.RoundTrip{tests.OurDraft, tests.CutOff, tests.Sees("active")}, []string{"list", "activate", "get"}, false, false, "active"},
+		"lost start": {true, []tests.RoundTrip{tests.OurDraft, adjusted, tests.CutOff, tests.Sees("active")}, []string{"list", "adjust", "activate", "get"}, false, false, "active"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -505,7 +558,7 @@ func (lastingBook) Ended(context.Context, string, journal.Outcome) error { retur
 // An activation that the journal keeps in doubt is not sent again.
 func TestEnsureAgent_JournalThatCannotSettle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := tests.Stage(t, append([]tests.RoundTrip{tests.OurDraft, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...)...)
+		s := tests.Stage(t, append([]tests.RoundTrip{tests.OurDraft, adjusted, tests.CutOff}, tests.Times(8, tests.Sees("initializing"))...)...)
 		client := tests.NewClient(t, s, prospectkit.WithJournal(lastingBook{new(tests.Notebook)}))
 		_, err := client.Agents.CreateAndStart(t.Context(), tests.Capped())
 		_ = requireStart(t, err, prospectkit.OutcomeUnknown)

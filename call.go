@@ -117,10 +117,22 @@ func (c *callOf[T]) decode(body []byte) error {
 }
 
 func (c *callOf[T]) take() error {
+	if c.want.known != nil {
+		fillIn(reflect.ValueOf(c.decoded).Elem(), reflect.ValueOf(c.want.known).Elem())
+	}
 	if c.want.take == nil {
 		return nil
 	}
 	return c.want.take(c.decoded)
+}
+
+// fillIn gives a response what is known of it, where it says nothing.
+func fillIn(response, known reflect.Value) {
+	for i := range response.NumField() {
+		if field := response.Field(i); field.CanSet() && field.IsZero() {
+			field.Set(known.Field(i))
+		}
+	}
 }
 
 func (c *callOf[T]) proved() bool {
@@ -442,7 +454,17 @@ func (c *call) end(outcome journal.Outcome) {
 		return
 	}
 	book, id := c.conf.journal, c.ticketID
-	exchange.Finish(c.ctx, endedWithin, func(ctx context.Context) { _ = book.Ended(ctx, id, outcome) })
+	var open *journal.Ticket
+	if c.open && outcome == journal.Unknown {
+		t := c.ticket()
+		open = &t
+	}
+	exchange.Finish(c.ctx, endedWithin, func(ctx context.Context) {
+		if open != nil { // for whoever resolves it
+			_ = book.Sending(ctx, *open)
+		}
+		_ = book.Ended(ctx, id, outcome)
+	})
 }
 
 // endedWithin is how long after the context of a call its journal may take to note the outcome. The guard takes as long before.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"time"
 
@@ -220,17 +221,20 @@ func (c *call) reserveAndStore(now time.Time) error {
 const staleTicket = time.Second / 2
 
 var (
-	errApproved  = errors.New("by another call, meanwhile")
-	errApproving = errors.New("its ticket has no outcome yet")
+	errApproved = errors.New("by another call, meanwhile")
 
 	errAged        error = redact.OwnError("what was read is too old by now: the approval had to wait")
 	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 )
 
-// mayApprove refuses to send the approval of a review if the journal has another approval of the campaign that the review does not
-// know, or if the last reads are too old. Each approval stores its ticket before it looks here, so of two at the same time at least
-// one sees the other.
+// mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or is one that the review does
+// not know, or if the campaign has to be read again: because that was long ago, or because an attempt got a response, which may be that
+// to a second request of a gateway. Each approval stores its ticket before it looks here, so of two at the same time at least one sees
+// the other.
 func (c *call) mayApprove() error {
+	if c.met() {
+		return c.keepUntilRead()
+	}
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
 	if err != nil {
@@ -240,22 +244,32 @@ func (c *call) mayApprove() error {
 	for _, e := range approvals {
 		switch {
 		case e.Ticket.ID == c.ticketID:
-		case e.Ticket.Lookup.Digest != digest:
-			others.Approved(e.Ticket.ID)
-		case e.Outcome == journal.Applied:
+		case e.Outcome == journal.Unknown:
+			return c.keepBack(RuleApproving, fmt.Errorf("ticket %s has no outcome yet", e.Ticket.ID))
+		case e.Ticket.Lookup.Digest == digest:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
-			return c.keepBack(RuleApproving, errApproving)
+			others.Approved(e.Ticket.ID, false)
 		}
 	}
 	if !others.ApprovedAs(digest) {
 		return c.keepBack(RuleReview, errApproved)
 	}
 	if c.evidence.aged() {
-		c.cause = errtext.With(c.cause, errAged)
-		return errAged
+		return c.keepUntilRead()
 	}
 	return nil
+}
+
+// keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
+func (c *call) keepUntilRead() error {
+	c.cause = errtext.With(c.cause, errAged)
+	return errAged
+}
+
+// met reports whether an attempt of the call reached a server, or may have.
+func (c *call) met() bool {
+	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != event.DeliveryNotSent })
 }
 
 // aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads
@@ -364,6 +378,7 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 		req.Header = maps.Clone(req.Header)
 		req.Header["Authorization"] = c.key.Header()
 	}
+	a.trace.Authorization = req.Header["Authorization"]
 	if req.Method == http.MethodGet && !c.op.FreeRead() {
 		// Over HTTP/1, net/http retries a GET unless it has a body; an empty one will do.
 		req.Body = io.NopCloser(strings.NewReader(""))
@@ -375,13 +390,14 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 
 // exchangeWith makes the HTTP exchange, or abandons it if it outlives its context.
 func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, timer *time.Timer) {
-	x := &a.exchange
+	c, x := a.call, &a.exchange
 	x.Base, x.Request, x.Upload = base, &a.request, a.upload
-	x.Limit, x.Timer, x.Silence = a.call.conf.maxBody, timer, a.call.timeout
-	if a.call.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
+	x.Limit, x.Timer, x.Silence = c.conf.maxBody, timer, c.timeout
+	if c.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
 	} else {
 		a.Result, a.abandoned = x.DoOrAbandon(ctx)
+		c.open = c.open || a.abandoned
 	}
 }
 
@@ -435,7 +451,7 @@ func (a *attempt) delivered(resp *http.Response, err error) event.Delivery {
 		return event.DeliveryUnknown
 	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
 		return event.DeliveryUnprocessed
-	case a.trace.Unconnected(), a.trace.Unwritten(err) && !a.expired:
+	case a.trace.Unconnected, a.trace.Unwritten(err) && !a.expired:
 		return event.DeliveryNotSent
 	case a.truncated:
 		return event.DeliveryCutShort
@@ -481,11 +497,11 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
 	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
-	if isSuccess(resp.StatusCode) && isForeign(resp, *a.Body, a.BodyErr == nil) { // some gateways send such headers, too
+	if isSuccess(resp.StatusCode) && (a.truncated || isForeign(resp, *a.Body, a.BodyErr == nil)) { // some gateways send such headers, too
 		a.hasRateHeaders = false
 	}
 	if a.hasRateHeaders {
-		c.rate = c.surface.observe(a.rate, now)
+		c.rate = c.surface.headers(a.rate, now)
 	}
 	if e := c.opts.evidence; e != nil {
 		e.cached, e.responses = e.cached || clock.Cached(resp.Header), e.responses+1
@@ -496,8 +512,8 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	}
 	info.Header = c.secrets().Header(resp.Header, *a.Body)
 	if info.MaxBody > 0 {
-		info.Body, info.BodyCut = c.secrets().Body(*a.Body, info.MaxBody)
-		info.BodyCut = info.BodyCut || a.BodyErr != nil
+		text, cut := c.secrets().Body(*a.Body, info.MaxBody)
+		info.Body, info.BodyCut = []byte(text), cut || a.BodyErr != nil
 	}
 }
 

@@ -37,7 +37,7 @@ func (c *call) buildURL() {
 	}
 	u := &c.url
 	*u = *c.conf.base
-	escaped, ok := op.ExpandBelow(u.EscapedPath(), template, in.ids...)
+	escaped, ok := op.Expand(u.EscapedPath(), template, in.ids...)
 	if !ok {
 		if n := strings.Count(template, "{"); n != len(in.ids) || len(*bad) == 0 {
 			bad.Add("path", "has %d parameters, the call has %d ids", n, len(in.ids))

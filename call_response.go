@@ -32,6 +32,7 @@ import (
 // is a free one. Rate headers beside a foreign body, or one
 // about something else, do not count: see isForeign and expected.other.
 //
+//	the end of the upload was not sent by then                      refused
 //	an error envelope, except in a proved read                      refused
 //	another error, in a call that is neither proved nor a read      refused
 //	it comes from a cache (Age), except in a read                   refused
@@ -45,11 +46,14 @@ import (
 //	anything else                                                   refused
 func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) error {
 	body := *a.Body
-	err := c.judge(resp, body, a.hasRateHeaders)
+	err := errTruncated
+	if !a.truncated {
+		err = c.judge(resp, body, a.hasRateHeaders)
+	}
 	if err == nil {
 		err = c.expects.take()
-	} else if err == errOther || err == errStored { //nolint:errorlint // they are our own
-		a.hasRateHeaders = false
+	} else if errors.Is(err, errOther) || errors.Is(err, errStored) || errors.Is(err, errNotProved) {
+		a.hasRateHeaders, c.open = false, true // it may still be that of the call, rewritten on the way
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
@@ -59,9 +63,11 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 
 // readBeginning looks into a 2xx whose body broke off, or is too long: what would refuse the whole of it refuses its beginning.
 func (c *call) readBeginning(a *attempt, resp *http.Response) {
-	_, err := c.decode(resp, jsonscan.Completed(*a.Body))
-	if err == errEnveloped || err == errOther || err == errStored { //nolint:errorlint // they are our own
+	switch _, err := c.decode(resp, jsonscan.Completed(*a.Body)); {
+	case errors.Is(err, errEnveloped):
 		a.hasRateHeaders = false
+	case errors.Is(err, errOther), errors.Is(err, errStored):
+		a.hasRateHeaders, c.open = false, true // as for a whole one
 	}
 }
 
@@ -111,7 +117,8 @@ var (
 		"it has no RateLimit headers and not the requested content")
 	errOther error = redact.OwnError("the 2xx response may not be the service's: " +
 		"it is about something else, by its id or name")
-	errStored error = redact.OwnError("the 2xx response is not to this request: it comes from a cache")
+	errTruncated error = redact.OwnError("the 2xx response came before the file was sent to its end")
+	errStored    error = redact.OwnError("the 2xx response is not to this request: it comes from a cache")
 )
 
 func isEnvelope(body []byte) bool {
@@ -233,7 +240,7 @@ func (e *Error) clean(c *call, body []byte) {
 	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
 		*field = secrets.Clean(*field, redact.MaxText)
 	}
-	e.Body = secrets.CleanBody(body)
+	e.Body, _ = secrets.Body(body, redact.MaxText)
 	e.prose = e.Message
 	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
 		e.prose = c.secretsAndURL().Hide(e.prose, false)

@@ -138,7 +138,7 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 	case c.next == stepWait && (tooLong || c.afterDeadline(pause)): // before MaxAttempts, because this error names the time at which the call fits
 		c.next = stepStop
 		c.refuseWait(budget.TooLong(now, c.surfaceHold, c.afterDeadline(pause)))
-	case len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
+	case c.in.before+len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
 		c.next = stepStop
 	case c.afterDeadline(pause):
 		c.next, c.tooLate = stepStop, true

@@ -51,12 +51,15 @@ type args struct {
 	cost            spend.Call           // what is known of its cost, beside operation, ids and body
 	lookup          journal.Lookup       // what the look of the operation needs, beside the ids
 	ticket          string               // the ID of its ticket, if the caller stores it
+	before          int                  // attempts of the method in earlier calls
 	beforeFirstSend func() error         // stores the checkpoint of a push, after the ticket; nil: there is none
 
 	lastLook func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed
 }
 
-// expected is what a method knows of the response, beyond its type and the row of the operation.
+// expected is what a method knows of the response, beyond its type and the row of the operation. What is left out is nothing; do is
+// for methods that know no more. If the response repeats an id or a name of the request, begin with repeatsID or repeatsName. If the row
+// Confirms and its response is typed, say what is known.
 type expected[T any] struct {
 	// proof reports whether a response holds what only the service can know about the call. If nil,
 	// the documented shape of its response proves a read, free or paid, and nothing proves a write.
@@ -66,11 +69,11 @@ type expected[T any] struct {
 	// response to another request. If nil, nothing shows that.
 	other func(*T) bool
 
-	known    *T                // what is documented of the result of an operation that Confirms; nil: nothing
-	accept   func(*T) error    // refuses a response that was decoded; nil accepts it
-	take     func(*T) error    // takes the response that is the service's
+	known    *T                // of an operation that Confirms: the documented result, where the response says nothing or is lost
+	accept   func(*T) error    // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
+	take     func(*T) error    // takes the response once it is known to be the service's; its error is that of the call
 	shape    op.Shape          // if it differs from the operation's
-	missing  func(*T) []string // names what was asked for, or is assumed, and is not there; nil: nothing
+	missing  func(*T) []string // names what was asked for, or is assumed, and is not there: observers are told, and nothing fails
 	maxItems int               // of a page, at most; 0: as many as any array
 
 	// The documented part of a raw response: its type, and the keys that may wrap it.
@@ -165,6 +168,7 @@ type tally struct {
 	firstSent time.Time            // the first attempt that may have had an effect
 	lastSent  time.Time
 	ticketID  string // empty until the call needs a ticket
+	open      bool   // not seeing the effect will prove nothing
 	reserved  bool   // credits, by the guard
 
 	key     *credential.Key // of the last attempt, if the client has a source of keys
@@ -307,6 +311,7 @@ func (c *call) ticket() journal.Ticket {
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
 		Service: c.conf.base.String(), Workspace: c.conf.workspace, KeyMark: mark, Actor: actorOf(c.ctx),
 		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
+		Open: c.open,
 	}
 }
 
@@ -342,7 +347,7 @@ func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	shows, _ := c.conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
-		op: c.op, cause: cause, look: shows, settle: c.conf.settle, goesOn: a.abandoned,
+		op: c.op, cause: cause, look: shows, settle: c.conf.settle,
 	}
 }
 
@@ -394,13 +399,9 @@ func (c *call) event(e Event) Event {
 	return e
 }
 
-// secrets are hidden in every quote of a response: the key, and the token of a scroll.
+// secrets are hidden in every quote of a request or response: the key, and the tokens and cursors that the call sends.
 func (c *call) secrets() redact.Secrets {
-	s := c.conf.secrets()
-	if c.in.pageToken != "" {
-		s = s.Key(c.in.pageToken)
-	}
-	return s
+	return c.conf.secrets().Key(c.in.pageToken).Sent(&c.url, c.body)
 }
 
 // secretsAndURL are hidden in every text about the call.

@@ -87,7 +87,7 @@ func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.S
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Page(ctx context.Context, opts ...CallOption) (*Page[Campaign], error) {
-	return campaignListing(s.conf).page(ctx, 1, opts)
+	return campaignListing(s.conf).first(ctx, opts)
 }
 
 func campaignListing(conf *config) listing[Campaign] {
@@ -239,7 +239,7 @@ func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Step], error) {
-	return stepListing(s.conf, campaignID).page(ctx, 1, opts)
+	return stepListing(s.conf, campaignID).first(ctx, opts)
 }
 
 // SendState is the state of a scheduled send.
@@ -309,7 +309,7 @@ func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, op
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opts ...CallOption) (*Page[Send], error) {
-	return sendListing(s.conf, campaignID).page(ctx, 1, opts)
+	return sendListing(s.conf, campaignID).first(ctx, opts)
 }
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
@@ -370,7 +370,8 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 //
 // It is never retried after an unknown outcome: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. So [AllowRetryUnknown] is refused. The error is then an
-// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there).
+// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there). After a 429 it is resent, also if
+// that is the response to a request that a gateway has repeated: ApproveReviewed looks first.
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
 // [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within
@@ -383,14 +384,9 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID string, a args, opts []CallOption) (*Approval, error) {
 	a.ids = []string{campaignID}
-	known := Approval{CampaignID: campaignID, Status: CampaignActive}
 	want := repeatsID(campaignID, func(a *Approval) string { return a.CampaignID })
-	want.known = &known
-	approval, err := doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, want)
-	if err == nil && approval.CampaignID == "" { // of another shape
-		approval.CampaignID, approval.Status = known.CampaignID, cmp.Or(approval.Status, known.Status)
-	}
-	return approval, err
+	want.known = &Approval{CampaignID: campaignID, Status: CampaignActive}
+	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, want)
 }
 
 func (s *CampaignsService) looks() map[*op.Op]look {
@@ -430,7 +426,7 @@ func (s *CampaignsService) onAnyListing(ctx context.Context, id string, opts []C
 	if err != nil {
 		return nil, err
 	}
-	page, err := campaignListing(s.conf).read(*response, 1)
+	page, err := campaignListing(s.conf).pageOf(*response, 1)
 	if err != nil {
 		return new(Campaign), nil //nolint:nilerr // that it is no listing is known
 	}

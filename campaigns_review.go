@@ -3,9 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
-	"iter"
 	"strings"
 	"time"
 
@@ -27,8 +25,8 @@ type Review struct {
 
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones is part
-	// of the digest, so that each review is approved once, and none after a later approval.
+	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows: the text tells which.
+	// That is part of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
 	content  review.Review // the texts of all of it
@@ -40,7 +38,7 @@ type Review struct {
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
-// the campaign, steps, lists and scheduled sends with their fields, up to 20 of each.
+// the campaign, steps, lists and scheduled sends with their fields, of the sends the first 20.
 func (r *Review) String() string { return r.content.String() }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it. It changes
@@ -65,9 +63,9 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 		return nil, withoutEffect(op.CampaignsList, err)
 	}
 	for _, e := range approvals {
-		r.content.Approved(e.Ticket.ID)
+		r.content.Approved(e.Ticket.ID, e.Outcome == journal.Unknown)
 	}
-	r.Contacts, r.ListsUnread, r.Approvals = r.content.Contacts, r.content.Unread != nil, r.content.Approvals
+	r.Contacts, r.ListsUnread, r.Approvals = r.content.Count(review.Contacts), r.content.Unread != nil, len(approvals)
 	return r, nil
 }
 
@@ -123,17 +121,6 @@ func versions[T interface{ Raw() Object }](ctx context.Context, r *review.Review
 	return all, nil
 }
 
-// addAll adds the texts of a sequence to a review, up to its first error.
-func addAll[T interface{ Raw() json.RawMessage }](r *review.Review, s review.Section, texts iter.Seq2[T, error]) error {
-	for text, err := range texts {
-		if err != nil {
-			return err
-		}
-		r.Add(s, text.Raw())
-	}
-	return nil
-}
-
 // reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
 func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign *Campaign, opts []CallOption) error {
 	if lists, _ := campaign.Raw().Get("listIds"); !lists.begins('[') {
@@ -141,8 +128,11 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 	}
 	lists := &ListsService{s.service}
 	for _, id := range campaign.ListIDs {
-		if err := addAll(&r.content, review.Contacts, lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...)); err != nil {
-			return err
+		for row, err := range lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...) {
+			if err != nil {
+				return err
+			}
+			r.content.Add(review.Contacts, row.Raw())
 		}
 	}
 	r.evidence.began, r.evidence.responses = time.Now(), 0 // a change of the rows shows from here on
@@ -161,8 +151,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // as after [CampaignsService.Approve]. A digest is used up by one approval.
 //
 // First it makes the [CampaignsService.Review] twice more: once before the gates; then after them, with the contacts first, so that a
-// change while those are read also counts. If the approval then has to wait for longer than about a minute, such as for the rate limit,
-// it asks the gates and reads again, three times at most.
+// change while those are read also counts. Before it sends another request, as after a 429, it asks the gates and reads again: a gateway
+// may have repeated the first one. So it does after a wait of more than about a minute, three times at most.
 //
 // What to do with its error:
 //
@@ -171,12 +161,14 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     wanted the approval. If a teammate has stopped the campaign since, it stays stopped until a new review is approved.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Nothing was approved: review it again.
-//   - a [RefusedError] with [RuleApproving]: another approval of this review is being sent. Nothing was sent by this one: look again later.
-//   - an [OutcomeUnknownError]: this approval, or an earlier one of this review, may have happened: Resolve it, and never repeat it. A
+//   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. This call sent nothing: look again later.
+//   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, by whatever review, may have happened. Nothing more is
+//     sent until that is known: Resolve the error, or settle its Ticket in the journal. A
 //     rejection with [CodeCampaignNotApprovable] or [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a
 //     gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict is
-//     never final, and a person settles the ticket in the journal; until then, the digest counts as used.
-//   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs.
+//     never final, and a person settles the ticket.
+//   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs. The
+//     reads ask for no cache (Cache-Control); one that ignores that and sets no Age goes unnoticed.
 //
 // A review with ListsUnread can be approved: neither lists nor contacts are compared. The approval itself takes no content, so a change of a
 // part after its last read and before the approval goes unnoticed.
@@ -213,10 +205,15 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		}
 		return &last.evidence, nil
 	}}
-	for range 3 { // the wait that was too long is over
+	for waits := 0; waits < 3; { // each is over by then
 		approval, err := s.approve(ctx, campaignID, a, opts)
 		if !errors.Is(err, errAged) {
 			return approval, err
+		}
+		if e, _ := errors.AsType[*Error](err); e != nil && len(e.Attempts) > 0 {
+			a.before += len(e.Attempts)
+		} else {
+			waits++
 		}
 	}
 	return nil, unproved(errAged, "call it again when the workspace is less busy")
@@ -235,7 +232,7 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 		return nil, err
 	}
 	for _, e := range approvals { // later ones are found by the ticket
-		now.content.Approved(e.Ticket.ID)
+		now.content.Approved(e.Ticket.ID, false)
 	}
 	if changes := now.content.Changes(digest); len(changes) > 0 {
 		refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
@@ -247,31 +244,30 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 	return now, nil
 }
 
-// approvals returns the calls that have approved a campaign, or may have, or an error if one of them approved this review, or may have.
+// approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the campaign.
 func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) ([]journal.Entry, error) {
 	known, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
 		return nil, withoutEffect(op.CampaignsApprove, err)
 	}
-	var earlier journal.Entry
+	var doubt error
 	for _, e := range known {
-		if e.Ticket.Lookup.Digest == digest && earlier.Outcome != journal.Applied {
-			earlier = e
+		switch {
+		case e.Outcome == journal.Unknown:
+			doubt = earlierUnknown(op.CampaignsApprove, e.Ticket, s.lookForApproval, s.conf.settle)
+		case e.Ticket.Lookup.Digest == digest:
+			return nil, approved("digest", "was used: this review was approved at "+e.Ticket.FirstSent.UTC().Format(time.RFC3339))
 		}
 	}
-	switch earlier.Outcome {
-	case journal.Applied:
-		return nil, approved("digest", "was used: this review was approved at "+earlier.Ticket.FirstSent.UTC().Format(time.RFC3339))
-	case journal.Unknown:
-		var evidence readEvidence
-		campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
-		if err == nil && !evidence.cached {
-			err = inactive(campaign)
-		}
-		return nil, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, earlier.Ticket, s.lookForApproval, s.conf.settle)))
-	case journal.NotApplied: // there is none: c.approvals leaves these out
+	if doubt == nil {
+		return known, nil
 	}
-	return known, nil
+	var evidence readEvidence
+	campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
+	if err == nil && !evidence.cached {
+		err = inactive(campaign)
+	}
+	return nil, cmp.Or(err, doubt)
 }
 
 var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")

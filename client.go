@@ -87,7 +87,8 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c.setKeys(credential.New(token, c.source))
 	bad = append(bad, badOptions...)
 	if c.base = check.BaseURL(&bad, baseURL, "/api/v1"); c.base != nil {
-		c.checkScheme(&bad)
+		bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
+			"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 	}
 	c.checkTransport(&bad)
 	if c.budget == nil {
@@ -125,8 +126,14 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf, polls, resting := *c.conf, c.polls, c.resting
 	before := conf.httpClient
 	var bad check.Violations
-	conf.source, conf.through = nil, ""
+	conf.source, conf.through, conf.journal = nil, "", nil
 	conf.apply(opts, &bad)
+	if kept := c.conf.journal; conf.journal == nil {
+		conf.journal = kept
+	} else if kept != nil {
+		same := reflect.ValueOf(kept).Comparable() && kept == conf.journal
+		bad.Must(same, "WithJournal", "must not replace another journal")
+	}
 	if conf.source != nil {
 		conf.setKeys(conf.keys().With(conf.source))
 		polls = newAgentPolls() // the key may be of another workspace
@@ -346,11 +353,6 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 	eachOption(opts, bad, func(option ClientOption) { option.applyClient(c, bad) })
 }
 
-func (c *config) checkScheme(bad *check.Violations) {
-	bad.Must(c.base.Scheme == "https" || c.plainHTTP || check.IsLoopback(c.base.Hostname()),
-		"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
-}
-
 func (c *config) checkTransport(bad *check.Violations) {
 	if !exchange.InBrowser() {
 		return
@@ -373,8 +375,6 @@ func (c *config) build() {
 		c.ownTransport = exchange.NewTransport()
 		h.Transport = c.ownTransport
 	}
-	std, ok := h.Transport.(*http.Transport)
-	c.compressed = ok && !std.DisableCompression
 	h.Transport = transport{h.Transport}
 	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0

@@ -67,11 +67,6 @@ type RetryPolicy struct {
 // NoRetry makes every call a single attempt.
 var NoRetry = RetryPolicy{MaxAttempts: 1}
 
-func (p RetryPolicy) check(bad *check.Violations) {
-	bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
-	bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
-}
-
 func (p RetryPolicy) withDefaults() RetryPolicy {
 	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
 	p.BaseDelay = cmp.Or(p.BaseDelay, 500*time.Millisecond)
@@ -157,7 +152,6 @@ type config struct {
 	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
 
 	ownTransport *http.Transport // nil if the options gave one
-	compressed   bool            // below is net/http's own transport, and compressed responses are allowed
 
 	maxBody   int64 // of WithMaxResponseBytes
 	plainHTTP bool  // of AllowPlainHTTP
@@ -190,18 +184,11 @@ func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys 
 // secrets are hidden in quotes of responses.
 func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
 
-var (
-	acceptJSON = []string{"application/json"}
-	acceptGzip = []string{"gzip"}
-)
+var acceptJSON = []string{"application/json"}
 
 // commonHeader is the header of all requests of a client.
 func (c *config) commonHeader() http.Header {
-	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if c.compressed { // net/http would also ask for it, but use more memory to decompress
-		h["Accept-Encoding"] = acceptGzip
-	}
-	return h
+	return http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
 }
 
 // settings are set by a client, and a call may override them.
@@ -237,8 +224,11 @@ type readEvidence struct {
 	responses int
 }
 
+// option makes the responses of a call evidence, and asks caches for what the service has now.
 func (s *readEvidence) option() callOption {
-	return func(c *callConfig, _ *check.Violations) { c.evidence = s }
+	return func(c *callConfig, _ *check.Violations) {
+		c.evidence, c.header = s, append(c.header, [2]string{"Cache-Control", "no-cache"})
+	}
 }
 
 // pageConfig is the sum of the options of an iterator.

@@ -54,13 +54,13 @@
 //
 //   - [AdviceOf] says what to do about an error, [CodeOf] which code it has.
 //   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
-//   - [WithMaxWait] bounds how long a call queues for a rate limit; beyond it, a [*RateLimitWaitError] comes at once if that is
+//   - [WithMaxWait] bounds each wait for a rate limit; beyond it, a [*RateLimitWaitError] comes at once if that is
 //     foreseeable. [WithBudget] and [NewBudget] share the limits of a workspace between clients and processes.
 //   - [WithJournal] keeps what was in progress when a process dies: see [Client.InDoubt] and [Client.Resolve].
 //   - [WithGate] asks your application before each call.
 //   - [WithRetry] sets how often calls are retried, [Prefetch] reads pages ahead, [WithTokenSource] changes keys.
-//   - [Fields] is a body, and [Object] a response, of which the service's API description shows no fields. Comments call this
-//     undocumented. Where this package or its sandbox guesses, they say assumed. [WithField], [WithRoute] and [Client.Call] reach what
+//   - What the service's API description leaves open is called undocumented: such a body is [Fields], such a response an
+//     [Object]. What this package or its sandbox guesses is called assumed. [WithField], [WithRoute] and [Client.Call] reach what
 //     has no name here.
 //
 // # What is retried

@@ -157,8 +157,9 @@ const (
 
 // OutcomeOf returns the outcome of a call by its error, without a request. Look at it before anything
 // else: repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
-// [OutcomeUnknown] for an error of another package. Where one error holds several, as [errors.Join] makes it, a call whose outcome is
-// unknown decides, then one that was applied.
+// [OutcomeUnknown] for an error of another package. Of an error that holds several, as [errors.Join] makes it, an unknown outcome
+// decides, then an applied one. It is about this call: one that is refused with [RuleApproved] is not applied, although the campaign
+// is approved.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -196,7 +197,7 @@ func deciding(err error) (found marked) {
 
 var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
 
-// AdviceOf returns what to do about an error, where it holds several about the one that [OutcomeOf] looks at. It is empty for nil, and
+// AdviceOf returns what to do about an error; of several joined ones, about the one that decides [OutcomeOf]. It is empty for nil, and
 // [ActionVerifyFirst] for an error of another package.
 func AdviceOf(err error) Advice {
 	if err == nil {
@@ -461,9 +462,9 @@ const (
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
-	// RuleApproving: another call that approves the same review has a ticket without an outcome. Nothing was sent. Once that call
+	// RuleApproving: another call that approves the same campaign has a ticket without an outcome. This one sent nothing. Once that call
 	// has ended, or its ticket is settled, call ApproveReviewed again.
-	RuleApproving SafetyRule = "another call may be approving this review"
+	RuleApproving SafetyRule = "another call may be approving this campaign"
 
 	// Unwrap returns the cause of these.
 	RuleJournal    SafetyRule = "the journal failed"
@@ -531,19 +532,20 @@ func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 // Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal], [RuleApproving],
 // [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
 func (e *RefusedError) Advice() Advice {
-	switch {
-	case e.Rule == RuleJournal:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the journal works"}
-	case e.Rule == RuleApproving:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; once the other call has ended, ApproveReviewed tells whether it approved"}
-	case e.Rule == RuleToken:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; retry when the token source works"}
-	case e.Rule == RuleSpendGuard:
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; the guard needs a price, credits or its store: see the cause"}
-	case e.Rule != "":
+	if hint, ok := mayPass[e.Rule]; ok {
+		return Advice{Action: ActionMayPass, Hint: "nothing was sent; " + hint}
+	}
+	if e.Rule != "" {
 		return Advice{Action: ActionNever, Hint: string(e.Rule)}
 	}
 	return Advice{Action: ActionFixInput, Hint: cmp.Or(e.hint, "change the arguments") + ": nothing was sent"}
+}
+
+var mayPass = map[SafetyRule]string{ //nolint:gosec // G101: these are hints, not credentials
+	RuleJournal:    "retry when the journal works",
+	RuleApproving:  "once the other call has ended, ApproveReviewed tells whether it approved",
+	RuleToken:      "retry when the token source works",
+	RuleSpendGuard: "the guard needs a price, credits or its store: see the cause",
 }
 
 func (e *RefusedError) errorCode() Code {

@@ -18,6 +18,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -155,7 +156,11 @@ func TestImports_FormatsByTheFirstBytes(t *testing.T) {
 		"caf\xE9;\r\n\t\x1b": true, "<name>": true, long + "\x00": true, // further than it looks
 		"n\x00a\x00": false, "%PDF-1.7": false, "\x1F\x8B\x08": false, "\x89PNG\r\n\x1a\n": false, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1": false,
 	} {
-		_, err := tests.NewClient(t, tests.Always(202, `{}`)).Imports.Upload(t.Context(), tests.CSVUpload(content))
+		rt := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			_, err := io.Copy(io.Discard, r.Body)
+			return tests.Respond(202, `{}`), err
+		})
+		_, err := tests.NewClient(t, rt).Imports.Upload(t.Context(), tests.CSVUpload(content))
 		if ok {
 			require.NoError(t, err, "%q", content)
 		} else {
@@ -362,18 +367,25 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 	}
 }
 
-// A response that came before the end has left: what the service says counts, and whatever another
-// server says, nothing was applied.
+// A response that came before the end has left: what the service refuses or another server says, nothing was applied. A success is
+// none: nobody has the file.
 func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 	content := strings.Repeat("name,company\n", 1000)
 	for name, c := range map[string]struct {
 		respond tests.RoundTrip
 		want    prospectkit.Code
+		outcome prospectkit.Outcome
 	}{
-		"refused by the service":     {tests.Always(413, tests.Envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.CodeImportFileTooLarge},
-		"refused by somebody else":   {tests.Always(413, "<html>", "Content-Type", "text/html"), ""},
-		"the service failed":         {tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), prospectkit.CodeUnexpectedError},
-		"something before it failed": {tests.Always(502, ""), ""},
+		"refused by the service":     {tests.Always(413, tests.Envelope("IMPORT_FILE_TOO_LARGE")), prospectkit.CodeImportFileTooLarge, prospectkit.OutcomeNotApplied},
+		"refused by somebody else":   {tests.Always(413, "<html>", "Content-Type", "text/html"), "", prospectkit.OutcomeNotApplied},
+		"the service failed":         {tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), prospectkit.CodeUnexpectedError, prospectkit.OutcomeNotApplied},
+		"something before it failed": {tests.Always(502, ""), "", prospectkit.OutcomeNotApplied},
+		"a success":                  {tests.Always(202, `{"import":{"id":"`+tests.ImportID+`"}}`), "", prospectkit.OutcomeUnknown},
+		"a success that breaks off": {func(*http.Request) (*http.Response, error) {
+			resp := tests.Respond(202, "")
+			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(`{"import`), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			return resp, nil
+		}, "", prospectkit.OutcomeUnknown},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &fileSource{content: content}
@@ -385,7 +397,7 @@ func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 				return c.respond(r)
 			})
 			_, err := tests.NewClient(t, rt).Imports.Upload(t.Context(), s.upload(int64(len(content))))
-			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
+			require.Equal(t, c.outcome, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, c.want, tests.AsError(t, err).Code)
 			require.Equal(t, 1, asked)
 		})

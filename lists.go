@@ -125,16 +125,15 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 
 func listPager(s *ListsService, p ListsParams) pager[List] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
-	return pager[List]{collection{
-		conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, query: collectionQuery(p),
-		orderKnown: p.FolderID == "" && p.Search == "",
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
-			p := p // pages may be read at the same time
-			p.PageNum = number
-			page, err := s.Page(ctx, p, opts...)
-			return forWalk(page, err, func(l *List) string { return l.ID })
-		},
-	}}
+	of := collection{conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, orderKnown: p.FolderID == "" && p.Search == ""}
+	in := func(number int) args {
+		p := p
+		p.PageNum = number
+		return args{query: p}
+	}
+	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[List], error) {
+		return readPage(ctx, s.conf, op.ListsList, in, p.Limit, opts, missingIn[List])
+	}, func(l *List) string { return l.ID })
 }
 
 // NewList describes a list to create, at the folder root: [ListsService.Move] moves it.
@@ -388,16 +387,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 	}
 	if h, ok := s.conf.journal.(journal.History); ok {
 		sender.Ticket = func() string { return chance.Text(ctx) }
-		sender.Outcomes = func(ctx context.Context) (map[string]journal.Outcome, error) {
-			known := map[string]journal.Outcome{}
-			for e, err := range h.Calls(ctx, o.Name) {
-				if err != nil {
-					return nil, withoutEffect(o, err)
-				}
-				known[e.Ticket.ID] = e.Outcome
-			}
-			return known, nil
-		}
+		sender.Calls = func(ctx context.Context) iter.Seq2[journal.Entry, error] { return h.Calls(ctx, o.Name) }
 	}
 	return pushing.Each(ctx, sender, contactIDs, opts)
 }
@@ -521,10 +511,7 @@ func (q foldersQuery) check(bad *check.Violations) {
 type folderList []Folder
 
 func (l *folderList) validate() error {
-	if *l == nil {
-		return redact.OwnError("the folders are not an array")
-	}
-	return validateAll(*l)
+	return cmp.Or(errorIf(*l == nil, "the folders are not an array"), validateAll(*l))
 }
 
 func (f *Folder) validate() error { return errorIf(f.ID == "", "a folder has no id") }

@@ -35,8 +35,8 @@ type Ensured struct {
 // creations after an unknown outcome. No credit cost is documented.
 //
 // If something else has the name, the error is a [NameConflictError], which matches
-// [CodeListNameTaken]. If nothing shows that has it, and your context has less than 10 s left for that, another error with this
-// code says so. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
+// [CodeListNameTaken]. If no list or agent with the name is found, because your context leaves less than 10 s to look, the error has
+// this code, too, and says so. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
 // says how often it looked, or that it could not look.
 //
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your

@@ -17,7 +17,6 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/rowquery"
 )
@@ -74,7 +73,9 @@ func (p RowsParams) heeded(kind ListKind) error {
 func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)
-	p.Sort.check(bad)
+	if p.Sort != (RowSort{}) {
+		rowquery.CheckSort(bad, p.Sort.key, p.Sort.unchecked)
+	}
 	if check.IsNil(p.Filter) {
 		return
 	}
@@ -137,7 +138,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*RowPage, error) {
-	return rowPage(rowsPage(ctx, s, listID, p, (*Row).ID, opts))
+	return rowPage(rowsPage(ctx, s, p.in(listID), p, (*Row).ID, opts))
 }
 
 // RowPage is one page of the rows of a list.
@@ -164,7 +165,8 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 // checkpoint for the time after the full sync.
 //
 // A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded of that minute, or
-// asks for a full sync if these are more than 900 rows. A change that leaves updatedAt as it was is not seen, nor is that of a
+// asks for a full sync if these are more than 900 rows. The Date of the responses tells the time; without one, this machine's clock has to
+// be right to two minutes. A change that leaves updatedAt as it was is not seen, nor is that of a
 // row without it which comes after all that have changed.
 //
 // Errors: those of [ListsService.Rows].
@@ -186,6 +188,7 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 				r := walk.Report()
 				return r.Requests > 1 && r.Repeats > 0 || r.Rereads > 0
 			},
+			At:        s.conf.clock.At,
 			ID:        (*Row).ID,
 			UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
 			Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },
@@ -268,8 +271,11 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 	}
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p RowsParams, id func(*R) string, opts []CallOption) (*Page[R], error) {
-	in := args{ids: []string{listID}, query: p.wire(), check: p.check}
+func (p RowsParams) in(listID string) args {
+	return args{ids: []string{listID}, query: p.wire(), check: p.check}
+}
+
+func rowsPage[R any](ctx context.Context, s *ListsService, in args, p RowsParams, id func(*R) string, opts []CallOption) (*Page[R], error) {
 	page, err := readPage(ctx, s.conf, op.ListsRows, in, p.Limit, opts, func(rows []R) []string {
 		if len(rows) == 0 || slices.ContainsFunc(rows, func(row R) bool { return id(&row) != "" }) {
 			return nil
@@ -287,15 +293,15 @@ func rowsPage[R any](ctx context.Context, s *ListsService, listID string, p Rows
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
-	return pager[R]{collection{
-		conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit, query: listID + "?" + collectionQuery(p.wire()),
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
-			p := p // pages may be read at the same time
-			p.PageNum = number
-			page, err := rowsPage(ctx, s, listID, p, id, opts)
-			return forWalk(page, err, id)
-		},
-	}}
+	of := collection{conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit}
+	in := func(number int) args {
+		p := p
+		p.PageNum = number
+		return p.in(listID)
+	}
+	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[R], error) {
+		return rowsPage(ctx, s, in, p, id, opts)
+	}, id)
 }
 
 // RowSort is a sort key and an order; make one with [Ascending] or [Descending]. The zero value
@@ -334,10 +340,4 @@ func (s RowSort) listKind() ListKind {
 		return ""
 	}
 	return ListKind(rowquery.SortKind(s.key))
-}
-
-func (s RowSort) check(bad *check.Violations) {
-	if s != (RowSort{}) {
-		rowquery.CheckSort(bad, s.key, s.unchecked)
-	}
 }

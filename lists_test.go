@@ -129,7 +129,7 @@ func TestLists_PushToCRM(t *testing.T) {
 	some := prospectkit.CRMPush{CRM: "some-crm", ContactIDs: []string{tests.ColumnID}}
 	pushed, err = tests.Exchange(t, "lists.crm-push/some").Lists.PushToCRM(t.Context(), tests.ListID, some)
 	require.NoError(t, err)
-	tests.SameFields(t, &prospectkit.CRMPushed{}, pushed)
+	tests.SameFields(t, &prospectkit.CRMPushed{CRM: "some-crm"}, pushed)
 
 	_, err = tests.Exchange(t, "lists.crm-push/not-connected").Lists.PushToCRM(t.Context(), tests.ListID, whole)
 	require.ErrorIs(t, err, prospectkit.CodeCRMNotConnected)

@@ -24,17 +24,17 @@ import (
 // WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
 func WithRetry(p RetryPolicy) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		p.check(bad)
+		bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
+		bad.Must(p.BaseDelay >= 0 && p.MaxDelay >= 0, "RetryPolicy", "has a negative delay")
 		s.retry = p.withDefaults()
 	})
 }
 
-// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with
-// Retry-After; default 2 minutes. After such a response, a call whose wait would be longer ends at once
-// with the error of the response. A call that queues ends with a [RateLimitWaitError]: at once if it cannot fit,
-// otherwise when the time is over. Of a 429, the error of the response has a RateLimitWaitError as its cause. Zero
-// refuses every wait. The first request on a surface is sent alone, to learn what is left: until its response, other calls
-// that may not wait are refused.
+// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with Retry-After; default 2 minutes.
+// Zero refuses every wait. A call may wait before each of its attempts. If the wait after a response would be longer, the call
+// ends at once with the error of the response, which wraps a [RateLimitWaitError] if it is a 429. A call that queues ends with
+// a RateLimitWaitError: at once if it cannot fit, otherwise when the time is over. The first request on a surface is sent alone,
+// to learn what is left: until its response, other calls that may not wait are refused.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -79,8 +79,10 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // WithTransport sends through rt, such as a transport with a private certificate authority, a
 // recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
 // needs a transport that passes the request's context on to net/http; with any other, the outcome
-// of a failed write is unknown. Do not use a transport that retries: it would silently repeat
-// writes. Nor one that makes calls with a client of the same budget, which may wait for the permit of the call that it is sending.
+// of a failed write is unknown. Do not use a transport that retries: over net/http with that
+// context, a write that it repeats ends with an unknown outcome, and any other would silently repeat
+// it. Nor one that makes calls with a client of the same budget, which may wait for the permit of
+// the call that it is sending.
 //
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
@@ -193,7 +195,8 @@ func WithGate(gate Gate) ClientOption {
 // ticket cannot be stored, the call is refused with [RuleJournal], and nothing is sent; before a retry, the call ends with the
 // error of the last attempt, which then has the journal's error as a cause, or with an earlier unknown outcome. After a restart,
 // [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a
-// [journal.MemoryJournal] does not.
+// [journal.MemoryJournal] does not. [Client.With] cannot replace a journal: what it remembers, such as reviews that were approved, would
+// be forgotten.
 //
 // Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
 //
@@ -227,11 +230,11 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 	})
 }
 
-// WithWorkspace names the workspace of the key in tickets: the service does not. Give it beside [WithJournal] if several
-// workspaces share the journal, or if the key may change: then a ticket is that of the name, whatever the key. [Client.Resolve]
-// refuses a ticket of another workspace, and [Client.InDoubt] and [Client.Calls] leave it out. A ticket of before the workspace was named is that
-// of its key. So settle what is in doubt before you change a name, or the key of calls without one. With another name, what was done under the
-// old one does not count: a review of before can be approved again.
+// WithWorkspace gives the workspace a name of yours, which tickets carry. Give it beside [WithJournal] if several workspaces share the
+// journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
+// another workspace, and [Client.InDoubt] and [Client.Calls] leave it out. A ticket without a name belongs to its key. So settle what is in
+// doubt before you add or change a name, or change the key of calls without one. Another name is another workspace: a checkpoint for
+// [ResumeFrom] is of its name, too, and a review that was approved under the old name can be approved again.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
@@ -249,8 +252,8 @@ func WithActor(ctx context.Context, who string) context.Context {
 
 // WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the body,
 // each with one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs in bodies and headers, such as
-// that of an upload. It hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to
-// upload is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
+// that of an upload; in JSON also all that is under the name of a secret, and users and fragments of URLs. It hides neither ids
+// nor personal data: keep it out of production, and use [WithLogger] there. A file to upload is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)
@@ -403,8 +406,8 @@ func NoSend() Option {
 // AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. It is
 // for operations that leave the same state when retried, such as moving a list or editing a fact,
 // and for those that a unique name guards. A retried move or edit may overwrite what a teammate changed
-// since the first attempt. The option is refused for operations that may spend, such as activating an agent,
-// send, write into a CRM or add twice, and for pausing and approving, which a teammate may have undone
+// since the first attempt. The option is refused for operations that may spend, send, write into a CRM or add
+// twice, and for those that only a state guards, such as approving: a teammate may have undone the first
 // since. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later refusal,
 // such as [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {

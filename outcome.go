@@ -40,7 +40,6 @@ type OutcomeUnknownError struct {
 	op     *op.Op
 	cause  error
 	other  bool                  // another call made it, perhaps on another machine
-	goesOn bool                  // the transport still had the request
 	ticket func() journal.Ticket // a closure, so that no dump shows it
 	look   look                  // nil: no documented read shows the effect
 	settle settle                // nil: no call of this process made the error
@@ -134,13 +133,15 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
-// not final, and a person has to look, unless what is there is no work of such a person: an older list has the name, or the agent
-// is still a draft (assumed: no documented move leads back to one). What the call names by its id, and is not there, was
-// deleted: that is never final, either.
+// not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
+// no documented move leads back to one). A list or an agent that the call names by its id, and that is gone, was deleted: that is
+// never final, either.
 //
-// The verdict is not final if the context ends first, if a transport of yours did not return when the context of the call ended, or for
-// an approval, whose activation runs in the background. What a cache
-// shows may be from before the call: then the verdict is [VerdictNotSeen], and not final. If no documented read can show the
+// The verdict is not final if the context ends first, if a transport of yours did not return when the context of the call ended, if a
+// success came that was not believed because it named something else or did not prove itself (whoever rewrites a name on the way makes
+// it look so), or for an approval, whose activation runs in the background. What a cache
+// shows may be from before the call: with an Age, the verdict is [VerdictNotSeen], and not final. The reads ask for no cache (Cache-Control);
+// one that ignores that and sets no Age goes unnoticed. If no documented read can show the
 // change, the verdict is [VerdictUnknowable], with the reason.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
@@ -160,16 +161,15 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
-	q := newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
-	q.neverFinal = q.neverFinal || e.goesOn
-	return q
+	return newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
 }
 
-// earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown.
+// earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown: its Resolve is about that one.
 func earlierUnknown(o *op.Op, t journal.Ticket, l look, s settle) *OutcomeUnknownError {
 	return &OutcomeUnknownError{
 		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, op: o, other: true, look: l, settle: s,
-		cause: errors.New("an earlier call was sent, and this one was not"), ticket: func() journal.Ticket { return t },
+		cause:  fmt.Errorf("this call was not sent, because an earlier one is in doubt: Resolve it, or settle ticket %s, as prospectkit settle does", t.ID),
+		ticket: func() journal.Ticket { return t },
 	}
 }
 
@@ -204,7 +204,7 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 		l = nil
 	}
 	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
-	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, neverFinal: o.Background}
+	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, neverFinal: o.Background || t.Open}
 }
 
 // assumedKept is how long after a call nobody is assumed to have undone it. It covers the restart of a killed program by a
@@ -298,6 +298,9 @@ func (q *resolver) conclude(r *Resolution, hadTime bool) {
 			r.Final = hadTime
 			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
 				r.Note, errtext.Plural(q.looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
+		}
+		if q.ticket.Open {
+			r.Note += "; it may show in another form, or later: a person has to look"
 		}
 		if r.Final && !q.neverFinal && q.mayBeUndone() {
 			q.neverFinal = true

@@ -18,7 +18,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -92,8 +91,8 @@ type Report struct {
 	Restarts  int // of a search whose token was dead: see WithRestarts
 	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
 
-	// OrderKnown is whether records can join only in front, and none moves: true for lists, unless a folder or a search selects them.
-	// Otherwise records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
+	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them.
+	// If it is false, records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
 	// delivered twice.
 	OrderKnown bool
 
@@ -147,12 +146,12 @@ func WithProgress(p *Progress) PageOption {
 }
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
-// taken. The collection, its filter, sort order and page size must be the same, and so must a PageNum,
-// unless it is left out. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
+// taken. The base URL, the name of [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must
+// a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
 //
-// What joined in front of the place since the walk began is not delivered: all new lists are in front. The next walk delivers it, from the
-// beginning. Joined of the [Report] counts it, as far as the totals show it. So a job that runs every night must store the checkpoint after
-// the loop, too: with that of the last record, each run would look for more behind it.
+// Records that were added before this position since the walk began, as all new lists are, are not delivered: the next walk delivers
+// them, from the beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store
+// the checkpoint after the loop, too: otherwise each run only continues after the last record.
 //
 // The place is found by the last 16 records. If some of them have moved or are gone, the iterator starts further in front, and
 // Rewound of the [Report] is true: records may come twice, or be skipped if OrderKnown is false.
@@ -233,7 +232,7 @@ type collection struct {
 	conf       *config
 	op         *op.Op
 	first      int    // number of the first page
-	limit      int    // elements a page
+	limit      int    // elements a page; 1 if the default is unknown: then enough is read again after a change
 	query      string // identifies the collection in a checkpoint
 	orderKnown bool   // whether the order is documented
 	fetch      func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error)
@@ -325,13 +324,26 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
 }
 
-// collectionQuery identifies a query in checkpoints.
-func collectionQuery(params any) string {
+// numbered is a pager over the pages of an operation. in makes the arguments of the request for a page, or without its number for 0:
+// these identify the collection in a checkpoint. Several pages may be read at the same time.
+func numbered[T any](
+	of collection, in func(number int) args,
+	read func(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error), id func(*T) string,
+) pager[T] {
+	whole := in(0)
+	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+textOfQuery(whole.query), "?")
+	of.fetch = func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
+		page, err := read(ctx, number, in(number), opts)
+		return forWalk(page, err, id)
+	}
+	return pager[T]{of}
+}
+
+func textOfQuery(params any) string {
 	values, err := query.Values(params)
 	if err != nil {
 		return fmt.Sprintf("%+v", params)
 	}
-	values.Del("pageNum")
 	return values.Encode()
 }
 
@@ -377,7 +389,8 @@ func (r *pageRange) Short(report pagewalk.Report) error {
 
 // fingerprint identifies a collection without storing the query.
 func (p collection) fingerprint() string {
-	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + p.conf.base.Host + "\x00" + p.query))
+	base := p.conf.base
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.workspace + "\x00" + p.query))
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name
@@ -392,29 +405,32 @@ type listing[T any] struct {
 
 // pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
 func (l listing[T]) pager() pager[T] {
-	return pager[T]{collection{
-		conf: l.conf, op: l.op, limit: 1, query: strings.Join(l.ids, "/"),
-		fetch: func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
-			page, err := l.page(ctx, number, opts)
-			return forWalk(page, err, l.id)
-		},
-	}}
+	return numbered(collection{conf: l.conf, op: l.op, limit: 1}, l.in, l.read, l.id)
 }
 
-func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {
+func (l listing[T]) in(number int) args {
 	var query struct {
 		PageNum int `url:"pageNum,omitempty"`
 	}
 	if number > 1 {
 		query.PageNum = number
 	}
+	return args{ids: l.ids, query: query}
+}
+
+// first reads the first page.
+func (l listing[T]) first(ctx context.Context, opts []CallOption) (*Page[T], error) {
+	return l.read(ctx, 1, l.in(1), opts)
+}
+
+func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error) {
 	var page *Page[T]
-	c, err := doCall(ctx, l.conf, l.op, args{ids: l.ids, query: query}, opts, expected[Object]{
+	c, err := doCall(ctx, l.conf, l.op, in, opts, expected[Object]{
 		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
 		proof:   func(*Object) bool { return page.hasContent() },
 		missing: func(*Object) []string { return missingIn(page.Items) },
 		accept: func(response *Object) (err error) {
-			page, err = l.read(*response, number)
+			page, err = l.pageOf(*response, number)
 			return err
 		},
 	})
@@ -425,7 +441,7 @@ func (l listing[T]) page(ctx context.Context, number int, opts []CallOption) (*P
 	return page, nil
 }
 
-func (l listing[T]) read(response Object, number int) (*Page[T], error) {
+func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
 	array, ok := elementsOf(response, l.name)
 	if !ok {
 		return nil, otherShape(l.name, response)
@@ -493,10 +509,7 @@ type pageResponse[T any] struct {
 }
 
 func (p *pageResponse[T]) validate() error {
-	if p.Data == nil {
-		return redact.OwnError("the page has no data")
-	}
-	return validateAll(p.Data)
+	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), validateAll(p.Data))
 }
 
 type pageTotals struct {

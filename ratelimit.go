@@ -16,8 +16,8 @@ import (
 	"example.com/prospectkit/ratelimit"
 )
 
-// Budget is about rate limits, not credits: for those see [WithSpendGuard]. It
-// paces the requests of one workspace, so that they use its rate limits and avoid 429s. It
+// Budget is the rate limiter of one workspace: it paces requests, so that they use its rate limits
+// and rarely get a 429. (For credits, see [WithSpendGuard].) It
 // knows the documented limits of each surface, learns from the rate headers, leaves room for
 // teammates, and pauses the whole surface after a 429.
 //
@@ -88,7 +88,7 @@ func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 	for _, p := range states {
 		s := p.limiter.Snapshot()
 		surfaces = append(surfaces, ratelimit.SurfaceState{
-			Surface: ratelimit.Surface(p.name), Minute: windowBudget(s.Minute), Day: windowBudget(s.Day),
+			Surface: ratelimit.Surface(p.name), Minute: ratelimit.WindowState(s.Minute), Day: ratelimit.WindowState(s.Day),
 			HeldUntil: s.HeldUntil, OtherRate: s.Others, InFlight: s.InFlight, Waiting: s.Waiting,
 		})
 	}
@@ -96,16 +96,10 @@ func (b *Budget) Snapshot() []ratelimit.SurfaceState {
 	return surfaces
 }
 
-func windowBudget(s budget.WindowState) ratelimit.WindowState {
-	return ratelimit.WindowState{
-		Limit: s.Limit, Documented: s.Source == budget.Documented, Used: s.Used, Remaining: s.Remaining, ResetAt: s.ResetAt,
-	}
-}
-
 // Forecast estimates how long a number of further requests of a surface will take, after those in the
 // queue: for 1,000 pages of rows, about 8 minutes. It assumes an even pace, so it can be up to a
 // minute too long, and the present rate of teammates. It is zero if the requests fit at once, or if
-// no limit is known, and never much more than 100 years.
+// no limit is known.
 func (b *Budget) Forecast(s ratelimit.Surface, requests int) time.Duration {
 	return b.surface(op.Surface(s)).limiter.Forecast(requests)
 }
@@ -125,25 +119,15 @@ func (b *Budget) surface(s op.Surface) *surface {
 	return p
 }
 
-// surface is the limiter, the retry allowance and the last rate headers of one surface.
+// surface is the limiter and the retry allowance of one surface.
 type surface struct {
 	name      op.Surface
 	limiter   budget.Pacer
 	allowance *budget.RetryAllowance
-
-	mu   sync.Mutex
-	last ratelimit.Headers
 }
 
-// lastRate returns the last rate headers.
-func (s *surface) lastRate() ratelimit.Headers {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.last
-}
-
-// observe records the rate headers of a response.
-func (s *surface) observe(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
+// headers are the rate headers of a response.
+func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	documented := op.DocumentedLimits[s.name]
 	w := ratelimit.Headers{
 		Surface: ratelimit.Surface(s.name), Window: ratelimit.Window(rate.Window(documented.PerMinute, documented.PerDay)),
@@ -152,9 +136,6 @@ func (s *surface) observe(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	if rate.HasReset {
 		w.ResetAt = now.Add(rate.Reset)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.last = w
 	return w
 }
 

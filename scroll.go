@@ -73,7 +73,9 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 	token, err = pagewalk.Token(text)
 	switch {
 	case err != nil:
-		page.next = s.broken(err)
+		page.next = func(context.Context, []CallOption) (*ScrollPage[T], error) { // so that this page is not lost
+			return nil, withoutEffect(s.op, err)
+		}
 	case token != "": // perhaps the same again: pages that bring nothing new end a range
 		page.next = s.once(token)
 	}
@@ -92,13 +94,6 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 			spent.Store(false)
 		}
 		return page, err
-	}
-}
-
-// broken returns an error in place of the next page, so that the page before it is not lost.
-func (s *scroll[T]) broken(cause error) func(context.Context, []CallOption) (*ScrollPage[T], error) {
-	return func(context.Context, []CallOption) (*ScrollPage[T], error) {
-		return nil, withoutEffect(s.op, cause)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
@@ -102,9 +103,11 @@ func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	if documented := op.DocumentedLimits[s].PerDay; documented > 0 && pause == waits.LongestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
-	w := c.budget.surface(s).lastRate()
-	if w.Remaining >= 0 {
-		pause = max(pause, min(time.Until(w.ResetAt)/time.Duration(max(w.Remaining/2, 1)), scarcePause))
+	known := c.budget.surface(s).limiter.Snapshot()
+	for _, w := range []budget.WindowState{known.Minute, known.Day} {
+		if w.Remaining >= 0 {
+			pause = max(pause, min(time.Until(w.ResetAt)/time.Duration(max(w.Remaining/2, 1)), scarcePause))
+		}
 	}
 	advice, _ := adviceOf(failure) // none without a failure
 	pause = max(pause, min(advice.After, scarcePause))

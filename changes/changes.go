@@ -45,7 +45,7 @@ const (
 	ReasonNoOrder Reason = "no order by time of change is documented for this kind of list"
 
 	// ReasonUnordered: the service ignored the order, a row has no updatedAt or no id, or too many
-	// rows have an updatedAt that lies ahead of this machine's clock.
+	// rows have an updatedAt that lies ahead of the service's clock, which the Date of its responses tells.
 	ReasonUnordered Reason = "the rows are not in the order of their updatedAt, or a row has no updatedAt or id"
 
 	// ReasonCount: rows were removed, or rows were added whose updatedAt is old.

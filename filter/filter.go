@@ -19,7 +19,7 @@ import (
 //
 // The service accepts unknown values, which match nothing.
 type Rows interface {
-	// Check adds what the service would refuse. The call does that: its parameter is internal.
+	// Check adds what the service would refuse. The client calls it. Its parameter is internal, so only this package has filters.
 	Check(bad *check.Violations)
 	// Kind is the kind of lists that the filter is for: contactList, companyList, or "" for any.
 	Kind() string

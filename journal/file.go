@@ -80,7 +80,7 @@ type outcome struct {
 // space, and the copy belongs to the user of this process. On Windows it fails while another program
 // has the file open. The copy leaves out what a crash left of
 // the last write, whose request was not sent. A record that was durable is never left out: if one is
-// damaged or cut off, File returns [ErrCorrupt]; for another kind of file, or another version, [ErrForeign]; and
+// damaged or cut off, File returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
 // the file stays as it is. How much was durable stands in the lock file. Without that file, as in a copy of the journal
 // alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
 // unless a later record says that it was durable. The file grows by about 400 bytes a call, until [FileJournal.Compact].
@@ -105,7 +105,10 @@ func onlyName(path string) (string, error) {
 
 func openFile(on filesystem.FS, path string) (*FileJournal, error) {
 	j := &FileJournal{files: on, path: path, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch()}
-	var err error
+	_, err := regular(on, path+".lock")
+	if errors.Is(err, ErrForeign) {
+		return nil, j.failed("open", fmt.Errorf("its lock file: %w", err))
+	}
 	if j.lock, err = on.Lock(path + ".lock"); err != nil {
 		return nil, j.failed("open", err)
 	}
@@ -127,15 +130,13 @@ func (j *FileJournal) failed(to string, err error) error {
 
 // open reads the file and puts it in order.
 func (j *FileJournal) open() error {
-	info, err := j.files.Stat(j.path)
+	info, err := regular(j.files, j.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return j.create()
 	}
 	switch {
 	case err != nil:
 		return err
-	case !info.Mode().IsRegular():
-		return errNotRegular
 	case info.Mode().Perm()&0o200 == 0:
 		return fmt.Errorf("it is read-only: %w", fs.ErrPermission) // which stops nobody who is root
 	}

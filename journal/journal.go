@@ -29,7 +29,8 @@ import (
 type Journal interface {
 	// Sending stores a ticket before its request is sent. The ticket must survive the process and the
 	// machine when Sending returns: after an error, the request is not sent. Before a call is
-	// retried, Sending is called again with the same ID and a later LastSent.
+	// retried, Sending is called again with the same ID and a later LastSent, and once more at the end of a
+	// call whose ticket is Open.
 	Sending(ctx context.Context, t Ticket) error
 
 	// Ended notes the outcome of a call. After [Unknown], InDoubt yields the ticket. A later call of

@@ -41,7 +41,7 @@ func readOn(on filesystem.FS, path string) iter.Seq2[Entry, error] {
 			yield(Entry{}, fmt.Errorf("journal: read %s: %w", path, err))
 			return
 		}
-		readEntries(on, path, "", c)(yield)
+		readEntries(context.Background(), on, path, "", c)(yield)
 	}
 }
 
@@ -120,7 +120,7 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 			yield(Entry{}, j.failed("read", err))
 			return
 		}
-		for e, err := range readEntries(j.files, j.path, op, c) {
+		for e, err := range readEntries(ctx, j.files, j.path, op, c) {
 			if err == nil && ctx.Err() != nil {
 				e, err = Entry{}, j.failed("read", ctx.Err())
 			}
@@ -131,11 +131,12 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 	}
 }
 
-// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable.
-func readEntries(on filesystem.FS, path, op string, c claim) iter.Seq2[Entry, error] {
+// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable. The end of
+// the context ends it, also within the file.
+func readEntries(ctx context.Context, on filesystem.FS, path, op string, c claim) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var all fold
-		err := readInto(&all, on, path, op, c)
+		err := readInto(ctx, &all, on, path, op, c)
 		for _, e := range all.list() {
 			if !yield(e.Entry, nil) {
 				return
@@ -147,14 +148,17 @@ func readEntries(on filesystem.FS, path, op string, c claim) iter.Seq2[Entry, er
 	}
 }
 
-func readInto(all *fold, on filesystem.FS, path, op string, c claim) error {
+func readInto(ctx context.Context, all *fold, on filesystem.FS, path, op string, c claim) error {
 	f, err := openRegular(on, path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	s, err := scan(f, func(r record) error {
-		if r.Sending != nil && op != "" && r.Sending.Op != op {
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case r.Sending != nil && op != "" && r.Sending.Op != op:
 			return nil
 		}
 		return all.add(r)
@@ -164,12 +168,17 @@ func readInto(all *fold, on filesystem.FS, path, op string, c claim) error {
 
 // openRegular opens a file to read it, unless it is one that may never end.
 func openRegular(on filesystem.FS, path string) (file, error) {
-	info, err := on.Stat(path)
-	if err != nil {
+	if _, err := regular(on, path); err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errNotRegular
-	}
 	return on.Open(path, os.O_RDONLY)
+}
+
+// regular returns what is known of a file, and an error of one that may never end, such as a pipe.
+func regular(on filesystem.FS, path string) (fs.FileInfo, error) {
+	info, err := on.Stat(path)
+	if err == nil && !info.Mode().IsRegular() {
+		err = errNotRegular
+	}
+	return info, err
 }

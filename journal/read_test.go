@@ -6,10 +6,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/filesystem"
 )
 
 func TestRead_WhileTheFileIsInUse(t *testing.T) {
@@ -167,6 +170,21 @@ func TestRead_NoRegularFile(t *testing.T) {
 	}
 }
 
+// Nor is one that is to be the lock file of a journal that is opened.
+func TestFile_NoRegularLockFile(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "j")
+	require.NoError(t, open(t, path).Close())
+	require.NoError(t, os.Remove(path+".lock"))
+	if err := os.Symlink("/dev/zero", path+".lock"); err != nil || runtime.GOOS != "linux" {
+		t.Skip("only Linux is known to have a device that never ends")
+	}
+	_, err := File(path)
+	require.ErrorIs(t, err, ErrForeign)
+	require.ErrorContains(t, err, "its lock file")
+	require.NoError(t, os.Remove(path+".lock"))
+	require.NoError(t, open(t, path).Close())
+}
+
 // unopened is a file system on which nothing may be opened.
 type unopened struct{ osFiles }
 
@@ -237,4 +255,54 @@ func history(t *testing.T, j History) (calls []string) {
 		calls = append(calls, e.Ticket.ID+" "+string(e.Outcome))
 	}
 	return calls
+}
+
+// A context that ends while a long file is read ends that.
+func TestCalls_ContextEndsWithinTheFile(t *testing.T) {
+	on := newDisk(nil)
+	j := on.open(t)
+	for i := range 200 {
+		require.NoError(t, j.Sending(t.Context(), ticket(strconv.Itoa(i), 0)))
+	}
+	for name, read := range map[string]func(context.Context) error{
+		"Calls": func(ctx context.Context) error {
+			for _, err := range j.Calls(ctx, "lists.create") {
+				return err
+			}
+			return nil
+		},
+		"Compact": func(ctx context.Context) error { return j.Compact(ctx, began, nil) },
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		reader := &cancelled{FS: on, cancel: cancel}
+		j.files = reader
+		require.ErrorIs(t, read(ctx), context.Canceled, name)
+		require.Equal(t, 1, reader.reads, name)
+		j.files = on
+	}
+}
+
+// cancelled is a file system on which the first read of a file ends a context.
+type cancelled struct {
+	filesystem.FS
+
+	cancel func()
+	reads  int
+}
+
+func (c *cancelled) Open(name string, flag int) (file, error) {
+	f, err := c.FS.Open(name, flag)
+	return cancelledFile{f, c}, err
+}
+
+type cancelledFile struct {
+	file
+
+	of *cancelled
+}
+
+func (f cancelledFile) Read(p []byte) (int, error) {
+	f.of.reads++
+	f.of.cancel()
+	return f.file.Read(p)
 }

@@ -57,7 +57,7 @@ func (j *FileJournal) leaving(ctx context.Context, before time.Time, archive fun
 		return nil, err
 	}
 	ids := map[string]bool{}
-	for e, err := range readEntries(j.files, j.path, "", c) {
+	for e, err := range readEntries(ctx, j.files, j.path, "", c) {
 		if err == nil {
 			err = ctx.Err()
 		}

@@ -28,6 +28,9 @@ type Ticket struct {
 	Timeout time.Duration `json:"timeout,omitempty"` // in nanoseconds
 	// ServiceAhead is how far the clock of the service was ahead of the local one; nil if unknown.
 	ServiceAhead *time.Duration `json:"serviceAhead,omitempty"` // in nanoseconds
+	// Open says that not seeing the effect proves nothing: a success came that may have been that of the call, although it named
+	// something else, or a transport still had the request. The ticket is then stored again, before its outcome is noted.
+	Open bool `json:"open,omitempty"`
 }
 
 // Lookup is what a search for the effect of a call needs, beside the operation and the ids.

@@ -149,7 +149,7 @@ func (c *call) listAgents() response {
 		return reply(http.StatusOK, object{"agents": records})
 	}
 	q := c.params()
-	page := q.paging(50)
+	page := q.paging("pageNum", 50)
 	q.valid()
 	from, to, pages := page.of(len(records))
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})

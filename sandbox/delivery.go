@@ -19,36 +19,20 @@ type delivery struct {
 	processed bool // the rules accepted the request
 }
 
-func (d *delivery) latency() time.Duration {
-	if d.fault == nil {
-		return 0
-	}
-	return d.fault.latency
-}
-
 // lost reports whether no response is sent.
-func (d *delivery) lost() bool { return d.fault != nil && d.fault.drop != dropNever }
+func (d *delivery) lost() bool { return d.fault.drop != dropNever }
 
 // length is what Content-Length says.
-func (d *delivery) length() int64 {
-	n := int64(len(d.response.body))
-	if d.fault != nil {
-		n = max(n, d.fault.oversize)
-	}
-	return n
-}
+func (d *delivery) length() int64 { return max(int64(len(d.response.body)), d.fault.oversize) }
 
 // body delivers the response as the fault wants it.
 func (d *delivery) body(ctx context.Context, clock Clock) *body {
-	b := &body{ctx: ctx, clock: clock, rest: d.response.body, end: io.EOF}
-	if f := d.fault; f != nil {
-		b.padding = d.length() - int64(len(b.rest))
-		b.stall, b.slow = f.stall, f.slow
-		if f.half {
-			b.limit(d.length() / 2)
-		}
-		if f.truncate >= 0 && int64(f.truncate) < d.length() {
-			b.limit(int64(f.truncate))
+	f := d.fault
+	b := &body{ctx: ctx, clock: clock, rest: d.response.body, stall: f.stall, slow: f.slow, end: io.EOF}
+	b.padding = d.length() - int64(len(b.rest))
+	if f.truncate != nil {
+		if n := f.truncate(d.length()); n < d.length() {
+			b.limit(n)
 		}
 	}
 	return b
@@ -124,7 +108,7 @@ func bodyAllowed(status int) bool {
 
 // write delivers over a connection.
 func (d *delivery) write(w http.ResponseWriter, r *http.Request, clock Clock) {
-	if clock.Sleep(r.Context(), d.latency()) != nil {
+	if clock.Sleep(r.Context(), d.fault.latency) != nil {
 		panic(http.ErrAbortHandler)
 	}
 	if d.lost() {
@@ -144,7 +128,7 @@ func (d *delivery) write(w http.ResponseWriter, r *http.Request, clock Clock) {
 // writeBody sends each piece when it is due.
 func (d *delivery) writeBody(ctx context.Context, w http.ResponseWriter, clock Clock) {
 	out := io.Writer(w)
-	if d.fault != nil {
+	if d.fault != noFault {
 		flusher := flushing{w, http.NewResponseController(w)}
 		flusher.flush()
 		out = flusher

@@ -2,7 +2,7 @@
 // development without an account. Nothing is billed, and nothing leaves the machine.
 //
 //	sb := sandbox.New(t)
-//	client := sb.Client() // an *http.Client; the API is at sb.BaseURL(), the key is sb.Token()
+//	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 //
 // It keeps lists, agents, campaigns, knowledge, searches, imports, keys, credits and rate windows, and behaves as the service's public
 // API description says, with the same bounds, codes and headers. An operation with an undocumented path is served at the path

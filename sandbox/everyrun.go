@@ -3,7 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"context"
-	"io/fs"
 	"os"
 	"runtime"
 
@@ -113,36 +112,8 @@ func (c *course) keepDir() {
 	defer c.mu.Unlock()
 	if from := c.dir; from != "" {
 		c.newDir()
-		if err := copyTree(c.dir, os.DirFS(from)); err != nil {
+		if err := os.CopyFS(c.dir, os.DirFS(from)); err != nil {
 			c.problems = append(c.problems, err)
 		}
 	}
-}
-
-// copyTree copies directories and files, with their modes.
-func copyTree(to string, from fs.FS) error {
-	root, err := os.OpenRoot(to)
-	if err != nil {
-		return err
-	}
-	defer root.Close()
-	return fs.WalkDir(from, ".", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || path == "." {
-			return err
-		}
-		info, err := entry.Info()
-		switch {
-		case err != nil:
-			return err
-		case entry.IsDir():
-			return root.Mkdir(path, info.Mode().Perm())
-		case !info.Mode().IsRegular():
-			return nil
-		}
-		content, err := fs.ReadFile(from, path)
-		if err != nil {
-			return err
-		}
-		return root.WriteFile(path, content, info.Mode().Perm())
-	})
 }

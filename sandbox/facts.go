@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -91,84 +90,52 @@ func (c *call) editFact() response {
 
 var ruleGateWords = assumed("facts.gate.words", "where the gate is ambiguous: its words may be longer, as in discounts and contract terms, but MSA, SOW and NDA only with an s, case ignored; white space and hyphens join words; up to three spaces, brackets, dots, hyphens and slashes may separate two phone-like digits; a currency is a sign, or a common code or name, next to a number")
 
-// These are the documented words, in lower case and with spaces for hyphens.
-var (
-	dealLanguage  = []string{"discount", "quote", "contract", "renewal", "proposal", "negotiated", "agreed"}
-	contractTerms = []string{
-		"renewal date", "contract term", "termination clause", "auto renew", "payment terms", "master service agreement", "non disclosure",
-	}
-	dueDates = []string{"net 30", "net 60", "net 90"}
-	acronyms = []string{"msa", "sow", "nda"}
+// The documented words, in lower case and with spaces for hyphens.
+const (
+	dealWords = `(discount|quote|contract|renewal|proposal|negotiated|agreed)`
+	termWords = `(renewal date|contract term|termination clause|auto renew|payment terms|master service agreement|non disclosure)`
+	currency  = `(\p{Sc}|\b(USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
+		`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
 )
-
-var (
-	surelyAddress   = regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]`)
-	addressForm     = regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)
-	surelyPhone     = regexp.MustCompile(`\d{9}`)
-	phoneForm       = regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`)
-	perhapsPhone    = regexp.MustCompile(`\d([^\pL\d]*\d){8}`)
-	surelyAmount    = regexp.MustCompile(`\p{Sc} ?\d|\d ?\p{Sc}`)
-	amountForm      = regexp.MustCompile(`(?i)` + currencyForm + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currencyForm)
-	perhapsCurrency = regexp.MustCompile(`(?i)` + currencyForm)
-)
-
-const currencyForm = `(\p{Sc}|\b(USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|BRL|MXN|SGD|HKD|ZAR|` +
-	`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
 
 // reading is how the gate reads claims: as documented, as the sandbox does, or as broadly as possible.
-type reading struct {
-	address, phone, amount func(claim string) bool
-	deal, terms            func(claim string) bool
-}
+type reading struct{ address, phone, amount, deal, terms *regexp.Regexp }
 
-var byTheLetter = reading{
-	address: surelyAddress.MatchString,
-	phone:   surelyPhone.MatchString,
-	amount:  surelyAmount.MatchString,
-	deal:    func(claim string) bool { return hasPhrase(phrases(claim), dealLanguage, " ") },
-	terms: func(claim string) bool {
-		capitals := phrasesOf(claim, func(r rune) rune { return r })
-		return hasPhrase(phrases(claim), contractTerms, " ") || hasPhrase(phrases(claim), dueDates, " ") ||
-			slices.ContainsFunc(acronyms, func(a string) bool { return strings.Contains(capitals, " "+strings.ToUpper(a)+" ") })
-	},
-}
-
-var byTheSandbox = reading{
-	address: addressForm.MatchString,
-	phone:   phoneForm.MatchString,
-	amount:  amountForm.MatchString,
-	deal:    func(claim string) bool { return hasPhrase(phrases(claim), dealLanguage, "") },
-	terms: func(claim string) bool {
-		words := phrases(claim)
-		return hasPhrase(words, contractTerms, "") || hasPhrase(words, acronyms, " ") || hasPhrase(words, acronyms, "s ") ||
-			hasPhrase(words, dueDates, " ") || hasPhrase(words, []string{"net30", "net60", "net90"}, " ")
-	},
-}
-
-var byTheWidest = reading{
-	address: func(claim string) bool { return strings.Contains(claim, "@") },
-	phone:   perhapsPhone.MatchString,
-	amount:  perhapsCurrency.MatchString,
-	deal: func(claim string) bool {
-		return slices.ContainsFunc(dealLanguage, func(word string) bool { return strings.Contains(phrases(claim), word) })
-	},
-	terms: func(claim string) bool {
-		joined := strings.NewReplacer(" ", "", "|", "").Replace(phrases(claim))
-		return hasPhrase(phrases(claim), acronyms, "") ||
-			slices.ContainsFunc(slices.Concat(contractTerms, dueDates), func(term string) bool { return strings.Contains(joined, strings.ReplaceAll(term, " ", "")) })
-	},
-}
+var (
+	byTheLetter = reading{
+		address: regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]`),
+		phone:   regexp.MustCompile(`\d{9}`),
+		amount:  regexp.MustCompile(`\p{Sc} ?\d|\d ?\p{Sc}`),
+		deal:    regexp.MustCompile(` ` + dealWords + ` `),
+		terms:   regexp.MustCompile(` (` + termWords + `|net (30|60|90)) |(^|[^\pL\p{Nd}_])(MSA|SOW|NDA)($|[^\pL\p{Nd}_])`),
+	}
+	byTheSandbox = reading{
+		address: regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`),
+		phone:   regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`),
+		amount:  regexp.MustCompile(`(?i)` + currency + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currency),
+		deal:    regexp.MustCompile(` ` + dealWords),
+		terms:   regexp.MustCompile(` ` + termWords + `| (msa|sow|nda)s? | net ?(30|60|90) `),
+	}
+	byTheWidest = reading{
+		address: regexp.MustCompile(`@`),
+		phone:   regexp.MustCompile(`\d([^\pL\d]*\d){8}`),
+		amount:  regexp.MustCompile(`(?i)` + currency),
+		deal:    regexp.MustCompile(dealWords),
+		terms:   regexp.MustCompile(strings.ReplaceAll(termWords, ` `, `[ |]*`) + `| (msa|sow|nda)|net[ |]*(30|60|90)`),
+	}
+)
 
 // finds returns what in a claim could identify somebody, or an empty string.
 func (r reading) finds(claim string) string {
+	words := phrases(claim) + "\n" + claim // only the claim has capitals
 	switch {
-	case r.address(claim):
+	case r.address.MatchString(claim):
 		return "an e-mail address"
-	case r.phone(claim):
+	case r.phone.MatchString(claim):
 		return "a run of phone-like digits"
-	case r.amount(claim) && r.deal(claim):
+	case r.amount.MatchString(claim) && r.deal.MatchString(words):
 		return "a currency amount next to deal language"
-	case r.terms(claim):
+	case r.terms.MatchString(words):
 		return "contract vocabulary"
 	}
 	return ""
@@ -187,14 +154,12 @@ func (c *call) identifying(claim string) string {
 
 // phrases writes the words of a text in lower case, with one space between those that white space or hyphens separate, and a
 // bar where anything else does.
-func phrases(text string) string { return phrasesOf(text, unicode.ToLower) }
-
-func phrasesOf(text string, letter func(rune) rune) string {
+func phrases(text string) string {
 	var b strings.Builder
-	for _, r := range " " + text + " " {
+	for _, r := range text {
 		switch {
 		case unicode.IsLetter(r), unicode.IsDigit(r), r == '_':
-			b.WriteRune(letter(r))
+			b.WriteRune(unicode.ToLower(r))
 		case unicode.IsSpace(r), unicode.Is(unicode.Z, r), r == '-':
 			b.WriteByte(' ')
 		default:
@@ -202,9 +167,4 @@ func phrasesOf(text string, letter func(rune) rune) string {
 		}
 	}
 	return " " + strings.Join(strings.Fields(b.String()), " ") + " "
-}
-
-// hasPhrase looks for phrases at the beginning of words, with something after them.
-func hasPhrase(words string, phrases []string, after string) bool {
-	return slices.ContainsFunc(phrases, func(p string) bool { return strings.Contains(words, " "+p+after) })
 }

@@ -217,11 +217,11 @@ func Truncate(n int) FaultOption {
 	if n < 0 {
 		return func(*Fault) error { return fmt.Errorf("Truncate(%d): is negative", n) }
 	}
-	return does(fmt.Sprintf("truncated after %d", n), func(f *Fault) { f.truncate = n })
+	return does(fmt.Sprintf("truncated after %d", n), func(f *Fault) { f.truncate = func(int64) int64 { return int64(n) } })
 }
 
 // halved cuts the connection in the middle of the body.
-var halved = does("truncated in the middle", func(f *Fault) { f.half = true })
+var halved = does("truncated in the middle", func(f *Fault) { f.truncate = func(length int64) int64 { return length / 2 } })
 
 // SlowBody sends the body slowly.
 func SlowBody(bytesPerSecond int) FaultOption {

@@ -36,13 +36,15 @@ type Fault struct {
 	reset      bool
 	latency    time.Duration
 	stall      time.Duration
-	slow       int  // bytes per second
-	truncate   int  // bytes; negative is off
-	half       bool // truncate in the middle
+	slow       int                      // bytes per second
+	truncate   func(length int64) int64 // nil is off
 	oversize   int64
 	retryAfter *string
 	edits      []func(*response)
 }
+
+// noFault is that of a request to which nothing is done.
+var noFault = new(Fault)
 
 // drop says where the connection is cut.
 type drop int
@@ -73,7 +75,7 @@ func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
 }
 
 func newFault(opName string, opts []FaultOption) (*Fault, error) {
-	f := &Fault{op: opName, truncate: -1}
+	f := &Fault{op: opName}
 	errs := make([]error, 0, len(opts)+1)
 	for _, opt := range opts {
 		errs = append(errs, opt(f))
@@ -104,7 +106,7 @@ func (sb *Sandbox) checkTarget(opName string) error {
 
 func (f *Fault) check() error {
 	responds := f.instead != nil
-	alters := len(f.edits) > 0 || f.retryAfter != nil || f.truncate >= 0 || f.half || f.slow > 0 || f.stall > 0 || f.oversize > 0
+	alters := len(f.edits) > 0 || f.retryAfter != nil || f.truncate != nil || f.slow > 0 || f.stall > 0 || f.oversize > 0
 	if f.reset && f.drop == dropNever {
 		f.drop = dropBefore
 	}
@@ -144,7 +146,7 @@ func (sb *Sandbox) Clear() {
 
 // String says what the fault does.
 func (f *Fault) String() string {
-	if f == nil {
+	if f == noFault {
 		return ""
 	}
 	words := strings.Join(f.words, ", ")
@@ -199,15 +201,10 @@ func (sb *Sandbox) trip(fitting []*Fault) (hit *Fault) {
 	return hit
 }
 
-func (f *Fault) refuses() bool { return f != nil && f.drop == dropRefuse }
-
 // serves reports whether the service applies the request.
 func (f *Fault) serves() bool {
-	return f == nil || (f.instead == nil || f.applied) && (f.drop == dropNever || f.drop == dropAfter)
+	return (f.instead == nil || f.applied) && (f.drop == dropNever || f.drop == dropAfter)
 }
-
-// responds reports whether the fault responds in its place.
-func (f *Fault) responds() bool { return f != nil && f.instead != nil }
 
 // response is the fault's response. Unless it is [Applied], the rules never see the request: nothing is applied, counted or billed.
 func (f *Fault) response(c *call) response {
@@ -226,7 +223,7 @@ func (f *Fault) response(c *call) response {
 }
 
 func (f *Fault) transform(a *response) {
-	if f == nil {
+	if f == noFault {
 		return
 	}
 	a.header.Set("X-Sandbox-Fault", strconv.Itoa(f.number))
@@ -241,7 +238,7 @@ func (f *Fault) transform(a *response) {
 // Chaos makes a share of all requests, from 0 to 1, fail in different ways. The same seed has the same effect on the same requests
 // in the same order, and the journal names it. It is meant for long runs. To test one behavior, use Fail.
 func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
-	f := &Fault{op: "*", truncate: -1, chaos: true}
+	f := &Fault{op: "*", chaos: true}
 	if !(rate >= 0 && rate <= 1) {
 		sb.misuse("Chaos: the rate %v is not between 0 and 1", rate)
 		return f

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -125,7 +126,7 @@ func texts(raw []byte) []string {
 
 func (c *call) parseFilters(filters string) ([]condition, error) {
 	raw := []byte(filters)
-	var keys map[string]json.RawMessage
+	var keys fields
 	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil {
 		return nil, badFilters("filters is not a JSON object")
 	}
@@ -184,32 +185,25 @@ var filterKeys = func() map[string]filterParser {
 	return keys
 }()
 
-// choices are values to include, and values to exclude.
-type choices struct{ include, exclude []string }
-
-func decodeChoices(raw json.RawMessage) (choices, error) {
-	if include, err := stringsOf(raw); err == nil {
-		return choices{include: include}, nil
+// decodeChoices reads the values to include, and those to exclude.
+func decodeChoices(raw json.RawMessage) (choices map[string][]string, err error) {
+	choices = map[string][]string{}
+	if choices["include"], err = stringsOf(raw); err == nil {
+		return choices, nil
 	}
-	var form map[string]json.RawMessage
+	var form fields
 	if !isObject(raw) || json.Unmarshal(raw, &form) != nil {
-		return choices{}, errors.New("has to be an array of strings, or an object with include and exclude")
+		return nil, errors.New("has to be an array of strings, or an object with include and exclude")
 	}
-	var ch choices
 	for key, value := range form {
-		list, err := stringsOf(value)
-		switch {
-		case err != nil:
-			return choices{}, err
-		case key == "include":
-			ch.include = list
-		case key == "exclude":
-			ch.exclude = list
-		default:
-			return choices{}, fmt.Errorf("%q is neither include nor exclude", key)
+		if key != "include" && key != "exclude" {
+			return nil, fmt.Errorf("%q is neither include nor exclude", key)
+		}
+		if choices[key], err = stringsOf(value); err != nil {
+			return nil, err
 		}
 	}
-	return ch, nil
+	return choices, nil
 }
 
 func stringsOf(raw json.RawMessage) ([]string, error) {
@@ -226,15 +220,16 @@ func stringsOf(raw json.RawMessage) ([]string, error) {
 
 // choose reads choices, and tests that one is included, if any are given, and none excluded.
 func choose(raw json.RawMessage, holds func(m *match, choice string) bool) (func(*match) bool, error) {
-	ch, err := decodeChoices(raw)
-	if err != nil || len(ch.include)+len(ch.exclude) == 0 {
+	choices, err := decodeChoices(raw)
+	include, exclude := choices["include"], choices["exclude"]
+	if err != nil || len(include)+len(exclude) == 0 {
 		return nil, err
 	}
 	return func(m *match) bool {
 		some := func(list []string) bool {
 			return slices.ContainsFunc(list, func(choice string) bool { return holds(m, choice) })
 		}
-		return (len(ch.include) == 0 || some(ch.include)) && !some(ch.exclude)
+		return (len(include) == 0 || some(include)) && !some(exclude)
 	}, nil
 }
 
@@ -242,8 +237,10 @@ func parseChoices(key string, raw json.RawMessage) (func(*match) bool, error) {
 	return choose(raw, func(m *match, choice string) bool { return m.has(key, choice) })
 }
 
-func (m *match) has(key, value string) bool {
-	return slices.ContainsFunc(m.values(key), func(s string) bool { return strings.EqualFold(s, value) })
+func (m *match) has(key, value string) bool { return foldContains(m.values(key), value) }
+
+func foldContains(values []string, want string) bool {
+	return slices.ContainsFunc(values, func(s string) bool { return strings.EqualFold(s, want) })
 }
 
 func parseOtherLists(_ string, raw json.RawMessage) (func(*match) bool, error) {
@@ -322,25 +319,14 @@ func parseKeywords(_ string, raw json.RawMessage) (func(*match) bool, error) {
 	if !ok {
 		return nil, errors.New("has to be a string")
 	}
-	pattern := strings.Split(strings.ToLower(words), "*")
-	if len(pattern) == 1 {
-		pattern = []string{"", pattern[0], ""} // it may stand anywhere
+	if !strings.Contains(words, "*") {
+		words = "*" + words + "*" // it may stand anywhere
 	}
+	pattern := regexp.MustCompile("(?is)^" + strings.ReplaceAll(regexp.QuoteMeta(words), `\*`, ".*") + "$")
 	return func(m *match) bool {
 		title, ok := fieldString(m.row, "jobTitle")
-		return ok && fits(strings.ToLower(title), pattern)
+		return ok && pattern.MatchString(title)
 	}, nil
-}
-
-// fits reports whether a text consists of these parts in order, with anything between them.
-func fits(text string, parts []string) bool {
-	text, ok := strings.CutPrefix(text, parts[0])
-	last := len(parts) - 1
-	for _, part := range parts[1:last] {
-		_, rest, found := strings.Cut(text, part)
-		text, ok = rest, ok && found
-	}
-	return ok && strings.HasSuffix(text, parts[last])
 }
 
 func parseText(key string, raw json.RawMessage) (func(*match) bool, error) {
@@ -352,7 +338,7 @@ func parseText(key string, raw json.RawMessage) (func(*match) bool, error) {
 }
 
 func parseStatuses(key string, raw json.RawMessage) (func(*match) bool, error) {
-	var form map[string]json.RawMessage
+	var form fields
 	if !isObject(raw) || json.Unmarshal(raw, &form) != nil || len(form) != 1 || form["include"] == nil {
 		return nil, errors.New("has to be an object with include")
 	}
@@ -368,14 +354,6 @@ func parseICPMatch(key string, raw json.RawMessage) (func(*match) bool, error) {
 	return func(m *match) bool { return m.has(key, one[0]) || m.has(key, truth[one[0]]) }, nil
 }
 
-type columnFilter struct {
-	DataType string          `json:"dataType"`
-	Include  json.RawMessage `json:"include"`
-	Value    *bool           `json:"value"`
-	RangeMin *float64        `json:"rangeMin"`
-	RangeMax *float64        `json:"rangeMax"`
-}
-
 // columnKeys are the keys that go with a data type.
 var columnKeys = map[string][]string{
 	"string":  {"dataType", "include"},
@@ -384,7 +362,7 @@ var columnKeys = map[string][]string{
 }
 
 func parseColumns(_ string, raw json.RawMessage) (func(*match) bool, error) {
-	var columns map[string]json.RawMessage
+	var columns fields
 	if !isObject(raw) || json.Unmarshal(raw, &columns) != nil {
 		return nil, errors.New("has to be an object")
 	}
@@ -405,8 +383,12 @@ func parseColumns(_ string, raw json.RawMessage) (func(*match) bool, error) {
 }
 
 func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
-	var keys map[string]json.RawMessage
-	var f columnFilter
+	var keys fields
+	var f struct {
+		DataType           string
+		Value              *bool
+		RangeMin, RangeMax *float64
+	}
 	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil || json.Unmarshal(raw, &f) != nil {
 		return nil, errors.New("is not a column filter")
 	}
@@ -418,40 +400,27 @@ func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
 			return nil, fmt.Errorf("%q is null", key)
 		}
 	}
-	switch f.DataType {
-	case "string":
-		return f.parseTexts(id)
-	case "boolean":
-		if f.Value == nil {
-			return nil, errors.New("value is missing")
-		}
-		want := strconv.FormatBool(*f.Value)
-		return func(m *match) bool { return slices.Contains(m.column(id), want) }, nil
-	default:
-		if f.RangeMin == nil && f.RangeMax == nil {
-			return nil, errors.New("rangeMin and rangeMax are missing")
-		}
-		from, to := math.Inf(-1), math.Inf(1)
-		if f.RangeMin != nil {
-			from = *f.RangeMin
-		}
-		if f.RangeMax != nil {
-			to = *f.RangeMax
-		}
-		return func(m *match) bool { return within(m.column(id), from, to) }, nil
+	from, to := math.Inf(-1), math.Inf(1)
+	switch {
+	case f.DataType == "string":
+		include, err := stringsOf(keys["include"])
+		return func(m *match) bool {
+			return len(include) == 0 || slices.ContainsFunc(include, func(want string) bool { return foldContains(m.column(id), want) })
+		}, err
+	case f.DataType == "boolean" && f.Value == nil:
+		return nil, errors.New("value is missing")
+	case f.DataType == "boolean":
+		return func(m *match) bool { return slices.Contains(m.column(id), strconv.FormatBool(*f.Value)) }, nil
+	case f.RangeMin == nil && f.RangeMax == nil:
+		return nil, errors.New("rangeMin and rangeMax are missing")
 	}
-}
-
-func (f columnFilter) parseTexts(id string) (func(*match) bool, error) {
-	include, err := stringsOf(f.Include)
-	if err != nil {
-		return nil, err
+	if f.RangeMin != nil {
+		from = *f.RangeMin
 	}
-	return func(m *match) bool {
-		return len(include) == 0 || slices.ContainsFunc(m.column(id), func(s string) bool {
-			return slices.ContainsFunc(include, func(want string) bool { return strings.EqualFold(s, want) })
-		})
-	}, nil
+	if f.RangeMax != nil {
+		to = *f.RangeMax
+	}
+	return func(m *match) bool { return within(m.column(id), from, to) }, nil
 }
 
 // column are the values that a row has in a custom column.

@@ -2,23 +2,16 @@ package sandbox
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 )
 
+var idForm = regexp.MustCompile(`^[0-9a-fA-F]{24}$`)
+
 // isID reports whether s has the form of every id: 24 hexadecimal digits.
-func isID(s string) bool {
-	if len(s) != 24 {
-		return false
-	}
-	for _, c := range []byte(s) {
-		if (c < '0' || c > '9') && (c < 'a' || c > 'f') && (c < 'A' || c > 'F') {
-			return false
-		}
-	}
-	return true
-}
+func isID(s string) bool { return idForm.MatchString(s) }
 
 func sameID(a, b string) bool { return strings.EqualFold(a, b) }
 

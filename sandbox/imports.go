@@ -27,7 +27,7 @@ var (
 	ruleContent     = assumed("imports.content", "the content decides the format, not the name: text without control characters is CSV, and its first line is a header; only the signature of an XLS file is checked")
 	ruleImport      = assumed("imports.create", "an import returns 201 with import: id and rowsCount; it is recorded, and adds no rows")
 	ruleImportJSON  = assumed("imports.json", "importId may come in a JSON body, too")
-	ruleImportForm  = assumed("imports.form", "other parts of the form than file and importId are ignored, and so is everything after the first of these two")
+	ruleImportForm  = assumed("imports.form", "other parts of the form than the first file, or without one the first importId, are ignored")
 	rulePresign     = assumed("imports.presign", "a reservation takes any body and returns 201 with importId and uploadUrl, which does not work: Tx.Upload completes the upload")
 	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
 )
@@ -68,45 +68,34 @@ func (c *call) createImport() response {
 	return c.importUpload(id)
 }
 
-// importForm reads a form up to its file. If the body was too long to be read completely, the file is too large.
+// importForm reads a form: its file, or else its importId. If the body was too long to be read completely, the file is too large.
 func (c *call) importForm(boundary string) response {
-	form := multipart.NewReader(bytes.NewReader(c.sent), boundary)
-	for {
-		part, err := form.NextPart()
-		switch {
-		case errors.Is(err, io.EOF) && len(c.sent) <= longestBody:
-			stop(errNoImportFile)
-		case err != nil && len(c.sent) > longestBody:
-			stop(tooLarge(largestImport))
-		case err != nil:
-			c.uses(ruleMalformed)
-			deny("INVALID_REQUEST", "The form cannot be read.")
-		case part.FormName() == "importId":
-			id, _ := io.ReadAll(io.LimitReader(part, 64))
-			c.endsHere(form)
-			return c.importUpload(string(id))
-		case part.FormName() != "file":
-			c.uses(ruleImportForm)
-			continue
-		}
-		file, err := io.ReadAll(part)
-		switch {
-		case len(c.sent) > longestBody || len(file) > largestImport:
-			stop(tooLarge(largestImport))
-		case err != nil:
-			c.uses(ruleMalformed)
-			deny("INVALID_REQUEST", "The form cannot be read.")
-		}
-		c.endsHere(form)
-		return c.importFile(examine(path.Base(part.FileName()), file))
+	form, err := multipart.NewReader(bytes.NewReader(c.sent), boundary).ReadForm(longestBody)
+	switch {
+	case len(c.sent) > longestBody:
+		stop(tooLarge(largestImport))
+	case errors.Is(err, io.EOF):
+		stop(errNoImportFile)
+	case err != nil:
+		c.uses(ruleMalformed)
+		deny("INVALID_REQUEST", "The form cannot be read.")
 	}
-}
-
-// endsHere records a part of a form that is ignored.
-func (c *call) endsHere(form *multipart.Reader) {
-	if _, err := form.NextPart(); !errors.Is(err, io.EOF) {
+	files, ids := form.File["file"], form.Value["importId"]
+	if len(form.File)+len(form.Value) > 1 || len(files)+len(ids) > 1 {
 		c.uses(ruleImportForm)
 	}
+	switch {
+	case len(files) > 0:
+		part := must(files[0].Open())
+		file := must(io.ReadAll(part))
+		if len(file) > largestImport {
+			stop(tooLarge(largestImport))
+		}
+		return c.importFile(examine(path.Base(files[0].Filename), file))
+	case len(ids) == 0:
+		stop(errNoImportFile)
+	}
+	return c.importUpload(ids[0])
 }
 
 func tooLarge(most int) error {

@@ -57,12 +57,12 @@ func (j *journal) requestID() string {
 }
 
 func (j *journal) add(c *call, d *delivery) {
-	if d.fault.refuses() {
+	if d.fault.drop == dropRefuse {
 		return // it never got here
 	}
 	e := Entry{
 		RequestID: c.id, Time: c.now, Method: c.req.Method, Path: c.req.URL.Path, Query: c.req.URL.RawQuery, Status: d.response.status, Code: d.response.code,
-		Processed: d.processed, Effects: c.effects, Credits: c.spent,
+		Processed: d.processed, Effects: c.effects, Credits: c.spent, Fault: d.fault.String(),
 	}
 	if c.op != nil {
 		e.Op = c.op.Name
@@ -73,9 +73,6 @@ func (j *journal) add(c *call, d *delivery) {
 	}
 	if c.key != nil {
 		e.Workspace, e.KeyName = c.key.ws.Name, c.key.Name
-	}
-	if d.fault != nil {
-		e.Fault = d.fault.String()
 	}
 	if len(j.entries) == longestJournal {
 		j.entries = slices.Delete(j.entries, 0, longestJournal/4)

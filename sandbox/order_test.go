@@ -58,7 +58,7 @@ func TestTheJournalIsBounded(t *testing.T) {
 	j.entries[0].RequestID = "oldest"
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+invalidHost, nil)
 	require.NoError(t, err)
-	j.add(&call{req: req}, &delivery{})
+	j.add(&call{req: req}, &delivery{fault: noFault})
 	require.Len(t, j.entries, longestJournal-longestJournal/4+1)
 	require.NotEqual(t, "oldest", j.entries[0].RequestID)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -136,19 +137,11 @@ func (p person) profile(n int) Row {
 	}
 }
 
+var notInAddress = regexp.MustCompile(`[^a-z0-9-]`)
+
 // slug keeps the characters that an address may have.
 func slug(s string) string {
-	return strings.Trim(strings.Map(func(c rune) rune {
-		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
-			return c
-		case c >= 'A' && c <= 'Z':
-			return c + 'a' - 'A'
-		case c == ' ':
-			return '-'
-		}
-		return -1
-	}, s), "-")
+	return strings.Trim(notInAddress.ReplaceAllString(strings.ReplaceAll(strings.ToLower(s), " ", "-"), ""), "-")
 }
 
 // wants makes a person fit the values of one filter. It reports false if it recognises none of them.

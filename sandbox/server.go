@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -71,7 +72,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	c.checks.c = c
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
-	d = &delivery{fault: sb.trip(fits)}
+	d = &delivery{fault: cmp.Or(sb.trip(fits), noFault)}
 	if f, planted := t.req.Context().Value(plantedKey{}).(*Fault); planted {
 		d.fault = f
 	}
@@ -80,7 +81,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 		d.processed = d.response.status < 300
 	}
 	switch {
-	case d.fault.responds():
+	case d.fault.instead != nil:
 		d.response = d.fault.response(c)
 		sb.disguise.apply(c, &d.response)
 	case d.fault.serves():

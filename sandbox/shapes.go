@@ -236,7 +236,9 @@ func (d *disguise) value(v any, p places, seen *shapes.Shape, at string) any {
 			continue
 		}
 		if n, ok := value.(json.Number); ok && p.zero && below(at, path) == "pagination.pageNum" {
-			value = before(n)
+			if i, err := n.Int64(); err == nil {
+				value = json.Number(strconv.FormatInt(i-1, 10))
+			}
 		}
 		changed := d.leaf(value, p, target, below(at, path))
 		if to == "" {
@@ -279,20 +281,18 @@ const noName = "\x01"
 
 // put sets a value at a path, and makes the objects on the way.
 func put(out object, path string, value any) {
-	for {
-		first, rest, more := strings.Cut(path, ".")
-		key := name.Replace(first)
-		if !more {
-			out[key] = value
-			return
-		}
-		next, ok := out[key].(object)
-		if !ok {
-			next = object{}
-			out[key] = next
-		}
-		out, path = next, rest
+	first, rest, more := strings.Cut(path, ".")
+	key := name.Replace(first)
+	if !more {
+		out[key] = value
+		return
 	}
+	next, ok := out[key].(object)
+	if !ok {
+		next = object{}
+		out[key] = next
+	}
+	put(next, rest, value)
 }
 
 // complete adds the undocumented fields that every object was seen to have.

@@ -52,15 +52,6 @@ func (d *disguise) query(o *op.Op, query url.Values) url.Values {
 	return query
 }
 
-// before is the number of the page before.
-func before(n json.Number) json.Number {
-	i, err := n.Int64()
-	if err != nil {
-		return n
-	}
-	return json.Number(strconv.FormatInt(i-1, 10))
-}
-
 // failure is the response of a read that was seen to fail, always or sometimes, in place of another one. What depends on
 // the key or on the limits stays as it is.
 func (d *disguise) failure(o *op.Op, a *response) *shapes.Response {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -174,20 +175,13 @@ func (c *call) sample(cp *Campaign, s *Step) json.RawMessage {
 	return lists[filled].rows[0]
 }
 
+var placeholder = regexp.MustCompile(`(?s)\{\{.*?\}\}`)
+
 // render fills in the fields of a contact. A missing field becomes empty.
 func render(text string, contact json.RawMessage) string {
-	var b strings.Builder
-	for {
-		before, after, found := strings.Cut(text, "{{")
-		name, rest, closed := strings.Cut(after, "}}")
-		if !found || !closed {
-			b.WriteString(text)
-			return b.String()
-		}
-		b.WriteString(before)
-		value, _ := lookup(contact, strings.TrimSpace(name))
+	return placeholder.ReplaceAllStringFunc(text, func(field string) string {
+		value, _ := lookup(contact, strings.TrimSpace(field[2:len(field)-2]))
 		filled, _ := asString(value)
-		b.WriteString(filled)
-		text = rest
-	}
+		return filled
+	})
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"strconv"
-	"time"
 )
 
 // invalidHost is reserved: no name server knows it, so a client without the transport reaches nobody.
@@ -66,12 +64,12 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	d := t.sb.exchange(arrived(req, body), body)
-	if d.fault.refuses() {
+	if d.fault.drop == dropRefuse {
 		return nil, t.refused(req.Context(), trace, d)
 	}
 	trace.connected()
 	trace.wrote(nil)
-	if err := t.sb.clock.Sleep(req.Context(), d.latency()); err != nil {
+	if err := t.sb.clock.Sleep(req.Context(), d.fault.latency); err != nil {
 		return nil, err
 	}
 	if d.lost() {
@@ -90,7 +88,7 @@ func hostOf(u *url.URL) string {
 
 // refused is the error of dialing when nobody listens. The request was not sent.
 func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error {
-	if err := t.sb.clock.Sleep(ctx, d.latency()); err != nil {
+	if err := t.sb.clock.Sleep(ctx, d.fault.latency); err != nil {
 		return err
 	}
 	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", errRefused)}
@@ -170,7 +168,7 @@ func (t tracer) connecting(err error) {
 func (t tracer) connected() {
 	t.connecting(nil)
 	if t.GotConn != nil {
-		t.GotConn(httptrace.GotConnInfo{Conn: noConn{}})
+		t.GotConn(httptrace.GotConnInfo{Conn: noConn{closedConn}})
 	}
 }
 
@@ -194,16 +192,14 @@ type address string
 func (address) Network() string  { return "tcp" }
 func (a address) String() string { return string(a) }
 
-// noConn is the connection in a trace. It has addresses, and carries no data.
-type noConn struct{}
+// noConn is the connection in a trace. It has addresses, and is closed.
+type noConn struct{ net.Conn }
 
-var errNoConn = errors.New("sandbox: there is no connection")
+var closedConn = func() net.Conn {
+	conn, _ := net.Pipe()
+	_ = conn.Close() // a pipe always closes
+	return conn
+}()
 
-func (noConn) Read([]byte) (int, error)         { return 0, errNoConn }
-func (noConn) Write([]byte) (int, error)        { return 0, errNoConn }
-func (noConn) Close() error                     { return nil }
-func (noConn) LocalAddr() net.Addr              { return address("127.0.0.1:1") }
-func (noConn) RemoteAddr() net.Addr             { return address(hostPort) }
-func (noConn) SetDeadline(time.Time) error      { return nil }
-func (noConn) SetReadDeadline(time.Time) error  { return nil }
-func (noConn) SetWriteDeadline(time.Time) error { return nil }
+func (noConn) LocalAddr() net.Addr  { return address("127.0.0.1:1") }
+func (noConn) RemoteAddr() net.Addr { return address(hostPort) }

@@ -41,15 +41,19 @@ func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error
 	}
 	// A draft costs nothing. It is started once, whatever happens to the responses: its name is the key, so take one that only
 	// this program uses.
-	agent, err := client.Agents.CreateAndStart(ctx, prospectkit.PersonDiscovery{
-		ListName: "Heads of sales in Berlin", MaxCreditSpend: maxSpend,
+	started, err := client.Agents.Ensure(ctx, prospectkit.PersonDiscovery{
+		ListName: "Heads of sales in Berlin", MaxCreditSpend: maxSpend, Start: true,
 		// The names of the filters are undocumented: these are assumed.
 		Filters: prospectkit.Fields{"jobTitles": titles, "locations": []string{"Berlin, Germany"}},
 	})
 	if err != nil {
 		return err // run it again
 	}
-	if agent, err = client.Agents.WaitSettled(ctx, agent.ID); err != nil {
+	if started.WasStarted {
+		fmt.Fprintln(out, "It runs already, with the cap and the filters that it was started with.")
+	}
+	agent, err := client.Agents.WaitSettled(ctx, started.Agent.ID)
+	if err != nil {
 		return err
 	}
 	fmt.Fprintf(out, "%q is %s, and has found:\n", agent.Name, agent.Status)

@@ -30,7 +30,7 @@
 //
 // How long a wait is expected to take is found by playing these decisions forward, see foresight.
 //
-// Read [State.Take] first, which chooses between the permissions, and then [State.Report], which learns from a response.
+// Read State.take first, which chooses between the permissions, and then State.report, which learns from a response.
 //
 // [State] is the decision alone: a small value without clock, lock or goroutine, which can be stored and run elsewhere. [Queue] adds
 // the waiting calls, and [Limiter] adds waiting. [SharedLimiter] waits for a state that several processes share. [Decide] is one

@@ -50,8 +50,8 @@ func Decide(stored []byte, now Instant, processes int, a *Ask) (next []byte, r R
 
 func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 	s.Config = a.Config
-	for _, r := range a.Reports {
-		s.Report(now, r.Permit, r.Observation)
+	for i := range a.Reports {
+		s.report(now, &a.Reports[i].Permit, &a.Reports[i].Observation)
 	}
 	s.expire(now)
 	if n := int64(a.Elsewhere); n > 0 {
@@ -67,12 +67,13 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 		if reserved && p == Batch {
 			continue
 		}
-		d := s.Take(now, p)
-		if d.Granted {
-			grants = append(grants, Grant{d.Permit, p})
+		g := Grant{Priority: p}
+		d, granted := s.take(now, p, &g.Permit)
+		if granted {
+			grants = append(grants, g)
 			continue
 		}
-		denied = d.Delay
+		denied = d
 		if p != Batch {
 			break
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// foresight tells how long a wait will be. It plays a copy of the state forward: [State.Take] admits the next request, each takes a round
+// foresight tells how long a wait will be. It plays a copy of the state forward: State.take admits the next request, each takes a round
 // trip, and a model of the service says what its response will tell, which is reported to the copy. So a told wait is true as long as the
 // service does what is known of it, and rests on no second version of the decision.
 //

@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"math"
+	"slices"
 	"sync"
 	"time"
 )
@@ -142,15 +143,13 @@ func (l *Limiter) dispatch(now Instant, caller *Waiter) {
 func (l *Limiter) review(now Instant) {
 	ahead := 0
 	for p := range l.queue.queues {
-		for w := l.queue.queues[p].first; w != nil; {
-			next := w.next
+		for _, w := range slices.Clone(l.queue.queues[p]) {
 			if w.refusal = l.hopeless(now, ahead, w); w.refusal != nil {
 				l.queue.Leave(w)
 				w.signal()
 			} else {
 				ahead++
 			}
-			w = next
 		}
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A snapshot says when the service told what it shows.
-func TestSnapshotSaysWhenItWasTold(t *testing.T) {
+// A snapshot shows what the service has told, as long as it holds.
+func TestSnapshotShowsWhatWasTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fresh(t, Config{PerMinute: 120}, told(120, 60, 30*time.Second))
 		at := time.Now()
 		time.Sleep(10 * time.Second)
 		require.Equal(t, WindowState{
-			Limit: 120, Source: Documented, Used: 1, Remaining: 60, ToldAt: at, ResetAt: at.Add(30 * time.Second),
+			Limit: 120, Documented: true, Used: 1, Remaining: 60, ResetAt: at.Add(30 * time.Second),
 		}, l.Snapshot().Minute)
 		time.Sleep(time.Minute)
-		require.Equal(t, WindowState{Limit: 120, Source: Documented, Remaining: -1}, l.Snapshot().Minute)
+		require.Equal(t, WindowState{Limit: 120, Documented: true, Remaining: -1}, l.Snapshot().Minute)
 	})
 }
 

@@ -226,7 +226,7 @@ func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
 func TestSnapshotAndForecast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(lists())
-		require.Equal(t, WindowState{Limit: 120, Source: Documented, Remaining: -1}, l.Snapshot().Minute)
+		require.Equal(t, WindowState{Limit: 120, Documented: true, Remaining: -1}, l.Snapshot().Minute)
 		require.InDelta(t, 8.33, l.Forecast(1000).Minutes(), 0.01)
 		require.Zero(t, l.Forecast(100))
 		require.Zero(t, l.Forecast(0))
@@ -235,7 +235,7 @@ func TestSnapshotAndForecast(t *testing.T) {
 		require.Zero(t, l.Forecast(60))
 		require.InDelta(t, 61, l.Forecast(120).Seconds(), 1.1)
 		snap := l.Snapshot()
-		require.True(t, snap.Figures)
+		require.True(t, l.queue.State.Told)
 		require.Equal(t, 60, snap.Minute.Remaining)
 		require.Equal(t, 1, snap.Minute.Used)
 		require.Equal(t, 1, snap.Day.Used)

@@ -1,11 +1,13 @@
 package budget
 
+import "slices"
+
 // Queue is a [State] with the calls that wait for it: first come, first served, interactive before batch, and every fourth request to
 // a waiting batch call. Like the state it has neither clock nor lock.
 type Queue struct {
 	State  State
-	queues [2]fifo // by Priority
-	streak int     // interactive requests in a row while batch calls wait
+	queues [2][]*Waiter // by Priority
+	streak int          // interactive requests in a row while batch calls wait
 }
 
 // streakMax is how many interactive requests may pass a waiting batch call.
@@ -16,9 +18,7 @@ type Waiter struct {
 	Priority Priority
 	Permit   Permit // once granted
 
-	next, prev *Waiter
-	queued     bool
-
+	queued   bool
 	wake     chan struct{} // a signal to check the fields again
 	giveUp   Instant
 	deadline bool // giveUp is the deadline of the context
@@ -27,29 +27,21 @@ type Waiter struct {
 	refusal  *WaitTooLongError
 }
 
-type fifo struct {
-	first, last *Waiter
-	n           int
-}
-
 // Waiting is the number of calls in the queue.
-func (l *Queue) Waiting() int { return l.queues[Interactive].n + l.queues[Batch].n }
+func (l *Queue) Waiting() int { return len(l.queues[Interactive]) + len(l.queues[Batch]) }
 
 // Ahead is the number of calls that a new one would have to wait for.
 func (l *Queue) Ahead(p Priority) int {
 	if p == Batch {
 		return l.Waiting()
 	}
-	return l.queues[Interactive].n
+	return len(l.queues[Interactive])
 }
 
 // before is the number of calls that will go before one in the queue: a batch call waits for all interactive ones, and gets every
 // fourth request.
-func (l *Queue) before(w *Waiter) (n int) {
-	for at := w.prev; at != nil; at = at.prev {
-		n++
-	}
-	others := l.queues[1-w.Priority].n
+func (l *Queue) before(w *Waiter) int {
+	n, others := max(0, slices.Index(l.queues[w.Priority], w)), len(l.queues[1-w.Priority])
 	if w.Priority == Batch {
 		return n + min(others, max(0, streakMax*(n+1)-l.streak))
 	}
@@ -66,43 +58,29 @@ func (l *Queue) Take(now Instant, p Priority, permit *Permit) (granted bool) {
 
 // Join puts a call at the end of its queue.
 func (l *Queue) Join(w *Waiter) {
-	q := &l.queues[w.Priority]
-	w.prev, w.next, w.queued = q.last, nil, true
-	if q.last != nil {
-		q.last.next = w
-	} else {
-		q.first = w
-	}
-	q.last = w
-	q.n++
+	l.queues[w.Priority], w.queued = append(l.queues[w.Priority], w), true
 }
 
 // Leave removes a call from the queue.
 func (l *Queue) Leave(w *Waiter) {
-	if !w.queued {
-		return
+	if i := slices.Index(l.queues[w.Priority], w); i >= 0 {
+		l.queues[w.Priority], w.queued = slices.Delete(l.queues[w.Priority], i, i+1), false
 	}
-	q := &l.queues[w.Priority]
-	if w.prev != nil {
-		w.prev.next = w.next
-	} else {
-		q.first = w.next
-	}
-	if w.next != nil {
-		w.next.prev = w.prev
-	} else {
-		q.last = w.prev
-	}
-	w.prev, w.next, w.queued = nil, nil, false
-	q.n--
 }
 
 // Head is the call that keeps the time for all waiters.
 func (l *Queue) Head() *Waiter {
-	if w := l.queues[Interactive].first; w != nil {
+	if w := l.first(Interactive); w != nil {
 		return w
 	}
-	return l.queues[Batch].first
+	return l.first(Batch)
+}
+
+func (l *Queue) first(p Priority) *Waiter {
+	if len(l.queues[p]) == 0 {
+		return nil
+	}
+	return l.queues[p][0]
 }
 
 // Pump admits as many calls as the state allows, and appends them to granted. The decision says when to return if any are left.
@@ -113,7 +91,7 @@ func (l *Queue) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
 			return granted, Delay{}
 		}
 		d, ok := l.State.take(now, w.Priority, &w.Permit)
-		if passes := l.queues[Interactive].first; !ok && w.Priority == Batch && passes != nil {
+		if passes := l.first(Interactive); !ok && w.Priority == Batch && passes != nil {
 			w = passes // the reserve is for it
 			d, ok = l.State.take(now, w.Priority, &w.Permit)
 		}
@@ -126,7 +104,7 @@ func (l *Queue) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
 }
 
 func (l *Queue) turn() *Waiter {
-	batch := l.queues[Batch].first
+	batch := l.first(Batch)
 	if batch != nil && l.streak >= streakMax {
 		return batch
 	}
@@ -135,7 +113,7 @@ func (l *Queue) turn() *Waiter {
 
 func (l *Queue) passed(w *Waiter) {
 	l.Leave(w)
-	if w.Priority == Interactive && l.queues[Batch].n > 0 {
+	if w.Priority == Interactive && len(l.queues[Batch]) > 0 {
 		l.streak++
 	} else {
 		l.streak = 0
@@ -144,7 +122,7 @@ func (l *Queue) passed(w *Waiter) {
 
 // order is the order in which all would be admitted, without the first few, and at most n of them.
 func (l *Queue) order(skip, n int) []Priority {
-	left, streak := [...]int{l.queues[Interactive].n, l.queues[Batch].n}, l.streak
+	left, streak := [...]int{len(l.queues[Interactive]), len(l.queues[Batch])}, l.streak
 	n = min(n, left[Interactive]+left[Batch]-skip)
 	var order []Priority
 	for i := range skip + n {

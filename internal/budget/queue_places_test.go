@@ -17,7 +17,7 @@ func TestPlacesInTheQueue(t *testing.T) {
 			all = append(all, &Waiter{Priority: Priority(p)})
 			queue.Join(all[len(all)-1])
 		}
-		if queue.queues[Batch].n == 0 || queue.queues[Interactive].n == 0 {
+		if len(queue.queues[Batch]) == 0 || len(queue.queues[Interactive]) == 0 {
 			queue.streak = 0
 		}
 		var want [2]int

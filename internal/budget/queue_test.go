@@ -57,7 +57,7 @@ func TestOrderIsThatOfThePump(t *testing.T) {
 		for _, p := range rapid.SliceOfN(rapid.IntRange(0, 1), 0, 20).Draw(t, "priorities") {
 			queue.Join(&Waiter{Priority: Priority(p)})
 		}
-		if queue.queues[Batch].n == 0 {
+		if len(queue.queues[Batch]) == 0 {
 			queue.streak = 0
 		}
 		skip, n := rapid.IntRange(0, queue.Waiting()).Draw(t, "skip"), rapid.IntRange(0, 25).Draw(t, "most")

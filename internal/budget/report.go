@@ -20,9 +20,7 @@ const (
 	mostTold    = 1 << 30     // higher figures are absurd
 )
 
-// Report takes the result of a request, which may be wrong in any way: a surface is never paused for more than a day.
-func (s *State) Report(now Instant, p Permit, o Observation) { s.report(now, &p, &o) }
-
+// report takes the result of a request, which may be wrong in any way: a surface is never paused for more than a day.
 func (s *State) report(now Instant, p *Permit, o *Observation) {
 	if !p.Valid() {
 		return

@@ -193,7 +193,7 @@ func (l *SharedLimiter) follow(now Instant) {
 	l.latest += change
 	l.due += change
 	for _, q := range l.queue.queues {
-		for w := q.first; w != nil; w = w.next {
+		for _, w := range q {
 			w.giveUp += change
 		}
 	}
@@ -201,12 +201,12 @@ func (l *SharedLimiter) follow(now Instant) {
 
 // hand gives a permit to the first call that may have it, or to a caller that cannot wait while all others are still being asked for.
 func (l *SharedLimiter) hand(g Grant, caller *Waiter) {
-	w := l.queue.queues[g.Priority].first
+	w := l.queue.first(g.Priority)
 	if caller != nil && caller.noWait && caller.queued && caller.Priority == g.Priority && l.asked >= l.queue.Waiting()-1 {
 		w = caller
 	}
 	if w == nil && g.Priority == Batch { // it leaves the reserve untouched, so any call may have it
-		w = l.queue.queues[Interactive].first
+		w = l.queue.first(Interactive)
 	}
 	if w == nil {
 		l.unused = append(l.unused, g.Permit)
@@ -231,7 +231,7 @@ func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
 		if p := r.Permit; p.Epoch < s.Born || p.Epoch > s.Epoch { // the store would take it for one in flight
 			l.unused = append(l.unused, p)
 		}
-		s.Report(now, r.Permit, r.Observation)
+		s.report(now, &r.Permit, &r.Observation)
 	}
 	l.dispatch(now, caller)
 	if l.queue.Waiting() > 0 {

@@ -5,7 +5,6 @@ import "time"
 // Snapshot is what is known about a surface.
 type Snapshot struct {
 	Minute, Day WindowState
-	Figures     bool      // the service sends figures
 	HeldUntil   time.Time // zero when the surface is not held
 	Others      float64   // requests a second that others seem to take
 	InFlight    int
@@ -14,12 +13,11 @@ type Snapshot struct {
 
 // WindowState is what is known about one window.
 type WindowState struct {
-	Limit     int // 0 when unknown
-	Source    Source
-	Used      int       // by us, over one length of the window
-	Remaining int       // by the last response, minus requests sent since; -1 when unknown
-	ResetAt   time.Time // zero when unknown
-	ToldAt    time.Time
+	Limit      int // 0 when unknown
+	Documented bool
+	Used       int       // by us, over one length of the window
+	Remaining  int       // by the last response, minus requests sent since; -1 when unknown
+	ResetAt    time.Time // zero when unknown
 }
 
 // Snapshot returns what is known now.
@@ -29,7 +27,7 @@ func (l *Limiter) Snapshot() Snapshot {
 	now, s := l.now(), &l.queue.State
 	s.expire(now)
 	snap := Snapshot{
-		Minute: l.describe(Minute, now), Day: l.describe(Day, now), Figures: s.Told, InFlight: int(s.inFlight()),
+		Minute: l.describe(Minute, now), Day: l.describe(Day, now), InFlight: int(s.inFlight()),
 		Waiting: l.queue.Waiting(), Others: s.Others.rate(now) * float64(second),
 	}
 	if now < s.HeldUntil {
@@ -40,10 +38,9 @@ func (l *Limiter) Snapshot() Snapshot {
 
 func (l *Limiter) describe(w Window, now Instant) WindowState {
 	s := &l.queue.State
-	state := WindowState{Limit: int(s.Limits[w].Max), Source: s.Limits[w].Source, Used: int(s.Counts[w].Sum), Remaining: -1}
+	state := WindowState{Limit: int(s.Limits[w].Max), Documented: s.Limits[w].Source == Documented, Used: int(s.Counts[w].Sum), Remaining: -1}
 	if f := &s.Figures; f.Valid && f.Window == w && now < s.resetAt() {
 		state.Remaining = int(max(0, f.Remaining+f.Known-s.Dispatched))
-		state.ToldAt = l.time(f.At)
 		if f.HasReset {
 			state.ResetAt = l.time(f.ResetBy)
 		}

@@ -97,13 +97,7 @@ func NewState(c Config) State {
 	return s
 }
 
-// Take asks for one request.
-func (s *State) Take(now Instant, p Priority) (d Decision) {
-	d.Delay, d.Granted = s.take(now, p, &d.Permit)
-	return d
-}
-
-// take writes the permit to its place: copying it six times would take longer than the decision.
+// take asks for one request. It writes the permit to its place: copying it six times would take longer than the decision.
 func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	s.expire(now)
 	if now < s.HeldUntil {

@@ -2,8 +2,7 @@ package budget
 
 import "time"
 
-// Instant is a point in time in microseconds, on any clock that does not run backwards. It is an exact integer in every
-// language that only has doubles.
+// Instant is a point in time in microseconds, on any clock that does not run backwards.
 type Instant int64
 
 const (
@@ -100,13 +99,6 @@ type Observation struct {
 
 // NoFigures is the observation of a response without any rate-limit header.
 var NoFigures = Observation{Limit: -1, Remaining: -1}
-
-// Decision is the result of [State.Take]: a permit, or a delay.
-type Decision struct {
-	Granted bool
-	Permit  Permit
-	Delay
-}
 
 // Delay says when to ask again.
 type Delay struct {

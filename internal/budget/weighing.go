@@ -104,44 +104,25 @@ func (s *State) ends(now Instant, w Window) Instant {
 	return to
 }
 
-// returns is how much a window gives back. It remembers how many requests the last windows certainly had, as one decision asks for many
-// instants.
-type returns struct {
-	s      *State
-	w      Window
-	edges  [4]Instant
-	before [4]int64
-	n      int
-}
-
-// last is how many requests the window certainly had that ended between two instants.
-func (r *returns) last(lower, upper Instant) int64 {
-	known := upper-lower == r.s.Edges[r.w].width()
-	for i := range min(r.n, len(r.edges)) {
-		if known && r.edges[i] == lower {
-			return r.before[i]
-		}
-	}
-	before, _, _ := r.s.Counts[r.w].certain(r.w.length(), lower, upper, r.s.trip())
-	if known {
-		r.edges[r.n%len(r.edges)], r.before[r.n%len(r.edges)] = lower, before
-		r.n++
-	}
+// before is how many requests the window certainly had that ended between two instants.
+func (s *State) before(w Window, lower, upper Instant) int64 {
+	before, _, _ := s.Counts[w].certain(w.length(), lower, upper, s.trip())
 	return before
 }
 
-// between is how much our own requests of the last window have certainly lost of their weight between two instants.
-func (r *returns) between(from, until Instant) (regained float64) {
-	s, length := r.s, r.w.length()
+// regained is how much a window gives back between two instants: the weight that our own requests of the last window have certainly
+// lost.
+func (s *State) regained(w Window, from, until Instant) (regained float64) {
+	length := w.length()
 	if !s.weighs() {
-		return float64(s.Limits[r.w].Max) * float64(until-from) / float64(length)
+		return float64(s.Limits[w].Max) * float64(until-from) / float64(length)
 	}
 	from = max(from, until-2*length)
 	for from < until {
-		lower, upper := s.Edges[r.w].at(from, length)
-		before, to := r.last(lower, upper), lower+length
+		lower, upper := s.Edges[w].at(from, length)
+		before, to := s.before(w, lower, upper), lower+length
 		if from < upper { // the edge is near: either window may be the last one
-			before, to = min(before, r.last(lower-length, upper-length)), upper
+			before, to = min(before, s.before(w, lower-length, upper-length)), upper
 		}
 		to = min(max(to, from+1), until)
 		regained += float64(before) * float64(to-from) / float64(length)
@@ -151,16 +132,16 @@ func (r *returns) between(from, until Instant) (regained float64) {
 }
 
 // spare is what the figures cover and the window has given back since, less what others take and what is left to them.
-func (r *returns) spare(now Instant, p Priority) (covered, spare float64) {
-	s, f := r.s, &r.s.Figures
-	covered = float64(f.Remaining+f.Known-s.Dispatched) + r.between(f.At, now)
+func (s *State) spare(now Instant, p Priority) (covered, spare float64) {
+	f := &s.Figures
+	covered = float64(f.Remaining+f.Known-s.Dispatched) + s.regained(f.Window, f.At, now)
 	covered = min(covered, float64(s.Limits[f.Window].Max-s.uncounted()))
 	left := s.ends(now, f.Window) - now
 	if !s.weighs() {
 		left = f.Window.length()
 	}
 	if s.Others.rate(now) == 0 { // what was left is rounded down, and was counted before the response arrived
-		covered += 1 + r.between(f.Sent, f.At)
+		covered += 1 + s.regained(f.Window, f.Sent, f.At)
 	}
 	return covered, covered - s.reserve(p) - s.keepBack(now, left)
 }
@@ -181,8 +162,7 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 	default:
 		looks = max(s.ends(f.At, w)+lookahead, now)
 	}
-	back := returns{s: s, w: w}
-	covered, left := back.spare(now, p)
+	covered, left := s.spare(now, p)
 	switch fit := covered >= 1 && left > 0; {
 	case fit && now-f.At < minute:
 		s.PacedUntil = now + s.gap(now)
@@ -191,7 +171,7 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 		return s.probe(now, permit)
 	}
 	fits := func(at Instant) bool {
-		covered, left := back.spare(at, p)
+		covered, left := s.spare(at, p)
 		return covered >= 1 && left > 0
 	}
 	from, to := now, s.ends(now, w)-1

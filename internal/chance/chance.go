@@ -12,13 +12,22 @@ import (
 )
 
 // Source draws the same for the same seeds. It is safe for concurrent use.
-type Source struct {
-	mu     sync.Mutex
-	random *rand.Rand
-}
+type Source = rand.Rand
 
 // New returns a source.
-func New(seed, stream uint64) *Source { return &Source{random: rand.New(rand.NewPCG(seed, stream))} }
+func New(seed, stream uint64) *Source { return rand.New(&locked{pcg: rand.NewPCG(seed, stream)}) }
+
+// locked is the only state of a source.
+type locked struct {
+	mu  sync.Mutex
+	pcg *rand.PCG
+}
+
+func (l *locked) Uint64() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.pcg.Uint64()
+}
 
 type key struct{}
 
@@ -50,28 +59,7 @@ func Float64(ctx context.Context) float64 {
 // Text draws a text that nobody can guess, and that nobody draws again.
 func Text(ctx context.Context) string {
 	if s := from(ctx); s != nil {
-		return s.Text()
+		return fmt.Sprintf("%016X%016X", s.Uint64(), s.Uint64())
 	}
 	return crypto.Text()
-}
-
-// Int64N draws from zero up to n, without n itself.
-func (s *Source) Int64N(n int64) int64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.random.Int64N(n)
-}
-
-// Float64 draws from zero up to one, without one itself.
-func (s *Source) Float64() float64 {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.random.Float64()
-}
-
-// Text draws a text.
-func (s *Source) Text() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return fmt.Sprintf("%016X%016X", s.random.Uint64(), s.random.Uint64())
 }

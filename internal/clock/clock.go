@@ -4,6 +4,7 @@ package clock
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 )
@@ -77,13 +78,10 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 		older = made.Before(local.Add(-maxSkewWithoutDate))
 		return older, older
 	}
-	likely, early := sent[0], local
+	likely, early := sent[0], slices.MinFunc(append(sent, local), time.Time.Compare)
 	for _, at := range sent {
 		if at.Sub(local).Abs() <= maxSkew { // two against one
 			likely = at
-		}
-		if at.Before(early) {
-			early = at
 		}
 	}
 	return made.Before(likely.Add(-maxSkew)), made.Before(early.Add(-maxSkew))
@@ -92,24 +90,17 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 // Younger reports whether what was made at an instant of the service's clock was made later than within a time after the call was sent
 // last, by every clock.
 func (s Sent) Younger(within time.Duration, made time.Time, h http.Header) bool {
-	latest, dated := time.Now().Add(-atLeast(s.Last)), false
+	sent := []time.Time{time.Now().Add(-atLeast(s.Last))} // by each clock
 	if now, known := service(h); known {
-		latest, dated = later(latest, now.Add(-atLeast(s.Last))), true
+		sent = append(sent, now.Add(-atLeast(s.Last)))
 	}
 	if s.Ahead != nil {
-		latest, dated = later(latest, s.Last.Add(*s.Ahead)), true
+		sent = append(sent, s.Last.Add(*s.Ahead))
 	}
-	if !dated {
+	if len(sent) == 1 {
 		within += maxSkewWithoutDate
 	}
-	return made.After(latest.Add(within + maxSkew))
-}
-
-func later(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return b
-	}
-	return a
+	return made.After(slices.MaxFunc(sent, time.Time.Compare).Add(within + maxSkew))
 }
 
 // Before returns a time, by the service's clock, that is certainly before an instant of this process,

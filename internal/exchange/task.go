@@ -93,38 +93,29 @@ func closeAsync(c io.Closer) {
 	go ignorePanic(func() { _ = c.Close() })
 }
 
+// functions is a task made of functions.
+type functions struct {
+	runner
+	f, stop func()
+}
+
+func (t *functions) do()        { t.f() }
+func (t *functions) interrupt() { t.stop() }
+func (t *functions) discard()   {}
+
 // Close closes something whose Close may hang, and waits for at most two tenths of a second.
 func Close(c io.Closer) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	t := closing{Closer: c}
-	t.run(ctx, &t)
+	Run(ctx, func() { _ = c.Close() })
 }
-
-type closing struct {
-	runner
-	io.Closer
-}
-
-func (c *closing) do()        { _ = c.Close() }
-func (c *closing) interrupt() {}
-func (c *closing) discard()   {}
 
 // Run runs f, which may ignore its context. It reports false if f was abandoned: then do not touch
 // what f writes to. A panic or exit of f is moved to the caller's goroutine.
 func Run(ctx context.Context, f func()) bool {
-	t := calling{f: f}
+	t := functions{f: f, stop: func() {}}
 	return t.run(ctx, &t)
 }
-
-type calling struct {
-	runner
-	f func()
-}
-
-func (c *calling) do()        { c.f() }
-func (c *calling) interrupt() {}
-func (c *calling) discard()   {}
 
 // longest is after how long Finish takes a context for ended.
 const longest = 30 * time.Second
@@ -135,20 +126,8 @@ const longest = 30 * time.Second
 func Finish(ctx context.Context, within time.Duration, f func(context.Context)) bool {
 	ctx, stop := context.WithTimeout(ctx, longest)
 	defer stop()
-	t := finishing{f: f}
-	t.patience = within - grace
-	t.ctx, t.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	defer t.cancel()
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	t := functions{runner: runner{patience: within - grace}, f: func() { f(inner) }, stop: cancel}
 	return t.run(ctx, &t)
 }
-
-type finishing struct {
-	runner
-	f      func(context.Context)
-	ctx    context.Context //nolint:containedctx // of f
-	cancel context.CancelFunc
-}
-
-func (f *finishing) do()        { f.f(f.ctx) }
-func (f *finishing) interrupt() { f.cancel() }
-func (f *finishing) discard()   {}

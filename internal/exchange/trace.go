@@ -24,32 +24,35 @@ type Trace struct {
 	Hooked bool // the transport is known to call the hooks
 	Plain  bool // it is net/http's: any other may have sent the request on another way, or one of its own
 
-	hooks       httptrace.ClientTrace
-	asked       atomic.Bool  // for a connection, so the transport calls the hooks
-	conns       atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
-	wrote       atomic.Bool  // header bytes may have reached the peer
-	began       time.Time
-	connected   atomic.Int64 // how long after that the last connection was handed out
-	http2       atomic.Bool  // pseudo headers were written
-	reused      atomic.Bool  // the connection had served before
-	keyed       atomic.Bool  // an idempotency key was written, with which net/http would retry a write
-	unconnected bool
+	Unconnected   bool     // set by Failed: the request failed before it had a connection
+	Authorization []string // of the request: what is written with it is this request, and none that a transport makes for itself
+
+	hooks     httptrace.ClientTrace
+	asked     atomic.Bool  // for a connection, so the transport calls the hooks
+	conns     atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
+	wrote     atomic.Bool  // header bytes may have reached the peer
+	began     time.Time
+	connected atomic.Int64 // how long after that the last connection was handed out
+	http2     atomic.Bool  // pseudo headers were written
+	reused    atomic.Bool  // the connection had served before
+	written   atomic.Bool  // our header was, at least to a buffer
 
 	mu       sync.Mutex
-	failures []error // of looking for the name, connecting, and TLS
+	failures []error  // of looking for the name, connecting, and TLS
+	conn     net.Conn // the last one
 }
 
-// ErrReplay means that net/http was about to send a request again.
-var ErrReplay error = redact.OwnError("net/http was about to send the request a second time")
+// ErrReplay means that a request was about to be sent again.
+var ErrReplay error = redact.OwnError("the request was about to be sent a second time, by net/http or by a transport over it")
 
-// Hooks returns the hooks that fill the trace. They end a request that is not safe before net/http
-// sends it again, which it does over a second connection:
+// Hooks returns the hooks that fill the trace. They end a request that is not safe before it is sent again by something below the client:
 //
-//   - over HTTP/2, a request without a body, of any method, when the peer resets the stream, even if
-//     the peer may have processed it;
-//   - over HTTP/1, a request with an idempotency key, which something below may have added.
+//   - over HTTP/2, net/http resends a request without a body, of any method, when the peer resets the stream, even if the peer may have
+//     processed it: a second connection ends it;
+//   - over HTTP/1, a transport over net/http may repeat it, or add an idempotency key, with which net/http does: the second time that its
+//     header is written ends it. That is in a buffer, which a closed connection does not take.
 //
-// Any other second HTTP/1 connection for a write proves that nothing was written on the first.
+// Without either, net/http repeats a write over HTTP/1 only if nothing was written on the first connection.
 func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.ClientTrace {
 	t.began = time.Now()
 	t.hooks = httptrace.ClientTrace{
@@ -57,12 +60,11 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		GotConn: func(info httptrace.GotConnInfo) {
 			t.reused.Store(info.Reused)
 			t.connected.Store(int64(time.Since(t.began)))
-			if second := t.conns.Add(1) > 1; !second || !t.http2.Load() && !t.keyed.Load() {
-				return
-			}
-			cancel(ErrReplay)
-			if !t.http2.Load() {
-				_ = info.Conn.Close() // HTTP/1 writes without a look at the context
+			t.mu.Lock()
+			t.conn = info.Conn
+			t.mu.Unlock()
+			if t.conns.Add(1) > 1 && t.http2.Load() {
+				cancel(ErrReplay)
 			}
 		},
 		WroteHeaders: func() { t.wrote.Store(true) },
@@ -76,15 +78,25 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		t.hooks.ConnectDone = func(_, _ string, err error) { t.fails(err) }
 		t.hooks.TLSHandshakeDone = func(_ tls.ConnectionState, err error) { t.fails(err) }
 	}
-	t.hooks.WroteHeaderField = func(key string, _ []string) {
-		switch {
-		case strings.HasPrefix(key, ":"):
+	t.hooks.WroteHeaderField = func(key string, values []string) {
+		if strings.HasPrefix(key, ":") {
 			t.http2.Store(true)
-		case strings.EqualFold(key, "Idempotency-Key"), strings.EqualFold(key, "X-Idempotency-Key"):
-			t.keyed.Store(true)
+		} else if key == "Authorization" && !t.Plain && slices.Equal(values, t.Authorization) && t.written.Swap(true) {
+			cancel(ErrReplay)
+			t.hangUp()
 		}
 	}
 	return &t.hooks
+}
+
+// hangUp closes the connection: HTTP/1 writes without a look at the context.
+func (t *Trace) hangUp() {
+	t.mu.Lock()
+	conn := t.conn
+	t.mu.Unlock()
+	if conn != nil {
+		_ = conn.Close()
+	}
 }
 
 // Left returns when the request left at the latest, which may be long after it was handed over: the name, the connection, a proxy and
@@ -98,9 +110,6 @@ func (t *Trace) Left(ended time.Time) time.Time {
 
 // Replays returns how often net/http sent the request again, or was about to.
 func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
-
-// Unconnected reports whether the request failed before it had a connection; see [Trace.Failed].
-func (t *Trace) Unconnected() bool { return t.unconnected }
 
 // Unwritten reports whether nothing was written by a request that failed; see [Trace.Failed]. Over HTTP/2, the end of a context can
 // run ahead of the write, so this is no proof once the context has ended.
@@ -128,7 +137,7 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 		return err
 	}
 	asked := t.asked.Load() && (t.Plain || t.isUnconnected(req.Context(), err))
-	if t.unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.unconnected {
+	if t.Unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.Unconnected {
 		return err
 	}
 	return &connectError{err}
@@ -137,6 +146,9 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 // isUnconnected reports whether an error is a failure to connect that the hooks have seen, or one of package net, or the end of the
 // context before anything failed.
 func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
+	if several(err) {
+		return false
+	}
 	if dial, ok := errors.AsType[*net.OpError](err); ok && (dial.Op == "dial" || dial.Op == "proxyconnect") {
 		return true
 	}
@@ -148,10 +160,20 @@ func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
 	return slices.ContainsFunc(t.failures, func(f error) bool { return errors.Is(err, f) })
 }
 
+// several reports whether an error is more than one, such as those of two ways of a transport: what one of them proves, another may refute.
+func several(err error) bool {
+	for ; err != nil; err = errors.Unwrap(err) {
+		if _, ok := err.(interface{ Unwrap() []error }); ok {
+			return true
+		}
+	}
+	return false
+}
+
 // isUnwritten recognizes the errors of net/http about a connection that could not be written to. It does not export them. Tests pin them
 // for each Go release.
 func isUnwritten(err error) bool {
-	for ; err != nil; err = errors.Unwrap(err) {
+	for ; err != nil && !several(err); err = errors.Unwrap(err) {
 		if text := err.Error(); text == "http: server closed idle connection" || fmt.Sprintf("%T", err) == "http.nothingWrittenError" ||
 			strings.HasPrefix(text, "net/http: HTTP/1.x transport connection broken: ") {
 			return true
@@ -217,7 +239,7 @@ var refusedStream = regexp.MustCompile(`^http2: Transport: cannot retry err \[(`
 // was not read.
 func isTLSRefusal(err error) bool {
 	alert, ok := errors.AsType[*net.OpError](err)
-	if !ok || alert.Op != "remote error" || alert.Err == nil {
+	if !ok || alert.Op != "remote error" || alert.Err == nil || several(err) {
 		return false
 	}
 	switch alert.Err.Error() {
@@ -230,9 +252,12 @@ func isTLSRefusal(err error) bool {
 }
 
 // IsPermanent reports failures to connect that no retry cures: a name that does not exist, a
-// certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy that
+// certificate that does not fit, a peer that does not speak TLS or our version of it, a proxy of the default transport that
 // refuses.
 func IsPermanent(err error) bool {
+	if several(err) {
+		return false
+	}
 	var (
 		dns          *net.DNSError
 		verification *tls.CertificateVerificationError
@@ -240,28 +265,10 @@ func IsPermanent(err error) bool {
 		host         x509.HostnameError
 		invalid      x509.CertificateInvalidError
 		record       tls.RecordHeaderError
+		proxy        proxyError
 	)
 	return errors.As(err, &dns) && dns.IsNotFound || errors.As(err, &verification) ||
 		errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid) ||
-		errors.As(err, &record) || isProxyRefusal(err) || err != nil &&
+		errors.As(err, &record) || errors.As(err, &proxy) && proxy.permanent() || err != nil &&
 		(strings.Contains(err.Error(), "tls: ") || strings.Contains(err.Error(), "unsupported protocol scheme"))
-}
-
-// isProxyRefusal recognizes a proxy that refuses to connect. A transport of the caller's shows only
-// the reason phrase of the status: those of the statuses below 500 count.
-func isProxyRefusal(err error) bool {
-	if _, ok := errors.AsType[*connectError](err); !ok {
-		return false
-	}
-	if status, ok := errors.AsType[proxyError](err); ok {
-		return status.permanent()
-	}
-	for ; errors.Unwrap(err) != nil; err = errors.Unwrap(err) { // the innermost is net/http's
-	}
-	for status := proxyError(http.StatusBadRequest); status < http.StatusInternalServerError; status++ {
-		if phrase := http.StatusText(int(status)); phrase != "" && status.permanent() && err.Error() == phrase {
-			return true
-		}
-	}
-	return false
 }

@@ -54,7 +54,7 @@ func TestTrace_HowFarItGot(t *testing.T) {
 		request := went(c.steps...)
 		require.Equal(t, c.unwritten, request.Unwritten(io.EOF), "%v", c.steps)
 		require.Equal(t, c.replays, request.Replays(), "%v", c.steps)
-		require.False(t, request.Unconnected())
+		require.False(t, request.Unconnected)
 	}
 	var read Trace
 	require.NotNil(t, read.Hooks(true, func(error) {}).WroteHeaders, "how far a read got is known likewise")
@@ -127,7 +127,7 @@ func TestTrace_Failed(t *testing.T) {
 			request := went(c.steps...)
 			got := request.Failed(c.err, c.base, nil)
 			require.ErrorIs(t, got, c.err)
-			require.Equal(t, c.want, request.Unconnected())
+			require.Equal(t, c.want, request.Unconnected)
 			if c.want {
 				require.EqualError(t, got, "no connection to the service: "+c.err.Error())
 			} else {
@@ -138,35 +138,59 @@ func TestTrace_Failed(t *testing.T) {
 }
 
 func TestIsPermanent(t *testing.T) {
-	connect := func(text string) error { return &connectError{fmt.Errorf("proxy: %w", errors.New(text))} }
+	connect := func(status proxyError) error { return &connectError{fmt.Errorf("proxy: %w", status)} }
 	for name, c := range map[string]struct {
 		err  error
 		want bool
 	}{
-		"nothing":               {nil, false},
-		"refused":               {errors.New("connection refused"), false},
-		"no such host":          {&net.DNSError{IsNotFound: true}, true},
-		"a name server":         {&net.DNSError{IsTimeout: true}, false},
-		"verification":          {&tls.CertificateVerificationError{Err: errors.New("x")}, true},
-		"unknown authority":     {x509.UnknownAuthorityError{}, true},
-		"other host":            {x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, true},
-		"expired":               {x509.CertificateInvalidError{Cert: &x509.Certificate{}, Reason: x509.Expired}, true},
-		"no TLS":                {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, true},
-		"other version":         {errors.New("remote error: tls: protocol version not supported"), true},
-		"other scheme":          {errors.New(`unsupported protocol scheme "ftp"`), true},
-		"forbidden by a proxy":  {connect("Forbidden"), true},
-		"bad, for a proxy":      {connect("Bad Request"), true},
-		"the last one":          {connect("Unavailable For Legal Reasons"), true},
-		"a proxy in a hurry":    {connect("Request Timeout"), false},
-		"a proxy under load":    {connect("Too Many Requests"), false},
-		"a proxy in trouble":    {connect("Internal Server Error"), false},
-		"a proxy without words": {connect(""), false},
-		"not a proxy's":         {errors.New("Forbidden"), false},
-		"a proxy's other words": {connect("Forbidden today"), false},
+		"nothing":              {nil, false},
+		"refused":              {errors.New("connection refused"), false},
+		"no such host":         {&net.DNSError{IsNotFound: true}, true},
+		"a name server":        {&net.DNSError{IsTimeout: true}, false},
+		"verification":         {&tls.CertificateVerificationError{Err: errors.New("x")}, true},
+		"unknown authority":    {x509.UnknownAuthorityError{}, true},
+		"other host":           {x509.HostnameError{Certificate: &x509.Certificate{}, Host: "h"}, true},
+		"expired":              {x509.CertificateInvalidError{Cert: &x509.Certificate{}, Reason: x509.Expired}, true},
+		"no TLS":               {tls.RecordHeaderError{Msg: "first record does not look like a TLS handshake"}, true},
+		"other version":        {errors.New("remote error: tls: protocol version not supported"), true},
+		"other scheme":         {errors.New(`unsupported protocol scheme "ftp"`), true},
+		"forbidden by a proxy": {connect(403), true},
+		"bad, for a proxy":     {connect(400), true},
+		"the last one":         {connect(499), true},
+		"a proxy in a hurry":   {connect(408), false},
+		"a proxy under load":   {connect(429), false},
+		"a proxy in trouble":   {connect(500), false},
+		"not a proxy's":        {errors.New("Forbidden"), false},
 	} {
 		t.Run(name, func(t *testing.T) { require.Equal(t, c.want, IsPermanent(c.err)) })
 		if c.err != nil {
 			require.Equal(t, c.want, IsPermanent(fmt.Errorf("wrapped: %w", c.err)), name)
+		}
+	}
+}
+
+// A transport that has two ways may name the failures of both. What one of them proves, the other may refute.
+func TestTrace_SeveralErrors(t *testing.T) {
+	dial := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+	alert := &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}
+	name := &net.DNSError{IsNotFound: true}
+	broken := errors.New("net/http: HTTP/1.x transport connection broken: broken pipe")
+	for with, both := range map[string]func(error) error{
+		"joined":          func(err error) error { return errors.Join(err, io.EOF) },
+		"joined, wrapped": func(err error) error { return &url.Error{Op: "Post", Err: errors.Join(io.EOF, err)} },
+		"formatted":       func(err error) error { return fmt.Errorf("both ways failed: %w; %w", err, io.EOF) },
+		"text in front":   func(err error) error { return fmt.Errorf("%w; %w", err, io.EOF) },
+	} {
+		proves := func(err error) (proofs []bool) {
+			asked := went("asked")
+			asked.Plain = false
+			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://host", http.NoBody)
+			_ = asked.Failed(err, roundTrip(nil), r)
+			return []bool{asked.Unconnected, asked.Unwritten(err), went("connected").Unprocessed(err), IsPermanent(err)}
+		}
+		for _, err := range []error{dial, alert, name, broken} {
+			require.Contains(t, proves(err), true, "%v", err)
+			require.Equal(t, []bool{false, false, false, false}, proves(both(err)), "%s: %v", with, err)
 		}
 	}
 }

@@ -67,6 +67,6 @@ func connectThrough(t *testing.T, status string) error {
 	r := x.Do()
 	require.Error(t, r.Err)
 	failed := trace.Failed(r.Err, transport, req)
-	require.True(t, trace.Unconnected())
+	require.True(t, trace.Unconnected)
 	return failed
 }

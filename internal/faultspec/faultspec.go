@@ -3,8 +3,10 @@
 package faultspec
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -38,12 +40,6 @@ and one of these, which take the rest of the text and so come last
 type Spec struct {
 	Operation string
 	Options   []sandbox.FaultOption
-
-	status     int
-	code       string
-	futureCode string
-	body       *string
-	location   *string
 }
 
 // Parse reads OPERATION:WHEN:WHAT and tries it on a temporary sandbox with these options. A fault of an operation with an
@@ -61,20 +57,33 @@ func Parse(spec string, opts ...sandbox.Option) (*Spec, error) {
 // Read is Parse without the trial: [sandbox.Sandbox.Fail] reports what is wrong with the fault as a whole.
 func Read(spec string) (*Spec, error) {
 	name, rest, _ := strings.Cut(spec, ":")
-	f := &Spec{Operation: name}
+	f, response := &Spec{Operation: name}, map[string]string{}
 	for rest != "" {
 		var part string
-		if key, _, _ := strings.Cut(rest, "="); slices.Contains(greedy, key) {
+		if word, _, _ := strings.Cut(rest, "="); slices.Contains(greedy, word) {
 			part, rest = rest, ""
 		} else {
 			part, rest, _ = strings.Cut(rest, ":")
 		}
-		if err := f.read(part); err != nil {
-			return nil, err
+		word, value, valued := strings.Cut(part, "=")
+		switch {
+		case flags[word] != nil && !valued:
+			f.Options = append(f.Options, flags[word]())
+		case !valued || value == "" && word != "body":
+			return nil, fmt.Errorf("%q needs a value, or is not a word of a fault", part)
+		case slices.Contains(responses, word):
+			response[word] = value
+		case words[word] == nil:
+			return nil, fmt.Errorf("%s: not a word of a fault", part)
+		default:
+			option, err := words[word](value)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", part, err)
+			}
+			f.Options = append(f.Options, option)
 		}
 	}
-	f.response()
-	return f, nil
+	return f, f.respond(response)
 }
 
 // Trial is the test of a temporary sandbox. It collects what the sandbox reports.
@@ -96,11 +105,13 @@ func (t *Trial) Errorf(format string, args ...any) {
 	*t = append(*t, errors.New(message))
 }
 
-// greedy words may contain colons.
-var greedy = []string{"body", "location", "retry-after-raw"}
+var (
+	greedy    = []string{"body", "location", "retry-after-raw"}               // may contain colons
+	responses = []string{"status", "code", "future-code", "body", "location"} // set the response together
+)
 
-// words without a value.
-var flagWords = map[string]func() sandbox.FaultOption{
+// flags are the words without a value.
+var flags = map[string]func() sandbox.FaultOption{
 	"always":       sandbox.Always,
 	"applied":      sandbox.Applied,
 	"drop-before":  sandbox.DropBefore,
@@ -111,124 +122,73 @@ var flagWords = map[string]func() sandbox.FaultOption{
 	"extra-fields": sandbox.ExtraFields,
 }
 
-var countWords = map[string]func(int) sandbox.FaultOption{
-	"nth":         sandbox.Nth,
-	"first":       sandbox.First,
-	"every":       sandbox.Every,
-	"retry-after": sandbox.RetryAfter,
-	"slow-body":   sandbox.SlowBody,
-	"truncate":    sandbox.Truncate,
-	"html":        sandbox.HTML,
-	"sparse":      func(status int) sandbox.FaultOption { return sandbox.Status(status, "") },
-	"oversized":   func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) },
-}
-
-var durationWords = map[string]func(time.Duration) sandbox.FaultOption{
-	"latency": sandbox.Latency,
-	"stall":   sandbox.Stall,
-}
-
-var textWords = map[string]func(string) sandbox.FaultOption{
-	"key":             sandbox.ForKey,
-	"content-type":    sandbox.ContentType,
-	"retry-after-raw": sandbox.RetryAfterRaw,
-	"null":            sandbox.NullField,
-}
-
-// read reads one part: a word, or a word and its value.
-func (f *Spec) read(part string) error {
-	word, value, valued := strings.Cut(part, "=")
-	if option, ok := flagWords[word]; ok && !valued {
-		f.Options = append(f.Options, option())
-		return nil
-	}
-	if !valued || value == "" && word != "body" {
-		return fmt.Errorf("%q needs a value, or is not a word of a fault", part)
-	}
-	var err error
-	switch {
-	case countWords[word] != nil:
-		err = add(f, countWords[word], value, strconv.Atoi)
-	case durationWords[word] != nil:
-		err = add(f, durationWords[word], value, time.ParseDuration)
-	case textWords[word] != nil:
-		f.Options = append(f.Options, textWords[word](value))
-	default:
-		err = f.readResponse(word, value)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", part, err)
-	}
-	return nil
-}
-
-func add[T any](f *Spec, option func(T) sandbox.FaultOption, value string, parse func(string) (T, error)) error {
-	v, err := parse(value)
-	if err != nil {
-		return errors.New("not a number, or not a duration such as 1.5s")
-	}
-	f.Options = append(f.Options, option(v))
-	return nil
-}
-
-// readResponse reads the words that set the response together.
-func (f *Spec) readResponse(word, value string) (err error) {
-	switch word {
-	case "status":
-		f.status, err = strconv.Atoi(value)
-	case "code":
-		f.code = value
-	case "future-code":
-		f.futureCode = value
-	case "body":
-		f.body = &value
-	case "location":
-		f.location = &value
-	case "enum":
+// words are those whose value is all of an option.
+var words = map[string]func(value string) (sandbox.FaultOption, error){
+	"nth":             read(strconv.Atoi, sandbox.Nth),
+	"first":           read(strconv.Atoi, sandbox.First),
+	"every":           read(strconv.Atoi, sandbox.Every),
+	"retry-after":     read(strconv.Atoi, sandbox.RetryAfter),
+	"slow-body":       read(strconv.Atoi, sandbox.SlowBody),
+	"truncate":        read(strconv.Atoi, sandbox.Truncate),
+	"html":            read(strconv.Atoi, sandbox.HTML),
+	"sparse":          read(strconv.Atoi, func(status int) sandbox.FaultOption { return sandbox.Status(status, "") }),
+	"oversized":       read(strconv.Atoi, func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) }),
+	"latency":         read(time.ParseDuration, sandbox.Latency),
+	"stall":           read(time.ParseDuration, sandbox.Stall),
+	"key":             read(text, sandbox.ForKey),
+	"content-type":    read(text, sandbox.ContentType),
+	"retry-after-raw": read(text, sandbox.RetryAfterRaw),
+	"null":            read(text, sandbox.NullField),
+	"enum": func(value string) (sandbox.FaultOption, error) {
 		path, v, ok := strings.Cut(value, "=")
 		if !ok {
-			return errors.New("has to be enum=PATH=VALUE")
+			return nil, errors.New("has to be enum=PATH=VALUE")
 		}
-		f.Options = append(f.Options, sandbox.EnumValue(path, v))
-	default:
-		return errors.New("not a word of a fault")
-	}
-	if err != nil {
-		return errors.New("not a number")
-	}
-	return nil
+		return sandbox.EnumValue(path, v), nil
+	},
 }
 
-// response turns those words into an option. Contradicting words give several, which the sandbox refuses.
-func (f *Spec) response() {
-	status := func(fallback int) int {
-		if f.status != 0 {
-			return f.status
+func text(value string) (string, error) { return value, nil }
+
+func read[T any](parse func(string) (T, error), option func(T) sandbox.FaultOption) func(string) (sandbox.FaultOption, error) {
+	return func(value string) (sandbox.FaultOption, error) {
+		v, err := parse(value)
+		if err != nil {
+			return nil, errors.New("not a number, or not a duration such as 1.5s")
 		}
-		return fallback
+		return option(v), nil
 	}
+}
+
+// respond turns the words of the response into an option. Contradicting words give several, which the sandbox refuses.
+func (f *Spec) respond(set map[string]string) error {
 	before := len(f.Options)
-	if f.body != nil {
-		f.Options = append(f.Options, sandbox.RawBody(status(200), *f.body))
+	status := 0
+	if text, ok := set["status"]; ok {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			return fmt.Errorf("status=%s: not a number", text)
+		}
+		status = n
 	}
-	if f.location != nil {
-		f.Options = append(f.Options, sandbox.Redirect(status(302), *f.location))
+	if body, ok := set["body"]; ok {
+		f.Options = append(f.Options, sandbox.RawBody(cmp.Or(status, http.StatusOK), body))
 	}
-	if f.futureCode != "" {
-		f.Options = append(f.Options, sandbox.FutureCode(f.status, f.futureCode))
+	if location, ok := set["location"]; ok {
+		f.Options = append(f.Options, sandbox.Redirect(cmp.Or(status, http.StatusFound), location))
 	}
-	responds := len(f.Options) > before
-	if f.code == "" && (f.status == 0 || responds) {
-		return
+	if code, ok := set["future-code"]; ok {
+		f.Options = append(f.Options, sandbox.FutureCode(status, code))
 	}
-	code, fallback := f.code, 0
+	code, ok := set["code"]
+	if !ok && (status == 0 || len(f.Options) > before) {
+		return nil
+	}
 	if known, ok := op.CodeByName(code); ok {
-		fallback = known.Statuses[0]
+		status = cmp.Or(status, known.Statuses[0])
 	}
-	if code == "" {
-		code = onlyCode(f.status)
-	}
-	f.Options = append(f.Options, sandbox.Status(status(fallback), code))
+	f.Options = append(f.Options, sandbox.Status(status, cmp.Or(code, onlyCode(status))))
+	return nil
 }
 
 // onlyCode finds the code of a status with only one code. Without a code, the sandbox makes a server error sparse.

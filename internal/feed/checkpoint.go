@@ -1,6 +1,7 @@
 package feed
 
 import (
+	"bytes"
 	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
@@ -16,7 +17,7 @@ const (
 	// overlap is how long a change may take to become visible in the order of changes.
 	overlap = time.Minute
 
-	// skew is how far the clocks of this machine and the service may differ.
+	// skew is how far the clock that the service's responses tell, or this machine's if they tell none, and that of the changes may differ.
 	skew = 2 * time.Minute
 )
 
@@ -45,7 +46,7 @@ type state struct {
 	// unknown if it did not say, and broken once that is known to be false.
 	low, high int
 
-	// At cut, by the clock of this machine, changes were forgotten that others may still stand beside, visible late. An overlap
+	// At cut, by the service's clock, changes were forgotten that others may still stand beside, visible late. An overlap
 	// after that, all up to top are visible. Both are 0 if nothing was.
 	cut, top int64
 
@@ -184,17 +185,17 @@ func parse(text, list string, keep int) (*state, bool) {
 	if !ours || err != nil || sum(list, b) != proof {
 		return nil, false
 	}
-	r := reader{b}
+	r := bytes.NewReader(b) // what encode wrote, which sum has proved
 	s := &state{keep: keep}
 	if cut {
-		s.cut, s.top = r.varint(), r.varint()
+		s.cut, s.top = varint(r), varint(r)
 	}
-	s.low, s.high = int(r.varint()), int(r.varint())
-	s.floor = position{at: r.varint(), id: r.id()}
+	s.low, s.high = int(varint(r)), int(varint(r))
+	s.floor = position{at: varint(r), id: readID(r)}
 	before := s.floor.at
-	for len(r.b) > 0 {
-		before += int64(r.uvarint()) //nolint:gosec // see encode
-		s.window = append(s.window, position{before, r.id()})
+	for r.Len() > 0 {
+		before += int64(uvarint(r)) //nolint:gosec // see encode
+		s.window = append(s.window, position{before, readID(r)})
 	}
 	return s, true
 }
@@ -209,40 +210,23 @@ func appendID(b []byte, id string) []byte {
 
 const shortID = 12
 
-// reader reads what encode wrote, which sum has proved.
-type reader struct{ b []byte }
-
-func (r *reader) varint() int64 {
-	v, n := binary.Varint(r.b)
-	r.skip(n)
+func varint(r *bytes.Reader) int64 {
+	v, _ := binary.ReadVarint(r)
 	return v
 }
 
-func (r *reader) uvarint() uint64 {
-	v, n := binary.Uvarint(r.b)
-	r.skip(n)
+func uvarint(r *bytes.Reader) uint64 {
+	v, _ := binary.ReadUvarint(r)
 	return v
 }
 
-// skip goes on, or ends what cannot be read.
-func (r *reader) skip(n int) {
-	if n <= 0 {
-		n = len(r.b)
+// readID reads what appendID has appended.
+func readID(r *bytes.Reader) string {
+	length := uvarint(r)
+	text := make([]byte, min(cmp.Or(length, shortID+1)-1, uint64(r.Len()))) //nolint:gosec // G115: no length is negative
+	_, _ = r.Read(text)
+	if length == 0 {
+		return hex.EncodeToString(text)
 	}
-	r.b = r.b[n:]
-}
-
-func (r *reader) id() string {
-	n := r.uvarint()
-	if n == 0 {
-		return hex.EncodeToString(r.take(shortID))
-	}
-	return string(r.take(n - 1))
-}
-
-func (r *reader) take(n uint64) []byte {
-	n = min(n, uint64(len(r.b)))
-	taken := r.b[:n]
-	r.b = r.b[n:]
-	return taken
+	return string(text)
 }

@@ -28,6 +28,9 @@ type Source[R, P any] struct {
 	// meanwhile, or the order among equals did. It is asked after the range, which leaves out a page of nothing but such rows.
 	Moved func() bool
 
+	// At returns the service's time at an instant of this machine, as far as its responses tell.
+	At func(time.Time) time.Time
+
 	ID        func(*R) string
 	UpdatedAt func(*R) time.Time
 	Refuse    func(check.Violations) error               // the error of arguments
@@ -57,7 +60,7 @@ func (s *Source[R, P]) window() int { return s.Limit - s.smallPage() }
 // Each reads what has changed since the checkpoint, and yields it, first changed first.
 func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []changes.Option) iter.Seq2[*changes.Change[R], error] {
 	return func(yield func(*changes.Change[R], error) bool) {
-		f, now := &feed[R, P]{Source: s, starts: changes.ReasonNoCheckpoint}, time.Now()
+		f := &feed[R, P]{Source: s, starts: changes.ReasonNoCheckpoint}
 		settings.Read(&f.Changes, &f.Bad, opts)
 		last := &state{keep: s.window()}
 		if saved != "" {
@@ -70,12 +73,8 @@ func Each[R, P any](ctx context.Context, s Source[R, P], saved string, opts []ch
 			yield(nil, s.Refuse(f.Bad))
 			return
 		}
-		f.state = *last
-		if last.due(now) {
-			f.starts, f.state.settled = changes.ReasonBurst, last.top
-		}
-		if f.starts != "" {
-			f.state = f.state.begin(nil, now)
+		if f.state = *last; f.starts != "" {
+			f.state = f.state.begin(nil, time.Time{})
 		}
 		if err := f.run(ctx, yield); err != nil {
 			yield(nil, err)
@@ -97,6 +96,11 @@ func (f *feed[R, P]) run(ctx context.Context, yield func(*changes.Change[R], err
 		p, err := f.read(ctx)
 		if err != nil {
 			return err
+		}
+		if f.starts == "" && f.state.due(p.now) { // a response has told the time
+			f.starts, f.state.settled = changes.ReasonBurst, f.state.top
+			f.state = f.state.begin(nil, p.now)
+			continue
 		}
 		if (p.moved || p.mixed) && p.reason == "" && f.starts == "" {
 			if n < passes {
@@ -183,7 +187,8 @@ func (f *feed[R, P]) require(p *pass[R], s state) error {
 // read makes a pass. It begins with a small page. If that does not suffice, large ones need fewer requests.
 func (f *feed[R, P]) read(ctx context.Context) (*pass[R], error) {
 	for limit := min(f.Limit, len(f.state.window)+f.smallPage()); ; limit = f.Limit {
-		p := &pass[R]{from: f.state, now: time.Now(), known: make(map[string]int64, len(f.state.window))}
+		began := time.Now()
+		p := &pass[R]{from: f.state, now: f.At(began), known: make(map[string]int64, len(f.state.window))}
 		for _, w := range f.state.window {
 			p.known[w.id] = w.at
 		}
@@ -194,6 +199,9 @@ func (f *feed[R, P]) read(ctx context.Context) (*pass[R], error) {
 			}
 			if err != nil {
 				return nil, err
+			}
+			if p.pages == 0 {
+				p.now = f.At(began)
 			}
 			view := f.View(page)
 			f.take(p, &view)
@@ -214,7 +222,7 @@ func (f *feed[R, P]) read(ctx context.Context) (*pass[R], error) {
 type pass[R any] struct {
 	from  state
 	known map[string]int64 // when the rows of its window changed
-	now   time.Time
+	now   time.Time        // when it began, by the service's clock
 
 	pages   int
 	first   []position // the rows of the first page

@@ -113,6 +113,7 @@ func (s *service) source() Source[record, page] {
 			r := progress.Report()
 			return r.Requests > 1 && r.Repeats > 0 || r.Rereads > 0
 		},
+		At: func(t time.Time) time.Time { return t },
 		ID: func(r *record) string { return r.id }, UpdatedAt: func(r *record) time.Time { return r.at },
 		Refuse:  func(bad check.Violations) error { return fmt.Errorf("refused: %s %s", bad[0].Param, bad[0].Problem) },
 		Require: func(e *changes.FullSyncRequiredError) error { return fmt.Errorf("lists.rows: %w", e) },

@@ -168,14 +168,14 @@ func TestErrorsAreFinal(t *testing.T) {
 	require.Error(t, c.End())
 
 	c = New(data)
-	x := NewRecordDecoder[indexedRow]()
+	x := NewRecordDecoder[keptRow]()
 	for c.Array(); c.Element(); {
-		_ = x.Decode(&c, new(indexedRow))
+		_ = x.Decode(&c, new(keptRow))
 	}
 	require.Error(t, c.End())
 
 	c = New([]byte(`{"a":1`))
-	var row indexedRow
+	var row keptRow
 	require.Error(t, x.Decode(&c, &row))
 	require.Zero(t, row)
 
@@ -256,11 +256,11 @@ func TestReleasedDecodersAreEmpty(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(d.of.learnt), "secret")
 
 	long := strings.Repeat("k", maxShared)
-	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[indexedRow]()
+	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[keptRow]()
 	for c.Array(); c.Element(); {
-		var row indexedRow
+		var row keptRow
 		require.NoError(t, x.Decode(&c, &row))
-		value, _ := row.index.Lookup(row.text, long)
+		value, _ := Lookup(row.text, long)
 		require.Equal(t, "2", string(value))
 		require.Contains(t, "xy", string(row.id))
 	}

@@ -29,7 +29,7 @@ func TestExpandEscapes(t *testing.T) {
 		"line end": {"x\r\ny", "x%0D%0Ay"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			path, ok := op.Expand("/a/{id}/b", c.in)
+			path, ok := op.Expand("", "/a/{id}/b", c.in)
 			require.True(t, ok)
 			require.Equal(t, "/a/"+c.want+"/b", path)
 		})
@@ -50,7 +50,7 @@ func TestExpandCountsArguments(t *testing.T) {
 		{twoIDs, nil, false},
 		{"/a/{open", []string{"1"}, false},
 	} {
-		_, ok := op.Expand(c.template, c.args...)
+		_, ok := op.Expand("", c.template, c.args...)
 		require.Equal(t, c.want, ok, "%s with %d arguments", c.template, len(c.args))
 	}
 }
@@ -64,7 +64,7 @@ func TestExpandFitsEveryRoute(t *testing.T) {
 		for i := range ids {
 			ids[i] = strings.Repeat(string(rune('a'+i)), 24)
 		}
-		path, ok := op.Expand(o.Path, ids...)
+		path, ok := op.Expand("", o.Path, ids...)
 		require.True(t, ok, o.Name)
 		require.NotContains(t, path, "{", o.Name)
 		require.Equal(t, o.Route(), routed(t, o.Method, path), "%s reaches another operation's route", o.Name)
@@ -88,7 +88,7 @@ func routed(t *testing.T, method, path string) string {
 func TestExpandEmptyReachesNothing(t *testing.T) {
 	for _, o := range op.All() {
 		if count := strings.Count(o.Path, "{"); count > 0 {
-			path, ok := op.Expand(o.Path, make([]string, count)...)
+			path, ok := op.Expand("", o.Path, make([]string, count)...)
 			if !ok {
 				continue
 			}
@@ -126,7 +126,7 @@ func FuzzExpand(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, first, second string) {
 		served = false
-		path, ok := op.Expand(twoIDs, first, second)
+		path, ok := op.Expand("", twoIDs, first, second)
 		if ok {
 			mux.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
 		}
@@ -152,7 +152,7 @@ func FuzzExpandTemplate(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, template, arg string) {
 		before, after, parameter := strings.Cut(template, "{")
-		path, ok := op.Expand(template, arg)
+		path, ok := op.Expand("", template, arg)
 		switch {
 		case !parameter:
 			require.False(t, ok, "nowhere to put the argument")

@@ -116,7 +116,7 @@ type Op struct {
 	Timeout       time.Duration // of one attempt
 	Shape         Shape
 	RawResponse   bool          // nothing of the response is documented, although something of the request is
-	Entity        string        // the key that wraps the response, if there is one
+	Entity        string        // the key that wraps the response, if there is one; "data" only if its own section shows it, against the convention that pages alone have it
 	Confirms      Effect        // of a write, which has to say Yes or No: its success says all, because nothing is documented of the response that the caller does not know
 	Resolves      bool          // of a write: a documented read shows its effect, and the function look... beside the method reads it
 	Verify        string        // what shows an unknown outcome, or why nothing does; empty for free reads
@@ -150,14 +150,9 @@ func (o *Op) FreeRead() bool { return o.Class == Read }
 // Write reports whether the call may change something.
 func (o *Op) Write() bool { return o.Class != Read && o.Class != PaidRead }
 
-// Expand fills the parameters of a template in order, each escaped to be one path element. It
-// reports false if the number of arguments does not fit.
-func Expand(template string, args ...string) (string, bool) {
-	return ExpandBelow("", template, args...)
-}
-
-// ExpandBelow is Expand, appended to a path that is escaped already.
-func ExpandBelow(base, template string, args ...string) (string, bool) {
+// Expand fills the parameters of a template in order, each escaped to be one path element, and appends it to a path that is
+// escaped already. It reports false if the number of arguments does not fit.
+func Expand(base, template string, args ...string) (string, bool) {
 	if !strings.Contains(template, "{") {
 		return base + template, len(args) == 0
 	}

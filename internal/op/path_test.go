@@ -9,13 +9,13 @@ import (
 )
 
 func TestExpandBelow(t *testing.T) {
-	path, ok := op.ExpandBelow("/api/v1%2F", twoIDs, "1", "2")
+	path, ok := op.Expand("/api/v1%2F", twoIDs, "1", "2")
 	require.True(t, ok)
 	require.Equal(t, "/api/v1%2F/a/1/b/2", path)
-	path, ok = op.ExpandBelow("/api/v1", "/a")
+	path, ok = op.Expand("/api/v1", "/a")
 	require.True(t, ok)
 	require.Equal(t, "/api/v1/a", path)
-	_, ok = op.ExpandBelow("/api/v1", twoIDs, "1", "")
+	_, ok = op.Expand("/api/v1", twoIDs, "1", "")
 	require.False(t, ok, "an empty element would name another route")
 }
 

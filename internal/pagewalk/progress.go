@@ -29,8 +29,7 @@ type Report struct {
 	Joined     int
 }
 
-// Progress follows a walk. It is safe for concurrent use. A walk may have a nil one: the methods
-// that change it then do nothing.
+// Progress follows a walk. It is safe for concurrent use.
 type Progress struct {
 	mu     sync.Mutex
 	report Report
@@ -41,13 +40,10 @@ type Progress struct {
 	drifted bool // the total has changed: it does not say what such pages should have held
 }
 
-// do changes the progress, if there is one.
 func (p *Progress) do(change func()) {
-	if p != nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		change()
-	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	change()
 }
 
 // Start begins a new walk over the collection of the query. Without a query there are no
@@ -66,9 +62,6 @@ func (p *Progress) Update(change func(*Report)) {
 
 // Delivered notes a record.
 func (p *Progress) Delivered(id string) {
-	if p == nil {
-		return
-	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Delivered++
@@ -191,7 +184,7 @@ func Parse(text, query string) (*Checkpoint, error) {
 	case cp.Version > version:
 		return nil, errors.New("was taken by a newer version of this package")
 	case cp.Query != query:
-		return nil, errors.New("was taken from another collection, filter, sort order or page size")
+		return nil, errors.New("was taken from another workspace, collection, filter, sort order or page size")
 	}
 	return cp, nil
 }

@@ -2,7 +2,6 @@ package pagewalk
 
 import (
 	"crypto/sha256"
-	"encoding/hex"
 	"hash/maphash"
 )
 
@@ -109,19 +108,9 @@ type Set map[[12]byte]struct{}
 
 // Add remembers a text and reports whether it is new.
 func (s Set) Add(text string) bool {
-	k := key(text)
-	_, known := s[k]
-	s[k] = struct{}{}
-	return !known
-}
-
-func key(text string) (k [12]byte) {
-	if len(text) == 2*len(k) {
-		if _, err := hex.Decode(k[:], []byte(text)); err == nil {
-			return k
-		}
-	}
 	sum := sha256.Sum256([]byte(text))
-	copy(k[:], sum[:])
-	return k
+	key := [12]byte(sum[:])
+	_, known := s[key]
+	s[key] = struct{}{}
+	return !known
 }

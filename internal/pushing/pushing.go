@@ -33,9 +33,9 @@ type Sender struct {
 	Unknown error                        // of a part that an earlier run sent
 
 	// Of a journal that tells how calls have ended; otherwise nil.
-	Ticket   func() string                                                 // makes the ID of the ticket of a Send, which otherwise has none
-	Outcomes func(ctx context.Context) (map[string]journal.Outcome, error) // by ticket
-	Early    func(error) error                                             // the error of a push that ends with parts left, or with a checkpoint that was not stored
+	Ticket func() string                                             // makes the ID of the ticket of a Send, which otherwise has none
+	Calls  func(ctx context.Context) iter.Seq2[journal.Entry, error] // those of Send, with their outcomes
+	Early  func(error) error                                         // the error of a push that ends with parts left, or with an unstored checkpoint
 }
 
 // The states of parts in a checkpoint.
@@ -136,12 +136,15 @@ func (r *run) checkpoint() string {
 
 // settle asks the journal for the outcomes of the parts that are unknown.
 func (r *run) settle(ctx context.Context) error {
-	if r.Outcomes == nil || strings.Join(r.tickets, "") == "" {
+	if r.Calls == nil || strings.Join(r.tickets, "") == "" {
 		return nil
 	}
-	known, err := r.Outcomes(ctx)
-	if err != nil {
-		return err
+	known := map[string]journal.Outcome{}
+	for e, err := range r.Calls(ctx) {
+		if err != nil {
+			return r.Early(err)
+		}
+		known[e.Ticket.ID] = e.Outcome
 	}
 	before := string(r.states)
 	for i, tickets := range r.tickets {
@@ -169,12 +172,13 @@ func (r *run) each(ctx context.Context, yield func(*push.Part, error) bool) {
 		return
 	}
 	for i, ids := range r.parts {
+		repeats := r.Repeat || slices.Contains(r.Repeats, i+1)
 		part := &push.Part{Number: i + 1, Of: len(r.parts), Outcome: journal.NotApplied}
 		part.ContactIDs, part.Excepted = r.split(ids)
 		more := true
 		switch {
 		case r.states[i] == applied || r.states[i] == r.shown[i]:
-		case r.states[i] == unknown && (!r.repeated(i+1) || len(part.ContactIDs) == 0):
+		case r.states[i] == unknown && (!repeats || len(part.ContactIDs) == 0):
 			part.Outcome, part.Earlier, r.shown[i] = journal.Unknown, true, unknown
 			part.ContactIDs, part.Excepted = ids, nil // as far as this run knows
 			part.Tickets = r.open(i)
@@ -269,9 +273,6 @@ func (r *run) store(ctx context.Context) error {
 	}
 	return nil
 }
-
-// repeated reports whether a part is sent again.
-func (r *run) repeated(number int) bool { return r.Repeat || slices.Contains(r.Repeats, number) }
 
 // split divides ids into those to send and those to keep back.
 func (r *run) split(ids []string) (send, back []string) {

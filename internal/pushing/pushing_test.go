@@ -188,7 +188,7 @@ func TestEach_RepeatedPartWithExcepted(t *testing.T) {
 			crm, n := &crm{fail: map[string]error{"1": errLost}}, 0
 			s := crm.sender()
 			s.Ticket = func() string { n++; return fmt.Sprint("T", n) }
-			s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) { return nil, nil } //nolint:nilnil // it knows nothing
+			s.Calls = calls(new(map[string]journal.Outcome)) // it knows nothing
 			crm.with = &s
 			crm.run(t, contacts("12"), push.SaveTo(crm.save))
 			crm.fail["1"] = c.fail
@@ -236,7 +236,7 @@ func TestEach_Tickets(t *testing.T) {
 			s := crm.sender()
 			var known map[string]journal.Outcome
 			s.Ticket = func() string { n++; return fmt.Sprint("T", n) }
-			s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) { return known, nil }
+			s.Calls = calls(&known)
 			for range 2 {
 				drain(pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(crm.save), push.ResumeFrom(crm.whole), push.RepeatUnknown()}))
 				if n == 1 {
@@ -259,15 +259,26 @@ func TestEach_Tickets(t *testing.T) {
 	}
 }
 
+// calls is what a journal tells that knows some outcomes.
+func calls(known *map[string]journal.Outcome) func(context.Context) iter.Seq2[journal.Entry, error] {
+	return func(context.Context) iter.Seq2[journal.Entry, error] {
+		return func(yield func(journal.Entry, error) bool) {
+			for id, outcome := range *known {
+				if !yield(journal.Entry{Ticket: journal.Ticket{ID: id}, Outcome: outcome}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
 // A part that was unknown before there was a journal stays so, whatever the journal says of a repetition that was not applied.
 func TestEach_TicketsOfAnOldCheckpoint(t *testing.T) {
 	old := &crm{fail: map[string]error{"1": errLost, "3": errLost}}
 	old.run(t, contacts("1234"), push.SaveTo(old.save))
 	s := old.sender()
 	s.Ticket = func() string { return "T" }
-	s.Outcomes = func(context.Context) (map[string]journal.Outcome, error) {
-		return map[string]journal.Outcome{"T": journal.NotApplied}, nil
-	}
+	s.Calls = calls(&map[string]journal.Outcome{"T": journal.NotApplied})
 	drain(pushing.Each(t.Context(), s, contacts("1234"), []push.Option{push.SaveTo(old.save), push.ResumeFrom(old.whole), push.RepeatUnknown(2)}))
 	require.Regexp(t, `\.uu\.\.\+T$`, old.whole)
 	require.Len(t, drain(pushing.Each(t.Context(), s, contacts("1234"), []push.Option{push.ResumeFrom(old.whole)})), 2)

@@ -1,11 +1,13 @@
 // Package ratehdr reads the rate-limit headers: RateLimit-Limit, RateLimit-Remaining,
-// RateLimit-Reset and Retry-After. The first three are integers; parameters after them, as in RFC
-// 9651, are ignored. A header that cannot be parsed counts as absent.
+// RateLimit-Reset and Retry-After. The first three are integers; parameters after them are ignored. A header that cannot be
+// parsed counts as absent.
 package ratehdr
 
 import (
+	"errors"
 	"math"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -90,12 +92,10 @@ func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool)
 }
 
 func retryAfter(s string, now time.Time) (time.Duration, bool) {
-	if digits(s) {
-		n, ok := number(s)
-		if !ok || n > maxSeconds {
-			return Never, true
-		}
+	if n, err := strconv.ParseUint(s, 10, 63); err == nil && n <= maxSeconds {
 		return time.Duration(n) * time.Second, true
+	} else if err == nil || errors.Is(err, strconv.ErrRange) {
+		return Never, true
 	}
 	at, err := http.ParseTime(s)
 	if err != nil {
@@ -129,75 +129,12 @@ func count(h http.Header, key string) int {
 	return -1
 }
 
-// integer parses a structured field: an integer that is not negative, and parameters. A list is
-// invalid.
+// integer parses an integer that is not negative, without what follows after a semicolon. A list is invalid.
 func integer(h http.Header, key string) (int64, bool) {
-	item, params, more := strings.Cut(first(h, key), ";")
-	for more {
-		var good bool
-		if params, more, good = parameter(params); !good {
-			return 0, false
-		}
+	item, params, _ := strings.Cut(first(h, key), ";")
+	if item == "" || strings.Contains(params, ",") {
+		return 0, false
 	}
-	if item == "-0" {
-		item = "0"
-	}
-	return number(item)
-}
-
-const (
-	keyBytes   = "abcdefghijklmnopqrstuvwxyz0123456789_-.*"
-	valueBytes = keyBytes + "ABCDEFGHIJKLMNOPQRSTUVWXYZ!#$%&'+^`|~:/?@="
-)
-
-// parameter skips one parameter. It returns what follows the semicolon after it, if there is one.
-func parameter(s string) (rest string, more, good bool) {
-	s = strings.TrimLeft(s, " ")
-	name := s
-	if s = strings.TrimLeft(s, keyBytes); len(s) == len(name) || name[0] != '*' && (name[0] < 'a' || name[0] > 'z') {
-		return "", false, false
-	}
-	if value, valued := strings.CutPrefix(s, "="); valued {
-		if s = strings.TrimLeft(value, valueBytes); strings.HasPrefix(value, `"`) {
-			s = afterString(value[1:])
-		}
-		if len(s) == len(value) {
-			return "", false, false
-		}
-	}
-	rest, more = strings.CutPrefix(s, ";")
-	return rest, more, more || s == ""
-}
-
-// afterString returns what follows the closing quote of a string, or, without one, an invalid text.
-func afterString(s string) string {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case '"':
-			return s[i+1:]
-		}
-	}
-	return `"` + s
-}
-
-func digits(s string) bool {
-	for i := range len(s) {
-		if s[i] < '0' || s[i] > '9' {
-			return false
-		}
-	}
-	return s != ""
-}
-
-// number parses plain digits. It refuses a sign, a space, and more than 15 significant digits.
-func number(s string) (n int64, ok bool) {
-	for i := range len(s) {
-		d := s[i] - '0'
-		if n = n*10 + int64(d); d > 9 || n > 999_999_999_999_999 {
-			return 0, false
-		}
-	}
-	return n, s != ""
+	n, err := strconv.ParseUint(item, 10, 63)
+	return int64(n), err == nil && n <= 999_999_999_999_999
 }

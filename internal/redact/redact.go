@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
+	"html"
 	"net/url"
 	"regexp"
 	"slices"
@@ -293,30 +294,13 @@ func code(text []byte, from, to int) (n int, of string) {
 	return to, string(rune(v)) //nolint:gosec // four digits
 }
 
-// entities are the HTML entities of the characters in keys and tokens.
-var entities = map[string]string{
-	"amp": "&", "lt": "<", "gt": ">", "quot": `"`, "apos": "'", "plus": "+", "sol": "/", "equals": "=", "lowbar": "_", "period": ".", "nbsp": " ",
-}
-
-// entity reads an escape of HTML.
+// entity reads an escape of HTML, of either case.
 func entity(text []byte) (n int, of string) {
-	end := bytes.IndexByte(text[:min(len(text), longestEscape)], ';')
-	if end < 0 {
+	end := 1 + bytes.IndexByte(text[:min(len(text), longestEscape)], ';')
+	if of = html.UnescapeString(strings.ToLower(string(text[:end]))); utf8.RuneCountInString(of) != 1 {
 		return 0, ""
 	}
-	name := strings.ToLower(string(text[1:end]))
-	if of, ok := entities[name]; ok {
-		return end + 1, of
-	}
-	digits, ok := strings.CutPrefix(name, "#")
-	base := 10
-	if hex, found := strings.CutPrefix(digits, "x"); found {
-		digits, base = hex, 16
-	}
-	if v, err := strconv.ParseUint(digits, base, 21); ok && err == nil {
-		return end + 1, string(rune(v))
-	}
-	return 0, ""
+	return end, strings.ReplaceAll(of, "\u00a0", " ") // a space that does not break
 }
 
 // OpaqueError is an error of other code, such as a transport, with another text. errors.Is and
@@ -378,24 +362,10 @@ func Unquoted(text string) string {
 	if before, _, ok := strings.Cut(text, malformed); ok {
 		text = before + malformed
 	}
-	var out strings.Builder
-	for {
-		before, rest, ok := strings.Cut(text, `"`)
-		out.WriteString(before)
-		if !ok {
-			return out.String()
-		}
-		out.WriteString(`"..."`)
-		for text = ""; rest != ""; rest = rest[1:] {
-			if rest[0] == '\\' && len(rest) > 1 {
-				rest = rest[1:]
-			} else if rest[0] == '"' {
-				text = rest[1:]
-				break
-			}
-		}
-	}
+	return quoted.ReplaceAllLiteralString(text, `"..."`)
 }
+
+var quoted = regexp.MustCompile(`(?s)"(?:[^"\\]|\\.)*(?:"|\\?$)`)
 
 // WithoutURL removes the URL that net/http adds to errors: its query may hold names and search
 // text.

@@ -192,16 +192,22 @@ func TestBody_IsBounded(t *testing.T) {
 	}
 }
 
-func TestCleanBody(t *testing.T) {
+// first is what an error keeps of a body.
+func first(secrets redact.Secrets, body []byte) string {
+	clean, _ := secrets.Body(body, redact.MaxText)
+	return clean
+}
+
+func TestBody_OfAnError(t *testing.T) {
 	secrets := redact.Secrets{}.Plain(key)
-	require.Equal(t, "a "+redact.Hidden, secrets.CleanBody([]byte("a "+key[:10])), "the body may have been cut")
+	require.Equal(t, "a "+redact.Hidden, first(secrets, []byte("a "+key[:10])), "the body may have been cut")
 	large := []byte(strings.Repeat("x", 100<<10))
-	require.Len(t, secrets.CleanBody(large), redact.MaxText)
+	require.Len(t, first(secrets, large), redact.MaxText)
 	for _, n := range []int{8*redact.MaxText - 1, 8 * redact.MaxText, 8*redact.MaxText + 1} {
-		require.Len(t, secrets.CleanBody(large[:n]), redact.MaxText)
+		require.Len(t, first(secrets, large[:n]), redact.MaxText)
 	}
 	copy(large[redact.MaxText-4:], key)
-	require.Equal(t, redact.Hidden[:4], secrets.CleanBody(large)[redact.MaxText-4:])
+	require.Equal(t, redact.Hidden[:4], first(secrets, large)[redact.MaxText-4:])
 }
 
 // A body has neither the secrets nor the tokens that it brings, wherever it is cut.
@@ -211,22 +217,22 @@ func TestBody(t *testing.T) {
 	want := `{"a":"[hidden]","profiles":[{"key":"[hidden]","x":"[hidden]"}],"scrollToken" : "[hidden]","deep":[{"nextCursor":"[hidden]"}],"total":7,"cursor":null}`
 	secrets := redact.Secrets{}.Key(key)
 	got, cut := secrets.Body([]byte(text), len(text))
-	require.Equal(t, want, string(got))
+	require.Equal(t, want, got)
 	require.False(t, cut)
 	for most := range len(text) {
 		got, cut := secrets.Body([]byte(text), most)
 		require.LessOrEqual(t, len(got), most)
 		require.True(t, cut)
 		for _, secret := range []string{key, token, cursor} {
-			require.NotContains(t, string(got), secret[:min(8, len(secret))], most)
+			require.NotContains(t, got, secret[:min(8, len(secret))], most)
 		}
 	}
 	many := strings.Repeat(`{"token":"`+token+`"}`, 1000)
 	got, cut = redact.Secrets{}.Body([]byte(many), len(many))
-	require.Equal(t, strings.Repeat(`{"token":"[hidden]"}`, 1000), string(got))
+	require.Equal(t, strings.Repeat(`{"token":"[hidden]"}`, 1000), got)
 	require.False(t, cut)
 	got, cut = redact.Secrets{}.Plain("ab").Body([]byte("ab-ab"), 5)
-	require.Equal(t, "[hidd", string(got))
+	require.Equal(t, "[hidd", got)
 	require.True(t, cut)
 }
 
@@ -318,14 +324,18 @@ func TestBody_HalfAnEscape(t *testing.T) {
 	secrets := redact.Secrets{}.Plain("longsecret-tail")
 	for _, escape := range []string{"%2D", "&#45;", `\u002d`, "&#x000002d;"} {
 		text := "is longsecret" + escape + "tail."
-		for most := len("is longsecr"); most < len(text)-1; most++ {
-			got, _ := secrets.Body([]byte(text), most)
-			require.Equal(t, "is "+redact.Hidden, string(got), text[:most])
+		for n := len("is longsecr"); n < len(text)-1; n++ {
+			before := strings.Repeat(".", 64<<10-n) // what follows is not searched
+			got, cut := secrets.Body([]byte(before+text), math.MaxInt/8)
+			require.Equal(t, before+"is "+redact.Hidden[:min(n-len("is "), len(redact.Hidden))], got, text[:n])
+			require.True(t, cut)
+			got, _ = secrets.Body([]byte(text), n)
+			require.Equal(t, ("is " + redact.Hidden + ".")[:min(n, len("is "+redact.Hidden+"."))], got, "what follows is searched, too")
 		}
 	}
 	for _, whole := range []string{`{"a":"50%"}`, `{"a":"b & c"}`, `{"a":"\n"}`} {
 		got, cut := secrets.Body([]byte(whole), len(whole))
-		require.Equal(t, whole, string(got))
+		require.Equal(t, whole, got)
 		require.False(t, cut)
 	}
 }

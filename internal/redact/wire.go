@@ -3,6 +3,7 @@ package redact
 import (
 	"bytes"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"unicode/utf8"
@@ -19,18 +20,21 @@ var (
 	secretField  = regexp.MustCompile(`(?i)("[\w$.-]*(?:` + strings.Join(fieldParts, "|") + `)[\w$.-]*"\s*:\s*")(?:[^"\\]|\\.)*`)
 
 	// The query of a URL may be a signature that permits an upload. A URL without a host is known by its path or by its first parameter.
-	query = regexp.MustCompile(`(?i)((?:https?:(?:\\?/){2}|/)[^\s"'<>?]*?` + mark + `|` + mark + `[\w.~%$[\]+-]+=)(?:[^\s"'<>\\]|\\[^"\s])+`)
+	query = regexp.MustCompile(`(?i)((?:https?:(?:\\?/){2}|/)[^\s"'<>?]*?` + mark + `|` + mark + parameter + `)(?:[^\s"'<>\\]|\\[^"\s])+`)
 )
 
 const mark = `(?:\?|\\u003f)`
 
-// named hides in a text the values of fields that are named like secrets, and the queries of URLs.
+// named hides in a text the values of fields that are named like secrets, and the queries of URLs. If it is JSON, see inJSON.
 func named(text string) string {
 	if mayNameSecrets(text) && secretField.MatchString(text) { // else without an allocation
 		text = secretField.ReplaceAllString(text, "${1}"+Hidden)
 	}
 	if strings.ContainsAny(text, `?\`) {
 		text = query.ReplaceAllString(text, "${1}"+Hidden)
+	}
+	if isJSON(text) {
+		text = inJSON(text)
 	}
 	return text
 }
@@ -80,25 +84,18 @@ const mostTokens = 100 // of a body that are also hidden in other places
 const longestBody = 64 << 10
 
 // Body returns at most so many bytes of a body, and at most 64 KiB, without the secrets, the values of fields that are named like secrets,
-// wherever they stand if they are tokens or cursors, and the queries of URLs, and whether the body has more.
-func (s Secrets) Body(body []byte, most int) (clean []byte, cut bool) {
+// wherever they stand if they are tokens or cursors, and the queries of URLs, and whether the body has more. It also looks for secrets that
+// are escaped so often that they are longer.
+func (s Secrets) Body(body []byte, most int) (clean string, cut bool) {
 	most = min(most, longestBody)
-	text := string(body[:min(len(body), most)])
-	if cut = len(body) > most; cut {
-		text = wholeEscapes(text)
-	}
-	text = named(s.Plain(tokenValues(body)...).Hide(text, true))
-	return []byte(Shorten(text, most)), cut || len(text) > most
-}
-
-// CleanBody is Body with at most MaxText bytes, which also looks for secrets that are escaped so often that they are longer.
-func (s Secrets) CleanBody(body []byte) string {
-	text := string(body[:min(len(body), 8*MaxText)])
+	text := string(body[:min(len(body), 8*most, longestBody)])
 	if len(text) < len(body) {
 		text = wholeEscapes(text)
 	}
 	text = s.Plain(tokenValues(body)...).Hide(text, true)
-	return Shorten(named(Shorten(text, MaxText)), MaxText)
+	cut = len(body) > most || len(text) > most
+	text = named(Shorten(text, most))
+	return Shorten(text, most), cut || len(text) > most
 }
 
 var (
@@ -115,7 +112,7 @@ func tokenValues(body []byte) (values []string) {
 			break
 		}
 		body = rest
-		if name := key[max(0, len(key)-len("cursor")):]; !endsInFold(name, "token") && !endsInFold(name, "cursor") {
+		if !isToken(key[max(0, len(key)-len("cursor")*len(`\u0000`)):]) {
 			continue
 		}
 		rest, colon := bytes.CutPrefix(bytes.TrimLeft(rest, space), []byte(":"))
@@ -127,6 +124,36 @@ func tokenValues(body []byte) (values []string) {
 	return values
 }
 
-func endsInFold(text []byte, end string) bool {
-	return len(text) >= len(end) && bytes.EqualFold(text[len(text)-len(end):], []byte(end))
+// isToken reports whether a name, which may have escapes, is that of a token or cursor.
+func isToken(name []byte) bool {
+	if bytes.IndexByte(name, '\\') >= 0 {
+		text, _ := unquoted(string(name))
+		name = []byte(text)
+	}
+	endsIn := func(end string) bool {
+		return len(name) >= len(end) && bytes.EqualFold(name[len(name)-len(end):], []byte(end))
+	}
+	return endsIn("token") || endsIn("cursor")
+}
+
+// Sent adds what a request has sent: the tokens and cursors of its body, and the values in its query that are named like secrets. Short
+// ones, which may be numbers, are left out.
+func (s Secrets) Sent(to *url.URL, body []byte) Secrets {
+	sent := tokenValues(body)
+	for i := range sent {
+		sent[i], _ = unquoted(sent[i])
+	}
+	if mayNameSecrets(to.RawQuery) || strings.Contains(to.RawQuery, "%") {
+		for name, values := range to.Query() {
+			if namesSecret(name) {
+				sent = append(sent, values...)
+			}
+		}
+	}
+	for _, text := range sent {
+		if len(text) >= shortSecret {
+			s = s.Key(text)
+		}
+	}
+	return s
 }

@@ -16,22 +16,14 @@ import (
 )
 
 // Review is a campaign with its steps, scheduled sends, source lists and their contacts, as they were
-// read. It holds personal data: keep it out of logs.
+// read, and the calls that have approved it before, or may have. It holds personal data: keep it out of logs.
 type Review struct {
-	Campaign json.RawMessage
-	Steps    []json.RawMessage
-	Sends    []json.RawMessage
-	Lists    []json.RawMessage
-	Contacts int // rows of the lists
-
 	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
 	Unread []Section
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows. Which ones is part
-	// of the digest, so that each review is approved once, and none after a later approval.
-	Approvals int
 
-	hashes [][]byte // of the contacts
-	calls  [][]byte // the hashes of the approvals
+	texts  map[Section][]json.RawMessage // none of the contacts
+	sums   map[Section][][]byte          // of every element
+	doubts []string                      // the tickets of the approvals that may have happened
 }
 
 // Section is a part of a review.
@@ -52,22 +44,20 @@ var sections = []Section{Campaign, Steps, Sends, Lists, Contacts, Approvals}
 
 // Add adds a JSON text to a section. Of a contact, only a hash is kept.
 func (r *Review) Add(s Section, text json.RawMessage) {
-	text = slices.Clone(text)
-	switch s {
-	case Campaign:
-		r.Campaign = text
-	case Steps:
-		r.Steps = append(r.Steps, text)
-	case Sends:
-		r.Sends = append(r.Sends, text)
-	case Lists:
-		r.Lists = append(r.Lists, text)
-	case Contacts:
-		r.Contacts++
-		r.hashes = append(r.hashes, hashOf(text))
-	case Approvals: // are noted by Approved
+	if r.add(s, hashOf(text)); s != Contacts {
+		r.texts[s] = append(r.texts[s], slices.Clone(text))
 	}
 }
+
+func (r *Review) add(s Section, sum []byte) {
+	if r.sums == nil {
+		r.texts, r.sums = make(map[Section][]json.RawMessage), make(map[Section][][]byte)
+	}
+	r.sums[s] = append(r.sums[s], sum)
+}
+
+// Count is how many elements a section has.
+func (r *Review) Count(s Section) int { return len(r.sums[s]) }
 
 // hashOf is the same for the same content: the order of keys, space, escapes, and timestamps of the
 // reading do not count.
@@ -120,51 +110,30 @@ func saysWhenRead(key string, value any) bool {
 	return slices.Contains(readTimes, strings.ToLower(strings.ReplaceAll(key, "_", "")))
 }
 
-// sums are those of a section: of the steps in the order of the service, which may be that in which they are taken.
-func (r *Review) sums(s Section) [][]byte {
-	var texts []json.RawMessage
-	switch s {
-	case Campaign:
-		texts = []json.RawMessage{r.Campaign}
-	case Steps:
-		texts = r.Steps
-	case Sends:
-		texts = r.Sends
-	case Lists:
-		texts = r.Lists
-	case Contacts:
-		return slices.SortedFunc(slices.Values(r.hashes), bytes.Compare)
-	case Approvals:
-		return slices.SortedFunc(slices.Values(r.calls), bytes.Compare)
-	}
-	all := make([][]byte, len(texts))
-	for i, text := range texts {
-		all[i] = hashOf(text)
-	}
-	if s != Steps {
-		slices.SortFunc(all, bytes.Compare)
-	}
-	return all
-}
-
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
 // and has about 160 characters. The order of keys and of all but the steps does not count, nor do timestamps under a name that says when
 // something was read, such as readAt.
 func (r *Review) Digest() string {
 	parts := []string{version}
 	for _, s := range sections {
-		sums := r.sums(s)
+		sums := r.sums[s]
+		if s != Steps { // their order may be that in which they are taken
+			sums = slices.SortedFunc(slices.Values(sums), bytes.Compare)
+		}
 		h := sha256.Sum256(bytes.Join(sums, nil))
 		parts = append(parts, strconv.Itoa(len(sums)), base64.RawURLEncoding.EncodeToString(h[:sumLength]))
 	}
 	return strings.Join(parts, ".")
 }
 
-// Approved notes that the call with this ticket has approved the campaign, or may have.
-func (r *Review) Approved(ticket string) {
+// Approved notes that the call with this ticket has approved the campaign, or, if it is in doubt, may have.
+func (r *Review) Approved(ticket string, inDoubt bool) {
+	if inDoubt {
+		r.doubts = append(r.doubts, ticket)
+		ticket += "?"
+	}
 	h := sha256.Sum256([]byte(ticket))
-	r.calls = append(r.calls, h[:])
-	r.Approvals++
+	r.add(Approvals, h[:])
 }
 
 // ApprovedAs reports whether the calls that have approved the campaign are those of a valid digest.

@@ -11,26 +11,30 @@ import (
 	"example.com/prospectkit/internal/errtext"
 )
 
-// mostShown is how many elements of a section the text shows in full.
-const mostShown = 20
+// mostSends is how many scheduled sends the text shows: there is one for each contact. All else is shown.
+const mostSends = 20
 
 // String is the review as a text for a person: first what an approval does and what was not reviewed, then the campaign, steps,
-// lists and scheduled sends with their fields, up to 20 of each.
+// lists and scheduled sends with their fields, of the sends the first 20.
 func (r *Review) String() string {
 	var b strings.Builder
 	r.summarize(&b)
 	b.WriteString("Campaign\n")
-	show(&b, r.Campaign)
+	for _, text := range r.texts[Campaign] {
+		show(&b, text)
+	}
 	for _, s := range []struct {
 		title string
-		texts []json.RawMessage
-	}{{"Step", r.Steps}, {"List", r.Lists}, {"Scheduled send", r.Sends}} {
-		for i, text := range s.texts {
-			if i == mostShown {
-				fmt.Fprintf(&b, "... and %d more of %d\n", len(s.texts)-i, len(s.texts))
+		of    Section
+		most  int
+	}{{"Step", Steps, r.Count(Steps)}, {"List", Lists, r.Count(Lists)}, {"Scheduled send", Sends, mostSends}} {
+		n := r.Count(s.of)
+		for i, text := range r.texts[s.of] {
+			if i == s.most {
+				fmt.Fprintf(&b, "... and %d more of %d\n", n-i, n)
 				break
 			}
-			fmt.Fprintf(&b, "%s %d of %d\n", s.title, i+1, len(s.texts))
+			fmt.Fprintf(&b, "%s %d of %d\n", s.title, i+1, n)
 			show(&b, text)
 		}
 	}
@@ -40,15 +44,17 @@ func (r *Review) String() string {
 // summarize writes what an approval does.
 func (r *Review) summarize(b *strings.Builder) {
 	var shown struct{ Status, Channels any } // as far as the campaign has them
-	_ = json.Unmarshal(r.Campaign, &shown)
-	to := fmt.Sprintf("the %s in its lists", errtext.Plural(r.Contacts, "contact"))
+	for _, campaign := range r.texts[Campaign] {
+		_ = json.Unmarshal(campaign, &shown)
+	}
+	to := fmt.Sprintf("the %s in its lists", errtext.Plural(r.Count(Contacts), "contact"))
 	switch {
 	case slices.Contains(r.Unread, Contacts):
 		to = "its contacts"
-	case r.Contacts == 0:
+	case r.Count(Contacts) == 0:
 		to = "no contacts, as its lists have none"
 	}
-	fmt.Fprintf(b, "Approving this sends messages: %s, to %s", errtext.Plural(len(r.Steps), "step"), to)
+	fmt.Fprintf(b, "Approving this sends messages: %s, to %s", errtext.Plural(r.Count(Steps), "step"), to)
 	channels, _ := shown.Channels.([]any)
 	for i, channel := range channels {
 		b.WriteString([]string{", by ", " and "}[min(i, 1)] + plain(fmt.Sprint(channel)))
@@ -60,8 +66,11 @@ func (r *Review) summarize(b *strings.Builder) {
 	case strings.EqualFold(status, "active"):
 		b.WriteString("It is active already.\n")
 	}
-	if r.Approvals > 0 {
-		fmt.Fprintf(b, "Approved before: %d\n", r.Approvals)
+	if known := r.Count(Approvals) - len(r.doubts); known > 0 {
+		fmt.Fprintf(b, "Approved before: %d\n", known)
+	}
+	for _, ticket := range r.doubts {
+		fmt.Fprintf(b, "An earlier approval is IN DOUBT, it may have happened: until ticket %s is resolved or settled, nothing is approved.\n", plain(ticket))
 	}
 	if len(r.Unread) > 0 {
 		fmt.Fprintf(b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))

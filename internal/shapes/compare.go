@@ -30,29 +30,24 @@ type Difference struct {
 	Seen   string `json:"seen,omitempty"` // for what has moved: its path in the same object
 }
 
+// sentences say a place, what is expected there and what was seen.
+var sentences = map[Change]string{
+	Missing:   "%[1]s is missing (%[2]s)",
+	Sometimes: "%[1]s is missing from some of the objects",
+	Moved:     "%[1]s is now %[3]s",
+	Extra:     "%[1]s is undocumented (%[3]s)",
+	Type:      "%[1]s is %[3]s instead of %[2]s",
+	Form:      "%[1]s has the form %[3]q instead of %[2]q",
+	Value:     "%[1]s has the undocumented value %[3]s",
+}
+
 // String says it in a sentence, without the full stop.
 func (d Difference) String() string {
-	place := cmp.Or(d.Path, "the whole response")
-	switch d.Change {
-	case Missing:
-		return fmt.Sprintf("%s is missing (%s)", place, d.Want)
-	case Sometimes:
-		return place + " is missing from some of the objects"
-	case Moved:
-		if d.Seen == "" {
-			return place + " has no wrapper: its content stands at the top"
-		}
-		return place + " is now " + d.Seen
-	case Extra:
-		return fmt.Sprintf("%s is undocumented (%s)", place, d.Seen)
-	case Type:
-		return fmt.Sprintf("%s is %s instead of %s", place, d.Seen, d.Want)
-	case Form:
-		return fmt.Sprintf("%s has the form %q instead of %q", place, d.Seen, d.Want)
-	case Value:
-		return place + " has the undocumented value " + d.Seen
+	sentence := sentences[d.Change]
+	if d.Change == Moved && d.Seen == "" {
+		sentence = "%[1]s has no wrapper: its content stands at the top"
 	}
-	return place
+	return fmt.Sprintf(sentence, cmp.Or(d.Path, "the whole response"), d.Want, d.Seen)
 }
 
 // Comparison is what [Compare] found.

@@ -2,9 +2,13 @@ package tests
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -75,5 +79,87 @@ func TestChanges_WithoutAnOrder(t *testing.T) {
 			}
 		}
 		require.Equal(t, 2, sb.Calls("lists.rows")-before)
+	}
+}
+
+// lateRow is a row that shows some time after it has changed; until then it is as it was.
+type lateRow struct{ at, was, shows time.Time }
+
+// skewed is a service with 1,500 rows, whose clock is ahead of this machine's.
+type skewed struct {
+	ahead time.Duration
+	rows  []lateRow
+}
+
+func (s *skewed) now() time.Time { return time.Now().Add(s.ahead) }
+
+func (s *skewed) RoundTrip(r *http.Request) (*http.Response, error) {
+	const format = `{"id":"%024x","updatedAt":%q}`
+	query := r.URL.Query()
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	page, _ := strconv.Atoi(query.Get("pageNum"))
+	texts := make([][2]string, len(s.rows))
+	for i, row := range s.rows {
+		at := row.at
+		if s.now().Before(row.shows) {
+			at = row.was
+		}
+		texts[i][0] = at.UTC().Format("2006-01-02T15:04:05.000Z")
+		texts[i][1] = fmt.Sprintf(format, i, texts[i][0])
+	}
+	slices.SortStableFunc(texts, func(a, b [2]string) int { return strings.Compare(b[0], a[0]) })
+	var data []string
+	for _, text := range texts[min((page-1)*limit, len(texts)):min(page*limit, len(texts))] {
+		data = append(data, text[1])
+	}
+	body := fmt.Sprintf(`{"entityType":"contactList","data":[%s],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`,
+		strings.Join(data, ","), page, (len(texts)+limit-1)/limit, len(texts))
+	return Respond(200, body, "Date", s.now().UTC().Format(http.TimeFormat)), nil
+}
+
+// Whatever this machine's clock says: a change that shows late beside more than are remembered is not lost, and rows in order are followed.
+func TestChanges_AnotherClock(t *testing.T) {
+	for _, ahead := range []time.Duration{0, -90 * time.Second, -3 * time.Minute, -10 * time.Minute, 3 * time.Minute, 10 * time.Minute} {
+		synctest.Test(t, func(t *testing.T) {
+			s := &skewed{ahead: ahead, rows: make([]lateRow, 1500)}
+			for i := range s.rows {
+				s.rows[i].at = s.now().Add(-time.Hour + time.Duration(i)*time.Millisecond)
+			}
+			held, saved := map[string]time.Time{}, ""
+			var reasons []changes.Reason
+			run := func() {
+				lists := NewClient(t, s).Lists // of another process, which has heard no clock yet
+				for change, err := range lists.Changes(t.Context(), ListID, saved) {
+					full, ok := errors.AsType[*changes.FullSyncRequiredError](err)
+					if !ok {
+						require.NoError(t, err)
+						held[change.Row.ID()], saved = change.UpdatedAt, change.Checkpoint()
+						continue
+					}
+					saved, reasons = full.After, append(reasons, full.Reason)
+					for row, err := range lists.Rows(t.Context(), ListID, prospectkit.RowsParams{}) {
+						require.NoError(t, err)
+						held[row.ID()] = row.Time("updatedAt")
+					}
+				}
+			}
+			run()
+			time.Sleep(10 * time.Minute)
+			began := s.now().Truncate(time.Millisecond)
+			for i := range 950 {
+				s.rows[i].at = began.Add(time.Duration(i) * 10 * time.Millisecond)
+			}
+			s.rows[1200] = lateRow{at: began.Add(100 * time.Millisecond), was: s.rows[1200].at, shows: began.Add(55 * time.Second)}
+			for range 8 {
+				time.Sleep(10 * time.Second)
+				run()
+			}
+			time.Sleep(10 * time.Minute)
+			run()
+			require.Equal(t, []changes.Reason{changes.ReasonNoCheckpoint, changes.ReasonBurst}, reasons, "%s ahead", ahead)
+			for i, row := range s.rows {
+				require.True(t, row.at.Equal(held[fmt.Sprintf("%024x", i)]), "row %d, %s ahead", i, ahead)
+			}
+		})
 	}
 }

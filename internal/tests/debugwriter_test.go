@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/ratelimit"
 )
 
 // dumps keeps each Write apart, and finds two at the same time.
@@ -170,5 +172,40 @@ func TestShownResponses_HideTheSameSecrets(t *testing.T) {
 		require.Equal(t, "/x?[hidden]", info.Header.Get("Content-Location"))
 		require.Equal(t, "q=?1;sig=kept", info.Header.Get("X-Policy"))
 		require.Equal(t, "max-age=7", info.Header.Get("Cache-Control"))
+	}
+}
+
+// A token or cursor that the caller sends, in whatever call, is hidden in all that is shown of it, also if the service repeats it.
+func TestSentTokens_AreHidden(t *testing.T) {
+	const scroll = "scroll-token-of-page-two"
+	operation := catalogue.Operation{Name: "my.scroll", Method: http.MethodPost, Path: "/business/companies/scroll", Surface: ratelimit.SurfaceSearch, Class: catalogue.ClassPaidRead}
+	for name, call := range map[string]func(*prospectkit.Client, ...prospectkit.CallOption) error{
+		"a company search": func(c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+			in := prospectkit.CompanySearch{Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}, Extra: prospectkit.Fields{"scrollToken": scroll}}
+			_, err := c.Search.Companies(t.Context(), in, opts...)
+			return err
+		},
+		"Call": func(c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+			return c.Call(t.Context(), operation, prospectkit.Fields{"after": prospectkit.Fields{"scrollToken": scroll}}, nil, opts...)
+		},
+		"WithField": func(c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+			_, err := c.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, append(opts, prospectkit.WithField("fromToken", scroll))...)
+			return err
+		},
+		"WithQuery": func(c *prospectkit.Client, opts ...prospectkit.CallOption) error {
+			_, err := c.Campaigns.Page(t.Context(), append(opts, prospectkit.WithQuery("cursor", scroll))...)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, info := &dumps{t: t}, prospectkit.Info{MaxBody: 4 << 10}
+			client := NewClient(t, Always(422, strings.Replace(Envelope("SEARCH_FILTERS_INVALID"), "prose", "the scroll "+scroll+" has expired", 1), "X-Scroll", scroll), prospectkit.WithDebugWriter(w))
+			err := call(client, prospectkit.WithInfo(&info))
+			e := AsError(t, err)
+			require.Contains(t, e.Message, "the scroll [hidden] has expired")
+			all := fmt.Sprint(w.all, err, e.Message, e.Body, info.Header, string(info.Body))
+			require.Contains(t, all, "--- Request: ")
+			require.NotContains(t, all, scroll)
+		})
 	}
 }

@@ -32,15 +32,15 @@ func TestExchanges(t *testing.T) {
 		sb := EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 		name := row.Name + "/sandbox"
 		file := Path("testdata", "http", filepath.FromSlash(name)+".http")
-		golden.Equal(t, file, recorded(t, sb, call))
+		golden.Equal(t, file, recorded(t, sb, row))
 		result, err := call(t.Context(), Exchange(t, name)) // it checks the request
 		require.NoError(t, err)
 		require.False(t, reflect.ValueOf(result).IsZero(), "something was read")
 	})
 }
 
-// recorded is the exchange of a call with the sandbox.
-func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) string {
+// recorded is the exchange of the call of an operation with the sandbox.
+func recorded(t *testing.T, sb *sandbox.Sandbox, row *op.Op) string {
 	t.Helper()
 	var story string
 	client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -49,7 +49,7 @@ func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) string {
 			request += fmt.Sprintf("Content-Type: %s\n\n%s\n", kind, body)
 		}
 		got := replayed(t, sb, request)
-		keepsConventions(t, got)
+		keepsConventions(t, row, got)
 		response := "HTTP/1.1 " + got.status + "\n"
 		for _, key := range slices.Sorted(maps.Keys(got.header)) {
 			response += key + ": " + got.header.Get(key) + "\n"
@@ -58,7 +58,7 @@ func recorded(t *testing.T, sb *sandbox.Sandbox, call AnyCall) string {
 		story = request + "\n" + response
 		return http.ReadResponse(bufio.NewReader(strings.NewReader(response)), r)
 	}))
-	_, err := call(t.Context(), client)
+	_, err := EveryCall[row.Name](t.Context(), client)
 	require.NoError(t, err)
 	return story
 }
@@ -105,13 +105,16 @@ func wholeResponse(t *testing.T, get func() (*http.Response, error)) whole {
 	return whole{resp.Status, resp.Header, string(body)}
 }
 
-// keepsConventions checks what holds forevery successful response: "data" comes with "pagination" and never without, and three
-// whole numbers tell how the limits stand.
-func keepsConventions(t *testing.T, got whole) {
+// keepsConventions checks what holds for every successful response: "data" comes with "pagination" and never without, unless the row
+// says so, and three whole numbers tell how the limits stand.
+func keepsConventions(t *testing.T, row *op.Op, got whole) {
 	t.Helper()
 	var top map[string]json.RawMessage
 	require.NoError(t, json.Unmarshal([]byte(got.body), &top))
-	require.Equal(t, top["pagination"] != nil, top["data"] != nil)
+	if (top["data"] != nil) != (top["pagination"] != nil || row.Entity == "data") {
+		require.Fail(t, "\"data\" comes with \"pagination\" and never alone (convention 4 of the API description, C-0008)",
+			"the sandbox responds %s; if the section of %s shows \"data\" alone, its row in internal/op/table.go has Entity: \"data\"", got.body, row.Name)
+	}
 	require.Equal(t, "application/json", got.header.Get("Content-Type"))
 	for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
 		_, err := strconv.Atoi(got.header.Get(name))

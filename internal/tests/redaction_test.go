@@ -254,7 +254,10 @@ func hide(key, text string) string { return redact.Secrets(nil).Key(key).Hide(te
 // clean is the same for a text of which so many bytes are kept, and cleanBody for a body.
 func clean(key, text string, most int) string { return redact.Secrets(nil).Key(key).Clean(text, most) }
 
-func cleanBody(key, text string) string { return redact.Secrets(nil).Key(key).CleanBody([]byte(text)) }
+func cleanBody(key, text string) string {
+	clean, _ := redact.Secrets(nil).Key(key).Body([]byte(text), redact.MaxText)
+	return clean
+}
 
 // oneTime responds to each request on a connection of its own.
 func oneTime(m *MemoryServer) *http.Transport {

@@ -86,14 +86,14 @@ func TestResolve_WhatAReadShows(t *testing.T) {
 		bodies := make(map[string]string)
 		for _, o := range op.All() {
 			if o.FreeRead() && o.Shape != op.Raw {
-				story := recorded(t, sb, EveryCall[o.Name])
+				story := recorded(t, sb, o)
 				bodies[o.Name] = story[strings.LastIndex(story, "\n\n"):]
 			}
 		}
 		return bodies
 	}
 	unproved := regexp.MustCompile(`^no (documented )?read |undocumented`)
-	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
+	EachOperation(t, func(t *testing.T, row *op.Op, _ AnyCall) {
 		if !row.Write() {
 			return
 		}
@@ -104,7 +104,7 @@ func TestResolve_WhatAReadShows(t *testing.T) {
 		}
 		sb := EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 		before := seen(sb)
-		recorded(t, sb, call)
+		recorded(t, sb, row)
 		for name, body := range seen(sb) {
 			require.True(t, body == before[name] || regexp.MustCompile("proves|undocumented").MatchString(row.Verify), "Verify of %s in internal/op/table.go: "+
 				"%s shows at the sandbox that it happened: the row Resolves, or Verify says why this proves nothing, with the word \"proves\":\n%s", row.Name, name, body)

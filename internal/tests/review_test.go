@@ -349,15 +349,17 @@ func usedUp(t *testing.T, several bool) {
 	approvedAlready(t, approve(first))
 	require.Equal(t, sent+1, sb.Calls("campaigns.approve"))
 	time.Sleep(time.Minute)
+	require.ErrorIs(t, approve(review()), prospectkit.ErrOutcomeUnknown, "so is another agreement, as long as it is in doubt")
+	require.NoError(t, memory.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.Applied, By: "Ada", Because: "it was active"}))
 	require.NoError(t, approve(review()), "a person who agrees again is obeyed")
 	require.Equal(t, sent+2, sb.Calls("campaigns.approve"))
 }
 
-// No read proves that an approval did not happen: its digest is used up, until a person has seen the campaign again.
+// No read proves that an approval did not happen: nothing is approved, until a person has looked, and seen the campaign again.
 func TestApproveReviewed_AfterResolve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
-		client := SandboxClient(t, sb)
+		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
@@ -377,6 +379,7 @@ func TestApproveReviewed_AfterResolve(t *testing.T) {
 		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		require.NoError(t, j.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "it is a draft"}))
 		again, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, again.Digest())
@@ -401,7 +404,7 @@ func testApproveAtOnce(t *testing.T) {
 	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 	require.True(t, ok, "%v", err)
 	require.Equal(t, prospectkit.RuleApproving, refused.Rule)
-	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be approving this review: its ticket has no outcome yet")
+	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be approving this campaign: ticket other has no outcome yet")
 	require.Equal(t, prospectkit.ActionMayPass, refused.Advice().Action)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 	require.NoError(t, j.Ended(t.Context(), other.ID, journal.NotApplied))
@@ -514,7 +517,7 @@ func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
 	}
 }
 
-// So is it after one that another process has begun meanwhile, whose ticket it finds.
+// So is it while another process approves, by whatever review: it finds the ticket.
 func TestApproveReviewed_WhileAnotherIsApproved(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	j := new(journal.MemoryJournal)
@@ -525,7 +528,7 @@ func TestApproveReviewed_WhileAnotherIsApproved(t *testing.T) {
 	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
 	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.RuleReview)
+	require.ErrorIs(t, err, prospectkit.RuleApproving)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 }
 

@@ -3,8 +3,11 @@ package tests
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"iter"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +66,8 @@ func TestApproveReviewed_AfterAWait(t *testing.T) {
 		want   error
 	}{
 		"the approval waits":                         {fail: limited("campaigns.approve", 1, 110)},
+		"it waits shortly":                           {fail: limited("campaigns.approve", 1, 10)},
+		"it waits shortly, and a contact joins":      {fail: limited("campaigns.approve", 1, 10), change: 5 * time.Second, want: prospectkit.RuleReview},
 		"it waits long":                              {fail: limited("campaigns.approve", 1, 3500)},
 		"it waits, and a contact joins":              {fail: limited("campaigns.approve", 1, 110), change: 100 * time.Second, want: prospectkit.RuleReview},
 		"the last read waits":                        {fail: limited("campaigns.list", 2, 110)},
@@ -149,6 +154,67 @@ func TestApproveReviewed_SlowReads(t *testing.T) {
 			require.NoError(t, err)
 			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 			require.Equal(t, approves, err == nil, "%s: %v", takes, err)
+		})
+	}
+}
+
+// The response to a request that a gateway has repeated says nothing of the first one: after it, the campaign is reviewed again.
+func TestApproveReviewed_AfterAResponse(t *testing.T) {
+	for _, status := range []int{http.StatusTooManyRequests, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUnauthorized} {
+		for _, stops := range []bool{false, true} {
+			t.Run(fmt.Sprint(status, " stopped ", stops), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { approveAfter(t, status, stops) })
+			})
+		}
+	}
+}
+
+func approveAfter(t *testing.T, status int, stops bool) {
+	t.Helper()
+	sb, keys := EverySandbox(t, time.Now()), 0
+	gateway := RoundTrip(func(r *http.Request) (*http.Response, error) {
+		r = r.Clone(r.Context())
+		r.SetBasicAuth(sb.Token(), "") // whatever the key
+		resp, err := sb.Transport().RoundTrip(r)
+		if r.Method != http.MethodPost {
+			return resp, err
+		}
+		time.Sleep(5 * time.Second)
+		if stops {
+			sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+		}
+		const unauthorized = `{"error":{"code":"UNAUTHORIZED","message":"no","param":null,"doc_url":null,"request_id":"r1"}}`
+		resp.StatusCode, resp.Body, resp.ContentLength = status, io.NopCloser(strings.NewReader(unauthorized)), int64(len(unauthorized))
+		return resp, err
+	})
+	client := SandboxClient(t, sb, prospectkit.WithTransport(gateway), prospectkit.WithTokenSource(func(context.Context) (string, error) {
+		keys++
+		return fmt.Sprint("another-key-", keys), nil
+	}))
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	want := error(prospectkit.RuleApproved)
+	if stops {
+		want = prospectkit.RuleReview
+	}
+	require.ErrorIs(t, err, want)
+	require.Equal(t, 1, sb.Calls("campaigns.approve"))
+}
+
+// A campaign that is reviewed again after each response is approved with as many requests as any call has.
+func TestApproveReviewed_Attempts(t *testing.T) {
+	for _, most := range []int{1, 2, 3, 5} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := EverySandbox(t, time.Now())
+			sb.Fail("campaigns.approve", sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(1))
+			client := SandboxClient(t, sb, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: most}))
+			r, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, most, sb.Calls("campaigns.approve"))
 		})
 	}
 }

@@ -64,7 +64,7 @@ func text(s redact.Secrets, body []byte) string {
 		return ""
 	}
 	clean, cut := s.Body(body, maxBody)
-	out := shown(string(clean)) + "\n"
+	out := shown(clean) + "\n"
 	if cut {
 		out += fmt.Sprintf("(the first of %d bytes)\n", len(body))
 	}

@@ -1,5 +1,5 @@
 // Command catalogue writes what is derived from the operation table: operations.json, docs/operations.md and codes.go, and the golden
-// files of operations. It works at any moment, and says last what is missing.
+// files of operations. It works at any moment, and says last what is missing, or what differs.
 //
 // Run it in the root of the repository, with go generate or by hand. Its tests fail when a file on disk is not what it would write, or
 // something is missing.

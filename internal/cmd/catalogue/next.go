@@ -13,11 +13,11 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/retrydata"
 )
 
 // A task is a part of an operation that is still missing.
@@ -72,7 +72,7 @@ func missing(source string) ([]task, error) {
 			}
 		}
 		name := "op." + vars[o.Name]
-		methods := inFamily(o, methodIn, "the file of its service")
+		methods := inFamily(o, methodIn, "the file of its service") + " or one beside it, such as lists_rows.go"
 		need(reached[o.Route()] != nil, methods, fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
 		need(!o.Resolves || looks[name] != "", methods, "the function look... that shows its effect, in the map of looks", false)
 		handlers := inFamily(o, servedIn, "sandbox, a new file")
@@ -150,30 +150,17 @@ func isIdent(e ast.Expr, name string) bool {
 	return ok && ident.Name == name
 }
 
-// golden are the tests that write the files of operations, and whether a file lacks one. What else changes such a file, a test notices.
-var golden = []struct {
-	place, test string
-	lacks       func(source string, o *op.Op) bool
-}{
-	{".", "^TestRetryData$", func(source string, o *op.Op) bool {
-		f, err := retrydata.Load(filepath.Join(source, "testdata", "retry.json"))
-		kind := map[op.Class]string{op.Read: retrydata.Read, op.PaidRead: retrydata.Paid}[o.Class]
-		return err != nil || !slices.Contains(f.Operations, retrydata.Operation{Name: o.Name, Kind: cmp.Or(kind, retrydata.Write)})
-	}},
-	{"./internal/tests", "^TestExchanges$", func(source string, o *op.Op) bool {
-		_, err := os.Stat(filepath.Join(source, "testdata", "http", o.Name, "sandbox.http"))
-		return err != nil
-	}},
+// checks are what go runs once nothing is missing: the tests that write the golden files which an operation, or what the sandbox keeps for
+// it, may change; and the one that finds what is new of a response.
+var checks = [][]string{
+	{"test", ".", "./sandbox", "./internal/tests", "-run", `^(TestRetryData|TestRetryData_World|TestExchanges|TestGolden\w+)$`, "-update"},
+	{"test", "./cmd/prospectkit/internal/firstcontact", "-run", "^TestRun_Unchanged$", "-failfast"},
 }
 
-// writeGolden writes the files that lack an operation.
-func writeGolden(out io.Writer, source string) (failed []string) {
-	for _, g := range golden {
-		if !slices.ContainsFunc(op.All(), func(o *op.Op) bool { return g.lacks(source, o) }) {
-			continue
-		}
-		args := []string{"test", g.place, "-run", g.test, "-update"}
-		command := "go " + strings.Join(args, " ")
+// runChecks returns what the tests say that fail.
+func runChecks(out io.Writer, source string) (failed []string) {
+	for _, args := range checks {
+		command := regexp.MustCompile(` (\^\S+)`).ReplaceAllString("go "+strings.Join(args, " "), " '$1'")
 		fmt.Fprintln(out, command)
 		cmd := exec.CommandContext(context.Background(), "go", args...) //nolint:gosec // G204: the arguments are of this file
 		cmd.Dir = source
@@ -216,7 +203,7 @@ func report(out io.Writer, source string) error {
 	if slices.ContainsFunc(list, func(t task) bool { return t.before }) {
 		todo = append(todo, "then: go generate . writes the golden files, too")
 	} else {
-		todo = append(todo, writeGolden(out, source)...)
+		todo = append(todo, runChecks(out, source)...)
 	}
 	if len(todo) > 0 {
 		_, err = fmt.Fprintf(out, "To do next, in this order (CONTRIBUTING.md, \"Adding an operation\"):\n  %s\n", strings.Join(todo, "\n  "))

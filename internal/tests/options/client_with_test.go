@@ -12,6 +12,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
 )
 
 // One mistake is enough for a refusal, in every way to make a client.
@@ -50,6 +51,32 @@ func TestClient_DerivedClientsShareTheSource(t *testing.T) {
 	require.NoError(t, tests.Move(t.Context(), client))
 	require.Equal(t, []string{"key-1", "key-2", "key-2"}, l.got)
 	require.Equal(t, 1, s.Asked)
+}
+
+// uncomparable is a journal that Go cannot compare.
+type uncomparable struct {
+	journal.Journal
+
+	_ []string
+}
+
+// A journal remembers which reviews were approved and what is in doubt: a derived client may add one, never leave one behind.
+func TestClient_WithNoOtherJournal(t *testing.T) {
+	bare := tests.NewClient(t, tests.Untouched(t))
+	for name, j := range map[string]journal.Journal{"in memory": new(journal.MemoryJournal), "uncomparable": uncomparable{Journal: new(journal.MemoryJournal)}} {
+		client, err := bare.With(prospectkit.WithJournal(j))
+		require.NoError(t, err, name)
+		derived, err := client.With(prospectkit.WithMaxWait(0))
+		require.NoError(t, err, name)
+		_, err = derived.With(prospectkit.WithJournal(new(journal.MemoryJournal)))
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+		require.ErrorContains(t, err, "WithJournal must not replace another journal", name)
+	}
+	same := prospectkit.WithJournal(new(journal.MemoryJournal))
+	client, err := bare.With(same)
+	require.NoError(t, err)
+	_, err = client.With(same)
+	require.NoError(t, err)
 }
 
 // A client in a log is its host, also as JSON.

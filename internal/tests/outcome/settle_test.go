@@ -218,3 +218,85 @@ func TestJournal_GuardPanicsAtTheEnd(t *testing.T) {
 	require.Equal(t, map[string]journal.Outcome{"search.prospects": journal.Unknown}, book.Outcomes())
 	require.Len(t, book.Noted, 1)
 }
+
+// bare responds without rate headers.
+func bare(status int, body string) tests.RoundTrip {
+	return func(*http.Request) (*http.Response, error) {
+		resp := tests.Respond(status, body)
+		resp.Header = http.Header{"Content-Type": resp.Header["Content-Type"]}
+		return resp, nil
+	}
+}
+
+// resolveInDoubt resolves the only ticket that is in doubt, if there is one, as another process does.
+func resolveInDoubt(t *testing.T, client *prospectkit.Client) (r *prospectkit.Resolution, err error) {
+	t.Helper()
+	for ticket, broken := range client.InDoubt(t.Context()) {
+		require.NoError(t, broken)
+		r, err = client.Resolve(t.Context(), tests.Written(t, ticket))
+	}
+	return r, err
+}
+
+// A success that is not taken for that of the call may have been: whoever rewrites a name on the way makes its effect look like that of
+// another call. So not seeing it proves nothing, in this process and in another one, and the credits stay reserved.
+func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
+	const escaped = `{"id":"` + tests.AgentID + `","type":"web-monitor","name":"R&amp;D","status":"processing"}`
+	const noLists = `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`
+	begin := func(t *testing.T, c *prospectkit.Client) error {
+		return tests.Discard(c.Agents.Create(t.Context(), tests.MonitorOf{ListName: "R&D", EntityType: "person", Prompt: "x", MaxCreditSpend: 1000, Start: true}))
+	}
+	for name, test := range map[string]struct {
+		call  func(t *testing.T, c *prospectkit.Client) error
+		write tests.RoundTrip
+		state string
+		final bool
+	}{
+		"another name":                       {begin, tests.Always(201, `{"agent":`+escaped+`}`), "[" + escaped + "]", false},
+		"another name, without rate headers": {begin, bare(201, `{"agent":`+escaped+`}`), "[" + escaped + "]", false},
+		"out of a cache":                     {create, tests.Always(201, `{"list":{"id":"`+tests.ListID+`","name":"Q1"}}`, "Age", "9"), noLists, false},
+		"nothing that proves it":             {activate, bare(200, `{}`), tests.AgentJSON("initializing"), false},
+		"a login page":                       {create, bare(200, `<html>log in</html>`), noLists, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			book, guard := new(tests.Notebook), spend.NewGuard(5000, spend.Prices{"agents.activate": {PerCall: 1000}, "agents.create-web-monitor": {PerCall: 1000}})
+			client := func() *prospectkit.Client {
+				c := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					if r.Method == http.MethodPost {
+						return test.write(r)
+					}
+					state := test.state
+					if strings.HasSuffix(r.URL.Path, "/me") {
+						state = tests.OneUser
+					}
+					return tests.Respond(200, state, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
+				}), prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
+				require.NoError(t, tests.Discard(c.Account.Me(t.Context()))) // it hears the clock
+				return c
+			}
+			err := test.call(t, client())
+			require.Error(t, err, name)
+			tests.RequireUnknown(t, err)
+			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			before := tests.Booked(t, guard).InDoubt
+			want := journal.Unknown
+			if test.final {
+				want = journal.NotApplied
+			}
+			for _, resolve := range []func() (*prospectkit.Resolution, error){
+				func() (*prospectkit.Resolution, error) { return unknown.Resolve(t.Context()) },
+				func() (*prospectkit.Resolution, error) { return resolveInDoubt(t, client()) },
+			} {
+				r, err := resolve()
+				require.NoError(t, err, name)
+				require.Equal(t, want, book.Noted[unknown.Ticket().ID], name)
+				require.Equal(t, before, tests.Booked(t, guard).InDoubt, name)
+				if !test.final {
+					require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, name)
+					require.False(t, r.Final, name)
+					require.Contains(t, r.Note, "a person has to look", name)
+				}
+			}
+		})
+	}
+}

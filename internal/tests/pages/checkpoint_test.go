@@ -219,7 +219,7 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	_, p := take(t, tests.NewClient(t, tests.ShelfOf("abcdef")), 2, 3, "")
 	cp := p.Checkpoint()
-	const other = "another collection, filter, sort order or page size"
+	const other = "another workspace, collection, filter, sort order or page size"
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 3}), other)
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Search: "x"}), other)
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList}), other)
@@ -244,6 +244,27 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// Two workspaces of one service have the same collections, with other records in them: a place of one is none in the other.
+func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
+	t.Parallel()
+	in := func(base string, workspace ...prospectkit.ClientOption) *prospectkit.Client {
+		client, err := prospectkit.New(base, tests.Token, append(workspace, prospectkit.WithTransport(tests.ShelfOf("abcdef")))...)
+		require.NoError(t, err)
+		return client
+	}
+	acme, globex := prospectkit.WithWorkspace("acme"), prospectkit.WithWorkspace("globex")
+	_, p := take(t, in(tests.BaseURL, acme), 2, 3, "")
+	for name, other := range map[string]*prospectkit.Client{
+		"another name": in(tests.BaseURL, globex), "no name": in(tests.BaseURL), "another base URL": in("https://api.example.com/staging/api/v1", acme),
+	} {
+		_, err := prospectkit.Collect(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())), 1)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+		require.ErrorContains(t, err, "ResumeFrom was taken from another workspace", name)
+	}
+	ids, _ := take(t, in(tests.BaseURL, acme), 2, 6, p.Checkpoint())
+	require.Len(t, ids, 3)
+}
+
 func TestResume_CheckpointGarbage(t *testing.T) {
 	t.Parallel()
 	seventeen := strings.Repeat(`"x",`, 16) + `"x"`
@@ -256,7 +277,7 @@ func TestResume_CheckpointGarbage(t *testing.T) {
 		encoded(`{"v":1,"p":1e99}`):                      "Checkpoint did not return",
 		encoded(`[]`):                                    "Checkpoint did not return",
 		encoded(`{"v":2,"p":1,"q":"x"}`):                 "newer version",
-		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another collection",
+		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another workspace, collection",
 		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "Checkpoint did not return",
 	} {
 		require.Contains(t, refusedResume(t, tests.BaseURL, checkpoint, prospectkit.ListsParams{}), want, "checkpoint %q", checkpoint)

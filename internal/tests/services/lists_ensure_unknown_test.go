@@ -66,14 +66,13 @@ func TestEnsure_SettlesEachCreation(t *testing.T) {
 		"the third is confirmed": {map[int]sandbox.FaultOption{1: sandbox.DropBefore(), 2: sandbox.DropBefore()}, []journal.Outcome{journal.NotApplied, journal.NotApplied, journal.Applied}},
 		"the second is found":    {map[int]sandbox.FaultOption{1: sandbox.DropBefore(), 2: sandbox.DropAfter()}, []journal.Outcome{journal.NotApplied, journal.Applied}},
 	} {
-		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
 			book := new(journal.MemoryJournal)
-			client, err := client.With(prospectkit.WithJournal(book))
-			require.NoError(t, err)
+			client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 			for n, fault := range tc.faults {
 				sb.Fail("lists.create", sandbox.Nth(n), fault)
 			}
-			_, err = client.Lists.Ensure(t.Context(), tests.Q1)
+			_, err := client.Lists.Ensure(t.Context(), tests.Q1)
 			require.NoError(t, err, name)
 			var outcomes []journal.Outcome
 			for entry, err := range book.Calls(t.Context(), "lists.create") {

@@ -139,6 +139,8 @@ type description struct {
 	body   string
 }
 
+// descriptions has a row for each free read. A body is JSON with types in place of values, as shapes.Describe reads it: a name that ends
+// in ? may be missing, also from a documented response, and one that ends in ~ is assumed, as is every field that only the sandbox shows.
 var descriptions = []description{
 	{op.AccountMe, Documented, nil, "", `{"user": {"id": "id", "email": "string", "name": "string"}}`},
 	{op.AccountCredits, Assumed, []string{"account.credits"}, "what the credit balance looks like", `{"credits": {"balance": "integer"}}`},

@@ -232,7 +232,7 @@ func TestPlanted_Behavior(t *testing.T) {
 					require.True(t, matchesAny(want, found), "%s is not among %q", want, found)
 				}
 				for _, line := range found {
-					require.True(t, matches(append(p.want, p.also...), line), "invented: %s", line)
+					require.True(t, matches(append(p.want, p.also...), line), "invented: %s (if it is new in the sandbox: asks.go describes it)", line)
 				}
 				requireHarmless(t, sb, report)
 				requireModest(t, sb)

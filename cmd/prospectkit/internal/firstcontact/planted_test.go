@@ -524,7 +524,7 @@ func testPlants(t *testing.T, all []plant, imitated bool) {
 		}
 	}
 	for _, line := range found {
-		require.True(t, matches(allowed, line), "invented: %s", line)
+		require.True(t, matches(allowed, line), "invented: %s (if it is new in the sandbox: asks.go describes it)", line)
 	}
 	requireHarmless(t, sb, report)
 

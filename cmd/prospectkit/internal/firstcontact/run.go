@@ -253,7 +253,7 @@ func (r *Run) leadsNowhere(a *ask, e *exchange) bool {
 
 // send sends a request, and once more after a failure that may pass. It returns only the error of the context.
 func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) error {
-	path, ok := op.Expand(template, ids...)
+	path, ok := op.Expand("", template, ids...)
 	if !ok {
 		r.why[a.name] = "an id cannot stand in a path"
 		return nil

@@ -34,7 +34,7 @@ func check(t *testing.T, sb *sandbox.Sandbox, transport http.RoundTripper, route
 // requireReasons demands that nothing differs, and that whatever could not be told has a reason.
 func requireReasons(t *testing.T, report *firstcontact.Report) {
 	t.Helper()
-	require.Empty(t, lines(report))
+	require.Empty(t, lines(report), "the sandbox responds otherwise than asks.go of firstcontact describes it: what is new belongs there, into plan or descriptions")
 	require.True(t, report.Same())
 	require.Equal(t, len(report.Findings), report.Held+report.Untold)
 	for _, f := range report.Findings {

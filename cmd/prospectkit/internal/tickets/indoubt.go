@@ -79,6 +79,9 @@ func (c *inDoubt) text(out *strings.Builder, all []doubt) {
 	fmt.Fprintf(out, "In doubt: %s.\n", errtext.Plural(len(all), "call"))
 	for _, d := range all {
 		id := cli.Quoted(cli.Printable(d.Ticket.ID)) // a word of the commands below
+		if strings.HasPrefix(d.Ticket.ID, "-") {
+			id = "-- " + id // and no flag of theirs
+		}
 		fmt.Fprintf(out, "\n%s  %s  %s\n", cli.Delimited(d.Ticket.ID), cli.Delimited(d.Ticket.Op), at(d.Ticket.LastSent))
 		if about := subject(d.Ticket); about != "" {
 			fmt.Fprintf(out, "  call:  %s\n", about)

@@ -149,6 +149,18 @@ func TestInDoubt_PrintsText(t *testing.T) {
 	require.Contains(t, out, "prospectkit resolve '1; touch x' -journal ", "it may be copied into a shell")
 }
 
+// A ticket that looks like a flag is none in the command that in-doubt prints.
+func TestInDoubt_LooksLikeAFlag(t *testing.T) {
+	path := left(t, push("-journal"))
+	_, out, _ := run(t.Context(), nil, "in-doubt", "-journal", path)
+	_, command, _ := strings.Cut(out, "next:  prospectkit ")
+	command = strings.NewReplacer("applied|not-applied", "applied", "NAME", "maria", "TEXT", "seen").Replace(strings.TrimSpace(command))
+	status, _, complaints := run(t.Context(), nil, strings.Fields(strings.ReplaceAll(command, cli.Quoted(path), path))...)
+	require.Empty(t, complaints)
+	require.Equal(t, cli.OK, status)
+	require.Equal(t, map[string]journal.Outcome{"-journal": journal.Applied}, outcomes(t, path))
+}
+
 func TestInDoubt_Damaged(t *testing.T) {
 	path := left(t, push("a"), push("b"))
 	text, err := os.ReadFile(path)

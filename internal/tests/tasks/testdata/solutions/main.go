@@ -28,10 +28,12 @@ var solutions = map[string]func(program, context.Context){
 	"7 creates it started":         func(p program, ctx context.Context) { fmt.Println(must(p.Agents.Create(ctx, heads)).ID) },
 }
 
-var q1 = prospectkit.NewList{Name: "Q1"}
-var heads = prospectkit.PersonDiscovery{
-	ListName: "Heads of sales", MaxCreditSpend: 1000, Start: true, Filters: prospectkit.Fields{"jobTitles": []string{"Head of Sales"}},
-}
+var (
+	q1    = prospectkit.NewList{Name: "Q1"}
+	heads = prospectkit.PersonDiscovery{
+		ListName: "Heads of sales", MaxCreditSpend: 1000, Start: true, Filters: prospectkit.Fields{"jobTitles": []string{"Head of Sales"}},
+	}
+)
 
 type program struct {
 	*prospectkit.Client

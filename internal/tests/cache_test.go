@@ -1,0 +1,105 @@
+package tests
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/sandbox"
+)
+
+// ageless is a cache that keeps each GET for a minute, sets no Age, and asks the service if it is told to.
+type ageless struct {
+	next  http.RoundTripper
+	kept  map[string]keptResponse
+	hits  int
+	asked []string // methods of the requests that told it to
+}
+
+type keptResponse struct {
+	http.Response
+
+	at   time.Time
+	body []byte
+}
+
+func (c *ageless) RoundTrip(r *http.Request) (*http.Response, error) {
+	direct := r.Header.Get("Cache-Control") == "no-cache"
+	if direct {
+		c.asked = append(c.asked, r.Method)
+	}
+	k, found := c.kept[r.URL.String()]
+	if !found || direct || r.Method != http.MethodGet || time.Since(k.at) > time.Minute {
+		resp, err := c.next.RoundTrip(r)
+		if err != nil || r.Method != http.MethodGet {
+			return resp, err
+		}
+		body, err := io.ReadAll(resp.Body)
+		if err != nil {
+			return nil, err
+		}
+		k = keptResponse{*resp, time.Now(), body}
+		c.kept[r.URL.String()] = k
+	} else {
+		c.hits++
+	}
+	resp := k.Response
+	resp.Header = k.Header.Clone()
+	resp.Header.Set("Date", time.Now().UTC().Format(http.TimeFormat))
+	resp.Body = io.NopCloser(bytes.NewReader(k.body))
+	return &resp, nil
+}
+
+func behindACache(t *testing.T, test func(t *testing.T, sb *sandbox.Sandbox, cache *ageless, client *prospectkit.Client)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now())
+		cache := &ageless{next: sb.Transport(), kept: map[string]keptResponse{}}
+		test(t, sb, cache, SandboxClient(t, sb, prospectkit.WithTransport(cache)))
+	})
+}
+
+// A review is what the service has, not a cache: it is compared with what is there.
+func TestApproveReviewed_BehindACacheWithoutAge(t *testing.T) {
+	behindACache(t, func(t *testing.T, sb *sandbox.Sandbox, cache *ageless, client *prospectkit.Client) {
+		seen, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		sb.Do(func(tx *sandbox.Tx) { tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+		require.ErrorIs(t, err, prospectkit.RuleReview)
+		seen, err = client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+		require.NoError(t, err)
+		require.NotContains(t, cache.asked, http.MethodPost, "only reads are evidence")
+	})
+}
+
+// Nor is what a cache has the outcome of a call. Other reads may come from it.
+func TestResolve_BehindACacheWithoutAge(t *testing.T) {
+	behindACache(t, func(t *testing.T, sb *sandbox.Sandbox, cache *ageless, client *prospectkit.Client) {
+		find := func() error {
+			_, err := client.Lists.Named(t.Context(), "Q1", "")
+			return err
+		}
+		require.Error(t, find())
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok)
+		require.Error(t, find())
+		require.Positive(t, cache.hits)
+		require.Empty(t, cache.asked)
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	})
+}

@@ -1,0 +1,123 @@
+package tests
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// doubtful is a stopped campaign, and an approval of it whose outcome is unknown.
+type doubtful struct {
+	sb     *sandbox.Sandbox
+	book   *journal.MemoryJournal
+	client *prospectkit.Client
+	ticket journal.Ticket
+	sent   int // approvals so far
+}
+
+func (d *doubtful) review(t *testing.T) *prospectkit.Review {
+	t.Helper()
+	r, err := d.client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	return r
+}
+
+func (d *doubtful) approve(t *testing.T, r *prospectkit.Review) error {
+	t.Helper()
+	_, err := d.client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	return err
+}
+
+func (d *doubtful) settle(t *testing.T, outcome journal.Outcome) {
+	t.Helper()
+	require.NoError(t, d.book.Settle(t.Context(), d.ticket.ID, journal.Settlement{Outcome: outcome, By: "Ada", Because: "she has looked"}))
+}
+
+func stopCampaign(sb *sandbox.Sandbox) {
+	time.Sleep(time.Minute)
+	sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+	time.Sleep(time.Minute)
+}
+
+// inDoubt runs a test after an approval by a review, or by Approve, whose request is lost.
+func inDoubt(t *testing.T, test func(t *testing.T, d *doubtful)) {
+	t.Helper()
+	for _, reviewed := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			d := &doubtful{sb: EverySandbox(t, time.Now()), book: new(journal.MemoryJournal)}
+			d.client = SandboxClient(t, d.sb, prospectkit.WithJournal(d.book))
+			require.NoError(t, d.approve(t, d.review(t)))
+			stopCampaign(d.sb)
+			seen := d.review(t)
+			d.sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
+			approve := func() error { return d.approve(t, seen) }
+			if !reviewed {
+				approve = func() error {
+					_, err := d.client.Campaigns.Approve(t.Context(), CampaignID)
+					return err
+				}
+			}
+			unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](approve())
+			require.True(t, ok)
+			d.ticket, d.sent = unknown.Ticket(), d.sb.Calls("campaigns.approve")
+			test(t, d)
+		})
+	}
+}
+
+// While an approval of a campaign is in doubt, no review of it is approved: the first request may still arrive.
+func TestApproveReviewed_WhileOneIsInDoubt(t *testing.T) {
+	inDoubt(t, func(t *testing.T, d *doubtful) {
+		seen := d.review(t)
+		require.Contains(t, seen.String(), "\nApproved before: 1\nAn earlier approval is IN DOUBT, it may have happened: until ticket "+d.ticket.ID+" is resolved or settled, nothing is approved.\n")
+		require.Equal(t, 2, seen.Approvals)
+		err := d.approve(t, seen)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok, "%v", err)
+		require.Equal(t, d.ticket.ID, unknown.Ticket().ID)
+		require.EqualError(t, err, "prospectkit: campaigns.approve: outcome unknown, it may have happened: this call was not sent, because an earlier one is in doubt: Resolve it, "+
+			"or settle ticket "+d.ticket.ID+", as prospectkit settle does")
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, "it is stopped")
+		require.ErrorIs(t, d.approve(t, seen), prospectkit.ErrOutcomeUnknown)
+		require.Equal(t, d.sent, d.sb.Calls("campaigns.approve"))
+	})
+}
+
+// Once a person has settled it, a review says so, and can be approved: one that was made in doubt says something else.
+func TestApproveReviewed_AfterTheDoubt(t *testing.T) {
+	for outcome, says := range map[journal.Outcome]string{journal.Applied: "Approved before: 2\n", journal.NotApplied: "Approved before: 1\n"} {
+		t.Run(string(outcome), func(t *testing.T) {
+			inDoubt(t, func(t *testing.T, d *doubtful) {
+				older := d.review(t)
+				d.settle(t, outcome)
+				require.ErrorIs(t, d.approve(t, older), prospectkit.RuleReview)
+				require.Equal(t, d.sent, d.sb.Calls("campaigns.approve"))
+				seen := d.review(t)
+				require.Contains(t, seen.String(), says)
+				require.NotContains(t, seen.String(), "IN DOUBT")
+				require.NoError(t, d.approve(t, seen))
+				require.Equal(t, d.sent+1, d.sb.Calls("campaigns.approve"))
+			})
+		})
+	}
+}
+
+// An approval that has happened after all is found, and no person has to settle anything.
+func TestApproveReviewed_TheOneInDoubtHasHappened(t *testing.T) {
+	inDoubt(t, func(t *testing.T, d *doubtful) {
+		seen := d.review(t)
+		_, err := SandboxClient(t, d.sb).Campaigns.Approve(t.Context(), CampaignID)
+		require.NoError(t, err, "the request arrives late")
+		time.Sleep(time.Minute)
+		approvedAlready(t, d.approve(t, seen))
+	})
+}

@@ -1,0 +1,114 @@
+package services_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+)
+
+// A draft that an earlier run has left is started as this run wants it: no read shows what it was saved with.
+func TestCreateAndStart_AsSpecified(t *testing.T) {
+	titles := func(title string) prospectkit.Fields { return prospectkit.Fields{"jobTitles": []string{title}} }
+	first := prospectkit.PersonDiscovery{ListName: "Heads", MaxCreditSpend: 20_000, Expires: prospectkit.NeverExpires(), Filters: titles("Head of Sales")}
+	monitor := tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.NumResults, m.SearchPeriod = 90, prospectkit.SearchPeriodHour })
+	watcher := tests.Watcher()
+	watcher.Frequency, watcher.MaxCreditSpend = 30, 9000
+	for name, test := range map[string]struct {
+		first, second prospectkit.AgentSpec
+		opts          []prospectkit.CallOption
+		config        string
+	}{
+		"less, for others": {
+			first,
+			prospectkit.PersonDiscovery{ListName: "Heads", MaxCreditSpend: 1000, Filters: titles("VP of Sales")},
+			[]prospectkit.CallOption{prospectkit.WithField("mine", 7)},
+			`{"listName":"Heads","maxCreditSpend":1000,"expirationDate":"2000-02-01","jobTitles":["VP of Sales"],"mine":7}`,
+		},
+		"a cap at last": {
+			tests.Altered(first, func(d *tests.DiscoveryOf) { d.MaxCreditSpend, d.Unlimited = 0, true }), first, nil,
+			`{"listName":"Heads","maxCreditSpend":20000,"expirationDate":null,"jobTitles":["Head of Sales"]}`,
+		},
+		"no cap": {
+			first, tests.Altered(first, func(d *tests.DiscoveryOf) { d.MaxCreditSpend, d.Unlimited = 0, true }), nil,
+			`{"listName":"Heads","maxCreditSpend":20000,"expirationDate":null,"jobTitles":["Head of Sales"]}`,
+		},
+		"the defaults": {
+			monitor, tests.Capped(), nil,
+			`{"listName":"Funding","maxCreditSpend":1000,"expirationDate":"2000-02-01","entityType":"company","prompt":"raised a round","numResults":10,"searchPeriod":"1d"}`,
+		},
+		"the default of a watcher": {
+			watcher, tests.Altered(watcher, func(w *prospectkit.PeopleWatcher) { w.Frequency = 0 }), nil,
+			`{"listName":"` + watcher.ListName + `","maxCreditSpend":9000,"expirationDate":"2000-02-01","eventType":"` + string(watcher.EventType) + `","listId":"` + watcher.ListID + `","frequency":1}`,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ws := tests.SeededList("People", sandbox.ContactList)
+				ws.Lists[0].ID, ws.Credits = tests.ListID, 50_000
+				ws.Lists[0].Rows = sandbox.Rows(sandbox.Row{"socialUrl": "https://social.example/ada"})
+				sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}))
+				agents := tests.SandboxClient(t, sb).Agents
+				sb.Fail("agents.activate", sandbox.Nth(1), sandbox.Status(http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"))
+				_, err := agents.CreateAndStart(t.Context(), test.first)
+				require.ErrorIs(t, err, prospectkit.CodeInsufficientCredits)
+				require.Equal(t, "add credits or ask for less; nothing was billed", prospectkit.AdviceOf(err).Hint)
+				_, err = agents.CreateAndStart(t.Context(), test.second, test.opts...)
+				require.NoError(t, err)
+				require.JSONEq(t, test.config, string(sb.Agents()[0].Config))
+				require.NotEqual(t, "initializing", sb.Agents()[0].Status)
+			})
+		})
+	}
+}
+
+// An agent that runs keeps what it was started with, and the result says that it is not the spec's.
+func TestEnsure_WasStarted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Credits(50_000))
+		agents := tests.SandboxClient(t, sb).Agents
+		spec := tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.MaxCreditSpend, m.Start = 20_000, true })
+		e, err := agents.Ensure(t.Context(), spec)
+		require.NoError(t, err)
+		require.Equal(t, []bool{true, false}, []bool{e.Created, e.WasStarted})
+		e, err = agents.Ensure(t.Context(), tests.Altered(spec, func(m *tests.MonitorOf) { m.MaxCreditSpend = 1000 }))
+		require.NoError(t, err)
+		require.Equal(t, []bool{false, true}, []bool{e.Created, e.WasStarted})
+		require.Zero(t, sb.Calls("agents.adjust"))
+	})
+}
+
+// What the call would refuse to create, it does not make of a draft either.
+func TestCreateAndStart_NoOtherField(t *testing.T) {
+	for problem, extra := range map[string]prospectkit.Fields{
+		`body cannot be encoded: field "maxcreditspend"`: {"maxcreditspend": 200_000},
+		"note is not valid UTF-8":                        {"note": "\xff"},
+		"did you mean maxCreditSpend":                    {"maxCreditSpent": 200_000},
+	} {
+		s := tests.Stage(t, tests.OurDraft)
+		_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.Extra = extra }))
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorContains(t, err, problem)
+		s.Done()
+	}
+}
+
+// A month from now ends by the service's clock.
+func TestCreateAndStart_AMonthByTheServicesClock(t *testing.T) {
+	dated := func(r *http.Request) (*http.Response, error) {
+		resp, err := tests.OurDraft(r)
+		resp.Header.Set("Date", "Sat, 15 Jun 2030 12:00:00 GMT")
+		return resp, err
+	}
+	s := tests.Stage(t, dated, tests.Always(200, "{}"), tests.Always(200, tests.AgentJSON("processing")))
+	_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped())
+	require.NoError(t, err)
+	require.Contains(t, s.Sent[1], `"expirationDate":"2030-07-15"`)
+	s.Done()
+}
