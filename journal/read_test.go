@@ -243,7 +243,8 @@ func TestCalls(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, []string{"a applied", "d unknown"}, history(t, file), "a digest stays used up, and a campaign approved")
-	for e := range file.Calls(t.Context(), "lists.create") {
+	for e, err := range file.Calls(t.Context(), "lists.create") {
+		require.NoError(t, err)
 		require.Equal(t, Unknown, e.Outcome)
 	}
 }

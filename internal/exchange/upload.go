@@ -3,6 +3,7 @@ package exchange
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -76,7 +77,7 @@ func (o *opening) discard() { o.interrupt() }
 type guarded struct{ source io.ReadCloser }
 
 func (g guarded) Read(p []byte) (n int, err error) {
-	defer recoverAs(&err)
+	defer func() { err = cmp.Or(panicked(recover()), err) }()
 	claimed, err := g.source.Read(p)
 	if claimed < 0 || claimed > len(p) {
 		return 0, redact.OwnError("the file claims an impossible number of bytes")
@@ -85,14 +86,15 @@ func (g guarded) Read(p []byte) (n int, err error) {
 }
 
 func (g guarded) Close() (err error) {
-	defer recoverAs(&err)
+	defer func() { err = cmp.Or(panicked(recover()), err) }()
 	return g.source.Close()
 }
 
-func recoverAs(err *error) {
-	if v := recover(); v != nil {
-		*err = fmt.Errorf("the file panicked: %v", v)
+func panicked(with any) error {
+	if with == nil {
+		return nil
 	}
+	return fmt.Errorf("the file panicked: %v", with)
 }
 
 // Upload is a request body: a source between two texts. The second text, without which the body is

@@ -9,19 +9,18 @@ import (
 )
 
 func TestCompleted(t *testing.T) {
+	const whole = `{"a":[{"b":"c\\","d":[1.5,true,null]},{}],"e":{"f":"},{"}}`
 	for text, want := range map[string]string{
 		``: ``, `{`: `{}`, `[`: `[]`, `{"a"`: `{}`, `{"a":"b`: `{}`, `{"a":"b"`: `{}`, `{"a":"b",`: `{"a":"b"}`,
 		`[{"a":[1,2`: `[{"a":[1]}]`, `{"a":{"b":1}`: `{"a":{"b":1}}`, `{"a":{"b":[]},"c`: `{"a":{"b":[]}}`,
-		`{"a":",{\"[",2`: `{"a":",{\"["}`, `{"a":1}`: `{"a":1}`, ` {"a":1} `: ` {"a":1}`, `}]`: ``, `text`: ``,
+		`{"a":",{\"[",2`: `{"a":",{\"["}`, `{"a":1}`: `{"a":1}`, ` {"a":1} `: ` {"a":1}`, `}]`: ``, `text`: ``, whole: whole,
 	} {
 		require.Equal(t, want, string(Completed([]byte(text))), text)
 	}
-	const whole = `{"a":[{"b":"c\\","d":[1.5,true,null]},{}],"e":{"f":"},{"}}`
 	for i := strings.Index(whole, "{") + 1; i <= len(whole); i++ {
 		require.True(t, json.Valid(Completed([]byte(whole[:i]))), whole[:i])
 		require.True(t, Begins([]byte(whole[:i])), whole[:i])
 	}
-	require.Equal(t, whole, string(Completed([]byte(whole))))
 }
 
 func TestBegins(t *testing.T) {

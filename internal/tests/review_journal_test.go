@@ -98,7 +98,8 @@ func TestCalls_OfThisWorkspace(t *testing.T) {
 	require.ElementsMatch(t, []string{"0 ours", "1 unnamed", "2 spelled"}, calls(client))
 	unnamed := NewClient(t, Untouched(t), prospectkit.WithJournal(j))
 	require.ElementsMatch(t, []string{"0 ours", "1 unnamed", "2 spelled", "theirs"}, calls(unnamed))
-	for range client.Calls(t.Context(), "imports.create") {
+	for _, err := range client.Calls(t.Context(), "imports.create") {
+		require.NoError(t, err)
 		break
 	}
 	for _, opts := range [][]prospectkit.ClientOption{nil, {prospectkit.WithJournal(struct{ journal.Journal }{j})}, {prospectkit.WithJournal(&brokenHistory{err: ErrBroken})}} {
