@@ -46,6 +46,8 @@ type EnsuredAgent struct {
 	// WasStarted is true if the agent was seen to have started before this call sent an activation. Unless Created is true, it
 	// keeps the cap, the filters and all else that it was started with: those of the spec do not hold.
 	WasStarted bool
+
+	ours bool // if not Created, it was there after this call may have created it, and not before
 }
 
 // Ensure gets or creates the agent with this name and kind: a draft, or with Start an agent that is
@@ -55,7 +57,7 @@ type EnsuredAgent struct {
 // An agent of this name and kind that is found counts as the agent of an earlier run. Use names that only your program uses. An
 // agent that has started stays as it is: see WasStarted.
 //
-// No read shows what a draft was saved with. So with Start, a draft that is found is adjusted to the spec before it is activated, as
+// No read shows what a draft was saved with. So with Start, a draft that was there before is adjusted to the spec before it is activated, as
 // [AgentsService.Adjust] does (path and fields assumed): all that the spec says, with the documented defaults of the rest, among
 // them an end a month from now. A field of Filters or Extra that the spec does not have stays as it is, and so does a cap beside
 // Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
@@ -124,7 +126,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 	if !start || e.WasStarted {
 		return e, nil
 	}
-	if !e.Created {
+	if !e.Created && !e.ours {
 		err := s.adjustDraft(ctx, e.Agent.ID, in, opts)
 		if saysStarted(err) {
 			e.WasStarted, e.Agent = true, s.started(ctx, e.Agent, sharedOptions(opts))
@@ -140,8 +142,8 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 	return e, nil
 }
 
-// adjustDraft gives a draft of an earlier call, or of this one whose response was lost, what the creation would have given it. It may be
-// repeated: it leaves the same state, and nothing is started before it was confirmed.
+// adjustDraft gives a draft of an earlier call what the creation would have given it. It may be repeated: it leaves the same state, and
+// nothing is started before it was confirmed.
 func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec, opts []CallOption) error {
 	spec, chosen := in.spelledOut().spec(), callConfig{settings: s.conf.settings}
 	for _, option := range opts {
@@ -200,9 +202,11 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 // created that could not be paid for.
 func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start bool, opts []CallOption) (*EnsuredAgent, error) {
 	spec, reads := in.spec(), sharedOptions(opts)
-	if found, _, err := s.find(ctx, spec.name, reads); err == nil && found.mayBeOf(spec.kind) {
-		return &EnsuredAgent{Agent: found}, nil
+	earlier, _, err := s.find(ctx, spec.name, reads)
+	if err == nil && earlier.mayBeOf(spec.kind) {
+		return &EnsuredAgent{Agent: earlier}, nil
 	}
+	ours := err == nil // what is found from now on, unless the creation is refused
 	if start {
 		if err := s.conf.guard.Check(ctx, spend.Call{Op: op.AgentsActivate.Name, Agent: spec.cost()}); err != nil {
 			return nil, ruleRefusal(op.AgentsActivate, RuleSpendGuard, err)
@@ -227,14 +231,16 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 	case sent == nil:
 		return &EnsuredAgent{Agent: draft, Created: true}, nil
 	case found != nil:
-		return &EnsuredAgent{Agent: found}, nil
-	case OutcomeOf(sent) == OutcomeApplied:
-		return s.holder(ctx, spec, sent, reads)
-	case errors.Is(sent, CodeListNameTaken):
-		if write.unknown != nil {
+		return &EnsuredAgent{Agent: found, ours: ours}, nil
+	case OutcomeOf(sent) == OutcomeApplied, errors.Is(sent, CodeListNameTaken):
+		if OutcomeOf(sent) != OutcomeApplied && write.unknown != nil {
 			sent = write.unknown
 		}
-		return s.holder(ctx, spec, sent, reads)
+		e, err := s.holder(ctx, spec, sent, reads)
+		if e != nil {
+			e.ours = ours && OutcomeOf(sent) != OutcomeNotApplied
+		}
+		return e, err
 	}
 	return nil, write.err(sent, looked)
 }

@@ -54,13 +54,13 @@ var starting = []struct {
 	},
 	{
 		name:  "the draft's response is lost",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft, adjusted, activated},
-		sends: []string{"list", "create", "list", "adjust", "activate"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OurDraft, activated},
+		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the draft shows late",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, adjusted, activated},
-		sends: []string{"list", "create", "list", "list", "list", "adjust", "activate"}, agent: "processing", took: 3 * time.Second,
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, tests.OtherAgents, tests.OtherAgents, tests.OurDraft, activated},
+		sends: []string{"list", "create", "list", "list", "list", "activate"}, agent: "processing", took: 3 * time.Second,
 	},
 	{
 		name:  "the draft's response cannot be read",
@@ -79,8 +79,8 @@ var starting = []struct {
 	},
 	{
 		name:  "both responses are lost",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, adjusted, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
-		sends: []string{"list", "create", "list", "adjust", "activate", "get", "get"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), tests.OurDraft, tests.Always(504, "<html>"), tests.Sees("initializing"), tests.Sees("processing")},
+		sends: []string{"list", "create", "list", "activate", "get", "get"}, agent: "processing",
 	},
 	{
 		name: "the activation was lost before it arrived",
@@ -157,8 +157,8 @@ var starting = []struct {
 	},
 	{
 		name:  "the draft's response is lost, and another agent has no name",
-		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, besideNameless, adjusted, activated},
-		sends: []string{"list", "create", "list", "adjust", "activate"}, agent: "processing",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.CutOff, besideNameless, activated},
+		sends: []string{"list", "create", "list", "activate"}, agent: "processing",
 	},
 	{
 		name:  "the name is taken, and agents have no names",
@@ -324,11 +324,7 @@ func TestCreateAndStart(t *testing.T) {
 				began := time.Now()
 				s := tests.Stage(t, test.steps...)
 				spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = len(test.name)%2 == 0 }) // it does not matter
-				e, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
-				var agent *prospectkit.Agent
-				if e != nil {
-					agent = e
-				}
+				agent, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), spec)
 				require.Equal(t, test.sends, kindsOf(t, s.Sent))
 				s.Done()
 				require.GreaterOrEqual(t, time.Since(began), test.took)

@@ -15,7 +15,7 @@ import (
 // of returns the first bytes of a body as they are shown.
 func of(text string, most int) string {
 	clean, _ := redact.Secrets{}.Body([]byte(text), most)
-	return string(clean)
+	return clean
 }
 
 // Whatever the shape of a JSON text, and wherever it is cut, it shows no secret. In it, S is one.

@@ -191,7 +191,7 @@ func (w *World) choose() *Turn {
 func Draws(seed uint64, about ...any) *rand.Rand {
 	sum := fnv.New64a()
 	_, _ = fmt.Fprintln(sum, about...)
-	return rand.New(rand.NewPCG(seed, sum.Sum64())) //nolint:gosec // G404: a test may be predicted
+	return rand.New(rand.NewPCG(seed, sum.Sum64()))
 }
 
 // judge asks the laws. After the first break everything stops.

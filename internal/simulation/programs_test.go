@@ -263,11 +263,14 @@ const (
 	goal      = 200
 )
 
+// begin goes on in another strand: what goes wrong there does not depend on how many steps came before.
+func (u *user) begin(strand string) { u.ctx = u.Context(strand) }
+
 // each makes the calls that an earlier start has not made, each of which is chosen by its number.
 func (u *user) each(do func(n int, random *rand.Rand) error) error {
 	n, _ := strconv.Atoi(u.Load("calls"))
 	for ; n < calls; n++ {
-		u.ctx = u.Context(fmt.Sprint("call", n))
+		u.begin(fmt.Sprint("call", n))
 		if err := u.Save(u.ctx, "calls", strconv.Itoa(n+1)); err != nil {
 			return err
 		}

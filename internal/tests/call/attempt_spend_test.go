@@ -342,11 +342,7 @@ func TestSpendGuard_DraftsOfOthers(t *testing.T) {
 	} {
 		for method, start := range map[string]func(context.Context, *prospectkit.AgentsService) (*prospectkit.Agent, error){
 			"CreateAndStart": func(ctx context.Context, s *prospectkit.AgentsService) (*prospectkit.Agent, error) {
-				e, err := s.CreateAndStart(ctx, movers("Movers", false))
-				if e == nil {
-					return nil, err
-				}
-				return e, err
+				return s.CreateAndStart(ctx, movers("Movers", false))
 			},
 			"Ensure": func(ctx context.Context, s *prospectkit.AgentsService) (*prospectkit.Agent, error) {
 				e, err := s.Ensure(ctx, movers("Movers", true))

@@ -63,12 +63,15 @@ func once() func(*sandbox.Run) error {
 	}
 }
 
+// harmless are writes whose repetition changes nothing: a second presigning only reserves another upload, and a draft is adjusted to the same.
+var harmless = map[*op.Op]bool{op.ImportsPresign: true, op.AgentsAdjust: true}
+
 // effects counts the requests that wrote something, by method and path.
 func effects(run *sandbox.Run) map[string]int {
 	found := map[string]int{}
 	for _, e := range run.Journal() {
 		row, known := op.ByName(e.Op)
-		if known && row.Write() && len(e.Effects) > 0 && row != op.ImportsPresign { // a second one only reserves another upload
+		if known && row.Write() && len(e.Effects) > 0 && !harmless[row] {
 			found[e.Method+" "+e.Path]++
 		}
 	}
