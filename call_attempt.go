@@ -378,7 +378,6 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 		req.Header = maps.Clone(req.Header)
 		req.Header["Authorization"] = c.key.Header()
 	}
-	a.trace.Authorization = req.Header["Authorization"]
 	if req.Method == http.MethodGet && !c.op.FreeRead() {
 		// Over HTTP/1, net/http retries a GET unless it has a body; an empty one will do.
 		req.Body = io.NopCloser(strings.NewReader(""))

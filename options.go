@@ -79,9 +79,8 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // WithTransport sends through rt, such as a transport with a private certificate authority, a
 // recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
 // needs a transport that passes the request's context on to net/http; with any other, the outcome
-// of a failed write is unknown. Do not use a transport that retries: over net/http with that
-// context, a write that it repeats ends with an unknown outcome, and any other would silently repeat
-// it. Nor one that makes calls with a client of the same budget, which may wait for the permit of
+// of a failed write is unknown. Do not use a transport that retries: it would silently repeat
+// writes. Nor one that makes calls with a client of the same budget, which may wait for the permit of
 // the call that it is sending.
 //
 // In a browser, a transport of net/http is refused: see [New].

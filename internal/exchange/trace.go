@@ -24,8 +24,7 @@ type Trace struct {
 	Hooked bool // the transport is known to call the hooks
 	Plain  bool // it is net/http's: any other may have sent the request on another way, or one of its own
 
-	Unconnected   bool     // set by Failed: the request failed before it had a connection
-	Authorization []string // of the request: what is written with it is this request, and none that a transport makes for itself
+	Unconnected bool // set by Failed: the request failed before it had a connection
 
 	hooks     httptrace.ClientTrace
 	asked     atomic.Bool  // for a connection, so the transport calls the hooks
@@ -35,24 +34,23 @@ type Trace struct {
 	connected atomic.Int64 // how long after that the last connection was handed out
 	http2     atomic.Bool  // pseudo headers were written
 	reused    atomic.Bool  // the connection had served before
-	written   atomic.Bool  // our header was, at least to a buffer
+	keyed     atomic.Bool  // an idempotency key was written, with which net/http would retry a write
 
 	mu       sync.Mutex
-	failures []error  // of looking for the name, connecting, and TLS
-	conn     net.Conn // the last one
+	failures []error // of looking for the name, connecting, and TLS
 }
 
-// ErrReplay means that a request was about to be sent again.
-var ErrReplay error = redact.OwnError("the request was about to be sent a second time, by net/http or by a transport over it")
+// ErrReplay means that net/http was about to send a request again.
+var ErrReplay error = redact.OwnError("net/http was about to send the request a second time")
 
-// Hooks returns the hooks that fill the trace. They end a request that is not safe before it is sent again by something below the client:
+// Hooks returns the hooks that fill the trace. They end a request that is not safe before net/http
+// sends it again, which it does over a second connection:
 //
-//   - over HTTP/2, net/http resends a request without a body, of any method, when the peer resets the stream, even if the peer may have
-//     processed it: a second connection ends it;
-//   - over HTTP/1, a transport over net/http may repeat it, or add an idempotency key, with which net/http does: the second time that its
-//     header is written ends it. That is in a buffer, which a closed connection does not take.
+//   - over HTTP/2, a request without a body, of any method, when the peer resets the stream, even if
+//     the peer may have processed it;
+//   - over HTTP/1, a request with an idempotency key, which something below may have added.
 //
-// Without either, net/http repeats a write over HTTP/1 only if nothing was written on the first connection.
+// Any other second HTTP/1 connection for a write proves that nothing was written on the first.
 func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.ClientTrace {
 	t.began = time.Now()
 	t.hooks = httptrace.ClientTrace{
@@ -60,11 +58,12 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		GotConn: func(info httptrace.GotConnInfo) {
 			t.reused.Store(info.Reused)
 			t.connected.Store(int64(time.Since(t.began)))
-			t.mu.Lock()
-			t.conn = info.Conn
-			t.mu.Unlock()
-			if t.conns.Add(1) > 1 && t.http2.Load() {
-				cancel(ErrReplay)
+			if second := t.conns.Add(1) > 1; !second || !t.http2.Load() && !t.keyed.Load() {
+				return
+			}
+			cancel(ErrReplay)
+			if !t.http2.Load() {
+				_ = info.Conn.Close() // HTTP/1 writes without a look at the context
 			}
 		},
 		WroteHeaders: func() { t.wrote.Store(true) },
@@ -78,25 +77,15 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		t.hooks.ConnectDone = func(_, _ string, err error) { t.fails(err) }
 		t.hooks.TLSHandshakeDone = func(_ tls.ConnectionState, err error) { t.fails(err) }
 	}
-	t.hooks.WroteHeaderField = func(key string, values []string) {
-		if strings.HasPrefix(key, ":") {
+	t.hooks.WroteHeaderField = func(key string, _ []string) {
+		switch {
+		case strings.HasPrefix(key, ":"):
 			t.http2.Store(true)
-		} else if key == "Authorization" && !t.Plain && slices.Equal(values, t.Authorization) && t.written.Swap(true) {
-			cancel(ErrReplay)
-			t.hangUp()
+		case strings.EqualFold(key, "Idempotency-Key"), strings.EqualFold(key, "X-Idempotency-Key"):
+			t.keyed.Store(true)
 		}
 	}
 	return &t.hooks
-}
-
-// hangUp closes the connection: HTTP/1 writes without a look at the context.
-func (t *Trace) hangUp() {
-	t.mu.Lock()
-	conn := t.conn
-	t.mu.Unlock()
-	if conn != nil {
-		_ = conn.Close()
-	}
 }
 
 // Left returns when the request left at the latest, which may be long after it was handed over: the name, the connection, a proxy and
