@@ -329,9 +329,9 @@ func (u *user) compare(m *mirror) {
 // hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.
 func hurrier(u *user) error {
 	var all sync.WaitGroup
-	rest, reads := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)], 12
+	rest, reads := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)], 16
 	if u.network == "late" {
-		reads = 20
+		reads = 26
 	}
 	for n, strand := range []string{"a", "b", "c"} {
 		all.Go(func() {
@@ -341,7 +341,8 @@ func hurrier(u *user) error {
 				if u.Save(ctx, strand, "") != nil { // so that they begin one after the other
 					return
 				}
-				_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.GetListParams{})
+				// One attempt: a call that repeats it meets those that its report has just woken, and which asks first is chance.
+			_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
 			}
 		})
 	}
