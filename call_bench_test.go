@@ -168,6 +168,16 @@ func BenchmarkRows(b *testing.B) {
 			hold(b, err == nil && len(page.Items) == 100)
 		}
 	})
+	b.Run("compressed", func(b *testing.B) {
+		packed := serve(http.StatusOK, tests.Zip(pageOfRows(b, 100)))
+		packed.header.Set("Content-Encoding", "gzip")
+		client := tests.NewClient(b, packed)
+		b.ReportAllocs()
+		for b.Loop() {
+			page, err := client.Lists.RowsPage(b.Context(), tests.ListID, prospectkit.RowsParams{})
+			hold(b, err == nil && len(page.Items) == 100)
+		}
+	})
 	b.Run("read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {

@@ -375,6 +375,8 @@ func (c *config) build() {
 		c.ownTransport = exchange.NewTransport()
 		h.Transport = c.ownTransport
 	}
+	std, ok := h.Transport.(*http.Transport)
+	c.compressed = ok && !std.DisableCompression
 	h.Transport = transport{h.Transport}
 	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0

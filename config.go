@@ -152,6 +152,7 @@ type config struct {
 	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
 
 	ownTransport *http.Transport // nil if the options gave one
+	compressed   bool            // below is net/http's own transport, and compressed responses are allowed
 
 	maxBody   int64 // of WithMaxResponseBytes
 	plainHTTP bool  // of AllowPlainHTTP
@@ -184,11 +185,18 @@ func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys 
 // secrets are hidden in quotes of responses.
 func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
 
-var acceptJSON = []string{"application/json"}
+var (
+	acceptJSON = []string{"application/json"}
+	acceptGzip = []string{"gzip"}
+)
 
 // commonHeader is the header of all requests of a client.
 func (c *config) commonHeader() http.Header {
-	return http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
+	if c.compressed { // net/http would also ask for it, but use more memory to decompress
+		h["Accept-Encoding"] = acceptGzip
+	}
+	return h
 }
 
 // settings are set by a client, and a call may override them.

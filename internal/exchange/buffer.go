@@ -1,6 +1,9 @@
 package exchange
 
 import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"slices"
@@ -68,6 +71,35 @@ func readAll(buf []byte, from io.Reader, limit int64, progress func()) ([]byte, 
 			return buf, redact.WithoutURL(err)
 		}
 	}
+}
+
+// isGzip reports whether a body is compressed. That of a recording may be plain despite its header.
+func isGzip(body []byte) bool { return bytes.HasPrefix(body, []byte{0x1f, 0x8b}) }
+
+// gunzipper is a decompressor, which has 40 KiB of tables.
+type gunzipper struct {
+	gzip.Reader
+	from bytes.Reader
+}
+
+var gunzippers = sync.Pool{New: func() any { return new(gunzipper) }}
+
+// gunzip releases a compressed body and returns its text.
+func gunzip(packed *[]byte, limit int64) (*[]byte, error) {
+	defer Release(packed)
+	z := gunzippers.Get().(*gunzipper)
+	defer gunzippers.Put(z)
+	z.from.Reset(*packed)
+	defer z.from.Reset(nil)
+	body := borrow()
+	err := z.Reset(&z.from)
+	if err != nil {
+		return body, err
+	}
+	const mostRatio = 1032 // of deflate: the length at the end of gzip may be false
+	size := int64(binary.LittleEndian.Uint32((*packed)[len(*packed)-4:]))
+	*body, err = readAll(sized(*body, min(size, mostRatio*int64(len(*packed)), limit)), z, limit, func() {})
+	return body, err
 }
 
 // TooLargeError says that a body was longer than the limit, in bytes.

@@ -2,6 +2,8 @@ package exchange
 
 import (
 	"bytes"
+	"compress/gzip"
+	"encoding/binary"
 	"io"
 	"math/rand/v2"
 	"net/url"
@@ -11,6 +13,16 @@ import (
 
 	"github.com/stretchr/testify/require"
 )
+
+func zipped(t *testing.T, text []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, err := z.Write(text)
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return b.Bytes()
+}
 
 func noise(n int) []byte {
 	text := make([]byte, n)
@@ -101,4 +113,65 @@ func TestRelease(t *testing.T) {
 	Release(&large)
 	require.Equal(t, "of one", string(wiped))
 	require.Equal(t, "of another", string(large))
+}
+
+func TestGunzip(t *testing.T) {
+	text := noise(100_000)
+	unpack := func(packed []byte, limit int64) ([]byte, error) {
+		body, err := gunzip(&packed, limit)
+		require.Empty(t, packed, "released")
+		defer Release(body)
+		return bytes.Clone(*body), err
+	}
+	got, err := unpack(zipped(t, text), 1<<20)
+	require.NoError(t, err)
+	require.Equal(t, text, got)
+	got, err = unpack(zipped(t, text), int64(len(text)))
+	require.NoError(t, err)
+	require.Equal(t, text, got)
+	got, err = unpack(zipped(t, text), int64(len(text))-1)
+	require.Equal(t, &TooLargeError{int64(len(text)) - 1}, err)
+	require.Equal(t, text[:len(text)-1], got)
+	got, err = unpack(zipped(t, text)[:50_000], 1<<20)
+	require.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	require.Equal(t, text[:len(got)], got)
+	require.Greater(t, len(got), 40_000)
+	_, err = unpack([]byte{0x1f, 0x8b, 0, 0, 0, 0, 0, 0, 0, 0}, 1<<20)
+	require.ErrorIs(t, err, gzip.ErrHeader)
+	_, err = unpack(zipped(t, text), 1<<20)
+	require.NoError(t, err, "the decompressor is as new")
+}
+
+// The length at the end of a compressed text may be false: it reserves no more than the text can hold, or than may be read.
+func TestGunzip_FalseLength(t *testing.T) {
+	for limit, most := range map[int64]int{1 << 30: 2_000_000, 10_000: 12_000} {
+		packed := zipped(t, noise(1000))
+		binary.LittleEndian.PutUint32(packed[len(packed)-4:], 1<<30)
+		for cap(*borrow()) > 0 { // no larger buffer of another test is reused
+		}
+		body, err := gunzip(&packed, limit)
+		require.ErrorIs(t, err, gzip.ErrChecksum)
+		require.LessOrEqual(t, cap(*body), most)
+		require.Equal(t, noise(1000), *body)
+	}
+}
+
+func TestIsGzip(t *testing.T) {
+	require.True(t, isGzip(zipped(t, nil)))
+	for _, text := range []string{"", "\x1f", "{}", "\x1fx", "x\x8b"} {
+		require.False(t, isGzip([]byte(text)), "%q", text)
+	}
+}
+
+// A compressed body that is cut is an error, wherever it is cut.
+func TestGunzip_Cut(t *testing.T) {
+	whole := zipped(t, []byte("text"))
+	for n := 2; n < len(whole); n++ {
+		cut := append([]byte(nil), whole[:n]...)
+		_, err := gunzip(&cut, 100)
+		require.Error(t, err, n)
+	}
+	body, err := gunzip(&whole, 100)
+	require.NoError(t, err)
+	require.Equal(t, "text", string(*body))
 }

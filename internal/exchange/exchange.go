@@ -3,7 +3,9 @@ package exchange
 import (
 	"context"
 	"io"
+	"maps"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -129,6 +131,12 @@ func (x *Exchange) read() {
 	if !ok {
 		limit = min(limit, errorPage)
 	}
+	gzipped := resp.ContentLength != 0 && strings.EqualFold(resp.Header.Get("Content-Encoding"), "gzip")
+	if gzipped { // because the client has asked for it, or a recording says so
+		resp.Header = maps.Clone(resp.Header) // which a recording may reuse
+		resp.Header.Del("Content-Encoding")
+		resp.Header.Del("Content-Length")
+	}
 	x.Body = borrow()
 	x.body = resp.Body
 	x.arrived.Store(resp)
@@ -140,6 +148,9 @@ func (x *Exchange) read() {
 		*x.Body, x.BodyErr = readAll(sized(*x.Body, min(size, limit)), x, limit, x.renew)
 	}
 	_ = resp.Body.Close()
+	if gzipped && isGzip(*x.Body) && (x.BodyErr == nil || !ok) {
+		x.Body, x.BodyErr = gunzip(x.Body, limit)
+	}
 	if !ok {
 		x.BodyErr = nil // the status counts, whatever is left of the envelope
 	}

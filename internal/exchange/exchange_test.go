@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -44,40 +45,99 @@ func of(t *testing.T, base http.RoundTripper) *Exchange {
 func TestDo(t *testing.T) {
 	const large = 256<<10 + 10
 	page := strings.Repeat("x", large)
+	packed := string(zipped(t, []byte(page)))
 	for name, c := range map[string]struct {
 		status int
 		body   string
+		gzip   bool
 		limit  int64
 		want   string
 		err    error
 	}{
-		"a page":                       {200, page, 1 << 20, page, nil},
-		"as long as it may be":         {200, page, large, page, nil},
-		"too long":                     {201, page, large - 1, page[:large-1], &TooLargeError{large - 1}},
-		"unsuccessful":                 {404, "{}", 1 << 20, "{}", nil},
-		"unsuccessful, and long":       {500, page, 1 << 20, page[:256<<10], nil},
-		"unsuccessful, and too long":   {400, page, 100, page[:100], nil},
-		"the first that is successful": {200, page, 1, "x", &TooLargeError{1}},
-		"the last that is successful":  {299, page, 1, "x", &TooLargeError{1}},
-		"the first that is not":        {300, page, 1, "x", nil},
-		"another protocol, not a body": {101, "frames", 1 << 20, "", nil},
-		"nothing":                      {204, "", 1 << 20, "", nil},
+		"a page":                          {200, page, false, 1 << 20, page, nil},
+		"as long as it may be":            {200, page, false, large, page, nil},
+		"too long":                        {201, page, false, large - 1, page[:large-1], &TooLargeError{large - 1}},
+		"unsuccessful":                    {404, "{}", false, 1 << 20, "{}", nil},
+		"unsuccessful, and long":          {500, page, false, 1 << 20, page[:256<<10], nil},
+		"unsuccessful, and too long":      {400, page, false, 100, page[:100], nil},
+		"the first that is successful":    {200, page, false, 1, "x", &TooLargeError{1}},
+		"the last that is successful":     {299, page, false, 1, "x", &TooLargeError{1}},
+		"the first that is not":           {300, page, false, 1, "x", nil},
+		"compressed":                      {200, packed, true, 1 << 20, page, nil},
+		"compressed, and too long":        {200, packed, true, 1 << 12, page[:1<<12], &TooLargeError{1 << 12}},
+		"compressed, not said":            {200, packed, false, 1 << 20, packed, nil},
+		"said to be compressed":           {200, "{}", true, 1 << 20, "{}", nil},
+		"compressed, cut":                 {200, packed[:len(packed)-9], true, 1 << 20, page[:256<<10], io.ErrUnexpectedEOF},
+		"compressed, cut, unsuccessful":   {503, packed[:len(packed)-9], true, 1 << 20, page[:256<<10], nil},
+		"compressed, long, unsuccessful":  {503, packed, true, 1 << 20, page[:256<<10], nil},
+		"another protocol, not a body":    {101, "frames", false, 1 << 20, "", nil},
+		"nothing":                         {204, "", false, 1 << 20, "", nil},
+		"said to be compressed, but none": {204, "", true, 1 << 20, "", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			base, body := respond(c.status, c.body, "Content-Type", "text/plain")
+			header := []string{"Content-Type", "text/plain", "Content-Length", "7"}
+			if c.gzip {
+				header = append(header, "Content-Encoding", "GZip")
+			}
+			base, body := respond(c.status, c.body, header...)
 			x := of(t, base)
 			x.Limit = c.limit
 			r := x.Do()
 			defer Release(r.Body)
 			require.NoError(t, r.Err)
-			require.Equal(t, c.err, r.BodyErr)
-			require.Len(t, *r.Body, len(c.want))
-			require.True(t, c.want == string(*r.Body)) //nolint:testifylint // a difference would fill the screen
+			if c.err == io.ErrUnexpectedEOF { //nolint:errorlint // it is the table's
+				require.ErrorIs(t, r.BodyErr, c.err)
+				require.True(t, strings.HasPrefix(page, string(*r.Body)))
+			} else {
+				require.Equal(t, c.err, r.BodyErr)
+				require.Len(t, *r.Body, len(c.want))
+				require.True(t, c.want == string(*r.Body)) //nolint:testifylint // a difference would fill the screen
+			}
 			require.Equal(t, c.status, r.Response.StatusCode)
 			require.EqualValues(t, 1, body.closed.Load())
 			require.Equal(t, "text/plain", r.Response.Header.Get("Content-Type"))
+			require.Equal(t, c.gzip, r.Response.Header.Get("Content-Length") == "", "it is not that of the text")
+			require.Empty(t, r.Response.Header.Get("Content-Encoding"))
 		})
 	}
+}
+
+// What was read of a compressed page before the connection was cut, or the bound was reached, is of use only in an error.
+func TestDo_CompressedAndCut(t *testing.T) {
+	packed := zipped(t, noise(300<<10))
+	for _, status := range []int{200, 503} {
+		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
+			body := io.MultiReader(bytes.NewReader(packed[:100<<10]), iotest.ErrReader(io.ErrClosedPipe))
+			return &http.Response{StatusCode: status, ContentLength: -1, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(body)}, nil
+		}))
+		r := x.Do()
+		if status == 200 {
+			require.Equal(t, io.ErrClosedPipe, r.BodyErr)
+			continue
+		}
+		require.NoError(t, r.BodyErr)
+		require.True(t, bytes.HasPrefix(noise(300<<10), *r.Body))
+		require.Greater(t, len(*r.Body), 50<<10)
+	}
+	for status, want := range map[int]error{200: &TooLargeError{100 << 10}, 503: nil} {
+		base, _ := respond(status, string(packed), "Content-Encoding", "gzip")
+		x := of(t, base)
+		x.Limit = 100 << 10
+		r := x.Do()
+		require.Equal(t, want, r.BodyErr)
+		require.Equal(t, status == 503, bytes.HasPrefix(noise(300<<10), *r.Body))
+	}
+}
+
+// A recording may be used again: what its response holds is not changed.
+func TestDo_LeavesTheHeaderAsItWas(t *testing.T) {
+	base, _ := respond(200, string(zipped(t, []byte("text"))), "Content-Encoding", "gzip", "Content-Length", "9")
+	first, err := base.RoundTrip(nil) //nolint:bodyclose // it has none that matters
+	require.NoError(t, err)
+	r := of(t, base).Do()
+	require.Equal(t, "text", string(*r.Body))
+	require.Equal(t, "gzip", first.Header.Get("Content-Encoding"))
+	require.Equal(t, "9", first.Header.Get("Content-Length"))
 }
 
 // A length that was announced decides before anything is read.

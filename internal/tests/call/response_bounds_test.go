@@ -1,7 +1,10 @@
 package call_test
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"fmt"
 	"net/http"
 	"runtime"
 	"strings"
@@ -95,22 +98,39 @@ var hugeCases = map[string]struct {
 // A mebibyte stays some mebibytes, whatever it is read into, and nobody asks again for what is too much.
 func TestDecode_MemoryIsBounded(t *testing.T) {
 	for name, tc := range hugeCases {
-		t.Run(name, func(t *testing.T) {
-			sent := 0
-			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-				sent++
-				return tests.Respond(http.StatusOK, tc.body), nil
-			}))
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			if err := tc.call(t.Context(), client); name == "lists of a push" {
-				require.NoError(t, err, "the service has confirmed it")
-			} else {
-				require.ErrorContains(t, err, "the response holds too much at byte ")
-			}
-			runtime.ReadMemStats(&after)
-			require.Equal(t, 1, sent)
-			require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60<<20), "of text, and of slices that grow")
-		})
+		for _, packed := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, packed), func(t *testing.T) {
+				sent := 0
+				client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+					sent++
+					resp := tests.Respond(http.StatusOK, tc.body)
+					if packed {
+						resp = tests.Respond(http.StatusOK, zippedText(t, tc.body))
+						resp.Header.Set("Content-Encoding", "gzip")
+					}
+					return resp, nil
+				}))
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				if err := tc.call(t.Context(), client); name == "lists of a push" {
+					require.NoError(t, err, "the service has confirmed it")
+				} else {
+					require.ErrorContains(t, err, "the response holds too much at byte ")
+				}
+				runtime.ReadMemStats(&after)
+				require.Equal(t, 1, sent)
+				require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(60<<20), "of text, and of slices that grow")
+			})
+		}
 	}
+}
+
+func zippedText(t *testing.T, text string) string {
+	t.Helper()
+	var out bytes.Buffer
+	z := gzip.NewWriter(&out)
+	_, err := z.Write([]byte(text))
+	require.NoError(t, err)
+	require.NoError(t, z.Close())
+	return out.String()
 }
