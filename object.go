@@ -50,7 +50,10 @@ func (f Fields) has(name string) bool { _, ok := f[name]; return ok }
 // "campaigns.0.id". The empty path is the whole value. Text, Int, Float, Bool and Time return zero
 // for what is missing, null or of another type. TextOK, IntOK, FloatOK, BoolOK and TimeOK tell the
 // difference, and so do Find and DecodeStrict, whose errors name the keys that are there.
-type Object struct{ raw jsonscan.Text }
+type Object struct {
+	raw   jsonscan.Text
+	index jsonscan.Index // nil: the text is searched
+}
 
 // Raw returns the JSON text, or nothing if the service sent none. Do not change it.
 func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
@@ -117,7 +120,7 @@ func (o Object) Get(path string) (Object, bool) {
 		return o, len(o.raw) > 0
 	}
 	key, path, more := strings.Cut(path, ".")
-	raw, ok := jsonscan.Lookup(o.raw, key)
+	raw, ok := o.index.Lookup(o.raw, key)
 	if !ok {
 		raw, ok = jsonscan.At(o.raw, key)
 	}

@@ -90,18 +90,18 @@ func BenchmarkValid(b *testing.B) {
 	}
 }
 
-func BenchmarkKeptRow(b *testing.B) {
+func BenchmarkIndexer(b *testing.B) {
 	data := rows(1000)
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		c, x := New(data), NewRecordDecoder[keptRow]()
+		c, x := New(data), NewRecordDecoder[indexedRow]()
 		for c.Array(); c.Element(); {
-			var row keptRow
+			var row indexedRow
 			if x.Decode(&c, &row) != nil {
 				b.Fatal("no row")
 			}
-			if _, ok := Lookup(row.text, "email"); !ok {
+			if _, ok := row.index.Lookup(row.text, "email"); !ok {
 				b.Fatal("no email")
 			}
 		}

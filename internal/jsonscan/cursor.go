@@ -26,7 +26,9 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 	"unsafe"
 )
 
@@ -302,6 +304,27 @@ func Valid(data []byte) error {
 	c := New(data)
 	c.Skip()
 	return c.End()
+}
+
+// Index holds where the keys of an object are, so that a lookup need not read it all. All of them stand for themselves.
+type Index []uint32
+
+// Lookup is the function [Lookup] for the object that the index was made for. Without an index it reads the object.
+func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
+	if x == nil || strings.ContainsAny(key, "\"\\") {
+		return Lookup(data, key)
+	}
+	for _, at := range slices.Backward(x) {
+		start := int(at) + len(`"`)
+		end := start + len(key)
+		if end < len(data) && data[end] == '"' && string(data[start:end]) == key {
+			c := Cursor{data: data}
+			c.pos, c.bad = skipColon(data, end+len(`"`))
+			value = c.Span()
+			return value, value != nil
+		}
+	}
+	return nil, false
 }
 
 type plainError string

@@ -101,9 +101,9 @@ func TestLookup(t *testing.T) {
 		require.Equal(t, want, string(got), text)
 		require.Equal(t, want != "", ok, text)
 		if c := New([]byte(text)); c.Is('{') && Valid([]byte(text)) == nil {
-			var row keptRow
-			require.NoError(t, NewRecordDecoder[keptRow]().Decode(&c, &row))
-			got, ok = Lookup(row.text, "b")
+			var row indexedRow
+			require.NoError(t, NewRecordDecoder[indexedRow]().Decode(&c, &row))
+			got, ok = row.index.Lookup(row.text, "b")
 			require.Equal(t, want, string(got), text)
 			require.Equal(t, want != "", ok, text)
 		}

@@ -68,6 +68,11 @@ type decoder struct {
 	top int // depth within the object whose id is wanted
 	id  int // where the value of its "id" is, if there is one
 
+	recording bool  // the members of the object whose id is wanted
+	found     []int // where their keys are
+	escaped   bool  // a key of theirs does not stand for itself
+	chunk     Index // room for indexes
+
 	weighing bool // the value is left to encoding/json: what is still read of it is only to see what memory it takes
 
 	made   map[string]any // of the last value without a type
@@ -106,7 +111,7 @@ func (d *decoder) Release() {
 			l.inner = nil
 		}
 	}
-	d.c, d.text, d.made, d.most, d.failed = nil, Cursor{}, nil, 0, nil
+	d.c, d.text, d.chunk, d.made, d.most, d.failed = nil, Cursor{}, nil, nil, 0, nil
 	d.plan.decoders.Put(d)
 }
 
@@ -124,7 +129,7 @@ func (d *decoder) decode(c *Cursor, out reflect.Value) error {
 
 // read is decode without encoding/json, to which the value may be left.
 func (d *decoder) read(c *Cursor, out reflect.Value) error {
-	d.c, d.id, d.top, d.failed = c, 0, c.depth+1, nil
+	d.c, d.id, d.top, d.failed, d.recording = c, 0, c.depth+1, nil, false
 	start, root, p := c.Mark(), d.plan.root, out.UnsafePointer()
 	if !root.read(d, p) {
 		d.mismatch(root, p, start)

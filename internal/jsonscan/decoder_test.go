@@ -149,8 +149,8 @@ func same[T any](t *testing.T, data []byte) {
 		_ = json.Unmarshal(fields["id"], &id)
 		require.Equal(t, id, named)
 		again := New(data)
-		var indexed keptRow
-		require.NoError(t, NewRecordDecoder[keptRow]().Decode(&again, &indexed))
+		var indexed indexedRow
+		require.NoError(t, NewRecordDecoder[indexedRow]().Decode(&again, &indexed))
 		require.Equal(t, id, string(indexed.id))
 	}
 	require.NoError(t, c.End())
@@ -279,15 +279,15 @@ func TestNothingIsShared(t *testing.T) {
 	c = New(data)
 	c.Array()
 	c.Element()
-	var row keptRow
-	require.NoError(t, NewRecordDecoder[keptRow]().Decode(&c, &row))
-	raw, id := row.text, string(row.id)
+	var row indexedRow
+	require.NoError(t, NewRecordDecoder[indexedRow]().Decode(&c, &row))
+	raw, index, id := row.text, row.index, string(row.id)
 	clear(data)
 	require.Equal(t, "abc", id)
 	require.Equal(t, `{"a":1}`, string(got.Raw))
 	require.Equal(t, "xyz", *got.Name)
 	require.Equal(t, map[string]string{"k": "v"}, got.Map)
-	value, ok := Lookup(raw, "raw")
+	value, ok := index.Lookup(raw, "raw")
 	require.True(t, ok)
 	require.Equal(t, `{"a":1}`, string(value))
 

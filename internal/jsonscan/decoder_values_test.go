@@ -141,10 +141,10 @@ func sameInArray[T any](t *testing.T, first, second string) {
 	require.Equal(t, wantErr == nil, err == nil, "%s: %v, %v", text, wantErr, err)
 
 	c, err = New(text), nil
-	x := NewRecordDecoder[keptRow]()
+	x := NewRecordDecoder[indexedRow]()
 	defer x.Release()
 	for c.Array(); err == nil && c.Element(); {
-		err = x.Decode(&c, new(keptRow))
+		err = x.Decode(&c, new(indexedRow))
 	}
 	if err == nil {
 		err = c.End()

@@ -19,11 +19,11 @@ type object struct {
 	own     ownText
 }
 
-// ownText locates the fields of a record for its own text and id.
+// ownText locates the fields of a record for its own text, id and index.
 type ownText struct {
-	texts   []uintptr // of type Text
-	sources []uintptr
-	id      *uintptr
+	texts     []uintptr // of type Text
+	sources   []uintptr
+	id, index *uintptr
 }
 
 // object plans a struct.
@@ -33,7 +33,7 @@ func (b *builder) object(t reflect.Type) reader {
 		o.own.find(t, 0)
 	}
 	if o.own.id != nil {
-		return o.readWithID
+		return o.readIndexed
 	}
 	b.collect(o, t, way{})
 	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.none })
@@ -187,6 +187,10 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 				return false
 			}
 		}
+		if top && d.recording {
+			d.found = append(d.found, c.pos)
+			d.escaped = d.escaped || k.escaped
+		}
 		c.pos += len(k.text)
 		last = k
 		if top && k.id {
@@ -214,6 +218,8 @@ type key struct {
 	name string
 	id   bool // its name is "id"
 	next *key // that came after it the last time
+
+	escaped bool // the text between the quotes is not the name
 
 	field // without a node: there is none
 }
@@ -249,7 +255,8 @@ func (k *keys) learn(c *Cursor, of *object) *key {
 		*k = append(*k, new(key))
 	}
 	found := (*k)[len(*k)-1]
-	*found = key{text: append(found.text[:0], text...), name: string(name), id: string(name) == "id"}
+	escaped := !bytes.HasPrefix(text[1:], name) || text[1+len(name)] != '"'
+	*found = key{text: append(found.text[:0], text...), name: string(name), id: string(name) == "id", escaped: escaped}
 	if of != nil {
 		found.field = of.find(found.name)
 	}

@@ -60,7 +60,7 @@ func TestFieldsThatDifferInCase(t *testing.T) {
 		same[shallow](t, []byte(text))
 	}
 	require.True(t, planOf(reflect.TypeFor[shallow](), false).whole)
-	same[keptRow](t, []byte(`{"id":"a","text":"b"}`))
+	same[indexedRow](t, []byte(`{"id":"a","text":"b"}`))
 	same[Exact[flat]](t, []byte(`{"id":"a","value":{"id":"b","int":1},"int":2}`))
 }
 
@@ -143,4 +143,17 @@ func tried(unmarshal func([]byte, any) error, text string, of reflect.Type) (val
 	}()
 	err = unmarshal([]byte(text), p.Interface())
 	return p.Interface(), err
+}
+
+// A decoder that has read objects of one shape holds nothing that grows with their number.
+func TestOnlyRowsAreRecorded(t *testing.T) {
+	c, d := New([]byte(`[{"id":"a","n":{"id":"b"}},{"id":"c","name":"d"}]`)), NewDecoder[[]flat]()
+	defer d.Release()
+	require.NoError(t, d.Decode(&c, new([]flat)))
+	c = New([]byte(`{"id":"a","name":"d"}`))
+	e := NewDecoder[flat]()
+	defer e.Release()
+	require.NoError(t, e.Decode(&c, new(flat)))
+	require.Empty(t, d.of.found)
+	require.Empty(t, e.of.found)
 }

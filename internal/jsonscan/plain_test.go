@@ -168,14 +168,14 @@ func TestErrorsAreFinal(t *testing.T) {
 	require.Error(t, c.End())
 
 	c = New(data)
-	x := NewRecordDecoder[keptRow]()
+	x := NewRecordDecoder[indexedRow]()
 	for c.Array(); c.Element(); {
-		_ = x.Decode(&c, new(keptRow))
+		_ = x.Decode(&c, new(indexedRow))
 	}
 	require.Error(t, c.End())
 
 	c = New([]byte(`{"a":1`))
-	var row keptRow
+	var row indexedRow
 	require.Error(t, x.Decode(&c, &row))
 	require.Zero(t, row)
 
@@ -256,11 +256,11 @@ func TestReleasedDecodersAreEmpty(t *testing.T) {
 	require.NotContains(t, fmt.Sprint(d.of.learnt), "secret")
 
 	long := strings.Repeat("k", maxShared)
-	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[keptRow]()
+	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[indexedRow]()
 	for c.Array(); c.Element(); {
-		var row keptRow
+		var row indexedRow
 		require.NoError(t, x.Decode(&c, &row))
-		value, _ := Lookup(row.text, long)
+		value, _ := row.index.Lookup(row.text, long)
 		require.Equal(t, "2", string(value))
 		require.Contains(t, "xy", string(row.id))
 	}

@@ -28,9 +28,10 @@ type (
 		Maybe  *int      `json:"maybe"`
 		hidden note
 	}
-	keptRow struct {
-		text Text
-		id   ID
+	indexedRow struct {
+		text  Text
+		index Index
+		id    ID
 	}
 	part struct {
 		Name string `json:"name"`
@@ -119,18 +120,18 @@ func TestRowsOfAPage(t *testing.T) {
 	got, err := decodeText[page[Exact[own]]](strings.Replace(text, `"x"`, `5`, 1))
 	require.NoError(t, err)
 	require.Equal(t, []Exact[own]{{"", own{ID: 5, Name: "a"}}, {"", own{ID: 7, Name: "b", Extra: map[string]any{"id": "deep", "n": 1.0}}}}, got.Data)
-	indexed, err := decodeText[page[keptRow]](text)
+	indexed, err := decodeText[page[indexedRow]](text)
 	require.NoError(t, err)
 	require.Len(t, indexed.Data, 2)
 	require.Equal(t, ID("x"), indexed.Data[0].id)
 	require.Empty(t, indexed.Data[1].id)
-	raw, ok := Lookup(indexed.Data[1].text, "extra")
+	raw, ok := indexed.Data[1].index.Lookup(indexed.Data[1].text, "extra")
 	require.True(t, ok)
 	require.JSONEq(t, `{"id":"deep","n":1}`, string(raw))
 	for _, text := range []string{`{"data":[1]}`, `{"data":[null]}`, `{"data":[[]]}`} {
 		_, err := decodeText[page[Exact[own]]](text)
 		require.ErrorIs(t, err, errNoObject)
-		_, err = decodeText[page[keptRow]](text)
+		_, err = decodeText[page[indexedRow]](text)
 		require.ErrorIs(t, err, errNoObject)
 	}
 	maps, err := decodeText[page[Exact[map[string]any]]](text)

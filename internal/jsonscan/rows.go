@@ -1,12 +1,14 @@
 package jsonscan
 
 import (
+	"math"
 	"reflect"
 	"unsafe"
 )
 
 // Text is the JSON text of a value. In a struct that is read as a record, an unexported Text is that of the struct itself. With an
-// [ID] as well, the record must be an object, and its fields are read later: it gets only its text, and the string under "id".
+// [ID] as well, the record must be an object, and its fields are read later: it gets only its text, the string under "id", and an
+// [Index], if it has one.
 type Text []byte
 
 // Source is the text of the struct itself, as an unexported [Text] is, in a struct that can be compared.
@@ -25,6 +27,7 @@ func (*Exact[T]) isExact() {}
 
 var (
 	idType     = reflect.TypeFor[ID]()
+	indexType  = reflect.TypeFor[Index]()
 	sourceType = reflect.TypeFor[Source]()
 	exactType  = reflect.TypeFor[exactly]()
 )
@@ -57,6 +60,8 @@ func (own *ownText) find(t reflect.Type, offset uintptr) {
 			own.sources = append(own.sources, at)
 		case f.Type == idType:
 			own.id = &at
+		case f.Type == indexType:
+			own.index = &at
 		case f.Type.Kind() == reflect.Struct && f.Type != timeType:
 			own.find(f.Type, at)
 		}
@@ -95,8 +100,8 @@ func (o *object) readLeniently(d *decoder, p unsafe.Pointer) bool {
 	return c.bad == 0
 }
 
-// readWithID reads a record that is kept as text.
-func (o *object) readWithID(d *decoder, p unsafe.Pointer) bool {
+// readIndexed reads a record that is kept as text.
+func (o *object) readIndexed(d *decoder, p unsafe.Pointer) bool {
 	c := d.c
 	start := c.Mark()
 	if !c.Is('{') {
@@ -104,14 +109,31 @@ func (o *object) readWithID(d *decoder, p unsafe.Pointer) bool {
 		return false
 	}
 	top := d.top
-	d.id, d.top = 0, c.depth+1
+	d.id, d.found, d.escaped, d.recording, d.top = 0, d.found[:0], false, true, c.depth+1
 	if !o.members(d, p) {
 		return false
 	}
-	d.top = top
-	o.own.set(p, c.Copy(c.Since(start)))
+	d.recording, d.top = false, top
+	span := c.Since(start)
+	o.own.set(p, c.Copy(span))
 	*(*string)(unsafe.Add(p, *o.own.id)) = d.idSince(start)
+	if o.own.index != nil && !d.escaped && uint64(len(span)) <= math.MaxUint32 {
+		*(*Index)(unsafe.Add(p, *o.own.index)) = d.index(start)
+	}
 	return true
+}
+
+// index makes an index of the members that were found in the object since a mark.
+func (d *decoder) index(mark int) Index {
+	if n := len(d.found); cap(d.chunk)-len(d.chunk) < n { // as many as the rest of the text is likely to need
+		rest := (len(d.c.data) - d.c.pos) / (d.c.pos - mark + 1)
+		d.chunk = make(Index, 0, max(n, min(chunkSize/4, n*(1+rest))))
+	}
+	first := len(d.chunk)
+	for _, at := range d.found {
+		d.chunk = append(d.chunk, uint32(at-mark)) //nolint:gosec // G115: the caller has checked it
+	}
+	return d.chunk[first:len(d.chunk):len(d.chunk)]
 }
 
 // exactly plans an [Exact], whose value has a plan of its own.

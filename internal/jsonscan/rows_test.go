@@ -32,8 +32,8 @@ func TestTextsOfRecordsAreKeptWhereverTheFieldIs(t *testing.T) {
 	require.Equal(t, Text(text), all[0].text)
 }
 
-// A row that is kept as text has its id.
-func TestRowsKeepTheirID(t *testing.T) {
+// A row may have no room for an index.
+func TestRowsWithoutAnIndex(t *testing.T) {
 	type row struct {
 		text Text
 		id   ID
@@ -42,8 +42,8 @@ func TestRowsKeepTheirID(t *testing.T) {
 	require.Equal(t, []row{{Text(`{"id":"a"}`), "a"}, {Text(`{"n":{"id":"c"},"i\u0064":"b"}`), "b"}, {text: Text(`{}`)}}, got)
 }
 
-// Every row of a page has its own text and id, whatever the rows before it were like.
-func TestRowsHaveTheirOwnText(t *testing.T) {
+// Every row of a page has its own text, id and index, whatever the rows before it were like.
+func TestRowsHaveTheirOwnIndex(t *testing.T) {
 	texts := []string{
 		`{"id":"a","n":1,"deep":{"id":"no","n":2}}`, `{"n":3}`, `{}`, `{"\u006e":4,"id":"d"}`, `{"deep":[{"id":"no"}],"id":"e","n":5}`, `{"id":7,"n":null}`, `{"id":"f","id":"g","n":1,"n":6}`, `{"n":7,"no":8}`,
 	}
@@ -53,21 +53,21 @@ func TestRowsHaveTheirOwnText(t *testing.T) {
 		page += text + []string{" , ", ",", "\n]"}[min(i/(len(texts)-1)*2, 2)]
 	}
 	got := read[struct {
-		Rows []keptRow `json:"rows"`
+		Rows []indexedRow `json:"rows"`
 	}](t, page+`,"id":"no","last":[{"id":"no","n":0}]}`)
 	require.Len(t, got.Rows, len(texts))
 	for i, row := range got.Rows {
 		require.Equal(t, texts[i], string(row.text))
 		require.Equal(t, want[i].id, string(row.id), texts[i])
-		value, ok := Lookup(row.text, "n")
+		value, ok := row.index.Lookup(row.text, "n")
 		require.Equal(t, want[i].n, string(value), texts[i])
 		require.Equal(t, want[i].n != "", ok, texts[i])
 		for i := range texts[i] { // longer ones than the row, too
-			_, ok = Lookup(row.text, strings.Repeat("x", i))
+			_, ok = row.index.Lookup(row.text, strings.Repeat("x", i))
 			require.False(t, ok)
 		}
 		for _, key := range []string{"", "i", "idx", "d", "none", `"`, `n":1`, `id":"a","n`, `n":7,"no`, `id\`} {
-			_, ok = Lookup(row.text, key)
+			_, ok = row.index.Lookup(row.text, key)
 			require.False(t, ok, "%s %s", key, texts[i])
 		}
 	}
@@ -83,7 +83,7 @@ func TestBoundOnRowsIsOneOnRows(t *testing.T) {
 		} `json:"more"`
 	}
 	type indexed struct {
-		Rows []keptRow `json:"rows"`
+		Rows []indexedRow `json:"rows"`
 		More struct {
 			List  []int            `json:"list"`
 			Lists map[string][]int `json:"lists"`
@@ -116,7 +116,7 @@ func TestMismatchesAreToldWhereverTheyAre(t *testing.T) {
 	}
 	type indexed struct {
 		Inner []struct {
-			Rows []keptRow `json:"rows"`
+			Rows []indexedRow `json:"rows"`
 		} `json:"inner"`
 	}
 	text := `{"inner":{"rows":[{"N":1,"id":"a"},{"id":"b","N":"x","id":"c"}]},"rest":["a"]}`

@@ -1,6 +1,7 @@
 package pagewalk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 )
@@ -40,9 +41,7 @@ type scroll[T any] struct {
 
 // Walk yields the items of all pages, without those that came before a restart, and an error as the last.
 func (c Scroll[T]) Walk(ctx context.Context, yield func(*T, error) bool) {
-	if c.Progress == nil {
-		c.Progress = new(Progress)
-	}
+	c.Progress = cmp.Or(c.Progress, new(Progress))
 	w := scroll[T]{Scroll: c}
 	if w.Restarts > 0 {
 		w.delivered = make(Set)

@@ -110,9 +110,7 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 	if c.Resume != nil && c.Resume.Ended {
 		c.Resume = nil
 	}
-	if c.Progress == nil {
-		c.Progress = new(Progress)
-	}
+	c.Progress = cmp.Or(c.Progress, new(Progress))
 	w := &walk{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
