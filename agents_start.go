@@ -34,6 +34,9 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 	if advice, ok := adviceOf(cause); ok {
 		e.special.advice = advice
 	}
+	if last == op.AgentsAdjust && e.outcome == OutcomeUnknown {
+		e.special.advice = Advice{Action: ActionMayPass, Hint: "call again: the draft is adjusted to the same, and then started"}
+	}
 	return &e
 }
 
@@ -176,7 +179,9 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 	if spec.expires.IsZero() {
 		adjusted["expirationDate"] = ExpiresOn(s.conf.clock.At(time.Now()).UTC().AddDate(0, 1, 0).Date())
 	}
-	_, err = s.Adjust(ctx, id, adjusted, append(sharedOptions(opts), AllowRetryUnknown())...)
+	names := func(bad *check.Violations) { adjusted.checkNames(bad, "", outbound.Names(spec.body)...) } // as the creation does
+	a := args{ids: []string{id}, body: adjusted, check: names}
+	_, err = do[Object](ctx, s.conf, op.AgentsAdjust, a, append(sharedOptions(opts), AllowRetryUnknown()))
 	return err
 }
 

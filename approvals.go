@@ -39,6 +39,13 @@ func (c *config) calls(ctx context.Context, operation string) iter.Seq2[journal.
 	}
 }
 
+// owns reports whether a ticket is of this service and workspace.
+func (c *config) owns(t journal.Ticket) bool {
+	key := c.keys().Current()
+	ours := t.Workspace == c.workspace || t.Workspace == "" && (key == nil || t.KeyMark == key.Mark())
+	return ours && check.Service(t.Service) == c.base.String()
+}
+
 // mayOwn reports whether a ticket may be of this service and workspace: each is another one only if both are named and differ, whatever the
 // key, which may have changed since. That counts here, as nothing is to be sent twice. [Client.InDoubt] demands more: nothing is to be looked for in
 // another workspace.

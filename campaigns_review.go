@@ -250,24 +250,35 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	if err != nil {
 		return nil, withoutEffect(op.CampaignsApprove, err)
 	}
-	var doubt error
+	var doubts []journal.Ticket
 	for _, e := range known {
 		switch {
 		case e.Outcome == journal.Unknown:
-			doubt = earlierUnknown(op.CampaignsApprove, e.Ticket, s.lookForApproval, s.conf.settle)
+			doubts = append(doubts, e.Ticket)
 		case e.Ticket.Lookup.Digest == digest:
 			return nil, approved("digest", "was used: this review was approved at "+e.Ticket.FirstSent.UTC().Format(time.RFC3339))
 		}
 	}
-	if doubt == nil {
+	if len(doubts) == 0 {
 		return known, nil
 	}
 	var evidence readEvidence
 	campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
 	if err == nil && !evidence.cached {
 		err = inactive(campaign)
+		s.settleApproved(ctx, err, doubts)
 	}
-	return nil, cmp.Or(err, doubt)
+	last := doubts[len(doubts)-1]
+	return nil, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, last, s.lookForApproval, s.conf.settle)))
+}
+
+// settleApproved settles the approvals in doubt of a campaign that is active, as Resolve does.
+func (s *CampaignsService) settleApproved(ctx context.Context, active error, doubts []journal.Ticket) {
+	for _, t := range doubts {
+		if active != nil && s.conf.owns(t) {
+			_ = s.conf.settle(ctx, t, journal.Applied) // or it stays in doubt
+		}
+	}
 }
 
 var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")

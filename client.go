@@ -239,7 +239,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
 	var bad check.Violations
 	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
-	bad.Must(c.owns(t), "ticket", "belongs to another service or workspace")
+	bad.Must(c.conf.owns(t), "ticket", "belongs to another service or workspace")
 	o, known := op.ByName(t.Op)
 	switch {
 	case len(bad) > 0:
@@ -305,7 +305,7 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 			return
 		}
 		for t, err := range c.conf.journal.InDoubt(ctx) {
-			if (err != nil || c.owns(t)) && !yield(t, err) {
+			if (err != nil || c.conf.owns(t)) && !yield(t, err) {
 				return
 			}
 		}
@@ -324,14 +324,6 @@ func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.
 		}
 	}
 	return c.conf.calls(ctx, operation)
-}
-
-// owns reports whether a ticket is of this client's service and workspace. One without a workspace, of before it was named, is that of
-// its key. A key that a source has yet to give may be that one: ownLook tells.
-func (c *Client) owns(t journal.Ticket) bool {
-	key := c.conf.keys().Current()
-	ours := t.Workspace == c.conf.workspace || t.Workspace == "" && (key == nil || t.KeyMark == key.Mark())
-	return ours && check.Service(t.Service) == c.BaseURL()
 }
 
 // BaseURL returns the base URL of the service, with its host in lower case and without a default port.

@@ -27,7 +27,7 @@ func decodeState(text []byte) (s State, last Instant, ok bool) {
 // valid reports whether what names a place names one that is there.
 func (s *State) valid() bool {
 	for w := range s.Counts {
-		if l := &s.Counts[w]; min(l.Used, l.Past) < 0 || max(l.Used, l.Past) > slots {
+		if l := &s.Counts[w]; min(l.Used, l.Past, l.Head) < 0 || max(l.Used, l.Past) > slots || l.Head >= 2*slots {
 			return false
 		}
 	}

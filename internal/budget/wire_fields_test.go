@@ -48,7 +48,7 @@ func TestEveryFieldIsCarried(t *testing.T) {
 	var s State
 	fill(reflect.ValueOf(&s).Elem(), &n)
 	for w := range s.Counts {
-		s.Counts[w].Used, s.Counts[w].Past = slots-w, w
+		s.Counts[w].Used, s.Counts[w].Past, s.Counts[w].Head = slots-w, w, 2*slots-1
 	}
 	back, last, ok := decodeState(encodeState(&s, 7*second))
 	require.True(t, ok)

@@ -280,6 +280,33 @@ func TestApproveReviewed_UsedUp(t *testing.T) {
 	}
 }
 
+// Who sees that the campaign is active knows what became of an approval in doubt: it blocks no later one.
+func TestApproveReviewed_SettlesWhatIsActive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now())
+		client := SandboxClient(t, sb)
+		approve := func() (string, error) {
+			r, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			return r.Digest(), err
+		}
+		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
+		digest, err := approve()
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, digest)
+		approvedAlready(t, err)
+		for _, err := range client.InDoubt(t.Context()) {
+			require.NoError(t, err)
+			require.Fail(t, "in doubt")
+		}
+		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+		time.Sleep(time.Minute)
+		_, err = approve()
+		require.NoError(t, err)
+	})
+}
+
 // Without a journal that remembers, nothing would show that a review was used.
 func TestApproveReviewed_WithoutHistory(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
@@ -338,7 +365,6 @@ func usedUp(t *testing.T, several bool) {
 	require.NotEqual(t, first, second)
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
 	require.ErrorIs(t, approve(second), prospectkit.ErrOutcomeUnknown)
-	approvedAlready(t, approve(second)) // the campaign is active
 	stop()
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](approve(second))
 	require.True(t, ok, "it may have been approved")
