@@ -52,8 +52,6 @@ func (s *shrinker) remove() {
 			plan := KeysOf(s.happened)
 			if !s.try(slices.Delete(plan, at, min(at+size, len(plan)))) {
 				at += size
-			} else if size == 1 {
-				at = 0 // what could not go before may be free to go now
 			}
 		}
 	}
@@ -61,7 +59,7 @@ func (s *shrinker) remove() {
 
 // pair leaves out two, or lets the later one take the place of the earlier one.
 func (s *shrinker) pair() {
-	for first := 0; first < len(s.happened); first++ {
+	for first := 0; first < len(s.happened) && len(s.happened) <= mostPaired; first++ {
 		for second := first + 1; second < len(s.happened); second++ {
 			plan := slices.Delete(KeysOf(s.happened), second, second+1)
 			moved, possible := s.at(s.happened[first], s.happened[second].Fault)
@@ -73,8 +71,9 @@ func (s *shrinker) pair() {
 }
 
 const (
-	fewFaults = 5
-	replans   = 400
+	fewFaults  = 5
+	mostPaired = 20 // the number of pairs grows with the square
+	replans    = 400
 )
 
 // replan lets some of what happens happen at other steps of its kind, one after the other: the rest may only have moved it there.

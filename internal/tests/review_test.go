@@ -280,7 +280,7 @@ func TestApproveReviewed_UsedUp(t *testing.T) {
 	}
 }
 
-// Who sees that the campaign is active knows what became of an approval in doubt: it blocks no later one.
+// Who sees that the campaign is active knows the outcome of an approval in doubt: it blocks no later one.
 func TestApproveReviewed_SettlesWhatIsActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())

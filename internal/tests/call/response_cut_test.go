@@ -27,7 +27,7 @@ func breaksOff(body string, at int, header ...string) tests.RoundTrip {
 	}
 }
 
-// A body that breaks off says less than a whole one: what shows that a whole response is not the service's, or that it is no success,
+// A body that breaks off says less than a whole one: what shows that a whole response is not the service's, or that it is an unsuccessful response,
 // shows that of its beginning. All of these have the rate headers.
 func TestDecode_LessEvidenceProvesNoMore(t *testing.T) {
 	envelope := tests.Envelope("LIST_NOT_FOUND")
