@@ -108,6 +108,9 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		r.laws.backward = r.laws.backward || which < 4
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
+	case kind == 8 && which == 8 && !r.crowded: // no list with such a row can be followed
+		tx.AddRows(walkedID, sandbox.Row{"firstName": "W"})
+		r.laws.appended = true
 	case kind%3 == 2 && r.crowded: // all of them at one instant
 		rows, ids := r.crowd()
 		tx.RemoveRows(walkedID, ids...)
@@ -329,9 +332,9 @@ func (u *user) compare(m *mirror) {
 // hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.
 func hurrier(u *user) error {
 	var all sync.WaitGroup
-	rest, reads := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)], 16
+	rest, reads := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)], 12
 	if u.network == "late" {
-		reads = 26
+		reads = 20
 	}
 	for n, strand := range []string{"a", "b", "c"} {
 		all.Go(func() {
