@@ -2,7 +2,8 @@ package budget
 
 import "time"
 
-// Instant is a point in time in microseconds, on any clock that does not run backwards.
+// Instant is a point in time in microseconds, on any clock that does not run backwards. It is an exact integer in every
+// language that only has doubles.
 type Instant int64
 
 const (

@@ -9,11 +9,11 @@ type WindowCount struct {
 	Sum    int64
 	Head   int
 	Used   int
-	Opened Instant            // the youngest slot's first request
-	Past   int                // slots before the head that are younger than two lengths
-	Faded  int64              // the sum of those
-	At     [2 * slots]Instant `json:",omitzero"`
-	N      [2 * slots]int64   `json:",omitzero"`
+	Opened Instant // the youngest slot's first request
+	Past   int     // slots before the head that are younger than two lengths
+	Faded  int64   // the sum of those
+	At     [2 * slots]Instant
+	N      [2 * slots]int64
 }
 
 // slot is the place of a slot, counted from the head.

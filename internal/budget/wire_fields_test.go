@@ -47,12 +47,27 @@ func TestEveryFieldIsCarried(t *testing.T) {
 	n := 0
 	var s State
 	fill(reflect.ValueOf(&s).Elem(), &n)
+	s.Limits[Unknown] = Limit{}
 	for w := range s.Counts {
-		s.Counts[w].Used, s.Counts[w].Past, s.Counts[w].Head = slots-w, w, 2*slots-1
+		l := WindowCount{Sum: s.Counts[w].Sum, Used: 3, Opened: s.Counts[w].Opened}
+		copy(l.At[:l.Used], s.Counts[w].At[:])
+		copy(l.N[:l.Used], s.Counts[w].N[:])
+		s.Counts[w] = l
 	}
+	s.Counts[Unknown], s.Edges[Unknown], s.Buckets[Unknown] = WindowCount{}, Edge{}, Level{}
 	back, last, ok := decodeState(encodeState(&s, 7*second))
 	require.True(t, ok)
 	require.Equal(t, 7*second, last)
+	require.Equal(t, s, back)
+
+	// The slots of a count arrive the oldest first, wherever its ring begins.
+	turned := s
+	l := &turned.Counts[Day]
+	l.Head = len(l.At) - 1
+	l.At[l.Head], l.At[0], l.At[1], l.At[2] = l.At[0], l.At[1], l.At[2], 0
+	l.N[l.Head], l.N[0], l.N[1], l.N[2] = l.N[0], l.N[1], l.N[2], 0
+	back, _, ok = decodeState(encodeState(&turned, 7*second))
+	require.True(t, ok)
 	require.Equal(t, s, back)
 }
 

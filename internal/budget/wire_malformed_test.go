@@ -1,56 +1,46 @@
 package budget
 
 import (
+	"encoding/binary"
 	"math"
-	"strings"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// What is not as this version writes it is refused: cut, or longer, or of another format, or with what cannot be.
-func TestMalformedStates(t *testing.T) {
-	stored, _ := Decide(nil, minute, 1, &Ask{Config: lists(), Wanted: []Priority{Interactive}})
-	reads := func(text string) bool {
-		_, _, ok := decodeState([]byte(text))
-		return ok
-	}
-	require.True(t, reads(string(stored)))
-	for n := range stored {
-		require.False(t, reads(string(stored[:n])), "%d bytes", n)
-	}
-	require.False(t, reads(string(stored)+"x"))
-	require.False(t, reads(string(make([]byte, 2000))), "of an earlier version")
-	with := func(old, other string) bool {
-		require.Contains(t, string(stored), old)
-		return reads(strings.ReplaceAll(string(stored), old, other))
-	}
-	for _, other := range []string{`0`, `5`, `7`, `-1`, `"6"`} {
-		require.False(t, with(`"Format":6`, `"Format":`+other), other)
-	}
-	require.False(t, reads(`{"Format":6,"Last":60000000,"State":null}`))
-	for _, field := range []string{`"HeldIn"`, `"Window"`} {
-		require.True(t, with(field+`:0`, field+`:2`))
-		for _, window := range []string{`-1`, `3`, `255`, `256`, `1.5`} {
-			require.False(t, with(field+`:0`, field+`:`+window), window)
-		}
-	}
-	for _, field := range []string{`"Used"`, `"Past"`} {
-		require.True(t, with(field+`:0`, field+`:64`))
-		for _, n := range []string{`-1`, `65`, `1000000000`} {
-			require.False(t, with(field+`:0`, field+`:`+n), n)
-		}
-	}
+// with is a list of numbers with another one at a place.
+func with(data []byte, at int, v float64) []byte {
+	data = append([]byte{}, data...)
+	binary.LittleEndian.PutUint64(data[8*at:], math.Float64bits(v))
+	return data
 }
 
-// A number that is none is not stored, and the state starts new.
-func TestStateWithoutANumber(t *testing.T) {
-	s := NewState(lists())
-	s.Others.Sum = math.NaN()
-	require.Empty(t, encodeState(&s, minute))
-	next, reply := Decide(nil, minute, 1, &Ask{Config: lists(), Wanted: []Priority{Interactive}})
-	require.NotEmpty(t, next)
-	require.Len(t, reply.Grants, 1)
+// A list that is not what this version writes is refused: cut, or longer, or of another format, or with what cannot be.
+func TestMalformedLists(t *testing.T) {
+	stored, _ := Decide(nil, minute, 1, &Ask{Config: lists(), Wanted: []Priority{Interactive}})
+	reads := func(data []byte) bool {
+		_, _, ok := decodeState(data)
+		return ok
+	}
+	require.True(t, reads(stored))
+	for n := range stored {
+		require.False(t, reads(stored[:n]), "%d bytes", n)
+	}
+	require.False(t, reads(append(slices.Clip(stored), make([]byte, 8)...)))
+	for _, v := range []float64{0, format + 1, -1} {
+		require.False(t, reads(with(stored, 0, v)), v)
+	}
+	const heldIn = 24 // its place
+	s, _, _ := decodeState(with(stored, heldIn, float64(Day)))
+	require.Equal(t, Day, s.HeldIn)
+	for _, window := range []float64{-1, 3, 255, 256} {
+		require.False(t, reads(with(stored, heldIn, window)), window)
+	}
+	last := len(stored)/8 - 6 // how many slots of the day are in use, before what is known of its windows
+	for _, n := range []float64{-1, 1, 3, 1e9} {
+		require.False(t, reads(with(stored, last, n)), n)
+	}
 }
 
 // A state of a moment ago is continued, at its own time. One that is a second ahead is not.
