@@ -273,7 +273,11 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	case now < s.probing(now):
 		return Delay{Until: s.probing(now), News: true}, false
 	case now >= reset:
-		if at := reset + s.probeDelay(left, keep); now < at {
+		at := reset + s.probeDelay(left, keep)
+		if cover < 0 && f.Window == Minute && s.Others.slides() { // requests that the figures do not know took what they say comes back
+			at = max(at, s.Counts[Minute].roomAt(s.overMinute(), minute))
+		}
+		if now < at {
 			return Delay{Until: at}, false
 		}
 		return s.probe(now, permit)

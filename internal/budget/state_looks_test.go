@@ -43,3 +43,19 @@ func TestAnUnknownSurfaceWaitsForAResponse(t *testing.T) {
 	_, d := take(s, second, 10)
 	require.Equal(t, Delay{Until: second + probeLease, News: true}, d.Delay)
 }
+
+// Two responses without figures came after those that say what comes back at the reset: as a minute that slides gives that to the first of
+// them, another look waits for room by our own count.
+func TestALookBeyondTheFiguresWaitsForRoom(t *testing.T) {
+	for unknown, want := range map[int64]Instant{0: 0, 2: 80 * second} {
+		s := mid(0, 0)
+		s.Others.Slides = sure
+		s.Dispatched, s.Completed = 50+unknown, 50+unknown
+		s.Counts[Minute] = WindowCount{}
+		s.Counts[Minute].add(20*second, minute, 118+unknown)
+		var p Permit
+		d, granted := s.takeCovered(62*second, Interactive, &p)
+		require.Equal(t, want == 0, granted)
+		require.Equal(t, want, d.Until)
+	}
+}
