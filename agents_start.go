@@ -60,8 +60,8 @@ type EnsuredAgent struct {
 // An agent of this name and kind that is found counts as the agent of an earlier run. Use names that only your program uses. An
 // agent that has started stays as it is: see WasStarted.
 //
-// No read shows what a draft was saved with. So with Start, a draft that was there before is adjusted to the spec before it is activated, as
-// [AgentsService.Adjust] does (path and fields assumed): all that the spec says, with the documented defaults of the rest, among
+// No read shows what a draft was saved with. So with Start, a draft that was there before is adjusted to the spec before it is
+// activated, as [AgentsService.Adjust] does (path and fields assumed): all that the spec says, with the documented defaults of the rest, among
 // them an end a month from now. A field of Filters or Extra that the spec does not have stays as it is, and so does a cap beside
 // Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
 // not started.
@@ -92,8 +92,8 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // agent that is no draft (documented). For two calls at the same moment this is
 // assumed.
 //
-// If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have started if the
-// outcome of the error is unknown. Either way, call it again.
+// If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have
+// started if the outcome of the error is unknown. Either way, call it again.
 //
 // It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is
 // adjusted to the spec and activated; with [WithSpendGuard], that needs a price for agents.activate. An agent that has started

@@ -39,7 +39,8 @@ func (c *config) calls(ctx context.Context, operation string) iter.Seq2[journal.
 	}
 }
 
-// owns reports whether a ticket is of this service and workspace.
+// owns reports whether a ticket is of this service and workspace. One without a workspace, of before it was named, is that of its key. A
+// key that a source has yet to give may be that one: ownLook tells.
 func (c *config) owns(t journal.Ticket) bool {
 	key := c.keys().Current()
 	ours := t.Workspace == c.workspace || t.Workspace == "" && (key == nil || t.KeyMark == key.Mark())

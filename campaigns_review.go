@@ -167,7 +167,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     rejection with [CodeCampaignNotApprovable] or [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a
 //     gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict is
 //     never final, and a person settles the ticket.
-//   - any other error: nothing was approved. Such is a response of a cache (with an Age), which is no proof that nothing differs. The
+//   - any other error: this call approved nothing. Such is a response of a cache (with an Age), which is no proof that nothing differs. The
 //     reads ask for no cache (Cache-Control); one that ignores that and sets no Age goes unnoticed.
 //
 // A review with ListsUnread can be approved: neither lists nor contacts are compared. The approval itself takes no content, so a change of a
@@ -265,17 +265,18 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	var evidence readEvidence
 	campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
 	if err == nil && !evidence.cached {
-		err = inactive(campaign)
-		s.settleApproved(ctx, err, doubts)
+		if err = inactive(campaign); err != nil {
+			s.settleApplied(ctx, doubts)
+		}
 	}
 	last := doubts[len(doubts)-1]
 	return nil, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, last, s.lookForApproval, s.conf.settle)))
 }
 
-// settleApproved settles the approvals in doubt of a campaign that is active, as Resolve does.
-func (s *CampaignsService) settleApproved(ctx context.Context, active error, doubts []journal.Ticket) {
+// settleApplied settles the approvals in doubt of a campaign that is active, as Resolve does.
+func (s *CampaignsService) settleApplied(ctx context.Context, doubts []journal.Ticket) {
 	for _, t := range doubts {
-		if active != nil && s.conf.owns(t) {
+		if s.conf.owns(t) {
 			_ = s.conf.settle(ctx, t, journal.Applied) // or it stays in doubt
 		}
 	}
