@@ -216,8 +216,15 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 			}
 		}
 	}
-	a := args{ids: []string{agentID}, body: in, check: checkFields}
-	return do[Object](ctx, s.conf, op.AgentsAdjust, a, opts)
+	return s.adjust(ctx, agentID, in, checkFields, opts)
+}
+
+func (s *AgentsService) adjust(ctx context.Context, id string, in Fields, checkFields func(*check.Violations), opts []CallOption) (*Object, error) {
+	a := args{ids: []string{id}, body: in, check: checkFields}
+	return doExpecting(ctx, s.conf, op.AgentsAdjust, a, opts, expected[Object]{proof: func(response *Object) bool {
+		agent, err := recordOf[Agent](*response, "agent", "id")
+		return err == nil && sameID(agent.ID, id)
+	}})
 }
 
 // Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or

@@ -180,8 +180,7 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 		adjusted["expirationDate"] = ExpiresOn(s.conf.clock.At(time.Now()).UTC().AddDate(0, 1, 0).Date())
 	}
 	names := func(bad *check.Violations) { adjusted.checkNames(bad, "", outbound.Names(spec.body)...) } // as the creation does
-	a := args{ids: []string{id}, body: adjusted, check: names}
-	_, err = do[Object](ctx, s.conf, op.AgentsAdjust, a, append(sharedOptions(opts), AllowRetryUnknown()))
+	_, err = s.adjust(ctx, id, adjusted, names, append(sharedOptions(opts), AllowRetryUnknown()))
 	return err
 }
 

@@ -122,7 +122,7 @@ func TestDigest_UsedUp(t *testing.T) {
 	doubtful := made(`{}`)
 	doubtful.Approved("a", true)
 	require.False(t, after("a").ApprovedAs(doubtful.Digest()), "it is known now")
-	require.Contains(t, doubtful.String(), "contacts, as its lists have none.\nAn earlier approval is IN DOUBT, it may have happened: until ticket a is")
+	require.Contains(t, doubtful.String(), "contacts, as its lists have none.\nAn earlier approval is IN DOUBT, it may have happened: until ticket a is resolved or settled, nothing is approved; make this review again then.\n", "so that nobody agrees in vain")
 	changed := made(`{"n":1}`)
 	changed.Approved("a", false)
 	require.True(t, changed.ApprovedAs(after("a").Digest()), "whatever else differs")

@@ -70,7 +70,7 @@ func (r *Review) summarize(b *strings.Builder) {
 		fmt.Fprintf(b, "Approved before: %d\n", known)
 	}
 	for _, ticket := range r.doubts {
-		fmt.Fprintf(b, "An earlier approval is IN DOUBT, it may have happened: until ticket %s is resolved or settled, nothing is approved.\n", plain(ticket))
+		fmt.Fprintf(b, "An earlier approval is IN DOUBT, it may have happened: until ticket %s is resolved or settled, nothing is approved; make this review again then.\n", plain(ticket))
 	}
 	if len(r.Unread) > 0 {
 		fmt.Fprintf(b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))

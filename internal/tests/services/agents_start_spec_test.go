@@ -112,3 +112,22 @@ func TestCreateAndStart_AMonthByTheServicesClock(t *testing.T) {
 	require.Contains(t, s.Sent[1], `"expirationDate":"2030-07-15"`)
 	s.Done()
 }
+
+// A proxy that removes the rate headers keeps no draft from being started: the response to the adjustment names the draft.
+func TestCreateAndStart_WithoutRateHeaders(t *testing.T) {
+	listed := func(r *http.Request) (*http.Response, error) {
+		resp, err := tests.OurDraft(r)
+		for i := 0; i < len(tests.Bare); i += 2 {
+			resp.Header.Del(tests.Bare[i])
+		}
+		return resp, err
+	}
+	for name, adjusted := range map[string]string{"enveloped": tests.AgentJSON("initializing"), "bare": `{"id":"` + tests.AgentID + `"}`} {
+		t.Run(name, func(t *testing.T) {
+			s := tests.Stage(t, listed, tests.Always(200, adjusted, tests.Bare...), tests.Always(200, tests.AgentJSON("processing"), tests.Bare...))
+			_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped())
+			require.NoError(t, err)
+			s.Done()
+		})
+	}
+}

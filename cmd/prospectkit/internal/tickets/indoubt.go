@@ -89,6 +89,9 @@ func (c *inDoubt) text(out *strings.Builder, all []doubt) {
 		fmt.Fprintf(out, "  known: %s\n", d.Known)
 		over := "-journal " + cli.Quoted(c.path)
 		if d.Next == "resolve" {
+			if d.Ticket.Workspace != "" {
+				over += " -workspace " + cli.Quoted(cli.Printable(d.Ticket.Workspace))
+			}
 			fmt.Fprintf(out, "  next:  prospectkit resolve %s %s\n", id, over)
 			continue
 		}

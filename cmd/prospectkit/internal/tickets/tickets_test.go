@@ -147,6 +147,10 @@ func TestInDoubt_PrintsText(t *testing.T) {
 	_, out, _ = run(t.Context(), nil, "in-doubt", "-journal", left(t, evil))
 	require.Contains(t, out, "  call:  name \"Q1, by maria\"\n", "one can see where a name ends")
 	require.Contains(t, out, "prospectkit resolve '1; touch x' -journal ", "it may be copied into a shell")
+
+	evil.Workspace = "a b"
+	_, out, _ = run(t.Context(), nil, "in-doubt", "-journal", left(t, evil))
+	require.Contains(t, out, " -workspace 'a b'\n", "without it, resolve does not ask")
 }
 
 // A ticket that looks like a flag is none in the command that in-doubt prints.
