@@ -94,12 +94,13 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	want := repeatsName(spec.name, func(made *newAgent) string { return made.Name })
+	made := new(newAgent)
+	want := repeatsName(spec.name, &made.Name)
 	want.shape = op.Typed // what is undocumented is in the request
-	made, err := doExpecting(ctx, s.conf, spec.op, args{
+	made, err = doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
 		lookup: spec.lookup(), refusalMaySpend: saysTaken,
-	}, opts, want)
+	}, opts, made, want)
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +194,8 @@ func agentListing(conf *config) listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
-		repeatsID(agentID, func(a *Agent) string { return a.ID }))
+	agent := new(Agent)
+	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts, agent, repeatsID(agentID, &agent.ID))
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:
@@ -236,8 +237,8 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	in := args{ids: []string{agentID}, refusalMaySpend: saysStarted}
-	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", func(a *Agent) *string { return &a.ID })
+	in, agent := args{ids: []string{agentID}, refusalMaySpend: saysStarted}, new(Agent)
+	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", agent, &agent.ID)
 }
 
 // saysStarted reports whether an activation was refused because the agent has left the draft state: by another

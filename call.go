@@ -18,7 +18,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -32,30 +31,24 @@ func (service) looks() map[*op.Op]look { return nil }
 
 // do makes a call, and returns its response.
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
-	return doExpecting(ctx, conf, o, in, opts, expected[T]{})
+	return doExpecting(ctx, conf, o, in, opts, new(T), expected{})
 }
 
-// doExpecting makes a call of whose response the method knows more than its type.
-func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected[T]) (*T, error) {
-	c, err := doCall(ctx, conf, o, in, opts, want)
-	if err != nil {
+// doExpecting makes a call of whose response, made into out, the method knows more than its type.
+func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, out *T, want expected) (*T, error) {
+	want.out = out
+	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
 		return nil, err
 	}
-	return c.decoded, nil
+	return out, nil
 }
 
 // doRecord makes a call whose undocumented response holds a record with the key: see recordOf. Any other response is an error.
 func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name, key string) (*T, error) {
-	var record *T
-	_, err := doCall(ctx, conf, o, in, opts, expected[Object]{
-		documented: reflect.TypeFor[T](), keys: []string{name},
-		missing: func(*Object) []string { return missingIn([]T{*record}) },
-		accept: func(response *Object) (err error) {
-			record, err = recordOf[T](*response, name, key)
-			return err
-		},
-	})
-	if err != nil {
+	record, response := new(T), new(Object)
+	want := holdsRecord(record, response, name)
+	want.accept = func() error { return recordOf(*response, name, key, record) }
+	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
 		return nil, err
 	}
 	return record, nil
@@ -63,110 +56,44 @@ func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 
 // doChange makes a call whose success, also without a readable body, means that the record named in the path was changed. If the
 // response holds the record, that is the result. Otherwise the result has only the id.
-func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name string, id func(*T) *string) (*T, error) {
-	record, changed := new(T), in.ids[0]
-	c, err := doCall(ctx, conf, o, in, opts, expected[Object]{
-		documented: reflect.TypeFor[T](), keys: []string{name},
-		proof: func(*Object) bool { return sameID(*id(record), changed) },
-		missing: func(response *Object) []string {
+func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name string, record *T, id *string) (*T, error) {
+	response, changed := new(Object), in.ids[0]
+	want := holdsRecord(record, response, name)
+	want.proof = func() bool { return sameID(*id, changed) }
+	want.accept = func() error {
+		if recordOf(*response, name, "id", record) != nil {
+			_ = decodeObject(*response, record) // to keep its text
+		}
+		return nil
+	}
+	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
+		return nil, err
+	}
+	if response.IsZero() {
+		*record = *new(T)
+	}
+	*id = cmp.Or(*id, changed)
+	return record, nil
+}
+
+// holdsRecord expects an undocumented response that may hold a record under a name.
+func holdsRecord[T any](record *T, response *Object, name string) expected {
+	return expected{
+		out: response, documented: reflect.TypeFor[T](), keys: []string{name},
+		missing: func() []string {
 			if response.IsZero() {
 				return nil
 			}
 			return missingIn([]T{*record})
 		},
-		accept: func(response *Object) (err error) {
-			if record, err = recordOf[T](*response, name, "id"); err != nil {
-				record, _ = decodeObject[T](*response) // to keep its text
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		return nil, err
 	}
-	if c.decoded.IsZero() {
-		record = new(T)
-	}
-	*id(record) = cmp.Or(*id(record), changed)
-	return record, nil
 }
 
 // doCall makes a call. Every request of this package goes through it.
-func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected[T]) (*callOf[T], error) {
-	c := &callOf[T]{want: want}
-	c.call.expects, c.call.shape = c, cmp.Or(want.shape, o.Shape)
-	if err := c.call.perform(ctx, conf, o, in, opts); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// callOf is a call whose response is a T.
-type callOf[T any] struct {
-	call    call // not embedded: a copy of its methods for each T, in every package that uses T, would take long to compile
-	want    expected[T]
-	decoded *T // the last response
-}
-
-func (c *callOf[T]) decode(body []byte) error {
-	c.decoded = new(T)
-	if err := decodeResponse(c.call.op, c.call.shape, body, c.want.maxItems, c.decoded); err != nil || c.want.accept == nil {
-		return err
-	}
-	return c.want.accept(c.decoded)
-}
-
-func (c *callOf[T]) take() error {
-	if c.want.known != nil {
-		fillIn(reflect.ValueOf(c.decoded).Elem(), reflect.ValueOf(c.want.known).Elem())
-	}
-	if c.want.take == nil {
-		return nil
-	}
-	return c.want.take(c.decoded)
-}
-
-// fillIn gives a response what is known of it, where it says nothing.
-func fillIn(response, known reflect.Value) {
-	for i := range response.NumField() {
-		if field := response.Field(i); field.CanSet() && field.IsZero() {
-			field.Set(known.Field(i))
-		}
-	}
-}
-
-func (c *callOf[T]) proved() bool {
-	if c.want.proof != nil {
-		return c.want.proof(c.decoded)
-	}
-	return c.call.shape != op.Raw && !c.call.op.Write()
-}
-
-func (c *callOf[T]) other() bool { return c.want.other != nil && c.want.other(c.decoded) }
-
-func (c *callOf[T]) acceptWithoutBody() bool {
-	if c.call.op.Confirms == op.Yes {
-		c.decoded = cmp.Or(c.want.known, new(T))
-	}
-	return c.call.op.Confirms == op.Yes
-}
-
-func (c *callOf[T]) fields() *undocumented.Shape {
-	return c.call.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
-}
-
-func (c *callOf[T]) missing() []string {
-	if c.want.missing == nil {
-		return nil
-	}
-	return c.want.missing(c.decoded)
-}
-
-func (c *callOf[T]) results() int {
-	if page, ok := any(c.decoded).(interface{ count() int }); ok && c.call.done {
-		return page.count()
-	}
-	return -1
+func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected) (*call, error) {
+	c := new(call)
+	c.want, c.shape = want, cmp.Or(want.shape, o.Shape)
+	return c, c.perform(ctx, conf, o, in, opts)
 }
 
 // perform prepares the call, and runs it unless something refuses it.
@@ -404,7 +331,7 @@ func (c *call) result(loopErr error) error {
 	case c.done: // whatever came before
 		return nil
 	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
-		if c.expects.acceptWithoutBody() {
+		if c.acceptWithoutBody() {
 			return nil
 		}
 		e := c.asError()
@@ -443,7 +370,7 @@ func (c *call) noteEnd(err error) {
 	if c.in.refusalMaySpend != nil && c.in.refusalMaySpend(err) {
 		spent = journal.Applied
 	}
-	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.expects.results()) == nil {
+	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.results()) == nil {
 		outcome = known
 	}
 }

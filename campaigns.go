@@ -181,8 +181,8 @@ func checkSourceLists(bad *check.Violations, ids []string) {
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in CampaignChanges, opts ...CallOption) (*Campaign, error) {
-	a := args{ids: []string{campaignID}, body: in, extra: []Fields{in.Extra}}
-	return doChange(ctx, s.conf, op.CampaignsAdjust, a, opts, "campaign", func(c *Campaign) *string { return &c.ID })
+	a, campaign := args{ids: []string{campaignID}, body: in, extra: []Fields{in.Extra}}, new(Campaign)
+	return doChange(ctx, s.conf, op.CampaignsAdjust, a, opts, "campaign", campaign, &campaign.ID)
 }
 
 // StepType is what a step of a campaign does.
@@ -322,8 +322,8 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Send, error) {
-	a := args{ids: []string{sendID}, body: in}
-	return doChange(ctx, s.conf, op.CampaignsEditSend, a, opts, "scheduledSend", func(s *Send) *string { return &s.ID })
+	a, send := args{ids: []string{sendID}, body: in}, new(Send)
+	return doChange(ctx, s.conf, op.CampaignsEditSend, a, opts, "scheduledSend", send, &send.ID)
 }
 
 // StepPreview is a step rendered for a sample lead. The shape of the preview is undocumented.
@@ -347,8 +347,8 @@ func (p StepPreview) String() string { return textOf(Object{}, p) }
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return doExpecting(ctx, s.conf, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
-		repeatsID(stepID, func(p *StepPreview) string { return p.StepID }))
+	a, preview := args{ids: []string{campaignID, stepID}, body: in}, new(StepPreview)
+	return doExpecting(ctx, s.conf, op.CampaignsPreviewStep, a, opts, preview, repeatsID(stepID, &preview.StepID))
 }
 
 // Approval is the response to the approval of a campaign.
@@ -384,9 +384,10 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID string, a args, opts []CallOption) (*Approval, error) {
 	a.ids = []string{campaignID}
-	want := repeatsID(campaignID, func(a *Approval) string { return a.CampaignID })
-	want.known = &Approval{CampaignID: campaignID, Status: CampaignActive}
-	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, want)
+	approval := new(Approval)
+	want := repeatsID(campaignID, &approval.CampaignID)
+	want.known = Approval{CampaignID: campaignID, Status: CampaignActive}
+	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, approval, want)
 }
 
 func (s *CampaignsService) looks() map[*op.Op]look {

@@ -199,7 +199,8 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 	if len(bad) > 0 {
 		return refusal(row, bad)
 	}
-	take := func(raw *Object) error {
+	raw := new(Object)
+	take := func() error {
 		if object, ok := out.(*Object); ok {
 			*object = *raw // also if the response is empty
 			return nil
@@ -213,7 +214,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{take: take})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), raw, expected{take: take})
 	return err
 }
 

@@ -97,12 +97,13 @@ func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityP
 func timelineOf(conf *config, contactID string, p ActivityParams) *scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, pageToken: cursor}
-		c, err := doCall[activities](ctx, conf, op.ContactsTimeline, in, opts, expected[activities]{})
+		found := new(activities)
+		c, err := doCall(ctx, conf, op.ContactsTimeline, in, opts, expected{out: found})
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Object]{Items: c.decoded.Activities, contactID: c.decoded.ContactID, RequestID: c.call.requestID, Rate: c.call.rate}
-		return page, c.decoded.NextCursor, nil
+		page := &ScrollPage[Object]{Items: found.Activities, contactID: found.ContactID, RequestID: c.requestID, Rate: c.rate}
+		return page, found.NextCursor, nil
 	}
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
 }

@@ -78,8 +78,8 @@ func (e FactEdit) check(bad *check.Violations) {
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return doExpecting(ctx, s.conf, op.FactsEdit, args{ids: []string{factID}, body: in}, opts,
-		repeatsID(factID, func(edited *Fact) string { return edited.ID }))
+	edited := new(Fact)
+	return doExpecting(ctx, s.conf, op.FactsEdit, args{ids: []string{factID}, body: in}, opts, edited, repeatsID(factID, &edited.ID))
 }
 
 func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }

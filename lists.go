@@ -160,9 +160,8 @@ func (n NewList) check(bad *check.Violations) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return doExpecting(ctx, s.conf, op.ListsCreate, args{
-		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
-	}, opts, repeatsName(in.Name, func(made *List) string { return made.Name }))
+	a, made := args{body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())}}, new(List)
+	return doExpecting(ctx, s.conf, op.ListsCreate, a, opts, made, repeatsName(in.Name, &made.Name))
 }
 
 func (s *ListsService) looks() map[*op.Op]look {
@@ -230,14 +229,15 @@ type GetListParams struct {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	want := repeatsID(listID, func(l *List) string { return l.ID })
-	want.missing = func(l *List) []string {
-		if p.Include == "columns" && l.Columns == nil {
+	list := new(List)
+	want := repeatsID(listID, &list.ID)
+	want.missing = func() []string {
+		if p.Include == "columns" && list.Columns == nil {
 			return []string{"columns"}
 		}
 		return nil
 	}
-	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, want)
+	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, list, want)
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
@@ -342,10 +342,11 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 }
 
 func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	want := repeatsName(in.CRM, func(p *CRMPushed) string { return p.CRM })
-	want.proof = func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil }
-	want.known = &CRMPushed{CRM: in.CRM}
-	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, want)
+	pushed := new(CRMPushed)
+	want := repeatsName(in.CRM, &pushed.CRM)
+	want.proof = func() bool { return pushed.CRM == in.CRM && pushed.ListIDs != nil }
+	want.known = CRMPushed{CRM: in.CRM}
+	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
 }
 
 // PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields

@@ -425,11 +425,12 @@ func (l listing[T]) first(ctx context.Context, opts []CallOption) (*Page[T], err
 
 func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error) {
 	var page *Page[T]
-	c, err := doCall(ctx, l.conf, l.op, in, opts, expected[Object]{
-		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
-		proof:   func(*Object) bool { return page.hasContent() },
-		missing: func(*Object) []string { return missingIn(page.Items) },
-		accept: func(response *Object) (err error) {
+	response := new(Object)
+	c, err := doCall(ctx, l.conf, l.op, in, opts, expected{
+		out: response, documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
+		proof:   func() bool { return page.hasContent() },
+		missing: func() []string { return missingIn(page.Items) },
+		accept: func() (err error) {
 			page, err = l.pageOf(*response, number)
 			return err
 		},
@@ -437,7 +438,7 @@ func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOp
 	if err != nil {
 		return nil, err
 	}
-	page.RequestID, page.Rate = c.call.requestID, c.call.rate
+	page.RequestID, page.Rate = c.requestID, c.rate
 	return page, nil
 }
 
@@ -446,16 +447,17 @@ func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
 	if !ok {
 		return nil, otherShape(l.name, response)
 	}
-	items, err := decodeObject[[]T](array)
-	if err != nil {
+	var items []T
+	if err := decodeObject(array, &items); err != nil {
 		return nil, err
 	}
-	if err := validateAll(*items); err != nil {
+	if err := validateAll(items); err != nil {
 		return nil, err
 	}
 	pagination, paged := response.Get("pagination")
-	t, err := decodeObject[pageTotals](pagination)
-	p := newPage(*items, t)
+	var totals pageTotals
+	err := decodeObject(pagination, &totals)
+	p := newPage(items, &totals)
 	p.response = &response
 	switch {
 	case goesOn(response) || goesOn(pagination): // the walk asks for the next number, and notices a page that comes again
@@ -518,21 +520,22 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of about limit items. missing names the assumed fields that none of them has. Totals or items prove that
-// it is the service's.
+// readPage reads a page of about limit items. missing names the assumed fields that none of them has.
 func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption, missing func([]T) []string) (*Page[T], error) {
-	c, err := doCall(ctx, conf, o, in, opts, expected[pageResponse[T]]{
-		maxItems: roomFor(cmp.Or(limit, maxPageSize)),
-		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
-		missing:  func(response *pageResponse[T]) []string { return missing(response.Data) },
+	response := new(pageResponse[T])
+	c, err := doCall(ctx, conf, o, in, opts, expected{
+		out: response, maxItems: roomFor(cmp.Or(limit, maxPageSize)),
+		missing: func() []string { return missing(response.Data) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	page := c.decoded.page()
-	page.RequestID, page.Rate = c.call.requestID, c.call.rate
+	page := response.page()
+	page.RequestID, page.Rate = c.requestID, c.rate
 	return page, nil
 }
+
+func (p *pageResponse[T]) hasContent() bool { return p.page().hasContent() }
 
 func (p *pageResponse[T]) page() *Page[T] {
 	page := newPage(p.Data, &p.Pagination)

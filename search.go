@@ -221,12 +221,13 @@ func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) *scrol
 		body := body
 		body.ScrollToken = token
 		in := args{ids: ids, body: body, pageToken: token, cost: spend.Call{Results: size}}
-		c, err := doCall(ctx, conf, o, in, opts, expected[profiles]{maxItems: room})
+		found := new(profiles)
+		c, err := doCall(ctx, conf, o, in, opts, expected{out: found, maxItems: room})
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Profile]{Items: c.decoded.Profiles, RequestID: c.call.requestID, Rate: c.call.rate}
-		return page, c.decoded.ScrollToken, nil
+		page := &ScrollPage[Profile]{Items: found.Profiles, RequestID: c.requestID, Rate: c.rate}
+		return page, found.ScrollToken, nil
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
