@@ -113,13 +113,6 @@ func saysTaken(err error) bool {
 	return errors.Is(err, CodeListNameTaken) && OutcomeOf(err) == OutcomeNotApplied
 }
 
-func (s *AgentsService) looks() map[*op.Op]look {
-	return map[*op.Op]look{
-		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
-		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus,
-	}
-}
-
 // lookForNew looks for the agent that a creation may have made, by name, kind and state.
 func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	want := q.ticket.Lookup
@@ -147,8 +140,6 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []Call
 
 // newAgent is the response to a creation, which has an id.
 type newAgent struct{ Agent }
-
-func (a *Agent) validate() error { return errorIf(!a.raw.begins('{'), "an agent is not an object") }
 
 func (a *newAgent) validate() error { return errorIf(a.ID == "", "an agent has no id") }
 

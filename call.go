@@ -26,9 +26,6 @@ import (
 // service is what the services of a client share.
 type service struct{ conf *config }
 
-// looks are the reads that show the effect of the service's writes, by operation.
-func (service) looks() map[*op.Op]look { return nil }
-
 // do makes a call, and returns its response.
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
 	return doExpecting(ctx, conf, o, in, opts, new(T), expected{})

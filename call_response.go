@@ -372,6 +372,8 @@ var errorShape = undocumented.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, tru
 // one that is missing or of another type is zero.
 type validator interface{ validate() error }
 
+func (p partial) validate() error { return errorIf(!p.raw.begins('{'), "a record is not an object") }
+
 // decodeResponse decodes the value under the operation's entity key, or the whole body if no key is
 // documented. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that
 // emitUndocumented reports them to observers, and that an Object keeps the whole text.

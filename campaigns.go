@@ -61,10 +61,6 @@ func (c Campaign) String() string { return textOf(c.raw, c) }
 // Initialized reports whether the service has finished, or given up, what it generates for the campaign.
 func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
 
-func (c *Campaign) validate() error {
-	return errorIf(!c.raw.begins('{'), "a campaign is not an object")
-}
-
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
 // array, or an array under "campaigns" or "data", is accepted. If a pagination, a nextCursor or a scrollToken stands beside it, further
 // pages are requested with pageNum (assumed), and the same page once more is an error. Any other response is an error that names its
@@ -212,8 +208,6 @@ type Step struct {
 // keep it out of logs.
 func (s Step) String() string { return textOf(s.raw, s) }
 
-func (s *Step) validate() error { return errorIf(!s.raw.begins('{'), "a step is not an object") }
-
 // Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or
 // "data".
 //
@@ -279,10 +273,6 @@ type Send struct {
 // String returns the send as JSON: the text that the service sent, or the fields that you set. It may hold personal data: keep it
 // out of logs.
 func (s Send) String() string { return textOf(s.raw, s) }
-
-func (s *Send) validate() error {
-	return errorIf(!s.raw.begins('{'), "a scheduled send is not an object")
-}
 
 // Sends iterates over the messages that a campaign has sent or will send, as [CampaignsService.All]
 // does, under "scheduledSends" or "data".
@@ -388,10 +378,6 @@ func (s *CampaignsService) approve(ctx context.Context, campaignID string, a arg
 	want := repeatsID(campaignID, &approval.CampaignID)
 	want.known = Approval{CampaignID: campaignID, Status: CampaignActive}
 	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, approval, want)
-}
-
-func (s *CampaignsService) looks() map[*op.Op]look {
-	return map[*op.Op]look{op.CampaignsApprove: s.lookForApproval}
 }
 
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
