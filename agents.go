@@ -16,6 +16,7 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
@@ -94,17 +95,14 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	made := new(newAgent)
+	made := new(Agent)
 	want := repeatsName(spec.name, &made.Name)
 	want.shape = op.Typed // what is undocumented is in the request
-	made, err = doExpecting(ctx, s.conf, spec.op, args{
+	want.accept = func() error { return errorIf(made.ID == "", "an agent has no id") }
+	return doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
-		lookup: spec.lookup(), refusalMaySpend: saysTaken,
+		lookup: journal.Lookup{Name: spec.name, Kind: string(spec.kind), Start: spec.start}, refusalMaySpend: saysTaken,
 	}, opts, made, want)
-	if err != nil {
-		return nil, err
-	}
-	return &made.Agent, nil
 }
 
 // saysTaken reports whether a creation was refused because something has the name: maybe the agent itself, if a gateway has
@@ -137,11 +135,6 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []Call
 	}
 	return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 }
-
-// newAgent is the response to a creation, which has an id.
-type newAgent struct{ Agent }
-
-func (a *newAgent) validate() error { return errorIf(a.ID == "", "an agent has no id") }
 
 // specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -148,11 +149,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 // adjustDraft gives a draft of an earlier call what the creation would have given it. It may be repeated: it leaves the same state, and
 // nothing is started before it was confirmed.
 func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec, opts []CallOption) error {
-	spec, chosen := in.spelledOut().spec(), callConfig{settings: s.conf.settings}
-	for _, option := range opts {
-		option.applyCall(&chosen, new(check.Violations))
-	}
-	more := chosen.fields
+	spec, more := in.spec(), s.conf.with(opts, new(check.Violations)).fields
 	for _, fields := range spec.raw {
 		for name, value := range fields {
 			more = append(more, outbound.Field{Name: name, Value: value})
@@ -170,7 +167,8 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 	if len(bad) > 0 {
 		return refusal(op.AgentsAdjust, bad)
 	}
-	adjusted := make(Fields, len(fields)+1)
+	adjusted := Fields{}
+	maps.Copy(adjusted, spec.defaults)
 	for name, value := range fields {
 		adjusted[name] = value
 	}
@@ -188,10 +186,7 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	var bad check.Violations
-	chosen := callConfig{settings: s.conf.settings}
-	for _, option := range sharedOptions(opts) {
-		option.applyCall(&chosen, &bad)
-	}
+	chosen := s.conf.with(sharedOptions(opts), &bad)
 	spec.check(&bad, true)
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)

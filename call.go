@@ -137,9 +137,11 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		}
 	}
 	c.buildURL()
+	c.spends, c.sends = consequences(o, in)
 	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds
 		bad.Must(!other.Write(), "route", "is that of another operation, which has a method: %s", other.Name)
 		bad.Must(!o.FreeRead() || other.FreeRead() || other.Write(), "route", "leads to an operation of a stricter class: %s", other.Name)
+		c.spends = c.spends || other.Spends.Possible() // it is a read
 	}
 	c.encode()
 	if c.opts.info != nil {
@@ -149,8 +151,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if len(*bad) > 0 {
 		return c.withRoute(refusal(c.op, *bad))
 	}
-	spends, sends := c.consequences()
-	if rule := conf.safetyRule(o, spends, sends, &c.opts); rule != "" {
+	if rule := conf.safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
 		return c.withRoute(ruleRefusal(c.op, rule, nil))
 	}
 	c.surface = conf.budget.surface(o.Surface)
@@ -221,9 +222,8 @@ func (c *call) askGate(gate Gate) (err error) {
 			err = errGatePanicked
 		}
 	}()
-	spends, sends := c.consequences()
 	return gate(c.ctx, c.operation(), Intent{
-		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends, Digest: c.in.lookup.Digest,
+		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
 	})
 }
 

@@ -113,11 +113,8 @@ func (c *call) admit(a *attempt) error {
 		return nil
 	}
 	err := c.enqueue(a, want) // there is no room: this tells how long the wait would be, for the event
-	if err == nil {
-		return nil
-	}
-	full, ok := errors.AsType[*budget.WaitTooLongError](err)
-	if !ok || c.opts.maxWait == 0 {
+	full, tooLong := errors.AsType[*budget.WaitTooLongError](err)
+	if !tooLong || c.opts.maxWait == 0 {
 		return c.notAdmitted(err)
 	}
 	began := a.began
@@ -130,10 +127,7 @@ func (c *call) admit(a *attempt) error {
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
-	if err != nil {
-		return c.notAdmitted(err)
-	}
-	return nil
+	return c.notAdmitted(err)
 }
 
 // contextEnd returns the end of the context, which keeps an attempt from being sent, and notes it as the cause.
@@ -281,7 +275,7 @@ func (s *readEvidence) aged() bool {
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {
-	if spends, _ := c.consequences(); c.conf.guard == nil || c.reserved || !spends {
+	if c.conf.guard == nil || c.reserved || !c.spends {
 		return nil
 	}
 	cost := c.in.cost
@@ -317,19 +311,20 @@ func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	return err
 }
 
-// notAdmitted records and returns why an attempt was not admitted.
+// notAdmitted records and returns why an attempt was not admitted, if it was not.
 func (c *call) notAdmitted(err error) error {
-	full, ok := errors.AsType[*budget.WaitTooLongError](err)
-	if !ok {
-		why := err
-		if c.ctx.Err() != nil {
-			why = errtext.End(c.ctx, "while it waited for the rate limit")
-		}
-		c.cause = errtext.With(c.cause, why)
-		return err
+	full, tooLong := errors.AsType[*budget.WaitTooLongError](err)
+	switch {
+	case err == nil:
+	case tooLong:
+		c.refuseWait(full)
+		return c.waitError
+	case c.ctx.Err() != nil:
+		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "while it waited for the rate limit"))
+	default:
+		c.cause = errtext.With(c.cause, err)
 	}
-	c.refuseWait(full)
-	return c.waitError
+	return err
 }
 
 // openUpload opens the file to upload. If that fails, nothing is sent.

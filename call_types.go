@@ -115,6 +115,8 @@ type plan struct {
 	surface   *surface
 	evidence  *readEvidence // of args.lastLook, once the gates have agreed
 	observers []Observer    // of the client, and those that call hooks returned
+	spends    bool          // see consequences
+	sends     bool
 
 	url    url.URL
 	header http.Header
@@ -249,15 +251,6 @@ func callFrom(ctx context.Context) *call {
 // CRM.
 func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
-}
-
-// consequences are those of the call, and of where it leads: to a read at most, see prepare.
-func (c *call) consequences() (spends, sends bool) {
-	spends, sends = consequences(c.op, c.in)
-	for _, o := range c.leadsTo() {
-		spends = spends || o.Spends.Possible()
-	}
-	return spends, sends
 }
 
 // leadsTo are the other operations to which a route of the caller's may lead.

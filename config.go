@@ -128,11 +128,11 @@ func eachOption[O any](opts []O, bad *check.Violations, apply func(O)) {
 	}
 }
 
-// infoOf returns what WithInfo gave, or nil.
-func infoOf(opts []CallOption) *Info {
-	var c callConfig
-	eachOption(opts, new(check.Violations), func(o CallOption) { o.applyCall(&c, new(check.Violations)) })
-	return c.info
+// with is the sum of the options of a call, and of settings that they may override.
+func (s settings) with(opts []CallOption, bad *check.Violations) callConfig {
+	c := callConfig{settings: s}
+	eachOption(opts, bad, func(o CallOption) { o.applyCall(&c, bad) })
+	return c
 }
 
 // config is what the calls of a client share: the result of its options, and what is made of them. It does

@@ -314,11 +314,8 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		yield(nil, nil, refusal(p.op, bad))
 		return
 	}
-	var each callConfig
-	for _, option := range r.options.calls { // their violations are those of the first call
-		option.applyCall(&each, &bad)
-	}
-	if r.info = each.info; r.info != nil {
+	r.info = settings{}.with(r.options.calls, &bad).info // their violations are those of the first call
+	if r.info != nil {
 		r.maxBody = r.info.MaxBody
 	}
 	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
