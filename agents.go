@@ -42,15 +42,15 @@ const (
 	AgentStatusFailed       AgentStatus = "failed"
 )
 
-var settledAgents = []AgentStatus{AgentStatusActive, AgentStatusPaused, AgentStatusExpired, AgentStatusFailed}
-
 // Known reports whether the state is documented.
 func (s AgentStatus) Known() bool {
 	return s == AgentStatusInitializing || s == AgentStatusProcessing || s.Settled()
 }
 
 // Settled reports whether the agent has left the draft state and no run is in progress.
-func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
+func (s AgentStatus) Settled() bool {
+	return s == AgentStatusActive || s == AgentStatusPaused || s == AgentStatusExpired || s == AgentStatusFailed
+}
 
 // Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
 // and contactsFound are.

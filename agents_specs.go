@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,10 +37,10 @@ const (
 	AgentTypeWebMonitor      AgentType = "web-monitor"
 )
 
-var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor}
-
 // Known reports whether the kind is documented.
-func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
+func (t AgentType) Known() bool {
+	return t == AgentTypePersonDiscovery || t == AgentTypePeopleWatcher || t == AgentTypeWebMonitor
+}
 
 // agentSpec is the common form of the three kinds.
 type agentSpec struct {

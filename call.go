@@ -96,9 +96,14 @@ func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOpt
 // perform prepares the call, and runs it unless something refuses it.
 func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
 	err := c.prepare(ctx, conf, o, in, opts)
-	c.runHooks()
-	if err == nil {
-		err = c.askGates()
+	c.observers = conf.observers
+	for _, f := range conf.hooks { // each in the context of the one before it
+		c.runHook(f)
+	}
+	for _, gate := range conf.gates { // the first refusal counts
+		if err == nil {
+			err = c.askGate(gate)
+		}
 	}
 	if err == nil && in.lastLook != nil {
 		c.evidence, err = in.lastLook(c.ctx)
@@ -176,14 +181,6 @@ func (c *config) safetyRule(o *op.Op, spends, sends bool, opts *callConfig) Safe
 	return ""
 }
 
-// runHooks runs the call hooks, each in the context of the one before it.
-func (c *call) runHooks() {
-	c.observers = c.conf.observers
-	for _, f := range c.conf.hooks {
-		c.runHook(f)
-	}
-}
-
 func (c *call) runHook(f CallHook) {
 	defer func() { _ = recover() }()
 	ctx, observer := f(c.ctx, c.event(Event{Kind: event.KindStart, Start: c.began}))
@@ -193,16 +190,6 @@ func (c *call) runHook(f CallHook) {
 	if observer != nil {
 		c.observers = append(slices.Clip(c.observers), observer)
 	}
-}
-
-// askGates returns the refusal of the first gate that refuses the call.
-func (c *call) askGates() error {
-	for _, gate := range c.conf.gates {
-		if err := c.askGate(gate); err != nil {
-			return c.withRoute(ruleRefusal(c.op, RuleGate, err))
-		}
-	}
-	return nil
 }
 
 var errGatePanicked error = redact.OwnError("the gate panicked")
@@ -216,10 +203,14 @@ func (c *call) operation() catalogue.Operation {
 	return o
 }
 
+// askGate returns the refusal of a gate, if it refuses the call.
 func (c *call) askGate(gate Gate) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = errGatePanicked
+		}
+		if err != nil {
+			err = c.withRoute(ruleRefusal(c.op, RuleGate, err))
 		}
 	}()
 	return gate(c.ctx, c.operation(), Intent{

@@ -71,13 +71,23 @@ func (c *call) readBeginning(a *attempt, resp *http.Response) {
 	}
 }
 
-// decodeBody decodes a response into the result, which may be that of an earlier attempt.
+// decodeBody decodes the value under the operation's entity key, or the whole body if no key is documented, in place of the result of
+// an earlier attempt. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that
+// emitUndocumented reports them to observers, and that an Object keeps the whole text.
 func (c *call) decodeBody(body []byte) error {
 	reflect.ValueOf(c.want.out).Elem().SetZero()
-	if err := decodeResponse(c.op, c.shape, body, c.want.maxItems, c.want.out); err != nil || c.want.accept == nil {
-		return err
+	var err error
+	if len(bytes.TrimSpace(body)) > 0 {
+		if body, err = unwrapEntity(c.op.Entity, c.shape != op.Typed, body); err == nil {
+			err = decodeRecord(body, c.want.maxItems, c.want.out)
+		}
+	} else if c.shape == op.Typed || c.op.Class == op.PaidRead || c.shape == op.Partial && c.op.FreeRead() {
+		err = redact.OwnError("the response is empty")
 	}
-	return c.want.accept()
+	if err == nil && c.want.accept != nil {
+		err = c.want.accept()
+	}
+	return err
 }
 
 // proved reports whether the service must have sent what was decoded.
@@ -373,23 +383,6 @@ var errorShape = undocumented.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, tru
 type validator interface{ validate() error }
 
 func (p partial) validate() error { return errorIf(!p.raw.begins('{'), "a record is not an object") }
-
-// decodeResponse decodes the value under the operation's entity key, or the whole body if no key is
-// documented. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that
-// emitUndocumented reports them to observers, and that an Object keeps the whole text.
-func decodeResponse(o *op.Op, shape op.Shape, body []byte, maxItems int, out any) error {
-	if len(bytes.TrimSpace(body)) == 0 {
-		if shape == op.Typed || o.Class == op.PaidRead || shape == op.Partial && o.FreeRead() {
-			return redact.OwnError("the response is empty")
-		}
-		return nil
-	}
-	value, err := unwrapEntity(o.Entity, shape != op.Typed, body)
-	if err != nil {
-		return err
-	}
-	return decodeRecord(value, maxItems, out)
-}
 
 // unwrapEntity returns the entity in its envelope, or, if the envelope is optional, a bare object.
 func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {

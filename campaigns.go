@@ -25,10 +25,8 @@ const (
 	CampaignStopped CampaignStatus = "stopped" // an approval resumes it
 )
 
-var campaignStatuses = []CampaignStatus{CampaignActive, CampaignStopped}
-
 // Known reports whether the status is documented.
-func (s CampaignStatus) Known() bool { return slices.Contains(campaignStatuses, s) }
+func (s CampaignStatus) Known() bool { return s == CampaignActive || s == CampaignStopped }
 
 // InitializationStatus says how far the service is with what it generates for a campaign.
 type InitializationStatus string

@@ -86,11 +86,7 @@ func (p RowsParams) check(bad *check.Violations) {
 	rowquery.CheckFilter(bad, p.Filter)
 }
 
-// wire returns the parameters as they are sent.
-func (p RowsParams) wire() rowsQuery {
-	return rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
-}
-
+// rowsQuery is the parameters as they are sent.
 type rowsQuery struct {
 	Limit     int    `url:"limit,omitempty"`
 	PageNum   int    `url:"pageNum,omitempty"`
@@ -272,7 +268,8 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 }
 
 func (p RowsParams) in(listID string) args {
-	return args{ids: []string{listID}, query: p.wire(), check: p.check}
+	query := rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
+	return args{ids: []string{listID}, query: query, check: p.check}
 }
 
 func rowsPage[R any](ctx context.Context, s *ListsService, in args, p RowsParams, id func(*R) string, opts []CallOption) (*Page[R], error) {

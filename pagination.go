@@ -328,20 +328,13 @@ func numbered[T any](
 	read func(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error), id func(*T) string,
 ) pager[T] {
 	whole := in(0)
-	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+textOfQuery(whole.query), "?")
+	values, _ := query.Values(whole.query) // it is a struct, which cannot fail
+	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+values.Encode(), "?")
 	of.fetch = func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
 		page, err := read(ctx, number, in(number), opts)
 		return forWalk(page, err, id)
 	}
 	return pager[T]{of}
-}
-
-func textOfQuery(params any) string {
-	values, err := query.Values(params)
-	if err != nil {
-		return fmt.Sprintf("%+v", params)
-	}
-	return values.Encode()
 }
 
 // pageRange reads the pages of one range.
