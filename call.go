@@ -194,15 +194,6 @@ func (c *call) runHook(f CallHook) {
 
 var errGatePanicked error = redact.OwnError("the gate panicked")
 
-// operation is the call's, for gates.
-func (c *call) operation() catalogue.Operation {
-	if c.in.own != nil {
-		return *c.in.own
-	}
-	o, _ := catalogue.ByName(c.op.Name)
-	return o
-}
-
 // askGate returns the refusal of a gate, if it refuses the call.
 func (c *call) askGate(gate Gate) (err error) {
 	defer func() {
@@ -213,7 +204,11 @@ func (c *call) askGate(gate Gate) (err error) {
 			err = c.withRoute(ruleRefusal(c.op, RuleGate, err))
 		}
 	}()
-	return gate(c.ctx, c.operation(), Intent{
+	o, _ := catalogue.ByName(c.op.Name)
+	if c.in.own != nil {
+		o = *c.in.own
+	}
+	return gate(c.ctx, o, Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
 	})
 }
