@@ -78,8 +78,7 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 //
 // An agent that starts is never created again after an unknown outcome; a draft is only with
 // [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
-// with that name. With [WithSpendGuard], a start that is refused because the name is taken counts as spent: a gateway may have
-// repeated the request.
+// with that name.
 //
 // Errors: documented: [CodeListNameTaken] (also when a list has the name),
 // [CodeInsufficientCredits] (nothing is created or spent), [CodeAgentLimitReached],
@@ -183,9 +182,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:
-// you supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). A name that is nearly
-// one of those is refused as misspelt. After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate
-// may edit the draft in between.
+// you supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). After an unknown outcome,
+// it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
 // never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy

@@ -67,8 +67,7 @@ type EnsuredAgent struct {
 // Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
 // not started.
 //
-// With [WithSpendGuard], only a draft that this call has created for certain costs what the spec says; any other needs a price for
-// agents.activate, or is not started.
+// What a start costs is said at [WithSpendGuard].
 //
 // Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
 // agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
@@ -77,7 +76,6 @@ type EnsuredAgent struct {
 //
 // [CodeListNameTaken] means that a list, or an agent of another kind, has the name, or that there was too little time to see
 // what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
-// An agent that starts needs MaxCreditSpend or Unlimited.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -89,16 +87,13 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every
 // run. The spec needs MaxCreditSpend or Unlimited.
 //
-// Neither a lost response nor a later call makes you pay twice: the service refuses to activate an
-// agent that is no draft (documented). For two calls at the same moment this is
-// assumed.
+// Neither a lost response nor a later call makes you pay twice: see [AgentsService.Activate].
 //
 // If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have
 // started if the outcome of the error is unknown. Either way, call it again.
 //
-// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is
-// adjusted to the spec and activated; with [WithSpendGuard], that needs a price for agents.activate. An agent that has started
-// already is no error, and keeps its own cap and filters: WasStarted of [AgentsService.Ensure] tells.
+// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. An agent of this name and kind that has started already is
+// no error, and keeps its own cap and filters: WasStarted of Ensure tells.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //

@@ -55,8 +55,7 @@ func (q activityQuery) check(bad *check.Violations) {
 // row, or comes from [ContactsService.Resolve]. The path is undocumented: supply it with
 // [WithRoute] and one parameter in braces, for the contact.
 //
-// It reads a page when the loop needs it. Each range restarts at the first page; none can be
-// resumed. After an error, the [Report] shows how much was delivered.
+// No range can be resumed.
 //
 // Errors: likely: [CodeContactNotFound].
 //

@@ -112,8 +112,7 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
-// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). A name that is nearly that is
-// refused as misspelt. After an unknown
+// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). After an unknown
 // outcome, it is retried only with [AllowRetryUnknown]; otherwise check [FactsService.Hubs].
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound],

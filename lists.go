@@ -92,8 +92,6 @@ func (p ListsParams) check(bad *check.Violations) {
 // All iterates over the lists, newest first. Each page is one request, for 1,000 lists by default. No
 // credit cost is documented.
 //
-// It reads a page when the loop needs it. An error ends the loop. Each range restarts at the first page.
-//
 // If lists are added meanwhile, repeats are dropped. If lists are deleted meanwhile, those skipped at
 // a page boundary are recovered. An older list that is moved into the folder, or renamed so that the search finds it, can hide a
 // deletion: see [Report].
@@ -276,8 +274,7 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 	return do[Object](ctx, s.conf, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
 }
 
-// lookForFolder reads whether a list is in the requested folder: its id, or null for the root. A
-// folderId that is missing or no text also reads as "", and proves nothing.
+// lookForFolder reads whether a list is in the requested folder: its id, or null for the root. Any other folderId proves nothing.
 func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
 	switch {

@@ -98,8 +98,7 @@ type rowsQuery struct {
 // Rows iterates over the rows of a list. Each page is one request, for 1,000 rows by default. No
 // credit cost is documented. To decode rows into a struct, use [RowsOf].
 //
-// It reads a page when the loop needs it. An error ends the loop. Each range restarts at the first
-// page. If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as
+// If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as
 // far as the totals allow: see [Report].
 //
 // The service ignores what does not fit the kind of list (documented): most filters of contacts on a

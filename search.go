@@ -74,10 +74,6 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 // Prospects iterates over the prospects that match. Each page spends credits, so it requires
 // [MaxPaidPages] or [UnlimitedPages]. Each range is a new search, paid for again.
 //
-// It reads a page when the loop needs it. An error ends the loop. The [Report] of [WithProgress] then
-// shows how much was delivered. If MaxPaidPages ends the loop, the error is a [RefusedError] with
-// [RulePaidPages].
-//
 // A range cannot be resumed: the service's tokens move forward only and must not be stored. The request
 // of a later page is never retried once it may have been processed.
 //
