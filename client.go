@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -22,6 +23,7 @@ import (
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
@@ -191,8 +193,7 @@ func (c *Client) Close() error {
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
 // [CodeRateLimited], [CodeUnexpectedError].
 func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, opts ...CallOption) error {
-	own := completed(o)
-	row, bad := rowOf(own, o.Path)
+	own, row, bad := rowOf(o)
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
 		bad.Add("out", "must be a pointer that is not nil, or plain nil")
 	}
@@ -216,6 +217,23 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
 	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), raw, expected{take: take})
 	return err
+}
+
+// rowOf completes an operation of the caller, and makes a row of it. An effect that was left out counts as possible.
+func rowOf(o catalogue.Operation) (own *catalogue.Operation, row *op.Op, bad check.Violations) {
+	for _, effect := range []*catalogue.Effect{&o.Spends, &o.Sends, &o.WritesOutside} {
+		*effect = cmp.Or(*effect, catalogue.EffectAssumed)
+	}
+	path := o.Path
+	o.Path, o.Provenance = redact.Route(path), catalogue.ProvenanceCallerSupplied
+	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, op.UsualTimeout)
+	row = &op.Op{
+		Name: o.Name, Method: o.Method, Path: o.Path, Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Class: op.Class(o.Class), Spends: op.Effect(o.Spends), Sends: op.Effect(o.Sends), WritesOutside: op.Effect(o.WritesOutside),
+		Provenance: op.Provenance(o.Provenance), Shape: op.Raw, Timeout: o.AttemptTimeout,
+	}
+	check.Operation(&bad, row, path)
+	return &o, row, bad
 }
 
 // Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
