@@ -246,7 +246,6 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
-// lookForStatus reads whether an agent has reached the requested state.
 func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
@@ -400,7 +399,6 @@ func draftError() *Error {
 	return e
 }
 
-// activateIt is what to do about a draft.
 var activateIt = Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 
 // AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].

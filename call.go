@@ -23,10 +23,8 @@ import (
 	"example.com/prospectkit/ratelimit"
 )
 
-// service is what the services of a client share.
 type service struct{ conf *config }
 
-// do makes a call, and returns its response.
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
 	return doExpecting(ctx, conf, o, in, opts, new(T), expected{})
 }
@@ -290,7 +288,6 @@ func (c *call) cloneHeaderForCookies(req *http.Request) {
 	}
 }
 
-// finish makes the result of the call.
 func (c *call) finish(loopErr error) error {
 	err := c.result(loopErr)
 	c.noteEnd(err)
@@ -358,7 +355,6 @@ func (c *call) noteEnd(err error) {
 	}
 }
 
-// end tells the journal the outcome.
 func (c *call) end(outcome journal.Outcome) {
 	if c.ticketID == "" || !c.journaled() {
 		return
@@ -380,7 +376,6 @@ func (c *call) end(outcome journal.Outcome) {
 // endedWithin is how long after the context of a call its journal may take to note the outcome. The guard takes as long before.
 const endedWithin = time.Second / 2
 
-// emitCall reports the end of the call.
 func (c *call) emitCall(err error) {
 	now := time.Now()
 	c.countPause(now)

@@ -413,7 +413,6 @@ func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	}
 }
 
-// title names the attempt in a dump.
 func (a *attempt) title() string {
 	return fmt.Sprint(a.call.op.Name, ", attempt ", len(a.call.attempts)+1)
 }

@@ -89,7 +89,6 @@ func (c *call) queryString(params any) string {
 	return encoded.Encode()
 }
 
-// encode makes header and body.
 func (c *call) encode() {
 	in, bad, more := &c.in, &c.bad, len(c.opts.fields) > 0
 	if in.upload == nil && in.body == nil && !more && len(c.opts.header) == 0 {

@@ -164,7 +164,6 @@ func (c *call) decode(resp *http.Response, body []byte) (proved bool, err error)
 	return proved, err
 }
 
-// judge decodes a response, and decides by the table.
 func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) error {
 	proved, err := c.decode(resp, body)
 	headers, read := c.conf.headersSeen, c.op.FreeRead()
@@ -203,7 +202,6 @@ func isEnvelope(body []byte) bool {
 	return bytes.Contains(body, []byte(`"error"`)) && new(Error).envelope(body)
 }
 
-// hasError reports whether a JSON text is an object with an error.
 func hasError(body []byte) bool {
 	fault, ok := jsonscan.Lookup(body, "error")
 	return ok && string(fault) != "null" && string(fault) != "false" && string(fault) != `""`
@@ -286,7 +284,6 @@ func (c *call) retryAfter(resp *http.Response, now time.Time) (wait time.Duratio
 	return 0, false
 }
 
-// errorEnvelope is the body of an error response.
 type errorEnvelope struct {
 	Error struct {
 		Code      string `json:"code"`
@@ -326,7 +323,6 @@ func (e *Error) clean(c *call, body []byte) {
 	e.prose = redact.WithoutIDs(e.prose)
 }
 
-// emitUndocumented reports what is undocumented in a response.
 func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 	if len(c.observers) == 0 {
 		return

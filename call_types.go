@@ -84,7 +84,6 @@ type expected struct {
 	keys       []string
 }
 
-// repeatsID expects a response that shows the id of what the call is about, or none.
 func repeatsID(id string, shown *string) expected {
 	return expected{sent: id, shown: shown, same: sameID, near: sameID}
 }
@@ -172,7 +171,6 @@ type scratch struct {
 	first       [1]Attempt
 }
 
-// attempt is one attempt on the wire.
 type attempt struct {
 	call           *call
 	report         budget.Report
@@ -222,7 +220,6 @@ func (s step) String() string {
 	}[s]
 }
 
-// retries reports whether another attempt follows.
 func (s step) retries() bool { return s >= stepRetry }
 
 // callContext is the context of a call, in which the hooks of the loop and the transport find the call.
@@ -294,7 +291,6 @@ func (c *call) ticket() journal.Ticket {
 	}
 }
 
-// asError makes an error of the last attempt.
 func (c *call) asError() *Error {
 	last := &c.errorResponse
 	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
@@ -315,7 +311,6 @@ func (c *call) asError() *Error {
 	return e
 }
 
-// asOutcomeUnknown makes an unknown outcome of the last attempt.
 func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	cause := c.cause
 	if c.status != 0 {

@@ -291,7 +291,6 @@ func unproved(why error, hint string) error {
 	return e
 }
 
-// inactive returns an error if a campaign is active.
 func inactive(campaign *Campaign) error {
 	if strings.EqualFold(string(campaign.Status), string(CampaignActive)) {
 		return approved("campaign", "is active: somebody has approved it")

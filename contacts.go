@@ -39,7 +39,6 @@ type ActivityParams struct {
 	Limit int `url:"limit,omitempty"` // per page, 1 to 100; default 100. The first page may hold more
 }
 
-// activityQuery asks for one page.
 type activityQuery struct {
 	ActivityParams
 	Cursor string `url:"cursor,omitempty"`
@@ -107,7 +106,6 @@ func timelineOf(conf *config, contactID string, p ActivityParams) *scroll[Object
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
 }
 
-// activities is the response of a timeline.
 type activities struct {
 	ContactID  string        `json:"contactId"`
 	Activities []Object      `json:"activities"`

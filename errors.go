@@ -211,7 +211,6 @@ func AdviceOf(err error) Advice {
 
 var notOfACall = Advice{Action: ActionVerifyFirst, Hint: "the error is not that of a call"}
 
-// adviceOf returns the advice of an error of this package.
 func adviceOf(err error) (Advice, bool) {
 	type advising interface {
 		error
@@ -477,7 +476,6 @@ const (
 		"raise it, or use UnlimitedPages"
 )
 
-// refusal returns the error of a call that is not sent because its arguments break bounds.
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
 	for _, v := range bad {
@@ -486,7 +484,6 @@ func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	return e
 }
 
-// ruleRefusal returns the error of a call that a rule refuses.
 func ruleRefusal(o *op.Op, rule SafetyRule, cause error) *RefusedError {
 	e := refusal(o, nil)
 	e.Rule, e.cause = rule, cause

@@ -345,7 +345,6 @@ type pageRange struct {
 	maxBody int   // as it was set before the range: a page that is read early must not read it
 }
 
-// Fetch reads a page.
 func (r *pageRange) Fetch(ctx context.Context, number int) (*pagewalk.Page, error) {
 	return r.of.fetch(ctx, number, r.options.calls)
 }
@@ -408,7 +407,6 @@ func (l listing[T]) in(number int) args {
 	return args{ids: l.ids, query: query}
 }
 
-// first reads the first page.
 func (l listing[T]) first(ctx context.Context, opts []CallOption) (*Page[T], error) {
 	return l.read(ctx, 1, l.in(1), opts)
 }
@@ -464,7 +462,6 @@ func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
 // goesOn reports whether a response holds one of the two tokens of a further page that are documented, for other operations.
 func goesOn(o Object) bool { return o.Text("nextCursor") != "" || o.Text("scrollToken") != "" }
 
-// elementsOf returns the array of a listing.
 func elementsOf(response Object, name string) (array Object, ok bool) {
 	for _, path := range []string{"", name, "data"} {
 		if array, ok = response.Get(path); ok && array.begins('[') {
@@ -493,7 +490,6 @@ const maxPageSize = 1000
 // in vain, because it has some more.
 func roomFor(n int) int { return 2*n + 100 }
 
-// pageResponse is the response of an operation that pages by number.
 type pageResponse[T any] struct {
 	Data       []T        `json:"data"`
 	Kind       string     `json:"entityType"` // of rows

@@ -58,7 +58,6 @@ type scroll[T any] struct {
 // fetchByToken makes the call of a page; an empty token asks for the first. next is JSON.
 type fetchByToken[T any] func(ctx context.Context, token string, opts []CallOption) (page *ScrollPage[T], next jsonscan.Text, err error)
 
-// first makes the call of the first page.
 func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 	s.opts = opts
 	return s.page(ctx, "", nil)

@@ -228,7 +228,6 @@ func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) *scrol
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
 
-// identity identifies a profile.
 func (p *Profile) identity() string {
 	if p.SocialURL != "" {
 		return p.SocialURL
