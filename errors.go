@@ -340,11 +340,48 @@ func (e *Error) Error() string {
 	if text := e.ownText(); text != "" {
 		return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.special.causeOp))
 	}
-	return errtext.Response{
-		Op: e.Op, Status: e.Status, Code: string(e.Code), Applied: e.outcome == OutcomeApplied, ContentType: e.ContentType,
-		Message: cmp.Or(e.prose, e.Message), Cause: e.cause, Hint: e.hint,
-		Param: e.Param, RequestID: e.RequestID, Attempts: len(e.Attempts),
-	}.String()
+	text := errtext.Line(e.Op, e.what(), cmp.Or(e.prose, e.Message), errtext.Cause(e.cause, e.Op))
+	if e.hint != "" {
+		text = strings.TrimSuffix(text, ".") + "; " + e.hint
+	}
+	var notes []string
+	if e.Param != "" {
+		notes = append(notes, "param "+redact.OneLine(e.Param))
+	}
+	if e.RequestID != "" {
+		notes = append(notes, "request "+redact.OneLine(e.RequestID))
+	}
+	if len(e.Attempts) > 1 {
+		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, ", ") + ")"
+	}
+	return text
+}
+
+// what says what came, if anything did.
+func (e *Error) what() string {
+	switch applied := e.outcome == OutcomeApplied; {
+	case applied && e.Status != 0:
+		return fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
+	case applied:
+		return "applied, but the response was lost"
+	case e.Code != "" && e.Status != 0:
+		return fmt.Sprintf("%d %s", e.Status, string(e.Code))
+	case e.Code != "":
+		return string(e.Code)
+	case e.Status >= 300 && e.Status < 400:
+		return fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
+	case e.Status != 0 && e.cause == nil:
+		kind := redact.WithoutIDs(redact.OneLine(e.ContentType))
+		return fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
+	case e.Status != 0:
+		return fmt.Sprintf("unusable response with status %d", e.Status)
+	case e.cause == nil && e.Message == "":
+		return "no details are known"
+	}
+	return ""
 }
 
 // Is reports whether target is the code of the error, or one of its classes.
@@ -572,11 +609,32 @@ type RateLimitWaitError struct {
 }
 
 // Error says how long the wait would be.
-func (e *RateLimitWaitError) Error() string {
-	return errtext.Line(e.Op, errtext.Full{
-		Surface: string(e.Surface), Window: string(e.Window), Wait: e.Wait, FitsAt: e.FitsAt,
-		Waited: e.waited, Deadline: e.deadline,
-	}.String())
+func (e *RateLimitWaitError) Error() string { return errtext.Line(e.Op, e.text()) }
+
+func (e *RateLimitWaitError) text() string {
+	text := "the rate limit"
+	if e.waited > 0 {
+		text = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", " + text
+	}
+	if e.Surface != "" {
+		text += " of surface " + string(e.Surface)
+	}
+	if e.Window != "" {
+		text += " (" + string(e.Window) + ")"
+	}
+	bound := "the longest wait allowed (WithMaxWait)"
+	if e.deadline {
+		bound = "the context's deadline"
+	}
+	if e.Wait > 0 {
+		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), bound)
+	} else {
+		text += " has no room within " + bound
+	}
+	if !e.FitsAt.IsZero() {
+		text += "; retry at " + e.FitsAt.Add(time.Second-1).UTC().Format(time.RFC3339)
+	}
+	return text
 }
 
 // Is matches the targets that [RateLimitWaitError] names.

@@ -15,7 +15,6 @@ import (
 
 	"example.com/prospectkit/changes"
 	"example.com/prospectkit/event"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/spend"
@@ -186,7 +185,7 @@ func wordsOf(err error) string {
 	case *RefusedError:
 		return e.words()
 	case *RateLimitWaitError:
-		return errtext.Full{Surface: string(e.Surface), Window: string(e.Window), Deadline: e.deadline}.String()
+		return (&RateLimitWaitError{Surface: e.Surface, Window: e.Window, deadline: e.deadline}).text() // the times are attributes
 	case *changes.FullSyncRequiredError, *spend.CapError:
 		return err.Error()
 	}
