@@ -150,7 +150,9 @@ func TestWhichTextsAreExamined(t *testing.T) {
 
 func TestWhatIsReportedOnce(t *testing.T) {
 	var m Memory
-	for _, kind := range []event.UndocumentedKind{event.UndocumentedField, event.UndocumentedValue, event.UndocumentedCode, event.UndocumentedHeader} {
+	for _, kind := range []event.UndocumentedKind{
+		event.UndocumentedField, event.UndocumentedValue, event.UndocumentedCode, event.UndocumentedHeader,
+	} {
 		f := event.Undocumented{Kind: kind, Name: "name", Value: "value"}
 		require.True(t, m.Report("a", f))
 		require.False(t, m.Report("a", f))
