@@ -72,14 +72,12 @@ func (s agentSpec) cost() *spend.Agent {
 	return a
 }
 
-const minCreditSpend, maxCreditSpend = 1000, 200_000 // of one run
-
 // check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *check.Violations, starts bool) {
 	// That white space counts as blank is assumed: lists trim their names.
 	bad.Must(strings.TrimSpace(s.name) != "", "listName", "must not be blank")
 	s.expires.check(bad)
-	bad.Between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
+	bad.Between("maxCreditSpend", s.spend, 1000, 200_000) // of one run
 	switch {
 	case s.unlimited && s.spend != 0:
 		bad.Add("maxCreditSpend", "is given beside Unlimited: choose one")

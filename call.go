@@ -365,16 +365,14 @@ func (c *call) end(outcome journal.Outcome) {
 		t := c.ticket()
 		open = &t
 	}
-	exchange.Finish(c.ctx, endedWithin, func(ctx context.Context) {
+	// Half a second after the context of the call is what the guard took before, too.
+	exchange.Finish(c.ctx, time.Second/2, func(ctx context.Context) {
 		if open != nil { // for whoever resolves it
 			_ = book.Sending(ctx, *open)
 		}
 		_ = book.Ended(ctx, id, outcome)
 	})
 }
-
-// endedWithin is how long after the context of a call its journal may take to note the outcome. The guard takes as long before.
-const endedWithin = time.Second / 2
 
 func (c *call) emitCall(err error) {
 	now := time.Now()

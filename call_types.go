@@ -94,11 +94,16 @@ func repeatsName(name string, shown *string) expected {
 	return expected{sent: name, shown: shown, same: same, near: pagewalk.Near}
 }
 
-// call is one call: its plan, the results of its attempts, and preallocated buffers.
+// call is one call: its plan, the results of its attempts, and the buffers that every call needs once, allocated together.
 type call struct {
 	plan
 	tally
-	scratch
+
+	bad         check.Violations
+	callContext callContext
+	request     http.Request
+	loopRequest retryablehttp.Request
+	first       [1]Attempt
 }
 
 // plan is what is sent, and within which limits. It is fixed after prepare, the call hooks and the gates.
@@ -160,15 +165,6 @@ type tally struct {
 
 	key     *credential.Key // of the last attempt, if the client has a source of keys
 	rekeyed bool            // another one was asked for
-}
-
-// scratch is the buffers that every call needs once, allocated together.
-type scratch struct {
-	bad         check.Violations
-	callContext callContext
-	request     http.Request
-	loopRequest retryablehttp.Request
-	first       [1]Attempt
 }
 
 type attempt struct {

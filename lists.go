@@ -66,11 +66,7 @@ type Column struct {
 // String returns the column as JSON, for fmt.
 func (c Column) String() string { return textOf(Object{}, c) }
 
-// Bounds of the API description.
-const (
-	maxListSearch  = 200
-	maxCRMContacts = 500
-)
+const maxCRMContacts = 500 // of one push
 
 // ListsParams selects lists. The zero value selects all. Search ignores case.
 type ListsParams struct {
@@ -86,7 +82,7 @@ func (p ListsParams) check(bad *check.Violations) {
 	bad.AtLeast("pageNum", p.PageNum, 1)
 	check.OneOf(bad, "entityType", p.Kind, listKinds...)
 	bad.OptionalID("folderId", p.FolderID)
-	bad.OptionalLength("search", p.Search, 1, maxListSearch)
+	bad.OptionalLength("search", p.Search, 1, 200)
 }
 
 // All iterates over the lists, newest first. Each page is one request, for 1,000 lists by default. No
@@ -374,7 +370,10 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 			return err
 		},
 		Outcome: OutcomeOf,
-		Ends:    endsPush,
+		Ends: func(err error) bool {
+			_, waitRefused := errors.AsType[*RateLimitWaitError](err)
+			return waitRefused || errors.Is(err, ErrRefusedLocally)
+		},
 		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
 		Early:   func(err error) error { return withoutEffect(o, err) },
 		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: redact.OwnError("an earlier run may have sent it")},
@@ -384,12 +383,6 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		sender.Calls = func(ctx context.Context) iter.Seq2[journal.Entry, error] { return h.Calls(ctx, o.Name) }
 	}
 	return pushing.Each(ctx, sender, contactIDs, opts)
-}
-
-// endsPush reports whether an error would meet every other part, too.
-func endsPush(err error) bool {
-	_, waitRefused := errors.AsType[*RateLimitWaitError](err)
-	return waitRefused || errors.Is(err, ErrRefusedLocally)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
