@@ -392,7 +392,7 @@ func (a *Agent) settled() (bool, error) {
 // draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	e := withoutEffect(op.AgentsGet, nil)
-	e.special = &special{
+	e.special = special{
 		classes: []ErrorClass{ErrNotStarted, ErrConflict}, text: "the agent was never started: a draft does nothing until it is activated",
 		logged: "not_started", advice: activateIt,
 	}

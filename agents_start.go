@@ -31,7 +31,7 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 	}
 	e.Op, e.Method, e.Route = name, last.Method, last.Path
 	e.cause, e.outcome = cause, OutcomeOf(cause)
-	e.special = &special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name, advice: activateIt}
+	e.special = special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name, advice: activateIt}
 	if advice, ok := adviceOf(cause); ok {
 		e.special.advice = advice
 	}

@@ -353,7 +353,9 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	a.trace.Hooked = c.conf.ownTransport != nil
 	_, a.trace.Plain = base.(*http.Transport)
 	a.prepareRequest(httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel)), req)
-	a.dumpRequest(&a.request)
+	if c.conf.dump != nil {
+		c.conf.dump.Request(a.title(), c.secrets(), &a.request, c.body)
+	}
 	a.exchangeWith(ctx, base, timer)
 	a.explain(ctx, base)
 	return a.Response, a.Err
@@ -415,12 +417,6 @@ func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 
 func (a *attempt) title() string {
 	return fmt.Sprint(a.call.op.Name, ", attempt ", len(a.call.attempts)+1)
-}
-
-func (a *attempt) dumpRequest(req *http.Request) {
-	if c := a.call; c.conf.dump != nil {
-		c.conf.dump.Request(a.title(), c.secrets(), req, c.body)
-	}
 }
 
 func (a *attempt) dumpResponse() {

@@ -283,7 +283,7 @@ type Error struct {
 	hint    string
 	prose   string // the message without ids, if it holds any
 	foreign bool   // the response is not the service's: see isServiceEnvelope
-	special *special
+	special special
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
 }
@@ -294,15 +294,7 @@ type special struct {
 	text    string       // in place of what the response says; empty: that
 	causeOp string       // whose error the cause is: the text names it once
 	logged  string       // the error type of logs; empty: that of the cause
-	advice  Advice
-}
-
-// ownText is what the method says in place of the response.
-func (e *Error) ownText() string {
-	if e.special == nil {
-		return ""
-	}
-	return e.special.text
+	advice  Advice       // never empty
 }
 
 // Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
@@ -337,8 +329,8 @@ func (e *Error) Error() string {
 	if e == nil {
 		return noError
 	}
-	if text := e.ownText(); text != "" {
-		return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.special.causeOp))
+	if e.special.text != "" {
+		return errtext.Line(e.Op, e.special.text, errtext.Cause(e.cause, e.special.causeOp))
 	}
 	text := errtext.Line(e.Op, e.what(), cmp.Or(e.prose, e.Message), errtext.Cause(e.cause, e.Op))
 	if e.hint != "" {
@@ -393,10 +385,7 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case ErrorClass:
-		if e.special != nil && slices.Contains(e.special.classes, t) {
-			return true
-		}
-		return t != "" && (!e.foreign && classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
+		return slices.Contains(e.special.classes, t) || t != "" && (!e.foreign && classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
 			t == ErrResponseLost && e.outcome == OutcomeApplied)
 	}
 	return false
@@ -426,7 +415,7 @@ func (e *Error) Advice() Advice {
 	}
 	wait, isWait := errors.AsType[*RateLimitWaitError](e.cause)
 	switch {
-	case e.special != nil:
+	case e.special.advice != Advice{}:
 		return e.special.advice
 	case e.outcome == OutcomeApplied:
 		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}

@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -98,10 +99,8 @@ func errorTypeOf(err error) string {
 	case *RateLimitWaitError:
 		return "wait_too_long"
 	case *Error:
-		if e.ownText() != "" && e.special.logged != "" {
-			return e.special.logged
-		} else if e.ownText() != "" {
-			return errorTypeOf(e.cause)
+		if e.special.text != "" {
+			return cmp.Or(e.special.logged, errorTypeOf(e.cause))
 		}
 		last := Attempt{Status: e.Status, Code: e.Code, Delivery: event.DeliveryNotSent}
 		return errorTypeOfLast(own, append([]Attempt{last}, e.Attempts...))
@@ -198,8 +197,8 @@ func wordsOf(err error) string {
 // words says what is wrong with a response that neither code nor cause explains.
 func (e *Error) words() string {
 	switch {
-	case e.ownText() != "":
-		return e.ownText()
+	case e.special.text != "":
+		return e.special.text
 	case e.Code != "" || e.Status == 0 || e.cause != nil:
 		return ""
 	case e.Status >= http.StatusMultipleChoices && e.Status < http.StatusBadRequest:
