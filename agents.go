@@ -16,6 +16,7 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
@@ -41,15 +42,15 @@ const (
 	AgentStatusFailed       AgentStatus = "failed"
 )
 
-var settledAgents = []AgentStatus{AgentStatusActive, AgentStatusPaused, AgentStatusExpired, AgentStatusFailed}
-
 // Known reports whether the state is documented.
 func (s AgentStatus) Known() bool {
 	return s == AgentStatusInitializing || s == AgentStatusProcessing || s.Settled()
 }
 
 // Settled reports whether the agent has left the draft state and no run is in progress.
-func (s AgentStatus) Settled() bool { return slices.Contains(settledAgents, s) }
+func (s AgentStatus) Settled() bool {
+	return s == AgentStatusActive || s == AgentStatusPaused || s == AgentStatusExpired || s == AgentStatusFailed
+}
 
 // Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
 // and contactsFound are.
@@ -77,8 +78,7 @@ func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.
 //
 // An agent that starts is never created again after an unknown outcome; a draft is only with
 // [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
-// with that name. With [WithSpendGuard], a start that is refused because the name is taken counts as spent: a gateway may have
-// repeated the request.
+// with that name.
 //
 // Errors: documented: [CodeListNameTaken] (also when a list has the name),
 // [CodeInsufficientCredits] (nothing is created or spent), [CodeAgentLimitReached],
@@ -94,29 +94,20 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 		return nil, err
 	}
 	checkSpec := func(bad *check.Violations) { spec.check(bad, spec.start) }
-	want := repeatsName(spec.name, func(made *newAgent) string { return made.Name })
+	made := new(Agent)
+	want := repeatsName(spec.name, &made.Name)
 	want.shape = op.Typed // what is undocumented is in the request
-	made, err := doExpecting(ctx, s.conf, spec.op, args{
+	want.accept = func() error { return errorIf(made.ID == "", "an agent has no id") }
+	return doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
-		lookup: spec.lookup(), refusalMaySpend: saysTaken,
-	}, opts, want)
-	if err != nil {
-		return nil, err
-	}
-	return &made.Agent, nil
+		lookup: journal.Lookup{Name: spec.name, Kind: string(spec.kind), Start: spec.start}, refusalMaySpend: saysTaken,
+	}, opts, made, want)
 }
 
 // saysTaken reports whether a creation was refused because something has the name: maybe the agent itself, if a gateway has
 // repeated the request.
 func saysTaken(err error) bool {
 	return errors.Is(err, CodeListNameTaken) && OutcomeOf(err) == OutcomeNotApplied
-}
-
-func (s *AgentsService) looks() map[*op.Op]look {
-	return map[*op.Op]look{
-		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
-		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus,
-	}
 }
 
 // lookForNew looks for the agent that a creation may have made, by name, kind and state.
@@ -143,13 +134,6 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []Call
 	}
 	return Resolution{Verdict: VerdictHappened, Object: agent}, nil
 }
-
-// newAgent is the response to a creation, which has an id.
-type newAgent struct{ Agent }
-
-func (a *Agent) validate() error { return errorIf(!a.raw.begins('{'), "an agent is not an object") }
-
-func (a *newAgent) validate() error { return errorIf(a.ID == "", "an agent has no id") }
 
 // specOf returns the common part of a spec, and refuses nil.
 func specOf(in AgentSpec) (agentSpec, error) {
@@ -193,14 +177,13 @@ func agentListing(conf *config) listing[Agent] {
 //
 // GET /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts,
-		repeatsID(agentID, func(a *Agent) string { return a.ID }))
+	agent := new(Agent)
+	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts, agent, repeatsID(agentID, &agent.ID))
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:
-// you supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). A name that is nearly
-// one of those is refused as misspelt. After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate
-// may edit the draft in between.
+// you supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). After an unknown outcome,
+// it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
 // never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy
@@ -243,8 +226,8 @@ func (s *AgentsService) adjust(ctx context.Context, id string, in Fields, checkF
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	in := args{ids: []string{agentID}, refusalMaySpend: saysStarted}
-	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", func(a *Agent) *string { return &a.ID })
+	in, agent := args{ids: []string{agentID}, refusalMaySpend: saysStarted}, new(Agent)
+	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", agent, &agent.ID)
 }
 
 // saysStarted reports whether an activation was refused because the agent has left the draft state: by another
@@ -270,7 +253,6 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
-// lookForStatus reads whether an agent has reached the requested state.
 func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
@@ -417,14 +399,13 @@ func (a *Agent) settled() (bool, error) {
 // draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	e := withoutEffect(op.AgentsGet, nil)
-	e.special = &special{
+	e.special = special{
 		classes: []ErrorClass{ErrNotStarted, ErrConflict}, text: "the agent was never started: a draft does nothing until it is activated",
 		logged: "not_started", advice: activateIt,
 	}
 	return e
 }
 
-// activateIt is what to do about a draft.
 var activateIt = Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 
 // AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].

@@ -5,14 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
@@ -26,8 +24,7 @@ type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
 
 	spec() agentSpec
-	draft() AgentSpec      // the same without Start
-	spelledOut() AgentSpec // the same with its documented defaults, except that of Expires
+	draft() AgentSpec // the same without Start
 }
 
 // AgentType is the kind of an agent.
@@ -40,21 +37,28 @@ const (
 	AgentTypeWebMonitor      AgentType = "web-monitor"
 )
 
-var agentTypes = []AgentType{AgentTypePersonDiscovery, AgentTypePeopleWatcher, AgentTypeWebMonitor}
-
 // Known reports whether the kind is documented.
-func (t AgentType) Known() bool { return slices.Contains(agentTypes, t) }
+func (t AgentType) Known() bool {
+	return t == AgentTypePersonDiscovery || t == AgentTypePeopleWatcher || t == AgentTypeWebMonitor
+}
 
 // agentSpec is the common form of the three kinds.
 type agentSpec struct {
 	op   *op.Op
 	kind AgentType
 	body any // the spec itself
-	terms
-	raw []Fields // fields beside the typed ones
-	own func(*check.Violations)
 
-	every int // days between runs; 0: undocumented
+	// The fields that all kinds have.
+	name      string
+	start     bool
+	expires   Expiration
+	spend     int
+	unlimited bool
+
+	raw      []Fields // fields beside the typed ones
+	own      func(*check.Violations)
+	every    int    // days between runs; 0: undocumented
+	defaults Fields // documented, of its own fields
 }
 
 // cost is what is known of the cost of the agent, once it starts.
@@ -68,23 +72,12 @@ func (s agentSpec) cost() *spend.Agent {
 	return a
 }
 
-const minCreditSpend, maxCreditSpend = 1000, 200_000 // of one run
-
-// terms are the fields that all kinds have.
-type terms struct {
-	name      string
-	start     bool
-	expires   Expiration
-	spend     int
-	unlimited bool
-}
-
 // check refuses values outside of documented bounds. An agent that starts needs a cap or Unlimited.
 func (s agentSpec) check(bad *check.Violations, starts bool) {
 	// That white space counts as blank is assumed: lists trim their names.
 	bad.Must(strings.TrimSpace(s.name) != "", "listName", "must not be blank")
 	s.expires.check(bad)
-	bad.Between("maxCreditSpend", s.spend, minCreditSpend, maxCreditSpend)
+	bad.Between("maxCreditSpend", s.spend, 1000, 200_000) // of one run
 	switch {
 	case s.unlimited && s.spend != 0:
 		bad.Add("maxCreditSpend", "is given beside Unlimited: choose one")
@@ -121,14 +114,12 @@ func (p PersonDiscovery) WorstCase(days int) (int64, error) { return p.spec().co
 
 func (p PersonDiscovery) draft() AgentSpec { p.Start = false; return p }
 
-func (p PersonDiscovery) spelledOut() AgentSpec { return p }
-
 func (p PersonDiscovery) spec() agentSpec {
 	return agentSpec{
 		op: op.AgentsCreateDiscovery, kind: AgentTypePersonDiscovery, body: p,
-		raw:   []Fields{p.Filters, p.Extra},
-		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
-		own:   func(bad *check.Violations) { bad.Filters("Filters", p.Filters) },
+		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
+		raw: []Fields{p.Filters, p.Extra},
+		own: func(bad *check.Violations) { bad.Filters("Filters", p.Filters) },
 	}
 }
 
@@ -163,13 +154,11 @@ func (p PeopleWatcher) WorstCase(days int) (int64, error) { return p.spec().cost
 
 func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
 
-func (p PeopleWatcher) spelledOut() AgentSpec { p.Frequency = p.spec().every; return p }
-
 func (p PeopleWatcher) spec() agentSpec {
 	return agentSpec{
-		op: op.AgentsCreateWatcher, kind: AgentTypePeopleWatcher, body: p, raw: []Fields{p.Extra}, every: cmp.Or(p.Frequency, 1),
-		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
-		own:   p.checkSources,
+		op: op.AgentsCreateWatcher, kind: AgentTypePeopleWatcher, body: p,
+		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
+		raw: []Fields{p.Extra}, own: p.checkSources, every: cmp.Or(p.Frequency, 1), defaults: Fields{"frequency": 1},
 	}
 }
 
@@ -229,16 +218,11 @@ func (p WebMonitor) WorstCase(days int) (int64, error) { return p.spec().cost().
 
 func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
 
-func (p WebMonitor) spelledOut() AgentSpec {
-	p.NumResults, p.SearchPeriod = cmp.Or(p.NumResults, 10), cmp.Or(p.SearchPeriod, SearchPeriodDay)
-	return p
-}
-
 func (p WebMonitor) spec() agentSpec {
 	return agentSpec{
-		op: op.AgentsCreateMonitor, kind: AgentTypeWebMonitor, body: p, raw: []Fields{p.Extra},
-		terms: terms{name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited},
-		own:   p.checkSearch,
+		op: op.AgentsCreateMonitor, kind: AgentTypeWebMonitor, body: p,
+		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
+		raw: []Fields{p.Extra}, own: p.checkSearch, defaults: Fields{"numResults": 10, "searchPeriod": SearchPeriodDay},
 	}
 }
 
@@ -323,8 +307,4 @@ func (e Expiration) check(bad *check.Violations) {
 	if year, month, day, ok := e.Date(); ok {
 		bad.Date("expirationDate", year, month, day)
 	}
-}
-
-func (s agentSpec) lookup() journal.Lookup {
-	return journal.Lookup{Name: s.name, Kind: string(s.kind), Start: s.start}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -30,7 +31,7 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 	}
 	e.Op, e.Method, e.Route = name, last.Method, last.Path
 	e.cause, e.outcome = cause, OutcomeOf(cause)
-	e.special = &special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name, advice: activateIt}
+	e.special = special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name, advice: activateIt}
 	if advice, ok := adviceOf(cause); ok {
 		e.special.advice = advice
 	}
@@ -66,8 +67,7 @@ type EnsuredAgent struct {
 // Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
 // not started.
 //
-// With [WithSpendGuard], only a draft that this call has created for certain costs what the spec says; any other needs a price for
-// agents.activate, or is not started.
+// What a start costs is said at [WithSpendGuard].
 //
 // Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
 // agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
@@ -76,7 +76,6 @@ type EnsuredAgent struct {
 //
 // [CodeListNameTaken] means that a list, or an agent of another kind, has the name, or that there was too little time to see
 // what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
-// An agent that starts needs MaxCreditSpend or Unlimited.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -88,16 +87,13 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every
 // run. The spec needs MaxCreditSpend or Unlimited.
 //
-// Neither a lost response nor a later call makes you pay twice: the service refuses to activate an
-// agent that is no draft (documented). For two calls at the same moment this is
-// assumed.
+// Neither a lost response nor a later call makes you pay twice: see [AgentsService.Activate].
 //
 // If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have
 // started if the outcome of the error is unknown. Either way, call it again.
 //
-// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is
-// adjusted to the spec and activated; with [WithSpendGuard], that needs a price for agents.activate. An agent that has started
-// already is no error, and keeps its own cap and filters: WasStarted of [AgentsService.Ensure] tells.
+// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. An agent of this name and kind that has started already is
+// no error, and keeps its own cap and filters: WasStarted of Ensure tells.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -148,11 +144,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 // adjustDraft gives a draft of an earlier call what the creation would have given it. It may be repeated: it leaves the same state, and
 // nothing is started before it was confirmed.
 func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec, opts []CallOption) error {
-	spec, chosen := in.spelledOut().spec(), callConfig{settings: s.conf.settings}
-	for _, option := range opts {
-		option.applyCall(&chosen, new(check.Violations))
-	}
-	more := chosen.fields
+	spec, more := in.spec(), s.conf.with(opts, new(check.Violations)).fields
 	for _, fields := range spec.raw {
 		for name, value := range fields {
 			more = append(more, outbound.Field{Name: name, Value: value})
@@ -170,7 +162,8 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 	if len(bad) > 0 {
 		return refusal(op.AgentsAdjust, bad)
 	}
-	adjusted := make(Fields, len(fields)+1)
+	adjusted := Fields{}
+	maps.Copy(adjusted, spec.defaults)
 	for name, value := range fields {
 		adjusted[name] = value
 	}
@@ -187,10 +180,7 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 // mayStart refuses a draft that could not be started: one without a cap, or against a safety rule.
 func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 	var bad check.Violations
-	chosen := callConfig{settings: s.conf.settings}
-	for _, option := range sharedOptions(opts) {
-		option.applyCall(&chosen, &bad)
-	}
+	chosen := s.conf.with(sharedOptions(opts), &bad)
 	spec.check(&bad, true)
 	if len(bad) > 0 {
 		return refusal(spec.op, bad)

@@ -18,44 +18,32 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
 )
 
-// service is what the services of a client share.
 type service struct{ conf *config }
 
-// looks are the reads that show the effect of the service's writes, by operation.
-func (service) looks() map[*op.Op]look { return nil }
-
-// do makes a call, and returns its response.
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
-	return doExpecting(ctx, conf, o, in, opts, expected[T]{})
+	return doExpecting(ctx, conf, o, in, opts, new(T), expected{})
 }
 
-// doExpecting makes a call of whose response the method knows more than its type.
-func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected[T]) (*T, error) {
-	c, err := doCall(ctx, conf, o, in, opts, want)
-	if err != nil {
+// doExpecting makes a call of whose response, made into out, the method knows more than its type.
+func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, out *T, want expected) (*T, error) {
+	want.out = out
+	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
 		return nil, err
 	}
-	return c.decoded, nil
+	return out, nil
 }
 
 // doRecord makes a call whose undocumented response holds a record with the key: see recordOf. Any other response is an error.
 func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name, key string) (*T, error) {
-	var record *T
-	_, err := doCall(ctx, conf, o, in, opts, expected[Object]{
-		documented: reflect.TypeFor[T](), keys: []string{name},
-		missing: func(*Object) []string { return missingIn([]T{*record}) },
-		accept: func(response *Object) (err error) {
-			record, err = recordOf[T](*response, name, key)
-			return err
-		},
-	})
-	if err != nil {
+	record, response := new(T), new(Object)
+	want := holdsRecord(record, response, name)
+	want.accept = func() error { return recordOf(*response, name, key, record) }
+	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
 		return nil, err
 	}
 	return record, nil
@@ -63,118 +51,57 @@ func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 
 // doChange makes a call whose success, also without a readable body, means that the record named in the path was changed. If the
 // response holds the record, that is the result. Otherwise the result has only the id.
-func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name string, id func(*T) *string) (*T, error) {
-	record, changed := new(T), in.ids[0]
-	c, err := doCall(ctx, conf, o, in, opts, expected[Object]{
-		documented: reflect.TypeFor[T](), keys: []string{name},
-		proof: func(*Object) bool { return sameID(*id(record), changed) },
-		missing: func(response *Object) []string {
+func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name string, record *T, id *string) (*T, error) {
+	response, changed := new(Object), in.ids[0]
+	want := holdsRecord(record, response, name)
+	want.proof = func() bool { return sameID(*id, changed) }
+	want.accept = func() error {
+		if recordOf(*response, name, "id", record) != nil {
+			_ = decodeObject(*response, record) // to keep its text
+		}
+		return nil
+	}
+	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
+		return nil, err
+	}
+	if response.IsZero() {
+		*record = *new(T)
+	}
+	*id = cmp.Or(*id, changed)
+	return record, nil
+}
+
+// holdsRecord expects an undocumented response that may hold a record under a name.
+func holdsRecord[T any](record *T, response *Object, name string) expected {
+	return expected{
+		out: response, documented: reflect.TypeFor[T](), keys: []string{name},
+		missing: func() []string {
 			if response.IsZero() {
 				return nil
 			}
 			return missingIn([]T{*record})
 		},
-		accept: func(response *Object) (err error) {
-			if record, err = recordOf[T](*response, name, "id"); err != nil {
-				record, _ = decodeObject[T](*response) // to keep its text
-			}
-			return nil
-		},
-	})
-	if err != nil {
-		return nil, err
 	}
-	if c.decoded.IsZero() {
-		record = new(T)
-	}
-	*id(record) = cmp.Or(*id(record), changed)
-	return record, nil
 }
 
 // doCall makes a call. Every request of this package goes through it.
-func doCall[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected[T]) (*callOf[T], error) {
-	c := &callOf[T]{want: want}
-	c.call.expects, c.call.shape = c, cmp.Or(want.shape, o.Shape)
-	if err := c.call.perform(ctx, conf, o, in, opts); err != nil {
-		return nil, err
-	}
-	return c, nil
-}
-
-// callOf is a call whose response is a T.
-type callOf[T any] struct {
-	call    call // not embedded: a copy of its methods for each T, in every package that uses T, would take long to compile
-	want    expected[T]
-	decoded *T // the last response
-}
-
-func (c *callOf[T]) decode(body []byte) error {
-	c.decoded = new(T)
-	if err := decodeResponse(c.call.op, c.call.shape, body, c.want.maxItems, c.decoded); err != nil || c.want.accept == nil {
-		return err
-	}
-	return c.want.accept(c.decoded)
-}
-
-func (c *callOf[T]) take() error {
-	if c.want.known != nil {
-		fillIn(reflect.ValueOf(c.decoded).Elem(), reflect.ValueOf(c.want.known).Elem())
-	}
-	if c.want.take == nil {
-		return nil
-	}
-	return c.want.take(c.decoded)
-}
-
-// fillIn gives a response what is known of it, where it says nothing.
-func fillIn(response, known reflect.Value) {
-	for i := range response.NumField() {
-		if field := response.Field(i); field.CanSet() && field.IsZero() {
-			field.Set(known.Field(i))
-		}
-	}
-}
-
-func (c *callOf[T]) proved() bool {
-	if c.want.proof != nil {
-		return c.want.proof(c.decoded)
-	}
-	return c.call.shape != op.Raw && !c.call.op.Write()
-}
-
-func (c *callOf[T]) other() bool { return c.want.other != nil && c.want.other(c.decoded) }
-
-func (c *callOf[T]) acceptWithoutBody() bool {
-	if c.call.op.Confirms == op.Yes {
-		c.decoded = cmp.Or(c.want.known, new(T))
-	}
-	return c.call.op.Confirms == op.Yes
-}
-
-func (c *callOf[T]) fields() *undocumented.Shape {
-	return c.call.responseShape(cmp.Or(c.want.documented, reflect.TypeFor[T]()), c.want.keys...)
-}
-
-func (c *callOf[T]) missing() []string {
-	if c.want.missing == nil {
-		return nil
-	}
-	return c.want.missing(c.decoded)
-}
-
-func (c *callOf[T]) results() int {
-	if page, ok := any(c.decoded).(interface{ count() int }); ok && c.call.done {
-		return page.count()
-	}
-	return -1
+func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected) (*call, error) {
+	c := new(call)
+	c.want, c.shape = want, cmp.Or(want.shape, o.Shape)
+	return c, c.perform(ctx, conf, o, in, opts)
 }
 
 // perform prepares the call, and runs it unless something refuses it.
 func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
 	err := c.prepare(ctx, conf, o, in, opts)
-	c.runHooks()
-	if err == nil {
-		err = c.askGates()
+	c.observers = conf.observers
+	for _, f := range conf.hooks { // each in the context of the one before it
+		c.runHook(f)
+	}
+	for _, gate := range conf.gates { // the first refusal counts
+		if err == nil {
+			err = c.askGate(gate)
+		}
 	}
 	if err == nil && in.lastLook != nil {
 		c.evidence, err = in.lastLook(c.ctx)
@@ -213,9 +140,11 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		}
 	}
 	c.buildURL()
+	c.spends, c.sends = consequences(o, in)
 	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds
 		bad.Must(!other.Write(), "route", "is that of another operation, which has a method: %s", other.Name)
 		bad.Must(!o.FreeRead() || other.FreeRead() || other.Write(), "route", "leads to an operation of a stricter class: %s", other.Name)
+		c.spends = c.spends || other.Spends.Possible() // it is a read
 	}
 	c.encode()
 	if c.opts.info != nil {
@@ -225,8 +154,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if len(*bad) > 0 {
 		return c.withRoute(refusal(c.op, *bad))
 	}
-	spends, sends := c.consequences()
-	if rule := conf.safetyRule(o, spends, sends, &c.opts); rule != "" {
+	if rule := conf.safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
 		return c.withRoute(ruleRefusal(c.op, rule, nil))
 	}
 	c.surface = conf.budget.surface(o.Surface)
@@ -251,14 +179,6 @@ func (c *config) safetyRule(o *op.Op, spends, sends bool, opts *callConfig) Safe
 	return ""
 }
 
-// runHooks runs the call hooks, each in the context of the one before it.
-func (c *call) runHooks() {
-	c.observers = c.conf.observers
-	for _, f := range c.conf.hooks {
-		c.runHook(f)
-	}
-}
-
 func (c *call) runHook(f CallHook) {
 	defer func() { _ = recover() }()
 	ctx, observer := f(c.ctx, c.event(Event{Kind: event.KindStart, Start: c.began}))
@@ -270,36 +190,24 @@ func (c *call) runHook(f CallHook) {
 	}
 }
 
-// askGates returns the refusal of the first gate that refuses the call.
-func (c *call) askGates() error {
-	for _, gate := range c.conf.gates {
-		if err := c.askGate(gate); err != nil {
-			return c.withRoute(ruleRefusal(c.op, RuleGate, err))
-		}
-	}
-	return nil
-}
-
 var errGatePanicked error = redact.OwnError("the gate panicked")
 
-// operation is the call's, for gates.
-func (c *call) operation() catalogue.Operation {
-	if c.in.own != nil {
-		return *c.in.own
-	}
-	o, _ := catalogue.ByName(c.op.Name)
-	return o
-}
-
+// askGate returns the refusal of a gate, if it refuses the call.
 func (c *call) askGate(gate Gate) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = errGatePanicked
 		}
+		if err != nil {
+			err = c.withRoute(ruleRefusal(c.op, RuleGate, err))
+		}
 	}()
-	spends, sends := c.consequences()
-	return gate(c.ctx, c.operation(), Intent{
-		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: spends, Sends: sends, Digest: c.in.lookup.Digest,
+	o, _ := catalogue.ByName(c.op.Name)
+	if c.in.own != nil {
+		o = *c.in.own
+	}
+	return gate(c.ctx, o, Intent{
+		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
 	})
 }
 
@@ -380,7 +288,6 @@ func (c *call) cloneHeaderForCookies(req *http.Request) {
 	}
 }
 
-// finish makes the result of the call.
 func (c *call) finish(loopErr error) error {
 	err := c.result(loopErr)
 	c.noteEnd(err)
@@ -404,7 +311,7 @@ func (c *call) result(loopErr error) error {
 	case c.done: // whatever came before
 		return nil
 	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
-		if c.expects.acceptWithoutBody() {
+		if c.acceptWithoutBody() {
 			return nil
 		}
 		e := c.asError()
@@ -443,12 +350,11 @@ func (c *call) noteEnd(err error) {
 	if c.in.refusalMaySpend != nil && c.in.refusalMaySpend(err) {
 		spent = journal.Applied
 	}
-	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.expects.results()) == nil {
+	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.results()) == nil {
 		outcome = known
 	}
 }
 
-// end tells the journal the outcome.
 func (c *call) end(outcome journal.Outcome) {
 	if c.ticketID == "" || !c.journaled() {
 		return
@@ -459,7 +365,8 @@ func (c *call) end(outcome journal.Outcome) {
 		t := c.ticket()
 		open = &t
 	}
-	exchange.Finish(c.ctx, endedWithin, func(ctx context.Context) {
+	// Half a second after the context of the call is what the guard took before, too.
+	exchange.Finish(c.ctx, time.Second/2, func(ctx context.Context) {
 		if open != nil { // for whoever resolves it
 			_ = book.Sending(ctx, *open)
 		}
@@ -467,10 +374,6 @@ func (c *call) end(outcome journal.Outcome) {
 	})
 }
 
-// endedWithin is how long after the context of a call its journal may take to note the outcome. The guard takes as long before.
-const endedWithin = time.Second / 2
-
-// emitCall reports the end of the call.
 func (c *call) emitCall(err error) {
 	now := time.Now()
 	c.countPause(now)

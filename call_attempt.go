@@ -113,11 +113,8 @@ func (c *call) admit(a *attempt) error {
 		return nil
 	}
 	err := c.enqueue(a, want) // there is no room: this tells how long the wait would be, for the event
-	if err == nil {
-		return nil
-	}
-	full, ok := errors.AsType[*budget.WaitTooLongError](err)
-	if !ok || c.opts.maxWait == 0 {
+	full, tooLong := errors.AsType[*budget.WaitTooLongError](err)
+	if !tooLong || c.opts.maxWait == 0 {
 		return c.notAdmitted(err)
 	}
 	began := a.began
@@ -130,10 +127,7 @@ func (c *call) admit(a *attempt) error {
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)
 	}
-	if err != nil {
-		return c.notAdmitted(err)
-	}
-	return nil
+	return c.notAdmitted(err)
 }
 
 // contextEnd returns the end of the context, which keeps an attempt from being sent, and notes it as the cause.
@@ -281,7 +275,7 @@ func (s *readEvidence) aged() bool {
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {
-	if spends, _ := c.consequences(); c.conf.guard == nil || c.reserved || !spends {
+	if c.conf.guard == nil || c.reserved || !c.spends {
 		return nil
 	}
 	cost := c.in.cost
@@ -317,19 +311,20 @@ func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	return err
 }
 
-// notAdmitted records and returns why an attempt was not admitted.
+// notAdmitted records and returns why an attempt was not admitted, if it was not.
 func (c *call) notAdmitted(err error) error {
-	full, ok := errors.AsType[*budget.WaitTooLongError](err)
-	if !ok {
-		why := err
-		if c.ctx.Err() != nil {
-			why = errtext.End(c.ctx, "while it waited for the rate limit")
-		}
-		c.cause = errtext.With(c.cause, why)
-		return err
+	full, tooLong := errors.AsType[*budget.WaitTooLongError](err)
+	switch {
+	case err == nil:
+	case tooLong:
+		c.refuseWait(full)
+		return c.waitError
+	case c.ctx.Err() != nil:
+		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "while it waited for the rate limit"))
+	default:
+		c.cause = errtext.With(c.cause, err)
 	}
-	c.refuseWait(full)
-	return c.waitError
+	return err
 }
 
 // openUpload opens the file to upload. If that fails, nothing is sent.
@@ -358,7 +353,9 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	a.trace.Hooked = c.conf.ownTransport != nil
 	_, a.trace.Plain = base.(*http.Transport)
 	a.prepareRequest(httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel)), req)
-	a.dumpRequest(&a.request)
+	if c.conf.dump != nil {
+		c.conf.dump.Request(a.title(), c.secrets(), &a.request, c.body)
+	}
 	a.exchangeWith(ctx, base, timer)
 	a.explain(ctx, base)
 	return a.Response, a.Err
@@ -418,15 +415,8 @@ func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	}
 }
 
-// title names the attempt in a dump.
 func (a *attempt) title() string {
 	return fmt.Sprint(a.call.op.Name, ", attempt ", len(a.call.attempts)+1)
-}
-
-func (a *attempt) dumpRequest(req *http.Request) {
-	if c := a.call; c.conf.dump != nil {
-		c.conf.dump.Request(a.title(), c.secrets(), req, c.body)
-	}
 }
 
 func (a *attempt) dumpResponse() {

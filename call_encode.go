@@ -89,41 +89,35 @@ func (c *call) queryString(params any) string {
 	return encoded.Encode()
 }
 
-// encode makes header and body.
 func (c *call) encode() {
-	in, bad, conf := &c.in, &c.bad, c.conf
-	plain := in.upload == nil && in.body == nil && len(c.opts.fields) == 0 && len(c.opts.header) == 0
-	if plain {
-		c.header = conf.sharedHeader()
+	in, bad, more := &c.in, &c.bad, len(c.opts.fields) > 0
+	if in.upload == nil && in.body == nil && !more && len(c.opts.header) == 0 {
+		c.header = c.conf.sharedHeader()
 		return
 	}
-	c.header = conf.commonHeader()
+	c.header = c.conf.commonHeader()
 	for _, kv := range c.opts.header {
 		c.header.Set(kv[0], kv[1])
 	}
-	if in.upload != nil {
+	switch {
+	case in.upload != nil && more:
+		bad.Add("WithField", "cannot be used with an upload: it has form fields of its own")
+	case in.upload != nil:
 		c.header["Content-Type"] = []string{in.upload.ContentType}
-		if len(c.opts.fields) > 0 {
-			bad.Add("WithField", "cannot be used with an upload: it has form fields of its own")
-		}
-		return
-	}
-	if in.body == nil && len(c.opts.fields) == 0 {
-		return
-	}
-	if c.op.NoBody {
+	case in.body == nil && !more:
+	case c.op.NoBody:
 		bad.Add("WithField", "cannot be used: this call has no body")
-		return
+	case c.method == http.MethodGet && in.body != nil:
+		bad.Add("body", "cannot be sent with a GET request")
+	case c.method == http.MethodGet:
+		bad.Add("WithField", "cannot be used with a GET request")
+	default:
+		c.encodeBody()
 	}
-	if c.method == http.MethodGet {
-		if in.body != nil {
-			bad.Add("body", "cannot be sent with a GET request")
-		} else {
-			bad.Add("WithField", "cannot be used with a GET request")
-		}
-		return
-	}
-	value := in.body
+}
+
+func (c *call) encodeBody() {
+	in, bad, value := &c.in, &c.bad, c.in.body
 	if fields, ok := value.(Fields); value == nil || ok && fields == nil {
 		value = Fields{}
 	}

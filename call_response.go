@@ -30,7 +30,7 @@ import (
 // call may have changed or cost, the more evidence its response needs. The first line that applies
 // decides. A response is proved if it holds what only the service can know: see expected.proof. In this table, a read
 // is a free one. Rate headers beside a foreign body, or one
-// about something else, do not count: see isForeign and expected.other.
+// about something else, do not count: see isForeign and call.other.
 //
 //	the end of the upload was not sent by then                      refused
 //	an error envelope, except in a proved read                      refused
@@ -51,7 +51,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 		err = c.judge(resp, body, a.hasRateHeaders)
 	}
 	if err == nil {
-		err = c.expects.take()
+		err = c.take()
 	} else if errors.Is(err, errOther) || errors.Is(err, errStored) || errors.Is(err, errNotProved) {
 		a.hasRateHeaders, c.open = false, true // it may still be that of the call, rewritten on the way
 	}
@@ -71,22 +71,99 @@ func (c *call) readBeginning(a *attempt, resp *http.Response) {
 	}
 }
 
+// decodeBody decodes the value under the operation's entity key, or the whole body if no key is documented, in place of the result of
+// an earlier attempt. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that
+// emitUndocumented reports them to observers, and that an Object keeps the whole text.
+func (c *call) decodeBody(body []byte) error {
+	reflect.ValueOf(c.want.out).Elem().SetZero()
+	var err error
+	if len(bytes.TrimSpace(body)) > 0 {
+		if body, err = unwrapEntity(c.op.Entity, c.shape != op.Typed, body); err == nil {
+			err = decodeRecord(body, c.want.maxItems, c.want.out)
+		}
+	} else if c.shape == op.Typed || c.op.Class == op.PaidRead || c.shape == op.Partial && c.op.FreeRead() {
+		err = redact.OwnError("the response is empty")
+	}
+	if err == nil && c.want.accept != nil {
+		err = c.want.accept()
+	}
+	return err
+}
+
+// proved reports whether the service must have sent what was decoded.
+func (c *call) proved() bool {
+	page, paged := c.want.out.(interface{ hasContent() bool })
+	switch {
+	case c.want.proof != nil:
+		return c.want.proof()
+	case c.want.shown != nil:
+		return c.want.same(*c.want.shown, c.want.sent)
+	case paged:
+		return page.hasContent()
+	}
+	return c.shape != op.Raw && !c.op.Write()
+}
+
+// other reports whether what was decoded is about another thing than the call.
+func (c *call) other() bool {
+	return c.want.shown != nil && *c.want.shown != "" && !c.want.near(*c.want.shown, c.want.sent)
+}
+
+// take hands what was decoded to the caller, once it is known to be the service's.
+func (c *call) take() error {
+	c.fillIn()
+	if c.want.take == nil {
+		return nil
+	}
+	return c.want.take()
+}
+
+// fillIn gives the result what is known of it, where the response says nothing.
+func (c *call) fillIn() {
+	if c.want.known == nil {
+		return
+	}
+	result, known := reflect.ValueOf(c.want.out).Elem(), reflect.ValueOf(c.want.known)
+	for i := range result.NumField() {
+		if field := result.Field(i); field.CanSet() && field.IsZero() {
+			field.Set(known.Field(i))
+		}
+	}
+}
+
+// acceptWithoutBody makes the result of a success whose body was lost, if the body says nothing new, and reports whether it did.
+func (c *call) acceptWithoutBody() bool {
+	if c.op.Confirms != op.Yes {
+		return false
+	}
+	reflect.ValueOf(c.want.out).Elem().SetZero()
+	c.fillIn()
+	return true
+}
+
+// results is how many results a response has that may have a price each, or -1 if it does not tell.
+func (c *call) results() int {
+	if page, ok := c.want.out.(interface{ count() int }); ok && c.done {
+		return page.count()
+	}
+	return -1
+}
+
 // decode decodes a response, and returns what speaks against it: the first lines of the table.
 func (c *call) decode(resp *http.Response, body []byte) (proved bool, err error) {
-	err = c.expects.decode(body)
+	err = c.decodeBody(body)
 	read := c.op.FreeRead()
-	switch proved = err == nil && c.expects.proved(); {
+	switch proved = err == nil && c.proved(); {
 	case (!proved || !read) && isEnvelope(body), !proved && !read && hasError(body):
 		err = errEnveloped
 	case !read && clock.Cached(resp.Header):
 		err = errStored
-	case err == nil && c.expects.other():
+	case err == nil && c.other():
 		err = errOther
 	}
 	return proved, err
 }
 
-// judge decodes a response, and decides by the table.
 func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) error {
 	proved, err := c.decode(resp, body)
 	headers, read := c.conf.headersSeen, c.op.FreeRead()
@@ -125,7 +202,6 @@ func isEnvelope(body []byte) bool {
 	return bytes.Contains(body, []byte(`"error"`)) && new(Error).envelope(body)
 }
 
-// hasError reports whether a JSON text is an object with an error.
 func hasError(body []byte) bool {
 	fault, ok := jsonscan.Lookup(body, "error")
 	return ok && string(fault) != "null" && string(fault) != "false" && string(fault) != `""`
@@ -208,7 +284,6 @@ func (c *call) retryAfter(resp *http.Response, now time.Time) (wait time.Duratio
 	return 0, false
 }
 
-// errorEnvelope is the body of an error response.
 type errorEnvelope struct {
 	Error struct {
 		Code      string `json:"code"`
@@ -248,30 +323,29 @@ func (e *Error) clean(c *call, body []byte) {
 	e.prose = redact.WithoutIDs(e.prose)
 }
 
-// emitUndocumented reports what is undocumented in a response.
 func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 	if len(c.observers) == 0 {
 		return
 	}
-	var found []undocumented.Found
+	var found []event.Undocumented
 	if c.errorResponse.Code != "" && !c.errorResponse.Code.Known() {
-		found = append(found, undocumented.Found{Kind: undocumented.Code, Name: redact.PlainName(string(c.errorResponse.Code))})
+		found = append(found, event.Undocumented{Kind: event.UndocumentedCode, Name: redact.PlainName(string(c.errorResponse.Code))})
 	}
 	for name := range resp.Header {
 		if undocumented.IsHeader(name) && len(name) <= maxName {
-			found = append(found, undocumented.Found{Kind: undocumented.Header, Name: name})
+			found = append(found, event.Undocumented{Kind: event.UndocumentedHeader, Name: name})
 		}
 	}
-	if c.done {
-		for _, name := range c.expects.missing() {
-			found = append(found, undocumented.Found{Kind: undocumented.Missing, Name: name})
+	if c.done && c.want.missing != nil {
+		for _, name := range c.want.missing() {
+			found = append(found, event.Undocumented{Kind: event.UndocumentedMissing, Name: name})
 		}
 	}
 	reported := c.conf.reported
 	if reported.Due(c.op.Name, len(body), !c.done) {
 		switch {
 		case c.done:
-			found = append(found, c.expects.fields().In(body)...)
+			found = append(found, c.responseShape().In(body)...)
 		case c.errorResponse.Code != "":
 			found = append(found, errorShape.In(body)...)
 		}
@@ -281,20 +355,18 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 			c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
 			continue
 		}
-		c.emit(Event{
-			Kind: event.KindUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status,
-			Undocumented: event.Undocumented{Kind: event.UndocumentedKind(u.Kind), Name: u.Name, Value: u.Value},
-		})
+		c.emit(Event{Kind: event.KindUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status, Undocumented: u})
 	}
 }
 
-// responseShape is the documented part of the responses that are decoded into a type, or nil.
-func (p *plan) responseShape(t reflect.Type, keys ...string) *undocumented.Shape {
+// responseShape is the documented part of the responses, or nil.
+func (p *plan) responseShape() *undocumented.Shape {
+	keys := p.want.keys
 	if p.op.Entity != "" {
 		keys = append(slices.Clip(keys), p.op.Entity)
 	}
-	typed := p.shape == op.Typed
-	return undocumented.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), typed, keys...)
+	t := cmp.Or(p.want.documented, reflect.TypeOf(p.want.out).Elem())
+	return undocumented.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), p.shape == op.Typed, keys...)
 }
 
 var errorShape = undocumented.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
@@ -303,22 +375,7 @@ var errorShape = undocumented.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, tru
 // one that is missing or of another type is zero.
 type validator interface{ validate() error }
 
-// decodeResponse decodes the value under the operation's entity key, or the whole body if no key is
-// documented. The result shares no memory with the body, whose buffer is reused. Unknown fields are ignored, except that
-// emitUndocumented reports them to observers, and that an Object keeps the whole text.
-func decodeResponse[T any](o *op.Op, shape op.Shape, body []byte, maxItems int, out *T) error {
-	if len(bytes.TrimSpace(body)) == 0 {
-		if shape == op.Typed || o.Class == op.PaidRead || shape == op.Partial && o.FreeRead() {
-			return redact.OwnError("the response is empty")
-		}
-		return nil
-	}
-	value, err := unwrapEntity(o.Entity, shape != op.Typed, body)
-	if err != nil {
-		return err
-	}
-	return decodeRecord(value, maxItems, out)
-}
+func (p partial) validate() error { return errorIf(!p.raw.begins('{'), "a record is not an object") }
 
 // unwrapEntity returns the entity in its envelope, or, if the envelope is optional, a bare object.
 func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
@@ -337,10 +394,10 @@ func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
 	return nil, redact.OwnError("the response has no " + strconv.Quote(name))
 }
 
-func decodeRecord[T any](text []byte, maxItems int, out *T) error {
+func decodeRecord(text []byte, maxItems int, out any) error {
 	c := jsonscan.New(text)
-	_, raw := any(out).(*Object)
-	isRecord := !raw && reflect.TypeFor[T]().Kind() == reflect.Struct
+	_, raw := out.(*Object)
+	isRecord := !raw && reflect.TypeOf(out).Elem().Kind() == reflect.Struct
 	if isRecord && c.Err() == nil && !c.Is('{') {
 		return cmp.Or(jsonscan.Valid(text), errNoObject)
 	}
@@ -350,7 +407,7 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 		}
 		return err
 	}
-	if r, ok := any(out).(validator); ok {
+	if r, ok := out.(validator); ok {
 		return r.validate()
 	}
 	return nil
@@ -358,24 +415,23 @@ func decodeRecord[T any](text []byte, maxItems int, out *T) error {
 
 var errNoObject error = redact.OwnError("the response is not an object")
 
-// decodeObject decodes a record from an Object, or returns the zero record of no value.
-func decodeObject[T any](from Object) (*T, error) {
-	out := new(T)
-	if from.IsZero() {
-		return out, nil
+// decodeObject decodes a record from an Object: the zero record of no value.
+func decodeObject[T any](from Object, out *T) error {
+	if *out = *new(T); from.IsZero() {
+		return nil
 	}
-	return out, jsonscan.DecodeRecord(from.raw, 0, out)
+	return jsonscan.DecodeRecord(from.raw, 0, out)
 }
 
 // recordOf decodes the record of an undocumented response: the object itself, or the one under its name, whichever has the key.
-func recordOf[T any](response Object, name, key string) (*T, error) {
+func recordOf[T any](response Object, name, key string, out *T) error {
 	for _, path := range []string{"", name} {
 		record, _ := response.Get(path)
 		if text, ok := record.TextOK(key); ok && text != "" {
-			return decodeObject[T](record)
+			return decodeObject(record, out)
 		}
 	}
-	return nil, otherShape(key, response)
+	return otherShape(key, response)
 }
 
 // otherShape is the error of a response that has another shape than was assumed. It names the keys that are there.

@@ -184,7 +184,6 @@ func (c *call) jitter(d time.Duration) time.Duration {
 	return longer
 }
 
-// classify names what went wrong with an attempt.
 func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	if resp == nil || a.BodyErr != nil { // only a success has a BodyErr
 		return c.classifyIncomplete(a, err)
@@ -236,7 +235,6 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 	return e.Code != "" && (e.Code.Known() || e.RequestID != "" || a.hasRateHeaders)
 }
 
-// classifyIncomplete names what went wrong with an attempt without a complete response.
 func (c *call) classifyIncomplete(a *attempt, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery; {

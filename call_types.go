@@ -25,7 +25,6 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -57,53 +56,54 @@ type args struct {
 	lastLook func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed
 }
 
-// expected is what a method knows of the response, beyond its type and the row of the operation. What is left out is nothing; do is
-// for methods that know no more. If the response repeats an id or a name of the request, begin with repeatsID or repeatsName. If the row
-// Confirms and its response is typed, say what is known.
-type expected[T any] struct {
-	// proof reports whether a response holds what only the service can know about the call. If nil,
-	// the documented shape of its response proves a read, free or paid, and nothing proves a write.
-	proof func(*T) bool
+// expected is what a method knows of the response, beyond the row of the operation. What is left out is nothing; do is
+// for methods that know no more than its type. If the response repeats an id or a name of the request, begin with repeatsID or
+// repeatsName. If the row Confirms and its response is typed, say what is known. The functions look at out.
+type expected struct {
+	out any // a pointer to what each response is decoded into, as for encoding/json
 
-	// other reports whether a response is about another thing than the call, as its documented id or name shows, so that it is the
-	// response to another request. If nil, nothing shows that.
-	other func(*T) bool
+	// proof reports whether a response holds what only the service can know about the call. If nil, what it repeats proves it, or its
+	// content, or the documented shape of its response proves a read, free or paid, and nothing proves a write.
+	proof func() bool
 
-	known    *T                // of an operation that Confirms: the documented result, where the response says nothing or is lost
-	accept   func(*T) error    // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
-	take     func(*T) error    // takes the response once it is known to be the service's; its error is that of the call
-	shape    op.Shape          // if it differs from the operation's
-	missing  func(*T) []string // names what was asked for, or is assumed, and is not there: observers are told, and nothing fails
-	maxItems int               // of a page, at most; 0: as many as any array
+	// What the call sent, and where the response repeats it. The same proves the response; what is not near, and not empty, is
+	// about another thing, so that it is the response to another request.
+	sent       string
+	shown      *string // nil: nothing repeats it
+	same, near func(shown, sent string) bool
+
+	known    any             // of an operation that Confirms: the documented result, where the response says nothing or is lost
+	accept   func() error    // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
+	take     func() error    // takes the response once it is known to be the service's; its error is that of the call
+	shape    op.Shape        // if it differs from the operation's
+	missing  func() []string // names what was asked for, or is assumed, and is not there: observers are told, and nothing fails
+	maxItems int             // of a page, at most; 0: as many as any array
 
 	// The documented part of a raw response: its type, and the keys that may wrap it.
 	documented reflect.Type
 	keys       []string
 }
 
-// repeatsID expects a response that holds the id of what the call is about, or none.
-func repeatsID[T any](id string, shown func(*T) string) expected[T] {
-	return repeats(id, shown, sameID, sameID)
+func repeatsID(id string, shown *string) expected {
+	return expected{sent: id, shown: shown, same: sameID, near: sameID}
 }
 
-// repeatsName expects a response that holds the name of what the call makes, or none. The service may change its form.
-func repeatsName[T any](name string, shown func(*T) string) expected[T] {
+// repeatsName expects a response that shows the name of what the call makes, or none. The service may change its form.
+func repeatsName(name string, shown *string) expected {
 	same := func(a, b string) bool { return strings.TrimSpace(a) == strings.TrimSpace(b) }
-	return repeats(name, shown, same, pagewalk.Near)
+	return expected{sent: name, shown: shown, same: same, near: pagewalk.Near}
 }
 
-func repeats[T any](sent string, shown func(*T) string, same, near func(shown, sent string) bool) expected[T] {
-	return expected[T]{
-		proof: func(response *T) bool { return same(shown(response), sent) },
-		other: func(response *T) bool { return shown(response) != "" && !near(shown(response), sent) },
-	}
-}
-
-// call is one call: its plan, the results of its attempts, and preallocated buffers.
+// call is one call: its plan, the results of its attempts, and the buffers that every call needs once, allocated together.
 type call struct {
 	plan
 	tally
-	scratch
+
+	bad         check.Violations
+	callContext callContext
+	request     http.Request
+	loopRequest retryablehttp.Request
+	first       [1]Attempt
 }
 
 // plan is what is sent, and within which limits. It is fixed after prepare, the call hooks and the gates.
@@ -119,22 +119,14 @@ type plan struct {
 	surface   *surface
 	evidence  *readEvidence // of args.lastLook, once the gates have agreed
 	observers []Observer    // of the client, and those that call hooks returned
+	spends    bool          // see consequences
+	sends     bool
 
 	url    url.URL
 	header http.Header
 	body   []byte
 	shape  op.Shape // of the response
-
-	expects interface { // what the method expects of the response: the callOf around this call
-		decode(body []byte) error
-		take() error                 // hands what was decoded to the caller, once it is known to be the service's
-		proved() bool                // reports whether the service must have sent what was decoded
-		other() bool                 // reports whether it is about something else
-		fields() *undocumented.Shape // that are documented
-		missing() []string           // what was asked for, or is assumed, and is not there
-		results() int                // that may have a price each; -1 if the response does not tell
-		acceptWithoutBody() bool     // makes the result of a success whose body was lost, if the body says nothing new, and reports whether it did
-	}
+	want   expected
 }
 
 // tally is the results of the attempts so far.
@@ -175,16 +167,6 @@ type tally struct {
 	rekeyed bool            // another one was asked for
 }
 
-// scratch is the buffers that every call needs once, allocated together.
-type scratch struct {
-	bad         check.Violations
-	callContext callContext
-	request     http.Request
-	loopRequest retryablehttp.Request
-	first       [1]Attempt
-}
-
-// attempt is one attempt on the wire.
 type attempt struct {
 	call           *call
 	report         budget.Report
@@ -234,7 +216,6 @@ func (s step) String() string {
 	}[s]
 }
 
-// retries reports whether another attempt follows.
 func (s step) retries() bool { return s >= stepRetry }
 
 // callContext is the context of a call, in which the hooks of the loop and the transport find the call.
@@ -263,15 +244,6 @@ func callFrom(ctx context.Context) *call {
 // CRM.
 func consequences(o *op.Op, in args) (spends, sends bool) {
 	return o.Spends.Possible() && !in.free, o.Sends.Possible() || o.WritesOutside.Possible()
-}
-
-// consequences are those of the call, and of where it leads: to a read at most, see prepare.
-func (c *call) consequences() (spends, sends bool) {
-	spends, sends = consequences(c.op, c.in)
-	for _, o := range c.leadsTo() {
-		spends = spends || o.Spends.Possible()
-	}
-	return spends, sends
 }
 
 // leadsTo are the other operations to which a route of the caller's may lead.
@@ -315,7 +287,6 @@ func (c *call) ticket() journal.Ticket {
 	}
 }
 
-// asError makes an error of the last attempt.
 func (c *call) asError() *Error {
 	last := &c.errorResponse
 	if c.status == 0 && c.ctx.Err() != nil && c.earlier != nil {
@@ -336,7 +307,6 @@ func (c *call) asError() *Error {
 	return e
 }
 
-// asOutcomeUnknown makes an unknown outcome of the last attempt.
 func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 	cause := c.cause
 	if c.status != 0 {

@@ -25,10 +25,8 @@ const (
 	CampaignStopped CampaignStatus = "stopped" // an approval resumes it
 )
 
-var campaignStatuses = []CampaignStatus{CampaignActive, CampaignStopped}
-
 // Known reports whether the status is documented.
-func (s CampaignStatus) Known() bool { return slices.Contains(campaignStatuses, s) }
+func (s CampaignStatus) Known() bool { return s == CampaignActive || s == CampaignStopped }
 
 // InitializationStatus says how far the service is with what it generates for a campaign.
 type InitializationStatus string
@@ -60,10 +58,6 @@ func (c Campaign) String() string { return textOf(c.raw, c) }
 
 // Initialized reports whether the service has finished, or given up, what it generates for the campaign.
 func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
-
-func (c *Campaign) validate() error {
-	return errorIf(!c.raw.begins('{'), "a campaign is not an object")
-}
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
 // array, or an array under "campaigns" or "data", is accepted. If a pagination, a nextCursor or a scrollToken stands beside it, further
@@ -181,8 +175,8 @@ func checkSourceLists(bad *check.Violations, ids []string) {
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in CampaignChanges, opts ...CallOption) (*Campaign, error) {
-	a := args{ids: []string{campaignID}, body: in, extra: []Fields{in.Extra}}
-	return doChange(ctx, s.conf, op.CampaignsAdjust, a, opts, "campaign", func(c *Campaign) *string { return &c.ID })
+	a, campaign := args{ids: []string{campaignID}, body: in, extra: []Fields{in.Extra}}, new(Campaign)
+	return doChange(ctx, s.conf, op.CampaignsAdjust, a, opts, "campaign", campaign, &campaign.ID)
 }
 
 // StepType is what a step of a campaign does.
@@ -211,8 +205,6 @@ type Step struct {
 // String returns the step as JSON: the text that the service sent, or the fields that you set. It may hold words to people:
 // keep it out of logs.
 func (s Step) String() string { return textOf(s.raw, s) }
-
-func (s *Step) validate() error { return errorIf(!s.raw.begins('{'), "a step is not an object") }
 
 // Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or
 // "data".
@@ -280,10 +272,6 @@ type Send struct {
 // out of logs.
 func (s Send) String() string { return textOf(s.raw, s) }
 
-func (s *Send) validate() error {
-	return errorIf(!s.raw.begins('{'), "a scheduled send is not an object")
-}
-
 // Sends iterates over the messages that a campaign has sent or will send, as [CampaignsService.All]
 // does, under "scheduledSends" or "data".
 //
@@ -322,8 +310,8 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Send, error) {
-	a := args{ids: []string{sendID}, body: in}
-	return doChange(ctx, s.conf, op.CampaignsEditSend, a, opts, "scheduledSend", func(s *Send) *string { return &s.ID })
+	a, send := args{ids: []string{sendID}, body: in}, new(Send)
+	return doChange(ctx, s.conf, op.CampaignsEditSend, a, opts, "scheduledSend", send, &send.ID)
 }
 
 // StepPreview is a step rendered for a sample lead. The shape of the preview is undocumented.
@@ -347,8 +335,8 @@ func (p StepPreview) String() string { return textOf(Object{}, p) }
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
-	return doExpecting(ctx, s.conf, op.CampaignsPreviewStep, args{ids: []string{campaignID, stepID}, body: in}, opts,
-		repeatsID(stepID, func(p *StepPreview) string { return p.StepID }))
+	a, preview := args{ids: []string{campaignID, stepID}, body: in}, new(StepPreview)
+	return doExpecting(ctx, s.conf, op.CampaignsPreviewStep, a, opts, preview, repeatsID(stepID, &preview.StepID))
 }
 
 // Approval is the response to the approval of a campaign.
@@ -384,13 +372,10 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts 
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID string, a args, opts []CallOption) (*Approval, error) {
 	a.ids = []string{campaignID}
-	want := repeatsID(campaignID, func(a *Approval) string { return a.CampaignID })
-	want.known = &Approval{CampaignID: campaignID, Status: CampaignActive}
-	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, want)
-}
-
-func (s *CampaignsService) looks() map[*op.Op]look {
-	return map[*op.Op]look{op.CampaignsApprove: s.lookForApproval}
+	approval := new(Approval)
+	want := repeatsID(campaignID, &approval.CampaignID)
+	want.known = Approval{CampaignID: campaignID, Status: CampaignActive}
+	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, approval, want)
 }
 
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped

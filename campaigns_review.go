@@ -287,11 +287,10 @@ var errCached error = redact.OwnError("what was read came from a cache (Age), wh
 // unproved is the error of an approval without proof that nothing has changed.
 func unproved(why error, hint string) error {
 	e := withoutEffect(op.CampaignsApprove, why)
-	e.special = &special{advice: Advice{Action: ActionMayPass, Hint: "nothing was approved; " + hint}}
+	e.special = special{advice: Advice{Action: ActionMayPass, Hint: "nothing was approved; " + hint}}
 	return e
 }
 
-// inactive returns an error if a campaign is active.
 func inactive(campaign *Campaign) error {
 	if strings.EqualFold(string(campaign.Status), string(CampaignActive)) {
 		return approved("campaign", "is active: somebody has approved it")

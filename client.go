@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -22,6 +23,7 @@ import (
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
@@ -165,7 +167,7 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 	c.Search = &SearchService{s}
 	c.Contacts = &ContactsService{s}
 	c.Imports = &ImportsService{s}
-	conf.lookOf = func(o *op.Op) any { return c.lookOf(o) }
+	conf.lookOf = func(o *op.Op) any { return c.looks()[o] }
 	return c
 }
 
@@ -191,15 +193,15 @@ func (c *Client) Close() error {
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
 // [CodeRateLimited], [CodeUnexpectedError].
 func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, opts ...CallOption) error {
-	own := completed(o)
-	row, bad := rowOf(own, o.Path)
+	own, row, bad := rowOf(o)
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
 		bad.Add("out", "must be a pointer that is not nil, or plain nil")
 	}
 	if len(bad) > 0 {
 		return refusal(row, bad)
 	}
-	take := func(raw *Object) error {
+	raw := new(Object)
+	take := func() error {
 		if object, ok := out.(*Object); ok {
 			*object = *raw // also if the response is empty
 			return nil
@@ -213,8 +215,25 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		return nil
 	}
 	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), expected[Object]{take: take})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), raw, expected{take: take})
 	return err
+}
+
+// rowOf completes an operation of the caller, and makes a row of it. An effect that was left out counts as possible.
+func rowOf(o catalogue.Operation) (own *catalogue.Operation, row *op.Op, bad check.Violations) {
+	for _, effect := range []*catalogue.Effect{&o.Spends, &o.Sends, &o.WritesOutside} {
+		*effect = cmp.Or(*effect, catalogue.EffectAssumed)
+	}
+	path := o.Path
+	o.Path, o.Provenance = redact.Route(path), catalogue.ProvenanceCallerSupplied
+	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, op.UsualTimeout)
+	row = &op.Op{
+		Name: o.Name, Method: o.Method, Path: o.Path, Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
+		Class: op.Class(o.Class), Spends: op.Effect(o.Spends), Sends: op.Effect(o.Sends), WritesOutside: op.Effect(o.WritesOutside),
+		Provenance: op.Provenance(o.Provenance), Shape: op.Raw, Timeout: o.AttemptTimeout,
+	}
+	check.Operation(&bad, row, path)
+	return &o, row, bad
 }
 
 // Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
@@ -252,7 +271,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(o, t, c.ownLook(c.lookOf(o)), c.conf.settle, false)
+	q := newResolver(o, t, c.ownLook(c.looks()[o]), c.conf.settle, false)
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
@@ -281,14 +300,13 @@ func (c *Client) ownLook(l look) look {
 	}
 }
 
-// lookOf finds the function that stands beside the method of an operation.
-func (c *Client) lookOf(o *op.Op) look {
-	for _, s := range []interface{ looks() map[*op.Op]look }{c.Account, c.Lists, c.Agents, c.Campaigns, c.Facts, c.Search, c.Contacts, c.Imports} {
-		if found := s.looks()[o]; found != nil {
-			return found
-		}
+// looks are the functions that read the effect of an operation. Each stands beside the method of its own.
+func (c *Client) looks() map[*op.Op]look {
+	return map[*op.Op]look{
+		op.ListsCreate: c.Lists.lookForNew, op.ListsMove: c.Lists.lookForFolder, op.CampaignsApprove: c.Campaigns.lookForApproval,
+		op.AgentsCreateDiscovery: c.Agents.lookForNew, op.AgentsCreateWatcher: c.Agents.lookForNew, op.AgentsCreateMonitor: c.Agents.lookForNew,
+		op.AgentsActivate: c.Agents.lookForStatus, op.AgentsPause: c.Agents.lookForStatus,
 	}
-	return nil
 }
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended

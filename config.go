@@ -96,7 +96,6 @@ func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.set
 
 func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations) { c.calls = append(c.calls, f) }
 
-// pageOptions makes page options of call options.
 func pageOptions(opts []CallOption) []PageOption {
 	all := make([]PageOption, len(opts))
 	for i, o := range opts {
@@ -128,11 +127,11 @@ func eachOption[O any](opts []O, bad *check.Violations, apply func(O)) {
 	}
 }
 
-// infoOf returns what WithInfo gave, or nil.
-func infoOf(opts []CallOption) *Info {
-	var c callConfig
-	eachOption(opts, new(check.Violations), func(o CallOption) { o.applyCall(&c, new(check.Violations)) })
-	return c.info
+// with is the sum of the options of a call, and of settings that they may override.
+func (s settings) with(opts []CallOption, bad *check.Violations) callConfig {
+	c := callConfig{settings: s}
+	eachOption(opts, bad, func(o CallOption) { o.applyCall(&c, bad) })
+	return c
 }
 
 // config is what the calls of a client share: the result of its options, and what is made of them. It does
@@ -182,7 +181,6 @@ type config struct {
 // secrets hides all of them in quotes of responses.
 func (c *config) setKeys(k *credential.Keys) { c.keys = func() *credential.Keys { return k } }
 
-// secrets are hidden in quotes of responses.
 func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
 
 var (
@@ -190,7 +188,6 @@ var (
 	acceptGzip = []string{"gzip"}
 )
 
-// commonHeader is the header of all requests of a client.
 func (c *config) commonHeader() http.Header {
 	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
 	if c.compressed { // net/http would also ask for it, but use more memory to decompress

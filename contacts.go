@@ -39,7 +39,6 @@ type ActivityParams struct {
 	Limit int `url:"limit,omitempty"` // per page, 1 to 100; default 100. The first page may hold more
 }
 
-// activityQuery asks for one page.
 type activityQuery struct {
 	ActivityParams
 	Cursor string `url:"cursor,omitempty"`
@@ -55,8 +54,7 @@ func (q activityQuery) check(bad *check.Violations) {
 // row, or comes from [ContactsService.Resolve]. The path is undocumented: supply it with
 // [WithRoute] and one parameter in braces, for the contact.
 //
-// It reads a page when the loop needs it. Each range restarts at the first page; none can be
-// resumed. After an error, the [Report] shows how much was delivered.
+// No range can be resumed.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -97,17 +95,17 @@ func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityP
 func timelineOf(conf *config, contactID string, p ActivityParams) *scroll[Object] {
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, pageToken: cursor}
-		c, err := doCall[activities](ctx, conf, op.ContactsTimeline, in, opts, expected[activities]{})
+		found := new(activities)
+		c, err := doCall(ctx, conf, op.ContactsTimeline, in, opts, expected{out: found})
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Object]{Items: c.decoded.Activities, contactID: c.decoded.ContactID, RequestID: c.call.requestID, Rate: c.call.rate}
-		return page, c.decoded.NextCursor, nil
+		page := &ScrollPage[Object]{Items: found.Activities, contactID: found.ContactID, RequestID: c.requestID, Rate: c.rate}
+		return page, found.NextCursor, nil
 	}
 	return &scroll[Object]{op: op.ContactsTimeline, identity: (*Object).String, fetch: fetch}
 }
 
-// activities is the response of a timeline.
 type activities struct {
 	ContactID  string        `json:"contactId"`
 	Activities []Object      `json:"activities"`

@@ -71,8 +71,8 @@
 //
 // # Iterators
 //
-// Iterators request pages as the loop needs them. An error ends the loop, except in
-// [AgentsService.WaitEach] and [ListsService.PushEach].
+// Iterators request pages as the loop needs them. Each range begins at the first page, unless [ResumeFrom] says otherwise. An error
+// ends the loop, except in [AgentsService.WaitEach] and [ListsService.PushEach]; the [Report] of [WithProgress] then shows how far it came.
 //
 // # The rest
 //

@@ -211,7 +211,6 @@ func AdviceOf(err error) Advice {
 
 var notOfACall = Advice{Action: ActionVerifyFirst, Hint: "the error is not that of a call"}
 
-// adviceOf returns the advice of an error of this package.
 func adviceOf(err error) (Advice, bool) {
 	type advising interface {
 		error
@@ -284,7 +283,7 @@ type Error struct {
 	hint    string
 	prose   string // the message without ids, if it holds any
 	foreign bool   // the response is not the service's: see isServiceEnvelope
-	special *special
+	special special
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
 }
@@ -295,15 +294,7 @@ type special struct {
 	text    string       // in place of what the response says; empty: that
 	causeOp string       // whose error the cause is: the text names it once
 	logged  string       // the error type of logs; empty: that of the cause
-	advice  Advice
-}
-
-// ownText is what the method says in place of the response.
-func (e *Error) ownText() string {
-	if e.special == nil {
-		return ""
-	}
-	return e.special.text
+	advice  Advice       // never empty
 }
 
 // Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
@@ -338,14 +329,51 @@ func (e *Error) Error() string {
 	if e == nil {
 		return noError
 	}
-	if text := e.ownText(); text != "" {
-		return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.special.causeOp))
+	if e.special.text != "" {
+		return errtext.Line(e.Op, e.special.text, errtext.Cause(e.cause, e.special.causeOp))
 	}
-	return errtext.Response{
-		Op: e.Op, Status: e.Status, Code: string(e.Code), Applied: e.outcome == OutcomeApplied, ContentType: e.ContentType,
-		Message: cmp.Or(e.prose, e.Message), Cause: e.cause, Hint: e.hint,
-		Param: e.Param, RequestID: e.RequestID, Attempts: len(e.Attempts),
-	}.String()
+	text := errtext.Line(e.Op, e.what(), cmp.Or(e.prose, e.Message), errtext.Cause(e.cause, e.Op))
+	if e.hint != "" {
+		text = strings.TrimSuffix(text, ".") + "; " + e.hint
+	}
+	var notes []string
+	if e.Param != "" {
+		notes = append(notes, "param "+redact.OneLine(e.Param))
+	}
+	if e.RequestID != "" {
+		notes = append(notes, "request "+redact.OneLine(e.RequestID))
+	}
+	if len(e.Attempts) > 1 {
+		notes = append(notes, fmt.Sprintf("%d attempts", len(e.Attempts)))
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, ", ") + ")"
+	}
+	return text
+}
+
+// what says what came, if anything did.
+func (e *Error) what() string {
+	switch applied := e.outcome == OutcomeApplied; {
+	case applied && e.Status != 0:
+		return fmt.Sprintf("applied (status %d), but the response was lost", e.Status)
+	case applied:
+		return "applied, but the response was lost"
+	case e.Code != "" && e.Status != 0:
+		return fmt.Sprintf("%d %s", e.Status, string(e.Code))
+	case e.Code != "":
+		return string(e.Code)
+	case e.Status >= 300 && e.Status < 400:
+		return fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
+	case e.Status != 0 && e.cause == nil:
+		kind := redact.WithoutIDs(redact.OneLine(e.ContentType))
+		return fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
+	case e.Status != 0:
+		return fmt.Sprintf("unusable response with status %d", e.Status)
+	case e.cause == nil && e.Message == "":
+		return "no details are known"
+	}
+	return ""
 }
 
 // Is reports whether target is the code of the error, or one of its classes.
@@ -357,10 +385,7 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case ErrorClass:
-		if e.special != nil && slices.Contains(e.special.classes, t) {
-			return true
-		}
-		return t != "" && (!e.foreign && classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
+		return slices.Contains(e.special.classes, t) || t != "" && (!e.foreign && classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
 			t == ErrResponseLost && e.outcome == OutcomeApplied)
 	}
 	return false
@@ -390,7 +415,7 @@ func (e *Error) Advice() Advice {
 	}
 	wait, isWait := errors.AsType[*RateLimitWaitError](e.cause)
 	switch {
-	case e.special != nil:
+	case e.special.advice != Advice{}:
 		return e.special.advice
 	case e.outcome == OutcomeApplied:
 		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
@@ -477,7 +502,6 @@ const (
 		"raise it, or use UnlimitedPages"
 )
 
-// refusal returns the error of a call that is not sent because its arguments break bounds.
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
 	for _, v := range bad {
@@ -486,7 +510,6 @@ func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	return e
 }
 
-// ruleRefusal returns the error of a call that a rule refuses.
 func ruleRefusal(o *op.Op, rule SafetyRule, cause error) *RefusedError {
 	e := refusal(o, nil)
 	e.Rule, e.cause = rule, cause
@@ -575,11 +598,32 @@ type RateLimitWaitError struct {
 }
 
 // Error says how long the wait would be.
-func (e *RateLimitWaitError) Error() string {
-	return errtext.Line(e.Op, errtext.Full{
-		Surface: string(e.Surface), Window: string(e.Window), Wait: e.Wait, FitsAt: e.FitsAt,
-		Waited: e.waited, Deadline: e.deadline,
-	}.String())
+func (e *RateLimitWaitError) Error() string { return errtext.Line(e.Op, e.text()) }
+
+func (e *RateLimitWaitError) text() string {
+	text := "the rate limit"
+	if e.waited > 0 {
+		text = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", " + text
+	}
+	if e.Surface != "" {
+		text += " of surface " + string(e.Surface)
+	}
+	if e.Window != "" {
+		text += " (" + string(e.Window) + ")"
+	}
+	bound := "the longest wait allowed (WithMaxWait)"
+	if e.deadline {
+		bound = "the context's deadline"
+	}
+	if e.Wait > 0 {
+		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), bound)
+	} else {
+		text += " has no room within " + bound
+	}
+	if !e.FitsAt.IsZero() {
+		text += "; retry at " + e.FitsAt.Add(time.Second-1).UTC().Format(time.RFC3339)
+	}
+	return text
 }
 
 // Is matches the targets that [RateLimitWaitError] names.

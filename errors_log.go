@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -15,7 +16,6 @@ import (
 
 	"example.com/prospectkit/changes"
 	"example.com/prospectkit/event"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/spend"
@@ -99,10 +99,8 @@ func errorTypeOf(err error) string {
 	case *RateLimitWaitError:
 		return "wait_too_long"
 	case *Error:
-		if e.ownText() != "" && e.special.logged != "" {
-			return e.special.logged
-		} else if e.ownText() != "" {
-			return errorTypeOf(e.cause)
+		if e.special.text != "" {
+			return cmp.Or(e.special.logged, errorTypeOf(e.cause))
 		}
 		last := Attempt{Status: e.Status, Code: e.Code, Delivery: event.DeliveryNotSent}
 		return errorTypeOfLast(own, append([]Attempt{last}, e.Attempts...))
@@ -186,7 +184,7 @@ func wordsOf(err error) string {
 	case *RefusedError:
 		return e.words()
 	case *RateLimitWaitError:
-		return errtext.Full{Surface: string(e.Surface), Window: string(e.Window), Deadline: e.deadline}.String()
+		return (&RateLimitWaitError{Surface: e.Surface, Window: e.Window, deadline: e.deadline}).text() // the times are attributes
 	case *changes.FullSyncRequiredError, *spend.CapError:
 		return err.Error()
 	}
@@ -199,8 +197,8 @@ func wordsOf(err error) string {
 // words says what is wrong with a response that neither code nor cause explains.
 func (e *Error) words() string {
 	switch {
-	case e.ownText() != "":
-		return e.ownText()
+	case e.special.text != "":
+		return e.special.text
 	case e.Code != "" || e.Status == 0 || e.cause != nil:
 		return ""
 	case e.Status >= http.StatusMultipleChoices && e.Status < http.StatusBadRequest:

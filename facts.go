@@ -78,8 +78,8 @@ func (e FactEdit) check(bad *check.Violations) {
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
-	return doExpecting(ctx, s.conf, op.FactsEdit, args{ids: []string{factID}, body: in}, opts,
-		repeatsID(factID, func(edited *Fact) string { return edited.ID }))
+	edited := new(Fact)
+	return doExpecting(ctx, s.conf, op.FactsEdit, args{ids: []string{factID}, body: in}, opts, edited, repeatsID(factID, &edited.ID))
 }
 
 func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }
@@ -112,8 +112,7 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
-// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). A name that is nearly that is
-// refused as misspelt. After an unknown
+// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). After an unknown
 // outcome, it is retried only with [AllowRetryUnknown]; otherwise check [FactsService.Hubs].
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound],

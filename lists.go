@@ -66,11 +66,7 @@ type Column struct {
 // String returns the column as JSON, for fmt.
 func (c Column) String() string { return textOf(Object{}, c) }
 
-// Bounds of the API description.
-const (
-	maxListSearch  = 200
-	maxCRMContacts = 500
-)
+const maxCRMContacts = 500 // of one push
 
 // ListsParams selects lists. The zero value selects all. Search ignores case.
 type ListsParams struct {
@@ -86,13 +82,11 @@ func (p ListsParams) check(bad *check.Violations) {
 	bad.AtLeast("pageNum", p.PageNum, 1)
 	check.OneOf(bad, "entityType", p.Kind, listKinds...)
 	bad.OptionalID("folderId", p.FolderID)
-	bad.OptionalLength("search", p.Search, 1, maxListSearch)
+	bad.OptionalLength("search", p.Search, 1, 200)
 }
 
 // All iterates over the lists, newest first. Each page is one request, for 1,000 lists by default. No
 // credit cost is documented.
-//
-// It reads a page when the loop needs it. An error ends the loop. Each range restarts at the first page.
 //
 // If lists are added meanwhile, repeats are dropped. If lists are deleted meanwhile, those skipped at
 // a page boundary are recovered. An older list that is moved into the folder, or renamed so that the search finds it, can hide a
@@ -160,13 +154,8 @@ func (n NewList) check(bad *check.Violations) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	return doExpecting(ctx, s.conf, op.ListsCreate, args{
-		body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())},
-	}, opts, repeatsName(in.Name, func(made *List) string { return made.Name }))
-}
-
-func (s *ListsService) looks() map[*op.Op]look {
-	return map[*op.Op]look{op.ListsCreate: s.lookForNew, op.ListsMove: s.lookForFolder}
+	a, made := args{body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())}}, new(List)
+	return doExpecting(ctx, s.conf, op.ListsCreate, a, opts, made, repeatsName(in.Name, &made.Name))
 }
 
 // lookForNew looks for the list that a creation may have made, by name, kind and age.
@@ -230,14 +219,15 @@ type GetListParams struct {
 //
 // GET /business/lists/{listId}, scope lists.
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
-	want := repeatsID(listID, func(l *List) string { return l.ID })
-	want.missing = func(l *List) []string {
-		if p.Include == "columns" && l.Columns == nil {
+	list := new(List)
+	want := repeatsID(listID, &list.ID)
+	want.missing = func() []string {
+		if p.Include == "columns" && list.Columns == nil {
 			return []string{"columns"}
 		}
 		return nil
 	}
-	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, want)
+	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, list, want)
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
@@ -280,8 +270,7 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 	return do[Object](ctx, s.conf, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
 }
 
-// lookForFolder reads whether a list is in the requested folder: its id, or null for the root. A
-// folderId that is missing or no text also reads as "", and proves nothing.
+// lookForFolder reads whether a list is in the requested folder: its id, or null for the root. Any other folderId proves nothing.
 func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
 	switch {
@@ -342,10 +331,11 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 }
 
 func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	want := repeatsName(in.CRM, func(p *CRMPushed) string { return p.CRM })
-	want.proof = func(p *CRMPushed) bool { return p.CRM == in.CRM && p.ListIDs != nil }
-	want.known = &CRMPushed{CRM: in.CRM}
-	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, want)
+	pushed := new(CRMPushed)
+	want := repeatsName(in.CRM, &pushed.CRM)
+	want.proof = func() bool { return pushed.CRM == in.CRM && pushed.ListIDs != nil }
+	want.known = CRMPushed{CRM: in.CRM}
+	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
 }
 
 // PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields
@@ -380,7 +370,10 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 			return err
 		},
 		Outcome: OutcomeOf,
-		Ends:    endsPush,
+		Ends: func(err error) bool {
+			_, waitRefused := errors.AsType[*RateLimitWaitError](err)
+			return waitRefused || errors.Is(err, ErrRefusedLocally)
+		},
 		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
 		Early:   func(err error) error { return withoutEffect(o, err) },
 		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: redact.OwnError("an earlier run may have sent it")},
@@ -390,12 +383,6 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		sender.Calls = func(ctx context.Context) iter.Seq2[journal.Entry, error] { return h.Calls(ctx, o.Name) }
 	}
 	return pushing.Each(ctx, sender, contactIDs, opts)
-}
-
-// endsPush reports whether an error would meet every other part, too.
-func endsPush(err error) bool {
-	_, waitRefused := errors.AsType[*RateLimitWaitError](err)
-	return waitRefused || errors.Is(err, ErrRefusedLocally)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the

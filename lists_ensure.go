@@ -194,7 +194,7 @@ func holderUnseen(ctx context.Context, creation error) error {
 	}
 	e := *response
 	e.cause = errtext.With(e.cause, cmp.Or(errtext.End(ctx, ""), errtext.ErrTooLate))
-	e.special = &special{
+	e.special = special{
 		text:   "there was too little time to see what has the name",
 		advice: Advice{Action: ActionMayPass, Hint: "call it again with more time: what has the name may show later"},
 	}

@@ -64,7 +64,7 @@ func (p RowsParams) heeded(kind ListKind) error {
 		return nil
 	}
 	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
-	e.special = &special{
+	e.special = special{
 		classes: []ErrorClass{ErrInvalid}, advice: Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"},
 	}
 	return e
@@ -86,11 +86,7 @@ func (p RowsParams) check(bad *check.Violations) {
 	rowquery.CheckFilter(bad, p.Filter)
 }
 
-// wire returns the parameters as they are sent.
-func (p RowsParams) wire() rowsQuery {
-	return rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
-}
-
+// rowsQuery is the parameters as they are sent.
 type rowsQuery struct {
 	Limit     int    `url:"limit,omitempty"`
 	PageNum   int    `url:"pageNum,omitempty"`
@@ -102,8 +98,7 @@ type rowsQuery struct {
 // Rows iterates over the rows of a list. Each page is one request, for 1,000 rows by default. No
 // credit cost is documented. To decode rows into a struct, use [RowsOf].
 //
-// It reads a page when the loop needs it. An error ends the loop. Each range restarts at the first
-// page. If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as
+// If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as
 // far as the totals allow: see [Report].
 //
 // The service ignores what does not fit the kind of list (documented): most filters of contacts on a
@@ -200,7 +195,7 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 // needsFullSync ends a feed that cannot promise all changes.
 func needsFullSync(why *changes.FullSyncRequiredError) error {
 	e := withoutEffect(op.ListsRows, why)
-	e.special = &special{advice: Advice{
+	e.special = special{advice: Advice{
 		Action: ActionFixInput, Hint: "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty",
 	}}
 	return e
@@ -272,7 +267,8 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 }
 
 func (p RowsParams) in(listID string) args {
-	return args{ids: []string{listID}, query: p.wire(), check: p.check}
+	query := rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
+	return args{ids: []string{listID}, query: query, check: p.check}
 }
 
 func rowsPage[R any](ctx context.Context, s *ListsService, in args, p RowsParams, id func(*R) string, opts []CallOption) (*Page[R], error) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
@@ -245,9 +246,7 @@ func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []C
 // watch looks until the change shows or patience is over.
 func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
 	began := time.Now()
-	if given := infoOf(opts); given != nil {
-		q.info = given
-	}
+	q.info = cmp.Or(settings{}.with(opts, new(check.Violations)).info, q.info)
 	opts = append(slices.Clip(opts), WithInfo(q.info), q.evidence.option())
 	var r Resolution
 	_, err := waits.Until(ctx, patience, func() (done bool, err error) {

@@ -314,11 +314,8 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		yield(nil, nil, refusal(p.op, bad))
 		return
 	}
-	var each callConfig
-	for _, option := range r.options.calls { // their violations are those of the first call
-		option.applyCall(&each, &bad)
-	}
-	if r.info = each.info; r.info != nil {
+	r.info = settings{}.with(r.options.calls, &bad).info // their violations are those of the first call
+	if r.info != nil {
 		r.maxBody = r.info.MaxBody
 	}
 	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
@@ -331,20 +328,13 @@ func numbered[T any](
 	read func(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error), id func(*T) string,
 ) pager[T] {
 	whole := in(0)
-	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+textOfQuery(whole.query), "?")
+	values, _ := query.Values(whole.query) // it is a struct, which cannot fail
+	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+values.Encode(), "?")
 	of.fetch = func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
 		page, err := read(ctx, number, in(number), opts)
 		return forWalk(page, err, id)
 	}
 	return pager[T]{of}
-}
-
-func textOfQuery(params any) string {
-	values, err := query.Values(params)
-	if err != nil {
-		return fmt.Sprintf("%+v", params)
-	}
-	return values.Encode()
 }
 
 // pageRange reads the pages of one range.
@@ -355,7 +345,6 @@ type pageRange struct {
 	maxBody int   // as it was set before the range: a page that is read early must not read it
 }
 
-// Fetch reads a page.
 func (r *pageRange) Fetch(ctx context.Context, number int) (*pagewalk.Page, error) {
 	return r.of.fetch(ctx, number, r.options.calls)
 }
@@ -418,18 +407,18 @@ func (l listing[T]) in(number int) args {
 	return args{ids: l.ids, query: query}
 }
 
-// first reads the first page.
 func (l listing[T]) first(ctx context.Context, opts []CallOption) (*Page[T], error) {
 	return l.read(ctx, 1, l.in(1), opts)
 }
 
 func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error) {
 	var page *Page[T]
-	c, err := doCall(ctx, l.conf, l.op, in, opts, expected[Object]{
-		documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
-		proof:   func(*Object) bool { return page.hasContent() },
-		missing: func(*Object) []string { return missingIn(page.Items) },
-		accept: func(response *Object) (err error) {
+	response := new(Object)
+	c, err := doCall(ctx, l.conf, l.op, in, opts, expected{
+		out: response, documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
+		proof:   func() bool { return page.hasContent() },
+		missing: func() []string { return missingIn(page.Items) },
+		accept: func() (err error) {
 			page, err = l.pageOf(*response, number)
 			return err
 		},
@@ -437,7 +426,7 @@ func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOp
 	if err != nil {
 		return nil, err
 	}
-	page.RequestID, page.Rate = c.call.requestID, c.call.rate
+	page.RequestID, page.Rate = c.requestID, c.rate
 	return page, nil
 }
 
@@ -446,16 +435,17 @@ func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
 	if !ok {
 		return nil, otherShape(l.name, response)
 	}
-	items, err := decodeObject[[]T](array)
-	if err != nil {
+	var items []T
+	if err := decodeObject(array, &items); err != nil {
 		return nil, err
 	}
-	if err := validateAll(*items); err != nil {
+	if err := validateAll(items); err != nil {
 		return nil, err
 	}
 	pagination, paged := response.Get("pagination")
-	t, err := decodeObject[pageTotals](pagination)
-	p := newPage(*items, t)
+	var totals pageTotals
+	err := decodeObject(pagination, &totals)
+	p := newPage(items, &totals)
 	p.response = &response
 	switch {
 	case goesOn(response) || goesOn(pagination): // the walk asks for the next number, and notices a page that comes again
@@ -472,7 +462,6 @@ func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
 // goesOn reports whether a response holds one of the two tokens of a further page that are documented, for other operations.
 func goesOn(o Object) bool { return o.Text("nextCursor") != "" || o.Text("scrollToken") != "" }
 
-// elementsOf returns the array of a listing.
 func elementsOf(response Object, name string) (array Object, ok bool) {
 	for _, path := range []string{"", name, "data"} {
 		if array, ok = response.Get(path); ok && array.begins('[') {
@@ -501,7 +490,6 @@ const maxPageSize = 1000
 // in vain, because it has some more.
 func roomFor(n int) int { return 2*n + 100 }
 
-// pageResponse is the response of an operation that pages by number.
 type pageResponse[T any] struct {
 	Data       []T        `json:"data"`
 	Kind       string     `json:"entityType"` // of rows
@@ -518,21 +506,22 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of about limit items. missing names the assumed fields that none of them has. Totals or items prove that
-// it is the service's.
+// readPage reads a page of about limit items. missing names the assumed fields that none of them has.
 func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption, missing func([]T) []string) (*Page[T], error) {
-	c, err := doCall(ctx, conf, o, in, opts, expected[pageResponse[T]]{
-		maxItems: roomFor(cmp.Or(limit, maxPageSize)),
-		proof:    func(response *pageResponse[T]) bool { return response.page().hasContent() },
-		missing:  func(response *pageResponse[T]) []string { return missing(response.Data) },
+	response := new(pageResponse[T])
+	c, err := doCall(ctx, conf, o, in, opts, expected{
+		out: response, maxItems: roomFor(cmp.Or(limit, maxPageSize)),
+		missing: func() []string { return missing(response.Data) },
 	})
 	if err != nil {
 		return nil, err
 	}
-	page := c.decoded.page()
-	page.RequestID, page.Rate = c.call.requestID, c.call.rate
+	page := response.page()
+	page.RequestID, page.Rate = c.requestID, c.rate
 	return page, nil
 }
+
+func (p *pageResponse[T]) hasContent() bool { return p.page().hasContent() }
 
 func (p *pageResponse[T]) page() *Page[T] {
 	page := newPage(p.Data, &p.Pagination)

@@ -126,7 +126,6 @@ type surface struct {
 	allowance *budget.RetryAllowance
 }
 
-// headers are the rate headers of a response.
 func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	documented := op.DocumentedLimits[s.name]
 	w := ratelimit.Headers{

@@ -51,14 +51,12 @@ func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPa
 type scroll[T any] struct {
 	op       *op.Op
 	identity func(*T) string // identifies an element
-	fetch    fetchByToken[T]
-	opts     []CallOption // of the first page, applied to all, so that the query stays the same
+	opts     []CallOption    // of the first page, applied to all, so that the query stays the same
+
+	// fetch makes the call of a page; an empty token asks for the first.
+	fetch func(ctx context.Context, token string, opts []CallOption) (page *ScrollPage[T], next jsonscan.Text, err error)
 }
 
-// fetchByToken makes the call of a page; an empty token asks for the first. next is JSON.
-type fetchByToken[T any] func(ctx context.Context, token string, opts []CallOption) (page *ScrollPage[T], next jsonscan.Text, err error)
-
-// first makes the call of the first page.
 func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 	s.opts = opts
 	return s.page(ctx, "", nil)

@@ -74,10 +74,6 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 // Prospects iterates over the prospects that match. Each page spends credits, so it requires
 // [MaxPaidPages] or [UnlimitedPages]. Each range is a new search, paid for again.
 //
-// It reads a page when the loop needs it. An error ends the loop. The [Report] of [WithProgress] then
-// shows how much was delivered. If MaxPaidPages ends the loop, the error is a [RefusedError] with
-// [RulePaidPages].
-//
 // A range cannot be resumed: the service's tokens move forward only and must not be stored. The request
 // of a later page is never retried once it may have been processed.
 //
@@ -221,17 +217,17 @@ func profileScroll(conf *config, o *op.Op, ids []string, body searchBody) *scrol
 		body := body
 		body.ScrollToken = token
 		in := args{ids: ids, body: body, pageToken: token, cost: spend.Call{Results: size}}
-		c, err := doCall(ctx, conf, o, in, opts, expected[profiles]{maxItems: room})
+		found := new(profiles)
+		c, err := doCall(ctx, conf, o, in, opts, expected{out: found, maxItems: room})
 		if err != nil {
 			return nil, nil, err
 		}
-		page := &ScrollPage[Profile]{Items: c.decoded.Profiles, RequestID: c.call.requestID, Rate: c.call.rate}
-		return page, c.decoded.ScrollToken, nil
+		page := &ScrollPage[Profile]{Items: found.Profiles, RequestID: c.requestID, Rate: c.rate}
+		return page, found.ScrollToken, nil
 	}
 	return &scroll[Profile]{op: o, identity: (*Profile).identity, fetch: fetch}
 }
 
-// identity identifies a profile.
 func (p *Profile) identity() string {
 	if p.SocialURL != "" {
 		return p.SocialURL

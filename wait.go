@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/ratelimit"
 )
@@ -31,7 +33,16 @@ type WaitTimeoutError struct {
 
 // Error returns the state seen last, and why the wait ended.
 func (e *WaitTimeoutError) Error() string {
-	text := errtext.NotSettled(e.Polls, e.Waited, e.State)
+	text := "not settled"
+	if e.Polls > 0 {
+		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), errtext.Plural(e.Polls, "poll"))
+	}
+	switch {
+	case e.State != "":
+		text += ", last seen as " + redact.OneLine(e.State)
+	case e.Polls > 0:
+		text += ", no state was seen"
+	}
 	return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.Op))
 }
 

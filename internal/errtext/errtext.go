@@ -1,4 +1,4 @@
-// Package errtext makes the texts of errors, and joins their causes.
+// Package errtext joins the parts of the texts of errors, and their causes.
 package errtext
 
 import (

@@ -10,8 +10,8 @@ import (
 
 // DecodeRecord reads a text into a record: a value of another type reads as zero, keys match exactly, and the text of a struct is kept
 // in its fields of type [Text]. The outermost array may have at most so many elements; 0 means 10,000.
-func DecodeRecord[T any](text []byte, most int, out *T) error {
-	d := borrow(planOf(reflect.TypeFor[T](), true))
+func DecodeRecord(text []byte, most int, out any) error {
+	d := borrow(planOf(reflect.TypeOf(out).Elem(), true))
 	defer d.Release()
 	d.most, d.text = cmp.Or(most, mostElements), New(text)
 	return cmp.Or(d.decode(&d.text, reflect.ValueOf(out)), d.text.End())

@@ -1,0 +1,58 @@
+package prospectkit
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestError_Text(t *testing.T) {
+	t.Parallel()
+	cause := errors.New("no route")
+	for want, e := range map[string]Error{
+		"prospectkit: o: no details are known":                                                           {},
+		"prospectkit: o: prose":                                                                          {Message: "prose"},
+		"prospectkit: o: no route":                                                                       {cause: cause},
+		"prospectkit: o: GONE":                                                                           {Code: "GONE"},
+		"prospectkit: o: 410 GONE: prose (param p, request r, 2 attempts)":                               {Status: 410, Code: "GONE", Message: "prose", Param: "p", RequestID: "r", Attempts: make([]Attempt, 2)},
+		"prospectkit: o: 302, a redirect, which is not followed; it points to host x":                    {Status: 302, hint: "it points to host x"},
+		`prospectkit: o: 299 without the error envelope (content type "text/html")`:                      {Status: 299, ContentType: "text/html", Attempts: make([]Attempt, 1)},
+		`prospectkit: o: 400 without the error envelope (content type "")`:                               {Status: 400},
+		"prospectkit: o: unusable response with status 200: no route":                                    {Status: 200, cause: cause},
+		"prospectkit: o: applied (status 201), but the response was lost: no route":                      {Status: 201, Code: "GONE", outcome: OutcomeApplied, cause: cause},
+		"prospectkit: o: applied, but the response was lost: no route":                                   {outcome: OutcomeApplied, cause: cause},
+		"prospectkit: o: 403 NO: Not you; this operation needs the scope \"lists\" (request \"r\\n s\")": {Status: 403, Code: "NO", Message: "Not you.", hint: `this operation needs the scope "lists"`, RequestID: "\"r\\n s\""},
+	} {
+		e.Op = "o"
+		require.Equal(t, want, e.Error())
+	}
+}
+
+func TestRateLimitWaitError_Text(t *testing.T) {
+	t.Parallel()
+	at := time.Date(2026, 11, 22, 13, 0, 0, 0, time.FixedZone("", 3600))
+	for want, e := range map[string]RateLimitWaitError{
+		"prospectkit: o: the rate limit has no room within the longest wait allowed (WithMaxWait)": {},
+		"prospectkit: o: the rate limit has no room within the context's deadline":                 {deadline: true},
+		"prospectkit: o: after a wait of 2ms, the rate limit of surface lists (day) has room in 1.5s, which is beyond the longest wait allowed (WithMaxWait); " +
+			"retry at 2026-11-22T12:00:00Z": {Surface: "lists", Window: "day", Wait: 1500*time.Millisecond + 1, FitsAt: at, waited: 2 * time.Millisecond},
+	} {
+		e.Op = "o"
+		require.Equal(t, want, e.Error())
+	}
+}
+
+func TestWaitTimeoutError_Text(t *testing.T) {
+	t.Parallel()
+	for want, e := range map[string]WaitTimeoutError{
+		"prospectkit: o: not settled":                                        {Waited: time.Second},
+		"prospectkit: o: not settled after 2s and 1 poll, no state was seen": {Polls: 1, Waited: 2 * time.Second},
+		"prospectkit: o: not settled after 2s and 3 polls, last seen as a":   {Polls: 3, Waited: 2 * time.Second, State: "a"},
+		"prospectkit: o: not settled, last seen as a":                        {State: "a"},
+	} {
+		e.Op = "o"
+		require.Equal(t, want, e.Error())
+	}
+}
