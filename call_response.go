@@ -253,18 +253,18 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 	if len(c.observers) == 0 {
 		return
 	}
-	var found []undocumented.Found
+	var found []event.Undocumented
 	if c.errorResponse.Code != "" && !c.errorResponse.Code.Known() {
-		found = append(found, undocumented.Found{Kind: undocumented.Code, Name: redact.PlainName(string(c.errorResponse.Code))})
+		found = append(found, event.Undocumented{Kind: event.UndocumentedCode, Name: redact.PlainName(string(c.errorResponse.Code))})
 	}
 	for name := range resp.Header {
 		if undocumented.IsHeader(name) && len(name) <= maxName {
-			found = append(found, undocumented.Found{Kind: undocumented.Header, Name: name})
+			found = append(found, event.Undocumented{Kind: event.UndocumentedHeader, Name: name})
 		}
 	}
 	if c.done {
 		for _, name := range c.expects.missing() {
-			found = append(found, undocumented.Found{Kind: undocumented.Missing, Name: name})
+			found = append(found, event.Undocumented{Kind: event.UndocumentedMissing, Name: name})
 		}
 	}
 	reported := c.conf.reported
@@ -281,10 +281,7 @@ func (c *call) emitUndocumented(resp *http.Response, body []byte) {
 			c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
 			continue
 		}
-		c.emit(Event{
-			Kind: event.KindUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status,
-			Undocumented: event.Undocumented{Kind: event.UndocumentedKind(u.Kind), Name: u.Name, Value: u.Value},
-		})
+		c.emit(Event{Kind: event.KindUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status, Undocumented: u})
 	}
 }
 

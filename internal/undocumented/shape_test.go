@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/event"
 )
 
 type color string
@@ -148,15 +150,17 @@ func TestWhichTextsAreExamined(t *testing.T) {
 
 func TestWhatIsReportedOnce(t *testing.T) {
 	var m Memory
-	for _, kind := range []Kind{Field, Value, Code, Header} {
-		f := Found{Kind: kind, Name: "name", Value: "value"}
+	for _, kind := range []event.UndocumentedKind{
+		event.UndocumentedField, event.UndocumentedValue, event.UndocumentedCode, event.UndocumentedHeader,
+	} {
+		f := event.Undocumented{Kind: kind, Name: "name", Value: "value"}
 		require.True(t, m.Report("a", f))
 		require.False(t, m.Report("a", f))
-		require.Equal(t, kind == Field || kind == Value, m.Report("b", f), "%s of another operation", kind)
+		require.Equal(t, kind == event.UndocumentedField || kind == event.UndocumentedValue, m.Report("b", f), "%s of another operation", kind)
 	}
 	for len(m.reported) < maxReported {
-		require.True(t, m.Report("a", Found{Kind: Code, Name: strings.Repeat("x", len(m.reported))}))
+		require.True(t, m.Report("a", event.Undocumented{Kind: event.UndocumentedCode, Name: strings.Repeat("x", len(m.reported))}))
 	}
-	require.False(t, m.Report("a", Found{Kind: Code, Name: "one more"}))
-	require.False(t, m.Report("a", Found{Kind: Code, Name: "name", Value: "value"}))
+	require.False(t, m.Report("a", event.Undocumented{Kind: event.UndocumentedCode, Name: "one more"}))
+	require.False(t, m.Report("a", event.Undocumented{Kind: event.UndocumentedCode, Name: "name", Value: "value"}))
 }

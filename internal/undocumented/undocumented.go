@@ -9,29 +9,10 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/redact"
 )
-
-// Kind says what was found.
-type Kind string
-
-// The kinds of what is found.
-const (
-	Field  Kind = "field"
-	Value  Kind = "value"
-	Code   Kind = "code"
-	Header Kind = "header"
-
-	Missing Kind = "missing" // what was asked for, or is assumed to be there
-)
-
-// Found is something new. It holds plain names only, see [redact.PlainName].
-type Found struct {
-	Kind  Kind
-	Name  string // of a field or value with those around it
-	Value string
-}
 
 // Shape is what is known about a value, or about the elements of an array.
 type Shape struct {
@@ -121,7 +102,7 @@ func ResponseShape(op string, t, raw reflect.Type, complete bool, keys ...string
 }
 
 // In returns what is new in a JSON text. In an invalid text, nothing is.
-func (s *Shape) In(text []byte) []Found {
+func (s *Shape) In(text []byte) []event.Undocumented {
 	var p pass
 	c := jsonscan.New(text)
 	if p.value(&c, s); c.End() != nil {
@@ -133,7 +114,7 @@ func (s *Shape) In(text []byte) []Found {
 // pass is one pass over a text.
 type pass struct {
 	path  []string
-	found []Found
+	found []event.Undocumented
 	seen  map[seenText]bool
 }
 
@@ -155,7 +136,7 @@ func (p *pass) value(c *jsonscan.Cursor, s *Shape) {
 		p.object(c, s)
 	case c.Is('"') && s.known != nil:
 		if v := c.Text(); !s.known(string(v)) {
-			p.note(Value, s, v)
+			p.note(event.UndocumentedValue, s, v)
 		}
 	default:
 		c.Skip()
@@ -167,7 +148,7 @@ func (p *pass) object(c *jsonscan.Cursor, s *Shape) {
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		known, ok := s.members[string(key)]
 		if !ok && !s.open {
-			p.note(Field, s, key)
+			p.note(event.UndocumentedField, s, key)
 		}
 		p.path = append(p.path, known.name)
 		p.value(c, known.Shape)
@@ -176,7 +157,7 @@ func (p *pass) object(c *jsonscan.Cursor, s *Shape) {
 }
 
 // note records what is new, once for each shape.
-func (p *pass) note(kind Kind, s *Shape, text []byte) {
+func (p *pass) note(kind event.UndocumentedKind, s *Shape, text []byte) {
 	key := seenText{s, string(text)}
 	if p.seen[key] || len(p.seen) == maxReported {
 		return
@@ -185,8 +166,8 @@ func (p *pass) note(kind Kind, s *Shape, text []byte) {
 		p.seen = make(map[seenText]bool)
 	}
 	p.seen[key] = true
-	found := Found{Kind: kind, Name: strings.Join(p.path, "."), Value: redact.PlainName(key.text)}
-	if kind == Field {
+	found := event.Undocumented{Kind: kind, Name: strings.Join(p.path, "."), Value: redact.PlainName(key.text)}
+	if kind == event.UndocumentedField {
 		found.Name, found.Value = strings.Trim(found.Name+"."+found.Value, "."), ""
 	}
 	p.found = append(p.found, found)
@@ -228,7 +209,7 @@ type Memory struct {
 
 type report struct {
 	op string // but of codes and headers
-	Found
+	event.Undocumented
 }
 
 // series is the similar texts of an operation.
@@ -257,9 +238,9 @@ func (m *Memory) Due(op string, size int, failed bool) bool {
 }
 
 // Report reports whether something was not reported before, and remembers it.
-func (m *Memory) Report(op string, found Found) bool {
-	key := report{Found: found}
-	if found.Kind != Code && found.Kind != Header {
+func (m *Memory) Report(op string, found event.Undocumented) bool {
+	key := report{Undocumented: found}
+	if found.Kind != event.UndocumentedCode && found.Kind != event.UndocumentedHeader {
 		key.op = op
 	}
 	m.mu.Lock()
