@@ -6,10 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
-	news "example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -49,11 +47,6 @@ func TestValues_AreThoseOfTheTable(t *testing.T) {
 		{string(ratelimit.WindowMinute), ratehdr.Minute},
 		{string(ratelimit.WindowDay), ratehdr.Day},
 		{string(ratelimit.WindowUnknown), ratehdr.Unknown},
-		{string(event.UndocumentedField), string(news.Field)},
-		{string(event.UndocumentedValue), string(news.Value)},
-		{string(event.UndocumentedCode), string(news.Code)},
-		{string(event.UndocumentedHeader), string(news.Header)},
-		{string(event.UndocumentedMissing), string(news.Missing)},
 	} {
 		require.Equal(t, p.internal, p.public)
 	}
