@@ -75,7 +75,8 @@ func (v *Violations) Empty(param string) {
 
 // NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter.
 func (v *Violations) NotEmpty(param, text string) {
-	for _, path := range outbound.Empty(param, text) {
+	found, _ := outbound.Empty(param, text)
+	for _, path := range found {
 		v.Empty(path)
 	}
 }
@@ -109,7 +110,7 @@ func (v *Violations) Filters(param string, filters any) {
 	if err != nil {
 		return
 	}
-	if outbound.Blank(text) {
+	if _, blank := outbound.Empty(param, string(text)); blank {
 		v.Add(param, "must have at least one that is not empty")
 		return
 	}
@@ -158,19 +159,7 @@ func IsNil(v any) bool {
 }
 
 // IsID reports whether s is an id: 24 hexadecimal digits.
-func IsID(s string) bool {
-	if len(s) != 24 {
-		return false
-	}
-	for i := range len(s) {
-		switch b := s[i]; {
-		case '0' <= b && b <= '9', 'a' <= b && b <= 'f', 'A' <= b && b <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
-}
+func IsID(s string) bool { return len(s) == 24 && strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 var rangeForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
 

@@ -202,12 +202,3 @@ func join(path, name string) string {
 	}
 	return path + "." + name
 }
-
-// TextOf is the JSON text of a value, or why it has none.
-func TextOf(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
