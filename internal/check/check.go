@@ -67,17 +67,12 @@ func (v *Violations) InvalidText(paths []string) {
 
 const notUTF8 = "is not valid UTF-8"
 
-// Empty refuses an empty part of a filter: the service may treat it as no filter, with a longer or
-// more expensive response.
-func (v *Violations) Empty(param string) {
-	v.Add(param, "is empty, which could mean everything: leave it out if you mean that")
-}
-
-// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter.
+// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter: the service may treat them as
+// no filter, with a longer or more expensive response.
 func (v *Violations) NotEmpty(param, text string) {
 	found, _ := outbound.Empty(param, text)
 	for _, path := range found {
-		v.Empty(path)
+		v.Add(path, "is empty, which could mean everything: leave it out if you mean that")
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"mime/multipart"
-	"net/textproto"
 	"reflect"
 	"slices"
 	"strings"
@@ -141,27 +140,4 @@ func Form(object []byte) (form []byte, contentType string) {
 	}
 	_ = w.Close()
 	return b.Bytes(), w.FormDataContentType()
-}
-
-// FileForm is a multipart form that ends with a file: the texts before and after the file.
-type FileForm struct {
-	Head, Tail  []byte
-	ContentType string
-}
-
-// NewFileForm makes the form of some fields, in the order of their names, and a file.
-func NewFileForm(fields map[string]string, part, name, mediaType string) FileForm {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		_ = w.WriteField(field, fields[field]) // a buffer takes everything
-	}
-	_, _ = w.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {multipart.FileContentDisposition(part, name)},
-		"Content-Type":        {mediaType},
-	})
-	head := bytes.Clone(b.Bytes())
-	b.Reset()
-	_ = w.Close()
-	return FileForm{Head: head, Tail: b.Bytes(), ContentType: w.FormDataContentType()}
 }
