@@ -156,6 +156,17 @@ func IsNil(v any) bool {
 // IsID reports whether s is an id: 24 hexadecimal digits.
 func IsID(s string) bool { return len(s) == 24 && strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
+// Distinct returns ids without repeats, whatever their case, in their order.
+func Distinct(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		key := strings.ToLower(id)
+		repeated := seen[key]
+		seen[key] = true
+		return repeated
+	})
+}
+
 var rangeForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)
 
 // IsRange reports whether s is a number, a range such as 51-200, or a lower bound such as 1000+.
