@@ -50,8 +50,11 @@ func marshal(value any, more []Field) ([]byte, error) {
 	if err := json.Unmarshal(text, &merged); err != nil || merged == nil {
 		return nil, errors.New("WithField needs a body that is an object")
 	}
-	taken.ofStruct(reflect.TypeOf(value))
-	for name := range merged {
+	var known []string
+	if v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() == reflect.Struct {
+		known = Names(v.Interface()) // also those that are left out
+	}
+	for _, name := range slices.AppendSeq(known, maps.Keys(merged)) {
 		taken[folded(name)] = name
 	}
 	for _, field := range more {
@@ -99,23 +102,6 @@ func (n names) ofMap(value any) error {
 		}
 	}
 	return nil
-}
-
-// ofStruct adds the names that a struct type gives its fields.
-func (n names) ofStruct(t reflect.Type) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			name = f.Name
-		}
-		n[folded(name)] = name
-	}
 }
 
 // Text returns the JSON of a value without escapes for HTML, which would make it longer.
