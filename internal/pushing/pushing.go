@@ -93,7 +93,7 @@ func (r *run) plan(ids []string) {
 	r.fingerprint = "push1." + hex.EncodeToString(sum.Sum(nil)[:8]) + "."
 	r.states = []byte(strings.Repeat(string(unsent), len(r.parts)))
 	r.tickets = make([]string, len(r.parts))
-	if r.Resumes {
+	if r.From != "" {
 		r.Bad.Must(r.resume(), "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others")
 	}
 	r.shown = make([]byte, len(r.parts))
