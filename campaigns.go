@@ -5,7 +5,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
@@ -152,12 +151,7 @@ const maxSourceLists = 10 // of a campaign
 
 func checkSourceLists(bad *check.Violations, ids []string) {
 	bad.IDs("listIds", ids)
-	different := slices.Clone(ids)
-	for i, id := range different {
-		different[i] = strings.ToLower(id)
-	}
-	slices.Sort(different)
-	n := len(slices.Compact(different))
+	n := len(check.Distinct(ids))
 	bad.Must(n <= maxSourceLists, "listIds", "has %d lists, must have at most %d", n, maxSourceLists)
 }
 

@@ -14,7 +14,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
-	"example.com/prospectkit/internal/outbound"
 )
 
 // Fields is a request body, or a part of one, with undocumented field names that you supply. A name that
@@ -63,10 +62,14 @@ func (o Object) String() string { return string(o.raw) }
 
 // textOf is the JSON text that a value was decoded from, or of a value that a caller made.
 func textOf(from Object, v any) string {
-	if from.IsZero() {
-		return outbound.TextOf(v)
+	if !from.IsZero() {
+		return from.String()
 	}
-	return from.String()
+	text, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
 }
 
 // record keeps the text of a record that is documented as a whole. Types of responses embed it.

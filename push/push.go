@@ -87,7 +87,7 @@ func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 // counts as applied if one of them was, and is otherwise sent. A ticket that the journal no longer has leaves the part unknown.
 // So does a client without a journal: a part that you have found in the CRM is then yielded by each run, and sent by none.
 func ResumeFrom(checkpoint string) Option {
-	return func(s *settings.Push) { s.From, s.Resumes = checkpoint, checkpoint != "" }
+	return func(s *settings.Push) { s.From = checkpoint }
 }
 
 // RepeatUnknown sends parts again whose outcome was unknown in the checkpoint of [ResumeFrom]: those with these numbers, as in

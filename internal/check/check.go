@@ -67,16 +67,12 @@ func (v *Violations) InvalidText(paths []string) {
 
 const notUTF8 = "is not valid UTF-8"
 
-// Empty refuses an empty part of a filter: the service may treat it as no filter, with a longer or
-// more expensive response.
-func (v *Violations) Empty(param string) {
-	v.Add(param, "is empty, which could mean everything: leave it out if you mean that")
-}
-
-// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter.
+// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter: the service may treat them as
+// no filter, with a longer or more expensive response.
 func (v *Violations) NotEmpty(param, text string) {
-	for _, path := range outbound.Empty(param, text) {
-		v.Empty(path)
+	found, _ := outbound.Empty(param, text)
+	for _, path := range found {
+		v.Add(path, "is empty, which could mean everything: leave it out if you mean that")
 	}
 }
 
@@ -109,7 +105,7 @@ func (v *Violations) Filters(param string, filters any) {
 	if err != nil {
 		return
 	}
-	if outbound.Blank(text) {
+	if _, blank := outbound.Empty(param, string(text)); blank {
 		v.Add(param, "must have at least one that is not empty")
 		return
 	}
@@ -158,18 +154,17 @@ func IsNil(v any) bool {
 }
 
 // IsID reports whether s is an id: 24 hexadecimal digits.
-func IsID(s string) bool {
-	if len(s) != 24 {
-		return false
-	}
-	for i := range len(s) {
-		switch b := s[i]; {
-		case '0' <= b && b <= '9', 'a' <= b && b <= 'f', 'A' <= b && b <= 'F':
-		default:
-			return false
-		}
-	}
-	return true
+func IsID(s string) bool { return len(s) == 24 && strings.Trim(s, "0123456789abcdefABCDEF") == "" }
+
+// Distinct returns ids without repeats, whatever their case, in their order.
+func Distinct(ids []string) []string {
+	seen := make(map[string]bool, len(ids))
+	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
+		key := strings.ToLower(id)
+		repeated := seen[key]
+		seen[key] = true
+		return repeated
+	})
 }
 
 var rangeForm = regexp.MustCompile(`^[0-9]+(-[0-9]+|\+)?$`)

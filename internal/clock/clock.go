@@ -125,27 +125,22 @@ func Cached(h http.Header) bool {
 // service returns the service's time, unless a cache may have sent it.
 func service(h http.Header) (now time.Time, dated bool) {
 	now, err := http.ParseTime(h.Get("Date"))
-	return now, err == nil && len(h["Age"]) == 0
+	return now, err == nil && len(h["Date"]) == 1 && len(h["Age"]) == 0
 }
 
 // Service is what is known about the service's clock. It is safe for concurrent use.
 type Service struct {
-	mu    sync.Mutex
-	heard string    // the last Date
-	date  time.Time // zero if that is none
-	at    time.Time
+	mu   sync.Mutex
+	date time.Time // the last Date; zero if there was none
+	at   time.Time
 }
 
 // Hear notes the Date of a response of the service that arrived at an instant. That of a cache is ignored.
 func (s *Service) Hear(h http.Header, at time.Time) {
-	if date := h["Date"]; len(date) == 1 && len(h["Age"]) == 0 {
+	if date, dated := service(h); dated {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if date[0] != s.heard {
-			s.heard = date[0]
-			s.date, _ = http.ParseTime(date[0])
-		}
-		s.at = at
+		s.date, s.at = date, at
 	}
 }
 

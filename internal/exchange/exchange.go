@@ -105,8 +105,6 @@ func (x *Exchange) interrupt() {
 	}
 }
 
-func (x *Exchange) discard() { Release(x.Body) }
-
 // known is the result of an abandoned exchange so far. It shares no request and no response with it.
 func (x *Exchange) known(cause error) Result {
 	resp := x.arrived.Load() //nolint:bodyclose // interrupt has done what can be done

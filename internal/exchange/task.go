@@ -16,7 +16,6 @@ import (
 type task interface {
 	do()
 	interrupt() // makes it return, if possible
-	discard()   // cleans up if it returns too late
 }
 
 // runner runs a task in a goroutine of its own, so that it can be abandoned. The goroutine outlives
@@ -63,8 +62,6 @@ func (r *runner) do(t task) {
 		r.panicked = recover()
 		if r.over.CompareAndSwap(false, true) {
 			close(r.done)
-		} else {
-			ignorePanic(t.discard)
 		}
 	}()
 	t.do()
@@ -101,7 +98,6 @@ type functions struct {
 
 func (t *functions) do()        { t.f() }
 func (t *functions) interrupt() { t.stop() }
-func (t *functions) discard()   {}
 
 // Close closes something whose Close may hang, and waits for at most two tenths of a second.
 func Close(c io.Closer) {

@@ -14,63 +14,51 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// opening is the task that opens a source and reads its first bytes.
-type opening struct {
-	runner
-	source func() (io.ReadCloser, error)
-	peek   int // bytes
-	opened atomic.Pointer[io.ReadCloser]
-	buffer *bufio.Reader
-	head   []byte
-	err    error
-}
-
 // Open opens a source within a time limit. It also returns the first bytes, which can still be read
 // from the source.
 func Open(ctx context.Context, limit time.Duration, source func() (io.ReadCloser, error), peek int) (io.ReadCloser, []byte, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, limit, errSourceTimeout)
 	defer cancel()
-	o := &opening{source: source, peek: peek}
-	switch back := o.run(ctx, o); {
-	case ctx.Err() != nil:
-		if back {
-			o.interrupt()
-		}
-		return nil, nil, fmt.Errorf("cannot be read: %w", context.Cause(ctx))
-	case o.err != nil:
-		return nil, nil, o.err
+	var (
+		file io.ReadCloser
+		head []byte
+		err  error
+	)
+	back := Run(ctx, func() { file, head, err = open(ctx, source, peek) })
+	if ctx.Err() == nil {
+		return file, head, err
 	}
-	return struct {
-		io.Reader
-		io.Closer
-	}{o.buffer, *o.opened.Load()}, o.head, nil
+	if back && file != nil {
+		closeAsync(file)
+	}
+	return nil, nil, fmt.Errorf("cannot be read: %w", context.Cause(ctx))
 }
 
-func (o *opening) do() {
-	file, err := o.source()
+// open closes what it opens if the context ends first, also to end a read that hangs.
+func open(ctx context.Context, source func() (io.ReadCloser, error), peek int) (io.ReadCloser, []byte, error) {
+	file, err := source()
 	if err == nil && file == nil {
 		err = redact.OwnError("Open returned nothing")
 	}
 	if err != nil {
-		o.err = fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
-		return
+		return nil, nil, fmt.Errorf("cannot be opened: %w", redact.WithoutURL(err))
 	}
 	file = guarded{file}
-	o.opened.Store(&file)
-	o.buffer = bufio.NewReaderSize(file, o.peek)
-	if o.head, err = o.buffer.Peek(o.peek); err != nil && !errors.Is(err, io.EOF) {
-		o.err = fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
+	keep := context.AfterFunc(ctx, func() { closeAsync(file) })
+	buffer := bufio.NewReaderSize(file, peek)
+	head, err := buffer.Peek(peek)
+	switch {
+	case !keep():
+		return nil, nil, context.Cause(ctx)
+	case err != nil && !errors.Is(err, io.EOF):
 		_ = file.Close()
+		return nil, nil, fmt.Errorf("cannot be read: %w", redact.WithoutURL(err))
 	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{buffer, file}, head, nil
 }
-
-func (o *opening) interrupt() {
-	if file := o.opened.Load(); file != nil {
-		closeAsync(*file)
-	}
-}
-
-func (o *opening) discard() { o.interrupt() }
 
 // guarded makes errors of the panics of a source and of what breaks the contract of [io.Reader]: a transport may read and close it in a
 // goroutine of its own, where nobody could recover.

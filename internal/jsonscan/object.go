@@ -87,7 +87,7 @@ func (b *builder) collect(o *object, t reflect.Type, w way) {
 		if f.Tag.Get("json") == "-" || !f.IsExported() && !promoted {
 			continue
 		}
-		name, quoted := b.tag(f.Tag.Get("json"))
+		name := b.tag(f.Tag.Get("json"))
 		to.index, to.offset = append(slices.Clip(w.index), i), w.offset+f.Offset
 		if name == "" && promoted {
 			if inner != f.Type {
@@ -99,9 +99,6 @@ func (b *builder) collect(o *object, t reflect.Type, w way) {
 		}
 		b.whole = b.whole || !f.IsExported() // encoding/json fills the struct, and panics over a pointer to one
 		n := b.node(f.Type)
-		if quoted {
-			n = b.quoted(f.Type, n)
-		}
 		if len(w.pointers) > 0 {
 			n, to.offset = follow(w.pointers, to.offset, n), 0
 		}
@@ -147,18 +144,17 @@ func follow(pointers []embedded, offset uintptr, inner *node) *node {
 }
 
 // tag reads a field's tag.
-func (b *builder) tag(tag string) (name string, quoted bool) {
+func (b *builder) tag(tag string) string {
 	name, options, _ := strings.Cut(tag, ",")
 	for option := range strings.SplitSeq(options, ",") {
-		quoted = quoted || option == "string"
-		b.whole = b.whole || !slices.Contains([]string{"", "omitempty", "omitzero", "string"}, option) // versions of encoding/json differ in what they know
+		b.whole = b.whole || !slices.Contains([]string{"", "omitempty", "omitzero"}, option) // versions of encoding/json differ in what they know
 	}
 	if strings.ContainsFunc(name, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_- .:/()#%&+", r)
 	}) {
 		b.whole = true // the characters allowed in a name also differ
 	}
-	return name, quoted
+	return name
 }
 
 // find returns the field for a key: the one of that name or, as with encoding/json, the first that differs in case only.

@@ -93,8 +93,11 @@ func TestWhatIsLeftToEncodingJSON(t *testing.T) {
 			*Promoting
 			B int `json:"b"`
 		}
+		quoted struct {
+			A int `json:"a,string"`
+		}
 		text struct {
-			A int `json:"a,omitempty,string"`
+			A int `json:"a,omitempty"`
 			*Promoting
 			B int `json:"b b.c:d,omitzero"`
 		}
@@ -118,7 +121,7 @@ func TestWhatIsLeftToEncodingJSON(t *testing.T) {
 		}
 	)
 	for of, whole := range map[reflect.Type]bool{
-		reflect.TypeFor[option](): true, reflect.TypeFor[text](): false, reflect.TypeFor[sign](): true, reflect.TypeFor[hidden](): true, reflect.TypeFor[pointer](): true, reflect.TypeFor[unset](): true,
+		reflect.TypeFor[option](): true, reflect.TypeFor[quoted](): true, reflect.TypeFor[text](): false, reflect.TypeFor[sign](): true, reflect.TypeFor[hidden](): true, reflect.TypeFor[pointer](): true, reflect.TypeFor[unset](): true,
 		reflect.TypeFor[struct{ shouting }](): true, reflect.TypeFor[struct{ upper }](): true, reflect.TypeFor[struct{ flat }](): false,
 	} {
 		require.Equal(t, whole, planOf(of, false).whole, of.String())

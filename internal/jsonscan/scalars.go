@@ -1,7 +1,6 @@
 package jsonscan
 
 import (
-	"bytes"
 	"encoding"
 	"encoding/base64"
 	"encoding/json"
@@ -189,31 +188,4 @@ func readByText(t reflect.Type) reader {
 		target, ok := reflect.TypeAssert[encoding.TextUnmarshaler](reflect.NewAt(t, p))
 		return ok && d.c.bad == 0 && (d.weighing || target.UnmarshalText(text) == nil)
 	})
-}
-
-// quoted reads values of the option "string": a number or a boolean in quotes, a string in quotes twice. What is written in
-// any unusual way is left to encoding/json.
-func (b *builder) quoted(t reflect.Type, n *node) *node {
-	if t.Name() == "" && t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	scalar := t.Kind() >= reflect.Bool && t.Kind() <= reflect.Float64 || t.Kind() == reflect.String
-	if p := reflect.PointerTo(t); !scalar || p.Implements(selfReader) || p.Implements(textReader) || t == numberType {
-		return &node{of: n.of, read: b.weigh(n)} // versions of encoding/json differ
-	}
-	return &node{of: n.of, read: func(d *decoder, p unsafe.Pointer) bool {
-		outer := d.c
-		if !outer.Is('"') {
-			return false
-		}
-		text := bytes.Clone(outer.Text())
-		if len(text) == 0 || !strings.ContainsRune(`"-0123456789tf`, rune(text[0])) || bytes.Contains(text, []byte(`\u`)) {
-			return false
-		}
-		inner := New(text)
-		d.c = &inner
-		fits := n.read(d, p) && inner.pos == len(text)
-		d.c = outer
-		return fits && outer.bad == 0
-	}}
 }

@@ -36,27 +36,11 @@ func DecodeStrict(text []byte, v any) error {
 // Missing returns an error for the first field of a type that a JSON text has no key for. The tags
 // omitempty and omitzero excuse a field, and a type that decodes itself is not examined.
 func Missing(text []byte, t reflect.Type) error {
-	s, c := search{}, jsonscan.New(text)
-	return cmp.Or(s.value(&c, t, nil), c.End())
+	s, c := search{members: make(map[reflect.Type][]member)}, jsonscan.New(text)
+	return cmp.Or(s.value(&c, t), c.End())
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
-
-// A place leads to a value. It becomes a text only for an error: the places of a deep text are long.
-type place struct {
-	in   *place
-	name string
-}
-
-// String returns the names, each after a dot.
-func (p *place) String() string {
-	var names []string
-	for ; p != nil; p = p.in {
-		names = append(names, p.name, ".")
-	}
-	slices.Reverse(names)
-	return strings.Join(names, "")
-}
 
 // A member is a field of a struct as JSON sees it.
 type member struct {
@@ -66,10 +50,21 @@ type member struct {
 	optional bool
 }
 
-// search looks for missing members in one pass. It knows the members of the structs that it has met.
-type search map[reflect.Type][]member
+// search looks for missing members in one pass.
+type search struct {
+	members map[reflect.Type][]member // of the structs that it has met
+	path    []string
+}
 
-func (s search) value(c *jsonscan.Cursor, t reflect.Type, at *place) error {
+// in reads a value under a name.
+func (s *search) in(name string, c *jsonscan.Cursor, t reflect.Type) error {
+	s.path = append(s.path, name)
+	err := s.value(c, t)
+	s.path = s.path[:len(s.path)-1]
+	return err
+}
+
+func (s *search) value(c *jsonscan.Cursor, t reflect.Type) error {
 	mayBeNull := t.Kind() == reflect.Pointer
 	for t.Kind() == reflect.Pointer && !reflect.PointerTo(t).Implements(unmarshaler) {
 		t = t.Elem()
@@ -77,11 +72,11 @@ func (s search) value(c *jsonscan.Cursor, t reflect.Type, at *place) error {
 	switch self := reflect.PointerTo(t).Implements(unmarshaler); {
 	case self:
 	case t.Kind() == reflect.Struct && (c.Is('{') || c.Is('n') && !mayBeNull):
-		return s.object(c, t, at)
+		return s.object(c, t)
 	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && c.Is('['):
 		c.Array()
 		for n := 0; c.Element(); n++ {
-			if err := s.value(c, t.Elem(), &place{at, strconv.Itoa(n)}); err != nil {
+			if err := s.in(strconv.Itoa(n), c, t.Elem()); err != nil {
 				return err
 			}
 		}
@@ -89,7 +84,7 @@ func (s search) value(c *jsonscan.Cursor, t reflect.Type, at *place) error {
 	case t.Kind() == reflect.Map && c.Is('{'):
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if err := s.value(c, t.Elem(), &place{at, redact.PlainName(string(key))}); err != nil {
+			if err := s.in(redact.PlainName(string(key)), c, t.Elem()); err != nil {
 				return err
 			}
 		}
@@ -99,11 +94,11 @@ func (s search) value(c *jsonscan.Cursor, t reflect.Type, at *place) error {
 	return c.Err()
 }
 
-func (s search) object(c *jsonscan.Cursor, t reflect.Type, at *place) error {
-	members, ok := s[t]
+func (s *search) object(c *jsonscan.Cursor, t reflect.Type) error {
+	members, ok := s.members[t]
 	if !ok {
 		members = membersOf(t)
-		s[t] = members
+		s.members[t] = members
 	}
 	start, seen := c.Mark(), make([]bool, len(members))
 	for in := c.Object(); in; { // null has no members
@@ -126,13 +121,13 @@ func (s search) object(c *jsonscan.Cursor, t reflect.Type, at *place) error {
 		if members[i].optional && c.Null() {
 			continue
 		}
-		if err := s.value(c, members[i].of, &place{at, members[i].name}); err != nil {
+		if err := s.in(members[i].name, c, members[i].of); err != nil {
 			return err
 		}
 	}
 	for i, m := range members {
 		if !m.optional && !seen[i] && c.Err() == nil {
-			return NotThere((&place{at, m.name}).String()[1:], at.String(), c.Since(start))
+			return NotThere(strings.Join(append(s.path, m.name), "."), strings.Join(s.path, "."), c.Since(start))
 		}
 	}
 	return c.Err()

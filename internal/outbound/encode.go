@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"mime/multipart"
-	"net/textproto"
 	"reflect"
 	"slices"
 	"strings"
@@ -51,8 +50,11 @@ func marshal(value any, more []Field) ([]byte, error) {
 	if err := json.Unmarshal(text, &merged); err != nil || merged == nil {
 		return nil, errors.New("WithField needs a body that is an object")
 	}
-	taken.ofStruct(reflect.TypeOf(value))
-	for name := range merged {
+	var known []string
+	if v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() == reflect.Struct {
+		known = Names(v.Interface()) // also those that are left out
+	}
+	for _, name := range slices.AppendSeq(known, maps.Keys(merged)) {
 		taken[folded(name)] = name
 	}
 	for _, field := range more {
@@ -102,23 +104,6 @@ func (n names) ofMap(value any) error {
 	return nil
 }
 
-// ofStruct adds the names that a struct type gives its fields.
-func (n names) ofStruct(t reflect.Type) {
-	if t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
-		return
-	}
-	for _, f := range reflect.VisibleFields(t) {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "" {
-			name = f.Name
-		}
-		n[folded(name)] = name
-	}
-}
-
 // Text returns the JSON of a value without escapes for HTML, which would make it longer.
 func Text(value any) (string, error) {
 	var text strings.Builder
@@ -141,27 +126,4 @@ func Form(object []byte) (form []byte, contentType string) {
 	}
 	_ = w.Close()
 	return b.Bytes(), w.FormDataContentType()
-}
-
-// FileForm is a multipart form that ends with a file: the texts before and after the file.
-type FileForm struct {
-	Head, Tail  []byte
-	ContentType string
-}
-
-// NewFileForm makes the form of some fields, in the order of their names, and a file.
-func NewFileForm(fields map[string]string, part, name, mediaType string) FileForm {
-	var b bytes.Buffer
-	w := multipart.NewWriter(&b)
-	for _, field := range slices.Sorted(maps.Keys(fields)) {
-		_ = w.WriteField(field, fields[field]) // a buffer takes everything
-	}
-	_, _ = w.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {multipart.FileContentDisposition(part, name)},
-		"Content-Type":        {mediaType},
-	})
-	head := bytes.Clone(b.Bytes())
-	b.Reset()
-	_ = w.Close()
-	return FileForm{Head: head, Tail: b.Bytes(), ContentType: w.FormDataContentType()}
 }

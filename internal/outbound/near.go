@@ -1,6 +1,7 @@
 package outbound
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -38,11 +39,13 @@ func oneEdit(a, b []rune) bool {
 	return len(a) <= 1 && len(b) <= 1 || len(a) == 2 && len(b) == 2 && a[0] == b[1] && a[1] == b[0]
 }
 
-// Names returns the names that the json tags of struct types give their fields.
+// Names returns the names that struct types give their fields in JSON.
 func Names(values ...any) (all []string) {
 	for _, value := range values {
 		for _, f := range reflect.VisibleFields(reflect.TypeOf(value)) {
-			if name, _, _ := strings.Cut(f.Tag.Get("json"), ","); name != "" && name != "-" && !slices.Contains(all, name) {
+			tag := f.Tag.Get("json")
+			name, _, _ := strings.Cut(tag, ",")
+			if name = cmp.Or(name, f.Name); tag != "-" && f.IsExported() && (!f.Anonymous || name != f.Name) && !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}

@@ -46,5 +46,5 @@ func TestNames(t *testing.T) {
 		More string `json:"more,omitzero"`
 		Out  string `json:"-"`
 	}
-	require.Equal(t, []string{"name", "left", "more"}, outbound.Names(shape{}, other{}))
+	require.Equal(t, []string{"name", "left", "Plain", "Empty", "more"}, outbound.Names(shape{}, other{}))
 }

@@ -20,10 +20,15 @@ type Found struct {
 	Times   []time.Time // the instants
 
 	endless bool // the value is cyclic
+	inside  bool // of a type that encodes itself: all that it holds counts, also in unexported fields
+	looked  int  // values
 }
 
-// maxDepth ends the search in a cyclic value, which encoding/json refuses.
-const maxDepth = 1000
+// These end the search in a cyclic value, which encoding/json refuses unless a type encodes itself.
+const (
+	maxDepth   = 1000
+	mostInside = 1 << 20
+)
 
 // Inspect searches a value as encoding/json encodes it: maps, slices, structs and pointers at any
 // depth. Of a type that encodes itself, it searches the text.
@@ -51,9 +56,10 @@ func (f *Found) Rewrite(text []byte) []byte {
 }
 
 func (f *Found) value(v reflect.Value, path string, depth int) {
-	f.endless = f.endless || depth > maxDepth
+	f.looked++
+	f.endless = f.endless || depth > maxDepth && !f.inside || f.looked > mostInside && f.inside
 	kind := v.Kind() // of an invalid value, too
-	if f.endless || (kind == reflect.Interface || kind == reflect.Pointer) && v.IsNil() || !v.IsValid() || f.selfMade(v, path) {
+	if f.endless || depth > maxDepth || (kind == reflect.Interface || kind == reflect.Pointer) && v.IsNil() || !v.IsValid() || f.selfMade(v, path) {
 		return
 	}
 	switch kind {
@@ -62,7 +68,12 @@ func (f *Found) value(v reflect.Value, path string, depth int) {
 	case reflect.Interface, reflect.Pointer:
 		f.value(v.Elem(), path, depth+1)
 	case reflect.Slice, reflect.Array:
-		if elem := v.Type().Elem(); reflect.Bool <= elem.Kind() && elem.Kind() < reflect.Complex64 && reflect.PointerTo(elem).NumMethod() == 0 {
+		elem := v.Type().Elem()
+		if f.inside && kind == reflect.Slice && elem.Kind() == reflect.Uint8 {
+			f.text(string(v.Bytes()), path)
+			return
+		}
+		if reflect.Bool <= elem.Kind() && elem.Kind() < reflect.Complex64 && reflect.PointerTo(elem).NumMethod() == 0 {
 			return // numbers, and bytes, which become base64
 		}
 		for i := range v.Len() {
@@ -72,6 +83,9 @@ func (f *Found) value(v reflect.Value, path string, depth int) {
 		for key, value := range v.Seq2() {
 			name := keyName(key)
 			f.text(name, join(path, name))
+			if f.inside {
+				f.value(key, path, depth+1)
+			}
 			f.value(value, join(path, name), depth+1)
 		}
 	case reflect.Struct:
@@ -86,6 +100,9 @@ func (f *Found) fields(v reflect.Value, path string, depth int) {
 		tag := field.Tag.Get("json")
 		name, _, _ := strings.Cut(tag, ",")
 		switch {
+		case f.inside:
+			f.value(v.Field(i), path, depth+1)
+			continue
 		case tag == "-", !field.IsExported() && !field.Anonymous, leftOut(v.Field(i), tag):
 			continue
 		case field.Anonymous && name == "":
@@ -127,7 +144,7 @@ var (
 
 // selfMade reports whether a value encodes itself, and searches its text.
 func (f *Found) selfMade(v reflect.Value, path string) bool {
-	if v.Kind() == reflect.Interface || !v.CanInterface() { // what is in an interface comes next, by its own type
+	if f.inside || v.Kind() == reflect.Interface || !v.CanInterface() { // what is in an interface comes next, by its own type
 		return false
 	}
 	if v.CanAddr() {
@@ -151,7 +168,7 @@ func (f *Found) selfMade(v reflect.Value, path string) bool {
 	case json.RawMessage:
 		f.text(string(self), path)
 	case json.Marshaler:
-		if text, err := self.MarshalJSON(); err == nil && (!utf8.Valid(text) || Suspect(string(text)) && holdsInvalid(v, 0)) {
+		if text, err := self.MarshalJSON(); err == nil && (!utf8.Valid(text) || Suspect(string(text)) && holdsInvalid(v)) {
 			f.Invalid = append(f.Invalid, plain(path))
 		}
 	case encoding.TextMarshaler:
@@ -168,42 +185,12 @@ func (f *Found) text(s, path string) {
 	}
 }
 
-// holdsInvalid reports whether a value holds invalid UTF-8, also in unexported fields. The text of a
-// type that encodes itself cannot show it: Go 1.27 writes replacement characters, which may have
-// been intended.
-func holdsInvalid(v reflect.Value, depth int) bool {
-	if depth > maxDepth {
-		return false
-	}
-	switch v.Kind() {
-	case reflect.String:
-		return !utf8.ValidString(v.String())
-	case reflect.Interface, reflect.Pointer:
-		return holdsInvalid(v.Elem(), depth+1)
-	case reflect.Slice, reflect.Array:
-		if v.Kind() == reflect.Slice && v.Type().Elem().Kind() == reflect.Uint8 {
-			return !utf8.Valid(v.Bytes())
-		}
-		for i := range v.Len() {
-			if holdsInvalid(v.Index(i), depth+1) {
-				return true
-			}
-		}
-	case reflect.Map:
-		for key, value := range v.Seq2() {
-			if holdsInvalid(key, depth+1) || holdsInvalid(value, depth+1) {
-				return true
-			}
-		}
-	case reflect.Struct:
-		for _, field := range v.Fields() {
-			if holdsInvalid(field, depth+1) {
-				return true
-			}
-		}
-	default: // no text
-	}
-	return false
+// holdsInvalid reports whether a value holds invalid UTF-8. The text of a type that encodes itself cannot show it: Go 1.27 writes
+// replacement characters, which may have been intended.
+func holdsInvalid(v reflect.Value) bool {
+	f := Found{inside: true}
+	f.value(v, "", 0)
+	return len(f.Invalid) > 0
 }
 
 // plain returns a path as valid UTF-8.
@@ -214,13 +201,4 @@ func join(path, name string) string {
 		return name
 	}
 	return path + "." + name
-}
-
-// TextOf is the JSON text of a value, or why it has none.
-func TextOf(v any) string {
-	text, err := json.Marshal(v)
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
 }

@@ -174,3 +174,21 @@ func TestEveryCycleEnds(t *testing.T) {
 type cyclic struct{ held any }
 
 func (cyclic) MarshalJSON() ([]byte, error) { return []byte(`"\ufffd"`), nil }
+
+// pair may hold itself twice.
+type pair struct {
+	left, right *pair
+	text        string
+}
+
+func (*pair) MarshalJSON() ([]byte, error) { return []byte(`"\ufffd"`), nil }
+
+// The search of what encodes itself also ends where each step has two ways on, and finds what stands after a cycle.
+func TestEveryTangleEnds(t *testing.T) {
+	p := new(pair)
+	p.left = p
+	p.text = bad
+	require.Equal(t, []string{"x"}, outbound.Inspect(map[string]any{"x": p}, "").Invalid)
+	p.right, p.text = p, ""
+	require.Empty(t, outbound.Inspect(map[string]any{"x": p}, "").Invalid)
+}

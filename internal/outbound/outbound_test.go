@@ -1,12 +1,8 @@
 package outbound_test
 
 import (
-	"bytes"
 	"encoding/json"
-	"io"
 	"maps"
-	"mime"
-	"mime/multipart"
 	"net/netip"
 	"slices"
 	"testing"
@@ -155,24 +151,4 @@ func TestText(t *testing.T) {
 	require.Contains(t, text, "<&>", "not \\u003c")
 	_, err = outbound.Text(func() {})
 	require.Error(t, err)
-}
-
-func TestFileForm(t *testing.T) {
-	form := outbound.NewFileForm(map[string]string{"b": "2", "a": "1"}, "file", `pe"ople.csv`, "text/csv")
-	_, params, err := mime.ParseMediaType(form.ContentType)
-	require.NoError(t, err)
-	body := slices.Concat(form.Head, []byte("x,y\n"), form.Tail)
-	r := multipart.NewReader(bytes.NewReader(body), params["boundary"])
-	for _, want := range []struct{ name, file, content string }{{"a", "", "1"}, {"b", "", "2"}, {"file", `pe"ople.csv`, "x,y\n"}} {
-		part, err := r.NextPart()
-		require.NoError(t, err)
-		content, err := io.ReadAll(part)
-		require.NoError(t, err)
-		require.Equal(t, want, struct{ name, file, content string }{part.FormName(), part.FileName(), string(content)})
-		if want.file != "" {
-			require.Equal(t, "text/csv", part.Header.Get("Content-Type"))
-		}
-	}
-	_, err = r.NextPart()
-	require.ErrorIs(t, err, io.EOF)
 }

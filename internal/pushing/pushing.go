@@ -63,7 +63,7 @@ func Each(ctx context.Context, s Sender, contactIDs []string, opts []push.Option
 	r := &run{Sender: s, Push: settings.Push{Except: make(map[string]bool)}}
 	settings.Read(&r.Push, &r.Bad, opts)
 	r.Bad.IDs("contactIds", contactIDs)
-	r.plan(once(contactIDs))
+	r.plan(check.Distinct(contactIDs))
 	return func(yield func(*push.Part, error) bool) {
 		switch {
 		case len(r.Bad) > 0:
@@ -93,7 +93,7 @@ func (r *run) plan(ids []string) {
 	r.fingerprint = "push1." + hex.EncodeToString(sum.Sum(nil)[:8]) + "."
 	r.states = []byte(strings.Repeat(string(unsent), len(r.parts)))
 	r.tickets = make([]string, len(r.parts))
-	if r.Resumes {
+	if r.From != "" {
 		r.Bad.Must(r.resume(), "ResumeFrom", "is not a checkpoint of this push: its list, CRM or contact ids are others")
 	}
 	r.shown = make([]byte, len(r.parts))
@@ -284,15 +284,4 @@ func (r *run) split(ids []string) (send, back []string) {
 		}
 	}
 	return send, back
-}
-
-// once returns the ids without repeats, in order.
-func once(ids []string) []string {
-	seen := make(map[string]bool, len(ids))
-	return slices.DeleteFunc(slices.Clone(ids), func(id string) bool {
-		key := strings.ToLower(id)
-		repeated := seen[key]
-		seen[key] = true
-		return repeated
-	})
 }

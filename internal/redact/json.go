@@ -31,9 +31,15 @@ func inJSON(text string) string {
 	if !mayNameSecrets(text) && !strings.ContainsAny(text, `\?#@&`) {
 		return text
 	}
-	w := walk{text: text, number: `"` + Hidden + `"`}
-	w.run()
-	return replace(text, w.hide)
+	var out strings.Builder
+	done := 0
+	for _, part := range inOrder(secretsIn(text, 0)) { // which may overlap
+		if part.from >= done {
+			out.WriteString(text[done:part.from] + part.by)
+		}
+		done = max(done, part.to)
+	}
+	return out.String() + text[done:]
 }
 
 func isJSON(text string) bool {
@@ -47,116 +53,117 @@ type span struct {
 	by       string
 }
 
-// replace replaces parts of a text, which may be in any order and overlap.
-func replace(text string, parts []span) string {
-	slices.SortStableFunc(parts, func(a, b span) int { return a.from - b.from })
-	var out strings.Builder
-	done := 0
-	for _, part := range parts {
-		if part.from >= done {
-			out.WriteString(text[done:part.from] + part.by)
-		}
-		done = max(done, part.to)
+func inOrder(spans []span) []span {
+	slices.SortStableFunc(spans, func(a, b span) int { return a.from - b.from })
+	return spans
+}
+
+// secretsIn returns the parts of a JSON text that are hidden. The text is within the strings of so many others.
+func secretsIn(text string, depth int) (hide []span) {
+	w := walk{text: text, number: Hidden, open: make([]frame, 1)}
+	if depth == 0 {
+		w.number = `"` + Hidden + `"`
 	}
-	return out.String() + text[done:]
+	w.run()
+	until := 0
+	for secret := inOrder(w.secret); len(w.leaves) > 0; w.leaves = w.leaves[1:] {
+		leaf := w.leaves[0]
+		for len(secret) > 0 && secret[0].from <= leaf.from {
+			until, secret = max(until, secret[0].to), secret[1:]
+		}
+		if leaf.from < until {
+			hide = append(hide, leaf)
+			continue
+		}
+		inner, at := unquoted(text[leaf.from:leaf.to])
+		for _, part := range within(inner, depth, leaf.to == len(text)) {
+			hide = append(hide, span{leaf.from + place(at, part.from), leaf.from + place(at, part.to), part.by})
+		}
+	}
+	return hide
 }
 
 // walk reads a JSON text, token by token.
 type walk struct {
 	text   string
-	number string // in the place of a number
-	depth  int
-	frames []frame
-	hide   []span
+	number string  // in the place of a number
+	open   []frame // the first is around the text
+	leaves []span  // the strings, without their quotes, and the numbers
+	secret []span  // the values in which each leaf is hidden
 }
 
 // frame is an object or array that is open.
 type frame struct {
-	array  bool
-	hidden bool // all that is in it
-	began  bool // an array has an element
-	key    string
+	array bool
+	from  int
+	began bool // there was a value
+	key   string
 
 	names  bool   // its name, key or first element names a secret
 	named  bool   // it has a name or key
-	values []span // what is under "value", as long as that does not hide it
-	owner  int    // of the "value" that it is in: the number of its frame, from one on
+	values []span // under "value"
 }
 
 func (w *walk) run() {
 	for i := 0; i < len(w.text); {
+		from := i
 		switch b := w.text[i]; b {
 		case '{', '[':
-			hidden, owner := w.under()
-			w.began()
-			w.frames = append(w.frames, frame{array: b == '[', hidden: hidden, owner: owner})
+			w.open = append(w.open, frame{array: b == '[', from: i})
 			i++
 		case '}', ']':
-			w.leave()
 			i++
+			w.leave(i)
 		case '"':
 			i = w.quoted(i + 1)
 		case ' ', '\t', '\r', '\n', ',', ':':
 			i++
 		default:
-			end := i + 1
-			for end < len(w.text) && strings.IndexByte(" \t\r\n,:\"{}[]", w.text[end]) < 0 {
-				end++
+			for i++; i < len(w.text) && strings.IndexByte(" \t\r\n,:\"{}[]", w.text[i]) < 0; {
+				i++
 			}
 			if b == '-' || '0' <= b && b <= '9' {
-				w.leaf(span{i, end, w.number})
+				w.leaves = append(w.leaves, span{from, i, w.number})
 			}
-			w.began()
-			i = end
+			w.value(from, i, "")
 		}
 	}
-	for _, f := range w.frames { // the text was cut: a name may have followed
-		if !f.named {
-			w.hide = append(w.hide, f.values...)
+	for len(w.open) > 1 { // the text was cut
+		if f := w.top(); !f.named { // a name may have followed
+			w.secret = append(w.secret, f.values...)
+		}
+		w.leave(len(w.text))
+	}
+}
+
+func (w *walk) top() *frame { return &w.open[len(w.open)-1] }
+
+// leave ends the innermost frame, if there is one.
+func (w *walk) leave(to int) {
+	if from := w.top().from; len(w.open) > 1 {
+		w.open = w.open[:len(w.open)-1]
+		w.value(from, to, "")
+	}
+}
+
+// value takes what was read as a value of the innermost frame, with its text if it is a whole string.
+func (w *walk) value(from, to int, text string) {
+	f, is, names := w.top(), span{from: from, to: to}, namesSecret(text) && plainName.MatchString(text)
+	value := strings.EqualFold(strings.TrimSuffix(f.key, "s"), "value")
+	switch {
+	case f.array && f.names, value && f.names, namesSecret(f.key):
+		w.secret = append(w.secret, is)
+	case value:
+		f.values = append(f.values, is)
+	case f.array && !f.began:
+		f.names = names
+	case strings.EqualFold(f.key, "name"), strings.EqualFold(f.key, "key"):
+		if f.named = text != ""; names {
+			f.names = true
+			w.secret = append(w.secret, f.values...)
 		}
 	}
-}
-
-// leave ends the innermost frame. What was under its "value" may also be under that of an outer one.
-func (w *walk) leave() {
-	f := w.top()
-	if f.owner > 0 {
-		owner := &w.frames[f.owner-1]
-		owner.values = append(owner.values, f.values...)
-	}
-	w.frames = w.frames[:max(0, len(w.frames)-1)]
-}
-
-// top is the innermost frame.
-func (w *walk) top() *frame {
-	if len(w.frames) == 0 {
-		return &frame{}
-	}
-	return &w.frames[len(w.frames)-1]
-}
-
-func (w *walk) began() { w.top().began = true }
-
-// under reports whether the next value is hidden, and in whose "value" it is.
-func (w *walk) under() (hidden bool, owner int) {
-	f := w.top()
-	owner = f.owner
-	if !f.array && strings.EqualFold(strings.TrimSuffix(f.key, "s"), "value") {
-		owner = len(w.frames)
-	}
-	hidden = f.hidden || f.array && f.names || !f.array && namesSecret(f.key) || owner > 0 && w.frames[owner-1].names
-	return hidden, owner
-}
-
-// leaf takes a string or a number, and reports whether it is hidden.
-func (w *walk) leaf(s span) bool {
-	hidden, owner := w.under()
-	if hidden {
-		w.hide = append(w.hide, s)
-	} else if owner > 0 {
-		w.frames[owner-1].values = append(w.frames[owner-1].values, s)
-	}
-	return hidden
+	f.began = true
 }
 
 // quoted reads a string from its first byte on, and returns where the next token is.
@@ -170,48 +177,24 @@ func (w *walk) quoted(from int) (next int) {
 	}
 	to = min(to, len(w.text))
 	next = min(to+1, len(w.text))
-	text, at := unquoted(w.text[from:to])
-	f := w.top()
-	if after := strings.TrimLeft(w.text[next:], space); !f.array && len(w.frames) > 0 && strings.HasPrefix(after, ":") {
-		f.key = text
+	text, _ := unquoted(w.text[from:to])
+	if after := strings.TrimLeft(w.text[next:], space); len(w.open) > 1 && !w.top().array && strings.HasPrefix(after, ":") {
+		w.top().key = text
 		return next
 	}
-	if !w.leaf(span{from, to, Hidden}) {
-		for _, part := range within(text, w.depth, next == to) {
-			w.hide = append(w.hide, span{from + place(at, part.from), from + place(at, part.to), part.by})
-		}
+	w.leaves = append(w.leaves, span{from, to, Hidden})
+	if next == to { // the text was cut: it may be longer
+		text = ""
 	}
-	names := namesSecret(text) && plainName.MatchString(text)
-	switch {
-	case f.array:
-		f.names = f.names || names && !f.began
-	case strings.EqualFold(f.key, "name"), strings.EqualFold(f.key, "key"):
-		if f.named = next > to; names { // else it is cut, and may be longer
-			f.names = true
-			w.hide = append(w.hide, f.values...)
-		}
-	}
-	w.began()
+	w.value(from-1, next, text)
 	return next
 }
 
 // unquoted undoes the escapes of a JSON string, and returns where each byte begins.
 func unquoted(raw string) (text string, at []int) {
-	if strings.IndexByte(raw, '\\') < 0 {
+	plain, at := unescape([]byte(raw), `\`)
+	if at == nil {
 		return raw, nil
-	}
-	plain := make([]byte, 0, len(raw))
-	for i := 0; i < len(raw); {
-		n, of := 1, raw[i:i+1]
-		if raw[i] == '\\' {
-			if length, char := escape([]byte(raw[i:min(len(raw), i+len(`\u0000`))])); length > 0 {
-				n, of = length, char
-			}
-		}
-		for plain = append(plain, of...); len(at) < len(plain); {
-			at = append(at, i)
-		}
-		i += n
 	}
 	return string(plain), append(at, len(raw))
 }
@@ -222,9 +205,7 @@ func namesSecret(name string) bool { return mayNameSecrets(name) && secretName.M
 // within returns the parts of a string of a JSON text that are hidden. It may be such a text itself, and it may be cut.
 func within(text string, depth int, cut bool) (parts []span) {
 	if isJSON(text) && depth < deepest {
-		w := walk{text: text, number: Hidden, depth: depth + 1}
-		w.run()
-		return w.hide
+		return secretsIn(text, depth+1)
 	}
 	add := func(from, to int) { parts = append(parts, span{from, to, Hidden}) }
 	if mayNameSecrets(text) {

@@ -183,7 +183,7 @@ const layers = 8
 func canonical(text string) (form []byte, at []int) {
 	form = []byte(text)
 	for range layers {
-		next, from := unescape(form)
+		next, from := unescape(form, `%&\`)
 		if from == nil {
 			break
 		}
@@ -235,11 +235,14 @@ func place(at []int, i int) int {
 	return at[i]
 }
 
-// unescape undoes one layer of escapes, and returns where each byte begins. Without escapes, at is
-// nil.
-func unescape(text []byte) (plain []byte, at []int) {
+// unescape undoes one layer of the escapes that begin with one of some bytes, and returns where each byte begins. Without escapes, at
+// is nil.
+func unescape(text []byte, first string) (plain []byte, at []int) {
 	for i := 0; i < len(text); i++ {
-		n, of := escape(text[i:])
+		n, of := 0, ""
+		if strings.IndexByte(first, text[i]) >= 0 {
+			n, of = escape(text[i:])
+		}
 		if n > 0 && at == nil {
 			plain, at = append(make([]byte, 0, len(text)), text[:i]...), places(i, len(text)+1)
 		}

@@ -23,3 +23,28 @@ func Printable(s string) string {
 		return ' '
 	}, s)
 }
+
+// Route is a path without ids, for errors, logs and spans: an element that is no plain name counts as
+// an id.
+func Route(path string) string {
+	elements := strings.Split(path, "/")
+	for i, element := range elements {
+		if PlainName(element) == "" && element != "" {
+			elements[i] = "{id}"
+		}
+	}
+	return strings.Join(elements, "/")
+}
+
+// PlainName returns a text that looks like a name in an API: at most 40 letters, underscores and
+// hyphens. For any other text, which could be an id, an address or a sentence, it returns nothing.
+func PlainName(s string) string {
+	const most = 40
+	odd := func(r rune) bool {
+		return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && r != '_' && r != '-'
+	}
+	if len(s) > most || strings.ContainsFunc(s, odd) {
+		return ""
+	}
+	return s
+}

@@ -3,14 +3,18 @@
 package upload
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"maps"
+	"mime/multipart"
+	"net/textproto"
+	"slices"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/outbound"
 )
 
 const (
@@ -33,17 +37,28 @@ type Body struct {
 	ContentType string
 	Length      int64
 
-	file   File
-	form   outbound.FileForm
-	opened io.ReadCloser
+	file       File
+	head, tail []byte // the text before and after the file
+	opened     io.ReadCloser
 }
 
-// New returns the form with the file in it. The text around the file is built first, for the length.
+// New returns the form: the fields, in the order of their names, and the file. The text around the file is built first, for the length.
 func New(f File) *Body {
 	format, _ := FormatOf(f.Name)
-	form := outbound.NewFileForm(f.Fields, filePart, base(f.Name), format.MediaType)
+	var text bytes.Buffer
+	w := multipart.NewWriter(&text)
+	for _, field := range slices.Sorted(maps.Keys(f.Fields)) {
+		_ = w.WriteField(field, f.Fields[field]) // a buffer takes everything
+	}
+	_, _ = w.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {multipart.FileContentDisposition(filePart, base(f.Name))},
+		"Content-Type":        {format.MediaType},
+	})
+	before := text.Len()
+	_ = w.Close()
 	return &Body{
-		ContentType: form.ContentType, Length: int64(len(form.Head)) + f.Size + int64(len(form.Tail)), file: f, form: form,
+		ContentType: w.FormDataContentType(), Length: int64(text.Len()) + f.Size,
+		file: f, head: text.Bytes()[:before], tail: text.Bytes()[before:],
 	}
 }
 
@@ -53,7 +68,7 @@ func (b *Body) Open(ctx context.Context, limit time.Duration) (*exchange.Upload,
 	if err != nil {
 		return nil, err
 	}
-	return exchange.NewUpload(b.form.Head, b.form.Tail, file, b.file.Size, b.file.Progress), nil
+	return exchange.NewUpload(b.head, b.tail, file, b.file.Size, b.file.Progress), nil
 }
 
 // Check opens the file and adds what is wrong with it.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"example.com/prospectkit/internal/check"
 )
 
 // Each awaits the state of each of several things.
@@ -25,13 +27,7 @@ type Each[T any] struct {
 
 // Await says what to wait for, each id once.
 func (e *Each[T]) Await(ids []string) {
-	seen := make(map[string]bool)
-	for _, id := range ids {
-		if key := strings.ToLower(id); !seen[key] {
-			seen[key] = true
-			e.pending = append(e.pending, id)
-		}
-	}
+	e.pending = check.Distinct(ids)
 	e.of, e.from = len(e.pending), time.Now()
 }
 
