@@ -2,8 +2,7 @@ package budget
 
 import "time"
 
-// Instant is a point in time in microseconds, on any clock that does not run backwards. It is an exact integer in every
-// language that only has doubles.
+// Instant is a point in time in microseconds, on any clock that does not run backwards.
 type Instant int64
 
 const (
