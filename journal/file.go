@@ -241,6 +241,19 @@ func (j *FileJournal) refuse(s *sending) {
 	}
 }
 
+// takeTurn waits for the turn, unless the context has ended.
+func (j *FileJournal) takeTurn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case j.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
 // tryTurn takes the turn if nobody has it.
 func (j *FileJournal) tryTurn() bool {
 	select {

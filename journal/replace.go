@@ -30,10 +30,8 @@ func (j *FileJournal) Compact(ctx context.Context, before time.Time, archive fun
 	if len(leaving) == 0 {
 		return nil
 	}
-	select {
-	case j.turn <- struct{}{}:
-	case <-ctx.Done():
-		return j.failed("compact", ctx.Err())
+	if err := j.takeTurn(ctx); err != nil {
+		return j.failed("compact", err)
 	}
 	defer j.release()
 	if _, closed := j.take(false); closed {
@@ -58,9 +56,6 @@ func (j *FileJournal) leaving(ctx context.Context, before time.Time, archive fun
 	}
 	ids := map[string]bool{}
 	for e, err := range readEntries(ctx, j.files, j.path, "", c) {
-		if err == nil {
-			err = ctx.Err()
-		}
 		if err != nil {
 			return nil, err
 		}
