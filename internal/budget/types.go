@@ -63,7 +63,9 @@ type Config struct {
 	Alone     bool    // the limits above are this process's part, which applies whatever the service says
 }
 
-func (c *Config) limits() [3]int64 { return [...]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)} }
+func (c *Config) limits() [3]int64 {
+	return [...]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)}
+}
 
 // DefaultShare is left to others at the beginning of a minute. Without others it costs nothing, because the
 // rest of the minute is long enough to use it up.
