@@ -143,7 +143,7 @@ func (j *FileJournal) open() error {
 	if j.file, err = j.files.Open(j.path, os.O_RDWR); err != nil {
 		return err
 	}
-	s, err := scan(j.file, j.calls.add)
+	s, err := scan(context.Background(), j.file, j.calls.add)
 	if err != nil {
 		return err
 	}

@@ -140,14 +140,10 @@ func readInto(ctx context.Context, all *fold, on filesystem.FS, path, op string,
 		return err
 	}
 	defer f.Close()
-	s, err := scan(f, func(r record) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case r.Sending != nil && op != "" && r.Sending.Op != op:
-			return nil
+	s, err := scan(ctx, f, func(r record) {
+		if r.Sending == nil || op == "" || r.Sending.Op == op {
+			all.add(r)
 		}
-		return all.add(r)
 	})
 	return cmp.Or(err, c.check(s))
 }

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -140,13 +141,13 @@ type scanned struct {
 }
 
 // scan passes the whole records to each, in order. A record is valid until each returns.
-// It fails if the file is not a journal, or if a record is damaged that was durable once.
-func scan(from io.Reader, each func(record) error) (scanned, error) {
+// It fails if the file is not a journal, if a record is damaged that was durable once, or if the context ends.
+func scan(ctx context.Context, from io.Reader, each func(record)) (scanned, error) {
 	s := scanned{bad: -1}
 	in := bufio.NewReader(from)
 	for {
 		line, n, err := readLine(in)
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return s, err
 		}
 		if n == 0 {
@@ -159,9 +160,7 @@ func scan(from io.Reader, each func(record) error) (scanned, error) {
 		switch {
 		case ok:
 			s.synced, s.name = max(s.synced, r.Synced), cmp.Or(s.name, r.Name)
-			if err := each(r); err != nil {
-				return s, err
-			}
+			each(r)
 		case s.bad < 0:
 			s.bad = s.size
 		}

@@ -124,27 +124,22 @@ func (j *FileJournal) copyTo(path, name string, drop map[string]bool) (size int6
 	out := bufio.NewWriter(io.NewOffsetWriter(f, 0))
 	var line []byte
 	// The file takes its name only after its fsync. So each record may say that all before it is durable.
-	write := func(body []byte) error {
+	write := func(body []byte) {
 		line = appendRecord(line[:0], size, body)
 		size += int64(len(line))
-		_, err := out.Write(line)
-		return err
+		_, _ = out.Write(line) // Flush returns its error
 	}
-	if err := write(headerOf(name)); err != nil {
-		return 0, err
-	}
+	write(headerOf(name))
 	if err := j.copyOld(write, drop); err != nil {
 		return 0, err
 	}
 	for _, o := range j.pending {
-		if drop[o.id] {
-			continue
-		}
-		if err := write(o.body); err != nil {
-			return 0, err
+		if !drop[o.id] {
+			write(o.body)
 		}
 	}
-	if err := errors.Join(write(nil), out.Flush()); err != nil {
+	write(nil)
+	if err := out.Flush(); err != nil {
 		return 0, err
 	}
 	return size, f.Sync()
@@ -152,7 +147,7 @@ func (j *FileJournal) copyTo(path, name string, drop map[string]bool) (size int6
 
 // copyOld passes on the tickets and outcomes of the file. At the first time that is all of it; later
 // it is what is durable.
-func (j *FileJournal) copyOld(write func(body []byte) error, drop map[string]bool) error {
+func (j *FileJournal) copyOld(write func(body []byte), drop map[string]bool) error {
 	if j.synced == 0 {
 		return nil
 	}
@@ -161,11 +156,10 @@ func (j *FileJournal) copyOld(write func(body []byte) error, drop map[string]boo
 		return err
 	}
 	defer old.Close()
-	s, err := scan(io.LimitReader(old, j.synced), func(r record) error {
+	s, err := scan(context.Background(), io.LimitReader(old, j.synced), func(r record) {
 		if r.Sending != nil && !drop[r.Sending.ID] || r.Ended != "" && !drop[r.Ended] {
-			return write(r.body)
+			write(r.body)
 		}
-		return nil
 	})
 	switch {
 	case err != nil:
