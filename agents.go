@@ -203,10 +203,11 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 }
 
 func (s *AgentsService) adjust(ctx context.Context, id string, in Fields, checkFields func(*check.Violations), opts []CallOption) (*Object, error) {
+	response := new(Object)
 	a := args{ids: []string{id}, body: in, check: checkFields}
-	return doExpecting(ctx, s.conf, op.AgentsAdjust, a, opts, expected[Object]{proof: func(response *Object) bool {
-		agent, err := recordOf[Agent](*response, "agent", "id")
-		return err == nil && sameID(agent.ID, id)
+	return doExpecting(ctx, s.conf, op.AgentsAdjust, a, opts, response, expected{proof: func() bool {
+		var agent Agent
+		return recordOf(*response, "agent", "id", &agent) == nil && sameID(agent.ID, id)
 	}})
 }
 

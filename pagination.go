@@ -245,10 +245,9 @@ func itemsOf[T any](ctx context.Context, p pager[T], opts []PageOption) iter.Seq
 			if err != nil {
 				return yield(nil, err)
 			}
-			items := walkedItems[T](page)
-			for i := range items {
-				progress.Delivered(page.Records.ID(i))
-				if !yield(&items[i], nil) {
+			for _, r := range page.Records {
+				progress.Delivered(r.ID)
+				if !yield(r.Of.(*T), nil) {
 					return false
 				}
 			}
@@ -264,32 +263,30 @@ func pagesOf[T any](ctx context.Context, p pager[T], opts []PageOption) iter.Seq
 			if err != nil {
 				return yield(nil, err)
 			}
-			for i := range walked.Len() {
-				progress.Delivered(walked.Records.ID(i))
-			}
 			page := *walked.Of.(*Page[T]) // a copy: one of recovered records is made of the page that was read last
-			page.Items, page.Number, page.Recovered = walkedItems[T](walked), walked.Number, walked.Recovered
+			page.Items, page.Number, page.Recovered = make([]T, len(walked.Records)), walked.Number, walked.Recovered
+			for i, r := range walked.Records {
+				progress.Delivered(r.ID)
+				page.Items[i] = *r.Of.(*T)
+			}
 			return yield(&page, nil)
 		})
 	}
 }
-
-func walkedItems[T any](page *pagewalk.Page) []T { return page.Records.(*pagewalk.List[T]).Items }
 
 // forWalk hands a page to a walk.
 func forWalk[T any](page *Page[T], err error, id func(*T) string) (*pagewalk.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	memory := &struct { // one allocation
-		pagewalk.Page
-		list pagewalk.List[T]
-	}{list: pagewalk.List[T]{Items: page.Items, Named: id}}
-	memory.Page = pagewalk.Page{
-		Records: &memory.list, Of: page,
-		Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown,
+	records := make([]pagewalk.Record, len(page.Items))
+	for i := range page.Items {
+		records[i] = pagewalk.Record{ID: id(&page.Items[i]), Of: &page.Items[i]}
 	}
-	return &memory.Page, nil
+	return &pagewalk.Page{
+		Records: records, Of: page,
+		Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown,
+	}, nil
 }
 
 // walk applies the options and yields each page without its repeats, and an error as the last.

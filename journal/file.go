@@ -143,7 +143,7 @@ func (j *FileJournal) open() error {
 	if j.file, err = j.files.Open(j.path, os.O_RDWR); err != nil {
 		return err
 	}
-	s, err := scan(j.file, j.calls.add)
+	s, err := scan(context.Background(), j.file, j.calls.add)
 	if err != nil {
 		return err
 	}
@@ -238,6 +238,19 @@ func (j *FileJournal) refuse(s *sending) {
 	s.call.active = s.call.active && s.active
 	if !s.call.stored && j.calls.entries[s.ID] == s.call {
 		delete(j.calls.entries, s.ID)
+	}
+}
+
+// takeTurn waits for the turn, unless the context has ended.
+func (j *FileJournal) takeTurn(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	select {
+	case j.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 

@@ -49,14 +49,13 @@ func (f *fold) ended(id string, s Settlement, at time.Time) bool {
 }
 
 // add notes a record.
-func (f *fold) add(r record) error {
+func (f *fold) add(r record) {
 	switch {
 	case r.Sending != nil:
 		f.sending(*r.Sending).stored = true
 	case r.Ended != "":
 		f.ended(r.Ended, Settlement{r.Outcome, r.By, r.Because}, r.At)
 	}
-	return nil
 }
 
 // list returns the entries in the order of their first records.

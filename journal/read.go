@@ -30,18 +30,7 @@ func Read(path string) iter.Seq2[Entry, error] {
 			yield(Entry{}, fmt.Errorf("journal: %w", err))
 			return
 		}
-		readOn(osFiles{}, path)(yield)
-	}
-}
-
-func readOn(on filesystem.FS, path string) iter.Seq2[Entry, error] {
-	return func(yield func(Entry, error) bool) {
-		c, err := claimed(on, path)
-		if err != nil {
-			yield(Entry{}, fmt.Errorf("journal: read %s: %w", path, err))
-			return
-		}
-		readEntries(context.Background(), on, path, "", c)(yield)
+		readEntries(context.Background(), osFiles{}, path, "", nil)(yield)
 	}
 }
 
@@ -53,31 +42,31 @@ type claim struct {
 
 // claimed returns the claim about a journal that another process may have open. What it claims is there by the time that
 // the journal is read.
-func claimed(on filesystem.FS, path string) (claim, error) {
+func claimed(on filesystem.FS, path string) (*claim, error) {
 	lock, err := openRegular(on, path+".lock")
 	const alone = runtime.GOOS == "windows" || runtime.GOOS == "plan9" // nobody opens what another process has locked
 	if errors.Is(err, fs.ErrNotExist) || err != nil && alone {
-		return claim{}, nil
+		return new(claim), nil
 	}
 	if err != nil {
-		return claim{}, fmt.Errorf("what was durable is in %s.lock: %w", path, err)
+		return nil, fmt.Errorf("what was durable is in %s.lock: %w", path, err)
 	}
 	defer lock.Close()
 	return claimOf(lock), nil
 }
 
 // claimOf reads a lock file. One that a crash has left says nothing.
-func claimOf(lock io.Reader) claim {
+func claimOf(lock io.Reader) *claim {
 	line, _, err := readLine(bufio.NewReader(lock))
 	r, ok := parseRecord(line, math.MaxInt64)
 	if err != nil || !ok {
-		return claim{}
+		return new(claim)
 	}
-	return claim{r.Name, r.Synced}
+	return &claim{r.Name, r.Synced}
 }
 
 // check fails if the scanned file is the one of the claim, and does not have what was durable.
-func (c claim) check(s scanned) error {
+func (c *claim) check(s scanned) error {
 	other := c.name != s.name && s.size > 0
 	if other || s.size >= c.synced && (s.bad < 0 || s.bad >= c.synced) {
 		return nil
@@ -87,20 +76,15 @@ func (c claim) check(s scanned) error {
 }
 
 // intact returns how much of the file is durable. It fails if another program has changed the file.
-func (j *FileJournal) intact(ctx context.Context) (claim, error) {
-	if ctx.Err() != nil {
-		return claim{}, ctx.Err()
-	}
-	select {
-	case j.turn <- struct{}{}:
-	case <-ctx.Done():
-		return claim{}, ctx.Err()
+func (j *FileJournal) intact(ctx context.Context) (*claim, error) {
+	if err := j.takeTurn(ctx); err != nil {
+		return nil, err
 	}
 	defer j.release()
 	j.mu.Lock()
 	closed := j.closed
 	j.mu.Unlock()
-	switch c := (claim{j.name, j.synced}); {
+	switch c := (&claim{j.name, j.synced}); {
 	case closed:
 		return c, ErrClosed
 	case j.broken: // it is to be replaced, and looked at then
@@ -120,24 +104,21 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 			yield(Entry{}, j.failed("read", err))
 			return
 		}
-		for e, err := range readEntries(ctx, j.files, j.path, op, c) {
-			if err == nil && ctx.Err() != nil {
-				e, err = Entry{}, j.failed("read", ctx.Err())
-			}
-			if !yield(e, err) || err != nil {
-				return
-			}
-		}
+		readEntries(ctx, j.files, j.path, op, c)(yield)
 	}
 }
 
-// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable. The end of
-// the context ends it, also within the file.
-func readEntries(ctx context.Context, on filesystem.FS, path, op string, c claim) iter.Seq2[Entry, error] {
+// readEntries yields the entries of an operation, or all if it is empty, of a file of which so much was durable: without a claim,
+// that of the lock file is read first. The end of the context ends it, also within the file.
+func readEntries(ctx context.Context, on filesystem.FS, path, op string, c *claim) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		var all fold
 		err := readInto(ctx, &all, on, path, op, c)
 		for _, e := range all.list() {
+			if ctx.Err() != nil {
+				err = ctx.Err()
+				break
+			}
 			if !yield(e.Entry, nil) {
 				return
 			}
@@ -148,20 +129,21 @@ func readEntries(ctx context.Context, on filesystem.FS, path, op string, c claim
 	}
 }
 
-func readInto(ctx context.Context, all *fold, on filesystem.FS, path, op string, c claim) error {
+func readInto(ctx context.Context, all *fold, on filesystem.FS, path, op string, c *claim) (err error) {
+	if c == nil {
+		if c, err = claimed(on, path); err != nil {
+			return err
+		}
+	}
 	f, err := openRegular(on, path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	s, err := scan(f, func(r record) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case r.Sending != nil && op != "" && r.Sending.Op != op:
-			return nil
+	s, err := scan(ctx, f, func(r record) {
+		if r.Sending == nil || op == "" || r.Sending.Op == op {
+			all.add(r)
 		}
-		return all.add(r)
 	})
 	return cmp.Or(err, c.check(s))
 }

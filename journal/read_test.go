@@ -75,7 +75,7 @@ func TestRead_EachCut(t *testing.T) {
 		on.Put(onDisk, text[:cut])
 		settled := 0
 		var err error
-		for e, failed := range readOn(on, onDisk) {
+		for e, failed := range readEntries(context.Background(), on, onDisk, "", nil) {
 			if err = failed; e.Outcome == Applied {
 				settled++
 			}
@@ -134,11 +134,11 @@ func TestRead_WhileTheFileChanges(t *testing.T) {
 				require.NoError(t, j.Ended(t.Context(), id, Applied))
 			}
 			changes := 0
-			for _, err := range readOn(&meanwhile{disk: on, change: func() error { changes++; return change(j) }}, onDisk) {
+			for _, err := range readEntries(context.Background(), &meanwhile{disk: on, change: func() error { changes++; return change(j) }}, onDisk, "", nil) {
 				require.NoError(t, err)
 			}
 			require.Equal(t, 2, changes)
-			for _, err := range readOn(on, onDisk) {
+			for _, err := range readEntries(context.Background(), on, onDisk, "", nil) {
 				require.NoError(t, err)
 			}
 		})
@@ -161,7 +161,7 @@ func (m *meanwhile) Open(name string, flag int) (file, error) {
 
 // What is not a regular file, such as a pipe, may never end, and is not read.
 func TestRead_NoRegularFile(t *testing.T) {
-	for _, err := range readOn(unopened{}, os.DevNull) {
+	for _, err := range readEntries(context.Background(), unopened{}, os.DevNull, "", nil) {
 		require.ErrorIs(t, err, ErrForeign)
 		require.ErrorContains(t, err, "regular file")
 	}

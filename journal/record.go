@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -46,15 +47,32 @@ type record struct {
 	offset int64
 	body   []byte
 
-	Synced  int64     `json:"synced"`
-	Format  int       `json:"prospectkitJournal"`
-	Name    string    `json:"file"` // empty in files of earlier versions
-	Sending *Ticket   `json:"sending"`
-	Ended   string    `json:"ended"`
-	Outcome Outcome   `json:"outcome"`
-	By      string    `json:"by"` // of a settlement
-	Because string    `json:"because"`
-	At      time.Time `json:"at"`
+	Synced int64 `json:"synced"`
+	content
+}
+
+// content is what a body says.
+type content struct {
+	Format  int       `json:"prospectkitJournal,omitempty"`
+	Name    string    `json:"file,omitempty"` // empty in files of earlier versions
+	Sending *Ticket   `json:"sending,omitempty"`
+	Ended   string    `json:"ended,omitempty"`
+	Outcome Outcome   `json:"outcome,omitempty"`
+	By      string    `json:"by,omitempty"` // of a settlement
+	Because string    `json:"because,omitempty"`
+	At      time.Time `json:"at,omitzero"`
+}
+
+// body is its text.
+func (c content) body(of string) ([]byte, error) {
+	text, err := json.Marshal(c)
+	if err != nil {
+		return nil, err
+	}
+	if len(text) > maxRecord-100 {
+		return nil, fmt.Errorf("%s has at most %d bytes, this one has %d", of, maxRecord-100, len(text))
+	}
+	return text[1 : len(text)-1], nil
 }
 
 func nameField(name string) []byte { return []byte(`"file":"` + name + `"`) }
@@ -65,31 +83,11 @@ func sendingBody(t Ticket) ([]byte, error) {
 	if t.ID == "" {
 		return nil, errors.New("a ticket needs an ID")
 	}
-	text, err := json.Marshal(t)
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxRecord-100 {
-		return nil, fmt.Errorf("a ticket has at most %d bytes, this one has %d", maxRecord-100, len(text))
-	}
-	return append([]byte(`"sending":`), text...), nil
+	return content{Sending: &t}.body("a ticket")
 }
 
 func endedBody(id string, s Settlement, at time.Time) ([]byte, error) {
-	text, err := json.Marshal(struct {
-		Ended   string    `json:"ended"`
-		Outcome Outcome   `json:"outcome"`
-		By      string    `json:"by,omitempty"`
-		Because string    `json:"because,omitempty"`
-		At      time.Time `json:"at"`
-	}{id, s.Outcome, s.By, s.Because, at})
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxRecord-100 {
-		return nil, fmt.Errorf("an outcome has at most %d bytes, with its reason, this one has %d", maxRecord-100, len(text))
-	}
-	return text[1 : len(text)-1], nil
+	return content{Ended: id, Outcome: s.Outcome, By: s.By, Because: s.Because, At: at}.body("an outcome with its reason")
 }
 
 func appendRecord(dst []byte, synced int64, body []byte) []byte {
@@ -143,13 +141,13 @@ type scanned struct {
 }
 
 // scan passes the whole records to each, in order. A record is valid until each returns.
-// It fails if the file is not a journal, or if a record is damaged that was durable once.
-func scan(from io.Reader, each func(record) error) (scanned, error) {
+// It fails if the file is not a journal, if a record is damaged that was durable once, or if the context ends.
+func scan(ctx context.Context, from io.Reader, each func(record)) (scanned, error) {
 	s := scanned{bad: -1}
 	in := bufio.NewReader(from)
 	for {
 		line, n, err := readLine(in)
-		if err != nil {
+		if err = cmp.Or(err, ctx.Err()); err != nil {
 			return s, err
 		}
 		if n == 0 {
@@ -162,9 +160,7 @@ func scan(from io.Reader, each func(record) error) (scanned, error) {
 		switch {
 		case ok:
 			s.synced, s.name = max(s.synced, r.Synced), cmp.Or(s.name, r.Name)
-			if err := each(r); err != nil {
-				return s, err
-			}
+			each(r)
 		case s.bad < 0:
 			s.bad = s.size
 		}

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -19,10 +20,7 @@ func lines(bodies ...string) []byte {
 }
 
 func scanAll(text []byte) (records []record, s scanned, err error) {
-	s, err = scan(bytes.NewReader(text), func(r record) error {
-		records = append(records, r)
-		return nil
-	})
+	s, err = scan(context.Background(), bytes.NewReader(text), func(r record) { records = append(records, r) })
 	return records, s, err
 }
 

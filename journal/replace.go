@@ -30,10 +30,8 @@ func (j *FileJournal) Compact(ctx context.Context, before time.Time, archive fun
 	if len(leaving) == 0 {
 		return nil
 	}
-	select {
-	case j.turn <- struct{}{}:
-	case <-ctx.Done():
-		return j.failed("compact", ctx.Err())
+	if err := j.takeTurn(ctx); err != nil {
+		return j.failed("compact", err)
 	}
 	defer j.release()
 	if _, closed := j.take(false); closed {
@@ -58,9 +56,6 @@ func (j *FileJournal) leaving(ctx context.Context, before time.Time, archive fun
 	}
 	ids := map[string]bool{}
 	for e, err := range readEntries(ctx, j.files, j.path, "", c) {
-		if err == nil {
-			err = ctx.Err()
-		}
 		if err != nil {
 			return nil, err
 		}
@@ -129,27 +124,22 @@ func (j *FileJournal) copyTo(path, name string, drop map[string]bool) (size int6
 	out := bufio.NewWriter(io.NewOffsetWriter(f, 0))
 	var line []byte
 	// The file takes its name only after its fsync. So each record may say that all before it is durable.
-	write := func(body []byte) error {
+	write := func(body []byte) {
 		line = appendRecord(line[:0], size, body)
 		size += int64(len(line))
-		_, err := out.Write(line)
-		return err
+		_, _ = out.Write(line) // Flush returns its error
 	}
-	if err := write(headerOf(name)); err != nil {
-		return 0, err
-	}
+	write(headerOf(name))
 	if err := j.copyOld(write, drop); err != nil {
 		return 0, err
 	}
 	for _, o := range j.pending {
-		if drop[o.id] {
-			continue
-		}
-		if err := write(o.body); err != nil {
-			return 0, err
+		if !drop[o.id] {
+			write(o.body)
 		}
 	}
-	if err := errors.Join(write(nil), out.Flush()); err != nil {
+	write(nil)
+	if err := out.Flush(); err != nil {
 		return 0, err
 	}
 	return size, f.Sync()
@@ -157,7 +147,7 @@ func (j *FileJournal) copyTo(path, name string, drop map[string]bool) (size int6
 
 // copyOld passes on the tickets and outcomes of the file. At the first time that is all of it; later
 // it is what is durable.
-func (j *FileJournal) copyOld(write func(body []byte) error, drop map[string]bool) error {
+func (j *FileJournal) copyOld(write func(body []byte), drop map[string]bool) error {
 	if j.synced == 0 {
 		return nil
 	}
@@ -166,11 +156,10 @@ func (j *FileJournal) copyOld(write func(body []byte) error, drop map[string]boo
 		return err
 	}
 	defer old.Close()
-	s, err := scan(io.LimitReader(old, j.synced), func(r record) error {
+	s, err := scan(context.Background(), io.LimitReader(old, j.synced), func(r record) {
 		if r.Sending != nil && !drop[r.Sending.ID] || r.Ended != "" && !drop[r.Ended] {
-			return write(r.body)
+			write(r.body)
 		}
-		return nil
 	})
 	switch {
 	case err != nil:

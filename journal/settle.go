@@ -48,13 +48,11 @@ func (j *FileJournal) Settle(ctx context.Context, id string, s Settlement) error
 func (j *FileJournal) settle(ctx context.Context, id string, s Settlement) error {
 	now := time.Now()
 	body, err := endedBody(id, s, now)
-	if err = errors.Join(s.Check(), err, ctx.Err()); err != nil {
+	if err = errors.Join(s.Check(), err); err != nil {
 		return err
 	}
-	select {
-	case j.turn <- struct{}{}:
-	case <-ctx.Done():
-		return ctx.Err()
+	if err := j.takeTurn(ctx); err != nil {
+		return err
 	}
 	defer j.release()
 	j.mu.Lock()

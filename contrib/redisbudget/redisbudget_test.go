@@ -3,7 +3,6 @@ package redisbudget
 import (
 	"context"
 	"encoding/binary"
-	"math"
 	"net"
 	"os"
 	"os/exec"
@@ -80,8 +79,8 @@ func TestStateOfAnotherVersion(t *testing.T) {
 	life := born(reply)
 	ours, err := store.client.Get(t.Context(), "{one}:lists").Result()
 	require.NoError(t, err)
-	slots := len(ours) - 6*8 // the number of the day's, before what is known of its windows
-	long := ours[:slots] + string(binary.LittleEndian.AppendUint64(nil, math.Float64bits(1e15))) + ours[slots+8:]
+	slots := len(ours) - 19*8 // the number of the day's, before what is known of the windows
+	long := ours[:slots] + string(binary.LittleEndian.AppendUint64(nil, 1e15)) + ours[slots+8:]
 	for _, garbage := range []string{
 		"", "x", "12345678", "123456781234567812345678", ours[:8], ours[:len(ours)-8], ours + "x", ours + "12345678", ours + strings.Repeat("12345678", 10_000), long,
 	} {

@@ -33,8 +33,8 @@ func (s *State) slid(now Instant, n int64) Instant {
 func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
 	s.expire(now)
 	at, w := s.earliest(now, int64(ahead), p)
-	if c := &s.Config; c.Alone {
-		own, which := s.earliestByCount(now, int64(ahead), [3]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)})
+	if s.Config.Alone {
+		own, which := s.earliestByCount(now, int64(ahead), s.Config.limits())
 		if own > at {
 			return own, which
 		}
@@ -63,7 +63,7 @@ func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 		}
 		return at, Minute
 	case s.silent():
-		return s.earliestByCount(now, n+int64(s.reserve(p)), [3]int64{Minute: s.Limits[Minute].Max, Day: s.Limits[Day].Max})
+		return s.earliestByCount(now, n+int64(s.reserve(p)), s.limits())
 	}
 	return s.rounds(now, n-s.Limits[Minute].Max), Minute
 }

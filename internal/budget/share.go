@@ -1,18 +1,5 @@
 package budget
 
-// ownLimit keeps a process that works alone within its part, whatever the figures say.
-func (s *State) ownLimit(now Instant) (Delay, bool) {
-	for w, limit := range [...]int{Minute: s.Config.PerMinute, Day: s.Config.PerDay} {
-		if limit == 0 {
-			continue
-		}
-		if d, full := s.full(now, Window(w), int64(limit)); full {
-			return d, true
-		}
-	}
-	return Delay{}, false
-}
-
 // alone is the state of one of n processes that can no longer ask the others: it may use one nth of each window, of which one nth
 // of what all of them used is gone, and it knows no figures, because the others continue.
 func (s *State) alone(now Instant, n int) State {

@@ -89,9 +89,9 @@ const (
 // NewState returns the state of a surface that was never used.
 func NewState(c Config) State {
 	s := State{Config: c, Born: 1, Epoch: 1, Allowed: 1}
-	for w, n := range map[Window]int{Minute: c.PerMinute, Day: c.PerDay} {
+	for w, n := range c.limits() {
 		if n > 0 {
-			s.Limits[w] = Limit{int64(n), Documented}
+			s.Limits[w] = Limit{n, Documented}
 		}
 	}
 	return s
@@ -103,13 +103,13 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 	if now < s.HeldUntil {
 		return Delay{Until: s.HeldUntil}, false
 	}
-	if s.Config.Alone {
-		if d, full := s.ownLimit(now); full {
+	if s.Config.Alone { // the process keeps within its part, whatever the figures say
+		if d, full := s.overloaded(now, s.Config.limits(), Interactive); full {
 			return d, false
 		}
 	}
 	if s.countsOwn() {
-		if d, full := s.overloaded(now, p); full {
+		if d, full := s.overloaded(now, s.limits(), p); full {
 			return d, false
 		}
 	}
@@ -334,22 +334,32 @@ func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, g
 	if until := s.probing(now); now < until {
 		return Delay{Until: until, News: true}, false
 	}
-	limited := false
-	for _, w := range [...]Window{Day, Minute} {
-		limit := s.Limits[w].Max
-		if limit == 0 {
-			continue
-		}
-		limited = true
-		limit -= int64(s.reserve(p))
-		if d, full := s.full(now, w, limit); full {
-			return d, false
-		}
+	limits := s.limits()
+	if d, full := s.overloaded(now, limits, p); full {
+		return d, false
 	}
-	if !limited && s.inFlight() >= s.Allowed {
+	if limits == [3]int64{} && s.inFlight() >= s.Allowed {
 		return Delay{Until: now + probeLease, News: true}, false
 	}
 	return s.grant(now, false, true, permit)
+}
+
+// limits are those of the windows, 0 when unknown.
+func (s *State) limits() [3]int64 {
+	return [...]int64{Minute: s.Limits[Minute].Max, Day: s.Limits[Day].Max}
+}
+
+// overloaded reports whether one more request of ours would not fit below limits, as the service may count it.
+func (s *State) overloaded(now Instant, limits [3]int64, p Priority) (Delay, bool) {
+	for _, w := range [...]Window{Day, Minute} {
+		if limits[w] == 0 {
+			continue
+		}
+		if d, full := s.full(now, w, limits[w]-int64(s.reserve(p))); full {
+			return d, true
+		}
+	}
+	return Delay{}, false
 }
 
 // full reports whether our own requests leave no room below a limit.

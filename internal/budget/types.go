@@ -2,8 +2,7 @@ package budget
 
 import "time"
 
-// Instant is a point in time in microseconds, on any clock that does not run backwards. It is an exact integer in every
-// language that only has doubles.
+// Instant is a point in time in microseconds, on any clock that does not run backwards.
 type Instant int64
 
 const (
@@ -62,6 +61,10 @@ type Config struct {
 	Reserve   int     // requests of each window that only interactive calls may use
 	Share     float64 // of a fresh minute that is left to others at first; it shrinks to nothing as the minute ends
 	Alone     bool    // the limits above are this process's part, which applies whatever the service says
+}
+
+func (c *Config) limits() [3]int64 {
+	return [...]int64{Minute: int64(c.PerMinute), Day: int64(c.PerDay)}
 }
 
 // DefaultShare is left to others at the beginning of a minute. Without others it costs nothing, because the

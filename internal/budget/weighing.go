@@ -83,18 +83,6 @@ func (s *State) loadedUntil(now Instant, w Window, room int64) Instant {
 	return firstWhen(now, now+2*length, length/6000, func(at Instant) bool { return s.load(at, w) <= float64(room) })
 }
 
-// overloaded reports whether one more request of ours would not fit, as the service may count it.
-func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
-	for _, w := range [...]Window{Day, Minute} {
-		if limit := s.Limits[w].Max; limit > 0 && s.Counts[w].Sum+s.Counts[w].Faded+s.uncounted() >= limit-int64(s.reserve(p)) {
-			if d, full := s.full(now, w, limit-int64(s.reserve(p))); full {
-				return d, true
-			}
-		}
-	}
-	return Delay{}, false
-}
-
 // ends is when the window has certainly ended.
 func (s *State) ends(now Instant, w Window) Instant {
 	_, to := s.Edges[w].at(now, w.length())

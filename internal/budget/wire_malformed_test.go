@@ -2,7 +2,6 @@ package budget
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 	"testing"
 
@@ -10,9 +9,9 @@ import (
 )
 
 // with is a list of numbers with another one at a place.
-func with(data []byte, at int, v float64) []byte {
+func with(data []byte, at int, v int64) []byte {
 	data = append([]byte{}, data...)
-	binary.LittleEndian.PutUint64(data[8*at:], math.Float64bits(v))
+	binary.LittleEndian.PutUint64(data[8*at:], uint64(v))
 	return data
 }
 
@@ -28,17 +27,17 @@ func TestMalformedLists(t *testing.T) {
 		require.False(t, reads(stored[:n]), "%d bytes", n)
 	}
 	require.False(t, reads(append(slices.Clip(stored), make([]byte, 8)...)))
-	for _, v := range []float64{0, format + 1, -1} {
+	for _, v := range []int64{0, format + 1, -1} {
 		require.False(t, reads(with(stored, 0, v)), v)
 	}
 	const heldIn = 24 // its place
-	s, _, _ := decodeState(with(stored, heldIn, float64(Day)))
+	s, _, _ := decodeState(with(stored, heldIn, int64(Day)))
 	require.Equal(t, Day, s.HeldIn)
-	for _, window := range []float64{-1, 3, 255, 256} {
+	for _, window := range []int64{-1, 3, 255, 256} {
 		require.False(t, reads(with(stored, heldIn, window)), window)
 	}
-	last := len(stored)/8 - 6 // how many slots of the day are in use, before what is known of its windows
-	for _, n := range []float64{-1, 1, 3, 1e9} {
+	last := len(stored)/8 - 19 // how many slots of the day are in use, before what is known of the windows
+	for _, n := range []int64{-1, 1, 3, 1e9} {
 		require.False(t, reads(with(stored, last, n)), n)
 	}
 }

@@ -27,8 +27,18 @@ type record struct {
 type page = pagewalk.Page
 
 // records are those of a page.
-func records(rows []record) *pagewalk.List[record] {
-	return &pagewalk.List[record]{Items: rows, Named: func(r *record) string { return r.id }}
+func records(rows []record) (all []pagewalk.Record) {
+	for _, r := range rows {
+		all = append(all, pagewalk.Record{ID: r.id, Of: r})
+	}
+	return all
+}
+
+func rowsOf(p *page) (rows []record) {
+	for _, r := range p.Records {
+		rows = append(rows, r.Of.(record))
+	}
+	return rows
 }
 
 // service is a list that others change between our requests.
@@ -107,7 +117,7 @@ func (s *service) source() Source[record, page] {
 			return func(yield func(*page, error) bool) { walk.Walk(ctx, yield) }
 		},
 		View: func(p *page) Page[record] {
-			return Page[record]{Rows: p.Records.(*pagewalk.List[record]).Items, Ordered: p.Of == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown}
+			return Page[record]{Rows: rowsOf(p), Ordered: p.Of == "contactList", Total: p.TotalRecords, TotalKnown: p.TotalKnown}
 		},
 		Moved: func() bool {
 			r := progress.Report()

@@ -26,17 +26,17 @@ type spot struct {
 
 // look finds the records that a page holds.
 func (s *search) look(p *Page) {
-	here, named := spot{page: p, limit: p.Len()}, 0
+	here, named := spot{page: p, limit: len(p.Records)}, 0
 	if !s.ordered {
 		here.limit = min(here.limit, s.was(p)+max(0, s.grown(p)))
 	}
 	for i := here.limit - 1; i >= 0; i-- {
-		if s.names(p.Records.ID(i)) {
+		if s.names(p.Records[i].ID) {
 			here.first = i
 			named++
 		}
 	}
-	if here.full = here.first+named == p.Len(); named > 0 {
+	if here.full = here.first+named == len(p.Records); named > 0 {
 		s.at[p.Number], s.named = here, s.named+named
 	}
 }

@@ -2,6 +2,7 @@ package pagewalk
 
 import (
 	"context"
+	"slices"
 	"sync"
 )
 
@@ -94,25 +95,13 @@ func (w *walk) next() (*Page, error) {
 // changed reports whether the collection was touched between the current page and one that was read
 // ahead.
 func (w *walk) changed(p *Page) bool {
-	if !p.TotalKnown || p.TotalRecords != w.total {
-		return true
-	}
-	for i := range p.Len() {
-		if w.seen.Has(p.Records.ID(i)) {
-			return true
-		}
-	}
-	return !p.allHaveIDs()
+	known := func(r Record) bool { return w.seen.Has(r.ID) }
+	return !p.TotalKnown || p.TotalRecords != w.total || slices.ContainsFunc(p.Records, known) || !p.allHaveIDs()
 }
 
 // allHaveIDs reports whether each record of a page has an id. Without ids, repeats cannot be found.
 func (p *Page) allHaveIDs() bool {
-	for i := range p.Len() {
-		if p.Records.ID(i) == "" {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(p.Records, func(r Record) bool { return r.ID == "" })
 }
 
 // dropAhead cancels the pages on their way, and waits until they have ended.

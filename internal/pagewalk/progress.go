@@ -111,7 +111,7 @@ func (p *Progress) reached(page *Page, size int) {
 	p.do(func() {
 		p.report.Total, p.report.TotalKnown = page.TotalRecords, page.TotalKnown
 		p.place.Page, p.place.Total, p.place.Size = page.Number, page.TotalRecords, max(p.place.Size, size)
-		p.place.Index, p.place.Joined, p.size = size-page.Len(), p.report.Joined, size
+		p.place.Index, p.place.Joined, p.size = size-len(page.Records), p.report.Joined, size
 		if size == 0 && !p.drifted {
 			p.holes++
 		}

@@ -34,10 +34,18 @@ type scroll[T any] struct {
 	Scroll[T]
 	paid      int // pages read, and pages that may have been paid for without a response
 	restarts  int
-	fresh     int           // items yielded since the last restart
-	delivered Set           // if there may be a restart
-	stall     StallDetector // since the last restart
+	fresh     int    // items yielded since the last restart
+	delivered Set    // if there may be a restart
+	shown     Recent // on the pages since the last restart
+	empty     int    // pages without items since the last that held something new
+	same      int    // pages with nothing but known items, likewise
 }
+
+// So many pages in a row end a scroll. Each may have been paid for.
+const (
+	mostEmpty = 10
+	mostSame  = 2
+)
 
 // Walk yields the items of all pages, without those that came before a restart, and an error as the last.
 func (c Scroll[T]) Walk(ctx context.Context, yield func(*T, error) bool) {
@@ -99,11 +107,22 @@ func (w *scroll[T]) handOut(page *Part[T], yield func(*T, error) bool) bool {
 
 // stuck returns an error if the scroll may never end, because its pages bring nothing new.
 func (w *scroll[T]) stuck(page *Part[T]) error {
-	stale, stalled := w.stall.Page(len(page.Items), func(i int) string { return w.ID(&page.Items[i]) })
-	if !stalled {
+	fresh := false
+	for i := range page.Items {
+		fresh = w.shown.Add(w.ID(&page.Items[i])) || fresh
+	}
+	switch {
+	case fresh:
+		w.empty, w.same = 0, 0
+	case len(page.Items) == 0:
+		w.empty++
+	default:
+		w.same++
+	}
+	if w.empty < mostEmpty && w.same < mostSame {
 		return nil
 	}
-	return w.Stalled(fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", stale))
+	return w.Stalled(fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", w.empty+w.same))
 }
 
 // restart reports whether to read the first page again after an error.
@@ -121,8 +140,7 @@ func (w *scroll[T]) restart(ctx context.Context, err error) bool {
 	if w.capped() {
 		return false
 	}
-	w.restarts, w.fresh = w.restarts+1, 0
-	w.stall.Forget()
+	w.restarts, w.fresh, w.shown = w.restarts+1, 0, Recent{}
 	w.Progress.Update(func(r *Report) { r.Restarts++ })
 	return true
 }

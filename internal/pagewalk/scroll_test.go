@@ -3,6 +3,8 @@ package pagewalk
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -78,9 +80,29 @@ func TestScrollEndsAtItsCap(t *testing.T) {
 
 func TestScrollEndsWhereNothingNewComes(t *testing.T) {
 	t.Parallel()
-	r := &reel{parts: [][]string{{"a"}, {"a"}, {"a"}, {"a"}}}
-	all, err := r.walk(t, Scroll[string]{})
-	require.EqualError(t, err, "the last 2 pages brought nothing new, and another one is offered")
-	require.Equal(t, []string{"a", "a", "a"}, all)
-	require.Equal(t, 3, r.reads)
+	for pages, want := range map[string]struct{ reads, stale int }{
+		"a a a a":                 {3, 2},
+		"ab ba bc  c da d a z":    {8, 2},
+		"a  a  a z":               {5, 4},
+		"a                  ":     {11, mostEmpty},
+		"a          b           ": {21, mostEmpty},
+		"a          b          c": {0, 0},
+		"ab ba bc cb  cd da e":    {0, 0},
+	} {
+		r := &reel{}
+		for page := range strings.SplitSeq(pages, " ") {
+			r.parts = append(r.parts, strings.Split(page, ""))
+		}
+		_, err := r.walk(t, Scroll[string]{})
+		if want.reads == 0 {
+			require.NoError(t, err, pages)
+			continue
+		}
+		require.EqualError(t, err, fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", want.stale), pages)
+		require.Equal(t, want.reads, r.reads, pages)
+	}
+	r := &reel{parts: [][]string{{"a"}, {"a"}, {"b"}}, fail: map[int]error{2: errDead}}
+	all, err := r.walk(t, Scroll[string]{Restarts: 1})
+	require.NoError(t, err, "after a restart, everything is new again")
+	require.Equal(t, []string{"a", "a", "b"}, all)
 }

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
 	"testing"
 
@@ -76,10 +75,12 @@ func (c *crowd) Fetch(_ context.Context, number int) (*Page, error) {
 		c.ids = append(consecutive(1_000_000, c.join), c.ids[:len(c.ids)-c.remove]...)
 	}
 	low := min((number-1)*c.limit, len(c.ids))
-	records := slices.Clone(c.ids[low:min(low+c.limit, len(c.ids))])
+	var records []Record
+	for _, id := range c.ids[low:min(low+c.limit, len(c.ids))] {
+		records = append(records, Record{numbered(id), id})
+	}
 	return &Page{
-		Records: &List[int]{Items: records, Named: func(id *int) string { return numbered(*id) }},
-		Number:  number, TotalRecords: len(c.ids), TotalKnown: true, TotalPages: pages(len(c.ids), c.limit),
+		Records: records, Number: number, TotalRecords: len(c.ids), TotalKnown: true, TotalPages: pages(len(c.ids), c.limit),
 	}, nil
 }
 
@@ -118,8 +119,8 @@ func TestWalkSaysWhatItMayHaveForgotten(t *testing.T) {
 			came, twice := map[int]bool{}, 0
 			Config{Source: c, Limit: c.limit, Progress: &p}.Walk(t.Context(), func(page *Page, err error) bool {
 				require.NoError(t, err)
-				for i := range page.Len() {
-					id := page.Records.(*List[int]).Items[i]
+				for _, r := range page.Records {
+					id := r.Of.(int)
 					if came[id] {
 						twice++
 					}

@@ -24,12 +24,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 )
 
 // Page is one page of a collection, as the walk sees it: without what it repeats, and perhaps with what it recovers.
 type Page struct {
-	Records      Records
+	Records      []Record
 	Number       int // 1-based; 0 if unknown
 	TotalPages   int // 0 if unknown
 	TotalRecords int
@@ -37,6 +38,12 @@ type Page struct {
 	Recovered    bool // made by the walk, of records found on pages read again
 
 	Of any // the caller's page that this was made of; the walk only passes it on
+}
+
+// Record is one of a page, in its order.
+type Record struct {
+	ID string // empty where it has none
+	Of any    // a pointer to the caller's record. So the walk is compiled once, and not for each type in each package that walks
 }
 
 // total is the total, or unknown, which is below every total.
@@ -94,7 +101,7 @@ type walk struct {
 	drifted bool            // the total has changed: it does not say what should have come
 	shifted int             // records that inserts have shifted back, by the total, and that did not come again yet
 	stale   int             // pages in a row that held nothing new; below 0: none was read
-	before  Records         // those of the page before, if they alone identify it
+	before  []Record        // those of the page before, if they alone identify it
 	seen    Recent
 	owed    []string // ids of the checkpoint that did not come yet
 	ahead   ahead
@@ -123,12 +130,12 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 				break
 			}
 			w.dropRepeats(slipped)
-			w.Progress.Update(func(r *Report) { r.Recovered += slipped.Len() })
+			w.Progress.Update(func(r *Report) { r.Recovered += len(slipped.Records) })
 			if !w.handOut(slipped, yield) {
 				return
 			}
 		}
-		size := w.skipped + page.Len()
+		size := w.skipped + len(page.Records)
 		w.skipped, w.largest = 0, max(w.largest, size)
 		w.dropRepeats(page)
 		last := w.atEnd(page, size)
@@ -154,7 +161,7 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 
 // handOut yields a page. An empty one is of use only if it is the first of a walk from the start.
 func (w *walk) handOut(p *Page, yield func(*Page, error) bool) bool {
-	return p.Len() == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
+	return len(p.Records) == 0 && (p.Recovered || p.Number != w.First || w.Resume != nil) || yield(p, nil)
 }
 
 // finish reports the end. At least a page of missing records is an error, unless the total has changed. Pages may be shorter than
@@ -205,16 +212,16 @@ func (w *walk) atEnd(p *Page, size int) bool {
 func (w *walk) stuck(p *Page, size int) error {
 	again := false
 	if p.TotalPages == 0 && !p.TotalKnown && !p.allHaveIDs() { // they alone identify it
-		again = p.Records.Same(w.before)
+		again = reflect.DeepEqual(p.Records, w.before)
 		w.before = p.Records
 	}
-	repeats := size - p.Len()
+	repeats := size - len(p.Records)
 	explained := repeats > 0 && repeats <= w.shifted
 	first := w.stale < 0 // it may be empty, or cut by a checkpoint
 	if !first {
 		w.shifted = max(0, w.shifted-repeats)
 	}
-	if p.Len() > 0 && !again || explained {
+	if len(p.Records) > 0 && !again || explained {
 		w.stale = 0
 		return nil
 	}
@@ -342,7 +349,7 @@ func (w *walk) catchUp(total int) (slipped, current *Page, err error) {
 // was not seen, but for what comes before the first one seen if the walk has resumed, as it may have been delivered earlier.
 //
 // If none of these records was seen, nothing tells which of them are new, and come before what was seen.
-func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool, err error) {
+func (w *walk) reread(low, total int) (slipped []Record, page *Page, steady bool, err error) {
 	steady = true
 	known, ordered := false, w.Progress.Report().OrderKnown
 	defer func() {
@@ -360,9 +367,9 @@ func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool,
 			steady = steady && page.TotalRecords >= total
 			total = page.TotalRecords
 		}
-		for i := range page.Len() {
+		for _, r := range page.Records {
 			switch {
-			case w.seen.Has(page.Records.ID(i)):
+			case w.seen.Has(r.ID):
 				if ordered || !known && number < w.number && w.Resume != nil {
 					slipped = nil
 				}
@@ -370,7 +377,7 @@ func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool,
 					w.Progress.unsure(w.Resume != nil)
 				}
 			case number < w.number:
-				slipped = page.Records.AppendTo(slipped, i)
+				slipped = append(slipped, r)
 			}
 		}
 	}
@@ -380,28 +387,23 @@ func (w *walk) reread(low, total int) (slipped Records, page *Page, steady bool,
 // dropRepeats drops the records that came before and remembers the others. A record in front of a repeat is not next in order: it
 // is new, or came so long before that a walk which has resumed, or forgotten some, does not know it.
 func (w *walk) dropRepeats(p *Page) {
-	size, kept, ordered := p.Len(), 0, true
-	for i := range size {
-		if id := p.Records.ID(i); !w.seen.Add(id) {
-			ordered = ordered && kept == 0
-			if w.pay(id) {
-				w.within++
-				ordered = ordered && w.fresh == 0
-			}
-			continue
+	size, kept, ordered := len(p.Records), 0, true
+	p.Records = slices.DeleteFunc(p.Records, func(r Record) bool {
+		if w.seen.Add(r.ID) {
+			kept++
+			return false
 		}
-		if kept < i {
-			p.Records.Move(i, kept)
+		ordered = ordered && kept == 0
+		if w.pay(r.ID) {
+			w.within++
+			ordered = ordered && w.fresh == 0
 		}
-		kept++
-	}
+		return true
+	})
 	if !ordered || w.seen.forgot && w.shifted > recentIDs {
 		w.Progress.unsure(w.Resume != nil || w.seen.forgot)
 	}
 	repeats := size - kept
-	if repeats > 0 {
-		p.Records.Cut(0, kept)
-	}
 	w.Progress.Update(func(r *Report) { r.Repeats += repeats })
 	w.fresh, w.repeats = w.fresh+kept, w.repeats+repeats
 }
@@ -419,7 +421,7 @@ func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 	}
 	w.owed = slices.Clone(cp.Last)
 	w.shifted = len(cp.Last) // which may all be after the place that is found
-	search := search{Checkpoint: cp, ordered: w.Progress.Report().OrderKnown, size: max(cp.Size, home.Len()), at: make(map[int]spot)}
+	search := search{Checkpoint: cp, ordered: w.Progress.Report().OrderKnown, size: max(cp.Size, len(home.Records)), at: make(map[int]spot)}
 	search.look(home)
 	moved, known := 0, home.TotalKnown && cp.Total > 0
 	if known {
@@ -459,23 +461,21 @@ func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 
 // resumeAt makes a page the current one, without its records up to the first one that the checkpoint names, and without the others.
 func (w *walk) resumeAt(s spot, cp *Checkpoint) {
-	p, kept := s.page, 0
-	size := p.Len()
-	for i := range size {
-		id := p.Records.ID(i)
-		if i > s.first && (i >= s.limit || !cp.names(id)) {
-			p.Records.Move(i, kept)
-			kept++
+	p := s.page
+	var after []Record
+	for i, r := range p.Records {
+		if i > s.first && (i >= s.limit || !cp.names(r.ID)) {
+			after = append(after, r)
 			continue
 		}
-		if kept > 0 {
+		if len(after) > 0 {
 			w.Progress.unsure(true)
 		}
-		w.seen.Add(id)
-		w.pay(id)
+		w.seen.Add(r.ID)
+		w.pay(r.ID)
 	}
-	p.Records.Cut(0, kept)
-	w.number, w.skipped = p.Number, size-kept
+	w.number, w.skipped = p.Number, len(p.Records)-len(after)
+	p.Records = after
 }
 
 // pay reports whether the checkpoint names a record that had not come yet.

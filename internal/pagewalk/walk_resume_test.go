@@ -193,7 +193,7 @@ func TestWalkHandsOutNoEmptyPage(t *testing.T) {
 	c := Config{Source: s, Limit: 2}
 	c.Walk(t.Context(), func(p *Page, err error) bool {
 		require.NoError(t, err)
-		sizes = append(sizes, p.Len())
+		sizes = append(sizes, len(p.Records))
 		return true
 	})
 	require.Equal(t, []int{2, 2, 1}, sizes)

@@ -39,12 +39,20 @@ func (s *shelf) Fetch(_ context.Context, number int) (*Page, error) {
 }
 
 // recordsOf are letters, each its own id. Marks have none.
-func recordsOf(letters string) *List[string] {
-	return &List[string]{Items: strings.Split(letters, ""), Named: func(letter *string) string { return strings.Trim(*letter, "?!") }}
+func recordsOf(letters string) (records []Record) {
+	for letter := range strings.SplitSeq(letters, "") {
+		records = append(records, Record{ID: strings.Trim(letter, "?!"), Of: letter})
+	}
+	return records
 }
 
 // lettersOn are those of a page.
-func lettersOn(p *Page) []string { return p.Records.(*List[string]).Items }
+func lettersOn(p *Page) (letters []string) {
+	for _, r := range p.Records {
+		letters = append(letters, r.Of.(string))
+	}
+	return letters
+}
 
 func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page, func(), error) {
 	deliver := func() { s.turns = append(s.turns, number) }
