@@ -106,7 +106,9 @@ type Window struct {
 
 // New returns a file without content.
 func New() *File {
-	return &File{Format: Format, Operations: map[string]*Operation{}, Headers: map[string]*Header{}, Windows: map[string]*Window{}}
+	return &File{
+		Format: Format, Operations: map[string]*Operation{}, Headers: map[string]*Header{}, Windows: map[string]*Window{}, Behavior: map[string][]string{},
+	}
 }
 
 // Parse reads a file.
