@@ -536,13 +536,8 @@ func testPlants(t *testing.T, all []plant, imitated bool) {
 	again, seen := check(t, double, double.Transport(), routesOf(read))
 	require.Subset(t, differing(report), differing(again))
 	if imitated {
-		require.Empty(t, shapes.Compare(read, seen, documented))
+		require.Empty(t, shapes.Compare(read, seen))
 	}
-}
-
-func documented(surface string, limit int) bool {
-	w := op.DocumentedLimits[op.Surface(surface)]
-	return limit == w.PerMinute || limit == w.PerDay
 }
 
 // routesOf are the routes of a file that the documentation does not have.

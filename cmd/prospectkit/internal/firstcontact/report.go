@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
 )
 
@@ -40,10 +39,7 @@ func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
 	}
 	if older != nil {
 		report.Compared = true
-		report.Since = shapes.Compare(older, file, func(surface string, limit int) bool {
-			w := op.DocumentedLimits[op.Surface(surface)]
-			return limit == w.PerMinute || limit == w.PerDay
-		})
+		report.Since = shapes.Compare(older, file)
 	}
 	return report, file
 }
