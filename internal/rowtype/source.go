@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -39,20 +41,11 @@ type writer struct{ bytes.Buffer }
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
 func (w *writer) imports(p *planner) {
-	used, exact := p.uses(), false
-	for _, o := range p.structs {
-		exact = exact || o.exact()
+	used, exact := p.uses(), slices.ContainsFunc(p.structs, (*object).exact)
+	needs := map[string]bool{
+		`"encoding/json"`: used[raw] || used[number] || used[optional] || exact, `"fmt"`: exact, `"time"`: used[stamp] || used[instant],
 	}
-	var paths []string
-	if used[raw] || used[number] || used[optional] || exact {
-		paths = append(paths, `"encoding/json"`)
-	}
-	if exact {
-		paths = append(paths, `"fmt"`)
-	}
-	if used[stamp] || used[instant] {
-		paths = append(paths, `"time"`)
-	}
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(needs)), func(path string) bool { return !needs[path] })
 	if len(paths) == 1 {
 		w.line("import %s\n", paths[0])
 	} else if len(paths) > 1 {
