@@ -47,11 +47,11 @@ func (e *exchange) nameOf(documented string) string {
 }
 
 func (e *exchange) headerLike(documented string) (text string, ok bool) {
-	name := e.nameOf(documented)
-	if name == "" || len(e.header[name]) == 0 {
+	values := e.header[e.nameOf(documented)]
+	if len(values) == 0 {
 		return "", false
 	}
-	return e.header[name][0], true
+	return values[0], true
 }
 
 // headers judges the rate headers of successes and of errors, and what other headers there are.

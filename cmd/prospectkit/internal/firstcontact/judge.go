@@ -188,15 +188,7 @@ func (e *exchange) refusal() string {
 	case e.status == http.StatusTooManyRequests:
 		return "the rate limit was used up (429)"
 	}
-	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, plainCode(e.code())))
-}
-
-// plainCode hides a code that is unlike the documented ones.
-func plainCode(code string) string {
-	if code != "" && !codePattern.MatchString(code) {
-		return "with another code"
-	}
-	return code
+	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, e.code()))
 }
 
 // response judges the successes of an operation: status, type and content.
@@ -258,7 +250,7 @@ func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, e *exchange) []st
 	if e.status == http.StatusTooManyRequests || e.status >= http.StatusInternalServerError && !j.fails(o) {
 		return nil // by chance, it may be
 	}
-	file.Unsuccessful = &shapes.Response{Status: e.status, Code: codePattern.FindString(e.code())}
+	file.Unsuccessful = &shapes.Response{Status: e.status, Code: e.code()}
 	switch {
 	case e.status == http.StatusForbidden && o.Scope == op.ScopeAny:
 		return []string{fmt.Sprintf("responds with %d, although every valid key has access", e.status)}
@@ -417,7 +409,7 @@ func (j *judge) failure(a *ask) (differences []string, why string) {
 		return nil, a.reason()
 	}
 	code := e.code()
-	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: codePattern.FindString(code)})
+	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: code})
 	if e.succeeded() {
 		if a.asks("limit=1001") {
 			j.pagingOf(a.op).AnyLimit = true
@@ -428,7 +420,7 @@ func (j *judge) failure(a *ask) (differences []string, why string) {
 		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))
 	}
 	if code != a.fails.code && !e.isGarbled() {
-		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(plainCode(code), "missing"), a.fails.code))
+		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(code, "missing"), a.fails.code))
 	}
 	if a.fails.param != "" && code == a.fails.code {
 		differences = append(differences, j.param(a, e)...)

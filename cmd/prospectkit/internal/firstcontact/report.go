@@ -27,15 +27,9 @@ type Report struct {
 func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
 	findings, file := r.Judge()
 	report := &Report{Format: Format, Requests: r.Sent(), Findings: findings}
+	counts := map[Verdict]*int{Held: &report.Held, Differs: &report.Differ, Untold: &report.Untold}
 	for _, f := range findings {
-		switch f.Verdict {
-		case Held:
-			report.Held++
-		case Differs:
-			report.Differ++
-		case Untold:
-			report.Untold++
-		}
+		*counts[f.Verdict]++
 	}
 	if older != nil {
 		report.Compared = true

@@ -90,19 +90,12 @@ func (r *Run) setRoutes(routes map[string]string) error {
 		switch {
 		case !ok || !harmless(o):
 			return &UnusableError{fmt.Sprintf("%q is not an operation that this command asks", name)}
-		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != parametersOf(o):
+		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != strings.Count(cmp.Or(o.Path, guesses(o)[0]), "{"):
 			return &UnusableError{fmt.Sprintf("the route of %s must be GET and a path with the same parameters", name)}
 		}
 		r.routes[o] = path
 	}
 	return nil
-}
-
-func parametersOf(o *op.Op) int {
-	if o == op.ContactsTimeline {
-		return 1
-	}
-	return strings.Count(o.Path, "{")
 }
 
 // Sent returns how many requests were sent. It may be called while [Run.Ask] works.
