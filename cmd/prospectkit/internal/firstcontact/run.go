@@ -57,12 +57,6 @@ type view struct {
 	moves map[string]string
 }
 
-// UnusableError says why a run could not start, for the person who started it.
-type UnusableError struct{ Text string }
-
-// Error returns the text.
-func (e *UnusableError) Error() string { return e.Text }
-
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
 	r := &Run{
@@ -89,9 +83,9 @@ func (r *Run) setRoutes(routes map[string]string) error {
 		method, path, _ := strings.Cut(route, " ")
 		switch {
 		case !ok || !harmless(o):
-			return &UnusableError{fmt.Sprintf("%q is not an operation that this command asks", name)}
+			return fmt.Errorf("%q is not an operation that this command asks", name)
 		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != strings.Count(cmp.Or(o.Path, guesses(o)[0]), "{"):
-			return &UnusableError{fmt.Sprintf("the route of %s must be GET and a path with the same parameters", name)}
+			return fmt.Errorf("the route of %s must be GET and a path with the same parameters", name)
 		}
 		r.routes[o] = path
 	}
@@ -131,13 +125,13 @@ func (r *Run) usable(asked int) error {
 	e := r.asks[0].last
 	switch {
 	case asked == 0 && e == nil:
-		return &UnusableError{"the service cannot be reached: " + r.asks[0].why}
+		return errors.New("the service cannot be reached: " + r.asks[0].why)
 	case e == nil, asked > 0 && r.Found():
 		return nil
 	case asked == 0 && e.status == http.StatusUnauthorized:
-		return &UnusableError{"the service rejects the key (401): it may be mistyped, expired or revoked, or belong to another service"}
+		return errors.New("the service rejects the key (401): it may be mistyped, expired or revoked, or belong to another service")
 	case asked == 0 && e.succeeded() && isPage(e), asked == 1 && e.status != http.StatusForbidden, asked == len(r.asks):
-		return &UnusableError{adviceFor(e)}
+		return errors.New(adviceFor(e))
 	}
 	return nil
 }
