@@ -39,9 +39,9 @@ type Finding struct {
 // judge collects findings.
 type judge struct {
 	*Run
-	static   bool
-	findings []Finding
-	file     *shapes.File
+	static bool
+	report *Report
+	file   *shapes.File
 }
 
 const staticText = "this server responds alike whatever is asked, as a static mock does"
@@ -52,12 +52,15 @@ func (j *judge) finish(f Finding, differences []string, why string) {
 	switch {
 	case len(differences) > 0:
 		f.Verdict, f.Why = Differs, ""
+		j.report.Differ++
 	case why != "":
 		f.Verdict = Untold
+		j.report.Untold++
 	default:
 		f.Verdict = Held
+		j.report.Held++
 	}
-	j.findings = append(j.findings, f)
+	j.report.Findings = append(j.report.Findings, f)
 	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains(behavior, area) && f.Check != envelopeCheck {
 		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
 	}
@@ -76,9 +79,9 @@ func (j *judge) finishUnread(f Finding, differences []string, why string) {
 
 const envelopeCheck = "errors: envelope"
 
-// Judge compares what was received with what is expected.
-func (r *Run) Judge() ([]Finding, *shapes.File) {
-	j := &judge{Run: r, file: shapes.New()}
+// Report compares what was received with what is expected. With an older file, it also says what is different since.
+func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
+	j := &judge{Run: r, file: shapes.New(), report: &Report{Format: Format, Requests: r.Sent(), Compared: older != nil}}
 	j.static = j.findsAll() || j.pagesAlike() // what is asked makes no difference
 	for i := range descriptions {
 		d := &descriptions[i]
@@ -99,7 +102,10 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 	j.failures()
 	j.headers()
 	j.windows()
-	return j.findings, j.file
+	if older != nil {
+		j.report.Since = shapes.Compare(older, j.file)
+	}
+	return j.report, j.file
 }
 
 // pagesAlike reports whether no key is needed and all pages are the same.

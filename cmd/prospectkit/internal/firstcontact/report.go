@@ -23,21 +23,6 @@ type Report struct {
 	Since    []shapes.Since `json:"since,omitempty"`
 }
 
-// Report puts the findings together. With an older file, it also says what is different since.
-func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
-	findings, file := r.Judge()
-	report := &Report{Format: Format, Requests: r.Sent(), Findings: findings}
-	counts := map[Verdict]*int{Held: &report.Held, Differs: &report.Differ, Untold: &report.Untold}
-	for _, f := range findings {
-		*counts[f.Verdict]++
-	}
-	if older != nil {
-		report.Compared = true
-		report.Since = shapes.Compare(older, file)
-	}
-	return report, file
-}
-
 // Same reports whether nothing differs: from the older file if there is one, or else from what is expected.
 func (r *Report) Same() bool {
 	if r.Compared {
