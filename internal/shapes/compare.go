@@ -159,7 +159,7 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 			rest := strings.TrimPrefix(strings.TrimPrefix(path, top), ".")
 			before, ok := strings.CutSuffix(seen, rest)
 			before = strings.TrimSuffix(before, ".")
-			together = together && ok && path != seen && join(before, rest) == seen && (n == 0 || before == to)
+			together = together && ok && path != seen && place(before, rest) == seen && (n == 0 || before == to)
 			to = before
 			n++
 		}

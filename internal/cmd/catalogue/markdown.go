@@ -155,10 +155,8 @@ func wrapped(lead string, names []string) string {
 // surfaces lists the surfaces in the order in which the operations first name them.
 func surfaces() []op.Surface {
 	var list []op.Surface
-	seen := map[op.Surface]bool{}
 	for _, o := range op.All() {
-		if !seen[o.Surface] {
-			seen[o.Surface] = true
+		if !slices.Contains(list, o.Surface) {
 			list = append(list, o.Surface)
 		}
 	}
