@@ -377,9 +377,6 @@ func (c *Comparison) formats(want, got *Shape, at string) {
 		return
 	}
 	seen := slices.Sorted(maps.Keys(got.formats))
-	if got.formats == nil { // read from a file
-		seen = []string{cmp.Or(got.Format, FormatText)}
-	}
 	seen = slices.DeleteFunc(seen, func(format string) bool { return format == want.Format })
 	if len(seen) > 0 {
 		c.mark(&got.Differs)

@@ -28,9 +28,7 @@ func see(t *testing.T, want *shapes.Shape, texts ...string) *shapes.Shape {
 
 func describe(t *testing.T, text string) *shapes.Shape {
 	t.Helper()
-	s, err := shapes.Describe(text, nil)
-	require.NoError(t, err)
-	return s
+	return shapes.Describe(text, nil)
 }
 
 func TestFormatOf(t *testing.T) {

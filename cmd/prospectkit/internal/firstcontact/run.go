@@ -278,8 +278,6 @@ func reasonOf(err error) string {
 		return fmt.Sprintf("the %d requests of a run were used up", MaxRequests())
 	case errors.As(err, &wait):
 		return "the rate limit would have to be waited for too long"
-	case err == nil:
-		return "there was no response"
 	}
 	return "no response: " + err.Error()
 }
