@@ -299,8 +299,3 @@ func (e *Errors) Note(documented, seen Response) {
 		e.Codes[documented.Code] = &seen
 	}
 }
-
-// PathOf returns the path of an operation as it was found: see [names.PathOf].
-func (o *Operation) PathOf(row *op.Op) (path string, moved, ok bool) {
-	return names.PathOf(row, o.Route)
-}

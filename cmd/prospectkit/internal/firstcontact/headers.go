@@ -2,6 +2,7 @@ package firstcontact
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -187,30 +188,24 @@ func often(n, of int) string {
 
 // others judges headers that are undocumented, as far as they are about rate limits or deprecation.
 func (j *judge) others() {
-	f := Finding{Check: "headers: undocumented", Source: Documented}
-	taken := map[string]bool{}
-	for _, h := range j.file.Headers {
-		taken[http.CanonicalHeaderKey(h.Name)] = true
-	}
-	var differences []string
+	others := map[string]string{}
 	for _, e := range j.log {
 		for name := range e.header {
 			canonical := http.CanonicalHeaderKey(name)
-			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) && !taken[canonical] {
-				taken[canonical] = true
-				j.file.Others = append(j.file.Others, canonical)
-				differences = append(differences, canonical+" is undocumented")
+			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) {
+				others[canonical] = canonical + " is undocumented"
 			}
 		}
 	}
+	for _, h := range j.file.Headers {
+		delete(others, http.CanonicalHeaderKey(h.Name))
+	}
 	const wait = "Retry-After"
 	if slices.ContainsFunc(j.samples((*exchange).succeeded), func(e *exchange) bool { return e.header.Get(wait) != "" }) {
-		j.file.Others = append(j.file.Others, wait)
-		differences = append(differences, wait+" comes with a success")
+		others[wait] = wait + " comes with a success"
 	}
-	slices.Sort(j.file.Others)
-	slices.Sort(differences)
-	j.finish(f, differences, "")
+	j.file.Others = slices.Sorted(maps.Keys(others))
+	j.finish(Finding{Check: "headers: undocumented", Source: Documented}, slices.Sorted(maps.Values(others)), "")
 }
 
 // rate is what the headers of one response say.

@@ -20,6 +20,7 @@ import (
 	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/internal/shapes/names"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -545,7 +546,7 @@ func routesOf(file *shapes.File) map[string]string {
 	routes := map[string]string{}
 	for name, o := range file.Operations {
 		row, _ := op.ByName(name)
-		if _, moved, _ := o.PathOf(row); moved {
+		if _, moved, _ := names.PathOf(row, o.Route); moved {
 			routes[name] = o.Route
 		}
 	}
