@@ -91,8 +91,6 @@ func (r *Run) named(name string) *ask {
 // viewOf returns the response to a request, or why it tells nothing.
 func (j *judge) viewOf(name string) (*view, string) {
 	switch a := j.named(name); {
-	case j.static:
-		return nil, staticText
 	case a.view != nil:
 		return a.view, ""
 	case j.missing[a.op]:

@@ -62,11 +62,6 @@ func (j *judge) headers() {
 		Check: "headers: rate limits on errors", Source: Assumed, Rules: []string{"limits.errors"},
 		Question: "whether errors carry the rate headers",
 	}
-	if j.static {
-		j.finish(successes, nil, staticText)
-		j.finish(errors, nil, staticText)
-		return
-	}
 	succeeded := j.samples((*exchange).succeeded)
 	failed := j.samples(func(e *exchange) bool {
 		return e.ask.fails != nil && e.status >= 400 && e.status != http.StatusForbidden && e.isKnown() && !j.missing[e.ask.op]
@@ -239,24 +234,21 @@ func (j *judge) windows() {
 			f.Source, f.Rules, w = Assumed, []string{"limits.unshown"}, op.DocumentedLimits[op.Lists]
 		}
 		rates := bySurface[surface]
-		switch {
-		case j.static:
-			j.finish(f, nil, staticText)
-		case len(rates) == 0:
+		if len(rates) == 0 {
 			j.finish(f, nil, "no response of this surface has limit and remaining")
-		default:
-			differences, seconds := judgeWindow(rates, w)
-			seen := &shapes.Window{Seconds: seconds, Milliseconds: inMilliseconds(rates)}
-			for _, r := range rates {
-				seen.Instant = seen.Instant || r.reset >= epoch
-				if !slices.Contains(seen.Limits, int(r.limit)) {
-					seen.Limits = append(seen.Limits, int(r.limit))
-				}
-			}
-			slices.Sort(seen.Limits)
-			j.file.Windows[string(surface)] = seen
-			j.finish(f, differences, "")
+			continue
 		}
+		differences, seconds := judgeWindow(rates, w)
+		seen := &shapes.Window{Seconds: seconds, Milliseconds: inMilliseconds(rates)}
+		for _, r := range rates {
+			seen.Instant = seen.Instant || r.reset >= epoch
+			if !slices.Contains(seen.Limits, int(r.limit)) {
+				seen.Limits = append(seen.Limits, int(r.limit))
+			}
+		}
+		slices.Sort(seen.Limits)
+		j.file.Windows[string(surface)] = seen
+		j.finish(f, differences, "")
 	}
 }
 

@@ -44,8 +44,6 @@ type judge struct {
 	file   *shapes.File
 }
 
-const staticText = "this server responds alike whatever is asked, as a static mock does"
-
 // differs makes a verdict of differences: held if there is none.
 func (j *judge) finish(f Finding, differences []string, why string) {
 	f.Differences, f.Why = differences, why
@@ -89,19 +87,17 @@ func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
 		j.route(d)
 		j.response(d)
 	}
-	differences, why := j.envelope()
-	j.finish(Finding{Check: envelopeCheck, Source: Documented}, differences, why)
-	for _, a := range r.asks {
-		if a.fails != nil {
-			differences, why := j.failure(a)
-			j.finish(Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}, differences, why)
-		}
+	if j.static {
+		j.failures()
+		j.finish(Finding{Check: "everything else", Source: Documented}, nil, "this server responds alike whatever is asked, as a static mock does")
+	} else {
+		j.errors()
+		j.paging()
+		j.filters()
+		j.failures()
+		j.headers()
+		j.windows()
 	}
-	j.paging()
-	j.filters()
-	j.failures()
-	j.headers()
-	j.windows()
 	if older != nil {
 		j.report.Since = shapes.Compare(older, j.file)
 	}
@@ -233,7 +229,7 @@ func (j *judge) response(d *description) {
 	c := j.compare(described()[o], seen, j.static)
 	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent()
 	if j.static && d.source == Assumed {
-		j.finish(f, nil, staticText+", and its content is undocumented")
+		j.finish(f, nil, "its content is undocumented, and this server responds alike whatever is asked")
 		return
 	}
 	if why = ""; len(c.Untold) > 0 {
@@ -360,11 +356,20 @@ func (j *judge) outside(successes []*exchange) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
+// errors judges the errors that were expected.
+func (j *judge) errors() {
+	differences, why := j.envelope()
+	j.finish(Finding{Check: envelopeCheck, Source: Documented}, differences, why)
+	for _, a := range j.asks {
+		if a.fails != nil {
+			differences, why := j.failure(a)
+			j.finish(Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}, differences, why)
+		}
+	}
+}
+
 // envelope judges the body of all errors together.
 func (j *judge) envelope() (differences []string, why string) {
-	if j.static {
-		return nil, staticText
-	}
 	body := &shapes.Shape{}
 	var others []string
 	n, marked := 0, false
@@ -408,8 +413,6 @@ func (j *judge) failure(a *ask) (differences []string, why string) {
 	switch {
 	case j.missing[a.op]:
 		return nil, "the path of " + a.op.Name + " leads nowhere"
-	case j.static:
-		return nil, staticText
 	case e == nil, e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
 		e.status >= 500 && !a.noKey && (j.fails(a.op) || !j.failsAt(a)):
 		return nil, a.reason()
