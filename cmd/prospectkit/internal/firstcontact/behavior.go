@@ -90,14 +90,11 @@ func (r *Run) named(name string) *ask {
 
 // viewOf returns the response to a request, or why it tells nothing.
 func (j *judge) viewOf(name string) (*view, string) {
-	switch a := j.named(name); {
-	case a.view != nil:
-		return a.view, ""
-	case j.missing[a.op]:
-		return nil, "its path leads nowhere"
-	default:
+	a := j.named(name)
+	if a.view == nil {
 		return nil, a.reason()
 	}
+	return a.view, ""
 }
 
 // page judges one page.

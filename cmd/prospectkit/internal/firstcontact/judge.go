@@ -199,9 +199,6 @@ func (j *judge) response(d *description) {
 	f := Finding{Check: o.Name + ": response", Operation: o.Name, Source: d.source, Rules: d.rules, Question: d.asks}
 	successes, first, why := j.asked(o)
 	if len(successes) == 0 {
-		if j.missing[o] {
-			why = "its path leads nowhere"
-		}
 		j.finishUnread(f, j.unsuccessful(o, file, first), why)
 		return
 	}
@@ -411,8 +408,6 @@ func (j *judge) envelope() (differences []string, why string) {
 func (j *judge) failure(a *ask) (differences []string, why string) {
 	e := a.last
 	switch {
-	case j.missing[a.op]:
-		return nil, "the path of " + a.op.Name + " leads nowhere"
 	case e == nil, e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
 		e.status >= 500 && !a.noKey && (j.fails(a.op) || !j.failsAt(a)):
 		return nil, a.reason()
