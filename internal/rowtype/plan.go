@@ -72,6 +72,7 @@ type planner struct {
 	stamps  string    // the helper for timestamps
 	options string    // the helper for what may be absent and null
 	placed  map[string]bool
+	used    perKind // in the file
 }
 
 func (r *Rows) plan() *planner {
@@ -185,17 +186,4 @@ func (p *planner) unplaced() (list []string) {
 		}
 	}
 	return list
-}
-
-// uses reports which kinds the file has.
-func (p *planner) uses() map[kind]bool {
-	used := map[kind]bool{}
-	for _, o := range p.structs {
-		for _, f := range o.fields {
-			for t := f.typ; t != nil; t = t.elem {
-				used[t.kind] = true
-			}
-		}
-	}
-	return used
 }
