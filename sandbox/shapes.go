@@ -15,6 +15,7 @@ import (
 
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
+	"example.com/prospectkit/internal/shapes/names"
 )
 
 // WithShapes makes the sandbox behave as the service was seen to: the file is the one that the flag -o of the command
@@ -31,7 +32,7 @@ func WithShapes(data []byte) Option {
 		paths := maps.Clone(sb.paths)
 		for _, name := range slices.Sorted(maps.Keys(file.Operations)) {
 			o, _ := op.ByName(name)
-			path, moved, ok := file.Operations[name].PathOf(o)
+			path, moved, ok := names.PathOf(o, file.Operations[name].Route)
 			switch {
 			case !ok:
 				return fmt.Errorf("WithShapes: the route of %q does not fit", name)

@@ -2,10 +2,12 @@
 package golden
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strings"
 	"testing"
 )
@@ -17,10 +19,7 @@ var Update = flag.Bool("update", false, "write the golden files")
 func Equal(tb testing.TB, path, text string) {
 	tb.Helper()
 	if *Update {
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			tb.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o700), os.WriteFile(path, []byte(text), 0o600)); err != nil {
 			tb.Fatal(err)
 		}
 	}
@@ -40,22 +39,9 @@ func Equal(tb testing.TB, path, text string) {
 func Command(tb testing.TB) string {
 	tb.Helper()
 	test, _, _ := strings.Cut(tb.Name(), "/")
-	return fmt.Sprintf("If that is meant: go test %s -run '^%s$' -update", place(), test)
-}
-
-// place is the package that is tested, as the go command names it in the root of its module.
-func place() string {
-	dir, err := os.Getwd()
-	if err != nil {
-		return "."
-	}
-	for root := dir; root != filepath.Dir(root); root = filepath.Dir(root) {
-		if _, err := os.Stat(filepath.Join(root, "go.mod")); err == nil {
-			below, _ := filepath.Rel(root, dir)
-			return strings.TrimSuffix("./"+filepath.ToSlash(below), "/.")
-		}
-	}
-	return "."
+	info, _ := debug.ReadBuildInfo() // which every test has, with the path of its package
+	place := "." + strings.TrimPrefix(strings.TrimSuffix(info.Path, ".test"), info.Main.Path)
+	return fmt.Sprintf("If that is meant: go test %s -run '^%s$' -update", place, test)
 }
 
 const (

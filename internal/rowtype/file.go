@@ -1,11 +1,13 @@
 package rowtype
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"reflect"
 	"regexp"
 	"strconv"
@@ -34,18 +36,10 @@ func ReadFile(source []byte, typ string) (*File, error) {
 		return nil, errors.New("the file is not a Go file")
 	}
 	r := fileReader{specs: map[string]*ast.TypeSpec{}, types: map[string]*goType{}}
-	for _, d := range file.Decls {
-		general, ok := d.(*ast.GenDecl)
-		if !ok {
-			continue
-		}
-		for _, s := range general.Specs {
-			if spec, ok := s.(*ast.TypeSpec); ok {
-				r.specs[spec.Name.Name] = spec
-				if typ == "" {
-					typ = spec.Name.Name
-				}
-			}
+	for n := range ast.Preorder(file) {
+		if spec, ok := n.(*ast.TypeSpec); ok {
+			r.specs[spec.Name.Name] = spec
+			typ = cmp.Or(typ, spec.Name.Name)
 		}
 	}
 	if r.specs[typ] == nil {
@@ -76,18 +70,13 @@ var builtIn = map[string]kind{
 
 // typeOf reads a type as Source writes it.
 func (r *fileReader) typeOf(e ast.Expr) (*goType, error) {
+	if k, ok := builtIn[types.ExprString(e)]; ok {
+		return &goType{kind: k}, nil
+	}
 	outer, inner := kind(0), ast.Expr(nil)
 	switch e := e.(type) {
 	case *ast.Ident:
-		if k, ok := builtIn[e.Name]; ok {
-			return &goType{kind: k}, nil
-		}
 		return r.named(e.Name)
-	case *ast.SelectorExpr:
-		pkg, _ := e.X.(*ast.Ident)
-		if k, ok := builtIn[fmt.Sprint(pkg)+"."+e.Sel.Name]; ok {
-			return &goType{kind: k}, nil
-		}
 	case *ast.StarExpr:
 		outer, inner = pointer, e.X
 	case *ast.ArrayType:
@@ -95,11 +84,11 @@ func (r *fileReader) typeOf(e ast.Expr) (*goType, error) {
 			outer, inner = slice, e.Elt
 		}
 	case *ast.MapType:
-		if key, ok := e.Key.(*ast.Ident); ok && key.Name == "string" {
+		if types.ExprString(e.Key) == "string" {
 			outer, inner = dict, e.Value
 		}
 	case *ast.IndexExpr:
-		if name, ok := e.X.(*ast.Ident); ok && r.specs[name.Name] != nil && r.specs[name.Name].TypeParams != nil {
+		if generic := r.specs[types.ExprString(e.X)]; generic != nil && generic.TypeParams != nil {
 			outer, inner = optional, e.Index
 		}
 	}
@@ -144,12 +133,9 @@ func (r *fileReader) named(name string) (*goType, error) {
 }
 
 func (r *fileReader) field(o *object, name string, from *ast.Field) error {
-	tag := reflect.StructTag("")
+	var tag reflect.StructTag
 	if from.Tag != nil {
-		content, err := strconv.Unquote(from.Tag.Value)
-		if err != nil {
-			return err
-		}
+		content, _ := strconv.Unquote(from.Tag.Value) // which the parser has read
 		tag = reflect.StructTag(content)
 	}
 	key, options, _ := strings.Cut(tag.Get("json"), ",")

@@ -3,6 +3,7 @@ package rowtype
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -133,7 +134,7 @@ func (f *Fits) members(o *object, path string, members map[string]any) {
 		if !mayBeData {
 			name = f.shown(key)
 		}
-		f.note(strings.TrimPrefix(path+"."+name, "."), "new: the type has no such field; it is "+kindOf(members[key]))
+		f.note(strings.TrimPrefix(path+"."+name, "."), "new: the type has no such field; it is "+jsonType(members[key]).String())
 	}
 }
 
@@ -169,6 +170,14 @@ func (k kind) holds(v any) bool {
 	return k == raw
 }
 
+// keeps reports whether a Go value of the kind also keeps the text of the value.
+func (k kind) keeps(v any) bool {
+	if n, ok := v.(json.Number); ok && k == float {
+		return floatText(string(n)) == string(n)
+	}
+	return v == nil || k.holds(v)
+}
+
 // instead says what a value is that a kind does not hold.
 func (k kind) instead(v any) string {
 	_, isText := v.(string)
@@ -183,25 +192,22 @@ func (k kind) instead(v any) string {
 	case k == float && isNumber:
 		return "a number whose digits float64 does not keep"
 	}
-	want := map[kind]string{
-		text: "text", integer: "a whole number", float: "a number", number: "a number", boolean: "true or false",
-		instant: "a timestamp", stamp: "a timestamp", slice: "an array", dict: "an object", structure: "an object",
-	}
-	return kindOf(v) + ", but the type expects " + want[k]
+	return fmt.Sprintf("%s, but the type expects %s", jsonType(v), k)
 }
 
-func kindOf(v any) string {
+// jsonType is the kind that holds any value of the same JSON type.
+func jsonType(v any) kind {
 	switch v.(type) {
 	case nil:
-		return "null"
+		return 0
 	case string:
-		return "text"
+		return text
 	case json.Number:
-		return "a number"
+		return number
 	case bool:
-		return "true or false"
+		return boolean
 	case []any:
-		return "an array"
+		return slice
 	}
-	return "an object"
+	return dict
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// kind is how Go holds a value.
+// kind is how Go holds a value. Zero is null.
 type kind int
 
 const (
@@ -24,6 +24,17 @@ const (
 	dict // map[string]T
 	structure
 )
+
+// plain are the kinds that hold one text, number or boolean, the strictest first.
+var plain = []kind{boolean, integer, float, number, stamp, instant, text}
+
+// String says what a kind holds.
+func (k kind) String() string {
+	return map[kind]string{
+		0: "null", text: "text", integer: "a whole number", float: "a number", number: "a number", boolean: "true or false",
+		instant: "a timestamp", stamp: "a timestamp", slice: "an array", dict: "an object", structure: "an object",
+	}[k]
+}
 
 // goType is a type of the written file.
 type goType struct {
@@ -61,6 +72,7 @@ type planner struct {
 	stamps  string    // the helper for timestamps
 	options string    // the helper for what may be absent and null
 	placed  map[string]bool
+	used    perKind // in the file
 }
 
 func (r *Rows) plan() *planner {
@@ -107,7 +119,7 @@ func (p *planner) seenField(in *scope, taken names, typeName, key string) field 
 	if comment != "" {
 		comments = append(comments, comment)
 	}
-	f.typ, f.comment = p.wrap(t, m.nulls > 0, f.mayLack), strings.Join(comments, "; ")
+	f.typ, f.comment = p.wrap(t, m.types[0], f.mayLack), strings.Join(comments, "; ")
 	return f
 }
 
@@ -133,37 +145,21 @@ func (p *planner) typeOf(s *shape, name, path string) (t *goType, comment string
 		return &goType{kind: raw}, "only null was seen"
 	case len(kinds) > 1:
 		return &goType{kind: raw}, strings.Join(kinds, ", ") + " were seen"
-	case s.objects > 0:
+	case s.types[dict]:
 		return p.objectType(s, name, path)
-	case s.arrays == 0:
-		return s.plainType()
+	case !s.types[slice]:
+		k := plain[slices.IndexFunc(plain, func(k kind) bool { return !s.lossy[k] })]
+		if k == number {
+			comment = "float64 would not keep every digit"
+		}
+		return &goType{kind: k}, comment
 	}
 	elem := cmp.Or(s.elem, &shape{})
 	inner, comment := p.typeOf(elem, name, path)
 	if s.elem == nil {
 		comment = "only empty arrays were seen"
 	}
-	return &goType{kind: slice, elem: p.wrap(inner, elem.nulls > 0, false)}, comment
-}
-
-// plainType is that of a value that is one text, number or boolean.
-func (s *shape) plainType() (t *goType, comment string) {
-	k := text
-	switch {
-	case s.bools > 0:
-		k = boolean
-	case s.numbers > 0 && !s.notInt:
-		k = integer
-	case s.numbers > 0 && !s.notFloat:
-		k = float
-	case s.numbers > 0:
-		k, comment = number, "float64 would not keep every digit"
-	case !s.notStamp:
-		k = stamp
-	case !s.notTime:
-		k = instant
-	}
-	return &goType{kind: k}, comment
+	return &goType{kind: slice, elem: p.wrap(inner, elem.types[0], false)}, comment
 }
 
 // objectType is a struct, or a map if the keys are data.
@@ -179,7 +175,7 @@ func (p *planner) objectType(s *shape, name, path string) (t *goType, comment st
 	if len(s.members) == 0 {
 		comment = "only empty objects were seen"
 	}
-	return &goType{kind: dict, elem: p.wrap(inner, values.nulls > 0, false)}, comment
+	return &goType{kind: dict, elem: p.wrap(inner, values.types[0], false)}, comment
 }
 
 // unplaced describes the columns that no field is for.
@@ -190,17 +186,4 @@ func (p *planner) unplaced() (list []string) {
 		}
 	}
 	return list
-}
-
-// uses reports which kinds the file has.
-func (p *planner) uses() map[kind]bool {
-	used := map[kind]bool{}
-	for _, o := range p.structs {
-		for _, f := range o.fields {
-			for t := f.typ; t != nil; t = t.elem {
-				used[t.kind] = true
-			}
-		}
-	}
-	return used
 }

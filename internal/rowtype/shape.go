@@ -11,39 +11,27 @@ import (
 // deepest is how far below a row values are told apart. What is deeper keeps its text.
 const deepest = 12
 
-// shape is what was seen of a value in many rows. Its booleans say what did not hold.
+// shape is what was seen of a value in many rows.
 type shape struct {
-	seen  int // times, null included
-	nulls int
-
-	texts, numbers, bools, arrays, objects int
-	filled                                 int // objects that have members
-
-	notStamp, notTime bool // a text that is not a timestamp of the service, or that time.Time does not keep
-	notInt, notFloat  bool // a number that the type does not keep
-	deep              bool
-
-	elem    *shape            // of arrays
-	members map[string]*shape // of objects
+	seen, objects int               // times, null included; of them objects
+	filled        int               // objects that have members
+	types         perKind           // that were seen: see jsonType
+	lossy         perKind           // which do not keep what was seen
+	deep          bool              // it holds more than deepest allows
+	elem          *shape            // of arrays
+	members       map[string]*shape // of objects
 }
+
+type perKind [structure + 1]bool
 
 func (s *shape) add(v any, depth int) {
 	s.seen++
+	s.types[jsonType(v)] = true
+	for _, k := range plain {
+		s.lossy[k] = s.lossy[k] || !k.keeps(v)
+	}
 	switch v := v.(type) {
-	case nil:
-		s.nulls++
-	case string:
-		s.texts++
-		s.notStamp = s.notStamp || !isStamp(v)
-		s.notTime = s.notTime || !isTime(v)
-	case json.Number:
-		s.numbers++
-		s.notInt = s.notInt || !isInt(string(v))
-		s.notFloat = s.notFloat || floatText(string(v)) != string(v)
-	case bool:
-		s.bools++
 	case []any:
-		s.arrays++
 		s.deep = s.deep || depth == deepest
 		for _, e := range v {
 			s.elem = cmp.Or(s.elem, &shape{})
@@ -75,11 +63,10 @@ func (s *shape) member(key string) *shape {
 
 // merge adds what was seen of other values.
 func (s *shape) merge(o *shape) {
-	s.seen, s.nulls = s.seen+o.seen, s.nulls+o.nulls
-	s.texts, s.numbers, s.bools = s.texts+o.texts, s.numbers+o.numbers, s.bools+o.bools
-	s.arrays, s.objects, s.filled = s.arrays+o.arrays, s.objects+o.objects, s.filled+o.filled
-	s.notStamp, s.notTime = s.notStamp || o.notStamp, s.notTime || o.notTime
-	s.notInt, s.notFloat, s.deep = s.notInt || o.notInt, s.notFloat || o.notFloat, s.deep || o.deep
+	s.seen, s.objects, s.filled, s.deep = s.seen+o.seen, s.objects+o.objects, s.filled+o.filled, s.deep || o.deep
+	for k := range s.types {
+		s.types[k], s.lossy[k] = s.types[k] || o.types[k], s.lossy[k] || o.lossy[k]
+	}
 	if o.elem != nil {
 		s.elem = cmp.Or(s.elem, &shape{})
 		s.elem.merge(o.elem)
@@ -89,13 +76,13 @@ func (s *shape) merge(o *shape) {
 	}
 }
 
-// kinds names what was seen, null apart.
+// kinds names the types that were seen, null apart.
 func (s *shape) kinds() (names []string) {
 	for _, k := range []struct {
-		n    int
+		kind
 		name string
-	}{{s.texts, "text"}, {s.numbers, "numbers"}, {s.bools, "true or false"}, {s.arrays, "arrays"}, {s.objects, "objects"}} {
-		if k.n > 0 {
+	}{{text, "text"}, {number, "numbers"}, {boolean, "true or false"}, {slice, "arrays"}, {dict, "objects"}} {
+		if s.types[k.kind] {
 			names = append(names, k.name)
 		}
 	}

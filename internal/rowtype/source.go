@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"fmt"
 	"go/format"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -11,7 +13,11 @@ import (
 // Source returns the Go file: formatted, and the same for the same rows in any order.
 func (r *Rows) Source() ([]byte, error) {
 	p := r.plan()
-	var w writer
+	var types, w writer
+	for i, o := range p.structs {
+		types.object(p, o, i == 0)
+	}
+	types.helpers(p)
 	w.line("// %s", Header)
 	w.line("//")
 	w.line("// List %s (%s), made from %d rows.", shown(r.ListID), shown(r.ListKind), r.Count())
@@ -24,11 +30,7 @@ func (r *Rows) Source() ([]byte, error) {
 	}
 	w.line("\npackage %s\n", r.Package)
 	w.imports(p)
-	for i, o := range p.structs {
-		w.object(p, o, i == 0)
-	}
-	w.helpers(p)
-	return format.Source(w.Bytes())
+	return format.Source(append(w.Bytes(), types.Bytes()...))
 }
 
 // Header is the line that tools know generated files by.
@@ -39,20 +41,11 @@ type writer struct{ bytes.Buffer }
 func (w *writer) line(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
 
 func (w *writer) imports(p *planner) {
-	used, exact := p.uses(), false
-	for _, o := range p.structs {
-		exact = exact || o.exact()
+	exact := slices.ContainsFunc(p.structs, (*object).exact)
+	needs := map[string]bool{
+		`"encoding/json"`: p.used[raw] || p.used[number] || p.used[optional] || exact, `"fmt"`: exact, `"time"`: p.used[stamp] || p.used[instant],
 	}
-	var paths []string
-	if used[raw] || used[number] || used[optional] || exact {
-		paths = append(paths, `"encoding/json"`)
-	}
-	if exact {
-		paths = append(paths, `"fmt"`)
-	}
-	if used[stamp] || used[instant] {
-		paths = append(paths, `"time"`)
-	}
+	paths := slices.DeleteFunc(slices.Sorted(maps.Keys(needs)), func(path string) bool { return !needs[path] })
 	if len(paths) == 1 {
 		w.line("import %s\n", paths[0])
 	} else if len(paths) > 1 {
@@ -82,6 +75,7 @@ func (w *writer) object(p *planner, o *object, isRow bool) {
 
 // goText is a type as Go writes it.
 func (p *planner) goText(t *goType) string {
+	p.used[t.kind] = true
 	switch t.kind {
 	case stamp:
 		return p.stamps
@@ -156,15 +150,14 @@ func (w *writer) methods(o *object) {
 }
 
 func (w *writer) helpers(p *planner) {
-	used := p.uses()
-	if used[stamp] {
+	if p.used[stamp] {
 		w.line("// %s is a timestamp that is written as the service writes it: in UTC, with milliseconds.", p.stamps)
 		w.line("type %s struct{ time.Time }\n", p.stamps)
 		w.line("// MarshalJSON returns the timestamp as text.")
 		w.line("func (t %s) MarshalJSON() ([]byte, error) {", p.stamps)
 		w.line("return []byte(t.UTC().Format(`\"%s\"`)), nil\n}\n", stampLayout)
 	}
-	if used[optional] {
+	if p.used[optional] {
 		w.line(optionalSource, p.options)
 	}
 }

@@ -57,8 +57,12 @@ type Comparison struct {
 	Untold      []string          // places about which the values tell nothing: arrays without elements
 	Lenient     bool              // what is only assumed may be missing
 
+	older bool // what is expected is of an older file: only a description marks what was seen
 	loose bool // the objects at hand differ in their fields
 }
+
+// mark marks what was seen.
+func (c *Comparison) mark(flag *bool) { *flag = *flag || !c.older }
 
 // Compare compares what was seen with what is expected. It marks fields that are not expected, and names the values of
 // enumerations that it has seen.
@@ -155,7 +159,7 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 			rest := strings.TrimPrefix(strings.TrimPrefix(path, top), ".")
 			before, ok := strings.CutSuffix(seen, rest)
 			before = strings.TrimSuffix(before, ".")
-			together = together && ok && path != seen && join(before, rest) == seen && (n == 0 || before == to)
+			together = together && ok && path != seen && place(before, rest) == seen && (n == 0 || before == to)
 			to = before
 			n++
 		}
@@ -188,7 +192,7 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 func (c *Comparison) renamed(w, g flat, path string) {
 	for ; path != "" && w.leaves[path] == nil && w.objects[path] == nil; path, _ = split(path) {
 		if moved := cmp.Or(g.leaves[path], g.objects[path]); moved != nil {
-			moved.Moved = true
+			c.mark(&moved.Moved)
 		}
 	}
 }
@@ -257,7 +261,7 @@ func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at s
 		if want.Loose && !seen.Undocumented {
 			continue // a described field that rows may have
 		}
-		seen.Undocumented = true
+		c.mark(&seen.Undocumented)
 		if !open && !told[top] {
 			told[top] = true
 			c.add(Extra, place(at, top), "", seen.String())
@@ -363,7 +367,7 @@ func (c *Comparison) kinds(want, got *Shape, at string) {
 	if len(odd.Kinds) < len(got.Kinds) {
 		seen = "sometimes " + seen
 	}
-	got.Differs = true
+	c.mark(&got.Differs)
 	c.add(Type, at, want.String(), seen)
 }
 
@@ -373,12 +377,9 @@ func (c *Comparison) formats(want, got *Shape, at string) {
 		return
 	}
 	seen := slices.Sorted(maps.Keys(got.formats))
-	if got.formats == nil { // read from a file
-		seen = []string{cmp.Or(got.Format, FormatText)}
-	}
 	seen = slices.DeleteFunc(seen, func(format string) bool { return format == want.Format })
 	if len(seen) > 0 {
-		got.Differs = true
+		c.mark(&got.Differs)
 		c.add(Form, at, want.Format, strings.Join(seen, ", "))
 	}
 }

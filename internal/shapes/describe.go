@@ -15,37 +15,34 @@ import (
 // A type is a kind, or several of them. The types id, timestamp and date are formats of strings; values separated by |
 // are those of an enumeration. A field with a question mark is optional, one with a tilde is assumed. A field named
 // ... says that there may be others, and one named * describes what stands under keys that are data. A name with an
-// at sign is another description.
-func Describe(text string, others map[string]string) (*Shape, error) {
+// at sign is another description. A mistake in it is one of the program: Describe panics.
+func Describe(text string, others map[string]string) *Shape {
 	var v any
 	if err := json.Unmarshal([]byte(text), &v); err != nil {
-		return nil, fmt.Errorf("a description: %w", err)
+		panic(fmt.Errorf("a description: %w", err))
 	}
 	return describe(v, others)
 }
 
-func describe(v any, others map[string]string) (*Shape, error) {
+func describe(v any, others map[string]string) *Shape {
 	switch v := v.(type) {
 	case string:
 		if other, ok := strings.CutPrefix(v, "@"); ok {
 			return Describe(others[other], others)
 		}
-		return describeText(v), nil
+		return describeText(v)
 	case []any:
-		items, err := describe(v[0], others)
-		return &Shape{Kinds: []string{Array}, Items: items}, err
+		return &Shape{Kinds: []string{Array}, Items: describe(v[0], others)}
 	case map[string]any:
 		return describeObject(v, others)
 	}
-	return nil, fmt.Errorf("a description holds %v", v)
+	panic(fmt.Errorf("a description holds %v", v))
 }
 
 func describeText(text string) *Shape {
 	s := &Shape{}
 	for word := range strings.FieldsSeq(text) {
 		switch {
-		case word == "...":
-			s.open = true
 		case strings.Contains(word, "|"):
 			s.addKind(String)
 			s.Values = map[string]int{}
@@ -62,17 +59,14 @@ func describeText(text string) *Shape {
 	return s
 }
 
-func describeObject(v map[string]any, others map[string]string) (*Shape, error) {
+func describeObject(v map[string]any, others map[string]string) *Shape {
 	s := &Shape{Kinds: []string{Object}, Fields: map[string]*Shape{}}
 	for key, value := range v {
 		if key == "..." {
 			s.open = true
 			continue
 		}
-		field, err := describe(value, others)
-		if err != nil {
-			return nil, err
-		}
+		field := describe(value, others)
 		plain := strings.TrimRight(key, "?~")
 		field.Optional, field.assumed = strings.Contains(key, "?"), strings.Contains(key, "~")
 		if plain == "*" {
@@ -81,5 +75,5 @@ func describeObject(v map[string]any, others map[string]string) (*Shape, error) 
 		}
 		s.Fields[plain] = field
 	}
-	return s, nil
+	return s
 }

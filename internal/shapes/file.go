@@ -106,7 +106,9 @@ type Window struct {
 
 // New returns a file without content.
 func New() *File {
-	return &File{Format: Format, Operations: map[string]*Operation{}, Headers: map[string]*Header{}, Windows: map[string]*Window{}}
+	return &File{
+		Format: Format, Operations: map[string]*Operation{}, Headers: map[string]*Header{}, Windows: map[string]*Window{}, Behavior: map[string][]string{},
+	}
 }
 
 // Parse reads a file.
@@ -142,74 +144,70 @@ type Since struct {
 }
 
 // Compare says what a file shows that an older one did not show. What was merely not seen this time is no difference:
-// an empty list has no fields. The windows of a surface are compared unless documented says that a limit is expected.
-func Compare(before, now *File, documented func(surface string, limit int) bool) []Since {
+// an empty list has no fields, and the headers describe now one documented window, now another.
+func Compare(before, now *File) []Since {
 	var all []Since
-	add := func(operation, format string, args ...any) {
-		all = append(all, Since{operation, fmt.Sprintf(format, args...)})
+	add := func(operation string, texts ...string) {
+		for _, text := range texts {
+			all = append(all, Since{operation, text})
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.Operations)) {
-		o, old := now.Operations[name], before.Operations[name]
-		if old == nil {
-			continue
-		}
-		for _, text := range old.changes(o) {
-			add(name, "%s", text)
+		if old := before.Operations[name]; old != nil {
+			add(name, old.changes(now.Operations[name])...)
 		}
 	}
-	for _, text := range bodyChanges(before.Errors.Body, now.Errors.Body) {
-		add("errors", "%s", text)
-	}
+	add("errors", bodyChanges(before.Errors.Body, now.Errors.Body)...)
 	if kind := now.Errors.Type; kind != before.Errors.Type && (kind != "" || now.Errors.Body != nil) {
-		add("errors", "the content type is %s", cmp.Or(kind, "application/json"))
+		add("errors", "the content type is "+cmp.Or(kind, "application/json"))
 	}
 	for _, code := range slices.Sorted(maps.Keys(now.Errors.Codes)) {
 		r, old := now.Errors.Codes[code], before.Errors.Codes[code]
 		if old != nil && *old != *r {
-			add("errors", "%s was %d %s, and is %d %s", code, old.Status, old.Code, r.Status, r.Code)
+			add("errors", fmt.Sprintf("%s was %d %s, and is %d %s", code, old.Status, old.Code, r.Status, r.Code))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(now.Headers)) {
 		for _, text := range before.Headers[name].changes(now.Headers[name]) {
-			add("headers", "%s %s", name, text)
+			add("headers", name+" "+text)
 		}
 	}
 	for _, check := range slices.Sorted(maps.Keys(now.Behavior)) {
 		if old, told := before.Behavior[check]; told && len(old) == 0 {
-			for _, difference := range now.Behavior[check] {
-				add(check, "%s", difference)
-			}
+			add(check, now.Behavior[check]...)
 		}
 	}
 	for _, name := range now.Others {
 		if !slices.Contains(before.Others, name) {
-			add("headers", "%s is new", name)
+			add("headers", name+" is new")
 		}
 	}
-	compareWindows(before, now, documented, add)
+	for _, surface := range slices.Sorted(maps.Keys(now.Windows)) {
+		add("limits", before.Windows[surface].changes(surface, now.Windows[surface])...)
+	}
 	return all
 }
 
-// compareWindows compares the rate limits.
-func compareWindows(before, now *File, documented func(string, int) bool, add func(operation, format string, args ...any)) {
-	for _, surface := range slices.Sorted(maps.Keys(now.Windows)) {
-		w, old := now.Windows[surface], before.Windows[surface]
-		if old == nil {
-			continue
-		}
-		for _, limit := range w.Limits {
-			usual := documented(surface, limit) && slices.ContainsFunc(old.Limits, func(n int) bool { return documented(surface, n) })
-			if len(old.Limits) > 0 && !slices.Contains(old.Limits, limit) && !usual {
-				add("limits", "the limit of %s was %v, and is %d", surface, old.Limits, limit)
-			}
-		}
-		if w.Seconds != 0 && old.Seconds == 0 {
-			add("limits", "the window of %s has another length", surface)
-		}
-		if w.Instant != old.Instant || w.Milliseconds != old.Milliseconds {
-			add("limits", "the reset of %s is %s", surface, w.reset())
+// changes says how the rate limits of a surface differ.
+func (w *Window) changes(surface string, now *Window) (all []string) {
+	if w == nil {
+		return nil
+	}
+	limits := op.DocumentedLimits[op.Surface(surface)]
+	documented := func(limit int) bool { return limit == limits.PerMinute || limit == limits.PerDay }
+	for _, limit := range now.Limits {
+		usual := documented(limit) && slices.ContainsFunc(w.Limits, documented)
+		if len(w.Limits) > 0 && !slices.Contains(w.Limits, limit) && !usual {
+			all = append(all, fmt.Sprintf("the limit of %s was %v, and is %d", surface, w.Limits, limit))
 		}
 	}
+	if now.Seconds != 0 && w.Seconds == 0 {
+		all = append(all, fmt.Sprintf("the window of %s has another length", surface))
+	}
+	if now.Instant != w.Instant || now.Milliseconds != w.Milliseconds {
+		all = append(all, fmt.Sprintf("the reset of %s is %s", surface, now.reset()))
+	}
+	return all
 }
 
 func (w *Window) reset() string {
@@ -259,28 +257,13 @@ func bodyChanges(before, now *Shape) []string {
 	if before == nil || now == nil {
 		return nil
 	}
-	var c Comparison
-	marks := map[*Shape][3]bool{}
-	now.each(func(s *Shape) { marks[s] = [3]bool{s.Undocumented, s.Moved, s.Differs} })
+	c := Comparison{older: true}
 	c.Compare(before, now)
-	now.each(func(s *Shape) { s.Undocumented, s.Moved, s.Differs = marks[s][0], marks[s][1], marks[s][2] }) // by the description, not by the older file
 	all := c.Sentences()
 	for i := range all {
 		all[i] = strings.Replace(all[i], "undocumented", "new", 1)
 	}
 	return all
-}
-
-func (s *Shape) each(f func(*Shape)) {
-	if s == nil {
-		return
-	}
-	f(s)
-	for _, field := range s.Fields {
-		field.each(f)
-	}
-	s.Items.each(f)
-	s.Rest.each(f)
 }
 
 func (h *Header) changes(now *Header) []string {
@@ -315,9 +298,4 @@ func (e *Errors) Note(documented, seen Response) {
 	if e.Codes[documented.Code] == nil || seen == documented {
 		e.Codes[documented.Code] = &seen
 	}
-}
-
-// PathOf returns the path of an operation as it was found: see [names.PathOf].
-func (o *Operation) PathOf(row *op.Op) (path string, moved, ok bool) {
-	return names.PathOf(row, o.Route)
 }

@@ -30,11 +30,9 @@ func (f flat) add(path string, s *Shape, stops map[string]*Shape) {
 	}
 	f.objects[path] = s
 	for name, field := range s.Fields {
-		f.add(join(path, name), field, stops)
+		f.add(place(path, name), field, stops)
 	}
 }
-
-func join(path, name string) string { return strings.TrimPrefix(path+"."+name, ".") }
 
 func split(path string) (parent, last string) {
 	i := strings.LastIndexByte(path, '.')
@@ -105,7 +103,7 @@ func movedTogether(want, got flat, wantPath, gotPath string) bool {
 	to, same := split(gotPath)
 	n := 0
 	for path := range want.leaves {
-		if parent, last := split(path); parent == from && got.leaves[path] == nil && got.leaves[join(to, last)] != nil {
+		if parent, last := split(path); parent == from && got.leaves[path] == nil && got.leaves[place(to, last)] != nil {
 			n++
 		}
 	}

@@ -28,9 +28,7 @@ func see(t *testing.T, want *shapes.Shape, texts ...string) *shapes.Shape {
 
 func describe(t *testing.T, text string) *shapes.Shape {
 	t.Helper()
-	s, err := shapes.Describe(text, nil)
-	require.NoError(t, err)
-	return s
+	return shapes.Describe(text, nil)
 }
 
 func TestFormatOf(t *testing.T) {
@@ -120,7 +118,7 @@ func TestCompare_BackToTheDocumentation(t *testing.T) {
 	odd := file(shapes.Header{Name: "Ratelimit-Reset", Text: true}, shapes.Window{Limits: []int{90}, Instant: true})
 	day := file(shapes.Header{Name: "Ratelimit-Reset"}, shapes.Window{Limits: []int{10_000}})
 	compare := func(before, now *shapes.File) (all []string) {
-		for _, s := range shapes.Compare(before, now, func(_ string, n int) bool { return n == 120 || n == 10_000 }) {
+		for _, s := range shapes.Compare(before, now) {
 			all = append(all, s.Text)
 		}
 		return all
@@ -157,7 +155,7 @@ func TestCompare_OnlyWhatIsNew(t *testing.T) {
 		{`{"a": null}`, `{"a": 1}`, nil},
 	} {
 		var all []string
-		for _, s := range shapes.Compare(file(c.before), file(c.now), func(string, int) bool { return true }) {
+		for _, s := range shapes.Compare(file(c.before), file(c.now)) {
 			all = append(all, s.Text)
 		}
 		require.Equal(t, c.texts, all, c.now)

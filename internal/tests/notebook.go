@@ -21,19 +21,21 @@ type Notebook struct {
 	Noted     map[string]journal.Outcome
 	Broken    error // of Sending, if set
 	OnSending func()
+	kept      journal.MemoryJournal
 }
 
 // Sending notes a ticket.
-func (n *Notebook) Sending(_ context.Context, t journal.Ticket) error {
+func (n *Notebook) Sending(ctx context.Context, t journal.Ticket) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.OnSending != nil {
 		n.OnSending()
 	}
-	if n.Broken == nil {
-		n.Sent = append(n.Sent, t)
+	if n.Broken != nil {
+		return n.Broken
 	}
-	return n.Broken
+	n.Sent = append(n.Sent, t)
+	return n.kept.Sending(context.WithoutCancel(ctx), t)
 }
 
 // Ended notes an outcome.
@@ -44,26 +46,12 @@ func (n *Notebook) Ended(ctx context.Context, id string, o journal.Outcome) erro
 		n.Noted = map[string]journal.Outcome{}
 	}
 	n.Noted[id] = o
-	return cmp.Or(ctx.Err(), n.Broken)
+	return cmp.Or(ctx.Err(), n.Broken, n.kept.Ended(ctx, id, o))
 }
 
 // InDoubt yields the tickets whose outcome is unknown.
-func (n *Notebook) InDoubt(context.Context) iter.Seq2[journal.Ticket, error] {
-	return func(yield func(journal.Ticket, error) bool) {
-		tickets := map[string]journal.Ticket{}
-		var order []string
-		for _, t := range n.Sent {
-			if _, known := tickets[t.ID]; !known {
-				order = append(order, t.ID)
-			}
-			tickets[t.ID] = t
-		}
-		for _, id := range order {
-			if o := cmp.Or(n.Noted[id], journal.Unknown); o == journal.Unknown && !yield(tickets[id], nil) {
-				return
-			}
-		}
-	}
+func (n *Notebook) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
+	return n.kept.InDoubt(ctx)
 }
 
 // Outcomes lists the operations with the outcome that was noted.

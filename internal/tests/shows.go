@@ -38,7 +38,7 @@ type Shows struct{ strings.Builder }
 // Show adds what the values look like.
 func (s *Shows) Show(values ...any) {
 	for _, v := range values {
-		for _, text := range Faces(v) {
+		for _, text := range Faces(v) { // also of no error
 			_, _ = s.WriteString(text + "\n")
 		}
 		if valuer, ok := v.(slog.LogValuer); ok {
@@ -46,9 +46,7 @@ func (s *Shows) Show(values ...any) {
 		}
 		switch inner := v.(type) {
 		case interface{ Unwrap() error }:
-			if err := inner.Unwrap(); err != nil {
-				s.Show(err)
-			}
+			s.Show(inner.Unwrap())
 		case interface{ Unwrap() []error }:
 			for _, err := range inner.Unwrap() {
 				s.Show(err)
@@ -64,10 +62,7 @@ func (s *Shows) Options() []prospectkit.ClientOption {
 	return []prospectkit.ClientOption{
 		prospectkit.WithLogger(logs), prospectkit.WithLogger(text), prospectkit.WithRetry(prospectkit.NoRetry),
 		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			s.Show(e)
-			if e.Err != nil {
-				s.Show(e.Err)
-			}
+			s.Show(e, e.Err)
 		}),
 	}
 }
@@ -76,10 +71,7 @@ func (s *Shows) Options() []prospectkit.ClientOption {
 func (s *Shows) Failure(err error, info prospectkit.Info) {
 	s.Show(err, info, string(info.Body))
 	for _, a := range info.Attempts {
-		s.Show(a)
-		if a.Err != nil {
-			s.Show(a.Err)
-		}
+		s.Show(a, a.Err)
 	}
 	if e, ok := errors.AsType[*prospectkit.Error](err); ok {
 		s.Show(*e, e.Code, e.Advice())

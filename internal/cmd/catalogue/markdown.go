@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -155,10 +154,8 @@ func wrapped(lead string, names []string) string {
 // surfaces lists the surfaces in the order in which the operations first name them.
 func surfaces() []op.Surface {
 	var list []op.Surface
-	seen := map[op.Surface]bool{}
 	for _, o := range op.All() {
-		if !seen[o.Surface] {
-			seen[o.Surface] = true
+		if !slices.Contains(list, o.Surface) {
 			list = append(list, o.Surface)
 		}
 	}
@@ -173,8 +170,8 @@ func limits(w op.Limits) string {
 }
 
 func operationRow(o *op.Op, calls []string) string {
-	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s`, `%s` | `%s` | %s | %s | %s | %s | %s |\n",
-		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Surface, o.Scope, o.Class, effects(o), shown(o), seconds(o.Timeout),
+	return fmt.Sprintf("| **%s**: %s | %s | `%s` | `%s`, `%s` | `%s` | %s | %s | %g s | %s | %s |\n",
+		o.Name, o.Summary, orDash(strings.Join(calls, ", ")), o.Route(), o.Surface, o.Scope, o.Class, effects(o), shown(o), o.Timeout.Seconds(),
 		quoted(o.Codes), quoted(o.Likely))
 }
 
@@ -225,8 +222,6 @@ func statuses(list []int) string {
 	}
 	return strings.Join(words, ", ")
 }
-
-func seconds(d time.Duration) string { return fmt.Sprintf("%g s", d.Seconds()) }
 
 // thousands groups the digits of a number below a million: 10000 is 10,000.
 func thousands(n int) string {

@@ -4,10 +4,9 @@ package names
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -39,69 +38,41 @@ type place struct {
 
 // Parse reads a file. It refuses one that has other parts than the format, whatever is inside of them.
 func Parse(data []byte) (*File, error) {
-	var in struct {
-		Format     string                     `json:"format"`
-		Operations map[string]json.RawMessage `json:"operations"`
-		Errors     json.RawMessage            `json:"errors"`
-		Others     []string                   `json:"otherHeaders"`
-
-		Headers, Windows, Failures, Behavior json.RawMessage // which a client does not need
-	}
+	var parts struct{ Format, Operations, Errors, OtherHeaders, Headers, Windows, Failures, Behavior json.RawMessage }
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
+	type found struct {
+		Route string
+		Body  *place
+		Codes map[string]*struct{ Code string } // of errors
+	}
+	var in struct {
+		Format       string
+		Operations   map[string]*found
+		Errors       found
+		OtherHeaders []string
+	}
+	if err := cmp.Or(d.Decode(&parts), json.Unmarshal(data, &in)); err != nil {
 		return nil, fmt.Errorf("no file of shapes: %w", err)
 	}
 	if in.Format != Format {
 		return nil, fmt.Errorf("the format is %q, must be %q", in.Format, Format)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, errors.New("no file of shapes: there is something after it")
-	}
-	f := &File{Routes: map[string]string{}, codes: map[string]bool{}, headers: in.Others}
-	for name, text := range in.Operations {
-		var o *struct {
-			Route string `json:"route"`
-			Body  *place `json:"body"`
-		}
-		if err := json.Unmarshal(text, &o); err != nil {
-			return nil, fmt.Errorf("no file of shapes: %w", err)
-		}
+	f := &File{Routes: map[string]string{}, bodies: []*place{in.Errors.Body}, codes: map[string]bool{}, headers: in.OtherHeaders}
+	for name, o := range in.Operations {
 		if o == nil {
 			return nil, fmt.Errorf("the operation %q is null", name)
 		}
 		f.Routes[name] = o.Route
-		f.add(o.Body)
+		f.bodies = append(f.bodies, o.Body)
 	}
-	return f, f.addErrors(in.Errors)
-}
-
-func (f *File) add(body *place) {
-	if body != nil {
-		f.bodies = append(f.bodies, body)
-	}
-}
-
-func (f *File) addErrors(text json.RawMessage) error {
-	var in struct {
-		Body  *place `json:"body"`
-		Codes map[string]*struct {
-			Code string `json:"code"`
-		} `json:"codes"`
-	}
-	if len(text) == 0 {
-		return nil
-	}
-	if err := json.Unmarshal(text, &in); err != nil {
-		return fmt.Errorf("no file of shapes: %w", err)
-	}
-	f.add(in.Body)
-	for _, r := range in.Codes {
+	for _, r := range in.Errors.Codes {
 		if r != nil && r.Code != "" {
 			f.codes[r.Code] = true
 		}
 	}
-	return nil
+	f.bodies = slices.DeleteFunc(f.bodies, func(body *place) bool { return body == nil })
+	return f, nil
 }
 
 // Knows reports whether something that is undocumented was seen: a field or a value of an enumeration, by its path

@@ -36,15 +36,15 @@ func TestUndocumented_NothingInTheSandbox(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
 		sb := tests.EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
-		var c tests.Canary
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), c.Option())
+		var seen []string
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), tests.Undocumented(&seen))
 		require.NoError(t, err)
 		_, err = call(t.Context(), client)
 		require.NoError(t, err)
 		sb.Fail("*", sandbox.First(1), sandbox.Status(403, "INSUFFICIENT_SCOPE"))
 		_, err = call(t.Context(), client)
 		require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
-		require.Equal(t, sandboxWords[row.Name], c.Seen)
+		require.Equal(t, sandboxWords[row.Name], seen)
 	})
 }
 
@@ -92,14 +92,14 @@ func TestUndocumented(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // the limit of a header makes the second call wait
-				var heard tests.Canary
-				client := tests.NewClient(t, c.respond, heard.Option())
+				var heard []string
+				client := tests.NewClient(t, c.respond, tests.Undocumented(&heard))
 				for range 2 {
 					_, _ = tests.EveryCall[c.call](t.Context(), client)
 				}
-				slices.Sort(heard.Seen)
+				slices.Sort(heard)
 				slices.Sort(c.want)
-				require.Equal(t, c.want, heard.Seen, "and once each")
+				require.Equal(t, c.want, heard, "and once each")
 			})
 		})
 	}
@@ -124,19 +124,19 @@ func TestUndocumented_KnownValuesAreDocumented(t *testing.T) {
 	} {
 		name, body, _ := strings.Cut(call, " ")
 		for _, value := range values {
-			var c tests.Canary
-			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, tests.Always(200, fmt.Sprintf(body, value)), c.Option()))
+			var seen []string
+			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, tests.Always(200, fmt.Sprintf(body, value)), tests.Undocumented(&seen)))
 			require.NoError(t, err)
-			require.Empty(t, c.Seen)
+			require.Empty(t, seen)
 		}
 	}
 }
 
 // Clients of one family report together, from any number of goroutines; others for themselves.
 func TestUndocumented_IsReportedOnce(t *testing.T) {
-	var c tests.Canary
+	var seen []string
 	newUser := tests.Always(200, strings.Replace(tests.OneUser, `"name"`, `"color":1,"name"`, 1))
-	client := tests.NewClient(t, newUser, c.Option())
+	client := tests.NewClient(t, newUser, tests.Undocumented(&seen))
 	child, err := client.With(prospectkit.ReadOnly())
 	require.NoError(t, err)
 	var all sync.WaitGroup
@@ -148,10 +148,10 @@ func TestUndocumented_IsReportedOnce(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Equal(t, []string{"field user.color"}, c.Seen)
-	_, err = tests.NewClient(t, newUser, c.Option()).Account.Me(t.Context())
+	require.Equal(t, []string{"field user.color"}, seen)
+	_, err = tests.NewClient(t, newUser, tests.Undocumented(&seen)).Account.Me(t.Context())
 	require.NoError(t, err)
-	require.Len(t, c.Seen, 2)
+	require.Len(t, seen, 2)
 }
 
 // What is new in a late response is noticed in the end, though not every response is looked into. A
@@ -174,7 +174,7 @@ func TestUndocumented_InLateResponses(t *testing.T) {
 		"a new header":          {100, 64, 200, "", "header Sunset", 65, []string{"Sunset", "Thu, 31 Dec 2026 23:59:59 GMT"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var c tests.Canary
+			var seen []string
 			answers, more := 0, strings.Repeat(`{"id": "`+tests.ListID+`", "name": "`+strings.Repeat("n", 90)+`"}, `, test.more)
 			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 				answers++
@@ -186,12 +186,12 @@ func TestUndocumented_InLateResponses(t *testing.T) {
 					return tests.Respond(test.status, `{"error": {"code": "LIST_NOT_FOUND", "message": "none"`+news+`}}`, header...), nil
 				}
 				return tests.Respond(200, `{"data": [`+more+`{"id": "x"`+news+`}], "pagination": {"pageNum": 1, "totalPages": 1, "totalRecords": 1}}`, header...), nil
-			}), c.Option())
-			for len(c.Seen) == 0 && answers < 100 {
+			}), tests.Undocumented(&seen))
+			for len(seen) == 0 && answers < 100 {
 				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 				require.Equal(t, test.status == 200, err == nil)
 			}
-			require.Equal(t, []string{test.seen}, c.Seen)
+			require.Equal(t, []string{test.seen}, seen)
 			require.Equal(t, test.at, answers)
 		})
 	}
@@ -199,7 +199,7 @@ func TestUndocumented_InLateResponses(t *testing.T) {
 
 // A service that makes up names forever fills no memory, and a token that it repeats stays hidden.
 func TestUndocumented_IsBounded(t *testing.T) {
-	var c tests.Canary
+	var seen []string
 	var sent atomic.Int32
 	letters := func(n int) string {
 		return strings.Map(func(r rune) rune { return r - '0' + 'a' }, fmt.Sprintf("%06d", n))
@@ -210,25 +210,25 @@ func TestUndocumented_IsBounded(t *testing.T) {
 			fmt.Fprintf(&body, `"%s": 1, `, letters(int(sent.Add(1))*100+i))
 		}
 		return tests.Respond(200, `{"user": {`+body.String()+`"id": "x"}}`), nil
-	}), c.Option())
+	}), tests.Undocumented(&seen))
 	for range 10 {
 		_, err := client.Account.Me(t.Context())
 		require.NoError(t, err)
 	}
-	require.Len(t, c.Seen, 256)
+	require.Len(t, seen, 256)
 
-	var quiet tests.Canary
+	var quiet []string
 	token := "secretTokenOfLetters"
 	bodies := []string{`{"profiles": [], "scrollToken": "` + token + `"}`, `{"profiles": [], "` + token + `": 1}`}
 	page, err := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 		body := bodies[0]
 		bodies = bodies[1:]
 		return tests.Respond(200, body), nil
-	}), quiet.Option()).Search.ProspectsPage(t.Context(), tests.Everything)
+	}), tests.Undocumented(&quiet)).Search.ProspectsPage(t.Context(), tests.Everything)
 	require.NoError(t, err)
 	_, err = page.Next(t.Context())
 	require.NoError(t, err)
-	require.Empty(t, quiet.Seen)
+	require.Empty(t, quiet)
 }
 
 // An operation is one however often it is described or its route is given: after the first responses only some are looked into.
@@ -249,7 +249,7 @@ func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var c tests.Canary
+			var seen []string
 			sent := 0
 			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 				sent++
@@ -258,21 +258,21 @@ func TestUndocumented_SamplesCallersRoutes(t *testing.T) {
 					news = `, "` + strings.Repeat("n", sent-64) + `": 1`
 				}
 				return tests.Respond(404, `{"error": {"code": "AGENT_NOT_FOUND", "message": "none"`+news+`}}`), nil
-			}), c.Option())
+			}), tests.Undocumented(&seen))
 			for range 64 + 8 {
 				require.Error(t, call(t.Context(), client))
 			}
-			require.Equal(t, []string{"field error.nnnnnnnn"}, c.Seen)
+			require.Equal(t, []string{"field error.nnnnnnnn"}, seen)
 		})
 	}
 }
 
 // Names are short, and an error page that is not the service's has none.
 func TestUndocumented_NamesOfForeigners(t *testing.T) {
-	var c tests.Canary
+	var seen []string
 	short, long := "RateLimit-"+strings.Repeat("x", 54), "RateLimit-"+strings.Repeat("y", 55)
-	client := tests.NewClient(t, tests.Always(502, `{"status":"down"}`, short, "1", long, "1"), c.Option(), prospectkit.WithRetry(prospectkit.NoRetry))
+	client := tests.NewClient(t, tests.Always(502, `{"status":"down"}`, short, "1", long, "1"), tests.Undocumented(&seen), prospectkit.WithRetry(prospectkit.NoRetry))
 	_, err := tests.Call(t.Context(), client, false)
 	require.Error(t, err)
-	require.Equal(t, []string{"header " + http.CanonicalHeaderKey(short)}, c.Seen)
+	require.Equal(t, []string{"header " + http.CanonicalHeaderKey(short)}, seen)
 }

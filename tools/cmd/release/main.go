@@ -12,6 +12,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"path/filepath"
 )
 
 func main() {
@@ -29,7 +30,11 @@ func main() {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run("..", *path, *dist, flag.Arg(0)); err != nil {
+	root, err := filepath.Abs("..")
+	if err == nil {
+		err = run(root, *path, *dist, flag.Arg(0))
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}

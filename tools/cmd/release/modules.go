@@ -126,11 +126,7 @@ func checksums(root string, m goModule, version string) ([]string, error) {
 	}
 	defer func() { _ = os.Remove(packed.Name()) }()
 	defer func() { _ = packed.Close() }()
-	top, err := filepath.Abs(root) // git archive runs there
-	if err != nil {
-		return nil, err
-	}
-	if err := zip.CreateFromVCS(packed, module.Version{Path: m.path(), Version: version}, top, "HEAD", strings.TrimPrefix(m.dir, ".")); err != nil {
+	if err := zip.CreateFromVCS(packed, module.Version{Path: m.path(), Version: version}, root, "HEAD", strings.TrimPrefix(m.dir, ".")); err != nil {
 		return nil, err
 	}
 	whole, err := dirhash.HashZip(packed.Name(), dirhash.Hash1)

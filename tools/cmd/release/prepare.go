@@ -14,7 +14,8 @@ import (
 	"golang.org/x/mod/semver"
 )
 
-// prepare writes the commit of a release. It works in a clone, verifies the result there, and only then commits it here.
+// prepare writes the commit of a release below root, an absolute path. It works in a clone, verifies the result there, and only then
+// commits it here.
 func prepare(root, path, version string) error {
 	dirty, err := git(root, "status", "--porcelain")
 	if err != nil {
@@ -26,17 +27,13 @@ func prepare(root, path, version string) error {
 	if err := inOrder(root, version, ""); err != nil {
 		return err
 	}
-	top, err := git(root, "rev-parse", "--show-toplevel")
-	if err != nil {
-		return err
-	}
 	scratch, err := os.MkdirTemp("", "release")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(scratch) }()
 	clone := filepath.Join(scratch, "clone")
-	if _, err := git(scratch, "clone", "--quiet", top, clone); err != nil {
+	if _, err := git(scratch, "clone", "--quiet", root, clone); err != nil {
 		return err
 	}
 	if err := write(clone, path, version); err != nil {

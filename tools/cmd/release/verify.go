@@ -49,13 +49,9 @@ func verify(root, version, dist string) (tags []string, err error) {
 	}
 	for _, dir := range published {
 		tag := dir + "/" + version
-		if _, err := git(root, "rev-parse", "--verify", "--quiet", "refs/tags/"+tag); err != nil {
-			if _, err := git(root, "tag", tag); err != nil {
-				return nil, err
-			}
-		}
+		_, refused := git(root, "tag", tag) // also if the tag is there
 		if err := tagged(root, tag); err != nil {
-			return nil, err
+			return nil, errors.Join(err, refused)
 		}
 		tags = append(tags, tag)
 	}

@@ -75,11 +75,14 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	if c.dryRun {
 		return cli.OK, firstcontact.DryRun(std.Out)
 	}
-	older, err := c.older()
-	if err == nil {
-		err = c.replaceable()
+	var older *shapes.File
+	if c.compare != "" { // which is read before anything is sent
+		var err error
+		if older, err = parse(c.compare); err != nil {
+			return 0, fmt.Errorf("-compare: %w", err)
+		}
 	}
-	if err != nil {
+	if err := c.replaceable(); err != nil {
 		return 0, err
 	}
 	baseURL, token, err := c.Credentials(std)
@@ -128,28 +131,16 @@ func (c *command) replaceable() error {
 	if info, err := os.Stat(c.output); err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
 		return nil //nolint:nilerr // there is nothing to lose; whether it can be written shows later
 	}
-	data, err := os.ReadFile(c.output)
-	if err == nil {
-		_, err = shapes.Parse(data)
-	}
-	if err != nil {
+	if _, err := parse(c.output); err != nil {
 		return fmt.Errorf("%s is no report of this command, so it stays as it is: choose another name, or delete it (%w)", c.output, err)
 	}
 	return nil
 }
 
-// older reads the file to compare with, before anything is sent.
-func (c *command) older() (*shapes.File, error) {
-	if c.compare == "" {
-		return nil, nil //nolint:nilnil // there is nothing to compare with
-	}
-	data, err := os.ReadFile(c.compare)
+func parse(file string) (*shapes.File, error) {
+	data, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
-	older, err := shapes.Parse(data)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.compare, err)
-	}
-	return older, nil
+	return shapes.Parse(data)
 }

@@ -1,6 +1,7 @@
 package firstcontact
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"path"
@@ -15,7 +16,7 @@ const unknownID = "ffffffffffffffffffffffff"
 // noName is a text that no list has in its name.
 const noName = "prospectkit-check searches for what no list is called"
 
-// ask is one request of the plan.
+// ask is one request of the plan, and what came of it.
 type ask struct {
 	name  string
 	op    *op.Op
@@ -24,6 +25,19 @@ type ask struct {
 	fails *failure                              // the error that is expected
 	noKey bool
 	likes string // what is asked, in a few words
+
+	last   *exchange
+	view   *view  // of a success that was expected
+	why    string // there is no response
+	broken bool   // although it was sent
+}
+
+// reason says why an ask without a success tells nothing.
+func (a *ask) reason() string {
+	if a.last == nil {
+		return cmp.Or(a.why, "it was not asked")
+	}
+	return a.last.refusal()
 }
 
 // asks reports whether a query has a parameter, as in limit=1000.
@@ -60,16 +74,16 @@ var anyList = found("list", "lists", "contact list", "company list")
 
 // noneFound says why there is no id. Only a successful listing tells that there is nothing.
 func (r *Run) noneFound(what, listing string) string {
-	e := r.got[listing]
-	switch {
-	case r.views[listing] != nil:
+	switch a := r.named(listing); {
+	case a.view != nil:
 		return "this workspace shows no " + what
-	case e == nil:
-		return r.why[listing]
-	case isSuccess(e.status):
+	case a.last == nil:
+		return a.why
+	case a.last.succeeded():
 		return fmt.Sprintf("the response for %q is no JSON", listing)
+	default:
+		return fmt.Sprintf("the response for %q was %d", listing, a.last.status)
 	}
-	return fmt.Sprintf("the response for %q was %d", listing, e.status)
 }
 
 // plan is all requests in the order in which they are sent, the most telling first.

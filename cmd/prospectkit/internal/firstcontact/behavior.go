@@ -32,15 +32,18 @@ func (j *judge) paging() {
 	} {
 		j.about(Finding{Check: "paging: " + p.ask}, p.ask, func(v *view) (differences []string, why string) {
 			differences, why = j.page(p, v)
+			if p.first == "" {
+				return differences, why
+			}
 			first, unknown := j.viewOf(p.first)
-			if p.first == "" || unknown != "" {
+			if unknown != "" {
 				return differences, why
 			}
 			switch repeats, skips := p.contradicts(first, v); {
 			case repeats:
 				return append(differences, "the page repeats the first element of the first page"), ""
 			case skips:
-				j.pagingOf(j.opOf(p.ask)).FromZero = true
+				j.pagingOf(j.named(p.ask).op).FromZero = true
 				return []string{"pageNum=2 gives the third page: pages count from 0, and page 1 is the second"}, ""
 			}
 			return differences, why
@@ -55,7 +58,7 @@ func (j *judge) paging() {
 
 // about judges the response to an ask, if there is one. The function says how it differs, or why that cannot be told.
 func (j *judge) about(f Finding, ask string, judge func(*view) (differences []string, why string)) {
-	f.Operation, f.Source = j.opOf(ask).Name, cmp.Or(f.Source, Documented)
+	f.Operation, f.Source = j.named(ask).op.Name, cmp.Or(f.Source, Documented)
 	var differences []string
 	v, why := j.viewOf(ask)
 	if why == "" {
@@ -80,28 +83,18 @@ func (j *judge) pagingOf(o *op.Op) *shapes.Paging {
 	return file.Paging
 }
 
-func (j *judge) opOf(name string) *op.Op {
-	for _, a := range j.asks {
-		if a.name == name {
-			return a.op
-		}
-	}
-	return nil
+// named is the ask of a name.
+func (r *Run) named(name string) *ask {
+	return r.asks[slices.IndexFunc(r.asks, func(a *ask) bool { return a.name == name })]
 }
 
 // viewOf returns the response to a request, or why it tells nothing.
 func (j *judge) viewOf(name string) (*view, string) {
-	switch v := j.views[name]; {
-	case j.static:
-		return nil, staticText
-	case v != nil:
-		return v, ""
-	case j.missing[j.opOf(name)]:
-		return nil, "its path leads nowhere"
-	case j.got[name] != nil:
-		return nil, j.refusedWhy(j.opOf(name), []*exchange{j.got[name]})
+	a := j.named(name)
+	if a.view == nil {
+		return nil, a.reason()
 	}
-	return nil, cmp.Or(j.why[name], "it was not asked")
+	return a.view, ""
 }
 
 // page judges one page.
@@ -118,7 +111,7 @@ func (j *judge) page(p paged, v *view) (differences []string, why string) {
 	if known && page != p.page && v.exact("pagination.pageNum") {
 		differences = append(differences, fmt.Sprintf("pageNum is not that of the page that was asked for: %d instead of %d", page, p.page))
 		if page == 0 {
-			j.pagingOf(j.opOf(p.ask)).ShowsZero = true
+			j.pagingOf(j.named(p.ask).op).ShowsZero = true
 		}
 	}
 	pages, known := v.page("totalPages")
@@ -153,7 +146,7 @@ func (j *judge) page(p paged, v *view) (differences []string, why string) {
 
 // size judges how many elements a page has, and returns how many it has if there are more.
 func (j *judge) size(p paged, n int64, more bool) (size int64, difference string) {
-	switch seen := j.opOf(p.ask); {
+	switch seen := j.named(p.ask).op; {
 	case p.defaultLimit && more && n > 0 && n != p.limit:
 		j.pagingOf(seen).Default = int(n)
 		return n, fmt.Sprintf("a page has %d elements by default, instead of %d", n, p.limit)
@@ -237,7 +230,7 @@ func (j *judge) only(check, ask, array, field, value string) {
 		case n == 0:
 			return nil, "this workspace has none with a documented kind"
 		case others > 0:
-			j.ignores(j.opOf(ask), field)
+			j.ignores(j.named(ask).op, field)
 			return []string{"others are returned, too"}, ""
 		}
 		return nil, ""

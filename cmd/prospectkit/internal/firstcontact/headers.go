@@ -2,6 +2,7 @@ package firstcontact
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -16,27 +17,18 @@ import (
 // rateHeaders are the documented ones.
 var rateHeaders = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
 
-// sample is one response with the rate headers of a surface, in the order of the run.
-type sample struct {
-	op       *op.Op
-	ask      *ask
-	exchange *exchange
-}
-
-// samples are the responses of the run that a function accepts.
-func (j *judge) samples(accept func(sample) bool) (all []sample) {
+// samples are the last responses of the asks, as far as a function accepts them.
+func (j *judge) samples(accept func(*exchange) bool) (all []*exchange) {
 	for _, a := range j.asks {
-		if s := (sample{a.op, a, j.got[a.name]}); s.exchange != nil && accept(s) {
-			all = append(all, s)
+		if a.last != nil && accept(a.last) {
+			all = append(all, a.last)
 		}
 	}
 	return all
 }
 
-func (s sample) succeeded() bool { return isSuccess(s.exchange.status) }
-
-// known reports whether a request was one of an operation, with a key: only those are counted.
-func (s sample) known() bool { return !s.ask.noKey && s.op.Name != nowhere().Name }
+// isKnown reports whether a request was one of an operation, with a key: only those are counted.
+func (e *exchange) isKnown() bool { return !e.ask.noKey && e.ask.op.Name != nowhere().Name }
 
 // nameOf finds a documented header, or one that is written like it, such as one with a prefix.
 func (e *exchange) nameOf(documented string) string {
@@ -55,12 +47,12 @@ func (e *exchange) nameOf(documented string) string {
 	return like
 }
 
-func (e *exchange) value(documented string) (text string, ok bool) {
-	name := e.nameOf(documented)
-	if name == "" || len(e.header[name]) == 0 {
+func (e *exchange) headerLike(documented string) (text string, ok bool) {
+	values := e.header[e.nameOf(documented)]
+	if len(values) == 0 {
 		return "", false
 	}
-	return e.header[name][0], true
+	return values[0], true
 }
 
 // headers judges the rate headers of successes and of errors, and what other headers there are.
@@ -70,14 +62,9 @@ func (j *judge) headers() {
 		Check: "headers: rate limits on errors", Source: Assumed, Rules: []string{"limits.errors"},
 		Question: "whether errors carry the rate headers",
 	}
-	if j.static {
-		j.finish(successes, nil, staticText)
-		j.finish(errors, nil, staticText)
-		return
-	}
-	succeeded := j.samples(sample.succeeded)
-	failed := j.samples(func(s sample) bool {
-		return s.ask.fails != nil && s.exchange.status >= 400 && s.exchange.status != http.StatusForbidden && s.known() && !j.missing[s.op]
+	succeeded := j.samples((*exchange).succeeded)
+	failed := j.samples(func(e *exchange) bool {
+		return e.ask.fails != nil && e.status >= 400 && e.status != http.StatusForbidden && e.isKnown() && !j.missing[e.ask.op]
 	})
 	var differences, onErrors []string
 	never := true
@@ -109,8 +96,8 @@ func (j *judge) headers() {
 }
 
 // lacking are the responses without a header.
-func lacking(name string, all []sample) []sample {
-	return slices.DeleteFunc(slices.Clone(all), func(s sample) bool { _, ok := s.exchange.value(name); return ok })
+func lacking(name string, all []*exchange) []*exchange {
+	return slices.DeleteFunc(slices.Clone(all), func(e *exchange) bool { _, ok := e.headerLike(name); return ok })
 }
 
 // retryAfter judges how a refusal by a rate limit says how long to wait, if there was one.
@@ -118,15 +105,15 @@ func (j *judge) retryAfter() {
 	const name = "Retry-After"
 	var seen *shapes.Header
 	var differences []string
-	for _, s := range j.log {
-		if s.exchange.status != http.StatusTooManyRequests {
+	for _, e := range j.log {
+		if e.status != http.StatusTooManyRequests {
 			continue
 		}
 		if seen == nil {
 			seen = &shapes.Header{Name: name, Errors: shapes.Always}
 			j.file.Headers[name] = seen
 		}
-		text := s.exchange.header.Get(name)
+		text := e.header.Get(name)
 		_, noSeconds := strconv.ParseUint(text, 10, 63)
 		_, noDate := http.ParseTime(text)
 		switch {
@@ -149,20 +136,20 @@ func (j *judge) retryAfter() {
 }
 
 // onSuccesses judges one header of the successes.
-func (j *judge) onSuccesses(name string, h *shapes.Header, all []sample) (differences []string) {
+func (j *judge) onSuccesses(name string, h *shapes.Header, all []*exchange) (differences []string) {
 	garbled := false
-	for _, s := range all {
-		if text, ok := s.exchange.value(name); ok {
-			h.Name = http.CanonicalHeaderKey(s.exchange.nameOf(name))
+	for _, e := range all {
+		if text, ok := e.headerLike(name); ok {
+			h.Name = http.CanonicalHeaderKey(e.nameOf(name))
 			_, err := strconv.Atoi(text)
 			garbled = garbled || err != nil
 		}
 	}
 	var without []string
 	missing := lacking(name, all)
-	for _, s := range missing {
-		if !slices.Contains(without, s.op.Name) {
-			without = append(without, s.op.Name)
+	for _, e := range missing {
+		if !slices.Contains(without, e.ask.op.Name) {
+			without = append(without, e.ask.op.Name)
 		}
 	}
 	h.Text, h.Successes = garbled, often(len(all)-len(missing), len(all))
@@ -196,30 +183,24 @@ func often(n, of int) string {
 
 // others judges headers that are undocumented, as far as they are about rate limits or deprecation.
 func (j *judge) others() {
-	f := Finding{Check: "headers: undocumented", Source: Documented}
-	taken := map[string]bool{}
-	for _, h := range j.file.Headers {
-		taken[http.CanonicalHeaderKey(h.Name)] = true
-	}
-	var differences []string
-	for _, s := range j.log {
-		for name := range s.exchange.header {
+	others := map[string]string{}
+	for _, e := range j.log {
+		for name := range e.header {
 			canonical := http.CanonicalHeaderKey(name)
-			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) && !taken[canonical] {
-				taken[canonical] = true
-				j.file.Others = append(j.file.Others, canonical)
-				differences = append(differences, canonical+" is undocumented")
+			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) {
+				others[canonical] = canonical + " is undocumented"
 			}
 		}
 	}
-	const wait = "Retry-After"
-	if slices.ContainsFunc(j.samples(sample.succeeded), func(s sample) bool { return s.exchange.header.Get(wait) != "" }) {
-		j.file.Others = append(j.file.Others, wait)
-		differences = append(differences, wait+" comes with a success")
+	for _, h := range j.file.Headers {
+		delete(others, http.CanonicalHeaderKey(h.Name))
 	}
-	slices.Sort(j.file.Others)
-	slices.Sort(differences)
-	j.finish(f, differences, "")
+	const wait = "Retry-After"
+	if slices.ContainsFunc(j.samples((*exchange).succeeded), func(e *exchange) bool { return e.header.Get(wait) != "" }) {
+		others[wait] = wait + " comes with a success"
+	}
+	j.file.Others = slices.Sorted(maps.Keys(others))
+	j.finish(Finding{Check: "headers: undocumented", Source: Documented}, slices.Sorted(maps.Values(others)), "")
 }
 
 // rate is what the headers of one response say.
@@ -231,11 +212,11 @@ type rate struct {
 // windows judges the limits of each surface.
 func (j *judge) windows() {
 	bySurface := map[op.Surface][]rate{}
-	for _, s := range j.samples(sample.known) {
-		r := rate{at: s.exchange.at}
+	for _, e := range j.samples((*exchange).isKnown) {
+		r := rate{at: e.at}
 		ok := true
 		for i, into := range []*int64{&r.limit, &r.remaining, &r.reset} {
-			text, _ := s.exchange.value(rateHeaders[i])
+			text, _ := e.headerLike(rateHeaders[i])
 			n, err := strconv.ParseInt(text, 10, 64)
 			if err != nil && into == &r.reset { // the limit tells much without it
 				n, err = unknownReset, nil
@@ -243,7 +224,7 @@ func (j *judge) windows() {
 			*into, ok = n, ok && err == nil
 		}
 		if ok {
-			bySurface[s.op.Surface] = append(bySurface[s.op.Surface], r)
+			bySurface[e.ask.op.Surface] = append(bySurface[e.ask.op.Surface], r)
 		}
 	}
 	for _, surface := range []op.Surface{op.Account, op.Lists, op.Agents, op.Campaigns, op.SavedSearches, op.Reference, op.Contacts} {
@@ -253,24 +234,21 @@ func (j *judge) windows() {
 			f.Source, f.Rules, w = Assumed, []string{"limits.unshown"}, op.DocumentedLimits[op.Lists]
 		}
 		rates := bySurface[surface]
-		switch {
-		case j.static:
-			j.finish(f, nil, staticText)
-		case len(rates) == 0:
+		if len(rates) == 0 {
 			j.finish(f, nil, "no response of this surface has limit and remaining")
-		default:
-			differences, seconds := judgeWindow(rates, w)
-			seen := &shapes.Window{Seconds: seconds, Milliseconds: inMilliseconds(rates)}
-			for _, r := range rates {
-				seen.Instant = seen.Instant || r.reset >= epoch
-				if !slices.Contains(seen.Limits, int(r.limit)) {
-					seen.Limits = append(seen.Limits, int(r.limit))
-				}
-			}
-			slices.Sort(seen.Limits)
-			j.file.Windows[string(surface)] = seen
-			j.finish(f, differences, "")
+			continue
 		}
+		differences, seconds := judgeWindow(rates, w)
+		seen := &shapes.Window{Seconds: seconds, Milliseconds: inMilliseconds(rates)}
+		for _, r := range rates {
+			seen.Instant = seen.Instant || r.reset >= epoch
+			if !slices.Contains(seen.Limits, int(r.limit)) {
+				seen.Limits = append(seen.Limits, int(r.limit))
+			}
+		}
+		slices.Sort(seen.Limits)
+		j.file.Windows[string(surface)] = seen
+		j.finish(f, differences, "")
 	}
 }
 

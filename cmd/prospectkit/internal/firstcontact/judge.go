@@ -3,12 +3,9 @@ package firstcontact
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"mime"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -42,12 +39,10 @@ type Finding struct {
 // judge collects findings.
 type judge struct {
 	*Run
-	static   bool
-	findings []Finding
-	file     *shapes.File
+	static bool
+	report *Report
+	file   *shapes.File
 }
-
-const staticText = "this server responds alike whatever is asked, as a static mock does"
 
 // differs makes a verdict of differences: held if there is none.
 func (j *judge) finish(f Finding, differences []string, why string) {
@@ -55,16 +50,22 @@ func (j *judge) finish(f Finding, differences []string, why string) {
 	switch {
 	case len(differences) > 0:
 		f.Verdict, f.Why = Differs, ""
+		j.report.Differ++
 	case why != "":
 		f.Verdict = Untold
+		j.report.Untold++
 	default:
 		f.Verdict = Held
+		j.report.Held++
 	}
-	j.findings = append(j.findings, f)
-	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains([]string{"paging", "lists", "folders", "rows", "errors", "requests"}, area) && f.Check != envelopeCheck {
-		j.behaves(f.Check, f.Differences)
+	j.report.Findings = append(j.report.Findings, f)
+	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains(behavior, area) && f.Check != envelopeCheck {
+		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
 	}
 }
+
+// behavior are the checks of what has no shape: a later comparison knows their differences.
+var behavior = []string{"paging", "lists", "folders", "rows", "errors", "requests"}
 
 // finishUnread finishes where nothing was read: what differs settles no question then.
 func (j *judge) finishUnread(f Finding, differences []string, why string) {
@@ -74,19 +75,11 @@ func (j *judge) finishUnread(f Finding, differences []string, why string) {
 	j.finish(f, differences, why)
 }
 
-// behaves keeps what a check found, for a later comparison.
-func (j *judge) behaves(check string, differences []string) {
-	if j.file.Behavior == nil {
-		j.file.Behavior = map[string][]string{}
-	}
-	j.file.Behavior[check] = slices.Clone(differences)
-}
-
 const envelopeCheck = "errors: envelope"
 
-// Judge compares what was received with what is expected.
-func (r *Run) Judge() ([]Finding, *shapes.File) {
-	j := &judge{Run: r, file: shapes.New()}
+// Report compares what was received with what is expected. With an older file, it also says what is different since.
+func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
+	j := &judge{Run: r, file: shapes.New(), report: &Report{Format: Format, Requests: r.Sent(), Compared: older != nil}}
 	j.static = j.findsAll() || j.pagesAlike() // what is asked makes no difference
 	for i := range descriptions {
 		d := &descriptions[i]
@@ -94,66 +87,63 @@ func (r *Run) Judge() ([]Finding, *shapes.File) {
 		j.route(d)
 		j.response(d)
 	}
-	differences, why := j.envelope()
-	j.finish(Finding{Check: envelopeCheck, Source: Documented}, differences, why)
-	for _, a := range r.asks {
-		if a.fails != nil {
-			differences, why := j.failure(a)
-			j.finish(Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}, differences, why)
-		}
+	if j.static {
+		j.failures()
+		j.finish(Finding{Check: "everything else", Source: Documented}, nil, "this server responds alike whatever is asked, as a static mock does")
+	} else {
+		j.errors()
+		j.paging()
+		j.filters()
+		j.failures()
+		j.headers()
+		j.windows()
 	}
-	j.paging()
-	j.filters()
-	j.failures()
-	j.headers()
-	j.windows()
-	return j.findings, j.file
+	if older != nil {
+		j.report.Since = shapes.Compare(older, j.file)
+	}
+	return j.report, j.file
 }
 
 // pagesAlike reports whether no key is needed and all pages are the same.
 func (j *judge) pagesAlike() bool {
-	if e := j.got["no key"]; e == nil || !isSuccess(e.status) {
-		return false
-	}
-	first := j.got["lists"]
-	for _, name := range []string{"lists, page 2", "lists, past the end", "limit over 1000"} {
-		if e := j.got[name]; first == nil || e == nil || !isSuccess(e.status) || !bytes.Equal(e.body, first.body) {
-			return false
-		}
-	}
-	return true
+	first := j.named("lists").last
+	return j.named("no key").last.succeeded() && first != nil &&
+		!slices.ContainsFunc([]string{"lists, page 2", "lists, past the end", "limit over 1000"}, func(name string) bool {
+			e := j.named(name).last
+			return !e.succeeded() || !bytes.Equal(e.body, first.body)
+		})
 }
 
 // findsAll reports whether all unknown ids are found.
 func (j *judge) findsAll() bool {
 	asked := 0
 	for _, a := range j.asks {
-		if a.fails == nil || a.fails.status != http.StatusNotFound || a.ids == nil {
+		if a.fails == nil || a.fails.status != http.StatusNotFound || a.ids == nil || a.last == nil {
 			continue
 		}
-		if e := j.got[a.name]; e != nil {
-			asked++
-			if !isSuccess(e.status) {
-				return false
-			}
+		if asked++; !a.last.succeeded() {
+			return false
 		}
 	}
 	return asked > 1
 }
 
-// asked returns the asks of an operation that expect a success, and the first response or reason.
-func (j *judge) asked(o *op.Op) (responses []*exchange, why string) {
+// asked returns what came of the asks of an operation that expect a success: the successes, the first response of all, and why there
+// is no success.
+func (j *judge) asked(o *op.Op) (successes []*exchange, first *exchange, why string) {
 	for _, a := range j.asks {
-		if a.op != o || a.fails != nil {
-			continue
-		}
-		if e := j.got[a.name]; e != nil {
-			responses = append(responses, e)
-		} else if why == "" {
-			why = j.why[a.name]
+		switch e := a.last; {
+		case a.op != o || a.fails != nil:
+		case e == nil:
+			why = cmp.Or(why, a.why)
+		default:
+			first = cmp.Or(first, e)
+			if e.succeeded() {
+				successes = append(successes, e)
+			}
 		}
 	}
-	return responses, why
+	return successes, first, cmp.Or(why, first.refusal())
 }
 
 // route judges where an operation is.
@@ -163,8 +153,8 @@ func (j *judge) route(d *description) {
 	if o.Provenance != op.Documented {
 		f.Source = Assumed
 	}
-	responses, why := j.asked(o)
-	reached := slices.ContainsFunc(responses, func(e *exchange) bool { return isSuccess(e.status) })
+	successes, first, why := j.asked(o)
+	reached := len(successes) > 0
 	found, moved := j.routes[o]
 	switch {
 	case j.missing[o]:
@@ -183,60 +173,45 @@ func (j *judge) route(d *description) {
 			f.Learnt = "found at GET " + found
 		}
 		j.finish(f, nil, "")
-	case len(responses) > 0 && !j.static && responses[0].status < 500 && o.Path != "" && (responses[0].status != http.StatusForbidden || o.Scope == op.ScopeAny):
+	case first != nil && !j.static && first.status < 500 && o.Path != "" && (first.status != http.StatusForbidden || o.Scope == op.ScopeAny):
 		j.finish(f, nil, "") // it is there, and refuses
 	default:
-		j.finish(f, nil, cmp.Or(why, j.refusedWhy(o, responses)))
+		j.finish(f, nil, why)
 	}
 }
 
-// refusedWhy says why all responses were unsuccessful.
-func (j *judge) refusedWhy(o *op.Op, responses []*exchange) string {
-	if len(responses) == 0 {
-		return "it was not asked"
-	}
-	e := responses[0]
+// refusal says why a response is no success.
+func (e *exchange) refusal() string {
 	switch {
-	case e.status == http.StatusForbidden && o.Scope != op.ScopeAny:
-		return fmt.Sprintf("the key has no access (403): it may lack the scope %s", o.Scope)
+	case e == nil:
+		return "it was not asked"
+	case e.status == http.StatusForbidden && e.ask.op.Scope != op.ScopeAny:
+		return fmt.Sprintf("the key has no access (403): it may lack the scope %s", e.ask.op.Scope)
 	case e.status == http.StatusTooManyRequests:
 		return "the rate limit was used up (429)"
 	}
-	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, plainCode(codeOf(e.body))))
-}
-
-// plainCode hides a code that is unlike the documented ones.
-func plainCode(code string) string {
-	if code != "" && !codePattern.MatchString(code) {
-		return "with another code"
-	}
-	return code
+	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, e.code()))
 }
 
 // response judges the successes of an operation: status, type and content.
 func (j *judge) response(d *description) {
 	o, file := d.op, j.file.Operations[d.op.Name]
 	f := Finding{Check: o.Name + ": response", Operation: o.Name, Source: d.source, Rules: d.rules, Question: d.asks}
-	responses, why := j.asked(o)
-	successes := slices.DeleteFunc(slices.Clone(responses), func(e *exchange) bool { return !isSuccess(e.status) })
+	successes, first, why := j.asked(o)
 	if len(successes) == 0 {
-		why = cmp.Or(why, j.refusedWhy(o, responses))
-		if j.missing[o] {
-			why = "its path leads nowhere"
-		}
-		j.finishUnread(f, j.unsuccessful(o, file, responses), why)
+		j.finishUnread(f, j.unsuccessful(o, file, first), why)
 		return
 	}
 	file.Status = successes[0].status
 	refusals := j.refusals(o)
-	j.behaves(o.Name+": valid requests", refusals)
+	j.file.Behavior[o.Name+": valid requests"] = slices.Clone(refusals)
 	differences := append(j.outside(successes), refusals...)
-	if kind := mediaType(successes[0]); kind != "application/json" {
+	if kind := successes[0].mediaType(); kind != "application/json" {
 		file.Type = kind
 	}
 	seen := j.bodies[o]
 	empty := seen.IsEmpty()
-	if slices.ContainsFunc(successes, isGarbled) {
+	if slices.ContainsFunc(successes, (*exchange).isGarbled) {
 		j.finishUnread(f, append(differences, "the response is no JSON"), "")
 		return
 	}
@@ -248,13 +223,10 @@ func (j *judge) response(d *description) {
 		j.finishUnread(f, append(differences, "the response is empty"), "")
 		return
 	}
-	want := described()[o]
-	j.observer.Finish(seen, want)
-	c := shapes.Comparison{Lenient: j.static}
-	c.Compare(want, seen)
+	c := j.compare(described()[o], seen, j.static)
 	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent()
 	if j.static && d.source == Assumed {
-		j.finish(f, nil, staticText+", and its content is undocumented")
+		j.finish(f, nil, "its content is undocumented, and this server responds alike whatever is asked")
 		return
 	}
 	if why = ""; len(c.Untold) > 0 {
@@ -264,25 +236,24 @@ func (j *judge) response(d *description) {
 }
 
 // unsuccessful judges an operation without a success.
-func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, responses []*exchange) []string {
+func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, e *exchange) []string {
 	switch {
 	case j.missing[o] || j.static:
 		return nil
-	case len(responses) == 0:
-		if slices.ContainsFunc(j.asks, func(a *ask) bool { return a.op == o && j.broken[a.name] }) {
+	case e == nil:
+		if slices.ContainsFunc(j.asks, func(a *ask) bool { return a.op == o && a.broken }) {
 			file.Unsuccessful = &shapes.Response{}
 		}
 		return nil
 	}
-	e := responses[0]
 	if e.status == http.StatusTooManyRequests || e.status >= http.StatusInternalServerError && !j.fails(o) {
 		return nil // by chance, it may be
 	}
-	file.Unsuccessful = &shapes.Response{Status: e.status, Code: codePattern.FindString(codeOf(e.body))}
+	file.Unsuccessful = &shapes.Response{Status: e.status, Code: e.code()}
 	switch {
 	case e.status == http.StatusForbidden && o.Scope == op.ScopeAny:
 		return []string{fmt.Sprintf("responds with %d, although every valid key has access", e.status)}
-	case odd(o, e):
+	case e.isOdd():
 		return []string{fmt.Sprintf("responds with %d instead of 200", e.status)}
 	case e.status >= http.StatusInternalServerError:
 		return []string{fmt.Sprintf("responds with %d to every request", e.status)}
@@ -292,26 +263,26 @@ func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, responses []*exch
 
 // fails reports whether an operation failed whenever it was asked, more than once.
 func (j *judge) fails(o *op.Op) bool {
-	return j.always5xx(func(s sample) bool { return s.op == o && !s.ask.noKey })
+	return j.always5xx(func(a *ask) bool { return a.op == o && !a.noKey })
 }
 
 // failsAt reports whether a request failed whenever it was sent, more than once.
 func (j *judge) failsAt(a *ask) bool {
-	return j.always5xx(func(s sample) bool { return s.ask == a })
+	return j.always5xx(func(other *ask) bool { return other == a })
 }
 
-func (j *judge) always5xx(of func(sample) bool) bool {
-	asked := slices.DeleteFunc(slices.Clone(j.log), func(s sample) bool { return !of(s) })
-	return len(asked) > 1 && !slices.ContainsFunc(asked, func(s sample) bool { return s.exchange.status < http.StatusInternalServerError })
+func (j *judge) always5xx(of func(*ask) bool) bool {
+	asked := slices.DeleteFunc(slices.Clone(j.log), func(e *exchange) bool { return !of(e.ask) })
+	return len(asked) > 1 && !slices.ContainsFunc(asked, func(e *exchange) bool { return e.status < http.StatusInternalServerError })
 }
 
 // failures judges whether requests fail by chance.
 func (j *judge) failures() {
 	f := Finding{Check: "requests: failures", Source: Documented}
 	seen := shapes.Failures{Requests: len(j.log)}
-	for _, s := range j.log {
-		if s.exchange.status >= http.StatusInternalServerError && !odd(s.op, s.exchange) && !j.fails(s.op) && !j.failsAt(s.ask) {
-			seen.Failed, seen.Status = seen.Failed+1, s.exchange.status
+	for _, e := range j.log {
+		if e.status >= http.StatusInternalServerError && !e.isOdd() && !j.fails(e.ask.op) && !j.failsAt(e.ask) {
+			seen.Failed, seen.Status = seen.Failed+1, e.status
 		}
 	}
 	text := fmt.Sprintf("%d of %d requests got a %d, others for the same did not", seen.Failed, seen.Requests, seen.Status)
@@ -326,39 +297,29 @@ func (j *judge) failures() {
 	}
 }
 
-// isGarbled reports whether a response has content, and that is no JSON.
-func isGarbled(e *exchange) bool {
-	return !json.Valid(bytes.TrimPrefix(e.body, byteOrder)) && len(bytes.TrimSpace(e.body)) > 0
-}
-
 // refusals are valid requests that were refused, although others were not.
 func (j *judge) refusals(o *op.Op) (all []string) {
 	for _, a := range j.asks {
-		e := j.got[a.name]
-		if a.op != o || a.fails != nil || e == nil || isSuccess(e.status) || j.static {
+		e := a.last
+		if a.op != o || a.fails != nil || e == nil || e.succeeded() || j.static {
 			continue
 		}
-		if a.asks("limit=1000") && paramOf(e) == "limit" {
+		v := &view{value: e.value}
+		if a.asks("limit=1000") && v.text(v.value, "", "error.param") == "limit" {
 			j.pagingOf(o).Refused = true
 			all = append(all, fmt.Sprintf("limit=1000, documented as the largest, is refused with a %d", e.status))
 			continue
 		}
-		if code := codeOf(e.body); odd(o, e) || j.failsAt(a) || e.status == http.StatusUnprocessableEntity && code == "VALIDATION_FAILED" {
+		if e.isOdd() || j.failsAt(a) || e.status == http.StatusUnprocessableEntity && e.code() == "VALIDATION_FAILED" {
 			all = append(all, fmt.Sprintf("a valid request for %s gets a %d", a.likes, e.status))
 		}
 	}
 	return all
 }
 
-// paramOf is the field that an error names, in the documented place.
-func paramOf(e *exchange) string {
-	value, _ := decode(e.body)
-	return (&view{value: value}).text(value, "", "error.param")
-}
-
-// odd reports whether an unsuccessful response to a valid request contradicts the documentation.
-func odd(o *op.Op, e *exchange) bool {
-	code := codeOf(e.body)
+// isOdd reports whether an unsuccessful response to a valid request contradicts the documentation.
+func (e *exchange) isOdd() bool {
+	o, code := e.ask.op, e.code()
 	switch {
 	case e.status == http.StatusNotImplemented: // which does not pass
 		return true
@@ -382,7 +343,7 @@ func (j *judge) outside(successes []*exchange) []string {
 		if e.status != http.StatusOK {
 			all[fmt.Sprintf("the status is %d instead of 200", e.status)] = true
 		}
-		if len(e.body) > 0 && mediaType(e) != "application/json" {
+		if len(e.body) > 0 && e.mediaType() != "application/json" {
 			all["the content type is not application/json"] = true
 		}
 		if bytes.HasPrefix(e.body, byteOrder) {
@@ -392,39 +353,36 @@ func (j *judge) outside(successes []*exchange) []string {
 	return slices.Sorted(maps.Keys(all))
 }
 
-var mediaPattern = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,40}$`)
-
-// mediaType is the content type of a response without parameters, or nothing if it is unlike one.
-func mediaType(e *exchange) string {
-	kind, _, err := mime.ParseMediaType(e.header.Get("Content-Type"))
-	if err != nil || !mediaPattern.MatchString(kind) {
-		return ""
+// errors judges the errors that were expected.
+func (j *judge) errors() {
+	differences, why := j.envelope()
+	j.finish(Finding{Check: envelopeCheck, Source: Documented}, differences, why)
+	for _, a := range j.asks {
+		if a.fails != nil {
+			differences, why := j.failure(a)
+			j.finish(Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}, differences, why)
+		}
 	}
-	return kind
 }
 
 // envelope judges the body of all errors together.
 func (j *judge) envelope() (differences []string, why string) {
-	if j.static {
-		return nil, staticText
-	}
 	body := &shapes.Shape{}
 	var others []string
 	n, marked := 0, false
-	for _, name := range slices.Sorted(maps.Keys(j.got)) {
-		e := j.got[name]
-		if e.status < 400 || e.status >= 500 {
+	for _, a := range j.asks {
+		e := a.last
+		if e == nil || e.status < 400 || e.status >= 500 {
 			continue
 		}
 		n++
-		value, ok := decode(e.body)
-		if !ok {
-			differences = append(differences, fmt.Sprintf("the error for %q is no JSON", name))
+		if !e.isJSON {
+			differences = append(differences, fmt.Sprintf("the error for %q is no JSON", a.name))
 			continue
 		}
-		j.observer.See(body, value)
+		j.observer.See(body, e.value)
 		marked = marked || bytes.HasPrefix(e.body, byteOrder)
-		if kind := mediaType(e); kind != "application/json" {
+		if kind := e.mediaType(); kind != "application/json" {
 			others = append(others, kind)
 		}
 	}
@@ -439,10 +397,7 @@ func (j *judge) envelope() (differences []string, why string) {
 		differences = append(differences, "the content type is not application/json")
 	}
 	if body.Kinds != nil {
-		want := described()[nil]
-		j.observer.Finish(body, want)
-		var c shapes.Comparison
-		c.Compare(want, body)
+		c := j.compare(described()[nil], body, false)
 		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
 		differences = append(differences, c.Sentences()...)
 	}
@@ -451,21 +406,15 @@ func (j *judge) envelope() (differences []string, why string) {
 
 // failure judges one expected error.
 func (j *judge) failure(a *ask) (differences []string, why string) {
-	e := j.got[a.name]
+	e := a.last
 	switch {
-	case j.missing[a.op]:
-		return nil, "the path of " + a.op.Name + " leads nowhere"
-	case j.static:
-		return nil, staticText
-	case e == nil:
-		return nil, cmp.Or(j.why[a.name], "it was not asked")
-	case e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
+	case e == nil, e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
 		e.status >= 500 && !a.noKey && (j.fails(a.op) || !j.failsAt(a)):
-		return nil, j.refusedWhy(a.op, []*exchange{e})
+		return nil, a.reason()
 	}
-	code := codeOf(e.body)
-	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: codePattern.FindString(code)})
-	if isSuccess(e.status) {
+	code := e.code()
+	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: code})
+	if e.succeeded() {
 		if a.asks("limit=1001") {
 			j.pagingOf(a.op).AnyLimit = true
 		}
@@ -474,8 +423,8 @@ func (j *judge) failure(a *ask) (differences []string, why string) {
 	if e.status != a.fails.status {
 		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))
 	}
-	if code != a.fails.code && !isGarbled(e) {
-		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(plainCode(code), "missing"), a.fails.code))
+	if code != a.fails.code && !e.isGarbled() {
+		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(code, "missing"), a.fails.code))
 	}
 	if a.fails.param != "" && code == a.fails.code {
 		differences = append(differences, j.param(a, e)...)
@@ -485,12 +434,11 @@ func (j *judge) failure(a *ask) (differences []string, why string) {
 
 // param judges which field an error names.
 func (j *judge) param(a *ask, e *exchange) []string {
-	value, _ := decode(e.body)
-	v := &view{value, j.file.Errors.Moves}
-	param := v.text(value, "", "error.param")
+	v := &view{e.value, j.file.Errors.Moves}
+	param := v.text(v.value, "", "error.param")
 	switch {
-	case param == a.fails.param, v.text(value, "", "error.code") == "", // the envelope tells that it has no such place
-		param == "" && v.at(value, "", "error.param") != nil: // or another type
+	case param == a.fails.param, v.text(v.value, "", "error.code") == "", // the envelope tells that it has no such place
+		param == "" && v.at(v.value, "", "error.param") != nil: // or another type
 		return nil
 	case param == "":
 		return []string{fmt.Sprintf("the error does not name %s", a.fails.param)}

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 
-	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
 )
 
@@ -22,30 +21,6 @@ type Report struct {
 	Findings []Finding      `json:"findings"`
 	Compared bool           `json:"compared,omitempty"` // with an older file
 	Since    []shapes.Since `json:"since,omitempty"`
-}
-
-// Report puts the findings together. With an older file, it also says what is different since.
-func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
-	findings, file := r.Judge()
-	report := &Report{Format: Format, Requests: r.Sent(), Findings: findings}
-	for _, f := range findings {
-		switch f.Verdict {
-		case Held:
-			report.Held++
-		case Differs:
-			report.Differ++
-		case Untold:
-			report.Untold++
-		}
-	}
-	if older != nil {
-		report.Compared = true
-		report.Since = shapes.Compare(older, file, func(surface string, limit int) bool {
-			w := op.DocumentedLimits[op.Surface(surface)]
-			return limit == w.PerMinute || limit == w.PerDay
-		})
-	}
-	return report, file
 }
 
 // Same reports whether nothing differs: from the older file if there is one, or else from what is expected.

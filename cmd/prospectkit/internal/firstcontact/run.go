@@ -9,9 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -41,15 +39,11 @@ type Run struct {
 	routes   map[*op.Op]string // set, or found by a guess
 	missing  map[*op.Op]bool   // no path responds
 	guessed  map[*op.Op]bool
+	bodies   map[*op.Op]*shapes.Shape
 	ids      map[string]string
 	asks     []*ask
-	got      map[string]*exchange // the last of each ask
-	log      []sample             // all
-	broken   map[string]bool      // asks that got no response
-	left     int                  // asks that come after the one at hand
-	views    map[string]*view
-	why      map[string]string // no response, by the name of the ask
-	bodies   map[*op.Op]*shapes.Shape
+	log      []*exchange   // all
+	left     int           // asks that come after the one at hand
 	waited   time.Duration // for rate limits
 	pace     pace
 }
@@ -63,18 +57,12 @@ type view struct {
 	moves map[string]string
 }
 
-// UnusableError says why a run could not start, for the person who started it.
-type UnusableError struct{ Text string }
-
-// Error returns the text.
-func (e *UnusableError) Error() string { return e.Text }
-
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
 	r := &Run{
-		recorder: &recorder{next: cfg.Transport, key: redact.Secrets{}.Key(cfg.Token), most: MaxRequests()}, routes: map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{},
-		ids: map[string]string{}, asks: plan(), got: map[string]*exchange{}, views: map[string]*view{}, why: map[string]string{},
-		bodies: map[*op.Op]*shapes.Shape{}, broken: map[string]bool{}, pace: newPace(cfg),
+		recorder: &recorder{next: cfg.Transport, key: redact.Secrets{}.Key(cfg.Token), most: MaxRequests()},
+		routes:   map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{}, bodies: map[*op.Op]*shapes.Shape{},
+		ids: map[string]string{}, asks: plan(), pace: newPace(cfg),
 	}
 	if err := r.setRoutes(cfg.Routes); err != nil {
 		return nil, err
@@ -95,20 +83,13 @@ func (r *Run) setRoutes(routes map[string]string) error {
 		method, path, _ := strings.Cut(route, " ")
 		switch {
 		case !ok || !harmless(o):
-			return &UnusableError{fmt.Sprintf("%q is not an operation that this command asks", name)}
-		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != parametersOf(o):
-			return &UnusableError{fmt.Sprintf("the route of %s must be GET and a path with the same parameters", name)}
+			return fmt.Errorf("%q is not an operation that this command asks", name)
+		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != strings.Count(cmp.Or(o.Path, guesses(o)[0]), "{"):
+			return fmt.Errorf("the route of %s must be GET and a path with the same parameters", name)
 		}
 		r.routes[o] = path
 	}
 	return nil
-}
-
-func parametersOf(o *op.Op) int {
-	if o == op.ContactsTimeline {
-		return 1
-	}
-	return strings.Count(o.Path, "{")
 }
 
 // Sent returns how many requests were sent. It may be called while [Run.Ask] works.
@@ -123,7 +104,7 @@ func (r *Run) Ask(ctx context.Context) error {
 		r.left = len(r.asks) - i - 1
 		if err := r.ask(ctx, a); err != nil {
 			for _, a := range r.asks[i:] {
-				r.why[a.name] = "the run ended before it was asked"
+				a.why = "the run ended before it was asked"
 			}
 			return err
 		}
@@ -136,41 +117,41 @@ func (r *Run) Ask(ctx context.Context) error {
 
 // Found reports whether there is something to report.
 func (r *Run) Found() bool {
-	return slices.ContainsFunc(r.log, func(s sample) bool { return isSuccess(s.exchange.status) })
+	return slices.ContainsFunc(r.log, (*exchange).succeeded)
 }
 
 // usable says why nothing more has to be asked: after the first request, after the second, and after all.
 func (r *Run) usable(asked int) error {
-	e := r.got[r.asks[0].name]
+	e := r.asks[0].last
 	switch {
 	case asked == 0 && e == nil:
-		return &UnusableError{"the service cannot be reached: " + r.why[r.asks[0].name]}
+		return errors.New("the service cannot be reached: " + r.asks[0].why)
 	case e == nil, asked > 0 && r.Found():
 		return nil
 	case asked == 0 && e.status == http.StatusUnauthorized:
-		return &UnusableError{"the service rejects the key (401): it may be mistyped, expired or revoked, or belong to another service"}
-	case asked == 0 && isSuccess(e.status) && isPage(e), asked == 1 && e.status != http.StatusForbidden, asked == len(r.asks):
-		return &UnusableError{adviceFor(e)}
+		return errors.New("the service rejects the key (401): it may be mistyped, expired or revoked, or belong to another service")
+	case asked == 0 && e.succeeded() && isPage(e), asked == 1 && e.status != http.StatusForbidden, asked == len(r.asks):
+		return errors.New(adviceFor(e))
 	}
 	return nil
 }
 
 // isPage reports whether a response is what a server for people sends.
 func isPage(e *exchange) bool {
-	return isGarbled(e) && (mediaType(e) != "application/json" || bytes.HasPrefix(bytes.TrimSpace(e.body), []byte("<")))
+	return e.isGarbled() && (e.mediaType() != "application/json" || bytes.HasPrefix(bytes.TrimSpace(e.body), []byte("<")))
 }
 
 // adviceFor says what to do about a response after which there is nothing to check.
 func adviceFor(e *exchange) string {
 	text, seen := "the service sent a response that cannot be used: check "+prospectkit.EnvBaseURL, ""
 	switch {
-	case isSuccess(e.status):
-		seen = ", " + cmp.Or(mediaType(e), "without a content type")
+	case e.succeeded():
+		seen = ", " + cmp.Or(e.mediaType(), "without a content type")
 	case e.status < http.StatusBadRequest:
 		text = "the service redirects to another address: check " + prospectkit.EnvBaseURL
 	case e.status == http.StatusForbidden:
 		text = "the service refuses every request: check the key in " + prospectkit.EnvToken + ", and " + prospectkit.EnvBaseURL
-	case e.status == http.StatusNotFound, e.status == http.StatusMethodNotAllowed, e.status == http.StatusGone:
+	case slices.Contains(noEndpoint, e.status):
 		text = "the service does not know the address that was asked for: check " + prospectkit.EnvBaseURL
 	case e.status == http.StatusTooManyRequests:
 		text = "the workspace has used up its requests for now: try again later"
@@ -184,30 +165,24 @@ func adviceFor(e *exchange) string {
 func (r *Run) ask(ctx context.Context, a *ask) error {
 	var ids []string
 	if a.ids != nil {
-		var why string
-		if ids, why = a.ids(r); why != "" {
-			r.why[a.name] = why
+		if ids, a.why = a.ids(r); a.why != "" {
 			return nil
 		}
 	}
-	template := a.op.Path
-	if found, ok := r.routes[a.op]; ok {
-		template = found
-	}
 	if r.missing[a.op] {
-		r.why[a.name] = "the service has no endpoint for " + a.op.Name
+		a.why = "the service has no endpoint for " + a.op.Name
 		return nil
 	}
-	if template != "" {
+	if template := cmp.Or(r.routes[a.op], a.op.Path); template != "" {
 		if err := r.send(ctx, a, template, ids); err != nil {
 			return err
 		}
-		if e := r.got[a.name]; e == nil || a.fails != nil || !r.leadsNowhere(a, e) {
+		if a.last == nil || a.fails != nil || !r.leadsNowhere(a) {
 			return nil
 		}
 		r.missing[a.op] = true
 	}
-	if _, set := r.routes[a.op]; set || a.fails != nil {
+	if r.routes[a.op] != "" || a.fails != nil {
 		return nil
 	}
 	return r.guess(ctx, a, ids)
@@ -215,47 +190,42 @@ func (r *Run) ask(ctx context.Context, a *ask) error {
 
 // guess tries other paths.
 func (r *Run) guess(ctx context.Context, a *ask, ids []string) error {
-	before := r.got[a.name]
+	before := a.last
 	r.guessed[a.op] = true
 	for _, template := range guesses(a.op) {
-		if strings.Count(template, "{") != len(ids) {
-			continue
-		}
 		if err := r.send(ctx, a, template, ids); err != nil {
 			return err
 		}
-		if e := r.got[a.name]; e != nil && isSuccess(e.status) && e != before {
+		if a.last != before && a.last.succeeded() {
 			r.routes[a.op] = template
 			delete(r.missing, a.op)
 			return nil
 		}
 	}
-	if before != nil {
-		r.got[a.name] = before
-	} else if e := r.got[a.name]; e != nil {
-		delete(r.got, a.name)
-		r.why[a.name] = "its path is undocumented, and no guess was right; -route sets it"
+	if before == nil && a.last != nil {
+		a.why = "its path is undocumented, and no guess was right; -route sets it"
 	}
+	a.last = before
 	return nil
 }
 
 // leadsNowhere reports whether a response says that there is no such endpoint.
-func (r *Run) leadsNowhere(a *ask, e *exchange) bool {
-	if r.bodies[a.op] != nil {
-		return false // it has led somewhere before
+func (r *Run) leadsNowhere(a *ask) bool {
+	if r.bodies[a.op] != nil || !slices.Contains(noEndpoint, a.last.status) {
+		return false // or it has led somewhere before
 	}
-	if e.status != http.StatusNotFound && e.status != http.StatusMethodNotAllowed && e.status != http.StatusGone {
-		return false
-	}
-	code := codeOf(e.body)
+	code := a.last.code()
 	return a.ids == nil || code == "ENDPOINT_NOT_FOUND" || code == ""
 }
+
+// noEndpoint are the statuses of an address that a server does not know.
+var noEndpoint = []int{http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusGone}
 
 // send sends a request, and once more after a failure that may pass. It returns only the error of the context.
 func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) error {
 	path, ok := op.Expand("", template, ids...)
 	if !ok {
-		r.why[a.name] = "an id cannot stand in a path"
+		a.why = "an id cannot stand in a path"
 		return nil
 	}
 	opts := []prospectkit.CallOption{prospectkit.WithMaxWait(max(0, MaxWaits-r.waited))}
@@ -272,31 +242,30 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		return err
 	}
 	for range 2 {
-		r.recorder.last, r.recorder.noKey = nil, a.noKey
+		r.recorder.last, r.recorder.ask = nil, a
 		err := r.client.Call(ctx, o, nil, nil, opts...)
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		e := r.recorder.last
 		if e == nil {
-			r.why[a.name] = reasonOf(err)
-			if errors.Is(err, errTooMany) || r.got[a.name] != nil {
+			a.why = reasonOf(err)
+			if errors.Is(err, errTooMany) || a.last != nil {
 				return nil
 			}
 			_, waits := errors.AsType[*prospectkit.RateLimitWaitError](err)
-			r.broken[a.name] = !waits
+			a.broken = !waits
 			continue
 		}
-		r.got[a.name] = e
-		r.log = append(r.log, sample{a.op, a, e})
+		a.last = e
+		r.log = append(r.log, e)
 		if e.status != http.StatusTooManyRequests && e.status < http.StatusInternalServerError || r.Sent()+r.left >= MaxRequests() {
 			break
 		}
 	}
-	if e := r.got[a.name]; e != nil {
-		delete(r.why, a.name)
-		delete(r.broken, a.name)
-		r.learn(a, e)
+	if a.last != nil {
+		a.why, a.broken = "", false
+		r.learn(a)
 	}
 	return nil
 }
@@ -309,50 +278,34 @@ func reasonOf(err error) string {
 		return fmt.Sprintf("the %d requests of a run were used up", MaxRequests())
 	case errors.As(err, &wait):
 		return "the rate limit would have to be waited for too long"
-	case err == nil:
-		return "there was no response"
 	}
 	return "no response: " + err.Error()
 }
 
 // learn reads a successful response: its shape, and ids for later requests.
-func (r *Run) learn(a *ask, e *exchange) {
-	if !isSuccess(e.status) || a.fails != nil {
-		return
-	}
-	value, ok := decode(e.body)
-	if !ok {
+func (r *Run) learn(a *ask) {
+	e := a.last
+	if !e.succeeded() || !e.isJSON || a.fails != nil {
 		return
 	}
 	if r.bodies[a.op] == nil {
 		r.bodies[a.op] = &shapes.Shape{}
 	}
-	r.observer.See(r.bodies[a.op], value)
+	r.observer.See(r.bodies[a.op], e.value)
 	var single shapes.Shape
-	r.observer.See(&single, value)
-	want := described()[a.op]
-	r.observer.Finish(&single, want)
-	var c shapes.Comparison
-	c.Compare(want, &single)
-	v := &view{value, c.Moves}
-	r.views[a.name] = v
-	r.harvest(a.op, v)
+	r.observer.See(&single, e.value)
+	c := r.compare(described()[a.op], &single, false)
+	a.view = &view{e.value, c.Moves}
+	r.harvest(a.op, a.view)
 }
 
-// byteOrder is a mark that some programs write before a text. JSON must not begin with it.
-var byteOrder = []byte("\ufeff")
-
-func decode(body []byte) (any, bool) {
-	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(body, byteOrder)))
-	d.UseNumber()
-	var v any
-	if err := d.Decode(&v); err != nil || d.More() {
-		return nil, false
-	}
-	return v, true
+// compare completes what was seen, and compares it with what is expected.
+func (r *Run) compare(want, seen *shapes.Shape, lenient bool) shapes.Comparison {
+	r.observer.Finish(seen, want)
+	c := shapes.Comparison{Lenient: lenient}
+	c.Compare(want, seen)
+	return c
 }
-
-func isSuccess(status int) bool { return status >= 200 && status < 300 }
 
 // at returns the value at a described path of an object, wherever it stands.
 func (v *view) at(object any, context, path string) any {
@@ -452,39 +405,4 @@ func (r *Run) harvest(o *op.Op, v *view) {
 			best("contact", "data", func(any) int64 { return 0 })
 		}
 	}
-}
-
-var codePattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
-
-// codeOf finds the code of an error, wherever it stands: a text that is a known code, or else one that looks like one
-// and stands under a key that says so.
-func codeOf(body []byte) string {
-	value, _ := decode(body)
-	known, likely := codesIn("", value)
-	return cmp.Or(known, likely)
-}
-
-func codesIn(key string, value any) (known, likely string) {
-	add := func(key string, item any) {
-		more, maybe := codesIn(key, item)
-		known, likely = cmp.Or(known, more), cmp.Or(maybe, likely)
-	}
-	switch v := value.(type) {
-	case string:
-		if _, ok := op.CodeByName(v); ok {
-			return v, ""
-		}
-		if strings.Contains(strings.ToLower(key), "code") && len(v) <= 60 && codePattern.MatchString(v) {
-			return "", v
-		}
-	case []any:
-		for _, item := range v {
-			add(key, item)
-		}
-	case map[string]any:
-		for _, name := range slices.Sorted(maps.Keys(v)) {
-			add(name, v[name])
-		}
-	}
-	return known, likely
 }

@@ -2,13 +2,21 @@ package firstcontact
 
 import (
 	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
+	"mime"
 	"net"
 	"net/http"
+	"regexp"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
 
@@ -22,22 +30,23 @@ var (
 
 // exchange is a request and its response, in which the key is hidden: also where it is the name of a field.
 type exchange struct {
-	path   string
+	ask    *ask
 	status int
 	header http.Header
 	body   []byte
+	value  any // of a body that is JSON
+	isJSON bool
 	at     time.Time // by the header Date, or else by the clock here
-	dated  bool
 }
 
 // recorder is the transport of a run. It lets only GET requests through, and only so many.
 type recorder struct {
-	next  http.RoundTripper
-	key   redact.Secrets
-	most  int // requests
-	sent  atomic.Int32
-	noKey bool
-	last  *exchange
+	next http.RoundTripper
+	key  redact.Secrets
+	most int // requests
+	sent atomic.Int32
+	ask  *ask // at hand
+	last *exchange
 }
 
 const longestBody = 32 << 20
@@ -51,7 +60,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errTooMany
 	}
 	r.sent.Add(1)
-	if r.noKey {
+	if r.ask.noKey {
 		req = req.Clone(req.Context())
 		req.Header.Del("Authorization")
 	}
@@ -64,13 +73,74 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &exchange{path: req.URL.Path, status: resp.StatusCode, header: r.key.Header(resp.Header, body), body: []byte(r.key.Hide(string(body), false)), at: time.Now()}
+	e := &exchange{ask: r.ask, status: resp.StatusCode, header: r.key.Header(resp.Header, body), body: []byte(r.key.Hide(string(body), false)), at: time.Now()}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
-		e.at, e.dated = at, true
+		e.at = at
 	}
+	e.value, e.isJSON = decode(e.body)
 	r.last = e
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
+}
+
+// byteOrder is a mark that some programs write before a text. JSON must not begin with it.
+var byteOrder = []byte("\ufeff")
+
+func decode(body []byte) (value any, ok bool) {
+	body = bytes.TrimPrefix(body, byteOrder)
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	return value, json.Valid(body) && d.Decode(&value) == nil
+}
+
+func (e *exchange) succeeded() bool { return e != nil && e.status >= 200 && e.status < 300 }
+
+// isGarbled reports whether a response has content, and that is no JSON.
+func (e *exchange) isGarbled() bool { return !e.isJSON && len(bytes.TrimSpace(e.body)) > 0 }
+
+var mediaPattern = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,40}$`)
+
+// mediaType is the content type of a response without parameters, or nothing if it is unlike one.
+func (e *exchange) mediaType() string {
+	kind, _, err := mime.ParseMediaType(e.header.Get("Content-Type"))
+	if err != nil || !mediaPattern.MatchString(kind) {
+		return ""
+	}
+	return kind
+}
+
+var codePattern = regexp.MustCompile(`^[A-Z][A-Z0-9]*(_[A-Z0-9]+)*$`)
+
+// code finds the code of an error, wherever it stands: a text that is a known code, or else one that looks like one
+// and stands under a key that says so.
+func (e *exchange) code() string {
+	known, likely := codesIn("", e.value)
+	return cmp.Or(known, likely)
+}
+
+func codesIn(key string, value any) (known, likely string) {
+	add := func(key string, item any) {
+		more, maybe := codesIn(key, item)
+		known, likely = cmp.Or(known, more), cmp.Or(maybe, likely)
+	}
+	switch v := value.(type) {
+	case string:
+		if _, ok := op.CodeByName(v); ok {
+			return v, ""
+		}
+		if strings.Contains(strings.ToLower(key), "code") && len(v) <= 60 && codePattern.MatchString(v) {
+			return "", v
+		}
+	case []any:
+		for _, item := range v {
+			add(key, item)
+		}
+	case map[string]any:
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			add(name, v[name])
+		}
+	}
+	return known, likely
 }
 
 // NewTransport returns the transport of the command: HTTP/1.1 with a connection for each request. net/http repeats a GET if a connection

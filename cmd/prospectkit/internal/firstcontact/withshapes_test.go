@@ -49,8 +49,8 @@ func TestShapes_KnownToCanaries(t *testing.T) {
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "firms", EntityType: sandbox.CompanyList}) })
 		data := learned(t, sb, odd{sb.Transport()})
 		for _, known := range []bool{false, true} {
-			var c tests.Canary
-			opts := []prospectkit.ClientOption{prospectkit.WithTransport(odd{sb.Transport()}), c.Option()}
+			var seen []string
+			opts := []prospectkit.ClientOption{prospectkit.WithTransport(odd{sb.Transport()}), tests.Undocumented(&seen)}
 			if known {
 				opts = append(opts, prospectkit.WithShapes(data))
 			}
@@ -63,19 +63,19 @@ func TestShapes_KnownToCanaries(t *testing.T) {
 			_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q" + time.Now().String()})
 			require.NoError(t, err)
 			if known {
-				require.Empty(t, c.Seen)
+				require.Empty(t, seen)
 			} else {
-				require.Subset(t, c.Seen, []string{"header Ratelimit-Policy", "field data.ownerName", "value data.entityType mixedList"})
+				require.Subset(t, seen, []string{"header Ratelimit-Policy", "field data.ownerName", "value data.entityType mixedList"})
 			}
 			time.Sleep(time.Minute)
 		}
-		var c tests.Canary // the header was seen, the field of this other service was not
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(odd{sb.Transport()}), c.Option(),
+		var seen []string // the header was seen, the field of this other service was not
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(odd{sb.Transport()}), tests.Undocumented(&seen),
 			prospectkit.WithShapes(learned(t, sb, sb.Transport())))
 		require.NoError(t, err)
 		_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 		require.NoError(t, err)
-		require.Contains(t, c.Seen, "field data.ownerName")
+		require.Contains(t, seen, "field data.ownerName")
 	})
 }
 
@@ -90,8 +90,8 @@ func TestShapes_RenamedIsKnown(t *testing.T) {
 		}}
 		data := learned(t, sb, other)
 		for _, known := range []bool{false, true} {
-			var c tests.Canary
-			opts := []prospectkit.ClientOption{prospectkit.WithTransport(other), c.Option()}
+			var seen []string
+			opts := []prospectkit.ClientOption{prospectkit.WithTransport(other), tests.Undocumented(&seen)}
 			if known {
 				opts = append(opts, prospectkit.WithShapes(data))
 			}
@@ -100,10 +100,10 @@ func TestShapes_RenamedIsKnown(t *testing.T) {
 			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 			require.NoError(t, err)
 			if known {
-				require.Empty(t, c.Seen)
+				require.Empty(t, seen)
 			} else {
-				require.Contains(t, c.Seen, "field data.contactCount")
-				require.Contains(t, c.Seen, "field meta")
+				require.Contains(t, seen, "field data.contactCount")
+				require.Contains(t, seen, "field meta")
 			}
 			time.Sleep(time.Minute)
 		}

@@ -228,27 +228,21 @@ func columns(list *prospectkit.List) (all []rowtype.Column) {
 
 // look passes rows of a list on, and says how many of them it was. If it was stopped after some, that is no error.
 func (c *command) look(ctx context.Context, list string, add func(row []byte) error) (looked string, stopped, err error) {
-	total, n := 0, 0
-	for page, err := range c.client.Lists.RowsPages(ctx, list, prospectkit.RowsParams{Limit: min(c.rows, pageSize)}) {
+	var progress prospectkit.Progress
+	for row, err := range c.client.Lists.Rows(ctx, list, prospectkit.RowsParams{Limit: min(c.rows, pageSize)}, prospectkit.WithProgress(&progress)) {
 		if err != nil {
 			stopped = err
 			break
 		}
-		if page.TotalKnown {
-			total = page.TotalRecords
+		if err := add(row.Raw()); err != nil {
+			return "", nil, err
 		}
-		for i := range page.Items[:min(c.rows-n, len(page.Items))] {
-			if err := add(page.Items[i].Raw()); err != nil {
-				return "", nil, err
-			}
-			n++
-			c.looked.Add(1)
-		}
-		if n == c.rows {
+		if c.looked.Add(1) == int64(c.rows) {
 			break
 		}
 	}
 	c.quiet()
+	n, total := int(c.looked.Load()), progress.Report().Total
 	if n == 0 || !errors.Is(stopped, context.Canceled) && !errors.Is(stopped, context.DeadlineExceeded) {
 		err = stopped
 	}

@@ -64,7 +64,14 @@ func (cfg *config) flags(flags *flag.FlagSet) {
 	flags.Uint64Var(&cfg.seedNumber, "seed-number", 1, "another `number` makes other data of the same kind")
 	flags.StringVar(&cfg.stateFile, "state", "", "`file` that keeps the state: read instead of the seed if it exists, written while running and at the end")
 	flags.StringVar(&cfg.clock, "clock", "real", "`real|manual|manual:TIME|xN`: moved by you, from a time on (RFC 3339), or N times as fast")
-	onOff(flags, &cfg.limits, "limits", "rate limits, `on|off`; off raises them to a million a minute")
+	cfg.limits = true
+	flags.Func("limits", "rate limits, `on|off`; off raises them to a million a minute (default on)", func(s string) error {
+		if s != "on" && s != "off" {
+			return errors.New("on or off")
+		}
+		cfg.limits = s == "on"
+		return nil
+	})
 	flags.Func("limit", "limits of a surface, `SURFACE=MINUTE/DAY`, such as search=5/100; may be repeated", cfg.addLimit)
 	flags.Func("price", "credits that an operation costs for each row, `OPERATION=CREDITS`; may be repeated", cfg.addPrice)
 	flags.Func("route", "where to serve an operation with an undocumented path, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
@@ -78,17 +85,6 @@ func (cfg *config) flags(flags *flag.FlagSet) {
 	})
 	flags.BoolVar(&cfg.rules, "rules", false, "print what the sandbox assumes, because it is undocumented, and end")
 	flags.BoolVar(&cfg.json, "json", false, "print one JSON object instead of text")
-}
-
-func onOff(flags *flag.FlagSet, value *bool, name, usage string) {
-	*value = true
-	flags.Func(name, usage+" (default on)", func(s string) error {
-		if s != "on" && s != "off" {
-			return errors.New("on or off")
-		}
-		*value = s == "on"
-		return nil
-	})
 }
 
 func (cfg config) check() error {

@@ -171,8 +171,7 @@ func (h *host) postReset(*http.Request) (any, error) {
 }
 
 func (h *host) getFaults(*http.Request) (any, error) {
-	box := h.current.Load()
-	return map[string]any{"faults": box.faults.views(box.Sandbox)}, nil
+	return map[string]any{"faults": h.current.Load().faultViews()}, nil
 }
 
 func (h *host) postFault(r *http.Request) (any, error) {
@@ -180,8 +179,7 @@ func (h *host) postFault(r *http.Request) (any, error) {
 	if err := read(r, &in); err != nil {
 		return nil, err
 	}
-	box := h.current.Load()
-	if err := box.faults.add(box.Sandbox, in.Fault, h.cfg.options); err != nil {
+	if err := h.current.Load().addFault(in.Fault, h.cfg.options); err != nil {
 		return refuse(http.StatusBadRequest, "fault %q: %w", in.Fault, err)
 	}
 	all, err := h.getFaults(r)
@@ -197,16 +195,14 @@ func (h *host) postSwitch(r *http.Request) (any, error) {
 	if err != nil || in.On == nil {
 		return refuse(http.StatusBadRequest, `POST /_sandbox/faults/2 with {"on": false}, for example`)
 	}
-	box := h.current.Load()
-	if err := box.faults.turn(box.Sandbox, number, *in.On); err != nil {
+	if err := h.current.Load().turnFault(number, *in.On); err != nil {
 		return nil, refusal{http.StatusNotFound, err}
 	}
 	return h.getFaults(r)
 }
 
 func (h *host) deleteFaults(r *http.Request) (any, error) {
-	box := h.current.Load()
-	box.faults.clear(box.Sandbox)
+	h.current.Load().clearFaults()
 	return h.getFaults(r)
 }
 

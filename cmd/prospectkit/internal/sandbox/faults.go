@@ -3,18 +3,12 @@ package sandbox
 import (
 	"fmt"
 	"regexp"
-	"sync"
 
 	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/sandbox"
 )
 
-// faultList keeps the faults of a sandbox as they were written.
-type faultList struct {
-	mu    sync.Mutex
-	given []givenFault
-}
-
+// givenFault is a fault as it was written.
 type givenFault struct {
 	spec  string
 	fault *sandbox.Fault
@@ -33,44 +27,43 @@ type faultView struct {
 // keyWord is the part of a fault with a token, which is never returned.
 var keyWord = regexp.MustCompile(`(:key=)[^:]*`)
 
-func (l *faultList) add(box *sandbox.Sandbox, spec string, opts []sandbox.Option) error {
+func (box *instance) addFault(spec string, opts []sandbox.Option) error {
 	f, err := faultspec.Parse(spec, opts...)
 	if err != nil {
 		return err
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.given = append(l.given, givenFault{spec: keyWord.ReplaceAllString(spec, "$1..."), fault: box.Fail(f.Operation, f.Options...)})
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	box.faults = append(box.faults, givenFault{spec: keyWord.ReplaceAllString(spec, "$1..."), fault: box.Fail(f.Operation, f.Options...)})
 	return nil
 }
 
-func (l *faultList) views(box *sandbox.Sandbox) []faultView {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	views := make([]faultView, len(l.given))
-	for i, given := range l.given {
+func (box *instance) faultViews() []faultView {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	views := make([]faultView, len(box.faults))
+	for i, given := range box.faults {
 		views[i] = faultView{i + 1, given.spec, given.fault.String(), box.Hits(given.fault), !given.off}
 	}
 	return views
 }
 
-// turn switches one fault on or off.
-func (l *faultList) turn(box *sandbox.Sandbox, number int, on bool) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if number < 1 || number > len(l.given) {
+// turnFault switches one on or off.
+func (box *instance) turnFault(number int, on bool) error {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	if number < 1 || number > len(box.faults) {
 		return fmt.Errorf("there is no fault %d", number)
 	}
-	given := &l.given[number-1]
+	given := &box.faults[number-1]
 	given.off = !on
 	box.Switch(given.fault, on)
 	return nil
 }
 
-// clear removes all faults.
-func (l *faultList) clear(box *sandbox.Sandbox) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (box *instance) clearFaults() {
+	box.mu.Lock()
+	defer box.mu.Unlock()
 	box.Clear()
-	l.given = nil
+	box.faults = nil
 }

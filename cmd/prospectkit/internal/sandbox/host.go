@@ -27,8 +27,9 @@ type instance struct {
 	*sandbox.Sandbox
 	handler http.Handler
 	report  *report
-	faults  faultList
 	touched atomic.Int64 // requests that may have changed something
+	mu      sync.Mutex
+	faults  []givenFault
 }
 
 func newHost(cfg config, stderr io.Writer) (*host, error) {
@@ -52,7 +53,7 @@ func (h *host) reset() error {
 	box := sandbox.New(report, h.options()...)
 	next := &instance{Sandbox: box, handler: box.Handler(), report: report}
 	for _, spec := range h.cfg.faults {
-		if err := next.faults.add(box, spec, h.cfg.options); err != nil {
+		if err := next.addFault(spec, h.cfg.options); err != nil {
 			return fmt.Errorf("-fault %s: %w", spec, err)
 		}
 	}

@@ -42,23 +42,24 @@ func (e explained) Error() string {
 
 func reason(err error) string {
 	e, ok := errors.AsType[*prospectkit.Error](err)
+	for _, c := range []struct {
+		is   error
+		text string
+	}{
+		{context.Canceled, "stopped"},
+		{context.DeadlineExceeded, "the time limit was too short: -timeout gives it more"},
+		{prospectkit.ErrUnauthorized, "the service does not accept the key: check " + prospectkit.EnvToken + " or -token-file, or create a new key in the app"},
+		{prospectkit.CodeInsufficientScope, "the key may not do this: create a key with the scope " + scopeOf(e) + ", or with full access"},
+		{prospectkit.CodeListNotFound, "the key sees no list with this id: check the id, and that the key is of the same workspace"},
+		{prospectkit.CodeListProcessing, "the list is still being filled: try again later"},
+		{prospectkit.CodeEndpointNotFound, "the service does not know the address that was asked for: check " + prospectkit.EnvBaseURL},
+		{prospectkit.ErrRateLimited, "the workspace has used up its requests for now: try again later"},
+	} {
+		if errors.Is(err, c.is) {
+			return c.text
+		}
+	}
 	switch {
-	case errors.Is(err, context.Canceled):
-		return "stopped"
-	case errors.Is(err, context.DeadlineExceeded):
-		return "the time limit was too short: -timeout gives it more"
-	case errors.Is(err, prospectkit.ErrUnauthorized):
-		return "the service does not accept the key: check " + prospectkit.EnvToken + " or -token-file, or create a new key in the app"
-	case errors.Is(err, prospectkit.CodeInsufficientScope):
-		return "the key may not do this: create a key with the scope " + scopeOf(e) + ", or with full access"
-	case errors.Is(err, prospectkit.CodeListNotFound):
-		return "the key sees no list with this id: check the id, and that the key is of the same workspace"
-	case errors.Is(err, prospectkit.CodeListProcessing):
-		return "the list is still being filled: try again later"
-	case errors.Is(err, prospectkit.CodeEndpointNotFound):
-		return "the service does not know the address that was asked for: check " + prospectkit.EnvBaseURL
-	case errors.Is(err, prospectkit.ErrRateLimited):
-		return "the workspace has used up its requests for now: try again later"
 	case ok && e.Status >= 500:
 		return "the service failed: try again later"
 	case ok && e.Status != 0:
