@@ -3,8 +3,6 @@ package sandbox
 import (
 	"cmp"
 	"encoding/json"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -53,16 +51,13 @@ type AgentPlan struct {
 
 // Agents changes the undocumented behavior of agents.
 func Agents(plan AgentPlan) Option {
-	return func(sb *Sandbox, _ *settings) error {
-		if plan.Started != "" && plan.Started != agentProcessing && plan.Started != agentActive {
-			return fmt.Errorf("Agents: an agent that starts is %s or %s, not %q", agentProcessing, agentActive, plan.Started)
-		}
-		if plan.Every < 0 || plan.Between < 0 || plan.FailsAt < 0 || plan.Enrichment < 0 {
-			return errors.New("Agents: a duration, a run or a price is negative")
-		}
-		sb.plan = plan.complete()
-		return nil
+	switch {
+	case plan.Started != "" && plan.Started != agentProcessing && plan.Started != agentActive:
+		return mistaken("Agents: an agent that starts is %s or %s, not %q", agentProcessing, agentActive, plan.Started)
+	case plan.Every < 0 || plan.Between < 0 || plan.FailsAt < 0 || plan.Enrichment < 0:
+		return mistaken("Agents: a duration, a run or a price is negative")
 	}
+	return always(func(sb *Sandbox) { sb.plan = plan.complete() })
 }
 
 func (p AgentPlan) complete() AgentPlan {

@@ -3,14 +3,15 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"strconv"
 	"strings"
 )
 
 // ContentType changes the content type of the response.
-func ContentType(value string) FaultOption {
-	return edit("Content-Type: "+value, func(a *response) { a.header.Set("Content-Type", value) })
+func ContentType(value string) FaultOption { return setHeader("Content-Type", value) }
+
+func setHeader(name, value string) FaultOption {
+	return edit(name+": "+value, func(a *response) { a.header.Set(name, value) })
 }
 
 // EmptyBody omits the body.
@@ -39,7 +40,7 @@ func EnumValue(path, value string) FaultOption { return setField(path, value, st
 
 func setField(path string, value any, words string) FaultOption {
 	if path == "" {
-		return func(*Fault) error { return errors.New("a field needs a path") }
+		return mistake("a field needs a path")
 	}
 	return edit(path+" = "+words, func(a *response) {
 		a.body = edited(a.body, func(v any) any { return assign(v, strings.Split(path, "."), value) })

@@ -204,7 +204,7 @@ func (sb *Sandbox) finish() {
 	sb.t = nil
 	var unfired []string
 	for _, f := range sb.faults {
-		if f.hits == 0 && !f.chaos && !f.off {
+		if f.hits == 0 && f.draw == nil && !f.off {
 			unfired = append(unfired, f.String()+f.setAt)
 		}
 	}

@@ -1,10 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,25 +26,17 @@ type ScrollPlan struct {
 
 // Scrolling changes how scroll tokens behave.
 func Scrolling(plan ScrollPlan) Option {
-	return func(sb *Sandbox, _ *settings) error {
-		if plan.TTL < 0 {
-			return errors.New("Scrolling: the TTL is negative")
-		}
-		if _, ok := op.CodeByName(plan.Code); !ok && plan.Code != "" {
-			return fmt.Errorf("Scrolling: the code %s is undocumented", plan.Code)
-		}
-		sb.scroll = plan.complete()
-		return nil
+	switch _, documented := op.CodeByName(plan.Code); {
+	case plan.TTL < 0:
+		return mistaken("Scrolling: the TTL is negative")
+	case !documented && plan.Code != "":
+		return mistaken("Scrolling: the code %s is undocumented", plan.Code)
 	}
+	return always(func(sb *Sandbox) { sb.scroll = plan.complete() })
 }
 
 func (p ScrollPlan) complete() ScrollPlan {
-	if p.TTL == 0 {
-		p.TTL = 5 * time.Minute
-	}
-	if p.Code == "" {
-		p.Code = "VALIDATION_FAILED"
-	}
+	p.TTL, p.Code = cmp.Or(p.TTL, 5*time.Minute), cmp.Or(p.Code, "VALIDATION_FAILED")
 	return p
 }
 
