@@ -111,7 +111,7 @@ func (d *disguise) apply(c *call, a *response) {
 	if d == nil {
 		return
 	}
-	o := c.op
+	o := cmp.Or(c.op, new(op.Op)) // that of no path
 	if r := d.failure(o, a); r != nil {
 		a.status, a.code, a.body = r.Status, r.Code, nil
 		if r.Status >= http.StatusBadRequest {
@@ -127,7 +127,7 @@ func (d *disguise) apply(c *call, a *response) {
 	}
 	if a.status >= http.StatusBadRequest {
 		d.refusal(a)
-	} else if seen := d.seenOf(o); seen != nil && a.status < http.StatusMultipleChoices {
+	} else if seen := d.file.Operations[o.Name]; seen != nil && a.status < http.StatusMultipleChoices {
 		a.status = cmp.Or(seen.Status, a.status)
 		if seen.Type != "" {
 			a.header.Set("Content-Type", seen.Type)
@@ -138,17 +138,10 @@ func (d *disguise) apply(c *call, a *response) {
 	d.headers(o, a)
 }
 
-func (d *disguise) seenOf(o *op.Op) *shapes.Operation {
-	if o == nil {
-		return nil
-	}
-	return d.file.Operations[o.Name]
-}
-
 // headers renames the rate headers, and leaves out those that were never seen.
 func (d *disguise) headers(o *op.Op, a *response) {
 	at, noDate := http.ParseTime(a.header.Get("Date"))
-	if w := d.windowOf(o); w != nil {
+	if w := d.file.Windows[string(o.Surface)]; w != nil {
 		n, noSeconds := strconv.ParseInt(a.header.Get("RateLimit-Reset"), 10, 64)
 		switch {
 		case noSeconds != nil:
@@ -172,20 +165,13 @@ func (d *disguise) headers(o *op.Op, a *response) {
 		if a.status >= http.StatusBadRequest {
 			often = seen.Errors
 		}
-		if often == shapes.Never || a.status < http.StatusBadRequest && o != nil && slices.Contains(seen.Without, o.Name) {
+		if often == shapes.Never || a.status < http.StatusBadRequest && slices.Contains(seen.Without, o.Name) {
 			a.header.Del(name)
 		} else if seen.Name != "" {
 			a.header.Del(name)
 			a.header[seen.Name] = []string{value}
 		}
 	}
-}
-
-func (d *disguise) windowOf(o *op.Op) *shapes.Window {
-	if o == nil {
-		return nil
-	}
-	return d.file.Windows[string(o.Surface)]
 }
 
 // places are where the values of a response stand, and which have none.
@@ -210,41 +196,33 @@ func (d *disguise) rewrite(body []byte, p places, seen *shapes.Shape) []byte {
 // value changes one value. The path is the documented one, as in the moves.
 func (d *disguise) value(v any, p places, seen *shapes.Shape, at string) any {
 	fields, ok := v.(object)
-	switch {
-	case !ok:
+	if !ok || !seen.Has(shapes.Object) && !seen.Has(shapes.Array) {
 		return d.leaf(v, p, seen, at)
-	case !seen.Has(shapes.Object) && !seen.Has(shapes.Array):
-		return d.scalar(v, seen)
 	}
 	leaves := map[string]any{}
 	flatten(fields, "", at, p, seen, leaves)
 	out := object{}
 	for path, value := range leaves {
-		to, moved := p.moves[below(at, path)]
+		from := below(at, path)
+		if p.lacks(from) {
+			continue
+		}
+		to, moved := p.moves[from]
 		if !moved {
 			to = path
 		}
-		target := seen
-		if to != "" {
-			target = seen.At(to)
-		}
-		switch {
-		case p.lacks(below(at, path)):
-			continue
-		case target == nil:
-			put(out, to, value)
-			continue
-		}
-		if n, ok := value.(json.Number); ok && p.zero && below(at, path) == "pagination.pageNum" {
+		if n, ok := value.(json.Number); ok && p.zero && from == "pagination.pageNum" {
 			if i, err := n.Int64(); err == nil {
 				value = json.Number(strconv.FormatInt(i-1, 10))
 			}
 		}
-		changed := d.leaf(value, p, target, below(at, path))
 		if to == "" {
-			return changed
+			return d.leaf(value, p, seen, from)
 		}
-		put(out, to, changed)
+		if target := seen.At(to); target != nil {
+			value = d.leaf(value, p, target, from)
+		}
+		put(out, to, value)
 	}
 	complete(out, seen)
 	return out
@@ -302,34 +280,9 @@ func complete(out object, seen *shapes.Shape) {
 			complete(inner, field)
 		}
 		if _, there := out[name]; !there && field.Undocumented && !field.Optional {
-			out[name] = empty(field)
+			out[name] = filled("", field, nil)
 		}
 	}
-}
-
-// empty is a value of a shape that says nothing.
-func empty(seen *shapes.Shape) any {
-	switch {
-	case seen.Has(shapes.Null):
-		return nil
-	case seen.Has(shapes.Array):
-		return []any{}
-	case seen.Has(shapes.Object):
-		fields := object{}
-		for name, field := range seen.Fields {
-			if !field.Optional {
-				fields[name] = empty(field)
-			}
-		}
-		return fields
-	case seen.Has(shapes.Integer), seen.Has(shapes.Number):
-		return 0
-	case seen.Has(shapes.Boolean):
-		return false
-	}
-	return map[string]string{
-		shapes.FormatID: strings.Repeat("0", 24), shapes.FormatTimestamp: "2026-01-01T00:00:00.000Z", shapes.FormatDate: "2026-01-01",
-	}[seen.Format]
 }
 
 // leaf changes a value that is no object, or the elements of an array.

@@ -104,7 +104,7 @@ func converted(v any, seen *shapes.Shape) any {
 		}
 		return []any{}
 	}
-	return empty(seen)
+	return filled("", seen, nil)
 }
 
 // show gives an id another form, and remembers it.
