@@ -184,7 +184,7 @@ func (sb *Sandbox) scheduleAgent(ws *workspace, a *agent) {
 	case a.Running:
 		kind = "agent run ended"
 	}
-	sb.agenda.add(at, kind, a.ID, func() bool { return a.NextAt.Equal(at) && sb.step(ws, a) })
+	ws.later(at, kind, a.ID, func() bool { return a.NextAt.Equal(at) && sb.step(ws, a) })
 }
 
 func (sb *Sandbox) step(ws *workspace, a *agent) (happened bool) {
@@ -192,7 +192,6 @@ func (sb *Sandbox) step(ws *workspace, a *agent) (happened bool) {
 	pay := func(amount int64, reason string) {
 		ws.book(LedgerEntry{Time: at, Operation: kindOp[a.Type], Amount: -amount, Reason: reason})
 	}
-	ws.version++
 	switch {
 	case !a.Running:
 		sb.beginRun(ws, a, at, pay)
@@ -214,12 +213,11 @@ func (sb *Sandbox) scheduleAgentExpiry(ws *workspace, a *agent) {
 	if at.IsZero() || sb.plan.Frozen || sb.strict {
 		return
 	}
-	sb.agenda.add(at, "agent expired", a.ID, func() bool {
+	ws.later(at, "agent expired", a.ID, func() bool {
 		if !a.ExpiresAt.Equal(at) || a.Status == agentDraft || a.Status == agentFailed || a.Status == agentExpired {
 			return false
 		}
 		a.stop(agentExpired)
-		ws.version++
 		return true
 	})
 }

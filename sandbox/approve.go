@@ -105,14 +105,13 @@ func (sb *Sandbox) stop(c *Campaign) {
 
 func (sb *Sandbox) scheduleActivation(ws *workspace, c *Campaign) {
 	at := c.ActivatesAt
-	sb.agenda.add(at, "campaign activated", c.ID, func() bool {
+	ws.later(at, "campaign activated", c.ID, func() bool {
 		if c.Status != statusActive || !c.ActivatesAt.Equal(at) {
 			return false
 		}
 		c.ActivatesAt = time.Time{}
 		sb.enrol(ws, c, at)
 		sb.scheduleSends(ws, c, at)
-		ws.version++
 		return true
 	})
 }

@@ -278,7 +278,7 @@ func (c *call) makeCampaign(seed Campaign) *Campaign {
 
 func (sb *Sandbox) scheduleInitialization(ws *workspace, c *Campaign) {
 	at := c.InitializedAt
-	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {
+	ws.later(at, "campaign initialized", c.ID, func() bool {
 		if c.InitializationStatus != initRunning || !c.InitializedAt.Equal(at) {
 			return false
 		}
@@ -297,7 +297,6 @@ func (ws *workspace) settle(c *Campaign, status string) {
 	if status == initCompleted && len(c.Steps) == 0 {
 		c.Steps = ws.keepIDs(nil, generated(c.Channels))
 	}
-	ws.version++
 }
 
 // generated returns the steps of a campaign that was created without any.

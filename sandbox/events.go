@@ -32,6 +32,14 @@ func (a *agenda) add(at time.Time, kind, subject string, apply func() bool) {
 	*a = slices.Insert(*a, i, pending{Event{at, kind, subject}, apply})
 }
 
+// later adds an event of a workspace. Prepared responses are not used after it.
+func (ws *workspace) later(at time.Time, kind, subject string, apply func() bool) {
+	ws.sb.agenda.add(at, kind, subject, func() bool {
+		ws.version++
+		return apply()
+	})
+}
+
 func (a *agenda) due(now time.Time) (happened []Event) {
 	for len(*a) > 0 && !(*a)[0].Time.After(now) {
 		next := (*a)[0]

@@ -70,12 +70,11 @@ func (h *Hub) begin(ws *workspace, _, _ time.Time) {
 	if h.Status != hubProcessing || h.ReadyAt.IsZero() {
 		return
 	}
-	ws.sb.agenda.add(h.ReadyAt, "hub ready", h.ID, func() bool {
+	ws.later(h.ReadyAt, "hub ready", h.ID, func() bool {
 		if h.Status != hubProcessing {
 			return false
 		}
 		h.Status, h.ReadyAt = hubReady, time.Time{}
-		ws.version++
 		return true
 	})
 }

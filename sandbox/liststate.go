@@ -121,9 +121,8 @@ func (sb *Sandbox) addList(ws *workspace, seed List) *list {
 	ws.byID[l.ID] = l
 	ws.insert(l, 0, seed.Rows)
 	if !l.VisibleAt.IsZero() {
-		sb.agenda.add(l.VisibleAt, "list visible", l.ID, func() bool {
+		ws.later(l.VisibleAt, "list visible", l.ID, func() bool {
 			l.VisibleAt = time.Time{}
-			ws.version++
 			return ws.byID[l.ID] == l
 		})
 	}
