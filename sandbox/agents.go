@@ -75,7 +75,6 @@ func createAgent(kind string) handler {
 	return func(c *call) response {
 		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
-		c.uses(spec.guesses...)
 		body.valid()
 		a := &agent{Agent: Agent{Type: kind, Name: spec.name, Status: agentDraft, ExpiresAt: spec.expires}, spec: spec}
 		if spec.month {
@@ -196,12 +195,11 @@ func (c *call) adjustAgent() response {
 	a := c.draftAgent()
 	c.uses(ruleAgentAdjust)
 	merged := mergeConfig(a.Config, body.fields)
-	next := &form{merged, &checks{}}
+	next := &form{merged, &checks{c: c}}
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
 	spec := readSpec(a.Type, next, c.now, c.sb.plan)
-	c.uses(spec.guesses...)
 	next.valid()
 	if spec.name != a.Name {
 		stop(c.nameFree(strings.TrimSpace(spec.name)))

@@ -46,14 +46,12 @@ type agentSpec struct {
 	expires   time.Time // zero is never
 	month     bool      // instead: a month from creation
 	maxSpend  int64     // of a run; zero is no limit
-	event     string
 	sources   []string
 	frequency int // days
 	entity    string
 	prompt    string
 	period    string
 	filters   [][]string // without industries that resemble none
-	guesses   []*Rule    // that reading it took
 
 	perRun, cap int  // zero is no limit
 	enriched    int  // how many flags are set
@@ -97,7 +95,7 @@ func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec 
 	}
 	switch kind {
 	case PeopleWatcher:
-		s.event = body.requiredChoice("eventType", "social-person-profile-updates", "social-person-post-updates")
+		body.requiredChoice("eventType", "social-person-profile-updates", "social-person-post-updates")
 		s.readSources(body)
 		s.frequency = body.integer("frequency", 1, maxFrequency, 1)
 	case WebMonitor:
@@ -173,7 +171,7 @@ func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
 		container := body.fields[name][0] == '[' || body.fields[name][0] == '{'
 		switch {
 		case kind == PersonDiscovery && container:
-			s.guess(ruleAgentFilter)
+			body.c.uses(ruleAgentFilter)
 			s.readFilter(body, name, body.fields[name], plan)
 			continue
 		case name == "":
@@ -189,7 +187,7 @@ func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
 				s.enriched++
 			}
 		}
-		s.guess(ruleAgentExtra)
+		body.c.uses(ruleAgentExtra)
 	}
 	if kind == PersonDiscovery && !s.filtered {
 		body.fail("filters", "need at least one that is not empty")
@@ -217,19 +215,13 @@ func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage, pla
 	if plan.Fields.industry(name) {
 		known := closest(plan.Vocabulary["industry"], values)
 		if !slices.Equal(known, values) {
-			s.guess(ruleIndustry)
+			body.c.uses(ruleIndustry)
 		}
 		if values = known; len(values) == 0 {
 			return // dropped: whoever works in whatever industry fits
 		}
 	}
 	s.filters = append(s.filters, values)
-}
-
-func (s *agentSpec) guess(r *Rule) {
-	if !slices.Contains(s.guesses, r) {
-		s.guesses = append(s.guesses, r)
-	}
 }
 
 // between is the time between the beginnings of two runs.
