@@ -18,11 +18,15 @@ var (
 )
 
 type limiterSettings struct {
-	windows     map[op.Surface]Limit
-	set         map[op.Surface]bool          // by an option
-	lengths     map[op.Surface]time.Duration // of the shorter window, if it is no minute
+	surfaces    map[op.Surface]surfaceLimit
 	sliding     bool
 	successOnly bool // RateLimit headers
+}
+
+type surfaceLimit struct {
+	Limit
+	assumed bool          // neither documented nor set by an option
+	minute  time.Duration // the length of the shorter window
 }
 
 // assumedLimit is for a surface with undocumented limits, and raisedLimit is one that nobody reaches.
@@ -32,22 +36,17 @@ var (
 )
 
 func defaultLimits() limiterSettings {
-	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}, lengths: map[op.Surface]time.Duration{}}
+	settings := limiterSettings{surfaces: map[op.Surface]surfaceLimit{}}
 	for surface, w := range op.DocumentedLimits {
-		settings.windows[surface] = Limit(w)
-		if Limit(w) == (Limit{}) {
-			settings.windows[surface] = assumedLimit
-		}
+		assumed := w == op.Limits{}
+		settings.surfaces[surface] = surfaceLimit{cmp.Or(Limit(w), assumedLimit), assumed, time.Minute}
 	}
 	return settings
 }
 
 // put sets the limit of a surface. A surface without one gets raisedLimit, because every success has the headers.
 func (s *limiterSettings) put(surface op.Surface, limit Limit) {
-	if limit == (Limit{}) {
-		limit = raisedLimit
-	}
-	s.windows[surface], s.set[surface] = limit, true
+	s.surfaces[surface] = surfaceLimit{Limit: cmp.Or(limit, raisedLimit), minute: s.surfaces[surface].minute}
 }
 
 // WindowState is the state of a window.
@@ -95,9 +94,9 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	q := ws.windows[surface]
 	if q == nil {
 		q = &quota{}
-		limit := sb.limits.windows[surface]
+		limit := sb.limits.surfaces[surface]
 		for _, w := range []window{
-			{name: "minute", length: cmp.Or(sb.limits.lengths[surface], time.Minute), limit: limit.PerMinute, sliding: sb.limits.sliding},
+			{name: "minute", length: limit.minute, limit: limit.PerMinute, sliding: sb.limits.sliding},
 			{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
 		} {
 			if w.limit > 0 {
@@ -142,7 +141,7 @@ func (q *quota) describe(h http.Header, now time.Time) {
 }
 
 func (c *call) showsLimits() {
-	if op.DocumentedLimits[c.op.Surface] == (op.Limits{}) && !c.sb.limits.set[c.op.Surface] {
+	if c.sb.limits.surfaces[c.op.Surface].assumed {
 		c.uses(ruleUnshown)
 	}
 }

@@ -55,7 +55,7 @@ func WithShapes(data []byte) Option {
 func (s *limiterSettings) resemble(windows map[string]*shapes.Window) {
 	for name, w := range windows {
 		surface := op.Surface(name)
-		limit, ok := s.windows[surface]
+		limit, ok := s.surfaces[surface]
 		if !ok || w == nil {
 			continue
 		}
@@ -68,10 +68,10 @@ func (s *limiterSettings) resemble(windows map[string]*shapes.Window) {
 		if len(others) > 1 {
 			limit.PerDay = others[len(others)-1]
 		}
-		s.windows[surface], s.set[surface] = limit, true
-		if w.Seconds > 0 {
-			s.lengths[surface] = time.Duration(w.Seconds) * time.Second
+		if limit.assumed = false; w.Seconds > 0 {
+			limit.minute = time.Duration(w.Seconds) * time.Second
 		}
+		s.surfaces[surface] = limit
 	}
 }
 
