@@ -170,11 +170,14 @@ func (c *course) verdict() *Break {
 	return &Break{Failures: c.failures(), Err: errors.Join(c.problems...), Program: c.returned, Journal: c.journal}
 }
 
-func (c *course) broken() bool {
+// shared reads what the starts of the program share.
+func shared[T any](c *course, read func(*course) T) T {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.problems) > 0
+	return read(c)
 }
+
+func (c *course) broken() bool { return shared(c, func(c *course) bool { return len(c.problems) > 0 }) }
 
 func (c *course) fail(format string, args ...any) {
 	c.mu.Lock()
@@ -213,9 +216,7 @@ func (c *course) failures() []Failure {
 
 // owner is the start to which something that a run does belongs. A client of the setup belongs to whatever runs.
 func (r *Run) owner() *sim.Start {
-	r.course.mu.Lock()
-	defer r.course.mu.Unlock()
-	return cmp.Or(r.start, r.course.current)
+	return shared(r.course, func(c *course) *sim.Start { return cmp.Or(r.start, c.current) })
 }
 
 // step takes a step of the program, unless this is the setup or the invariant. It does not return to a program that was stopped.

@@ -24,18 +24,10 @@ type Run struct {
 func (r *Run) Context() context.Context { return r.ctx }
 
 // Starts counts the starts of the program so far, this one included.
-func (r *Run) Starts() int {
-	r.course.mu.Lock()
-	defer r.course.mu.Unlock()
-	return r.course.starts
-}
+func (r *Run) Starts() int { return shared(r.course, func(c *course) int { return c.starts }) }
 
 // Err is what the program returned at last, for the invariant.
-func (r *Run) Err() error {
-	r.course.mu.Lock()
-	defer r.course.mu.Unlock()
-	return r.course.returned
-}
+func (r *Run) Err() error { return shared(r.course, func(c *course) error { return c.returned }) }
 
 // Failures are what was caused in this run so far: nothing in the first one.
 func (r *Run) Failures() []Failure { return r.course.failures() }

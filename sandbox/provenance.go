@@ -18,13 +18,7 @@ type Rule struct {
 var rulebook []*Rule
 
 // Assumptions lists the rules in which the real service may differ.
-func Assumptions() []Rule {
-	rules := make([]Rule, len(rulebook))
-	for i, r := range rulebook {
-		rules[i] = *r
-	}
-	return rules
-}
+func Assumptions() []Rule { return appendEach(nil, rulebook, func(r *Rule) Rule { return *r }) }
 
 func rule(ambient bool, id, text string) *Rule {
 	if slices.ContainsFunc(rulebook, func(r *Rule) bool { return r.ID == id }) {

@@ -63,42 +63,31 @@ func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) 
 // SaveSearch adds a saved search and returns its id.
 func (tx *Tx) SaveSearch(s SavedSearch) (id string) { return savedSearches.create(tx, "SaveSearch", s) }
 
-const (
-	inventedPeople = 250
-	inventedFirms  = 60
-)
+// invented is what searches find if the seed has nothing: n rows.
+func invented(n int, row func(i int) Row) (once func() []json.RawMessage) {
+	return sync.OnceValue(func() []json.RawMessage {
+		rows := make([]Row, n)
+		for i := range rows {
+			rows[i] = row(i)
+		}
+		return Rows(rows...)
+	})
+}
 
-// invented are the search results if the seed has none.
 var (
-	inventedProspects = sync.OnceValue(func() []json.RawMessage {
-		rows := make([]Row, inventedPeople)
-		for i := range rows {
-			rows[i] = invent("prospects", i).profile(i)
-		}
-		return Rows(rows...)
-	})
-	inventedCompanies = sync.OnceValue(func() []json.RawMessage {
-		rows := make([]Row, inventedFirms)
-		for i := range rows {
-			rows[i] = inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row()
-		}
-		return Rows(rows...)
-	})
+	inventedPeople = invented(250, func(i int) Row { return invent("prospects", i).profile(i) })
+	inventedFirms  = invented(60, func(i int) Row { return inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row() })
 )
 
-func (ws *workspace) searchable() []json.RawMessage {
-	if len(ws.Prospects) > 0 {
-		return ws.Prospects
+func seeded(objects []json.RawMessage, otherwise func() []json.RawMessage) []json.RawMessage {
+	if len(objects) > 0 {
+		return objects
 	}
-	return inventedProspects()
+	return otherwise()
 }
 
-func (ws *workspace) searchableCompanies() []json.RawMessage {
-	if len(ws.Companies) > 0 {
-		return ws.Companies
-	}
-	return inventedCompanies()
-}
+func (ws *workspace) prospects() []json.RawMessage { return seeded(ws.Prospects, inventedPeople) }
+func (ws *workspace) companies() []json.RawMessage { return seeded(ws.Companies, inventedFirms) }
 
 // filterOptions are the keys of searches, and the values that each accepts.
 func (ws *workspace) filterOptions() map[string][]string {
@@ -186,11 +175,7 @@ func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 	if len(all) == before {
 		return profile
 	}
-	out, err := json.Marshal(all)
-	if err != nil {
-		panic(err) // it was decoded above
-	}
-	return out
+	return must(json.Marshal(all))
 }
 
 // profileFields are the documented ones.
@@ -222,7 +207,7 @@ func (c *call) searchProspects() response {
 // scrollProfiles handles a search. Its saved search, if any, is part of the query.
 func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) response {
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
-	return c.scrollPage(page, "profiles", kept(c.ws.searchable(), filters.meets), c.ws.shown)
+	return c.scrollPage(page, "profiles", kept(c.ws.prospects(), filters.meets), c.ws.shown)
 }
 
 func (c *call) saveSearchToList() response {
@@ -231,7 +216,7 @@ func (c *call) saveSearchToList() response {
 	body.ignores("filters", "listId", "listName")
 	body.valid()
 	filters := must(c.readFilters(body.fields["filters"]))
-	found := appendEach(nil, kept(c.ws.searchable(), filters.meets), c.ws.shown)
+	found := appendEach(nil, kept(c.ws.prospects(), filters.meets), c.ws.shown)
 	l := c.destination(to)
 	switch {
 	case l == nil:
@@ -317,7 +302,7 @@ func (c *call) searchCompanies() response {
 	}
 	q := c.companyQuery(raw, body.fields["excludeCompanyLists"])
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
-	return c.scrollPage(page, "companies", kept(c.ws.searchableCompanies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
+	return c.scrollPage(page, "companies", kept(c.ws.companies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
 }
 
 func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery) {
@@ -354,7 +339,7 @@ func (c *call) cities(raw json.RawMessage) (known []string) {
 		}
 	}
 	c.uses(ruleCityNames)
-	for _, company := range c.ws.searchableCompanies() {
+	for _, company := range c.ws.companies() {
 		if city := cityOf(company); slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, city) }) {
 			known = append(known, city)
 		}

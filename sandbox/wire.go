@@ -26,11 +26,7 @@ func envelope(code, message, param, requestID string) []byte {
 	if requestID != "" {
 		e.DocURL = optional(docsURL + strings.ToLower(code))
 	}
-	body, err := json.Marshal(map[string]wireError{"error": e})
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return body
+	return must(json.Marshal(map[string]wireError{"error": e}))
 }
 
 // optional is what is null without a value.
