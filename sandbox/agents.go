@@ -59,11 +59,11 @@ type wireAgentRecord struct {
 	ContactsFound int     `json:"contactsFound"`
 }
 
-func (a *agent) wire() wireAgent {
+func (a *Agent) wire() wireAgent {
 	return wireAgent{ID: a.ID, Type: optional(a.Type), Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
 }
 
-func (ws *workspace) record(a *agent) wireAgentRecord {
+func (ws *workspace) record(a *Agent) wireAgentRecord {
 	w := wireAgentRecord{wireAgent: a.wire(), ListID: optional(a.ListID)}
 	if l := ws.byID[a.ListID]; l != nil {
 		w.ContactsFound = len(l.rows)
@@ -76,16 +76,15 @@ func createAgent(kind string) handler {
 		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
 		body.valid()
-		a := &agent{Agent: Agent{Type: kind, Name: spec.name, Status: agentDraft, ExpiresAt: spec.expires}, spec: spec}
+		delete(body.fields, "start")
+		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
 		if spec.month {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
-		delete(body.fields, "start")
-		config := must(json.Marshal(body.fields))
-		a.Config = config
-		c.mayCreate(a)
+		c.mayCreate(a, &spec)
 		c.effect(func() {
-			a = c.sb.addAgent(c.ws, a.Agent)
+			a = agents.add(c.ws, *a)
+			a.begin(c.ws, c.now, c.now)
 			if spec.start {
 				c.startAgent(a)
 			}
@@ -95,14 +94,14 @@ func createAgent(kind string) handler {
 }
 
 // mayCreate checks what concerns more than one field.
-func (c *call) mayCreate(a *agent) {
+func (c *call) mayCreate(a *Agent, spec *agentSpec) {
 	var full error
-	if c.ws.Plan == "free" && len(c.ws.agents) >= freePlanAgents {
+	if c.ws.Plan == "free" && len(agents.in(c.ws)) >= freePlanAgents {
 		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
-	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(&a.spec), full))
-	c.signalAccepted(&a.spec)
-	if a.spec.start {
+	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(spec), full))
+	c.signalAccepted(spec)
+	if spec.start {
 		c.mayStart(a)
 	}
 }
@@ -129,21 +128,22 @@ func (c *call) signalAccepted(s *agentSpec) {
 }
 
 // mayStart checks what a start needs: sources, and credits for the first run.
-func (c *call) mayStart(a *agent) {
-	stop(c.sourcesExist(&a.spec))
-	if a.Type == PeopleWatcher && len(c.ws.watchable(&a.spec)) == 0 {
+func (c *call) mayStart(a *Agent) {
+	spec := c.ws.spec(a)
+	stop(c.sourcesExist(spec))
+	if a.Type == PeopleWatcher && len(c.ws.watchable(spec)) == 0 {
 		deny("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")
 	}
 	c.uses(ruleAgentRuns)
-	units, _ := c.sb.plannedRun(c.ws, a)
-	c.costs(units, c.sb.each(a))
+	units, _ := c.ws.plannedRun(a)
+	c.costs(units, c.ws.each(a))
 }
 
 // startAgent starts the first run. Call it in an effect.
-func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
+func (c *call) startAgent(a *Agent) { c.ws.beginRun(a, c.now, c.spend) }
 
 func (c *call) listAgents() response {
-	records := appendNewest([]wireAgentRecord{}, c.ws.agents, c.ws.record)
+	records := appendNewest([]wireAgentRecord{}, agents.in(c.ws), c.ws.record)
 	if !c.sb.plan.Paged {
 		return reply(http.StatusOK, object{"agents": records})
 	}
@@ -154,15 +154,7 @@ func (c *call) listAgents() response {
 	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
 }
 
-func (c *call) agent() *agent {
-	id := c.pathID("agentId")
-	a := c.ws.agent(id)
-	if a == nil {
-		deny("AGENT_NOT_FOUND", "No agent has this id.")
-	}
-	c.found(a.ID, id)
-	return a
-}
+func (c *call) agent() *Agent { return agents.of(c, "agentId") }
 
 func (c *call) getAgent() response {
 	a := c.agent()
@@ -170,12 +162,12 @@ func (c *call) getAgent() response {
 	return c.showAgent(a)
 }
 
-func (c *call) showAgent(a *agent) response {
+func (c *call) showAgent(a *Agent) response {
 	return reply(http.StatusOK, object{"agent": c.ws.record(a)})
 }
 
 // draftAgent finds the agent that the path names, which has to be a draft that can be worked on.
-func (c *call) draftAgent() *agent {
+func (c *call) draftAgent() *Agent {
 	a := c.agent()
 	switch {
 	case a.Type == "":
@@ -208,10 +200,10 @@ func (c *call) adjustAgent() response {
 	c.signalAccepted(&spec)
 	config := must(json.Marshal(merged))
 	c.effect(func() {
-		a.Name, a.Config, a.spec = spec.name, config, spec
+		a.Name, a.Config = spec.name, config
 		if body.has("expirationDate") {
 			a.ExpiresAt = spec.expires
-			c.sb.scheduleAgentExpiry(c.ws, a)
+			c.ws.scheduleExpiry(a)
 		}
 	}, "agent adjusted: %s", a.ID)
 	return c.showAgent(a)

@@ -41,6 +41,7 @@ type AgentFields struct {
 
 // agentSpec is what an agent was created with.
 type agentSpec struct {
+	kind      string
 	name      string
 	start     bool
 	expires   time.Time // zero is never
@@ -82,7 +83,7 @@ var (
 
 // readSpec reads the fields of a creation, in their documented order.
 func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec {
-	var s agentSpec
+	s := agentSpec{kind: kind}
 	s.name = body.required("listName")
 	switch short := strings.TrimSpace(s.name); {
 	case body.has("listName") && short == "":
@@ -112,7 +113,7 @@ func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec 
 	if body.has("maxCreditSpend") {
 		s.maxSpend = int64(body.integer("maxCreditSpend", minCreditSpend, maxCreditSpend, 0))
 	}
-	s.readRest(kind, body, plan)
+	s.readRest(body, plan)
 	return s
 }
 
@@ -162,8 +163,8 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 }
 
 // readRest reads the fields that are documented without a name.
-func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
-	names := plan.Fields
+func (s *agentSpec) readRest(body *form, plan AgentPlan) {
+	kind, names := s.kind, plan.Fields
 	for _, name := range slices.Sorted(maps.Keys(body.fields)) {
 		if slices.Contains(sharedFields, name) || slices.Contains(ownFields[kind], name) {
 			continue
@@ -225,8 +226,8 @@ func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage, pla
 }
 
 // between is the time between the beginnings of two runs.
-func (s *agentSpec) between(kind string, otherwise time.Duration) time.Duration {
-	switch kind {
+func (s *agentSpec) between(otherwise time.Duration) time.Duration {
+	switch s.kind {
 	case PeopleWatcher:
 		return time.Duration(s.frequency) * 24 * time.Hour
 	case WebMonitor:

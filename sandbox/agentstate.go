@@ -29,11 +29,6 @@ type Agent struct {
 	Delivered int             `json:"delivered,omitempty"` // results, in all runs
 }
 
-type agent struct {
-	Agent
-	spec agentSpec // of its Config; empty without
-}
-
 // AgentPlan sets the undocumented behavior of agents. The zero value means the defaults.
 type AgentPlan struct {
 	Started    string              // the status of a run, which a start returns; default processing
@@ -75,116 +70,86 @@ func (p AgentPlan) complete() AgentPlan {
 	return p
 }
 
-func validateAgents(ws Workspace, fail failing) {
-	lists := map[string]bool{}
-	for _, l := range ws.Lists {
-		lists[l.ID] = true
-	}
-	for _, a := range ws.Agents {
-		fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
-		fail.among("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
-		if a.ListID != "" && !lists[a.ListID] {
-			fail("agent %q: no list has the id %s", a.Name, a.ListID)
+var agents = keeps(kind[Agent]{
+	name: "agents", missing: refusal{code: "AGENT_NOT_FOUND", message: "No agent has this id."},
+	seeds: func(ws *Workspace) *[]Agent { return &ws.Agents },
+	check: func(seeds []Agent, fail failing) {
+		for _, a := range seeds {
+			fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
+			fail.among("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
+			if len(a.Config) > 0 && (!json.Valid(a.Config) || !isObject(a.Config)) {
+				fail("agent %q: the config is not a JSON object", a.Name)
+			}
 		}
-		if len(a.Config) > 0 && (!json.Valid(a.Config) || !isObject(a.Config)) {
-			fail("agent %q: the config is not a JSON object", a.Name)
-		}
-	}
+	},
+	fill: func(a *Agent) { a.Status = cmp.Or(a.Status, agentDraft) },
+})
+
+func (a *Agent) begin(ws *workspace, _, now time.Time) {
+	ws.resume(a, now)
+	ws.scheduleExpiry(a)
 }
 
-// addAgent adds an agent and schedules its events. A running one without a list gets one.
-func (sb *Sandbox) addAgent(ws *workspace, seed Agent) *agent {
-	a := &agent{Agent: seed}
-	ws.fill(&a.ID)
-	a.Status = cmp.Or(a.Status, agentDraft)
-	if len(a.Config) > 0 {
-		a.spec = sb.readConfig(a.Type, a.Config)
+// spec is what the config of an agent says, which was accepted before: nothing, if it has none.
+func (ws *workspace) spec(a *Agent) *agentSpec {
+	s := ws.specs[string(a.Config)]
+	if s == nil || s.kind != a.Type {
+		s = &agentSpec{kind: a.Type}
+		if len(a.Config) > 0 {
+			var body fields
+			_ = json.Unmarshal(a.Config, &body) // it is an object
+			*s = readSpec(a.Type, &form{body, &checks{}}, time.Time{}, ws.sb.plan)
+		}
+		ws.specs[string(a.Config)] = s
 	}
-	ws.agents = append(ws.agents, a)
-	sb.scheduleAgent(ws, a)
-	sb.scheduleAgentExpiry(ws, a)
-	return a
+	return s
 }
 
-// readConfig reads a body that has been accepted before.
-func (sb *Sandbox) readConfig(kind string, config json.RawMessage) agentSpec {
-	var body fields
-	_ = json.Unmarshal(config, &body) // it is an object
-	return readSpec(kind, &form{body, &checks{}}, time.Time{}, sb.plan)
-}
-
-// beginAgents schedules the agents of a seed that have no time, once the time is known.
-func (sb *Sandbox) beginAgents(ws *workspace, now time.Time) {
-	for _, a := range ws.agents {
-		if a.Status != agentActive && a.Status != agentProcessing || len(a.Config) == 0 || !a.NextAt.IsZero() {
-			continue
-		}
-		if a.Status == agentProcessing {
-			a.Running = true
-		}
-		wait := sb.plan.Every
-		if !a.Running {
-			wait = a.spec.between(a.Type, sb.plan.Between)
+// resume schedules what an agent does next, and sets when, if that is not known.
+func (ws *workspace) resume(a *Agent, now time.Time) {
+	if (a.Status == agentActive || a.Status == agentProcessing) && len(a.Config) > 0 && a.NextAt.IsZero() {
+		wait := ws.sb.plan.Every
+		if a.Running = a.Running || a.Status == agentProcessing; !a.Running {
+			wait = ws.spec(a).between(ws.sb.plan.Between)
 		}
 		if a.BeganAt.IsZero() {
 			a.BeganAt = now
 		}
 		a.NextAt = now.Add(wait)
-		sb.scheduleAgent(ws, a)
 	}
-}
-
-func (ws *workspace) agent(id string) *agent {
-	return find(ws.agents, func(a *agent) bool { return sameID(a.ID, id) })
+	ws.scheduleAgent(a)
 }
 
 // Agents copies the agents, newest first.
-func (w *Tenant) Agents() []Agent {
-	return inspect(w, func(ws *workspace) []Agent { return appendNewest(nil, ws.agents, (*agent).snapshot) })
-}
-
-func (a *agent) snapshot() Agent { return a.Agent }
+func (w *Tenant) Agents() []Agent { return newestFirst(agents.copies(w)) }
 
 // CreateAgent adds an agent and returns its id.
 func (tx *Tx) CreateAgent(seed Agent) (id string) {
-	listless := seed
-	listless.ListID = "" // looked at below
-	if !tx.valid("CreateAgent", Workspace{Agents: []Agent{listless}}) {
+	listed := inspect(&Tenant{tx.sb, tx.ws}, func(ws *workspace) bool { return seed.ListID == "" || ws.byID[seed.ListID] != nil })
+	if !listed {
+		tx.sb.misuse("Tx.CreateAgent: no list has the id %s", seed.ListID)
 		return ""
 	}
-	tx.change("CreateAgent", func(now time.Time) bool {
-		if tx.ws.agent(seed.ID) != nil || seed.ListID != "" && tx.ws.byID[seed.ListID] == nil {
-			return false
-		}
-		tx.ws.seen(seed.ID)
-		id = tx.sb.addAgent(tx.ws, seed).ID
-		tx.sb.beginAgents(tx.ws, now)
-		return true
-	})
-	return id
+	return agents.create(tx, "CreateAgent", seed)
 }
 
 // MoveAgent sets the state of an agent, whatever its current state: to paused, for example, or back to active.
 func (tx *Tx) MoveAgent(agentID, status string) {
-	tx.change("MoveAgent", func(now time.Time) bool {
-		a := tx.ws.agent(agentID)
-		if a == nil || !slices.Contains(op.States["agent"], status) {
+	agents.change(tx, "MoveAgent", agentID, func(a *Agent, now time.Time) bool {
+		if !slices.Contains(op.States["agent"], status) {
 			return false
 		}
 		a.stop(status)
-		tx.sb.beginAgents(tx.ws, now)
+		tx.ws.resume(a, now)
 		return true
 	})
 }
 
 // DeleteAgent removes an agent. Its results stay.
 func (tx *Tx) DeleteAgent(agentID string) {
-	tx.change("DeleteAgent", func(time.Time) bool {
-		a := tx.ws.agent(agentID)
-		if a != nil {
-			a.stop(agentExpired)
-			tx.ws.agents = slices.DeleteFunc(tx.ws.agents, func(other *agent) bool { return other == a })
-		}
-		return a != nil
+	agents.change(tx, "DeleteAgent", agentID, func(a *Agent, _ time.Time) bool {
+		a.stop(agentExpired)
+		agents.remove(tx.ws, a.ID)
+		return true
 	})
 }

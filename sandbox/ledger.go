@@ -108,9 +108,9 @@ func (c *call) audit(status int) (problems []string) {
 	if balance != c.ws.balance || balance < 0 {
 		fail("the balance is %d, the ledger says %d", c.ws.balance, balance)
 	}
-	for _, a := range c.ws.agents {
-		if a.spec.maxSpend > 0 && a.Spent > a.spec.maxSpend {
-			fail("a run of agent %s spent %d, and %d is the most", a.ID, a.Spent, a.spec.maxSpend)
+	for _, a := range agents.in(c.ws) {
+		if most := c.ws.spec(a).maxSpend; most > 0 && a.Spent > most {
+			fail("a run of agent %s spent %d, and %d is the most", a.ID, a.Spent, most)
 		}
 	}
 	for _, problem := range c.ws.auditMessages() {

@@ -139,7 +139,7 @@ func (c *call) nameFree(name string) error {
 	for _, l := range c.ws.lists {
 		look(l.Name)
 	}
-	for _, a := range c.ws.agents {
+	for _, a := range agents.in(c.ws) {
 		look(strings.TrimSpace(a.Name))
 	}
 	switch {

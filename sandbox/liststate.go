@@ -60,7 +60,7 @@ var folders = keeps(kind[Folder]{name: "folders", seeds: func(ws *Workspace) *[]
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
 
 func validateLists(ws Workspace, fail failing) {
-	folders, named := map[Folder]bool{}, map[Folder]bool{}
+	folders, named, lists := map[Folder]bool{}, map[Folder]bool{}, map[string]bool{}
 	for _, folder := range ws.Folders {
 		folders[Folder{ID: strings.ToLower(folder.ID), Type: folder.Type}] = true
 		name := Folder{Name: folder.Name, Type: folder.Type}
@@ -84,6 +84,12 @@ func validateLists(ws Workspace, fail failing) {
 			fail("list %q: no %s folder has the id %s", list.Name, kind, list.FolderID)
 		}
 		validateRows(list, fail)
+		lists[list.ID] = true
+	}
+	for _, a := range ws.Agents {
+		if a.ListID != "" && !lists[a.ListID] {
+			fail("agent %q: no list has the id %s", a.Name, a.ListID)
+		}
 	}
 }
 

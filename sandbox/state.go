@@ -200,7 +200,6 @@ func (s State) Validate() error {
 			validateKey(key, at)
 		}
 		validateLists(ws, at)
-		validateAgents(ws, at)
 		for _, account := range ws.Accounts {
 			at.among("workspace", ws.Name, "account", account, channels...)
 		}
