@@ -25,9 +25,7 @@ var (
 
 func (c *call) addMembers() response {
 	wanted, sent := c.body.ids("contactIds")
-	if !sent {
-		c.body.fail("contactIds", "is required")
-	}
+	c.body.needs("contactIds", sent)
 	c.body.ignores("contactIds")
 	l := c.list()
 	var rows []json.RawMessage

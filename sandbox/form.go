@@ -146,10 +146,7 @@ func (f *form) text(name string) (string, bool) {
 }
 
 func (f *form) required(name string) string {
-	if !f.has(name) {
-		f.fail(name, "is required")
-		return ""
-	}
+	f.needs(name, f.has(name))
 	s, _ := f.text(name)
 	return s
 }
@@ -179,28 +176,21 @@ func (f *form) idList(name string, most int) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
-	var ids []*string
-	if err := json.Unmarshal(raw, &ids); err != nil || ids == nil {
-		f.fail(name, "has to be an array of strings")
-		return nil, true
-	}
+	ids, err := stringsOf(raw)
+	wrong := slices.IndexFunc(ids, func(id string) bool { return !isID(id) })
 	switch {
+	case err != nil:
+		f.fail(name, "%v", err)
 	case len(ids) < 1:
 		f.fail(name, "has to hold at least 1 id")
-		return nil, true
 	case most > 0 && len(ids) > most:
 		f.fail(name, "has to hold at most %d ids", most)
-		return nil, true
+	case wrong >= 0:
+		f.fail(name, "has to hold ids of 24 hexadecimal digits: number %d is none", wrong)
+	default:
+		return ids, true
 	}
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		if id == nil || !isID(*id) {
-			f.fail(name, "has to hold ids of 24 hexadecimal digits: number %d is none", i)
-			return nil, true
-		}
-		out[i] = *id
-	}
-	return out, true
+	return nil, true
 }
 
 const maxIDs = 500
@@ -245,9 +235,7 @@ func (f *form) choice(name string, choices ...string) string {
 
 // requiredChoice reads one of several strings, which is required.
 func (f *form) requiredChoice(name string, choices ...string) string {
-	if !f.has(name) {
-		f.fail(name, "is required")
-	}
+	f.needs(name, f.has(name))
 	return f.choice(name, choices...)
 }
 

@@ -216,9 +216,7 @@ func (c *call) moveList() response {
 func (c *call) listFolders() response {
 	q := c.params()
 	kind := q.choice("type", folderTypes...)
-	if !q.Has("type") {
-		q.fail("type", "is required")
-	}
+	q.needs("type", q.Has("type"))
 	q.valid()
 	of := kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind })
 	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, of, func(f *Folder) wireTyped { return wireTyped(*f) })})
