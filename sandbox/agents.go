@@ -143,15 +143,14 @@ func (c *call) mayStart(a *Agent) {
 func (c *call) startAgent(a *Agent) { c.ws.beginRun(a, c.now, c.spend) }
 
 func (c *call) listAgents() response {
-	records := appendNewest([]wireAgentRecord{}, agents.in(c.ws), c.ws.record)
+	newest := newestFirst(slices.Clone(agents.in(c.ws)))
 	if !c.sb.plan.Paged {
-		return reply(http.StatusOK, object{"agents": records})
+		return reply(http.StatusOK, object{"agents": appendEach([]wireAgentRecord{}, newest, c.ws.record)})
 	}
 	q := c.params()
 	page := q.paging("pageNum", 50)
 	q.valid()
-	from, to, pages := page.of(len(records))
-	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
+	return pageOf(page, newest, c.ws.record)
 }
 
 func (c *call) agent() *Agent { return agents.of(c, "agentId") }
@@ -250,9 +249,7 @@ func (c *call) pauseAgent() response {
 func (c *call) autocomplete() response {
 	q := c.params()
 	field := q.choice("field", "region", "industry", "title")
-	if !q.Has("field") {
-		q.fail("field", "is required")
-	}
+	q.needs("field", q.Has("field"))
 	q.valid()
 	return reply(http.StatusOK, object{"values": append([]string{}, kept(c.sb.plan.Vocabulary[field], c.asksFor)...)})
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -260,10 +259,10 @@ func (f AgentFields) industry(filter string) bool {
 func closest(known, texts []string) []string {
 	var found []string
 	for _, text := range texts {
-		best, bestScore := "", score{}
+		best, most := "", 0
 		for _, industry := range known {
-			if s := resemblance(text, industry); s.compare(bestScore) > 0 {
-				best, bestScore = industry, s
+			if score := resemblance(text, industry); score > most {
+				best, most = industry, score
 			}
 		}
 		if best != "" && !slices.Contains(found, best) {
@@ -273,23 +272,17 @@ func closest(known, texts []string) []string {
 	return found
 }
 
-// score tells how many words a text shares with an industry, and how many the industry has without a partner.
-type score struct{ shared, lacking int }
-
-func (s score) compare(other score) int {
-	return cmp.Or(cmp.Compare(s.shared, other.shared), cmp.Compare(other.lacking, s.lacking))
-}
-
-func resemblance(text, industry string) (s score) {
+// resemblance counts the words that a text shares with an industry. Of equal ones, the industry with fewer other words is closer.
+func resemblance(text, industry string) (score int) {
 	words := wordsOf(text)
 	for _, want := range wordsOf(industry) {
 		if slices.ContainsFunc(words, func(word string) bool { return akin(word, want) }) {
-			s.shared++
+			score += 1000
 		} else {
-			s.lacking++
+			score--
 		}
 	}
-	return s
+	return score
 }
 
 func wordsOf(text string) []string {

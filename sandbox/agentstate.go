@@ -73,13 +73,11 @@ func (p AgentPlan) complete() AgentPlan {
 var agents = keeps(kind[Agent]{
 	name: "agents", missing: refusal{code: "AGENT_NOT_FOUND", message: "No agent has this id."},
 	seeds: func(ws *Workspace) *[]Agent { return &ws.Agents },
-	check: func(seeds []Agent, fail failing) {
-		for _, a := range seeds {
-			fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
-			fail.among("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
-			if len(a.Config) > 0 && (!json.Valid(a.Config) || !isObject(a.Config)) {
-				fail("agent %q: the config is not a JSON object", a.Name)
-			}
+	check: func(a Agent, fail failing) {
+		fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
+		fail.among("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
+		if len(a.Config) > 0 && (!json.Valid(a.Config) || !isObject(a.Config)) {
+			fail("agent %q: the config is not a JSON object", a.Name)
 		}
 	},
 	fill: func(a *Agent) { a.Status = cmp.Or(a.Status, agentDraft) },

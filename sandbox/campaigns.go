@@ -107,8 +107,8 @@ func (f *form) listIDs() (ids []string, sent bool) {
 	if !sent {
 		return nil, false
 	}
-	var all []string
-	if json.Unmarshal(raw, &all) != nil || all == nil || !all24(all) {
+	all, err := stringsOf(raw)
+	if err != nil || slices.ContainsFunc(all, func(id string) bool { return !isID(id) }) {
 		f.fail("listIds", "has to be an array of ids of 24 hexadecimal digits")
 		return nil, true
 	}
@@ -166,9 +166,7 @@ func reachable(row json.RawMessage, channel string) bool {
 func (c *call) createCampaign() response {
 	body := c.body
 	d, wrongChannels := body.draft(c)
-	if !body.has("name") {
-		body.fail("name", "is required")
-	}
+	body.needs("name", body.has("name"))
 	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
 		if id, sent := body.text(name); sent {
 			body.id(name, id)

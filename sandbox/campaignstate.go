@@ -74,7 +74,7 @@ var (
 var campaigns = keeps(kind[Campaign]{
 	name: "campaigns", missing: refusal{code: "CAMPAIGN_NOT_FOUND", message: "No campaign has this id."},
 	seeds:  func(ws *Workspace) *[]Campaign { return &ws.Campaigns },
-	check:  validateCampaigns,
+	check:  validateCampaign,
 	hidden: func(c *Campaign) bool { return c.Access == accessDeleted },
 	fill: func(c *Campaign) {
 		c.Status, c.InitializationStatus = cmp.Or(c.Status, statusDraft), cmp.Or(c.InitializationStatus, initCompleted)
@@ -93,12 +93,6 @@ type approval struct {
 
 func (c *Campaign) step(id string) *Step {
 	return findIn(c.Steps, func(s *Step) bool { return sameID(s.ID, id) })
-}
-
-func validateCampaigns(seeds []Campaign, fail failing) {
-	for _, c := range seeds {
-		validateCampaign(c, fail)
-	}
 }
 
 func validateCampaign(c Campaign, fail failing) {

@@ -36,11 +36,9 @@ type Activity struct {
 
 var activities = keeps(kind[Activity]{
 	name: "activities", seeds: func(ws *Workspace) *[]Activity { return &ws.Activities },
-	check: func(seeds []Activity, fail failing) {
-		for _, a := range seeds {
-			if !isID(a.ContactID) || a.Type == "" {
-				fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
-			}
+	check: func(a Activity, fail failing) {
+		if !isID(a.ContactID) || a.Type == "" {
+			fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
 		}
 	},
 })

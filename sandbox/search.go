@@ -48,11 +48,9 @@ type SavedSearch struct {
 var savedSearches = keeps(kind[SavedSearch]{
 	name: "savedSearches", missing: refusal{code: "SAVED_SEARCH_NOT_FOUND", message: "No saved search has this id."},
 	seeds: func(ws *Workspace) *[]SavedSearch { return &ws.SavedSearches },
-	check: func(seeds []SavedSearch, fail failing) {
-		for _, s := range seeds {
-			if len(s.Filters) > 0 && !json.Valid(s.Filters) {
-				fail("saved search %q: the filters are not JSON", s.Name)
-			}
+	check: func(s SavedSearch, fail failing) {
+		if len(s.Filters) > 0 && !json.Valid(s.Filters) {
+			fail("saved search %q: the filters are not JSON", s.Name)
 		}
 	},
 })
