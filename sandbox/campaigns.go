@@ -64,23 +64,15 @@ func (c *call) listCampaigns() response {
 	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*Campaign).wire)})
 }
 
-// draft holds the fields of a campaign in a body, and which of them were there.
-type draft struct {
-	Campaign
-	named, channelled, listed, stepped bool
-}
-
 // draft reads the fields that creation and adjustment share.
-func (f *form) draft(c *call) (d draft, err error) {
-	if d.Name, d.named = f.text("name"); d.named {
-		d.Name = strings.TrimSpace(d.Name)
+func (f *form) draft(c *call) (d Campaign, err error) {
+	if name, sent := f.text("name"); sent {
+		d.Name = strings.TrimSpace(name)
 		f.length("name", d.Name, longestName)
 	}
-	d.ListIDs, d.listed = f.listIDs()
-	d.Steps, d.stepped = f.steps(c)
+	d.ListIDs, d.Steps = f.listIDs(), f.steps(c)
 	if raw, ok := f.fields["channels"]; ok {
 		c.uses(ruleChannelNames)
-		d.channelled = true
 		if d.Channels, ok = readChannels(raw); !ok {
 			err = &refusal{code: "INVALID_CAMPAIGN_CHANNELS", message: "channels has to hold email, social or both.", param: "channels"}
 		}
@@ -102,22 +94,22 @@ func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
 }
 
 // listIDs reads ids, each of them once. Their number is checked elsewhere.
-func (f *form) listIDs() (ids []string, sent bool) {
+func (f *form) listIDs() (ids []string) {
 	raw, sent := f.fields["listIds"]
 	if !sent {
-		return nil, false
+		return nil
 	}
 	all, err := stringsOf(raw)
 	if err != nil || slices.ContainsFunc(all, func(id string) bool { return !isID(id) }) {
 		f.fail("listIds", "has to be an array of ids of 24 hexadecimal digits")
-		return nil, true
+		return nil
 	}
 	for _, id := range all {
 		if !slices.ContainsFunc(ids, func(other string) bool { return sameID(id, other) }) {
 			ids = append(ids, id)
 		}
 	}
-	return ids, true
+	return ids
 }
 
 // sources finds the source lists of a campaign, and rejects unsuitable ones.
@@ -183,7 +175,7 @@ func (c *call) createCampaign() response {
 	d.ListIDs = c.sources(d.ListIDs, d.Channels)
 	stop(fit(d.Steps, d.Channels))
 	cp := &Campaign{}
-	c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d.Campaign) }, "campaign created: %q", d.Name)
+	c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d) }, "campaign created: %q", d.Name)
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 
@@ -211,7 +203,7 @@ func (c *call) adjustCampaign() response {
 		body.fail("name", "channels, listIds or steps is required")
 	}
 	body.only("name", "channels", "listIds", "steps")
-	if body.err() != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
+	if body.err() != nil || len(body.fields) > 1 || !body.has("listIds") { // listIds alone have a documented refusal
 		c.uses(ruleAdjusted)
 	}
 	cp := c.campaign()
@@ -224,25 +216,25 @@ func (c *call) adjustCampaign() response {
 	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
-func (c *call) adjusted(cp *Campaign, d draft) Campaign {
-	next := *cp
-	if d.named {
+func (c *call) adjusted(cp *Campaign, d Campaign) Campaign {
+	next, sent := *cp, c.body.has
+	if sent("name") {
 		next.Name = d.Name
 	}
-	if d.channelled {
+	if sent("channels") {
 		next.Channels = d.Channels
 	}
-	if d.listed && cp.InitializationStatus == initRunning {
+	if sent("listIds") && cp.InitializationStatus == initRunning {
 		deny("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
 	}
 	c.uses(ruleAdjusted)
-	if d.listed {
+	if sent("listIds") {
 		next.ListIDs = c.sources(d.ListIDs, next.Channels)
 	}
-	if d.stepped {
+	if sent("steps") {
 		next.Steps = d.Steps
 	}
-	if d.stepped || d.channelled {
+	if sent("steps") || sent("channels") {
 		stop(fit(next.Steps, next.Channels))
 	}
 	return next
