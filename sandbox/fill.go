@@ -114,15 +114,10 @@ func (c *call) saveToList() response {
 	body.valid()
 
 	from, rows := c.source(source, wanted, chosen)
-	to := c.destination(dest)
-	switch {
-	case to == nil:
-		return c.saveToNew(dest.name, from.EntityType, rows)
-	case to.EntityType != from.EntityType:
-		c.uses(ruleSaveKind)
-		stop(invalid("listId", "has to be a list of the same kind"))
+	if to := c.destination(dest, from.EntityType); to != nil {
+		return c.fill(to, rows)
 	}
-	return c.fill(to, rows)
+	return c.saveToNew(dest.name, from.EntityType, rows)
 }
 
 // destination is the list that rows are saved to: an existing one, or one given by name, new or not.
@@ -144,12 +139,18 @@ func (f *form) destination() (d destination) {
 	return d
 }
 
-// destination finds the list. It is nil if it has to be created.
-func (c *call) destination(d destination) *list {
+// destination finds the list, which has to be of a kind. It is nil if it has to be created.
+func (c *call) destination(d destination, kind string) (l *list) {
 	if d.byID {
-		return must(c.listByID(d.id))
+		l = must(c.listByID(d.id))
+	} else {
+		l = c.listByName(d.name)
 	}
-	return c.listByName(d.name)
+	if l != nil && l.EntityType != kind {
+		c.uses(ruleSaveKind)
+		stop(invalid("listId", "has to be a "+kind+", as what is saved"))
+	}
+	return l
 }
 
 func (c *call) source(id string, wanted []string, chosen bool) (l *list, rows []json.RawMessage) {

@@ -215,13 +215,9 @@ func (c *call) saveSearchToList() response {
 	body.valid()
 	filters := must(c.readFilters(body.fields["filters"]))
 	found := appendEach(nil, kept(c.ws.prospects(), filters.meets), c.ws.shown)
-	l := c.destination(to)
-	switch {
-	case l == nil:
+	l := c.destination(to, ContactList)
+	if l == nil {
 		return c.saveToNew(to.name, ContactList, found)
-	case l.EntityType != ContactList:
-		c.uses(ruleSaveKind)
-		stop(invalid("listId", "has to be a list of contacts"))
 	}
 	there := map[string]bool{}
 	for _, row := range l.rows {
