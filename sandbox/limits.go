@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -118,26 +119,17 @@ func (q *quota) admit(now time.Time) (retryAt time.Time, ok bool) {
 	return time.Time{}, true
 }
 
-// binding is the window that the headers describe.
-func (q *quota) binding(now time.Time) *window {
-	var binding *window
-	for _, w := range q.windows {
-		switch {
-		case binding == nil || w.remaining() < binding.remaining():
-			binding = w
-		case w.remaining() == binding.remaining() && w.resetAt(now).After(binding.resetAt(now)):
-			binding = w
-		}
-	}
-	return binding
-}
-
+// describe writes the headers, which are those of the window with the fewest requests left, and of two of those the one that resets later.
 func (q *quota) describe(h http.Header, now time.Time) {
-	if w := q.binding(now); w != nil {
-		h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
-		h.Set("RateLimit-Remaining", strconv.Itoa(w.remaining()))
-		h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
+	if len(q.windows) == 0 {
+		return
 	}
+	w := slices.MinFunc(q.windows, func(a, b *window) int {
+		return cmp.Or(cmp.Compare(a.remaining(), b.remaining()), b.resetAt(now).Compare(a.resetAt(now)))
+	})
+	h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
+	h.Set("RateLimit-Remaining", strconv.Itoa(w.remaining()))
+	h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
 }
 
 func (c *call) showsLimits() {
