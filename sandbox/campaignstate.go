@@ -157,10 +157,7 @@ func (w *Tenant) Campaigns() []Campaign { return newestFirst(campaigns.copies(w)
 // Sends returns the scheduled sends of a campaign in all states, or none if there is no such campaign.
 func (w *Tenant) Sends(campaignID string) []Send {
 	return inspect(w, func(ws *workspace) []Send {
-		if c := campaigns.find(ws, campaignID); c != nil {
-			return slices.Clone(c.Sends)
-		}
-		return nil
+		return slices.Clone(cmp.Or(campaigns.find(ws, campaignID), new(Campaign)).Sends)
 	})
 }
 

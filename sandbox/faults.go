@@ -205,8 +205,7 @@ func (f *Fault) response(c *call) response {
 		a.header = http.Header{}
 	}
 	if a.header.Get("Content-Type") == "" && a.body == nil && a.code != "" {
-		refusal := refusal{status: a.status, code: a.code, message: "Injected by " + f.String() + "."}
-		a.body = refusal.response(c).body
+		a.body = envelope(a.code, "Injected by "+f.String()+".", "", c.id)
 		a.header.Set("Content-Type", "application/json")
 	}
 	f.transform(&a)

@@ -416,10 +416,7 @@ func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
 
 // column are the values that a row has in a custom column.
 func (m *match) column(id string) []string {
-	raw, ok := lookup(m.row, "customColumns")
-	if !ok {
-		return nil
-	}
+	raw, _ := lookup(m.row, "customColumns")
 	value, ok := field(raw, id)
 	if !ok {
 		return nil

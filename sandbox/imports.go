@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -213,24 +214,17 @@ func sheetRows(file []byte) (rows int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	var sheet *zip.File
-	for _, f := range archive.File {
-		switch {
-		case f.Name == "xl/workbook.xml":
-			ok = true
-		case sheet == nil && strings.HasPrefix(f.Name, "xl/worksheets/sheet"):
-			sheet = f
-		}
+	_, err = fs.Stat(archive, "xl/workbook.xml")
+	sheets, _ := fs.Glob(archive, "xl/worksheets/sheet*") // the pattern is right
+	if err != nil || len(sheets) == 0 {
+		return 0, err == nil
 	}
-	if !ok || sheet == nil {
-		return 0, ok
-	}
-	return max(0, rowElements(sheet)-1), true
+	return max(0, rowElements(archive, sheets[0])-1), true
 }
 
 // rowElements counts the starts of rows in a sheet. It unpacks only as much as the sandbox needs.
-func rowElements(f *zip.File) int {
-	r, err := f.Open()
+func rowElements(archive fs.FS, name string) int {
+	r, err := archive.Open(name)
 	if err != nil {
 		return 0
 	}

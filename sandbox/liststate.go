@@ -228,10 +228,7 @@ func (l *list) snapshot() List {
 
 // list finds a list, whatever the case of its id.
 func (ws *workspace) list(id string) *list {
-	if l := ws.byID[id]; l != nil {
-		return l
-	}
-	return ws.byID[strings.ToLower(id)]
+	return cmp.Or(ws.byID[id], ws.byID[strings.ToLower(id)])
 }
 
 // folder finds the id of a folder for a kind of list, as it was given. The root is the folder without an id.
@@ -251,10 +248,5 @@ func (w *Tenant) Lists() []List {
 
 // Rows returns the rows of a list, or none if there is no such list.
 func (w *Tenant) Rows(listID string) []json.RawMessage {
-	return inspect(w, func(ws *workspace) []json.RawMessage {
-		if l := ws.byID[listID]; l != nil {
-			return slices.Clone(l.rows)
-		}
-		return nil
-	})
+	return inspect(w, func(ws *workspace) []json.RawMessage { return slices.Clone(cmp.Or(ws.byID[listID], new(list)).rows) })
 }

@@ -82,11 +82,8 @@ func (sb *Sandbox) route(r *http.Request) *target {
 
 // routable keeps from the mux what it would handle itself: HEAD, which it takes for GET, and paths that it would redirect.
 func routable(r *http.Request) bool {
-	switch {
-	case r.Method == http.MethodHead, r.Method == http.MethodConnect, r.RequestURI == "*":
-		return false
-	}
-	return clean(r.URL.Path) && clean(r.URL.EscapedPath())
+	own := r.Method == http.MethodHead || r.Method == http.MethodConnect || r.RequestURI == "*"
+	return !own && clean(r.URL.Path) && clean(r.URL.EscapedPath())
 }
 
 func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) == p }

@@ -372,10 +372,7 @@ func (c *call) companyLists(raw json.RawMessage) (lists []*list) {
 
 // String is the same for all queries with the same meaning.
 func (q companyQuery) String() string {
-	var out []string
-	for _, l := range q.exclude {
-		out = append(out, l.ID)
-	}
+	out := appendEach(nil, q.exclude, func(l *list) string { return l.ID })
 	slices.Sort(out)
 	return fmt.Sprint(q.cities, slices.Compact(out))
 }
