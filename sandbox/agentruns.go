@@ -171,8 +171,7 @@ func (a *Agent) stop(status string) {
 
 // scheduleAgent schedules the next event of an agent, which replaces the previous one.
 func (ws *workspace) scheduleAgent(a *Agent) {
-	at := a.NextAt
-	if at.IsZero() || ws.sb.plan.Frozen || ws.sb.strict {
+	if ws.sb.plan.Frozen || ws.sb.strict {
 		return
 	}
 	kind := "agent run began"
@@ -182,7 +181,7 @@ func (ws *workspace) scheduleAgent(a *Agent) {
 	case a.Running:
 		kind = "agent run ended"
 	}
-	ws.later(at, kind, a.ID, func() bool { return a.NextAt.Equal(at) && ws.step(a) })
+	ws.later(&a.NextAt, kind, a.ID, func() bool { return ws.step(a) })
 }
 
 func (ws *workspace) step(a *Agent) (happened bool) {
@@ -207,12 +206,11 @@ func (ws *workspace) step(a *Agent) (happened bool) {
 }
 
 func (ws *workspace) scheduleExpiry(a *Agent) {
-	at := a.ExpiresAt
-	if at.IsZero() || ws.sb.plan.Frozen || ws.sb.strict {
+	if ws.sb.plan.Frozen || ws.sb.strict {
 		return
 	}
-	ws.later(at, "agent expired", a.ID, func() bool {
-		if !a.ExpiresAt.Equal(at) || a.Status == agentDraft || a.Status == agentFailed || a.Status == agentExpired {
+	ws.later(&a.ExpiresAt, "agent expired", a.ID, func() bool {
+		if a.Status == agentDraft || a.Status == agentFailed || a.Status == agentExpired {
 			return false
 		}
 		a.stop(agentExpired)

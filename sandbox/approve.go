@@ -100,11 +100,11 @@ func (sb *Sandbox) stop(c *Campaign) {
 }
 
 func (sb *Sandbox) scheduleActivation(ws *workspace, c *Campaign) {
-	at := c.ActivatesAt
-	ws.later(at, "campaign activated", c.ID, func() bool {
-		if c.Status != statusActive || !c.ActivatesAt.Equal(at) {
+	ws.later(&c.ActivatesAt, "campaign activated", c.ID, func() bool {
+		if c.Status != statusActive {
 			return false
 		}
+		at := c.ActivatesAt
 		c.ActivatesAt = time.Time{}
 		sb.enrol(ws, c, at)
 		sb.scheduleSends(ws, c, at)

@@ -168,9 +168,7 @@ func (c *Campaign) begin(ws *workspace, created, now time.Time) {
 		}
 		ws.sb.scheduleInitialization(ws, c)
 	}
-	if !c.ActivatesAt.IsZero() {
-		ws.sb.scheduleActivation(ws, c)
-	}
+	ws.sb.scheduleActivation(ws, c)
 	ws.sb.scheduleSends(ws, c, time.Time{})
 }
 
@@ -281,7 +279,7 @@ func (c *call) campaign() *Campaign { return campaigns.of(c, "campaignId") }
 
 func (c *call) listCampaigns() response {
 	all := slices.DeleteFunc(slices.Clone(campaigns.in(c.ws)), campaigns.hidden)
-	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*Campaign).wire)})
+	return reply(http.StatusOK, object{"campaigns": newestFirst(appendEach([]wireCampaign{}, all, (*Campaign).wire))})
 }
 
 // draft reads the fields that creation and adjustment share.
@@ -487,9 +485,8 @@ func (c *call) makeCampaign(seed Campaign) *Campaign {
 }
 
 func (sb *Sandbox) scheduleInitialization(ws *workspace, c *Campaign) {
-	at := c.InitializedAt
-	ws.later(at, "campaign initialized", c.ID, func() bool {
-		if c.InitializationStatus != initRunning || !c.InitializedAt.Equal(at) {
+	ws.later(&c.InitializedAt, "campaign initialized", c.ID, func() bool {
+		if c.InitializationStatus != initRunning {
 			return false
 		}
 		status := initCompleted

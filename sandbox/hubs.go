@@ -66,10 +66,7 @@ func (h *Hub) begin(ws *workspace, _, _ time.Time) {
 	if h.Default {
 		h.becomeDefault(ws)
 	}
-	if h.Status != hubProcessing || h.ReadyAt.IsZero() {
-		return
-	}
-	ws.later(h.ReadyAt, "hub ready", h.ID, func() bool {
+	ws.later(&h.ReadyAt, "hub ready", h.ID, func() bool {
 		if h.Status != hubProcessing {
 			return false
 		}
@@ -106,7 +103,7 @@ func (c *call) wireHub(h *Hub) wireHub {
 }
 
 func (c *call) listHubs() response {
-	return reply(http.StatusOK, object{"knowledgeHubs": appendNewest([]wireHub{}, hubs.in(c.ws), c.wireHub)})
+	return reply(http.StatusOK, object{"knowledgeHubs": newestFirst(appendEach([]wireHub{}, hubs.in(c.ws), c.wireHub))})
 }
 
 func (c *call) getHub() response {

@@ -155,13 +155,11 @@ func (sb *Sandbox) withKey(what, token string, f func(*key, time.Time)) {
 }
 
 func (sb *Sandbox) scheduleExpiry(k *key) {
-	if at := k.ExpiresAt; !at.IsZero() {
-		k.ws.later(at, "key expired", k.Name, func() bool { return k.ExpiresAt.Equal(at) && !k.Revoked })
-	}
+	k.ws.later(&k.ExpiresAt, "key expired", k.Name, func() bool { return !k.Revoked })
 }
 
 func (sb *Sandbox) scheduleWidening(k *key, scope string) {
-	k.ws.later(k.Widens[scope], "key widened", k.Name+" "+scope, func() bool {
+	sb.agenda.add(k.Widens[scope], "key widened", k.Name+" "+scope, func() bool {
 		delete(k.Widens, scope)
 		if k.allows(scope) {
 			return false

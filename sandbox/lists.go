@@ -103,10 +103,7 @@ func (c *call) createList() response {
 	if body.has("name") {
 		body.length("name", name, longestName)
 	}
-	kind, sent := body.text("entityType")
-	if sent && kind != ContactList && kind != CompanyList {
-		body.fail("entityType", "has to be %s or %s", ContactList, CompanyList)
-	}
+	kind := body.choice("entityType", ContactList, CompanyList)
 	body.only("name", "entityType")
 	body.valid()
 	stop(c.nameFree(name))

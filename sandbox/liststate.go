@@ -126,12 +126,10 @@ func (sb *Sandbox) addList(ws *workspace, seed List) *list {
 	ws.lists = append(ws.lists, l)
 	ws.byID[l.ID] = l
 	ws.insert(l, 0, seed.Rows)
-	if !l.VisibleAt.IsZero() {
-		ws.later(l.VisibleAt, "list visible", l.ID, func() bool {
-			l.VisibleAt = time.Time{}
-			return ws.byID[l.ID] == l
-		})
-	}
+	ws.later(&l.VisibleAt, "list visible", l.ID, func() bool {
+		l.VisibleAt = time.Time{}
+		return ws.byID[l.ID] == l
+	})
 	return l
 }
 
@@ -243,7 +241,7 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 
 // Lists returns the lists, including system lists, newest first.
 func (w *Tenant) Lists() []List {
-	return inspect(w, func(ws *workspace) []List { return appendNewest([]List{}, ws.lists, (*list).snapshot) })
+	return inspect(w, func(ws *workspace) []List { return newestFirst(appendEach([]List{}, ws.lists, (*list).snapshot)) })
 }
 
 // Rows returns the rows of a list, or none if there is no such list.

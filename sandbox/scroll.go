@@ -102,7 +102,7 @@ func (c *call) mint(t *scrollToken) string {
 	token := hex.EncodeToString(sum[:20])
 	ws := c.ws
 	ws.scrolls[token] = t
-	ws.later(c.now.Add(c.sb.scroll.TTL), "scroll token expired", c.op.Name, func() bool {
+	c.sb.agenda.add(c.now.Add(c.sb.scroll.TTL), "scroll token expired", c.op.Name, func() bool {
 		there := ws.scrolls[token] == t
 		delete(ws.scrolls, token)
 		return there

@@ -127,7 +127,7 @@ func (sb *Sandbox) scheduleSends(ws *workspace, c *Campaign, earliest time.Time)
 			continue
 		}
 		known[at] = true
-		ws.later(at, "messages sent", c.ID, func() bool { return ws.sendDue(c, at) })
+		ws.later(&at, "messages sent", c.ID, func() bool { return ws.sendDue(c, at) })
 	}
 }
 
