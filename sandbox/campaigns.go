@@ -284,10 +284,7 @@ func (c *call) listCampaigns() response {
 
 // draft reads the fields that creation and adjustment share.
 func (f *form) draft(c *call) (d Campaign, err error) {
-	if name, sent := f.text("name"); sent {
-		d.Name = strings.TrimSpace(name)
-		f.length("name", d.Name, longestName)
-	}
+	d.Name, _ = f.name("name")
 	d.ListIDs, d.Steps = f.listIDs(), f.steps(c)
 	if raw, ok := f.fields["channels"]; ok {
 		c.uses(ruleChannelNames)

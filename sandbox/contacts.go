@@ -154,8 +154,7 @@ func (c *call) timeline() response {
 	to := min(len(happened), from+limit)
 	var next *string
 	if to < len(happened) {
-		text := newCursor(id, len(happened)-to)
-		next = &text
+		next = new(newCursor(id, len(happened)-to))
 	}
 	activities := append(append([]wireActivity{}, scheduled...), happened[from:to]...)
 	return reply(http.StatusOK, object{"contactId": id, "activities": activities, "nextCursor": next})

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -129,10 +128,7 @@ type destination struct {
 func (f *form) destination() (d destination) {
 	var byName bool
 	d.id, d.byID = f.text("listId")
-	d.name, byName = f.text("listName")
-	if d.name = strings.TrimSpace(d.name); byName {
-		f.length("listName", d.name, longestName)
-	}
+	d.name, byName = f.name("listName")
 	if d.byID == byName {
 		f.fail("listId", "or listName is required, not both")
 	}

@@ -64,7 +64,9 @@ func (c *call) looksOdd(raw []byte) {
 	if !utf8.Valid(raw) || brokenEscapes(raw) {
 		c.uses(ruleText)
 	}
-	if repeatsKey(raw) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if repeated(dec) {
 		c.uses(ruleBodyTwice)
 	}
 }
@@ -83,14 +85,7 @@ func brokenEscapes(raw []byte) bool {
 	return replaced(decoded) > replaced(raw)
 }
 
-// repeatsKey reports whether an object in valid JSON has a key twice.
-func repeatsKey(raw []byte) bool {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	return repeated(dec)
-}
-
-// repeated reads one value.
+// repeated reads a value of valid JSON. It reports whether an object has a key twice.
 func repeated(dec *json.Decoder) (found bool) {
 	token, _ := dec.Token() // it is valid
 	open, nested := token.(json.Delim)
@@ -143,6 +138,20 @@ func (f *form) text(name string) (string, bool) {
 		f.fail(name, "has to be a string")
 	}
 	return s, ok
+}
+
+// name reads a name without the space at both ends. It reports whether there is one.
+func (f *form) name(field string) (name string, sent bool) {
+	whole, sent := f.text(field)
+	name = strings.TrimSpace(whole)
+	const plain = " \t\r\n\f\v"
+	if strings.Trim(whole, plain) != name || strings.HasPrefix(name, "\uFEFF") || strings.HasSuffix(name, "\uFEFF") {
+		f.c.uses(ruleCharacters)
+	}
+	if sent {
+		f.length(field, name, longestName)
+	}
+	return name, sent
 }
 
 func (f *form) required(name string) string {

@@ -61,7 +61,14 @@ type WindowState struct {
 // Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. To use up a
 // day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
-	w.withQuota("Consume", surface, func(q *quota, now time.Time) { q.drain(now, n) })
+	w.withQuota("Consume", surface, func(q *quota, now time.Time) {
+		for q.update(now); n > 0 && len(q.windows) > 0; n-- {
+			if _, full := q.fullUntil(); full {
+				return
+			}
+			q.take(now)
+		}
+	})
 }
 
 // Teammate uses up requests of a surface at an even rate, from the next request on. Zero stops it.
@@ -71,7 +78,16 @@ func (w *Tenant) Teammate(surface string, perSecond float64) {
 
 // Windows returns the state of the windows of a surface: minute, then day, if it has these limits.
 func (w *Tenant) Windows(surface string) (states []WindowState) {
-	w.withQuota("Windows", surface, func(q *quota, now time.Time) { states = q.states(now) })
+	w.withQuota("Windows", surface, func(q *quota, now time.Time) {
+		q.update(now)
+		for _, w := range q.windows {
+			state := WindowState{Name: w.name, Limit: w.limit, Remaining: w.remaining()}
+			if w.used() > 0 {
+				state.ResetAt = w.resetAt(now)
+			}
+			states = append(states, state)
+		}
+	})
 	return states
 }
 
@@ -109,16 +125,6 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	return q
 }
 
-// admit counts a request, or returns when the windows that refuse it will have room again.
-func (q *quota) admit(now time.Time) (retryAt time.Time, ok bool) {
-	q.update(now)
-	if at, full := q.fullUntil(); full {
-		return at, false
-	}
-	q.take(now)
-	return time.Time{}, true
-}
-
 // describe writes the headers, which are those of the window with the fewest requests left, and of two of those the one that resets later.
 func (q *quota) describe(h http.Header, now time.Time) {
 	if len(q.windows) == 0 {
@@ -135,29 +141,6 @@ func (q *quota) describe(h http.Header, now time.Time) {
 func (c *call) showsLimits() {
 	if c.sb.limits.surfaces[c.op.Surface].assumed {
 		c.uses(ruleUnshown)
-	}
-}
-
-func (q *quota) states(now time.Time) []WindowState {
-	q.update(now)
-	states := make([]WindowState, len(q.windows))
-	for i, w := range q.windows {
-		states[i] = WindowState{Name: w.name, Limit: w.limit, Remaining: w.remaining()}
-		if w.used() > 0 {
-			states[i].ResetAt = w.resetAt(now)
-		}
-	}
-	return states
-}
-
-// drain takes n requests, or as many as there are.
-func (q *quota) drain(now time.Time, n int) {
-	q.update(now)
-	for ; n > 0 && len(q.windows) > 0; n-- {
-		if _, full := q.fullUntil(); full {
-			return
-		}
-		q.take(now)
 	}
 }
 

@@ -99,10 +99,8 @@ func (c *call) lookIntoFolder(id string) {
 
 func (c *call) createList() response {
 	body := c.body
-	name := c.trimmed(body.required("name"))
-	if body.has("name") {
-		body.length("name", name, longestName)
-	}
+	body.needs("name", body.has("name"))
+	name, _ := body.name("name")
 	kind := body.choice("entityType", ContactList, CompanyList)
 	body.only("name", "entityType")
 	body.valid()
@@ -111,16 +109,6 @@ func (c *call) createList() response {
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
 	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
 	return reply(http.StatusCreated, object{"list": l.wire()})
-}
-
-// trimmed removes the space at both ends of a name.
-func (c *call) trimmed(name string) string {
-	short := strings.TrimSpace(name)
-	const plain = " \t\r\n\f\v"
-	if strings.Trim(name, plain) != short || strings.HasPrefix(short, "\uFEFF") || strings.HasSuffix(short, "\uFEFF") {
-		c.uses(ruleCharacters)
-	}
-	return short
 }
 
 // nameFree rejects a name that a list or an agent has, or that is reserved.

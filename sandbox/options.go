@@ -154,8 +154,6 @@ type pace struct {
 	reach      time.Duration // the contacts that fill a list
 }
 
-func defaultPace() pace { return pace{initialize: 30 * time.Second, activate: 3 * time.Second} }
-
 func during(what string, d time.Duration, set func(*pace)) Option {
 	if d < 0 {
 		return mistaken("%s: %v is negative", what, d)

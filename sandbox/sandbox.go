@@ -61,7 +61,7 @@ type Sandbox struct {
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
 		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
-		pace: defaultPace(), plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
+		pace: pace{initialize: 30 * time.Second, activate: 3 * time.Second}, plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
 	}
 	var cfg settings
 	for _, opt := range opts {
@@ -186,8 +186,7 @@ func callSite() string {
 }
 
 // problem reports an error of the sandbox itself. It must not be called under the lock.
-func (sb *Sandbox) problem(format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
+func (sb *Sandbox) problem(message string) {
 	sb.mu.Lock()
 	sb.problems = append(sb.problems, message)
 	t := sb.t
