@@ -222,7 +222,7 @@ func createAgent(kind string) handler {
 		body.valid()
 		delete(body.fields, "start")
 		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
-		if spec.month {
+		if !body.has("expirationDate") {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
 		c.mayCreate(a, &spec)

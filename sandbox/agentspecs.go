@@ -44,7 +44,6 @@ type agentSpec struct {
 	name      string
 	start     bool
 	expires   time.Time // zero is never
-	month     bool      // instead: a month from creation
 	maxSpend  int64     // of a run; zero is no limit
 	sources   []string
 	frequency int // days
@@ -143,7 +142,6 @@ func (s *agentSpec) readSources(body *form) {
 func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	const name = "expirationDate"
 	raw, sent := body.fields[name]
-	s.month = !sent
 	if !sent || string(raw) == "null" {
 		return
 	}

@@ -74,9 +74,6 @@ func (b *body) Read(p []byte) (int, error) {
 	if len(b.rest) == 0 && b.padding == 0 {
 		return 0, b.end
 	}
-	if len(p) == 0 {
-		return 0, nil
-	}
 	if b.slow > 0 {
 		p = p[:min(len(p), max(1, b.slow/10))]
 		if err := b.clock.Sleep(b.ctx, time.Duration(len(p))*time.Second/time.Duration(b.slow)); err != nil {

@@ -270,10 +270,7 @@ func edited(body []byte, change func(any) any) []byte {
 	if dec.Decode(&v) != nil {
 		return body
 	}
-	if changed, err := json.Marshal(change(v)); err == nil {
-		return changed
-	}
-	return body
+	return must(json.Marshal(change(v)))
 }
 
 func walk(v any, visit func(object)) {

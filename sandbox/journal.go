@@ -66,9 +66,6 @@ func (j *journal) add(c *call, d *delivery) {
 	}
 	if c.op != nil {
 		e.Op = c.op.Name
-		if j.calls == nil {
-			j.calls = map[string]int{}
-		}
 		j.calls[e.Op]++
 	}
 	if c.key != nil {

@@ -62,7 +62,7 @@ type WindowState struct {
 // day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
 	w.withQuota("Consume", surface, func(q *quota, now time.Time) {
-		for q.update(now); n > 0 && len(q.windows) > 0; n-- {
+		for q.update(now); n > 0; n-- {
 			if _, full := q.fullUntil(); full {
 				return
 			}
@@ -101,7 +101,7 @@ func (w *Tenant) withQuota(what, surface string, f func(*quota, time.Time)) {
 	f(w.sb.quota(w.ws, op.Surface(surface)), now)
 }
 
-// quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who uses them.
+// quota is what a workspace has on one surface: one or two windows, and perhaps a teammate who uses them.
 type quota struct {
 	windows  []*window
 	teammate teammate
@@ -127,9 +127,6 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 
 // describe writes the headers, which are those of the window with the fewest requests left, and of two of those the one that resets later.
 func (q *quota) describe(h http.Header, now time.Time) {
-	if len(q.windows) == 0 {
-		return
-	}
 	w := slices.MinFunc(q.windows, func(a, b *window) int {
 		return cmp.Or(cmp.Compare(a.remaining(), b.remaining()), b.resetAt(now).Compare(a.resetAt(now)))
 	})
@@ -146,9 +143,7 @@ func (c *call) showsLimits() {
 
 // update brings the windows, and what a teammate took from them, up to date.
 func (q *quota) update(now time.Time) {
-	if len(q.windows) > 0 {
-		q.teammate.drawOn(q, now)
-	}
+	q.teammate.drawOn(q, now)
 	q.roll(now)
 }
 

@@ -61,7 +61,8 @@ type Sandbox struct {
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
 		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
-		pace: pace{initialize: 30 * time.Second, activate: 3 * time.Second}, plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
+		pace: pace{initialize: 30 * time.Second, activate: 3 * time.Second}, journal: journal{calls: map[string]int{}},
+		plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
 	}
 	var cfg settings
 	for _, opt := range opts {

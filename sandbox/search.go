@@ -161,9 +161,7 @@ func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 // shown is a profile without the fields that only filters use: undocumented fields with the name of a filter.
 func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 	var all fields
-	if json.Unmarshal(profile, &all) != nil {
-		return profile
-	}
+	_ = json.Unmarshal(profile, &all) // it is an object
 	before := len(all)
 	for key := range ws.filterOptions() {
 		if !slices.Contains(profileFields, key) {
