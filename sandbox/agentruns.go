@@ -93,7 +93,7 @@ func (ws *workspace) beginRun(a *Agent, at time.Time, pay payment) {
 	a.Status, a.Running, a.BeganAt, a.Spent, a.Due = ws.sb.plan.Started, true, at, 0, results
 	a.Runs++
 	if a.Type == PeopleWatcher {
-		units = ws.affords(a, units, 0, ws.balance)
+		units = ws.affords(a, units, 0, ws.Credits)
 		a.pay(int64(units)*ws.each(a), "contacts watched by "+a.Name, pay)
 		a.Due = min(a.Due, units)
 	}
@@ -139,7 +139,7 @@ func (ws *workspace) result(a *Agent) json.RawMessage {
 		}
 		return nil
 	}
-	if ws.affords(a, 1, a.Spent, ws.balance) == 0 {
+	if ws.affords(a, 1, a.Spent, ws.Credits) == 0 {
 		return nil
 	}
 	p := invent(a.Name, a.Delivered)

@@ -161,7 +161,6 @@ func (p *person) wants(words map[string][]string, values []string, n int) bool {
 
 // fit returns what makes a person match a value, or nil if the value is unknown.
 func (p *person) fit(words map[string][]string, value string) func() {
-	name, isDomain := value, strings.Contains(value, ".")
 	switch {
 	case slices.Contains(words["region"], value):
 		return func() { p.Region = value }
@@ -170,9 +169,7 @@ func (p *person) fit(words map[string][]string, value string) func() {
 	case slices.Contains(words["industry"], value):
 		return func() { p.Employer.Industry = value }
 	case slices.Contains(words["employer"], value):
-		if isDomain {
-			name, _, _ = strings.Cut(value, ".")
-		}
+		name, _, _ := strings.Cut(value, ".") // it may be a domain
 		return func() { p.Employer.Name = name }
 	}
 	for _, h := range headcounts {

@@ -74,11 +74,14 @@ func New(t TB, opts ...Option) *Sandbox {
 		sb.misuse("%v", err)
 		cfg.state = State{}
 	}
-	sb.load(cfg.state)
-	if cfg.credits != nil {
-		for _, ws := range sb.workspaces {
-			ws.balance = *cfg.credits
+	if len(cfg.state.Workspaces) == 0 {
+		cfg.state.Workspaces = []Workspace{{Name: "main", Credits: defaultCredits}}
+	}
+	for _, seed := range cfg.state.Workspaces {
+		if cfg.credits != nil {
+			seed.Credits = *cfg.credits
 		}
+		sb.addWorkspace(seed)
 	}
 	sb.Tenant = &Tenant{sb, sb.workspaces[0]}
 	sb.mux = sb.routes()

@@ -93,17 +93,15 @@ func (d *disguise) incoming(r *http.Request) *http.Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	parts := strings.Split(r.URL.Path, "/")
-	changed := false
 	for i, part := range parts {
-		if id, ok := d.real[part]; ok {
-			parts[i], changed = id, true
-		}
+		parts[i] = cmp.Or(d.real[part], part)
 	}
-	if !changed {
+	path := strings.Join(parts, "/")
+	if path == r.URL.Path {
 		return r
 	}
 	r = r.Clone(r.Context())
-	r.URL.Path, r.URL.RawPath = strings.Join(parts, "/"), ""
+	r.URL.Path, r.URL.RawPath = path, ""
 	return r
 }
 

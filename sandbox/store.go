@@ -14,7 +14,6 @@ type workspace struct {
 	Workspace // as it is now, without what has its own place in the other fields
 	sb        *Sandbox
 	number    int
-	balance   int64
 	keys      []*key
 
 	objects     map[keeper]any        // of each kind, a slice of pointers
@@ -40,22 +39,13 @@ const (
 	defaultCredits = 10_000
 )
 
-func (sb *Sandbox) load(state State) {
-	if len(state.Workspaces) == 0 {
-		state.Workspaces = []Workspace{{Name: "main", Credits: defaultCredits}}
-	}
-	for _, seed := range state.Workspaces {
-		sb.addWorkspace(seed)
-	}
-}
-
 func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws := &workspace{
 		Workspace: copied(Workspace{
-			Name: seed.Name, User: seed.User, Plan: seed.Plan, CRM: seed.CRM.complete(), Accounts: seed.Accounts,
+			Name: seed.Name, User: seed.User, Credits: seed.Credits, Plan: seed.Plan, CRM: seed.CRM.complete(), Accounts: seed.Accounts,
 			FilterOptions: seed.FilterOptions, Prospects: seed.Prospects, Companies: seed.Companies,
 		}),
-		sb: sb, number: len(sb.workspaces) + 1, balance: seed.Credits, crmInvented: len(seed.CRM.Supported) == 0,
+		sb: sb, number: len(sb.workspaces) + 1, crmInvented: len(seed.CRM.Supported) == 0,
 		objects: map[keeper]any{}, specs: map[string]*agentSpec{}, byID: map[string]*list{}, scrolls: map[string]*scrollToken{}, heard: map[string]bool{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
@@ -118,7 +108,6 @@ func (sb *Sandbox) begin(now time.Time) {
 // snapshot copies a workspace. The bytes of rows are shared, because they are replaced and never changed.
 func (ws *workspace) snapshot() Workspace {
 	out := copied(ws.Workspace)
-	out.Credits = ws.balance
 	out.Keys = appendEach(nil, ws.keys, func(k *key) Key { return copied(k.Key) })
 	out.Lists = appendEach(nil, ws.lists, (*list).snapshot)
 	for _, k := range kinds {
