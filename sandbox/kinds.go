@@ -154,10 +154,8 @@ func (k *kind[T]) validate(seed Workspace, fail failing) {
 	if k.whole != nil {
 		k.whole(objects, fail)
 	}
-	if k.seeds == nil {
-		claim := claims(fail)
-		eachID(&objects, func(of string, id *string) { claim(of, *id) })
-	}
+	claim := claims(fail)
+	eachID(&objects, func(of string, id *string) { claim(of, *id) })
 }
 
 func (k *kind[T]) eachID(seed Workspace, visit func(of string, id *string)) {

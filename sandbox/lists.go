@@ -66,7 +66,7 @@ func (l *list) wire() wireList {
 
 func (c *call) listLists() response {
 	q := c.params()
-	page := q.paging("pageNum", 50)
+	page := q.paging(50)
 	kind := q.choice("entityType", ContactList, CompanyList)
 	folder := q.Get("folderId")
 	if q.Has("folderId") {

@@ -70,7 +70,9 @@ func validateLists(ws Workspace, fail failing) {
 		named[name] = true
 		fail.among("folder", folder.Name, "type", folder.Type, folderTypes...)
 	}
+	claim := claims(fail)
 	for _, list := range ws.Lists {
+		claim("List", list.ID)
 		column := claims(fail)
 		for _, c := range list.Columns {
 			column("column", c.ID)

@@ -35,7 +35,7 @@ const longestFilter = 8000
 
 func (c *call) listRows() response {
 	q := c.params()
-	page := q.paging("pageNum", 100)
+	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
 	sortOrder := q.choice("sortOrder", "asc", "desc")
 	switch {

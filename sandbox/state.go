@@ -176,12 +176,7 @@ func (s State) Validate() error {
 		}
 		names[ws.Name] = true
 		at := failing(func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) })
-		claim := claims(at)
-		eachID(&ws, func(of string, id *string) {
-			if of != "Column" { // those of each list are checked with it
-				claim(of, *id)
-			}
-		})
+		claims(at)("User", ws.User.ID)
 		if ws.Credits < 0 {
 			at("credits are negative")
 		}
