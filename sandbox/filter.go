@@ -62,20 +62,18 @@ var (
 
 // honoured omits the keys that a company list does not honor, and records the rules of the others.
 func (c *call) honoured(l *list, conditions []condition) []condition {
-	var kept []condition
-	for _, condition := range conditions {
+	return kept(conditions, func(condition condition) bool {
 		switch _, ok := companyFields[condition.key]; {
 		case condition.key == "customColumns":
 			c.uses(ruleColumns)
 		case l.EntityType == CompanyList && !ok:
 			c.uses(ruleIgnored)
-			continue
+			return false
 		default:
 			c.uses(ruleMatching, ruleFieldNames)
 		}
-		kept = append(kept, condition)
-	}
-	return kept
+		return true
+	})
 }
 
 func (c *call) meets(l *list, i int, conditions []condition) bool {

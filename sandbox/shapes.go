@@ -28,7 +28,7 @@ func WithShapes(data []byte) Option {
 		if err != nil {
 			return fmt.Errorf("WithShapes: %w", err)
 		}
-		paths := maps.Clone(sb.paths)
+		patterns := map[*op.Op]string{}
 		for _, name := range slices.Sorted(maps.Keys(file.Operations)) {
 			o, _ := op.ByName(name)
 			path, moved, ok := file.Operations[name].PathOf(o)
@@ -36,13 +36,12 @@ func WithShapes(data []byte) Option {
 			case !ok:
 				return fmt.Errorf("WithShapes: the route of %q does not fit", name)
 			case moved:
-				sb.paths[o] = http.MethodGet + " " + basePath + path
+				patterns[o] = http.MethodGet + " " + basePath + path
 			case file.Operations[name].Missing:
-				sb.paths[o] = ""
+				patterns[o] = ""
 			}
 		}
-		if err := sb.tryPatterns(); err != nil {
-			sb.paths = paths
+		if err := sb.move(patterns); err != nil {
 			return fmt.Errorf("WithShapes: %w", err)
 		}
 		sb.disguise = &disguise{file: file, shown: map[string]string{}, real: map[string]string{}}
