@@ -63,7 +63,6 @@ const (
 	longestPrompt                  = 2000
 	maxPages                       = 100
 	resultsMultiple                = 50
-	isoDate                        = "2006-01-02"
 )
 
 // periods are how often a web monitor searches.
@@ -146,12 +145,12 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 		return
 	}
 	text, _ := asString(raw)
-	day, err := time.Parse(isoDate, text)
+	day, err := time.Parse(time.DateOnly, text)
 	switch {
 	case err != nil:
 		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
 	case !day.After(now):
-		if text == now.UTC().Format(isoDate) {
+		if text == now.UTC().Format(time.DateOnly) {
 			body.c.uses(ruleToday)
 		}
 		body.fail(name, "has to be in the future")

@@ -45,12 +45,12 @@ var activities = keeps(kind[Activity]{
 
 // AddActivity adds an activity of a contact. Without a time, it happened now.
 func (tx *Tx) AddActivity(a Activity) {
+	if !tx.valid("AddActivity", Workspace{Activities: []Activity{a}}) {
+		return
+	}
 	tx.change("AddActivity", func(now time.Time) bool {
 		if a.At.IsZero() {
 			a.At = stamp(now)
-		}
-		if !isID(a.ContactID) || a.Type == "" {
-			return false
 		}
 		activities.add(tx.ws, a)
 		return true

@@ -28,11 +28,10 @@ type key struct {
 	ws *workspace
 }
 
-var scopes = []op.Scope{
-	op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies,
+// knownScope reports whether an operation has a scope of its own name.
+func knownScope(scope string) bool {
+	return scope != string(op.ScopeAny) && slices.ContainsFunc(op.All(), func(o *op.Op) bool { return string(o.Scope) == scope })
 }
-
-func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }
 
 func validateKey(key Key, fail failing) {
 	if strings.ContainsFunc(key.Token, func(r rune) bool { return r == ':' || !unicode.IsPrint(r) }) {

@@ -128,11 +128,9 @@ var (
 	sortableCompany = []string{"name", "domain", "industry", "revenue", "socialHeadCount"}
 )
 
-const columnPrefix = "customColumns_"
-
 // sortPath is the path of a sort key, or empty if the key is not recognised.
 func sortPath(entityType, key string) string {
-	switch id, column := strings.CutPrefix(key, columnPrefix); {
+	switch id, column := strings.CutPrefix(key, "customColumns_"); {
 	case column:
 		return "customColumns." + id
 	case entityType == CompanyList:

@@ -211,10 +211,10 @@ func (sb *Sandbox) finish() {
 			unfired = append(unfired, f.String()+f.setAt)
 		}
 	}
-	tail := sb.journal.tail(20)
+	end := tail(sb.journal.entries, 20)
 	sb.mu.Unlock()
 	for _, f := range unfired {
-		t.Errorf("sandbox: a fault never fired: %s\n%s", f, tail)
+		t.Errorf("sandbox: a fault never fired: %s\n%s", f, end)
 	}
 }
 

@@ -129,8 +129,9 @@ func (d *disguise) apply(c *call, a *response) {
 		if seen.Type != "" {
 			a.header.Set("Content-Type", seen.Type)
 		}
-		zero := seen.Paging != nil && seen.Paging.ShowsZero
-		a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent, zero}, seen.Body)
+		if zero := seen.Paging != nil && seen.Paging.ShowsZero; seen.Body != nil {
+			a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent, zero}, seen.Body)
+		}
 	}
 	d.headers(o, a)
 }
@@ -184,9 +185,6 @@ func (p places) lacks(path string) bool {
 }
 
 func (d *disguise) rewrite(body []byte, p places, seen *shapes.Shape) []byte {
-	if seen == nil {
-		return body
-	}
 	return edited(body, func(v any) any { return d.value(v, p, seen, "") })
 }
 
