@@ -23,7 +23,7 @@ func (c *call) me() response {
 }
 
 func (c *call) credits() response {
-	return reply(http.StatusOK, object{"credits": object{"balance": c.ws.balance}})
+	return reply(http.StatusOK, object{"credits": object{"balance": c.ws.Credits}})
 }
 
 func (c *call) filterOptions() response {

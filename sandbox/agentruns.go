@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -21,8 +22,8 @@ var kindOp = map[string]string{
 }
 
 // each is what a watched contact or a delivered result costs.
-func (sb *Sandbox) each(a *agent) int64 {
-	return sb.prices[kindOp[a.Type]] + int64(a.spec.enriched)*sb.plan.Enrichment
+func (ws *workspace) each(a *Agent) int64 {
+	return ws.sb.prices[kindOp[a.Type]] + int64(ws.spec(a).enriched)*ws.sb.plan.Enrichment
 }
 
 // watchable are the contacts of the sources that have a social-network URL, each once.
@@ -43,71 +44,67 @@ func (ws *workspace) watchable(s *agentSpec) (rows []json.RawMessage) {
 	return rows
 }
 
-// within is how many of n units a run can pay for.
-func (a *agent) within(n int, each, balance int64) int {
+// affords is for how many of n units a run can pay, which has spent something.
+func (ws *workspace) affords(a *Agent, n int, spent, balance int64) int {
+	each := ws.each(a)
 	if each == 0 {
 		return n
 	}
-	if a.spec.maxSpend > 0 {
-		balance = min(balance, a.spec.maxSpend-a.Spent)
+	if most := ws.spec(a).maxSpend; most > 0 {
+		balance = min(balance, most-spent)
 	}
 	return int(min(int64(n), max(0, balance)/each))
 }
 
 // plannedRun is what the next run has to pay for, whatever the balance, and how many results it delivers.
-func (sb *Sandbox) plannedRun(ws *workspace, a *agent) (units, results int) {
-	fresh := agent{Agent: Agent{Type: a.Type}, spec: a.spec}
+func (ws *workspace) plannedRun(a *Agent) (units, results int) {
 	const unbounded = 1 << 62
-	results = sb.plan.Results
-	if a.spec.perRun > 0 {
-		results = min(results, a.spec.perRun)
+	spec := ws.spec(a)
+	results = ws.sb.plan.Results
+	if spec.perRun > 0 {
+		results = min(results, spec.perRun)
 	}
-	if a.spec.cap > 0 {
-		results = max(0, min(results, a.spec.cap-a.Delivered))
+	if spec.cap > 0 {
+		results = max(0, min(results, spec.cap-a.Delivered))
 	}
 	if a.Type == PeopleWatcher {
-		units = fresh.within(len(ws.watchable(&a.spec)), sb.each(a), unbounded)
+		units = ws.affords(a, len(ws.watchable(spec)), 0, unbounded)
 		return units, min(results, units)
 	}
-	if !sb.recognised(a) {
+	if !ws.sb.recognised(spec) {
 		results = 0
 	}
-	results = fresh.within(results, sb.each(a), unbounded)
+	results = ws.affords(a, results, 0, unbounded)
 	return results, results
 }
 
 // recognised reports whether somebody can match the filters.
-func (sb *Sandbox) recognised(a *agent) bool {
+func (sb *Sandbox) recognised(s *agentSpec) bool {
 	var nobody person
-	for _, values := range a.spec.filters {
-		if !nobody.wants(sb.plan.Vocabulary, values, 0) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(s.filters, func(values []string) bool { return !nobody.wants(sb.plan.Vocabulary, values, 0) })
 }
 
 // beginRun starts a run, which delivers its first result.
-func (sb *Sandbox) beginRun(ws *workspace, a *agent, at time.Time, pay payment) {
+func (ws *workspace) beginRun(a *Agent, at time.Time, pay payment) {
 	if ws.byID[a.ListID] == nil {
-		a.ListID = sb.makeList(ws, a.Name, a.spec.delivers(), at).ID
+		a.ListID = ws.sb.makeList(ws, a.Name, ws.spec(a).delivers(), at).ID
 	}
-	units, results := sb.plannedRun(ws, a)
-	a.Status, a.Running, a.BeganAt, a.Spent, a.Due = sb.plan.Started, true, at, 0, results
+	units, results := ws.plannedRun(a)
+	a.Status, a.Running, a.BeganAt, a.Spent, a.Due = ws.sb.plan.Started, true, at, 0, results
 	a.Runs++
 	if a.Type == PeopleWatcher {
-		units = a.within(units, sb.each(a), ws.balance)
-		a.pay(int64(units)*sb.each(a), "contacts watched by "+a.Name, pay)
+		units = ws.affords(a, units, 0, ws.Credits)
+		a.pay(int64(units)*ws.each(a), "contacts watched by "+a.Name, pay)
 		a.Due = min(a.Due, units)
 	}
 	if a.Due > 0 {
-		sb.deliver(ws, a, pay)
+		ws.deliver(a, pay)
 	}
-	a.NextAt = at.Add(sb.plan.Every)
-	sb.scheduleAgent(ws, a)
+	a.NextAt = at.Add(ws.sb.plan.Every)
+	ws.scheduleAgent(a)
 }
 
-func (a *agent) pay(amount int64, reason string, pay payment) {
+func (a *Agent) pay(amount int64, reason string, pay payment) {
 	if amount > 0 {
 		a.Spent += amount
 		pay(amount, reason)
@@ -115,14 +112,14 @@ func (a *agent) pay(amount int64, reason string, pay payment) {
 }
 
 // deliver puts one result into the list. It ends the run if there is nothing to deliver, or not enough credits.
-func (sb *Sandbox) deliver(ws *workspace, a *agent, pay payment) bool {
-	row, l := sb.result(ws, a), ws.byID[a.ListID]
+func (ws *workspace) deliver(a *Agent, pay payment) bool {
+	row, l := ws.result(a), ws.byID[a.ListID]
 	if row == nil || l == nil {
 		a.Due = 0
 		return false
 	}
 	if a.Type != PeopleWatcher { // which has paid
-		a.pay(sb.each(a), "result of "+a.Name, pay)
+		a.pay(ws.each(a), "result of "+a.Name, pay)
 	}
 	a.Due--
 	a.Delivered++
@@ -134,47 +131,47 @@ func (sb *Sandbox) deliver(ws *workspace, a *agent, pay payment) bool {
 }
 
 // result is what an agent finds next: nothing, if it cannot be paid for.
-func (sb *Sandbox) result(ws *workspace, a *agent) json.RawMessage {
+func (ws *workspace) result(a *Agent) json.RawMessage {
+	spec := ws.spec(a)
 	if a.Type == PeopleWatcher {
-		if watched := ws.watchable(&a.spec); len(watched) > 0 {
+		if watched := ws.watchable(spec); len(watched) > 0 {
 			return watched[a.Delivered%len(watched)]
 		}
 		return nil
 	}
-	if a.within(1, sb.each(a), ws.balance) == 0 {
+	if ws.affords(a, 1, a.Spent, ws.Credits) == 0 {
 		return nil
 	}
 	p := invent(a.Name, a.Delivered)
-	for i, values := range a.spec.filters {
-		p.wants(sb.plan.Vocabulary, values, a.Delivered+i)
+	for i, values := range spec.filters {
+		p.wants(ws.sb.plan.Vocabulary, values, a.Delivered+i)
 	}
-	if a.spec.delivers() == CompanyList {
+	if spec.delivers() == CompanyList {
 		return Rows(p.Employer.row())[0]
 	}
 	return Rows(p.row(a.Delivered + 1))[0]
 }
 
 // endRun makes an agent active until its next run, unless the plan makes it fail.
-func (sb *Sandbox) endRun(a *agent, at time.Time) {
-	if sb.plan.FailsAt > 0 && a.Runs == sb.plan.FailsAt {
+func (ws *workspace) endRun(a *Agent, at time.Time) {
+	if plan := ws.sb.plan; plan.FailsAt > 0 && a.Runs == plan.FailsAt {
 		a.stop(agentFailed)
 		return
 	}
 	a.stop(agentActive)
-	a.NextAt = a.BeganAt.Add(a.spec.between(a.Type, sb.plan.Between))
+	a.NextAt = a.BeganAt.Add(ws.spec(a).between(ws.sb.plan.Between))
 	if a.NextAt.Before(at) {
 		a.NextAt = at
 	}
 }
 
-func (a *agent) stop(status string) {
+func (a *Agent) stop(status string) {
 	a.Status, a.Running, a.Due, a.NextAt = status, false, 0, time.Time{}
 }
 
 // scheduleAgent schedules the next event of an agent, which replaces the previous one.
-func (sb *Sandbox) scheduleAgent(ws *workspace, a *agent) {
-	at := a.NextAt
-	if at.IsZero() || sb.plan.Frozen || sb.strict {
+func (ws *workspace) scheduleAgent(a *Agent) {
+	if ws.sb.plan.Frozen || ws.sb.strict {
 		return
 	}
 	kind := "agent run began"
@@ -184,42 +181,39 @@ func (sb *Sandbox) scheduleAgent(ws *workspace, a *agent) {
 	case a.Running:
 		kind = "agent run ended"
 	}
-	sb.agenda.add(at, kind, a.ID, func() bool { return a.NextAt.Equal(at) && sb.step(ws, a) })
+	ws.later(&a.NextAt, kind, a.ID, func() bool { return ws.step(a) })
 }
 
-func (sb *Sandbox) step(ws *workspace, a *agent) (happened bool) {
+func (ws *workspace) step(a *Agent) (happened bool) {
 	at := a.NextAt
 	pay := func(amount int64, reason string) {
 		ws.book(LedgerEntry{Time: at, Operation: kindOp[a.Type], Amount: -amount, Reason: reason})
 	}
-	ws.version++
 	switch {
 	case !a.Running:
-		sb.beginRun(ws, a, at, pay)
+		ws.beginRun(a, at, pay)
 		return true
 	case a.Due == 0:
-		sb.endRun(a, at)
+		ws.endRun(a, at)
 		happened = true
 	default:
-		if happened = sb.deliver(ws, a, pay); happened {
-			a.NextAt = at.Add(sb.plan.Every)
+		if happened = ws.deliver(a, pay); happened {
+			a.NextAt = at.Add(ws.sb.plan.Every)
 		}
 	}
-	sb.scheduleAgent(ws, a)
+	ws.scheduleAgent(a)
 	return happened
 }
 
-func (sb *Sandbox) scheduleAgentExpiry(ws *workspace, a *agent) {
-	at := a.ExpiresAt
-	if at.IsZero() || sb.plan.Frozen || sb.strict {
+func (ws *workspace) scheduleExpiry(a *Agent) {
+	if ws.sb.plan.Frozen || ws.sb.strict {
 		return
 	}
-	sb.agenda.add(at, "agent expired", a.ID, func() bool {
-		if !a.ExpiresAt.Equal(at) || a.Status == agentDraft || a.Status == agentFailed || a.Status == agentExpired {
+	ws.later(&a.ExpiresAt, "agent expired", a.ID, func() bool {
+		if a.Status == agentDraft || a.Status == agentFailed || a.Status == agentExpired {
 			return false
 		}
 		a.stop(agentExpired)
-		ws.version++
 		return true
 	})
 }

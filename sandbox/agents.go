@@ -1,12 +1,14 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -45,6 +47,148 @@ const (
 	agentFailed     = "failed"
 )
 
+// Agent seeds an agent. With a Config, an active or processing agent runs by the clock. Without one, nothing changes its state,
+// and a draft is a legacy draft, which cannot be started.
+type Agent struct {
+	ID        string          `json:"id,omitempty"`
+	Type      string          `json:"type,omitempty"` // PersonDiscovery, PeopleWatcher or WebMonitor; empty is a legacy kind, which reads null
+	Name      string          `json:"name"`
+	Status    string          `json:"status,omitempty"`    // empty is a draft
+	ListID    string          `json:"listId,omitempty"`    // its results; without one, a running agent gets a list of its name
+	Config    json.RawMessage `json:"config,omitempty"`    // the body it was created with, a JSON object
+	ExpiresAt time.Time       `json:"expiresAt,omitzero"`  // zero is never
+	Running   bool            `json:"running,omitempty"`   // in a run
+	BeganAt   time.Time       `json:"beganAt,omitzero"`    // the run
+	NextAt    time.Time       `json:"nextAt,omitzero"`     // when a run begins, delivers or ends
+	Due       int             `json:"due,omitempty"`       // results that the run still has to deliver
+	Spent     int64           `json:"spent,omitempty"`     // credits, in the run
+	Runs      int             `json:"runs,omitempty"`      // begun so far
+	Delivered int             `json:"delivered,omitempty"` // results, in all runs
+}
+
+// AgentPlan sets the undocumented behavior of agents. The zero value means the defaults.
+type AgentPlan struct {
+	Started    string              // the status of a run, which a start returns; default processing
+	Results    int                 // that a run finds, before any cap; default 5, negative is none
+	Every      time.Duration       // between two results; default a minute
+	Between    time.Duration       // between the beginnings of two runs of a person discovery; default a day
+	FailsAt    int                 // the run, from one, that ends with the status failed; default none
+	Frozen     bool                // nothing moves by the clock: a run begins, and that is all
+	Paged      bool                // the listing comes as data with pagination, like that of lists
+	Rejects    []string            // a web monitor is refused if one of these is in its prompt, whatever the case; default "[rejected]"
+	Enrichment int64               // credits that an enrichment flag adds to the price of a contact; default 1
+	Fields     AgentFields         // names of undocumented fields
+	Vocabulary map[string][]string // values that filters recognise and autocomplete offers: region, industry, title; employer is for filters only
+}
+
+// Agents changes the undocumented behavior of agents.
+func Agents(plan AgentPlan) Option {
+	switch {
+	case plan.Started != "" && plan.Started != agentProcessing && plan.Started != agentActive:
+		return mistaken("Agents: an agent that starts is %s or %s, not %q", agentProcessing, agentActive, plan.Started)
+	case plan.Every < 0 || plan.Between < 0 || plan.FailsAt < 0 || plan.Enrichment < 0:
+		return mistaken("Agents: a duration, a run or a price is negative")
+	}
+	return always(func(sb *Sandbox) { sb.plan = plan.complete() })
+}
+
+func (p AgentPlan) complete() AgentPlan {
+	p.Started = cmp.Or(p.Started, agentProcessing)
+	p.Results = max(0, cmp.Or(p.Results, 5))
+	p.Every = cmp.Or(p.Every, time.Minute)
+	p.Between = cmp.Or(p.Between, 24*time.Hour)
+	p.Enrichment = cmp.Or(p.Enrichment, 1)
+	if p.Rejects == nil {
+		p.Rejects = []string{"[rejected]"}
+	}
+	words := maps.Clone(vocabularies)
+	maps.Copy(words, p.Vocabulary)
+	p.Vocabulary = words
+	return p
+}
+
+var agents = keeps(kind[Agent]{
+	name: "agents", missing: refusal{code: "AGENT_NOT_FOUND", message: "No agent has this id."},
+	seeds: func(ws *Workspace) *[]Agent { return &ws.Agents },
+	check: func(a Agent, fail failing) {
+		fail.among("agent", a.Name, "type", a.Type, "", PersonDiscovery, PeopleWatcher, WebMonitor)
+		fail.among("agent", a.Name, "status", cmp.Or(a.Status, agentDraft), op.States["agent"]...)
+		if len(a.Config) > 0 && (!json.Valid(a.Config) || !isObject(a.Config)) {
+			fail("agent %q: the config is not a JSON object", a.Name)
+		}
+	},
+	fill: func(a *Agent) { a.Status = cmp.Or(a.Status, agentDraft) },
+})
+
+func (a *Agent) begin(ws *workspace, _, now time.Time) {
+	ws.resume(a, now)
+	ws.scheduleExpiry(a)
+}
+
+// spec is what the config of an agent says, which was accepted before: nothing, if it has none.
+func (ws *workspace) spec(a *Agent) *agentSpec {
+	s := ws.specs[string(a.Config)]
+	if s == nil || s.kind != a.Type {
+		s = &agentSpec{kind: a.Type}
+		if len(a.Config) > 0 {
+			var body fields
+			_ = json.Unmarshal(a.Config, &body) // it is an object
+			*s = readSpec(a.Type, &form{body, &checks{}}, time.Time{}, ws.sb.plan)
+		}
+		ws.specs[string(a.Config)] = s
+	}
+	return s
+}
+
+// resume schedules what an agent does next, and sets when, if that is not known.
+func (ws *workspace) resume(a *Agent, now time.Time) {
+	if (a.Status == agentActive || a.Status == agentProcessing) && len(a.Config) > 0 && a.NextAt.IsZero() {
+		wait := ws.sb.plan.Every
+		if a.Running = a.Running || a.Status == agentProcessing; !a.Running {
+			wait = ws.spec(a).between(ws.sb.plan.Between)
+		}
+		if a.BeganAt.IsZero() {
+			a.BeganAt = now
+		}
+		a.NextAt = now.Add(wait)
+	}
+	ws.scheduleAgent(a)
+}
+
+// Agents copies the agents, newest first.
+func (w *Tenant) Agents() []Agent { return newestFirst(agents.copies(w)) }
+
+// CreateAgent adds an agent and returns its id.
+func (tx *Tx) CreateAgent(seed Agent) (id string) {
+	listed := inspect(&Tenant{tx.sb, tx.ws}, func(ws *workspace) bool { return seed.ListID == "" || ws.byID[seed.ListID] != nil })
+	if !listed {
+		tx.sb.misuse("Tx.CreateAgent: no list has the id %s", seed.ListID)
+		return ""
+	}
+	return agents.create(tx, "CreateAgent", seed)
+}
+
+// MoveAgent sets the state of an agent, whatever its current state: to paused, for example, or back to active.
+func (tx *Tx) MoveAgent(agentID, status string) {
+	agents.change(tx, "MoveAgent", agentID, func(a *Agent, now time.Time) bool {
+		if !slices.Contains(op.States["agent"], status) {
+			return false
+		}
+		a.stop(status)
+		tx.ws.resume(a, now)
+		return true
+	})
+}
+
+// DeleteAgent removes an agent. Its results stay.
+func (tx *Tx) DeleteAgent(agentID string) {
+	agents.change(tx, "DeleteAgent", agentID, func(a *Agent, _ time.Time) bool {
+		a.stop(agentExpired)
+		agents.remove(tx.ws, a.ID)
+		return true
+	})
+}
+
 type wireAgent struct {
 	ID      string  `json:"id"`
 	Type    *string `json:"type"` // null for a legacy kind
@@ -59,11 +203,11 @@ type wireAgentRecord struct {
 	ContactsFound int     `json:"contactsFound"`
 }
 
-func (a *agent) wire() wireAgent {
+func (a *Agent) wire() wireAgent {
 	return wireAgent{ID: a.ID, Type: optional(a.Type), Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
 }
 
-func (ws *workspace) record(a *agent) wireAgentRecord {
+func (ws *workspace) record(a *Agent) wireAgentRecord {
 	w := wireAgentRecord{wireAgent: a.wire(), ListID: optional(a.ListID)}
 	if l := ws.byID[a.ListID]; l != nil {
 		w.ContactsFound = len(l.rows)
@@ -75,18 +219,16 @@ func createAgent(kind string) handler {
 	return func(c *call) response {
 		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
-		c.uses(spec.guesses...)
 		body.valid()
-		a := &agent{Agent: Agent{Type: kind, Name: spec.name, Status: agentDraft, ExpiresAt: spec.expires}, spec: spec}
-		if spec.month {
+		delete(body.fields, "start")
+		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
+		if !body.has("expirationDate") {
 			a.ExpiresAt = stamp(c.now).AddDate(0, 1, 0)
 		}
-		delete(body.fields, "start")
-		config := must(json.Marshal(body.fields))
-		a.Config = config
-		c.mayCreate(a)
+		c.mayCreate(a, &spec)
 		c.effect(func() {
-			a = c.sb.addAgent(c.ws, a.Agent)
+			a = agents.add(c.ws, *a)
+			a.begin(c.ws, c.now, c.now)
 			if spec.start {
 				c.startAgent(a)
 			}
@@ -96,14 +238,14 @@ func createAgent(kind string) handler {
 }
 
 // mayCreate checks what concerns more than one field.
-func (c *call) mayCreate(a *agent) {
+func (c *call) mayCreate(a *Agent, spec *agentSpec) {
 	var full error
-	if c.ws.Plan == "free" && len(c.ws.agents) >= freePlanAgents {
+	if c.ws.Plan == "free" && len(agents.in(c.ws)) >= freePlanAgents {
 		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
-	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(&a.spec), full))
-	c.signalAccepted(&a.spec)
-	if a.spec.start {
+	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(spec), full))
+	c.signalAccepted(spec)
+	if spec.start {
 		c.mayStart(a)
 	}
 }
@@ -130,40 +272,32 @@ func (c *call) signalAccepted(s *agentSpec) {
 }
 
 // mayStart checks what a start needs: sources, and credits for the first run.
-func (c *call) mayStart(a *agent) {
-	stop(c.sourcesExist(&a.spec))
-	if a.Type == PeopleWatcher && len(c.ws.watchable(&a.spec)) == 0 {
+func (c *call) mayStart(a *Agent) {
+	spec := c.ws.spec(a)
+	stop(c.sourcesExist(spec))
+	if a.Type == PeopleWatcher && len(c.ws.watchable(spec)) == 0 {
 		deny("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")
 	}
 	c.uses(ruleAgentRuns)
-	units, _ := c.sb.plannedRun(c.ws, a)
-	c.costs(units, c.sb.each(a))
+	units, _ := c.ws.plannedRun(a)
+	c.costs(units, c.ws.each(a))
 }
 
 // startAgent starts the first run. Call it in an effect.
-func (c *call) startAgent(a *agent) { c.sb.beginRun(c.ws, a, c.now, c.spend) }
+func (c *call) startAgent(a *Agent) { c.ws.beginRun(a, c.now, c.spend) }
 
 func (c *call) listAgents() response {
-	records := appendNewest([]wireAgentRecord{}, c.ws.agents, c.ws.record)
+	newest := newestFirst(slices.Clone(agents.in(c.ws)))
 	if !c.sb.plan.Paged {
-		return reply(http.StatusOK, object{"agents": records})
+		return reply(http.StatusOK, object{"agents": appendEach([]wireAgentRecord{}, newest, c.ws.record)})
 	}
 	q := c.params()
-	page := q.paging("pageNum", 50)
+	page := q.paging(50)
 	q.valid()
-	from, to, pages := page.of(len(records))
-	return reply(http.StatusOK, object{"data": records[from:to], "pagination": pages})
+	return pageOf(page, newest, c.ws.record)
 }
 
-func (c *call) agent() *agent {
-	id := c.pathID("agentId")
-	a := c.ws.agent(id)
-	if a == nil {
-		deny("AGENT_NOT_FOUND", "No agent has this id.")
-	}
-	c.found(a.ID, id)
-	return a
-}
+func (c *call) agent() *Agent { return agents.of(c, "agentId") }
 
 func (c *call) getAgent() response {
 	a := c.agent()
@@ -171,12 +305,12 @@ func (c *call) getAgent() response {
 	return c.showAgent(a)
 }
 
-func (c *call) showAgent(a *agent) response {
+func (c *call) showAgent(a *Agent) response {
 	return reply(http.StatusOK, object{"agent": c.ws.record(a)})
 }
 
 // draftAgent finds the agent that the path names, which has to be a draft that can be worked on.
-func (c *call) draftAgent() *agent {
+func (c *call) draftAgent() *Agent {
 	a := c.agent()
 	switch {
 	case a.Type == "":
@@ -196,12 +330,11 @@ func (c *call) adjustAgent() response {
 	a := c.draftAgent()
 	c.uses(ruleAgentAdjust)
 	merged := mergeConfig(a.Config, body.fields)
-	next := &form{merged, &checks{}}
+	next := &form{merged, &checks{c: c}}
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
 	spec := readSpec(a.Type, next, c.now, c.sb.plan)
-	c.uses(spec.guesses...)
 	next.valid()
 	if spec.name != a.Name {
 		stop(c.nameFree(strings.TrimSpace(spec.name)))
@@ -210,10 +343,10 @@ func (c *call) adjustAgent() response {
 	c.signalAccepted(&spec)
 	config := must(json.Marshal(merged))
 	c.effect(func() {
-		a.Name, a.Config, a.spec = spec.name, config, spec
+		a.Name, a.Config = spec.name, config
 		if body.has("expirationDate") {
 			a.ExpiresAt = spec.expires
-			c.sb.scheduleAgentExpiry(c.ws, a)
+			c.ws.scheduleExpiry(a)
 		}
 	}, "agent adjusted: %s", a.ID)
 	return c.showAgent(a)
@@ -260,9 +393,7 @@ func (c *call) pauseAgent() response {
 func (c *call) autocomplete() response {
 	q := c.params()
 	field := q.choice("field", "region", "industry", "title")
-	if !q.Has("field") {
-		q.fail("field", "is required")
-	}
+	q.needs("field", q.Has("field"))
 	q.valid()
 	return reply(http.StatusOK, object{"values": append([]string{}, kept(c.sb.plan.Vocabulary[field], c.asksFor)...)})
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/json"
 	"maps"
 	"math"
@@ -41,19 +40,17 @@ type AgentFields struct {
 
 // agentSpec is what an agent was created with.
 type agentSpec struct {
+	kind      string
 	name      string
 	start     bool
 	expires   time.Time // zero is never
-	month     bool      // instead: a month from creation
 	maxSpend  int64     // of a run; zero is no limit
-	event     string
 	sources   []string
 	frequency int // days
 	entity    string
 	prompt    string
 	period    string
 	filters   [][]string // without industries that resemble none
-	guesses   []*Rule    // that reading it took
 
 	perRun, cap int  // zero is no limit
 	enriched    int  // how many flags are set
@@ -66,7 +63,6 @@ const (
 	longestPrompt                  = 2000
 	maxPages                       = 100
 	resultsMultiple                = 50
-	isoDate                        = "2006-01-02"
 )
 
 // periods are how often a web monitor searches.
@@ -84,7 +80,7 @@ var (
 
 // readSpec reads the fields of a creation, in their documented order.
 func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec {
-	var s agentSpec
+	s := agentSpec{kind: kind}
 	s.name = body.required("listName")
 	switch short := strings.TrimSpace(s.name); {
 	case body.has("listName") && short == "":
@@ -97,7 +93,7 @@ func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec 
 	}
 	switch kind {
 	case PeopleWatcher:
-		s.event = body.requiredChoice("eventType", "social-person-profile-updates", "social-person-post-updates")
+		body.requiredChoice("eventType", "social-person-profile-updates", "social-person-post-updates")
 		s.readSources(body)
 		s.frequency = body.integer("frequency", 1, maxFrequency, 1)
 	case WebMonitor:
@@ -114,7 +110,7 @@ func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec 
 	if body.has("maxCreditSpend") {
 		s.maxSpend = int64(body.integer("maxCreditSpend", minCreditSpend, maxCreditSpend, 0))
 	}
-	s.readRest(kind, body, plan)
+	s.readRest(body, plan)
 	return s
 }
 
@@ -145,17 +141,16 @@ func (s *agentSpec) readSources(body *form) {
 func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	const name = "expirationDate"
 	raw, sent := body.fields[name]
-	s.month = !sent
 	if !sent || string(raw) == "null" {
 		return
 	}
 	text, _ := asString(raw)
-	day, err := time.Parse(isoDate, text)
+	day, err := time.Parse(time.DateOnly, text)
 	switch {
 	case err != nil:
 		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
 	case !day.After(now):
-		if text == now.UTC().Format(isoDate) {
+		if text == now.UTC().Format(time.DateOnly) {
 			body.c.uses(ruleToday)
 		}
 		body.fail(name, "has to be in the future")
@@ -164,8 +159,8 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 }
 
 // readRest reads the fields that are documented without a name.
-func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
-	names := plan.Fields
+func (s *agentSpec) readRest(body *form, plan AgentPlan) {
+	kind, names := s.kind, plan.Fields
 	for _, name := range slices.Sorted(maps.Keys(body.fields)) {
 		if slices.Contains(sharedFields, name) || slices.Contains(ownFields[kind], name) {
 			continue
@@ -173,7 +168,7 @@ func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
 		container := body.fields[name][0] == '[' || body.fields[name][0] == '{'
 		switch {
 		case kind == PersonDiscovery && container:
-			s.guess(ruleAgentFilter)
+			body.c.uses(ruleAgentFilter)
 			s.readFilter(body, name, body.fields[name], plan)
 			continue
 		case name == "":
@@ -189,7 +184,7 @@ func (s *agentSpec) readRest(kind string, body *form, plan AgentPlan) {
 				s.enriched++
 			}
 		}
-		s.guess(ruleAgentExtra)
+		body.c.uses(ruleAgentExtra)
 	}
 	if kind == PersonDiscovery && !s.filtered {
 		body.fail("filters", "need at least one that is not empty")
@@ -217,7 +212,7 @@ func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage, pla
 	if plan.Fields.industry(name) {
 		known := closest(plan.Vocabulary["industry"], values)
 		if !slices.Equal(known, values) {
-			s.guess(ruleIndustry)
+			body.c.uses(ruleIndustry)
 		}
 		if values = known; len(values) == 0 {
 			return // dropped: whoever works in whatever industry fits
@@ -226,15 +221,9 @@ func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage, pla
 	s.filters = append(s.filters, values)
 }
 
-func (s *agentSpec) guess(r *Rule) {
-	if !slices.Contains(s.guesses, r) {
-		s.guesses = append(s.guesses, r)
-	}
-}
-
 // between is the time between the beginnings of two runs.
-func (s *agentSpec) between(kind string, otherwise time.Duration) time.Duration {
-	switch kind {
+func (s *agentSpec) between(otherwise time.Duration) time.Duration {
+	switch s.kind {
 	case PeopleWatcher:
 		return time.Duration(s.frequency) * 24 * time.Hour
 	case WebMonitor:
@@ -267,10 +256,10 @@ func (f AgentFields) industry(filter string) bool {
 func closest(known, texts []string) []string {
 	var found []string
 	for _, text := range texts {
-		best, bestScore := "", score{}
+		best, most := "", 0
 		for _, industry := range known {
-			if s := resemblance(text, industry); s.compare(bestScore) > 0 {
-				best, bestScore = industry, s
+			if score := resemblance(text, industry); score > most {
+				best, most = industry, score
 			}
 		}
 		if best != "" && !slices.Contains(found, best) {
@@ -280,23 +269,17 @@ func closest(known, texts []string) []string {
 	return found
 }
 
-// score tells how many words a text shares with an industry, and how many the industry has without a partner.
-type score struct{ shared, lacking int }
-
-func (s score) compare(other score) int {
-	return cmp.Or(cmp.Compare(s.shared, other.shared), cmp.Compare(other.lacking, s.lacking))
-}
-
-func resemblance(text, industry string) (s score) {
+// resemblance counts the words that a text shares with an industry. Of equal ones, the industry with fewer other words is closer.
+func resemblance(text, industry string) (score int) {
 	words := wordsOf(text)
 	for _, want := range wordsOf(industry) {
 		if slices.ContainsFunc(words, func(word string) bool { return akin(word, want) }) {
-			s.shared++
+			score += 1000
 		} else {
-			s.lacking++
+			score--
 		}
 	}
-	return s
+	return score
 }
 
 func wordsOf(text string) []string {

@@ -22,13 +22,9 @@ var (
 )
 
 func (c *call) approveCampaign() response {
-	id := c.req.PathValue("campaignId")
-	cp := campaigns.find(c.ws, id)
-	if cp != nil {
-		c.found(cp.ID, id)
-	}
+	cp, missing := campaigns.byID(c, c.req.PathValue("campaignId"))
 	switch {
-	case cp == nil || cp.Access != "":
+	case missing != nil || cp.Access != "":
 		deny("CAMPAIGN_NOT_FOUND", "No campaign of yours has this id.")
 	case c.now.Before(cp.LockedUntil):
 		deny("CAMPAIGN_BUSY", "The campaign is being activated or stopped.")
@@ -104,15 +100,14 @@ func (sb *Sandbox) stop(c *Campaign) {
 }
 
 func (sb *Sandbox) scheduleActivation(ws *workspace, c *Campaign) {
-	at := c.ActivatesAt
-	sb.agenda.add(at, "campaign activated", c.ID, func() bool {
-		if c.Status != statusActive || !c.ActivatesAt.Equal(at) {
+	ws.later(&c.ActivatesAt, "campaign activated", c.ID, func() bool {
+		if c.Status != statusActive {
 			return false
 		}
+		at := c.ActivatesAt
 		c.ActivatesAt = time.Time{}
 		sb.enrol(ws, c, at)
 		sb.scheduleSends(ws, c, at)
-		ws.version++
 		return true
 	})
 }

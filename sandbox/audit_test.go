@@ -41,7 +41,7 @@ func TestBrokenRulesAreNoticed(t *testing.T) {
 			return reply(200, object{})
 		}, 200, "the balance is -990000"},
 		"behind the ledger's back": {func(c *call) response {
-			c.ws.balance--
+			c.ws.Credits--
 			return reply(200, object{})
 		}, 200, "the balance is 9999, the ledger says 10000"},
 		"on another's account": {func(c *call) response {

@@ -128,7 +128,6 @@ func (c *call) pathID(parameter string) string {
 
 // refusal is a response in the error envelope.
 type refusal struct {
-	status  int // zero is the first documented one of the code
 	code    string
 	message string
 	param   string
@@ -162,12 +161,10 @@ func invalid(param, message string) error {
 }
 
 func (r *refusal) response(c *call) response {
-	status := r.status
-	if status == 0 && r.code == "INSUFFICIENT_CREDITS" {
+	known, _ := op.CodeByName(r.code)
+	status := known.Statuses[0]
+	if r.code == "INSUFFICIENT_CREDITS" {
 		status = c.sb.short
-	}
-	if known, ok := op.CodeByName(r.code); ok && status == 0 {
-		status = known.Statuses[0]
 	}
 	return response{status: status, code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
 }

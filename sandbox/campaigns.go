@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -39,6 +40,223 @@ const (
 	statusStopped = "stopped"
 )
 
+// Campaign seeds a campaign. The lists, the channels, the steps and the two statuses are documented; where a campaign has them is
+// assumed.
+type Campaign struct {
+	ID                   string    `json:"id,omitempty"`
+	Name                 string    `json:"name"`
+	Status               string    `json:"status,omitempty"` // draft, which is the default, active or stopped
+	Access               string    `json:"access,omitempty"` // empty is the owner's; delegated, shared or deleted
+	CreatedAt            time.Time `json:"createdAt,omitzero"`
+	InitializationStatus string    `json:"initializationStatus,omitempty"` // running, completed, which is the default, or failed
+	InitializedAt        time.Time `json:"initializedAt,omitzero"`         // when a running one settles; without it, as long after the first use as InitializesFor says
+	InitializationFails  bool      `json:"initializationFails,omitempty"`  // as failed, that is
+	Channels             []string  `json:"channels,omitempty"`             // email, social
+	ListIDs              []string  `json:"listIds,omitempty"`              // its source lists, at most 10
+	Steps                []Step    `json:"steps,omitempty"`
+	LockedUntil          time.Time `json:"lockedUntil,omitzero"` // the activation lock
+	ActivatesAt          time.Time `json:"activatesAt,omitzero"` // when the activation of an approved one is over
+	Sends                []Send    `json:"sends,omitempty"`
+}
+
+// Step seeds a step of a campaign. Steps are kept in the order of their numbers.
+type Step struct {
+	ID             string `json:"id,omitempty"`
+	SequenceNumber int    `json:"sequenceNumber,omitempty"` // from 1; without it, the place among the steps
+	Type           string `json:"type"`                     // email, social_connection or social_message
+	Subject        string `json:"subject,omitempty"`
+	Body           string `json:"body,omitempty"`
+	Topic          string `json:"topic,omitempty"` // from which the text would be generated
+}
+
+// Send seeds a scheduled send: a step for one contact.
+type Send struct {
+	ID        string    `json:"id,omitempty"`
+	StepID    string    `json:"stepId,omitempty"`
+	ContactID string    `json:"contactId,omitempty"`
+	State     string    `json:"state,omitempty"` // scheduled, which is the default, or any other
+	DueAt     time.Time `json:"dueAt,omitzero"`
+	Subject   string    `json:"subject,omitempty"`
+	Body      string    `json:"body,omitempty"`
+}
+
+// Channels, statuses and states. Active, stopped, completed, failed and most states of a send are documented. The others are assumed.
+const (
+	channelEmail  = "email"
+	channelSocial = "social"
+
+	initRunning   = "running"
+	initCompleted = "completed"
+	initFailed    = "failed"
+
+	accessDeleted = "deleted"
+
+	sendScheduled        = "scheduled"
+	sendApprovalRequired = "approval_required"
+	sendSent             = "sent"
+	sendFailed           = "failed"
+)
+
+var (
+	channels    = []string{channelEmail, channelSocial}
+	accessKinds = []string{"", "delegated", "shared", accessDeleted}
+)
+
+// campaigns of a workspace. An active one of a seed needs no approval.
+var campaigns = keeps(kind[Campaign]{
+	name: "campaigns", missing: refusal{code: "CAMPAIGN_NOT_FOUND", message: "No campaign has this id."},
+	seeds:  func(ws *Workspace) *[]Campaign { return &ws.Campaigns },
+	check:  validateCampaign,
+	hidden: func(c *Campaign) bool { return c.Access == accessDeleted },
+	fill: func(c *Campaign) {
+		c.Status, c.InitializationStatus = cmp.Or(c.Status, statusDraft), cmp.Or(c.InitializationStatus, initCompleted)
+		c.Steps = numbered(c.Steps)
+		for i := range c.Sends {
+			c.Sends[i].State = cmp.Or(c.Sends[i].State, sendScheduled)
+		}
+	},
+})
+
+// approval lets the messages of a campaign be sent. Those of a seed have no request.
+type approval struct {
+	campaignID string
+	requestID  string
+}
+
+func (c *Campaign) step(id string) *Step {
+	return findIn(c.Steps, func(s *Step) bool { return sameID(s.ID, id) })
+}
+
+func validateCampaign(c Campaign, fail failing) {
+	fail.among("campaign", c.Name, "status", cmp.Or(c.Status, statusDraft), op.States["campaign"]...)
+	fail.among("campaign", c.Name, "access", c.Access, accessKinds...)
+	fail.among("campaign", c.Name, "initialization status", cmp.Or(c.InitializationStatus, initCompleted), initRunning, initCompleted, initFailed)
+	for _, channel := range c.Channels {
+		fail.among("campaign", c.Name, "channel", channel, channels...)
+	}
+	if len(c.ListIDs) > maxLists {
+		fail("campaign %q: %d lists, %d are allowed", c.Name, len(c.ListIDs), maxLists)
+	}
+	for _, id := range c.ListIDs {
+		if !isID(id) {
+			fail("campaign %q: the list id %q is not 24 hexadecimal digits", c.Name, id)
+		}
+	}
+	for _, s := range c.Steps {
+		fail.among("campaign", c.Name, "step type", s.Type, stepTypes...)
+	}
+	if err := arrange(numbered(c.Steps)); err != nil {
+		fail("campaign %q: %v", c.Name, err)
+	}
+}
+
+func (c *Campaign) begin(ws *workspace, created, now time.Time) {
+	if c.CreatedAt.IsZero() {
+		c.CreatedAt = stamp(created)
+	}
+	for i := range c.Sends {
+		if c.Sends[i].DueAt.IsZero() {
+			c.Sends[i].DueAt = stamp(now.Add(firstSend))
+		}
+	}
+	if c.Status == statusActive { // nobody has to approve it
+		ws.approvals = append(ws.approvals, approval{campaignID: c.ID})
+	}
+	if c.InitializationStatus == initRunning {
+		if c.InitializedAt.IsZero() {
+			c.InitializedAt = stamp(now.Add(ws.sb.pace.initialize))
+		}
+		ws.sb.scheduleInitialization(ws, c)
+	}
+	ws.sb.scheduleActivation(ws, c)
+	ws.sb.scheduleSends(ws, c, time.Time{})
+}
+
+// ReadyCampaign is a draft that can be approved, once an e-mail account is connected: it sends one message to each contact of
+// the lists.
+func ReadyCampaign(name string, listIDs ...string) Campaign {
+	return Campaign{
+		Name: name, Channels: []string{channelEmail}, ListIDs: listIDs,
+		Steps: []Step{{Type: stepEmail, Subject: "Hello {{firstName}}", Body: "Do you have a minute?"}},
+	}
+}
+
+// Campaigns returns the campaigns, including deleted ones, newest first.
+func (w *Tenant) Campaigns() []Campaign { return newestFirst(campaigns.copies(w)) }
+
+// Sends returns the scheduled sends of a campaign in all states, or none if there is no such campaign.
+func (w *Tenant) Sends(campaignID string) []Send {
+	return inspect(w, func(ws *workspace) []Send {
+		return slices.Clone(cmp.Or(campaigns.find(ws, campaignID), new(Campaign)).Sends)
+	})
+}
+
+// ConnectAccount connects an account to send from: email or social.
+func (tx *Tx) ConnectAccount(channel string) {
+	tx.connect("ConnectAccount", &tx.ws.Accounts, channels, channel)
+}
+
+// DisconnectAccount removes the account of a channel: its campaigns are no longer ready, and sends that are due fail.
+func (tx *Tx) DisconnectAccount(channel string) {
+	tx.disconnect("DisconnectAccount", &tx.ws.Accounts, channel)
+}
+
+// CreateCampaign adds a campaign and returns its id.
+func (tx *Tx) CreateCampaign(c Campaign) (id string) {
+	return campaigns.create(tx, "CreateCampaign", c)
+}
+
+// StopCampaign stops an active campaign: nothing more is sent until it is approved again.
+func (tx *Tx) StopCampaign(campaignID string) {
+	campaigns.change(tx, "StopCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
+		if c.Status != statusActive {
+			return false
+		}
+		tx.sb.stop(c)
+		return true
+	})
+}
+
+// DeleteCampaign deletes a campaign: it responds like a missing one, and nothing more is sent.
+func (tx *Tx) DeleteCampaign(campaignID string) {
+	campaigns.change(tx, "DeleteCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
+		c.Access = accessDeleted
+		return true
+	})
+}
+
+// HoldLock holds the activation lock of a campaign for a while, as an approve or a stop does.
+func (tx *Tx) HoldLock(campaignID string, d time.Duration) {
+	campaigns.change(tx, "HoldLock", campaignID, func(c *Campaign, now time.Time) bool {
+		c.LockedUntil = now.Add(d)
+		return d > 0
+	})
+}
+
+// SettleCampaign ends the initialization of a campaign, as completed or as failed.
+func (tx *Tx) SettleCampaign(campaignID, status string) {
+	campaigns.change(tx, "SettleCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
+		if c.InitializationStatus != initRunning || status != initCompleted && status != initFailed {
+			return false
+		}
+		tx.ws.settle(c, status)
+		return true
+	})
+}
+
+// MoveSend sets the state of a scheduled send. One that is scheduled again is sent when it is due; one that was sent stays sent.
+func (tx *Tx) MoveSend(sendID, state string) {
+	tx.change("MoveSend", func(now time.Time) bool {
+		c, s := tx.ws.send(sendID)
+		if s == nil || state == "" || s.State == sendSent && state == sendScheduled {
+			return false
+		}
+		s.State = state
+		tx.sb.scheduleSends(tx.ws, c, now)
+		return true
+	})
+}
+
 type wireCampaign struct {
 	ID                   string   `json:"id"`
 	Name                 string   `json:"name"`
@@ -61,26 +279,15 @@ func (c *call) campaign() *Campaign { return campaigns.of(c, "campaignId") }
 
 func (c *call) listCampaigns() response {
 	all := slices.DeleteFunc(slices.Clone(campaigns.in(c.ws)), campaigns.hidden)
-	return reply(http.StatusOK, object{"campaigns": appendNewest([]wireCampaign{}, all, (*Campaign).wire)})
-}
-
-// draft holds the fields of a campaign in a body, and which of them were there.
-type draft struct {
-	Campaign
-	named, channelled, listed, stepped bool
+	return reply(http.StatusOK, object{"campaigns": newestFirst(appendEach([]wireCampaign{}, all, (*Campaign).wire))})
 }
 
 // draft reads the fields that creation and adjustment share.
-func (f *form) draft(c *call) (d draft, err error) {
-	if d.Name, d.named = f.text("name"); d.named {
-		d.Name = strings.TrimSpace(d.Name)
-		f.length("name", d.Name, longestName)
-	}
-	d.ListIDs, d.listed = f.listIDs()
-	d.Steps, d.stepped = f.steps(c)
+func (f *form) draft(c *call) (d Campaign, err error) {
+	d.Name, _ = f.name("name")
+	d.ListIDs, d.Steps = f.listIDs(), f.steps(c)
 	if raw, ok := f.fields["channels"]; ok {
 		c.uses(ruleChannelNames)
-		d.channelled = true
 		if d.Channels, ok = readChannels(raw); !ok {
 			err = &refusal{code: "INVALID_CAMPAIGN_CHANNELS", message: "channels has to hold email, social or both.", param: "channels"}
 		}
@@ -102,22 +309,22 @@ func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
 }
 
 // listIDs reads ids, each of them once. Their number is checked elsewhere.
-func (f *form) listIDs() (ids []string, sent bool) {
+func (f *form) listIDs() (ids []string) {
 	raw, sent := f.fields["listIds"]
 	if !sent {
-		return nil, false
+		return nil
 	}
-	var all []string
-	if json.Unmarshal(raw, &all) != nil || all == nil || !all24(all) {
+	all, err := stringsOf(raw)
+	if err != nil || slices.ContainsFunc(all, func(id string) bool { return !isID(id) }) {
 		f.fail("listIds", "has to be an array of ids of 24 hexadecimal digits")
-		return nil, true
+		return nil
 	}
 	for _, id := range all {
 		if !slices.ContainsFunc(ids, func(other string) bool { return sameID(id, other) }) {
 			ids = append(ids, id)
 		}
 	}
-	return ids, true
+	return ids
 }
 
 // sources finds the source lists of a campaign, and rejects unsuitable ones.
@@ -166,9 +373,7 @@ func reachable(row json.RawMessage, channel string) bool {
 func (c *call) createCampaign() response {
 	body := c.body
 	d, wrongChannels := body.draft(c)
-	if !body.has("name") {
-		body.fail("name", "is required")
-	}
+	body.needs("name", body.has("name"))
 	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
 		if id, sent := body.text(name); sent {
 			body.id(name, id)
@@ -185,7 +390,7 @@ func (c *call) createCampaign() response {
 	d.ListIDs = c.sources(d.ListIDs, d.Channels)
 	stop(fit(d.Steps, d.Channels))
 	cp := &Campaign{}
-	c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d.Campaign) }, "campaign created: %q", d.Name)
+	c.buy(1, "campaign generated", func() { cp = c.makeCampaign(d) }, "campaign created: %q", d.Name)
 	return reply(http.StatusCreated, object{"campaign": cp.wire()})
 }
 
@@ -213,7 +418,7 @@ func (c *call) adjustCampaign() response {
 		body.fail("name", "channels, listIds or steps is required")
 	}
 	body.only("name", "channels", "listIds", "steps")
-	if body.err() != nil || len(body.fields) > 1 || !d.listed { // listIds alone have a documented refusal
+	if body.err() != nil || len(body.fields) > 1 || !body.has("listIds") { // listIds alone have a documented refusal
 		c.uses(ruleAdjusted)
 	}
 	cp := c.campaign()
@@ -226,25 +431,25 @@ func (c *call) adjustCampaign() response {
 	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
-func (c *call) adjusted(cp *Campaign, d draft) Campaign {
-	next := *cp
-	if d.named {
+func (c *call) adjusted(cp *Campaign, d Campaign) Campaign {
+	next, sent := *cp, c.body.has
+	if sent("name") {
 		next.Name = d.Name
 	}
-	if d.channelled {
+	if sent("channels") {
 		next.Channels = d.Channels
 	}
-	if d.listed && cp.InitializationStatus == initRunning {
+	if sent("listIds") && cp.InitializationStatus == initRunning {
 		deny("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
 	}
 	c.uses(ruleAdjusted)
-	if d.listed {
+	if sent("listIds") {
 		next.ListIDs = c.sources(d.ListIDs, next.Channels)
 	}
-	if d.stepped {
+	if sent("steps") {
 		next.Steps = d.Steps
 	}
-	if d.stepped || d.channelled {
+	if sent("steps") || sent("channels") {
 		stop(fit(next.Steps, next.Channels))
 	}
 	return next
@@ -277,9 +482,8 @@ func (c *call) makeCampaign(seed Campaign) *Campaign {
 }
 
 func (sb *Sandbox) scheduleInitialization(ws *workspace, c *Campaign) {
-	at := c.InitializedAt
-	sb.agenda.add(at, "campaign initialized", c.ID, func() bool {
-		if c.InitializationStatus != initRunning || !c.InitializedAt.Equal(at) {
+	ws.later(&c.InitializedAt, "campaign initialized", c.ID, func() bool {
+		if c.InitializationStatus != initRunning {
 			return false
 		}
 		status := initCompleted
@@ -297,7 +501,6 @@ func (ws *workspace) settle(c *Campaign, status string) {
 	if status == initCompleted && len(c.Steps) == 0 {
 		c.Steps = ws.keepIDs(nil, generated(c.Channels))
 	}
-	ws.version++
 }
 
 // generated returns the steps of a campaign that was created without any.

@@ -107,6 +107,12 @@ func (v *checks) length(name, s string, longest int) {
 	}
 }
 
+func (v *checks) needs(name string, sent bool) {
+	if !sent {
+		v.fail(name, "is required")
+	}
+}
+
 func (v *checks) id(name, s string) {
 	if !isID(s) {
 		v.fail(name, wantID)

@@ -10,14 +10,6 @@ func appendEach[T, U any](to []U, from []T, f func(T) U) []U {
 	return to
 }
 
-// appendNewest appends f of every element, the last one first.
-func appendNewest[T, U any](to []U, from []T, f func(T) U) []U {
-	for _, v := range slices.Backward(from) {
-		to = append(to, f(v))
-	}
-	return to
-}
-
 // newestFirst turns elements around.
 func newestFirst[T any](elements []T) []T {
 	slices.Reverse(elements)

@@ -36,23 +36,21 @@ type Activity struct {
 
 var activities = keeps(kind[Activity]{
 	name: "activities", seeds: func(ws *Workspace) *[]Activity { return &ws.Activities },
-	check: func(seeds []Activity, fail failing) {
-		for _, a := range seeds {
-			if !isID(a.ContactID) || a.Type == "" {
-				fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
-			}
+	check: func(a Activity, fail failing) {
+		if !isID(a.ContactID) || a.Type == "" {
+			fail("an activity lacks its type, or the id of its contact: 24 hexadecimal digits")
 		}
 	},
 })
 
 // AddActivity adds an activity of a contact. Without a time, it happened now.
 func (tx *Tx) AddActivity(a Activity) {
+	if !tx.valid("AddActivity", Workspace{Activities: []Activity{a}}) {
+		return
+	}
 	tx.change("AddActivity", func(now time.Time) bool {
 		if a.At.IsZero() {
 			a.At = stamp(now)
-		}
-		if !isID(a.ContactID) || a.Type == "" {
-			return false
 		}
 		activities.add(tx.ws, a)
 		return true
@@ -156,8 +154,7 @@ func (c *call) timeline() response {
 	to := min(len(happened), from+limit)
 	var next *string
 	if to < len(happened) {
-		text := newCursor(id, len(happened)-to)
-		next = &text
+		next = new(newCursor(id, len(happened)-to))
 	}
 	activities := append(append([]wireActivity{}, scheduled...), happened[from:to]...)
 	return reply(http.StatusOK, object{"contactId": id, "activities": activities, "nextCursor": next})

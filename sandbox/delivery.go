@@ -32,7 +32,8 @@ func (d *delivery) body(ctx context.Context, clock Clock) *body {
 	b.padding = d.length() - int64(len(b.rest))
 	if f.truncate != nil {
 		if n := f.truncate(d.length()); n < d.length() {
-			b.limit(n)
+			b.padding = max(0, min(b.padding, n-int64(len(b.rest))))
+			b.rest, b.end = b.rest[:min(n, int64(len(b.rest)))], io.ErrUnexpectedEOF
 		}
 	}
 	return b
@@ -48,12 +49,6 @@ type body struct {
 	slow    int
 	end     error
 	closed  atomic.Bool // a body may be closed while it is read
-}
-
-func (b *body) limit(n int64) {
-	b.padding = max(0, min(b.padding, n-int64(len(b.rest))))
-	b.rest = b.rest[:min(n, int64(len(b.rest)))]
-	b.end = io.ErrUnexpectedEOF
 }
 
 // Read waits on the clock if the body is slow. A client that has given up gets the error of its context.
@@ -73,9 +68,6 @@ func (b *body) Read(p []byte) (int, error) {
 	}
 	if len(b.rest) == 0 && b.padding == 0 {
 		return 0, b.end
-	}
-	if len(p) == 0 {
-		return 0, nil
 	}
 	if b.slow > 0 {
 		p = p[:min(len(p), max(1, b.slow/10))]

@@ -32,6 +32,19 @@ func (a *agenda) add(at time.Time, kind, subject string, apply func() bool) {
 	*a = slices.Insert(*a, i, pending{Event{at, kind, subject}, apply})
 }
 
+// later adds an event of a workspace, unless its time is zero. It does not happen if its time has changed until then. Prepared responses
+// are not used after it.
+func (ws *workspace) later(when *time.Time, kind, subject string, apply func() bool) {
+	at := *when
+	if at.IsZero() {
+		return
+	}
+	ws.sb.agenda.add(at, kind, subject, func() bool {
+		ws.version++
+		return when.Equal(at) && apply()
+	})
+}
+
 func (a *agenda) due(now time.Time) (happened []Event) {
 	for len(*a) > 0 && !(*a)[0].Time.After(now) {
 		next := (*a)[0]

@@ -130,8 +130,7 @@ func (b *Break) String() string {
 		text.WriteString([]string{"broken by ", "\nand then "}[min(i, 1)] + f.String())
 	}
 	fmt.Fprintf(&text, "\n%v\nthe program returned: %v\n", b.Err, b.Program)
-	j := journal{entries: b.Journal}
-	text.WriteString(j.tail(50))
+	text.WriteString(tail(b.Journal, 50))
 	return text.String()
 }
 

@@ -27,10 +27,8 @@ type Fact struct {
 var facts = keeps(kind[Fact]{
 	name: "facts", missing: refusal{code: "LEARNED_FACT_NOT_FOUND", message: "No learned fact of your team has this id."},
 	seeds: func(ws *Workspace) *[]Fact { return &ws.Facts },
-	check: func(seeds []Fact, fail failing) {
-		for _, f := range seeds {
-			fail.among("fact", f.Claim, "category", cmp.Or(f.Category, "custom"), factCategories...)
-		}
+	check: func(f Fact, fail failing) {
+		fail.among("fact", f.Claim, "category", cmp.Or(f.Category, "custom"), factCategories...)
 	},
 	hidden: func(f *Fact) bool { return f.Retired || f.OtherTeam },
 	fill:   func(f *Fact) { f.Category = cmp.Or(f.Category, "custom") },

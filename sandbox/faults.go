@@ -20,27 +20,24 @@ type Fault struct {
 	setAt  string // in a test
 	op     string // "*" is every operation
 	words  []string
-	chaos  bool
 	off    bool
 	draw   func() *Fault // of chaos: what happens this time, nil for nothing
 
-	when  []func(*http.Request) bool
-	token *string
-	turn  func(n int) bool // whether the nth matching request is hit; nil hits all
-	seen  int
-	hits  int
+	when []func(*http.Request) bool
+	turn func(n int) bool // whether the nth matching request is hit; nil hits all
+	seen int
+	hits int
 
-	instead    *response // of the service's response
-	applied    bool      // and yet it did its work
-	drop       drop
-	reset      bool
-	latency    time.Duration
-	stall      time.Duration
-	slow       int                      // bytes per second
-	truncate   func(length int64) int64 // nil is off
-	oversize   int64
-	retryAfter *string
-	edits      []func(*response)
+	instead  *response // of the service's response
+	applied  bool      // and yet it did its work
+	drop     drop
+	reset    bool
+	latency  time.Duration
+	stall    time.Duration
+	slow     int                      // bytes per second
+	truncate func(length int64) int64 // nil is off
+	oversize int64
+	edits    []func(*response)
 }
 
 // noFault is that of a request to which nothing is done.
@@ -67,7 +64,6 @@ func (sb *Sandbox) Fail(opName string, opts ...FaultOption) *Fault {
 	f, err := newFault(opName, opts)
 	if err := errors.Join(sb.checkTarget(opName), err); err != nil {
 		sb.misuse("Fail(%q): %v", opName, err)
-		f.hits = 1 // reported already
 		return f
 	}
 	sb.addFault(f)
@@ -106,7 +102,7 @@ func (sb *Sandbox) checkTarget(opName string) error {
 
 func (f *Fault) check() error {
 	responds := f.instead != nil
-	alters := len(f.edits) > 0 || f.retryAfter != nil || f.truncate != nil || f.slow > 0 || f.stall > 0 || f.oversize > 0
+	alters := len(f.edits) > 0 || f.truncate != nil || f.slow > 0 || f.stall > 0 || f.oversize > 0
 	if f.reset && f.drop == dropNever {
 		f.drop = dropBefore
 	}
@@ -168,11 +164,6 @@ func (f *Fault) matches(o *op.Op, r *http.Request, body []byte) bool {
 	if f.op != "*" && (o == nil || o.Name != f.op) {
 		return false
 	}
-	if f.token != nil {
-		if token, _, _ := r.BasicAuth(); token != *f.token {
-			return false
-		}
-	}
 	for _, when := range f.when {
 		seen := r.Clone(r.Context())
 		seen.Body = io.NopCloser(bytes.NewReader(body))
@@ -214,8 +205,7 @@ func (f *Fault) response(c *call) response {
 		a.header = http.Header{}
 	}
 	if a.header.Get("Content-Type") == "" && a.body == nil && a.code != "" {
-		refusal := refusal{status: a.status, code: a.code, message: "Injected by " + f.String() + "."}
-		a.body = refusal.response(c).body
+		a.body = envelope(a.code, "Injected by "+f.String()+".", "", c.id)
 		a.header.Set("Content-Type", "application/json")
 	}
 	f.transform(&a)
@@ -227,9 +217,6 @@ func (f *Fault) transform(a *response) {
 		return
 	}
 	a.header.Set("X-Sandbox-Fault", strconv.Itoa(f.number))
-	if f.retryAfter != nil {
-		a.header.Set("Retry-After", *f.retryAfter)
-	}
 	for _, edit := range f.edits {
 		edit(a)
 	}
@@ -238,12 +225,11 @@ func (f *Fault) transform(a *response) {
 // Chaos makes a share of all requests, from 0 to 1, fail in different ways. The same seed has the same effect on the same requests
 // in the same order, and the journal names it. It is meant for long runs. To test one behavior, use Fail.
 func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
-	f := &Fault{op: "*", chaos: true}
+	f := &Fault{op: "*", words: []string{fmt.Sprintf("chaos of seed %d, rate %v", seed, rate)}}
 	if !(rate >= 0 && rate <= 1) {
 		sb.misuse("Chaos: the rate %v is not between 0 and 1", rate)
 		return f
 	}
-	f.say("chaos of seed %d, rate %v", seed, rate)
 	random := rand.New(rand.NewPCG(seed, seed))
 	f.draw = func() *Fault {
 		if random.Float64() >= rate {

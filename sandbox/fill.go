@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"net/http"
 	"slices"
-	"strings"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -25,9 +24,7 @@ var (
 
 func (c *call) addMembers() response {
 	wanted, sent := c.body.ids("contactIds")
-	if !sent {
-		c.body.fail("contactIds", "is required")
-	}
+	c.body.needs("contactIds", sent)
 	c.body.ignores("contactIds")
 	l := c.list()
 	var rows []json.RawMessage
@@ -116,15 +113,10 @@ func (c *call) saveToList() response {
 	body.valid()
 
 	from, rows := c.source(source, wanted, chosen)
-	to := c.destination(dest)
-	switch {
-	case to == nil:
-		return c.saveToNew(dest.name, from.EntityType, rows)
-	case to.EntityType != from.EntityType:
-		c.uses(ruleSaveKind)
-		stop(invalid("listId", "has to be a list of the same kind"))
+	if to := c.destination(dest, from.EntityType); to != nil {
+		return c.fill(to, rows)
 	}
-	return c.fill(to, rows)
+	return c.saveToNew(dest.name, from.EntityType, rows)
 }
 
 // destination is the list that rows are saved to: an existing one, or one given by name, new or not.
@@ -136,22 +128,25 @@ type destination struct {
 func (f *form) destination() (d destination) {
 	var byName bool
 	d.id, d.byID = f.text("listId")
-	d.name, byName = f.text("listName")
-	if d.name = strings.TrimSpace(d.name); byName {
-		f.length("listName", d.name, longestName)
-	}
+	d.name, byName = f.name("listName")
 	if d.byID == byName {
 		f.fail("listId", "or listName is required, not both")
 	}
 	return d
 }
 
-// destination finds the list. It is nil if it has to be created.
-func (c *call) destination(d destination) *list {
+// destination finds the list, which has to be of a kind. It is nil if it has to be created.
+func (c *call) destination(d destination, kind string) (l *list) {
 	if d.byID {
-		return must(c.listByID(d.id))
+		l = must(c.listByID(d.id))
+	} else {
+		l = c.listByName(d.name)
 	}
-	return c.listByName(d.name)
+	if l != nil && l.EntityType != kind {
+		c.uses(ruleSaveKind)
+		stop(invalid("listId", "has to be a "+kind+", as what is saved"))
+	}
+	return l
 }
 
 func (c *call) source(id string, wanted []string, chosen bool) (l *list, rows []json.RawMessage) {

@@ -25,8 +25,6 @@ type match struct {
 	id  string
 }
 
-var errHeadcount = errors.New("an unquoted headcount")
-
 // contactFields and companyFields are the row fields that a filter key compares. Any of them may match.
 var (
 	contactFields = map[string][]string{
@@ -64,20 +62,18 @@ var (
 
 // honoured omits the keys that a company list does not honor, and records the rules of the others.
 func (c *call) honoured(l *list, conditions []condition) []condition {
-	var kept []condition
-	for _, condition := range conditions {
+	return kept(conditions, func(condition condition) bool {
 		switch _, ok := companyFields[condition.key]; {
 		case condition.key == "customColumns":
 			c.uses(ruleColumns)
 		case l.EntityType == CompanyList && !ok:
 			c.uses(ruleIgnored)
-			continue
+			return false
 		default:
 			c.uses(ruleMatching, ruleFieldNames)
 		}
-		kept = append(kept, condition)
-	}
-	return kept
+		return true
+	})
 }
 
 func (c *call) meets(l *list, i int, conditions []condition) bool {
@@ -112,9 +108,7 @@ func texts(raw []byte) []string {
 	}
 	if len(raw) > 0 && raw[0] == '[' {
 		var elements []json.RawMessage
-		if json.Unmarshal(raw, &elements) != nil {
-			return nil
-		}
+		_ = json.Unmarshal(raw, &elements) // rows are valid JSON
 		var all []string
 		for _, e := range elements {
 			all = append(all, texts(e)...)
@@ -140,8 +134,8 @@ func (c *call) parseFilters(filters string) ([]condition, error) {
 		}
 		test, err := parse(key, keys[key])
 		switch {
-		case errors.Is(err, errHeadcount):
-			return nil, refuse("UNEXPECTED_ERROR", "Something went wrong.")
+		case errors.Is(err, &refusalInternal):
+			return nil, err
 		case err != nil:
 			return nil, badFilters(fmt.Sprintf("%s: %v", key, err))
 		case test == nil:
@@ -254,11 +248,9 @@ func parseOtherLists(_ string, raw json.RawMessage) (func(*match) bool, error) {
 // parseHeadcount finds an unquoted number, for which the service returns 500, at any place.
 func parseHeadcount(key string, raw json.RawMessage) (func(*match) bool, error) {
 	var v any
-	if err := json.Unmarshal(raw, &v); err != nil {
-		return nil, err
-	}
+	_ = json.Unmarshal(raw, &v) // it is valid
 	if holdsNumber(v) {
-		return nil, errHeadcount
+		return nil, &refusalInternal
 	}
 	return choose(raw, func(m *match, choice string) bool {
 		from, to, ok := headcount(choice)
@@ -384,11 +376,11 @@ func parseColumns(_ string, raw json.RawMessage) (func(*match) bool, error) {
 
 func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
 	var keys fields
-	var f struct {
+	f := struct {
 		DataType           string
-		Value              *bool
-		RangeMin, RangeMax *float64
-	}
+		Value              bool
+		RangeMin, RangeMax float64
+	}{RangeMin: math.Inf(-1), RangeMax: math.Inf(1)}
 	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil || json.Unmarshal(raw, &f) != nil {
 		return nil, errors.New("is not a column filter")
 	}
@@ -400,35 +392,25 @@ func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
 			return nil, fmt.Errorf("%q is null", key)
 		}
 	}
-	from, to := math.Inf(-1), math.Inf(1)
 	switch {
 	case f.DataType == "string":
 		include, err := stringsOf(keys["include"])
 		return func(m *match) bool {
 			return len(include) == 0 || slices.ContainsFunc(include, func(want string) bool { return foldContains(m.column(id), want) })
 		}, err
-	case f.DataType == "boolean" && f.Value == nil:
+	case f.DataType == "boolean" && keys["value"] == nil:
 		return nil, errors.New("value is missing")
 	case f.DataType == "boolean":
-		return func(m *match) bool { return slices.Contains(m.column(id), strconv.FormatBool(*f.Value)) }, nil
-	case f.RangeMin == nil && f.RangeMax == nil:
+		return func(m *match) bool { return slices.Contains(m.column(id), strconv.FormatBool(f.Value)) }, nil
+	case keys["rangeMin"] == nil && keys["rangeMax"] == nil:
 		return nil, errors.New("rangeMin and rangeMax are missing")
 	}
-	if f.RangeMin != nil {
-		from = *f.RangeMin
-	}
-	if f.RangeMax != nil {
-		to = *f.RangeMax
-	}
-	return func(m *match) bool { return within(m.column(id), from, to) }, nil
+	return func(m *match) bool { return within(m.column(id), f.RangeMin, f.RangeMax) }, nil
 }
 
 // column are the values that a row has in a custom column.
 func (m *match) column(id string) []string {
-	raw, ok := lookup(m.row, "customColumns")
-	if !ok {
-		return nil
-	}
+	raw, _ := lookup(m.row, "customColumns")
 	value, ok := field(raw, id)
 	if !ok {
 		return nil

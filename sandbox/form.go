@@ -64,7 +64,9 @@ func (c *call) looksOdd(raw []byte) {
 	if !utf8.Valid(raw) || brokenEscapes(raw) {
 		c.uses(ruleText)
 	}
-	if repeatsKey(raw) {
+	dec := json.NewDecoder(bytes.NewReader(raw))
+	dec.UseNumber()
+	if repeated(dec) {
 		c.uses(ruleBodyTwice)
 	}
 }
@@ -83,14 +85,7 @@ func brokenEscapes(raw []byte) bool {
 	return replaced(decoded) > replaced(raw)
 }
 
-// repeatsKey reports whether an object in valid JSON has a key twice.
-func repeatsKey(raw []byte) bool {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	return repeated(dec)
-}
-
-// repeated reads one value.
+// repeated reads a value of valid JSON. It reports whether an object has a key twice.
 func repeated(dec *json.Decoder) (found bool) {
 	token, _ := dec.Token() // it is valid
 	open, nested := token.(json.Delim)
@@ -145,11 +140,22 @@ func (f *form) text(name string) (string, bool) {
 	return s, ok
 }
 
-func (f *form) required(name string) string {
-	if !f.has(name) {
-		f.fail(name, "is required")
-		return ""
+// name reads a name without the space at both ends. It reports whether there is one.
+func (f *form) name(field string) (name string, sent bool) {
+	whole, sent := f.text(field)
+	name = strings.TrimSpace(whole)
+	const plain = " \t\r\n\f\v"
+	if strings.Trim(whole, plain) != name || strings.HasPrefix(name, "\uFEFF") || strings.HasSuffix(name, "\uFEFF") {
+		f.c.uses(ruleCharacters)
 	}
+	if sent {
+		f.length(field, name, longestName)
+	}
+	return name, sent
+}
+
+func (f *form) required(name string) string {
+	f.needs(name, f.has(name))
 	s, _ := f.text(name)
 	return s
 }
@@ -179,28 +185,21 @@ func (f *form) idList(name string, most int) ([]string, bool) {
 	if !ok {
 		return nil, false
 	}
-	var ids []*string
-	if err := json.Unmarshal(raw, &ids); err != nil || ids == nil {
-		f.fail(name, "has to be an array of strings")
-		return nil, true
-	}
+	ids, err := stringsOf(raw)
+	wrong := slices.IndexFunc(ids, func(id string) bool { return !isID(id) })
 	switch {
+	case err != nil:
+		f.fail(name, "%v", err)
 	case len(ids) < 1:
 		f.fail(name, "has to hold at least 1 id")
-		return nil, true
 	case most > 0 && len(ids) > most:
 		f.fail(name, "has to hold at most %d ids", most)
-		return nil, true
+	case wrong >= 0:
+		f.fail(name, "has to hold ids of 24 hexadecimal digits: number %d is none", wrong)
+	default:
+		return ids, true
 	}
-	out := make([]string, len(ids))
-	for i, id := range ids {
-		if id == nil || !isID(*id) {
-			f.fail(name, "has to hold ids of 24 hexadecimal digits: number %d is none", i)
-			return nil, true
-		}
-		out[i] = *id
-	}
-	return out, true
+	return nil, true
 }
 
 const maxIDs = 500
@@ -245,9 +244,7 @@ func (f *form) choice(name string, choices ...string) string {
 
 // requiredChoice reads one of several strings, which is required.
 func (f *form) requiredChoice(name string, choices ...string) string {
-	if !f.has(name) {
-		f.fail(name, "is required")
-	}
+	f.needs(name, f.has(name))
 	return f.choice(name, choices...)
 }
 

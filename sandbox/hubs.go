@@ -51,13 +51,12 @@ type HubPage struct {
 var hubs = keeps(kind[Hub]{
 	name: "hubs", missing: refusal{code: "KNOWLEDGE_HUB_NOT_FOUND", message: "No knowledge hub has this id."},
 	seeds: func(ws *Workspace) *[]Hub { return &ws.Hubs },
-	check: func(seeds []Hub, fail failing) {
-		defaults := kept(seeds, func(h Hub) bool { return h.Default })
-		if len(defaults) > 1 {
+	check: func(h Hub, fail failing) {
+		fail.among("hub", h.Name, "status", cmp.Or(h.Status, hubReady), op.States["hub"]...)
+	},
+	whole: func(seeds []Hub, fail failing) {
+		if defaults := kept(seeds, func(h Hub) bool { return h.Default }); len(defaults) > 1 {
 			fail("%d hubs are the default", len(defaults))
-		}
-		for _, h := range seeds {
-			fail.among("hub", h.Name, "status", cmp.Or(h.Status, hubReady), op.States["hub"]...)
 		}
 	},
 	fill: func(h *Hub) { h.Status = cmp.Or(h.Status, hubReady) },
@@ -67,15 +66,11 @@ func (h *Hub) begin(ws *workspace, _, _ time.Time) {
 	if h.Default {
 		h.becomeDefault(ws)
 	}
-	if h.Status != hubProcessing || h.ReadyAt.IsZero() {
-		return
-	}
-	ws.sb.agenda.add(h.ReadyAt, "hub ready", h.ID, func() bool {
+	ws.later(&h.ReadyAt, "hub ready", h.ID, func() bool {
 		if h.Status != hubProcessing {
 			return false
 		}
 		h.Status, h.ReadyAt = hubReady, time.Time{}
-		ws.version++
 		return true
 	})
 }
@@ -99,11 +94,6 @@ type wireHub struct {
 	IsDefault bool   `json:"isDefault"`
 }
 
-type wireHubPage struct {
-	ID    string `json:"id"`
-	Title string `json:"title"`
-}
-
 func (c *call) wireHub(h *Hub) wireHub {
 	c.uses(ruleHubs)
 	if h.Status == hubReady {
@@ -113,7 +103,7 @@ func (c *call) wireHub(h *Hub) wireHub {
 }
 
 func (c *call) listHubs() response {
-	return reply(http.StatusOK, object{"knowledgeHubs": appendNewest([]wireHub{}, hubs.in(c.ws), c.wireHub)})
+	return reply(http.StatusOK, object{"knowledgeHubs": newestFirst(appendEach([]wireHub{}, hubs.in(c.ws), c.wireHub))})
 }
 
 func (c *call) getHub() response {
@@ -128,7 +118,7 @@ func (c *call) listPages() response {
 	}
 	c.built(h)
 	c.uses(rulePages)
-	return reply(http.StatusOK, object{"pages": appendEach([]wireHubPage{}, h.Pages, func(p HubPage) wireHubPage { return wireHubPage(p) })})
+	return reply(http.StatusOK, object{"pages": append([]HubPage{}, h.Pages...)})
 }
 
 // built ends the request if a hub is still being built.

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"fmt"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -14,10 +13,6 @@ var idForm = regexp.MustCompile(`^[0-9a-fA-F]{24}$`)
 func isID(s string) bool { return idForm.MatchString(s) }
 
 func sameID(a, b string) bool { return strings.EqualFold(a, b) }
-
-func all24(ids []string) bool {
-	return !slices.ContainsFunc(ids, func(id string) bool { return !isID(id) })
-}
 
 // newID makes an id that no earlier one equals, the same in every run.
 func (ws *workspace) newID() string {

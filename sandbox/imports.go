@@ -5,7 +5,9 @@ import (
 	"bytes"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"mime"
 	"mime/multipart"
 	"net/http"
@@ -43,7 +45,11 @@ type Import struct {
 	Uploaded bool   `json:"uploaded,omitempty"` // and its file is there
 }
 
-var imports = keeps(kind[Import]{name: "imports", seeds: func(ws *Workspace) *[]Import { return &ws.Imports }})
+var imports = keeps(kind[Import]{
+	name: "imports", missing: refusal{code: "IMPORT_NOT_FOUND", message: "No upload is reserved under this id."},
+	seeds:  func(ws *Workspace) *[]Import { return &ws.Imports },
+	hidden: func(i *Import) bool { return !i.Reserved },
+})
 
 // Imports copies the imports and the reserved uploads, oldest first.
 func (w *Tenant) Imports() []Import { return imports.copies(w) }
@@ -99,17 +105,12 @@ func (c *call) importForm(boundary string) response {
 }
 
 func tooLarge(most int) error {
-	return refuse("IMPORT_FILE_TOO_LARGE", "The file is larger than "+map[int]string{largestImport: "10 MB", largestUpload: "50 MB"}[most]+".")
+	return refuse("IMPORT_FILE_TOO_LARGE", fmt.Sprintf("The file is larger than %d MB.", most>>20))
 }
 
 func (c *call) importUpload(id string) response {
-	upload := c.ws.upload(id)
-	if upload != nil {
-		c.found(upload.ID, id)
-	}
+	upload := must(imports.byID(c, id))
 	switch {
-	case upload == nil:
-		deny("IMPORT_NOT_FOUND", "No upload is reserved under this id.")
 	case !upload.Uploaded:
 		stop(errNoImportFile)
 	case upload.Size > largestUpload:
@@ -148,20 +149,15 @@ func (c *call) presignImport() response {
 	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": "https://" + invalidHost + "/uploads/" + id})
 }
 
-func (ws *workspace) upload(id string) *Import {
-	return find(imports.in(ws), func(i *Import) bool { return i.Reserved && sameID(i.ID, id) })
-}
-
 // Upload completes a reserved upload, as a client does outside of the API.
 func (tx *Tx) Upload(importID, name string, file []byte) {
-	tx.change("Upload", func(time.Time) bool {
-		upload := tx.ws.upload(importID)
-		if upload == nil {
+	imports.change(tx, "Upload", importID, func(upload *Import, _ time.Time) bool {
+		if !upload.Reserved {
 			return false
 		}
-		id := upload.ID
-		*upload = examine(name, file)
-		upload.ID, upload.Reserved, upload.Uploaded = id, true, true
+		read := examine(name, file)
+		read.ID, read.Reserved, read.Uploaded = upload.ID, true, true
+		*upload = read
 		return true
 	})
 }
@@ -218,24 +214,17 @@ func sheetRows(file []byte) (rows int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	var sheet *zip.File
-	for _, f := range archive.File {
-		switch {
-		case f.Name == "xl/workbook.xml":
-			ok = true
-		case sheet == nil && strings.HasPrefix(f.Name, "xl/worksheets/sheet"):
-			sheet = f
-		}
+	_, err = fs.Stat(archive, "xl/workbook.xml")
+	sheets, _ := fs.Glob(archive, "xl/worksheets/sheet*") // the pattern is right
+	if err != nil || len(sheets) == 0 {
+		return 0, err == nil
 	}
-	if !ok || sheet == nil {
-		return 0, ok
-	}
-	return max(0, rowElements(sheet)-1), true
+	return max(0, rowElements(archive, sheets[0])-1), true
 }
 
 // rowElements counts the starts of rows in a sheet. It unpacks only as much as the sandbox needs.
-func rowElements(f *zip.File) int {
-	r, err := f.Open()
+func rowElements(archive fs.FS, name string) int {
+	r, err := archive.Open(name)
 	if err != nil {
 		return 0
 	}

@@ -66,9 +66,6 @@ func (j *journal) add(c *call, d *delivery) {
 	}
 	if c.op != nil {
 		e.Op = c.op.Name
-		if j.calls == nil {
-			j.calls = map[string]int{}
-		}
 		j.calls[e.Op]++
 	}
 	if c.key != nil {
@@ -80,13 +77,14 @@ func (j *journal) add(c *call, d *delivery) {
 	j.entries = append(j.entries, e)
 }
 
-func (j *journal) tail(n int) string {
-	if len(j.entries) == 0 {
+// tail is the end of a journal, in lines.
+func tail(entries []Entry, n int) string {
+	if len(entries) == 0 {
 		return "the journal is empty"
 	}
 	var b strings.Builder
 	b.WriteString("the journal ends with:")
-	for _, e := range j.entries[max(0, len(j.entries)-n):] {
+	for _, e := range entries[max(0, len(entries)-n):] {
 		b.WriteString("\n  " + e.String())
 	}
 	return b.String()

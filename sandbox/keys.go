@@ -28,11 +28,10 @@ type key struct {
 	ws *workspace
 }
 
-var scopes = []op.Scope{
-	op.ScopeLists, op.ScopeCampaigns, op.ScopeSearch, op.ScopeContacts, op.ScopeAgents, op.ScopeCompanies,
+// knownScope reports whether an operation has a scope of its own name.
+func knownScope(scope string) bool {
+	return scope != string(op.ScopeAny) && slices.ContainsFunc(op.All(), func(o *op.Op) bool { return string(o.Scope) == scope })
 }
-
-func knownScope(scope string) bool { return slices.Contains(scopes, op.Scope(scope)) }
 
 func validateKey(key Key, fail failing) {
 	if strings.ContainsFunc(key.Token, func(r rune) bool { return r == ':' || !unicode.IsPrint(r) }) {
@@ -155,9 +154,7 @@ func (sb *Sandbox) withKey(what, token string, f func(*key, time.Time)) {
 }
 
 func (sb *Sandbox) scheduleExpiry(k *key) {
-	if at := k.ExpiresAt; !at.IsZero() {
-		sb.agenda.add(at, "key expired", k.Name, func() bool { return k.ExpiresAt.Equal(at) && !k.Revoked })
-	}
+	k.ws.later(&k.ExpiresAt, "key expired", k.Name, func() bool { return !k.Revoked })
 }
 
 func (sb *Sandbox) scheduleWidening(k *key, scope string) {

@@ -15,7 +15,8 @@ type kind[T any] struct {
 	name    string
 	missing refusal                       // of an unknown id
 	seeds   func(*Workspace) *[]T         // the field, if there is one
-	check   func(seeds []T, fail failing) // optional
+	check   func(seed T, fail failing)    // optional
+	whole   func(seeds []T, fail failing) // optional: of all together
 	hidden  func(object *T) bool          // optional: it responds like a missing one
 	fill    func(object *T)               // optional: what a seed leaves open
 }
@@ -145,13 +146,16 @@ func (k *kind[T]) validate(seed Workspace, fail failing) {
 	if err != nil {
 		fail("%s: %v", k.name, err)
 	}
-	if k.check != nil {
-		k.check(objects, fail)
+	for _, object := range objects {
+		if k.check != nil {
+			k.check(object, fail)
+		}
 	}
-	if k.seeds == nil {
-		claim := claims(fail)
-		eachID(&objects, func(of string, id *string) { claim(of, *id) })
+	if k.whole != nil {
+		k.whole(objects, fail)
 	}
+	claim := claims(fail)
+	eachID(&objects, func(of string, id *string) { claim(of, *id) })
 }
 
 func (k *kind[T]) eachID(seed Workspace, visit func(of string, id *string)) {

@@ -20,7 +20,7 @@ type LedgerEntry struct {
 
 // Balance returns the credits that are left.
 func (w *Tenant) Balance() int64 {
-	return inspect(w, func(ws *workspace) int64 { return ws.balance })
+	return inspect(w, func(ws *workspace) int64 { return ws.Credits })
 }
 
 // Ledger copies every movement of credits.
@@ -31,7 +31,7 @@ func (w *Tenant) Ledger() []LedgerEntry {
 // AddCredits adds credits, or removes them if n is negative.
 func (tx *Tx) AddCredits(n int64, reason string) {
 	tx.change("AddCredits", func(now time.Time) bool {
-		if tx.ws.balance+n < 0 {
+		if tx.ws.Credits+n < 0 {
 			return false
 		}
 		tx.ws.book(LedgerEntry{Time: now, Amount: n, Reason: reason})
@@ -49,8 +49,8 @@ func (c *call) price(n int) int64 {
 }
 
 func (c *call) costs(n int, each int64) int64 {
-	if n < 0 || each > 0 && int64(n) > c.ws.balance/each {
-		deny("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.balance))
+	if n < 0 || each > 0 && int64(n) > c.ws.Credits/each {
+		deny("INSUFFICIENT_CREDITS", fmt.Sprintf("This needs %d x %d credits, and %d are left.", n, each, c.ws.Credits))
 	}
 	return int64(n) * each
 }
@@ -80,8 +80,8 @@ func (c *call) charge(reason, effect string) {
 }
 
 func (ws *workspace) book(e LedgerEntry) {
-	ws.balance += e.Amount
-	e.Balance = ws.balance
+	ws.Credits += e.Amount
+	e.Balance = ws.Credits
 	ws.ledger = append(ws.ledger, e)
 }
 
@@ -91,7 +91,7 @@ type books struct {
 	balance          int64
 }
 
-func (c *call) books() *books { return &books{len(c.ws.ledger), c.ws.version, c.ws.balance} }
+func (c *call) books() *books { return &books{len(c.ws.ledger), c.ws.version, c.ws.Credits} }
 
 // audit checks the invariants: it compares the books before and after a request.
 func (c *call) audit(status int) (problems []string) {
@@ -105,12 +105,12 @@ func (c *call) audit(status int) (problems []string) {
 			fail("the ledger does not add up: %+v", e)
 		}
 	}
-	if balance != c.ws.balance || balance < 0 {
-		fail("the balance is %d, the ledger says %d", c.ws.balance, balance)
+	if balance != c.ws.Credits || balance < 0 {
+		fail("the balance is %d, the ledger says %d", c.ws.Credits, balance)
 	}
-	for _, a := range c.ws.agents {
-		if a.spec.maxSpend > 0 && a.Spent > a.spec.maxSpend {
-			fail("a run of agent %s spent %d, and %d is the most", a.ID, a.Spent, a.spec.maxSpend)
+	for _, a := range agents.in(c.ws) {
+		if most := c.ws.spec(a).maxSpend; most > 0 && a.Spent > most {
+			fail("a run of agent %s spent %d, and %d is the most", a.ID, a.Spent, most)
 		}
 	}
 	for _, problem := range c.ws.auditMessages() {

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -18,11 +19,15 @@ var (
 )
 
 type limiterSettings struct {
-	windows     map[op.Surface]Limit
-	set         map[op.Surface]bool          // by an option
-	lengths     map[op.Surface]time.Duration // of the shorter window, if it is no minute
+	surfaces    map[op.Surface]surfaceLimit
 	sliding     bool
 	successOnly bool // RateLimit headers
+}
+
+type surfaceLimit struct {
+	Limit
+	assumed bool          // neither documented nor set by an option
+	minute  time.Duration // the length of the shorter window
 }
 
 // assumedLimit is for a surface with undocumented limits, and raisedLimit is one that nobody reaches.
@@ -32,22 +37,17 @@ var (
 )
 
 func defaultLimits() limiterSettings {
-	settings := limiterSettings{windows: map[op.Surface]Limit{}, set: map[op.Surface]bool{}, lengths: map[op.Surface]time.Duration{}}
+	settings := limiterSettings{surfaces: map[op.Surface]surfaceLimit{}}
 	for surface, w := range op.DocumentedLimits {
-		settings.windows[surface] = Limit(w)
-		if Limit(w) == (Limit{}) {
-			settings.windows[surface] = assumedLimit
-		}
+		assumed := w == op.Limits{}
+		settings.surfaces[surface] = surfaceLimit{cmp.Or(Limit(w), assumedLimit), assumed, time.Minute}
 	}
 	return settings
 }
 
 // put sets the limit of a surface. A surface without one gets raisedLimit, because every success has the headers.
 func (s *limiterSettings) put(surface op.Surface, limit Limit) {
-	if limit == (Limit{}) {
-		limit = raisedLimit
-	}
-	s.windows[surface], s.set[surface] = limit, true
+	s.surfaces[surface] = surfaceLimit{Limit: cmp.Or(limit, raisedLimit), minute: s.surfaces[surface].minute}
 }
 
 // WindowState is the state of a window.
@@ -61,7 +61,14 @@ type WindowState struct {
 // Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. To use up a
 // day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
-	w.withQuota("Consume", surface, func(q *quota, now time.Time) { q.drain(now, n) })
+	w.withQuota("Consume", surface, func(q *quota, now time.Time) {
+		for q.update(now); n > 0; n-- {
+			if _, full := q.fullUntil(); full {
+				return
+			}
+			q.take(now)
+		}
+	})
 }
 
 // Teammate uses up requests of a surface at an even rate, from the next request on. Zero stops it.
@@ -71,7 +78,16 @@ func (w *Tenant) Teammate(surface string, perSecond float64) {
 
 // Windows returns the state of the windows of a surface: minute, then day, if it has these limits.
 func (w *Tenant) Windows(surface string) (states []WindowState) {
-	w.withQuota("Windows", surface, func(q *quota, now time.Time) { states = q.states(now) })
+	w.withQuota("Windows", surface, func(q *quota, now time.Time) {
+		q.update(now)
+		for _, w := range q.windows {
+			state := WindowState{Name: w.name, Limit: w.limit, Remaining: w.remaining()}
+			if w.used() > 0 {
+				state.ResetAt = w.resetAt(now)
+			}
+			states = append(states, state)
+		}
+	})
 	return states
 }
 
@@ -85,7 +101,7 @@ func (w *Tenant) withQuota(what, surface string, f func(*quota, time.Time)) {
 	f(w.sb.quota(w.ws, op.Surface(surface)), now)
 }
 
-// quota is what a workspace has on one surface: up to two windows, and perhaps a teammate who uses them.
+// quota is what a workspace has on one surface: one or two windows, and perhaps a teammate who uses them.
 type quota struct {
 	windows  []*window
 	teammate teammate
@@ -95,9 +111,9 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	q := ws.windows[surface]
 	if q == nil {
 		q = &quota{}
-		limit := sb.limits.windows[surface]
+		limit := sb.limits.surfaces[surface]
 		for _, w := range []window{
-			{name: "minute", length: cmp.Or(sb.limits.lengths[surface], time.Minute), limit: limit.PerMinute, sliding: sb.limits.sliding},
+			{name: "minute", length: limit.minute, limit: limit.PerMinute, sliding: sb.limits.sliding},
 			{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
 		} {
 			if w.limit > 0 {
@@ -109,72 +125,25 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 	return q
 }
 
-// admit counts a request, or returns when the windows that refuse it will have room again.
-func (q *quota) admit(now time.Time) (retryAt time.Time, ok bool) {
-	q.update(now)
-	if at, full := q.fullUntil(); full {
-		return at, false
-	}
-	q.take(now)
-	return time.Time{}, true
-}
-
-// binding is the window that the headers describe.
-func (q *quota) binding(now time.Time) *window {
-	var binding *window
-	for _, w := range q.windows {
-		switch {
-		case binding == nil || w.remaining() < binding.remaining():
-			binding = w
-		case w.remaining() == binding.remaining() && w.resetAt(now).After(binding.resetAt(now)):
-			binding = w
-		}
-	}
-	return binding
-}
-
+// describe writes the headers, which are those of the window with the fewest requests left, and of two of those the one that resets later.
 func (q *quota) describe(h http.Header, now time.Time) {
-	if w := q.binding(now); w != nil {
-		h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
-		h.Set("RateLimit-Remaining", strconv.Itoa(w.remaining()))
-		h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
-	}
+	w := slices.MinFunc(q.windows, func(a, b *window) int {
+		return cmp.Or(cmp.Compare(a.remaining(), b.remaining()), b.resetAt(now).Compare(a.resetAt(now)))
+	})
+	h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
+	h.Set("RateLimit-Remaining", strconv.Itoa(w.remaining()))
+	h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
 }
 
 func (c *call) showsLimits() {
-	if op.DocumentedLimits[c.op.Surface] == (op.Limits{}) && !c.sb.limits.set[c.op.Surface] {
+	if c.sb.limits.surfaces[c.op.Surface].assumed {
 		c.uses(ruleUnshown)
-	}
-}
-
-func (q *quota) states(now time.Time) []WindowState {
-	q.update(now)
-	states := make([]WindowState, len(q.windows))
-	for i, w := range q.windows {
-		states[i] = WindowState{Name: w.name, Limit: w.limit, Remaining: w.remaining()}
-		if w.used() > 0 {
-			states[i].ResetAt = w.resetAt(now)
-		}
-	}
-	return states
-}
-
-// drain takes n requests, or as many as there are.
-func (q *quota) drain(now time.Time, n int) {
-	q.update(now)
-	for ; n > 0 && len(q.windows) > 0; n-- {
-		if _, full := q.fullUntil(); full {
-			return
-		}
-		q.take(now)
 	}
 }
 
 // update brings the windows, and what a teammate took from them, up to date.
 func (q *quota) update(now time.Time) {
-	if len(q.windows) > 0 {
-		q.teammate.drawOn(q, now)
-	}
+	q.teammate.drawOn(q, now)
 	q.roll(now)
 }
 

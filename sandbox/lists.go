@@ -66,7 +66,7 @@ func (l *list) wire() wireList {
 
 func (c *call) listLists() response {
 	q := c.params()
-	page := q.paging("pageNum", 50)
+	page := q.paging(50)
 	kind := q.choice("entityType", ContactList, CompanyList)
 	folder := q.Get("folderId")
 	if q.Has("folderId") {
@@ -99,14 +99,9 @@ func (c *call) lookIntoFolder(id string) {
 
 func (c *call) createList() response {
 	body := c.body
-	name := c.trimmed(body.required("name"))
-	if body.has("name") {
-		body.length("name", name, longestName)
-	}
-	kind, sent := body.text("entityType")
-	if sent && kind != ContactList && kind != CompanyList {
-		body.fail("entityType", "has to be %s or %s", ContactList, CompanyList)
-	}
+	body.needs("name", body.has("name"))
+	name, _ := body.name("name")
+	kind := body.choice("entityType", ContactList, CompanyList)
 	body.only("name", "entityType")
 	body.valid()
 	stop(c.nameFree(name))
@@ -114,16 +109,6 @@ func (c *call) createList() response {
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
 	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
 	return reply(http.StatusCreated, object{"list": l.wire()})
-}
-
-// trimmed removes the space at both ends of a name.
-func (c *call) trimmed(name string) string {
-	short := strings.TrimSpace(name)
-	const plain = " \t\r\n\f\v"
-	if strings.Trim(name, plain) != short || strings.HasPrefix(short, "\uFEFF") || strings.HasSuffix(short, "\uFEFF") {
-		c.uses(ruleCharacters)
-	}
-	return short
 }
 
 // nameFree rejects a name that a list or an agent has, or that is reserved.
@@ -139,7 +124,7 @@ func (c *call) nameFree(name string) error {
 	for _, l := range c.ws.lists {
 		look(l.Name)
 	}
-	for _, a := range c.ws.agents {
+	for _, a := range agents.in(c.ws) {
 		look(strings.TrimSpace(a.Name))
 	}
 	switch {
@@ -216,9 +201,7 @@ func (c *call) moveList() response {
 func (c *call) listFolders() response {
 	q := c.params()
 	kind := q.choice("type", folderTypes...)
-	if !q.Has("type") {
-		q.fail("type", "is required")
-	}
+	q.needs("type", q.Has("type"))
 	q.valid()
 	of := kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind })
 	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, of, func(f *Folder) wireTyped { return wireTyped(*f) })})

@@ -60,7 +60,7 @@ var folders = keeps(kind[Folder]{name: "folders", seeds: func(ws *Workspace) *[]
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
 
 func validateLists(ws Workspace, fail failing) {
-	folders, named := map[Folder]bool{}, map[Folder]bool{}
+	folders, named, lists := map[Folder]bool{}, map[Folder]bool{}, map[string]bool{}
 	for _, folder := range ws.Folders {
 		folders[Folder{ID: strings.ToLower(folder.ID), Type: folder.Type}] = true
 		name := Folder{Name: folder.Name, Type: folder.Type}
@@ -70,7 +70,9 @@ func validateLists(ws Workspace, fail failing) {
 		named[name] = true
 		fail.among("folder", folder.Name, "type", folder.Type, folderTypes...)
 	}
+	claim := claims(fail)
 	for _, list := range ws.Lists {
+		claim("List", list.ID)
 		column := claims(fail)
 		for _, c := range list.Columns {
 			column("column", c.ID)
@@ -84,6 +86,12 @@ func validateLists(ws Workspace, fail failing) {
 			fail("list %q: no %s folder has the id %s", list.Name, kind, list.FolderID)
 		}
 		validateRows(list, fail)
+		lists[list.ID] = true
+	}
+	for _, a := range ws.Agents {
+		if a.ListID != "" && !lists[a.ListID] {
+			fail("agent %q: no list has the id %s", a.Name, a.ListID)
+		}
 	}
 }
 
@@ -120,13 +128,10 @@ func (sb *Sandbox) addList(ws *workspace, seed List) *list {
 	ws.lists = append(ws.lists, l)
 	ws.byID[l.ID] = l
 	ws.insert(l, 0, seed.Rows)
-	if !l.VisibleAt.IsZero() {
-		sb.agenda.add(l.VisibleAt, "list visible", l.ID, func() bool {
-			l.VisibleAt = time.Time{}
-			ws.version++
-			return ws.byID[l.ID] == l
-		})
-	}
+	ws.later(&l.VisibleAt, "list visible", l.ID, func() bool {
+		l.VisibleAt = time.Time{}
+		return ws.byID[l.ID] == l
+	})
 	return l
 }
 
@@ -223,10 +228,7 @@ func (l *list) snapshot() List {
 
 // list finds a list, whatever the case of its id.
 func (ws *workspace) list(id string) *list {
-	if l := ws.byID[id]; l != nil {
-		return l
-	}
-	return ws.byID[strings.ToLower(id)]
+	return cmp.Or(ws.byID[id], ws.byID[strings.ToLower(id)])
 }
 
 // folder finds the id of a folder for a kind of list, as it was given. The root is the folder without an id.
@@ -241,15 +243,10 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 
 // Lists returns the lists, including system lists, newest first.
 func (w *Tenant) Lists() []List {
-	return inspect(w, func(ws *workspace) []List { return appendNewest([]List{}, ws.lists, (*list).snapshot) })
+	return inspect(w, func(ws *workspace) []List { return newestFirst(appendEach([]List{}, ws.lists, (*list).snapshot)) })
 }
 
 // Rows returns the rows of a list, or none if there is no such list.
 func (w *Tenant) Rows(listID string) []json.RawMessage {
-	return inspect(w, func(ws *workspace) []json.RawMessage {
-		if l := ws.byID[listID]; l != nil {
-			return slices.Clone(l.rows)
-		}
-		return nil
-	})
+	return inspect(w, func(ws *workspace) []json.RawMessage { return slices.Clone(cmp.Or(ws.byID[listID], new(list)).rows) })
 }

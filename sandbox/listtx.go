@@ -116,15 +116,12 @@ func (tx *Tx) ChangeRow(listID string, row Row) {
 
 // fit reports whether the rows are valid, and new to the list.
 func (l *list) fit(rows []json.RawMessage) bool {
-	seen := map[string]bool{}
-	for _, row := range rows {
-		id, err := rowID(row)
-		if err != nil || l.has(id) || id != "" && seen[id] {
-			return false
-		}
-		seen[id] = true
-	}
-	return true
+	valid := true
+	validateRows(List{Rows: rows}, func(string, ...any) { valid = false })
+	return valid && !slices.ContainsFunc(rows, func(row json.RawMessage) bool {
+		id, _ := fieldString(row, "id")
+		return l.has(id)
+	})
 }
 
 // RemoveRows removes rows from a list.

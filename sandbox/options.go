@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,6 +25,11 @@ func always(set func(*Sandbox)) Option {
 	}
 }
 
+// mistaken is an option that cannot be.
+func mistaken(format string, args ...any) Option {
+	return func(*Sandbox, *settings) error { return fmt.Errorf(format, args...) }
+}
+
 // Seed gives the sandbox its first state. Without it, there is one empty workspace with 10,000 credits.
 func Seed(state State) Option {
 	return func(_ *Sandbox, cfg *settings) error {
@@ -36,21 +40,18 @@ func Seed(state State) Option {
 
 // WithClock gives the sandbox another clock than that of the machine.
 func WithClock(c Clock) Option {
-	return func(sb *Sandbox, _ *settings) error {
-		if c == nil {
-			return errors.New("WithClock: no clock")
-		}
-		sb.clock = c
-		return nil
+	if c == nil {
+		return mistaken("WithClock: no clock")
 	}
+	return always(func(sb *Sandbox) { sb.clock = c })
 }
 
 // Credits gives every workspace this balance, whatever the seed says.
 func Credits(n int64) Option {
+	if n < 0 {
+		return mistaken("Credits: %d is negative", n)
+	}
 	return func(_ *Sandbox, cfg *settings) error {
-		if n < 0 {
-			return fmt.Errorf("Credits: %d is negative", n)
-		}
 		cfg.credits = &n
 		return nil
 	}
@@ -93,13 +94,10 @@ func WithPrices(prices Prices) Option {
 
 // InsufficientCreditsAs chooses the status of INSUFFICIENT_CREDITS: 402, which is the default, or 422.
 func InsufficientCreditsAs(status int) Option {
-	return func(sb *Sandbox, _ *settings) error {
-		if status != http.StatusPaymentRequired && status != http.StatusUnprocessableEntity {
-			return fmt.Errorf("InsufficientCreditsAs: %d is undocumented: use 402 or 422", status)
-		}
-		sb.short = status
-		return nil
+	if status != http.StatusPaymentRequired && status != http.StatusUnprocessableEntity {
+		return mistaken("InsufficientCreditsAs: %d is undocumented: use 402 or 422", status)
 	}
+	return always(func(sb *Sandbox) { sb.short = status })
 }
 
 // Strict rejects what is undocumented: such a request returns 501, names the rules that it would depend on, and changes nothing. It
@@ -156,16 +154,11 @@ type pace struct {
 	reach      time.Duration // the contacts that fill a list
 }
 
-func defaultPace() pace { return pace{initialize: 30 * time.Second, activate: 3 * time.Second} }
-
 func during(what string, d time.Duration, set func(*pace)) Option {
-	return func(sb *Sandbox, _ *settings) error {
-		if d < 0 {
-			return fmt.Errorf("%s: %v is negative", what, d)
-		}
-		set(&sb.pace)
-		return nil
+	if d < 0 {
+		return mistaken("%s: %v is negative", what, d)
 	}
+	return always(func(sb *Sandbox) { set(&sb.pace) })
 }
 
 // InitializesFor sets how long a new campaign is initialized. The default is 30 seconds; zero means not at all.

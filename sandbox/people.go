@@ -3,6 +3,7 @@ package sandbox
 import (
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"slices"
@@ -32,10 +33,7 @@ var vocabularies = map[string][]string{
 		"Biotechnology", "Construction", "Financial Services", "Hospitals and Health Care", "Insurance", "Retail",
 		"Renewable Energy Power Generation", "Software Development",
 	},
-	"title": {
-		"Account Executive", "Chief Executive Officer", "Chief Technology Officer", "Data Engineer", "Engineering Manager",
-		"Head of Sales", "Marketing Director", "Operations Analyst", "Vice President of Sales",
-	},
+	"title": slices.Sorted(maps.Keys(levelOf)),
 }
 
 // headcounts are the documented buckets of employer size, and a number in each.
@@ -66,10 +64,10 @@ var (
 		{"Austin", "United States"},
 		{"Toronto", "Canada"},
 	}
-	levels = []string{"c_suite", "director", "entry", "manager", "vp"}
+	levels = slices.Compact(slices.Sorted(maps.Values(levelOf)))
 )
 
-// levelOf matches the titles above.
+// levelOf has the titles, and the level of each.
 var levelOf = map[string]string{
 	"Chief Executive Officer": "c_suite", "Chief Technology Officer": "c_suite", "Marketing Director": "director",
 	"Account Executive": "entry", "Data Engineer": "entry", "Operations Analyst": "entry",
@@ -161,7 +159,6 @@ func (p *person) wants(words map[string][]string, values []string, n int) bool {
 
 // fit returns what makes a person match a value, or nil if the value is unknown.
 func (p *person) fit(words map[string][]string, value string) func() {
-	name, isDomain := value, strings.Contains(value, ".")
 	switch {
 	case slices.Contains(words["region"], value):
 		return func() { p.Region = value }
@@ -170,9 +167,7 @@ func (p *person) fit(words map[string][]string, value string) func() {
 	case slices.Contains(words["industry"], value):
 		return func() { p.Employer.Industry = value }
 	case slices.Contains(words["employer"], value):
-		if isDomain {
-			name, _, _ = strings.Cut(value, ".")
-		}
+		name, _, _ := strings.Cut(value, ".") // it may be a domain
 		return func() { p.Employer.Name = name }
 	}
 	for _, h := range headcounts {

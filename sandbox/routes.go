@@ -82,11 +82,8 @@ func (sb *Sandbox) route(r *http.Request) *target {
 
 // routable keeps from the mux what it would handle itself: HEAD, which it takes for GET, and paths that it would redirect.
 func routable(r *http.Request) bool {
-	switch {
-	case r.Method == http.MethodHead, r.Method == http.MethodConnect, r.RequestURI == "*":
-		return false
-	}
-	return clean(r.URL.Path) && clean(r.URL.EscapedPath())
+	own := r.Method == http.MethodHead || r.Method == http.MethodConnect || r.RequestURI == "*"
+	return !own && clean(r.URL.Path) && clean(r.URL.EscapedPath())
 }
 
 func clean(p string) bool { return strings.HasPrefix(p, "/") && path.Clean(p) == p }
@@ -114,9 +111,7 @@ func WithRoute(opName, route string) Option {
 				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
 			}
 		}
-		sb.paths[o] = method + " " + basePath + path
-		if err := sb.tryPatterns(); err != nil {
-			delete(sb.paths, o)
+		if err := sb.move(map[*op.Op]string{o: method + " " + basePath + path}); err != nil {
 			return fmt.Errorf("WithRoute: %s: %w", opName, err)
 		}
 		return nil
@@ -132,13 +127,15 @@ func parametersOf(path string) (names []string) {
 	return names
 }
 
-// tryPatterns checks that a mux accepts the patterns of all operations together.
-func (sb *Sandbox) tryPatterns() (err error) {
+// move sets the patterns of operations, if a mux accepts those of all operations together.
+func (sb *Sandbox) move(patterns map[*op.Op]string) (err error) {
+	before := maps.Clone(sb.paths)
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("%v", p)
+			sb.paths, err = before, fmt.Errorf("%v", p)
 		}
 	}()
+	maps.Copy(sb.paths, patterns)
 	sb.routes()
 	return nil
 }

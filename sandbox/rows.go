@@ -35,7 +35,7 @@ const longestFilter = 8000
 
 func (c *call) listRows() response {
 	q := c.params()
-	page := q.paging("pageNum", 100)
+	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
 	sortOrder := q.choice("sortOrder", "asc", "desc")
 	switch {
@@ -128,11 +128,9 @@ var (
 	sortableCompany = []string{"name", "domain", "industry", "revenue", "socialHeadCount"}
 )
 
-const columnPrefix = "customColumns_"
-
 // sortPath is the path of a sort key, or empty if the key is not recognised.
 func sortPath(entityType, key string) string {
-	switch id, column := strings.CutPrefix(key, columnPrefix); {
+	switch id, column := strings.CutPrefix(key, "customColumns_"); {
 	case column:
 		return "customColumns." + id
 	case entityType == CompanyList:

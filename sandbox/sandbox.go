@@ -61,7 +61,8 @@ type Sandbox struct {
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
 		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
-		pace: defaultPace(), plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
+		pace: pace{initialize: 30 * time.Second, activate: 3 * time.Second}, journal: journal{calls: map[string]int{}},
+		plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
 	}
 	var cfg settings
 	for _, opt := range opts {
@@ -73,11 +74,14 @@ func New(t TB, opts ...Option) *Sandbox {
 		sb.misuse("%v", err)
 		cfg.state = State{}
 	}
-	sb.load(cfg.state)
-	if cfg.credits != nil {
-		for _, ws := range sb.workspaces {
-			ws.balance = *cfg.credits
+	if len(cfg.state.Workspaces) == 0 {
+		cfg.state.Workspaces = []Workspace{{Name: "main", Credits: defaultCredits}}
+	}
+	for _, seed := range cfg.state.Workspaces {
+		if cfg.credits != nil {
+			seed.Credits = *cfg.credits
 		}
+		sb.addWorkspace(seed)
 	}
 	sb.Tenant = &Tenant{sb, sb.workspaces[0]}
 	sb.mux = sb.routes()
@@ -186,8 +190,7 @@ func callSite() string {
 }
 
 // problem reports an error of the sandbox itself. It must not be called under the lock.
-func (sb *Sandbox) problem(format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
+func (sb *Sandbox) problem(message string) {
 	sb.mu.Lock()
 	sb.problems = append(sb.problems, message)
 	t := sb.t
@@ -204,14 +207,14 @@ func (sb *Sandbox) finish() {
 	sb.t = nil
 	var unfired []string
 	for _, f := range sb.faults {
-		if f.hits == 0 && !f.chaos && !f.off {
+		if f.hits == 0 && f.draw == nil && !f.off {
 			unfired = append(unfired, f.String()+f.setAt)
 		}
 	}
-	tail := sb.journal.tail(20)
+	end := tail(sb.journal.entries, 20)
 	sb.mu.Unlock()
 	for _, f := range unfired {
-		t.Errorf("sandbox: a fault never fired: %s\n%s", f, tail)
+		t.Errorf("sandbox: a fault never fired: %s\n%s", f, end)
 	}
 }
 

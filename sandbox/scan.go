@@ -136,9 +136,6 @@ func asString(raw []byte) (string, bool) {
 }
 
 func fieldString(raw []byte, name string) (string, bool) {
-	value, ok := field(raw, name)
-	if !ok {
-		return "", false
-	}
+	value, _ := field(raw, name)
 	return asString(value)
 }

@@ -1,10 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,37 +26,26 @@ type ScrollPlan struct {
 
 // Scrolling changes how scroll tokens behave.
 func Scrolling(plan ScrollPlan) Option {
-	return func(sb *Sandbox, _ *settings) error {
-		if plan.TTL < 0 {
-			return errors.New("Scrolling: the TTL is negative")
-		}
-		if _, ok := op.CodeByName(plan.Code); !ok && plan.Code != "" {
-			return fmt.Errorf("Scrolling: the code %s is undocumented", plan.Code)
-		}
-		sb.scroll = plan.complete()
-		return nil
+	switch _, documented := op.CodeByName(plan.Code); {
+	case plan.TTL < 0:
+		return mistaken("Scrolling: the TTL is negative")
+	case !documented && plan.Code != "":
+		return mistaken("Scrolling: the code %s is undocumented", plan.Code)
 	}
+	return always(func(sb *Sandbox) { sb.scroll = plan.complete() })
 }
 
 func (p ScrollPlan) complete() ScrollPlan {
-	if p.TTL == 0 {
-		p.TTL = 5 * time.Minute
-	}
-	if p.Code == "" {
-		p.Code = "VALIDATION_FAILED"
-	}
+	p.TTL, p.Code = cmp.Or(p.TTL, 5*time.Minute), cmp.Or(p.Code, "VALIDATION_FAILED")
 	return p
 }
 
 // scrollToken leads to a page.
 type scrollToken struct {
-	query  string
-	offset int
-	walk   *scrollWalk
+	query    string
+	offset   int
+	furthest *int // how far the scroll has been read
 }
-
-// scrollWalk is one scroll: how far it has been read.
-type scrollWalk struct{ furthest int }
 
 // scrollRequest is the request of a page of any search.
 type scrollRequest struct {
@@ -76,24 +65,24 @@ func (f *form) readScroll(c *call) (r scrollRequest) {
 
 // scrollPage returns the next page of results, for its price, with a token if there are more.
 func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage, show func(json.RawMessage) json.RawMessage) response {
-	from, w := 0, &scrollWalk{}
+	from, furthest := 0, new(int)
 	if r.later {
 		token := c.ws.scrolls[r.token]
-		if token == nil || token.query != r.query || token.offset < token.walk.furthest {
+		if token == nil || token.query != r.query || token.offset < *token.furthest {
 			c.uses(ruleScrollBad)
 			stop(&refusal{code: c.sb.scroll.Code, message: "The scroll token is spent, has expired or belongs to another query.", param: "scrollToken"})
 		}
-		from, w = min(token.offset, len(found)), token.walk
+		from, furthest = min(token.offset, len(found)), token.furthest
 	}
 	to := min(len(found), from+r.size)
 	next := ""
 	c.buy(to-from, name+" found", func() {
-		w.furthest = from
+		*furthest = from
 		if r.later && !c.sb.scroll.Repeatable {
 			delete(c.ws.scrolls, r.token)
 		}
 		if to < len(found) {
-			next = c.mint(&scrollToken{query: r.query, offset: to, walk: w})
+			next = c.mint(&scrollToken{query: r.query, offset: to, furthest: furthest})
 		}
 	}, "%s found: %d", name, to-from)
 	body := object{name: appendEach([]json.RawMessage{}, found[from:to], show)}

@@ -48,11 +48,9 @@ type SavedSearch struct {
 var savedSearches = keeps(kind[SavedSearch]{
 	name: "savedSearches", missing: refusal{code: "SAVED_SEARCH_NOT_FOUND", message: "No saved search has this id."},
 	seeds: func(ws *Workspace) *[]SavedSearch { return &ws.SavedSearches },
-	check: func(seeds []SavedSearch, fail failing) {
-		for _, s := range seeds {
-			if len(s.Filters) > 0 && !json.Valid(s.Filters) {
-				fail("saved search %q: the filters are not JSON", s.Name)
-			}
+	check: func(s SavedSearch, fail failing) {
+		if len(s.Filters) > 0 && !json.Valid(s.Filters) {
+			fail("saved search %q: the filters are not JSON", s.Name)
 		}
 	},
 })
@@ -63,42 +61,31 @@ func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) 
 // SaveSearch adds a saved search and returns its id.
 func (tx *Tx) SaveSearch(s SavedSearch) (id string) { return savedSearches.create(tx, "SaveSearch", s) }
 
-const (
-	inventedPeople = 250
-	inventedFirms  = 60
-)
+// invented is what searches find if the seed has nothing: n rows.
+func invented(n int, row func(i int) Row) (once func() []json.RawMessage) {
+	return sync.OnceValue(func() []json.RawMessage {
+		rows := make([]Row, n)
+		for i := range rows {
+			rows[i] = row(i)
+		}
+		return Rows(rows...)
+	})
+}
 
-// invented are the search results if the seed has none.
 var (
-	inventedProspects = sync.OnceValue(func() []json.RawMessage {
-		rows := make([]Row, inventedPeople)
-		for i := range rows {
-			rows[i] = invent("prospects", i).profile(i)
-		}
-		return Rows(rows...)
-	})
-	inventedCompanies = sync.OnceValue(func() []json.RawMessage {
-		rows := make([]Row, inventedFirms)
-		for i := range rows {
-			rows[i] = inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row()
-		}
-		return Rows(rows...)
-	})
+	inventedPeople = invented(250, func(i int) Row { return invent("prospects", i).profile(i) })
+	inventedFirms  = invented(60, func(i int) Row { return inventFirm(rand.New(rand.NewPCG(0, uint64(i)))).row() })
 )
 
-func (ws *workspace) searchable() []json.RawMessage {
-	if len(ws.Prospects) > 0 {
-		return ws.Prospects
+func seeded(objects []json.RawMessage, otherwise func() []json.RawMessage) []json.RawMessage {
+	if len(objects) > 0 {
+		return objects
 	}
-	return inventedProspects()
+	return otherwise()
 }
 
-func (ws *workspace) searchableCompanies() []json.RawMessage {
-	if len(ws.Companies) > 0 {
-		return ws.Companies
-	}
-	return inventedCompanies()
-}
+func (ws *workspace) prospects() []json.RawMessage { return seeded(ws.Prospects, inventedPeople) }
+func (ws *workspace) companies() []json.RawMessage { return seeded(ws.Companies, inventedFirms) }
 
 // filterOptions are the keys of searches, and the values that each accepts.
 func (ws *workspace) filterOptions() map[string][]string {
@@ -174,9 +161,7 @@ func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 // shown is a profile without the fields that only filters use: undocumented fields with the name of a filter.
 func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 	var all fields
-	if json.Unmarshal(profile, &all) != nil {
-		return profile
-	}
+	_ = json.Unmarshal(profile, &all) // it is an object
 	before := len(all)
 	for key := range ws.filterOptions() {
 		if !slices.Contains(profileFields, key) {
@@ -186,11 +171,7 @@ func (ws *workspace) shown(profile json.RawMessage) json.RawMessage {
 	if len(all) == before {
 		return profile
 	}
-	out, err := json.Marshal(all)
-	if err != nil {
-		panic(err) // it was decoded above
-	}
-	return out
+	return must(json.Marshal(all))
 }
 
 // profileFields are the documented ones.
@@ -222,7 +203,7 @@ func (c *call) searchProspects() response {
 // scrollProfiles handles a search. Its saved search, if any, is part of the query.
 func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFilters) response {
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, filters.normal())
-	return c.scrollPage(page, "profiles", kept(c.ws.searchable(), filters.meets), c.ws.shown)
+	return c.scrollPage(page, "profiles", kept(c.ws.prospects(), filters.meets), c.ws.shown)
 }
 
 func (c *call) saveSearchToList() response {
@@ -231,14 +212,10 @@ func (c *call) saveSearchToList() response {
 	body.ignores("filters", "listId", "listName")
 	body.valid()
 	filters := must(c.readFilters(body.fields["filters"]))
-	found := appendEach(nil, kept(c.ws.searchable(), filters.meets), c.ws.shown)
-	l := c.destination(to)
-	switch {
-	case l == nil:
+	found := appendEach(nil, kept(c.ws.prospects(), filters.meets), c.ws.shown)
+	l := c.destination(to, ContactList)
+	if l == nil {
 		return c.saveToNew(to.name, ContactList, found)
-	case l.EntityType != ContactList:
-		c.uses(ruleSaveKind)
-		stop(invalid("listId", "has to be a list of contacts"))
 	}
 	there := map[string]bool{}
 	for _, row := range l.rows {
@@ -317,7 +294,7 @@ func (c *call) searchCompanies() response {
 	}
 	q := c.companyQuery(raw, body.fields["excludeCompanyLists"])
 	page.query = fmt.Sprintf("%s %s %d %s", c.op.Name, saved, page.size, q)
-	return c.scrollPage(page, "companies", kept(c.ws.searchableCompanies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
+	return c.scrollPage(page, "companies", kept(c.ws.companies(), q.finds), func(company json.RawMessage) json.RawMessage { return company })
 }
 
 func (c *call) companyQuery(filters, exclude json.RawMessage) (q companyQuery) {
@@ -354,7 +331,7 @@ func (c *call) cities(raw json.RawMessage) (known []string) {
 		}
 	}
 	c.uses(ruleCityNames)
-	for _, company := range c.ws.searchableCompanies() {
+	for _, company := range c.ws.companies() {
 		if city := cityOf(company); slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, city) }) {
 			known = append(known, city)
 		}
@@ -393,10 +370,7 @@ func (c *call) companyLists(raw json.RawMessage) (lists []*list) {
 
 // String is the same for all queries with the same meaning.
 func (q companyQuery) String() string {
-	var out []string
-	for _, l := range q.exclude {
-		out = append(out, l.ID)
-	}
+	out := appendEach(nil, q.exclude, func(l *list) string { return l.ID })
 	slices.Sort(out)
 	return fmt.Sprint(q.cities, slices.Compact(out))
 }

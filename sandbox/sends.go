@@ -41,7 +41,7 @@ func (s Send) wire() wireSend {
 }
 
 func (c *call) listSends() response {
-	page := c.params().paging("pageNum", 100)
+	page := c.params().paging(100)
 	cp := c.campaign()
 	return pageOf(page, cp.Sends, Send.wire)
 }
@@ -127,7 +127,7 @@ func (sb *Sandbox) scheduleSends(ws *workspace, c *Campaign, earliest time.Time)
 			continue
 		}
 		known[at] = true
-		sb.agenda.add(at, "messages sent", c.ID, func() bool { return ws.sendDue(c, at) })
+		ws.later(&at, "messages sent", c.ID, func() bool { return ws.sendDue(c, at) })
 	}
 }
 
@@ -141,7 +141,6 @@ func (ws *workspace) sendDue(c *Campaign, at time.Time) (sent bool) {
 		if s.State != sendScheduled || s.DueAt.After(at) {
 			continue
 		}
-		ws.version++
 		channel := channelEmail
 		if step := c.step(s.StepID); step != nil {
 			channel = step.channel()

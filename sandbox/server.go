@@ -59,7 +59,7 @@ func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 	sb.runHooks(t, r)
 	d, problems := sb.process(t, body, sb.fits(t.op, r, body))
 	for _, p := range problems {
-		sb.problem("%s", p)
+		sb.problem(p)
 	}
 	return d
 }
@@ -165,16 +165,19 @@ func (c *call) enter() {
 	}
 	c.ws = c.key.ws
 	quota := c.sb.quota(c.ws, c.op.Surface)
+	quota.update(c.now)
+	retryAt, full := quota.fullUntil()
 	if !c.key.allows(string(c.op.Scope)) {
-		quota.update(c.now)
-		if _, full := quota.fullUntil(); full {
+		if full {
 			c.uses(ruleOrder)
 		}
 		deny("INSUFFICIENT_SCOPE", "The API key has no access to this surface.")
 	}
-	retryAt, ok := quota.admit(c.now)
+	if !full {
+		quota.take(c.now)
+	}
 	quota.describe(c.header, c.now)
-	if !ok {
+	if full {
 		c.showsLimits()
 		c.header.Set("Retry-After", strconv.Itoa(seconds(retryAt.Sub(c.now))))
 		deny("RATE_LIMITED", "The rate limit is exceeded.")

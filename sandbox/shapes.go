@@ -29,7 +29,7 @@ func WithShapes(data []byte) Option {
 		if err != nil {
 			return fmt.Errorf("WithShapes: %w", err)
 		}
-		paths := maps.Clone(sb.paths)
+		patterns := map[*op.Op]string{}
 		for _, name := range slices.Sorted(maps.Keys(file.Operations)) {
 			o, _ := op.ByName(name)
 			path, moved, ok := names.PathOf(o, file.Operations[name].Route)
@@ -37,13 +37,12 @@ func WithShapes(data []byte) Option {
 			case !ok:
 				return fmt.Errorf("WithShapes: the route of %q does not fit", name)
 			case moved:
-				sb.paths[o] = http.MethodGet + " " + basePath + path
+				patterns[o] = http.MethodGet + " " + basePath + path
 			case file.Operations[name].Missing:
-				sb.paths[o] = ""
+				patterns[o] = ""
 			}
 		}
-		if err := sb.tryPatterns(); err != nil {
-			sb.paths = paths
+		if err := sb.move(patterns); err != nil {
 			return fmt.Errorf("WithShapes: %w", err)
 		}
 		sb.disguise = &disguise{file: file, shown: map[string]string{}, real: map[string]string{}}
@@ -56,7 +55,7 @@ func WithShapes(data []byte) Option {
 func (s *limiterSettings) resemble(windows map[string]*shapes.Window) {
 	for name, w := range windows {
 		surface := op.Surface(name)
-		limit, ok := s.windows[surface]
+		limit, ok := s.surfaces[surface]
 		if !ok || w == nil {
 			continue
 		}
@@ -69,10 +68,10 @@ func (s *limiterSettings) resemble(windows map[string]*shapes.Window) {
 		if len(others) > 1 {
 			limit.PerDay = others[len(others)-1]
 		}
-		s.windows[surface], s.set[surface] = limit, true
-		if w.Seconds > 0 {
-			s.lengths[surface] = time.Duration(w.Seconds) * time.Second
+		if limit.assumed = false; w.Seconds > 0 {
+			limit.minute = time.Duration(w.Seconds) * time.Second
 		}
+		s.surfaces[surface] = limit
 	}
 }
 
@@ -94,17 +93,15 @@ func (d *disguise) incoming(r *http.Request) *http.Request {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	parts := strings.Split(r.URL.Path, "/")
-	changed := false
 	for i, part := range parts {
-		if id, ok := d.real[part]; ok {
-			parts[i], changed = id, true
-		}
+		parts[i] = cmp.Or(d.real[part], part)
 	}
-	if !changed {
+	path := strings.Join(parts, "/")
+	if path == r.URL.Path {
 		return r
 	}
 	r = r.Clone(r.Context())
-	r.URL.Path, r.URL.RawPath = strings.Join(parts, "/"), ""
+	r.URL.Path, r.URL.RawPath = path, ""
 	return r
 }
 
@@ -112,7 +109,7 @@ func (d *disguise) apply(c *call, a *response) {
 	if d == nil {
 		return
 	}
-	o := c.op
+	o := cmp.Or(c.op, new(op.Op)) // that of no path
 	if r := d.failure(o, a); r != nil {
 		a.status, a.code, a.body = r.Status, r.Code, nil
 		if r.Status >= http.StatusBadRequest {
@@ -128,28 +125,22 @@ func (d *disguise) apply(c *call, a *response) {
 	}
 	if a.status >= http.StatusBadRequest {
 		d.refusal(a)
-	} else if seen := d.seenOf(o); seen != nil && a.status < http.StatusMultipleChoices {
+	} else if seen := d.file.Operations[o.Name]; seen != nil && a.status < http.StatusMultipleChoices {
 		a.status = cmp.Or(seen.Status, a.status)
 		if seen.Type != "" {
 			a.header.Set("Content-Type", seen.Type)
 		}
-		zero := seen.Paging != nil && seen.Paging.ShowsZero
-		a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent, zero}, seen.Body)
+		if zero := seen.Paging != nil && seen.Paging.ShowsZero; seen.Body != nil {
+			a.body = d.rewrite(a.body, places{seen.Moves, seen.Absent, zero}, seen.Body)
+		}
 	}
 	d.headers(o, a)
-}
-
-func (d *disguise) seenOf(o *op.Op) *shapes.Operation {
-	if o == nil {
-		return nil
-	}
-	return d.file.Operations[o.Name]
 }
 
 // headers renames the rate headers, and leaves out those that were never seen.
 func (d *disguise) headers(o *op.Op, a *response) {
 	at, noDate := http.ParseTime(a.header.Get("Date"))
-	if w := d.windowOf(o); w != nil {
+	if w := d.file.Windows[string(o.Surface)]; w != nil {
 		n, noSeconds := strconv.ParseInt(a.header.Get("RateLimit-Reset"), 10, 64)
 		switch {
 		case noSeconds != nil:
@@ -173,20 +164,13 @@ func (d *disguise) headers(o *op.Op, a *response) {
 		if a.status >= http.StatusBadRequest {
 			often = seen.Errors
 		}
-		if often == shapes.Never || a.status < http.StatusBadRequest && o != nil && slices.Contains(seen.Without, o.Name) {
+		if often == shapes.Never || a.status < http.StatusBadRequest && slices.Contains(seen.Without, o.Name) {
 			a.header.Del(name)
 		} else if seen.Name != "" {
 			a.header.Del(name)
 			a.header[seen.Name] = []string{value}
 		}
 	}
-}
-
-func (d *disguise) windowOf(o *op.Op) *shapes.Window {
-	if o == nil {
-		return nil
-	}
-	return d.file.Windows[string(o.Surface)]
 }
 
 // places are where the values of a response stand, and which have none.
@@ -202,50 +186,39 @@ func (p places) lacks(path string) bool {
 }
 
 func (d *disguise) rewrite(body []byte, p places, seen *shapes.Shape) []byte {
-	if seen == nil {
-		return body
-	}
 	return edited(body, func(v any) any { return d.value(v, p, seen, "") })
 }
 
 // value changes one value. The path is the documented one, as in the moves.
 func (d *disguise) value(v any, p places, seen *shapes.Shape, at string) any {
 	fields, ok := v.(object)
-	switch {
-	case !ok:
+	if !ok || !seen.Has(shapes.Object) && !seen.Has(shapes.Array) {
 		return d.leaf(v, p, seen, at)
-	case !seen.Has(shapes.Object) && !seen.Has(shapes.Array):
-		return d.scalar(v, seen)
 	}
 	leaves := map[string]any{}
 	flatten(fields, "", at, p, seen, leaves)
 	out := object{}
 	for path, value := range leaves {
-		to, moved := p.moves[below(at, path)]
+		from := below(at, path)
+		if p.lacks(from) {
+			continue
+		}
+		to, moved := p.moves[from]
 		if !moved {
 			to = path
 		}
-		target := seen
-		if to != "" {
-			target = seen.At(to)
-		}
-		switch {
-		case p.lacks(below(at, path)):
-			continue
-		case target == nil:
-			put(out, to, value)
-			continue
-		}
-		if n, ok := value.(json.Number); ok && p.zero && below(at, path) == "pagination.pageNum" {
+		if n, ok := value.(json.Number); ok && p.zero && from == "pagination.pageNum" {
 			if i, err := n.Int64(); err == nil {
 				value = json.Number(strconv.FormatInt(i-1, 10))
 			}
 		}
-		changed := d.leaf(value, p, target, below(at, path))
 		if to == "" {
-			return changed
+			return d.leaf(value, p, seen, from)
 		}
-		put(out, to, changed)
+		if target := seen.At(to); target != nil {
+			value = d.leaf(value, p, target, from)
+		}
+		put(out, to, value)
 	}
 	complete(out, seen)
 	return out
@@ -303,34 +276,9 @@ func complete(out object, seen *shapes.Shape) {
 			complete(inner, field)
 		}
 		if _, there := out[name]; !there && field.Undocumented && !field.Optional {
-			out[name] = empty(field)
+			out[name] = filled("", field, nil)
 		}
 	}
-}
-
-// empty is a value of a shape that says nothing.
-func empty(seen *shapes.Shape) any {
-	switch {
-	case seen.Has(shapes.Null):
-		return nil
-	case seen.Has(shapes.Array):
-		return []any{}
-	case seen.Has(shapes.Object):
-		fields := object{}
-		for name, field := range seen.Fields {
-			if !field.Optional {
-				fields[name] = empty(field)
-			}
-		}
-		return fields
-	case seen.Has(shapes.Integer), seen.Has(shapes.Number):
-		return 0
-	case seen.Has(shapes.Boolean):
-		return false
-	}
-	return map[string]string{
-		shapes.FormatID: strings.Repeat("0", 24), shapes.FormatTimestamp: "2026-01-01T00:00:00.000Z", shapes.FormatDate: "2026-01-01",
-	}[seen.Format]
 }
 
 // leaf changes a value that is no object, or the elements of an array.
@@ -349,4 +297,123 @@ func (d *disguise) leaf(v any, p places, seen *shapes.Shape, at string) any {
 		items[i] = d.value(items[i], p, seen.Items, at+"[]")
 	}
 	return items
+}
+
+// scalar gives a value the type and the form that were seen.
+func (d *disguise) scalar(v any, seen *shapes.Shape) any {
+	switch {
+	case v == nil && seen.Differs && seen.Has(shapes.String) && !seen.Has(shapes.Null):
+		return ""
+	case v == nil || len(seen.Kinds) == 0:
+		return v
+	case slices.Equal(seen.Kinds, []string{shapes.Null}):
+		if seen.Differs { // where something is documented
+			return nil
+		}
+		return v // it may have been null by chance
+	}
+	text, isText := v.(string)
+	if isText && len(seen.Values) > 0 {
+		return seen.Written(text)
+	}
+	if isText && isID(text) && seen.Differs {
+		return d.show(text, seen)
+	}
+	if at, err := time.Parse(timeFormat, text); isText && err == nil {
+		return instant(at, text, seen)
+	}
+	if seen.Has(kindOf(v)) || kindOf(v) == shapes.Integer && seen.Has(shapes.Number) && !seen.Differs {
+		return v
+	}
+	return converted(v, seen)
+}
+
+func kindOf(v any) string {
+	var s shapes.Shape
+	new(shapes.Observer).See(&s, v)
+	return s.Kinds[0]
+}
+
+// instant writes a time as it was seen.
+func instant(at time.Time, text string, seen *shapes.Shape) any {
+	if seen.Has(shapes.Integer) && !seen.Has(shapes.String) {
+		if seen.Format == shapes.FormatEpochMS {
+			return at.UnixMilli()
+		}
+		return at.Unix()
+	}
+	layout, known := map[string]string{
+		shapes.FormatSeconds:  "2006-01-02T15:04:05Z",
+		shapes.FormatFraction: "2006-01-02T15:04:05.000000Z",
+		shapes.FormatOffset:   "2006-01-02T15:04:05.000+00:00",
+		shapes.FormatLocal:    "2006-01-02T15:04:05.000",
+		shapes.FormatDate:     time.DateOnly,
+	}[seen.Format]
+	switch {
+	case known:
+		return at.Format(layout)
+	case seen.Differs && seen.Has(shapes.String):
+		return at.Format(time.RFC1123)
+	case seen.Differs:
+		return converted(text, seen)
+	}
+	return text
+}
+
+// converted makes a value of another type, which says as much as possible.
+func converted(v any, seen *shapes.Shape) any {
+	switch {
+	case seen.Has(shapes.String):
+		switch v := v.(type) {
+		case json.Number:
+			return string(v)
+		case bool:
+			return strconv.FormatBool(v)
+		}
+		return ""
+	case seen.Has(shapes.Integer), seen.Has(shapes.Number):
+		n := json.Number("0")
+		if number, ok := v.(json.Number); ok {
+			n = number
+		}
+		if text, ok := v.(string); ok {
+			if i, err := strconv.ParseInt(text, 10, 64); err == nil {
+				n = json.Number(strconv.FormatInt(i, 10))
+			}
+		}
+		if !seen.Has(shapes.Integer) && kindOf(n) == shapes.Integer {
+			n += ".0"
+		}
+		return n
+	case seen.Has(shapes.Boolean):
+		return v != false && v != "" && v != json.Number("0")
+	case seen.Has(shapes.Array):
+		if seen.Items.Has(kindOf(v)) {
+			return []any{v}
+		}
+		return []any{}
+	}
+	return filled("", seen, nil)
+}
+
+// show gives an id another form, and remembers it.
+func (d *disguise) show(id string, seen *shapes.Shape) any {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	text, ok := d.shown[id]
+	if !ok {
+		switch {
+		case seen.Format == shapes.FormatUUID:
+			text = fmt.Sprintf("%s-%s-4%s-8%s-%s000000", id[:8], id[8:12], id[12:15], id[15:18], id[18:])
+		case !seen.Has(shapes.String):
+			text = strconv.Itoa(len(d.shown) + 1)
+		default:
+			text = "x_" + id
+		}
+		d.shown[id], d.real[text] = text, id
+	}
+	if !seen.Has(shapes.String) {
+		return json.Number(text)
+	}
+	return text
 }

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -16,13 +15,10 @@ const largestPage = 1000
 
 // query turns what a client asks of the service that was seen into what the sandbox understands.
 func (d *disguise) query(o *op.Op, query url.Values) url.Values {
-	if d == nil {
+	if d == nil || d.file.Operations[o.Name] == nil {
 		return query
 	}
-	seen := d.seenOf(o)
-	if seen == nil {
-		return query
-	}
+	seen := d.file.Operations[o.Name]
 	for _, name := range seen.Ignored {
 		if o != op.FoldersList { // which needs its parameter
 			query.Del(name)
@@ -55,10 +51,10 @@ func (d *disguise) query(o *op.Op, query url.Values) url.Values {
 // failure is the response of a read that was seen to fail, always or sometimes, in place of another one. What depends on
 // the key or on the limits stays as it is.
 func (d *disguise) failure(o *op.Op, a *response) *shapes.Response {
-	if o == nil || o.Class != op.Read || o.Method != http.MethodGet || a.status == http.StatusUnauthorized || a.status == http.StatusTooManyRequests {
+	if o.Class != op.Read || o.Method != http.MethodGet || a.status == http.StatusUnauthorized || a.status == http.StatusTooManyRequests {
 		return nil
 	}
-	if r := d.seenOf(o); r != nil && r.Unsuccessful != nil && r.Unsuccessful.Status != 0 &&
+	if r := d.file.Operations[o.Name]; r != nil && r.Unsuccessful != nil && r.Unsuccessful.Status != 0 &&
 		(r.Unsuccessful.Status != http.StatusForbidden || o.Scope == op.ScopeAny) {
 		return r.Unsuccessful
 	}
@@ -98,36 +94,33 @@ func (d *disguise) refusal(a *response) {
 
 // imitated is an error of another shape: what has a name that the documented envelope has keeps its value.
 func imitated(a *response, seen *shapes.Shape) []byte {
-	decoder := json.NewDecoder(bytes.NewReader(a.body))
-	decoder.UseNumber()
-	var known struct{ Error map[string]any }
-	if err := decoder.Decode(&known); err != nil || known.Error == nil {
-		return a.body
-	}
-	values := map[string]any{"errorcode": a.code, "detail": known.Error["message"], "title": http.StatusText(a.status)}
-	for _, name := range []string{"status", "statuscode"} {
-		values[name] = json.Number(strconv.Itoa(a.status))
-	}
-	for name, v := range known.Error {
-		values[folded(name)] = v
-	}
-	text, err := json.Marshal(filled("", seen, values))
-	if err != nil {
-		return a.body
-	}
-	return text
+	return edited(a.body, func(v any) any {
+		envelope, _ := v.(object)
+		known, documented := envelope["error"].(object)
+		if !documented {
+			return v
+		}
+		status := json.Number(strconv.Itoa(a.status))
+		values := object{"errorcode": a.code, "detail": known["message"], "title": http.StatusText(a.status), "status": status, "statuscode": status}
+		for name, v := range known {
+			values[folded(name)] = v
+		}
+		return filled("", seen, values)
+	})
 }
 
 func folded(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// filled makes a value of a shape, with known values by the names of their fields.
-func filled(name string, seen *shapes.Shape, known map[string]any) any {
-	if v, ok := known[folded(name)]; ok && seen.Has(kindOf(v)) {
-		return v
-	}
+// filled makes a value of a shape, with known values by the names of their fields. Without any, it says nothing.
+func filled(name string, seen *shapes.Shape, known object) any {
+	v, ok := known[folded(name)]
 	switch {
+	case ok && seen.Has(kindOf(v)):
+		return v
+	case seen.Has(shapes.Null) && known == nil:
+		return nil
 	case seen.Has(shapes.Object):
 		fields := object{}
 		for name, field := range seen.Fields {
@@ -136,8 +129,18 @@ func filled(name string, seen *shapes.Shape, known map[string]any) any {
 			}
 		}
 		return fields
-	case seen.Has(shapes.Array) && seen.Items != nil:
+	case seen.Has(shapes.Array) && seen.Items != nil && known != nil:
 		return []any{filled(name, seen.Items, known)}
+	case seen.Has(shapes.Null):
+		return nil
+	case seen.Has(shapes.Array):
+		return []any{}
+	case seen.Has(shapes.Integer), seen.Has(shapes.Number):
+		return 0
+	case seen.Has(shapes.Boolean):
+		return false
 	}
-	return empty(seen)
+	return map[string]string{
+		shapes.FormatID: strings.Repeat("0", 24), shapes.FormatTimestamp: "2026-01-01T00:00:00.000Z", shapes.FormatDate: "2026-01-01",
+	}[seen.Format]
 }

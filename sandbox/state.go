@@ -85,37 +85,40 @@ func ReadState(r io.Reader) (State, error) {
 
 // WriteTo writes the state as JSON, with one line for each list and row, so that two files are easy to compare.
 func (s State) WriteTo(w io.Writer) (int64, error) {
-	counter := &countingWriter{w: w}
-	out := stateWriter{bufio.NewWriterSize(counter, 1<<16)}
+	out := &stateWriter{Writer: bufio.NewWriterSize(w, 1<<16)}
 	out.put(`{"format":`, strconv.Itoa(Format), `,"workspaces":[`)
 	for i, ws := range s.Workspaces {
 		out.separate(i, "\n")
 		if err := out.workspace(ws); err != nil {
-			return counter.n, fmt.Errorf("sandbox: write state: %w", err)
+			return out.n - int64(out.Buffered()), fmt.Errorf("sandbox: write state: %w", err)
 		}
 	}
 	out.put("\n]}\n")
 	err := out.Flush()
-	return counter.n, err
+	return out.n - int64(out.Buffered()), err
 }
 
 // stateWriter keeps its first error until Flush.
-type stateWriter struct{ *bufio.Writer }
+type stateWriter struct {
+	*bufio.Writer
+	n int64 // what was put
+}
 
-func (out stateWriter) put(parts ...string) {
+func (out *stateWriter) put(parts ...string) {
 	for _, s := range parts {
-		_, _ = out.WriteString(s)
+		n, _ := out.WriteString(s)
+		out.n += int64(n)
 	}
 }
 
-func (out stateWriter) separate(i int, space string) {
+func (out *stateWriter) separate(i int, space string) {
 	if i > 0 {
 		out.put(",")
 	}
 	out.put(space)
 }
 
-func (out stateWriter) workspace(ws Workspace) error {
+func (out *stateWriter) workspace(ws Workspace) error {
 	lists := ws.Lists
 	ws.Lists = nil
 	if err := out.open(ws, "lists"); err != nil {
@@ -130,7 +133,8 @@ func (out stateWriter) workspace(ws Workspace) error {
 		}
 		for j, row := range rows {
 			out.separate(j, "\n  ")
-			_, _ = out.Write(row)
+			n, _ := out.Write(row)
+			out.n += int64(n)
 		}
 		out.put("]}")
 	}
@@ -139,24 +143,13 @@ func (out stateWriter) workspace(ws Workspace) error {
 }
 
 // open writes an object without its end, followed by the start of one more field: an array.
-func (out stateWriter) open(v any, field string) error {
+func (out *stateWriter) open(v any, field string) error {
 	raw, err := json.Marshal(v)
 	if err != nil {
 		return err
 	}
 	out.put(string(raw[:len(raw)-1]), `,"`, field, `":[`)
 	return nil
-}
-
-type countingWriter struct {
-	w io.Writer
-	n int64
-}
-
-func (c *countingWriter) Write(p []byte) (int, error) {
-	n, err := c.w.Write(p)
-	c.n += int64(n)
-	return n, err
 }
 
 // failing is told what is wrong with a seed.
@@ -183,12 +176,7 @@ func (s State) Validate() error {
 		}
 		names[ws.Name] = true
 		at := failing(func(format string, args ...any) { fail("workspace %d: "+format, append([]any{i}, args...)...) })
-		claim := claims(at)
-		eachID(&ws, func(of string, id *string) {
-			if of != "Column" { // those of each list are checked with it
-				claim(of, *id)
-			}
-		})
+		claims(at)("User", ws.User.ID)
 		if ws.Credits < 0 {
 			at("credits are negative")
 		}
@@ -200,7 +188,6 @@ func (s State) Validate() error {
 			validateKey(key, at)
 		}
 		validateLists(ws, at)
-		validateAgents(ws, at)
 		for _, account := range ws.Accounts {
 			at.among("workspace", ws.Name, "account", account, channels...)
 		}

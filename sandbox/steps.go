@@ -91,17 +91,17 @@ type wireStep struct {
 	Topic          string `json:"topic"`
 }
 
-// steps reads the steps of a body. It reports whether there are any.
-func (f *form) steps(c *call) ([]Step, bool) {
+// steps reads the steps of a body.
+func (f *form) steps(c *call) []Step {
 	raw, ok := f.fields["steps"]
 	if !ok {
-		return nil, false
+		return nil
 	}
 	c.uses(ruleStepsSent, ruleStepTypes)
 	var all []map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
 		f.fail("steps", "has to be an array of objects, at least one")
-		return nil, true
+		return nil
 	}
 	steps := make([]Step, len(all))
 	for i, one := range all {
@@ -109,7 +109,7 @@ func (f *form) steps(c *call) ([]Step, bool) {
 			f.fail("steps", "number %d: %s", i, problem)
 		}
 	}
-	return numbered(steps), true
+	return numbered(steps)
 }
 
 func readStep(fields fields, s *Step) (problem string) {

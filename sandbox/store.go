@@ -14,13 +14,12 @@ type workspace struct {
 	Workspace // as it is now, without what has its own place in the other fields
 	sb        *Sandbox
 	number    int
-	balance   int64
 	keys      []*key
 
-	objects     map[keeper]any // of each kind, a slice of pointers
-	crmInvented bool           // some of the supported kinds
-	agents      []*agent       // oldest first
-	lists       []*list        // oldest first
+	objects     map[keeper]any        // of each kind, a slice of pointers
+	crmInvented bool                  // some of the supported kinds
+	specs       map[string]*agentSpec // of agents, by their configs
+	lists       []*list               // oldest first
 	byID        map[string]*list
 	scrolls     map[string]*scrollToken
 	minted      uint64 // scroll tokens so far
@@ -40,23 +39,14 @@ const (
 	defaultCredits = 10_000
 )
 
-func (sb *Sandbox) load(state State) {
-	if len(state.Workspaces) == 0 {
-		state.Workspaces = []Workspace{{Name: "main", Credits: defaultCredits}}
-	}
-	for _, seed := range state.Workspaces {
-		sb.addWorkspace(seed)
-	}
-}
-
 func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	ws := &workspace{
 		Workspace: copied(Workspace{
-			Name: seed.Name, User: seed.User, Plan: seed.Plan, CRM: seed.CRM.complete(), Accounts: seed.Accounts,
+			Name: seed.Name, User: seed.User, Credits: seed.Credits, Plan: seed.Plan, CRM: seed.CRM.complete(), Accounts: seed.Accounts,
 			FilterOptions: seed.FilterOptions, Prospects: seed.Prospects, Companies: seed.Companies,
 		}),
-		sb: sb, number: len(sb.workspaces) + 1, balance: seed.Credits, crmInvented: len(seed.CRM.Supported) == 0,
-		objects: map[keeper]any{}, byID: map[string]*list{}, scrolls: map[string]*scrollToken{}, heard: map[string]bool{}, windows: map[op.Surface]*quota{},
+		sb: sb, number: len(sb.workspaces) + 1, crmInvented: len(seed.CRM.Supported) == 0,
+		objects: map[keeper]any{}, specs: map[string]*agentSpec{}, byID: map[string]*list{}, scrolls: map[string]*scrollToken{}, heard: map[string]bool{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
 	ws.noteIDs(seed)
@@ -70,9 +60,7 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 	for _, l := range inOrder(seed.Lists) {
 		sb.addList(ws, l)
 	}
-	for _, a := range seed.Agents {
-		sb.addAgent(ws, a)
-	}
+	agents.load(ws, seed)
 	for _, name := range kindNames() {
 		kinds[name].load(ws, seed)
 	}
@@ -109,7 +97,6 @@ func (sb *Sandbox) begin(now time.Time) {
 		for _, name := range kindNames() {
 			kinds[name].start(ws, now)
 		}
-		sb.beginAgents(ws, now)
 		for i, l := range ws.lists {
 			if l.CreatedAt.IsZero() {
 				l.CreatedAt = stamp(now.Add(time.Duration(i-len(ws.lists)) * time.Second))
@@ -121,7 +108,6 @@ func (sb *Sandbox) begin(now time.Time) {
 // snapshot copies a workspace. The bytes of rows are shared, because they are replaced and never changed.
 func (ws *workspace) snapshot() Workspace {
 	out := copied(ws.Workspace)
-	out.Credits, out.Agents = ws.balance, appendEach(nil, ws.agents, (*agent).snapshot)
 	out.Keys = appendEach(nil, ws.keys, func(k *key) Key { return copied(k.Key) })
 	out.Lists = appendEach(nil, ws.lists, (*list).snapshot)
 	for _, k := range kinds {

@@ -3,7 +3,6 @@ package sandbox
 import (
 	"bytes"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -64,19 +63,29 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	d := t.sb.exchange(arrived(req, body), body)
-	if d.fault.drop == dropRefuse {
-		return nil, t.refused(req.Context(), trace, d)
+	if d.fault.drop != dropRefuse {
+		trace.connected()
+		trace.wrote(nil)
 	}
-	trace.connected()
-	trace.wrote(nil)
-	if err := t.sb.clock.Sleep(req.Context(), d.fault.latency); err != nil {
+	err = t.sb.clock.Sleep(req.Context(), d.fault.latency)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if d.lost() {
-		return nil, lostBy(d.fault)
+	case d.fault.drop == dropRefuse: // nobody listens, and nothing was sent
+		err = broken("dial", "connect", errRefused)
+		trace.connecting(err)
+		return nil, err
+	case d.lost() && d.fault.reset:
+		return nil, broken("read", "read", errReset)
+	case d.lost():
+		return nil, io.EOF
 	}
 	trace.firstByte()
 	return d.httpResponse(req, t.sb.clock), nil
+}
+
+func broken(operation, call string, err error) error {
+	return &net.OpError{Op: operation, Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError(call, err)}
 }
 
 func hostOf(u *url.URL) string {
@@ -84,23 +93,6 @@ func hostOf(u *url.URL) string {
 		return ""
 	}
 	return u.Scheme + "://" + u.Host
-}
-
-// refused is the error of dialing when nobody listens. The request was not sent.
-func (t transport) refused(ctx context.Context, trace tracer, d *delivery) error {
-	if err := t.sb.clock.Sleep(ctx, d.fault.latency); err != nil {
-		return err
-	}
-	err := &net.OpError{Op: "dial", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("connect", errRefused)}
-	trace.connecting(err)
-	return err
-}
-
-func lostBy(f *Fault) error {
-	if f.reset {
-		return &net.OpError{Op: "read", Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError("read", errReset)}
-	}
-	return io.EOF
 }
 
 // arrived is the request as a server receives it.

@@ -114,20 +114,17 @@ func (sb *Sandbox) runHooks(t *target, r *http.Request) {
 	if k := sb.findKey(r, now); k != nil {
 		ws = k.ws
 	}
-	type turn struct {
-		act func(*Tx)
-		gap int
-	}
-	var turns []turn
+	var acts []func()
 	for _, h := range sb.hooks {
 		if h.op == t.op.Name && ws != nil && h.ran[ws] < h.served[ws] {
-			h.ran[ws] = h.served[ws]
-			turns = append(turns, turn{h.act, h.ran[ws]})
+			gap := h.served[ws]
+			h.ran[ws] = gap
+			acts = append(acts, func() { h.act(&Tx{sb, ws, gap}) })
 		}
 	}
 	sb.mu.Unlock()
-	for _, turn := range turns {
-		turn.act(&Tx{sb, ws, turn.gap})
+	for _, act := range acts {
+		act()
 	}
 }
 

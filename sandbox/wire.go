@@ -26,11 +26,7 @@ func envelope(code, message, param, requestID string) []byte {
 	if requestID != "" {
 		e.DocURL = optional(docsURL + strings.ToLower(code))
 	}
-	body, err := json.Marshal(map[string]wireError{"error": e})
-	if err != nil {
-		panic(err) // strings always encode
-	}
-	return body
+	return must(json.Marshal(map[string]wireError{"error": e}))
 }
 
 // optional is what is null without a value.
@@ -53,9 +49,9 @@ type paging struct {
 	pageNum int64 // also on 32 bits, any page may be asked for
 }
 
-// paging reads which page is asked for, by the name of its number.
-func (q *params) paging(number string, fallback int) paging { //nolint:unparam // a new operation may call it otherwise
-	return paging{int(q.number("limit", 1000, fallback)), q.number(number, 0, 1)}
+// paging reads which page is asked for, and how large it is.
+func (q *params) paging(fallback int) paging {
+	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1)}
 }
 
 // of is the range of n elements on the page.

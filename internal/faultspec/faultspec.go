@@ -163,13 +163,9 @@ func read[T any](parse func(string) (T, error), option func(T) sandbox.FaultOpti
 // respond turns the words of the response into an option. Contradicting words give several, which the sandbox refuses.
 func (f *Spec) respond(set map[string]string) error {
 	before := len(f.Options)
-	status := 0
-	if text, ok := set["status"]; ok {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return fmt.Errorf("status=%s: not a number", text)
-		}
-		status = n
+	status, err := strconv.Atoi(cmp.Or(set["status"], "0"))
+	if err != nil {
+		return fmt.Errorf("status=%s: not a number", set["status"])
 	}
 	if body, ok := set["body"]; ok {
 		f.Options = append(f.Options, sandbox.RawBody(cmp.Or(status, http.StatusOK), body))
@@ -193,15 +189,9 @@ func (f *Spec) respond(set map[string]string) error {
 
 // onlyCode finds the code of a status with only one code. Without a code, the sandbox makes a server error sparse.
 func onlyCode(status int) string {
-	found := ""
-	for _, code := range op.Codes {
-		if !slices.Contains(code.Statuses, status) {
-			continue
-		}
-		if found != "" {
-			return ""
-		}
-		found = code.Name
+	fitting := slices.DeleteFunc(slices.Clone(op.Codes), func(code op.Code) bool { return !slices.Contains(code.Statuses, status) })
+	if len(fitting) != 1 {
+		return ""
 	}
-	return found
+	return fitting[0].Name
 }
