@@ -1,10 +1,7 @@
 package feed
 
 import (
-	"context"
 	"errors"
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -12,7 +9,6 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
-	"pgregory.net/rapid"
 
 	"example.com/prospectkit/changes"
 )
@@ -148,133 +144,4 @@ func TestEach_MoreThanIsRemembered(t *testing.T) {
 			require.NoError(t, err, "one is enough")
 		}
 	})
-}
-
-// mirror is a program that follows a service. What it has stored survives a kill.
-type mirror struct {
-	rows    map[string]time.Time
-	saved   string
-	walking bool
-}
-
-var errKilled = errors.New("killed")
-
-// follow runs the program once. kill is asked at each place where it may be killed.
-func (m *mirror) follow(s *service, kill func() bool, opts ...changes.Option) error {
-	if !m.walking {
-		for c, err := range s.changes(m.saved, opts...) {
-			if e, ok := errors.AsType[*changes.FullSyncRequiredError](err); ok {
-				if m.saved, m.walking = e.After, true; m.saved == "" {
-					return err
-				}
-				break
-			}
-			if err != nil {
-				return err
-			}
-			if kill() {
-				return errKilled
-			}
-			m.rows[c.Row.id], m.saved = c.Row.at, c.Checkpoint()
-		}
-	}
-	if kill() {
-		return errKilled
-	}
-	if !m.walking {
-		return nil
-	}
-	if s.edit != nil {
-		s.edit()
-	}
-	clear(m.rows)
-	for _, r := range s.rows {
-		m.rows[r.id] = r.at
-	}
-	m.walking = false
-	return nil
-}
-
-// burst changes rows at once, some of them new, or a millisecond apart. They become visible together, by and by, or late.
-func burst(random *rand.Rand, s *service, shown *[]func()) {
-	at, n := time.Now().Truncate(time.Millisecond), []int{1, 3, s.limit / 2, s.limit, 3 * s.limit}[random.IntN(5)]
-	news, apart := random.IntN(n+1), time.Duration(random.IntN(2))*time.Millisecond
-	late := []time.Duration{0, 0, 5 * time.Second, 50 * time.Second}[random.IntN(4)]
-	first := random.IntN(1000)
-	for i := range n {
-		id, version := fmt.Sprintf("%024x", (first+i)%1000+1), at.Add(time.Duration(i-n)*apart)
-		if i < news {
-			id = fmt.Sprintf("%024x", time.Now().UnixMicro()*10_000+int64(i))
-		}
-		show := func() {
-			k := slices.IndexFunc(s.rows, func(r record) bool { return r.id == id })
-			if k < 0 {
-				s.rows = append(s.rows, record{id, version})
-			} else if version.After(s.rows[k].at) {
-				s.rows[k].at = version
-			}
-		}
-		if late == 0 || i%3 == 0 {
-			show()
-			continue
-		}
-		until := time.Now().Add(late - time.Duration(i%5)*time.Second)
-		*shown = append(*shown, func() {
-			if show != nil && !time.Now().Before(until) {
-				show()
-				show = nil
-			}
-		})
-	}
-}
-
-// Many rows change at one instant, each response has an order of its own among them, they become visible late, others change them
-// between the requests, and the program is killed anywhere. What lives in the end is in the copy as it is: whatever a feed cannot
-// promise, it asks for a full sync.
-func TestEach_BurstProperty(t *testing.T) {
-	rapid.Check(t, func(rt *rapid.T) {
-		seed := rapid.Uint64().Draw(rt, "seed")
-		synctest.Test(t, func(t *testing.T) { requireNoneLost(t, rand.New(rand.NewPCG(seed, 0)), seed) })
-	})
-}
-
-func requireNoneLost(t *testing.T, random *rand.Rand, seed uint64) {
-	t.Helper()
-	s := newService([]int{20, 100}[random.IntN(2)])
-	s.shuffle = func(rows []record) { random.Shuffle(len(rows), func(i, k int) { rows[i], rows[k] = rows[k], rows[i] }) }
-	s.add(random.IntN(5 * s.limit))
-	m := &mirror{rows: map[string]time.Time{}}
-	var opts []changes.Option
-	if random.IntN(2) == 0 {
-		opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.rows), nil }))
-	}
-	var shown []func()
-	busy := random.IntN(2) == 0
-	s.edit = func() {
-		time.Sleep(300 * time.Millisecond)
-		for _, show := range shown {
-			show()
-		}
-		if busy && random.IntN(4) == 0 {
-			burst(random, s, &shown)
-		}
-	}
-	for range 1 + random.IntN(10) {
-		for range random.IntN(3) {
-			burst(random, s, &shown)
-		}
-		if len(s.rows) > 0 && random.IntN(10) == 0 {
-			s.rows = s.rows[1:]
-		}
-		time.Sleep([]time.Duration{time.Second, time.Duration(random.IntN(40)) * time.Second, 10 * time.Minute}[random.IntN(3)])
-		if err := m.follow(s, func() bool { return random.IntN(400) == 0 }, opts...); !errors.Is(err, errKilled) {
-			require.NoError(t, err, seed)
-		}
-	}
-	busy = false
-	time.Sleep(3 * time.Minute)
-	require.NoError(t, m.follow(s, func() bool { return false }, opts...), seed)
-	for _, r := range s.rows {
-		require.Equal(t, r.at, m.rows[r.id], "row %s of seed %d", r.id, seed)
-	}
 }

@@ -3,6 +3,8 @@ package tests
 import (
 	"cmp"
 	"context"
+	"fmt"
+	"net/http"
 	"testing"
 	"time"
 
@@ -23,6 +25,23 @@ func everySweep(more ...sandbox.SweepOption) []sandbox.SweepOption {
 	return opts
 }
 
+// clientOf is the client of a program.
+func clientOf(run *sandbox.Run, opts ...prospectkit.ClientOption) *prospectkit.Client {
+	client, err := prospectkit.New(run.BaseURL(), run.Token(), append(opts, prospectkit.WithTransport(run.Transport()))...)
+	require.NoError(run, err)
+	return client
+}
+
+// effective counts the requests for an operation that may have been applied.
+func effective(run *sandbox.Run, op string) (n int) {
+	for _, e := range run.Journal() {
+		if e.Op == op && e.Status != http.StatusTooManyRequests {
+			n++
+		}
+	}
+	return n
+}
+
 // TestEveryFailure_Ensure: one list, and the truth about who made it, after every pair of failures.
 func TestEveryFailure_Ensure(t *testing.T) {
 	var got *prospectkit.Ensured
@@ -41,6 +60,28 @@ func TestEveryFailure_Ensure(t *testing.T) {
 		}
 		return nil
 	}, sandbox.Twice(), sandbox.UntilDone(2), sandbox.RestartAfter(10*time.Minute))
+}
+
+// oneAgent allows one agent and one start, whatever happens.
+func oneAgent(run *sandbox.Run) error {
+	starts := 0
+	for _, e := range run.Journal() {
+		if e.Op == "agents.activate" {
+			starts += len(e.Effects)
+		}
+	}
+	agents := run.Agents()
+	if len(agents) > 1 || starts > 1 {
+		return fmt.Errorf("%d agents, %d starts", len(agents), starts)
+	}
+	if run.Err() == nil && (len(agents) != 1 || agents[0].Status == "initializing") {
+		return fmt.Errorf("the program is done, and the agents are %+v", agents)
+	}
+	return nil
+}
+
+var heads = prospectkit.PersonDiscovery{
+	ListName: "Heads of sales", MaxCreditSpend: 1000, Filters: prospectkit.Fields{"jobTitles": []string{"Head of Sales"}},
 }
 
 // Nothing is started twice, after every pair of failures.
