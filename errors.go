@@ -297,10 +297,8 @@ type special struct {
 	advice  Advice       // never empty
 }
 
-// Attempt is one attempt of a call, in errors, [Info] and events. It holds no key, id, query or URL
-// of the call. Of the response it holds only the Code: any text of at most 64 bytes if it is not
-// [Code.Known]. The text of Err leaves out what net/http quotes of a response that it cannot read;
-// errors.Is and errors.As examine the original.
+// Attempt is one attempt of a call, in errors, [Info] and events. Of call and response it holds no more than an [Event] does. The text
+// of Err leaves out what net/http quotes of a response that it cannot read; errors.Is and errors.As examine the original.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
