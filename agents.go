@@ -110,6 +110,13 @@ func saysTaken(err error) bool {
 	return errors.Is(err, CodeListNameTaken) && OutcomeOf(err) == OutcomeNotApplied
 }
 
+func (s *AgentsService) looks() map[*op.Op]look {
+	return map[*op.Op]look{
+		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
+		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus,
+	}
+}
+
 // lookForNew looks for the agent that a creation may have made, by name, kind and state.
 func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	want := q.ticket.Lookup

@@ -372,6 +372,10 @@ func (s *CampaignsService) approve(ctx context.Context, campaignID string, a arg
 	return doExpecting(ctx, s.conf, op.CampaignsApprove, a, opts, approval, want)
 }
 
+func (s *CampaignsService) looks() map[*op.Op]look {
+	return map[*op.Op]look{op.CampaignsApprove: s.lookForApproval}
+}
+
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
 // one proves nothing: a teammate may have stopped it since, and another approval would resume it.
 func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {

@@ -167,7 +167,7 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 	c.Search = &SearchService{s}
 	c.Contacts = &ContactsService{s}
 	c.Imports = &ImportsService{s}
-	conf.lookOf = func(o *op.Op) any { return c.looks()[o] }
+	conf.lookOf = func(o *op.Op) any { return c.lookOf(o) }
 	return c
 }
 
@@ -271,7 +271,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(o, t, c.ownLook(c.looks()[o]), c.conf.settle, false)
+	q := newResolver(o, t, c.ownLook(c.lookOf(o)), c.conf.settle, false)
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
@@ -300,13 +300,14 @@ func (c *Client) ownLook(l look) look {
 	}
 }
 
-// looks are the functions that read the effect of an operation. Each stands beside the method of its own.
-func (c *Client) looks() map[*op.Op]look {
-	return map[*op.Op]look{
-		op.ListsCreate: c.Lists.lookForNew, op.ListsMove: c.Lists.lookForFolder, op.CampaignsApprove: c.Campaigns.lookForApproval,
-		op.AgentsCreateDiscovery: c.Agents.lookForNew, op.AgentsCreateWatcher: c.Agents.lookForNew, op.AgentsCreateMonitor: c.Agents.lookForNew,
-		op.AgentsActivate: c.Agents.lookForStatus, op.AgentsPause: c.Agents.lookForStatus,
+// lookOf finds the function that stands beside the method of an operation.
+func (c *Client) lookOf(o *op.Op) look {
+	for _, s := range []interface{ looks() map[*op.Op]look }{c.Account, c.Lists, c.Agents, c.Campaigns, c.Facts, c.Search, c.Contacts, c.Imports} {
+		if found := s.looks()[o]; found != nil {
+			return found
+		}
 	}
+	return nil
 }
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended

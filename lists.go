@@ -158,6 +158,10 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 	return doExpecting(ctx, s.conf, op.ListsCreate, a, opts, made, repeatsName(in.Name, &made.Name))
 }
 
+func (s *ListsService) looks() map[*op.Op]look {
+	return map[*op.Op]look{op.ListsCreate: s.lookForNew, op.ListsMove: s.lookForFolder}
+}
+
 // lookForNew looks for the list that a creation may have made, by name, kind and age.
 func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
 	list, near, err := s.named(ctx, q.ticket.Lookup.Name, opts)
