@@ -230,7 +230,7 @@ func createAgent(kind string) handler {
 			a = agents.add(c.ws, *a)
 			a.begin(c.ws, c.now, c.now)
 			if spec.start {
-				c.startAgent(a)
+				c.ws.beginRun(a, c.now, c.spend)
 			}
 		}, "agent created: %q", spec.name)
 		return reply(http.StatusCreated, object{"agent": a.wire()})
@@ -282,9 +282,6 @@ func (c *call) mayStart(a *Agent) {
 	units, _ := c.ws.plannedRun(a)
 	c.costs(units, c.ws.each(a))
 }
-
-// startAgent starts the first run. Call it in an effect.
-func (c *call) startAgent(a *Agent) { c.ws.beginRun(a, c.now, c.spend) }
 
 func (c *call) listAgents() response {
 	newest := newestFirst(slices.Clone(agents.in(c.ws)))
@@ -371,7 +368,7 @@ func (c *call) activateAgent() response {
 	if !a.ExpiresAt.IsZero() && !c.now.Before(a.ExpiresAt) {
 		stop(invalid("expirationDate", "has passed"))
 	}
-	c.effect(func() { c.startAgent(a) }, "agent started: %s", a.ID)
+	c.effect(func() { c.ws.beginRun(a, c.now, c.spend) }, "agent started: %s", a.ID)
 	return c.showAgent(a)
 }
 

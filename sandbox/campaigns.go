@@ -423,16 +423,7 @@ func (c *call) adjustCampaign() response {
 	}
 	cp := c.campaign()
 	stop(wrongChannels)
-	next := c.adjusted(cp, d)
-	c.effect(func() {
-		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
-		*cp = next
-	}, "campaign adjusted: %s", cp.ID)
-	return reply(http.StatusOK, object{"campaign": cp.wire()})
-}
-
-func (c *call) adjusted(cp *Campaign, d Campaign) Campaign {
-	next, sent := *cp, c.body.has
+	next, sent := *cp, body.has
 	if sent("name") {
 		next.Name = d.Name
 	}
@@ -452,7 +443,11 @@ func (c *call) adjusted(cp *Campaign, d Campaign) Campaign {
 	if sent("steps") || sent("channels") {
 		stop(fit(next.Steps, next.Channels))
 	}
-	return next
+	c.effect(func() {
+		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
+		*cp = next
+	}, "campaign adjusted: %s", cp.ID)
+	return reply(http.StatusOK, object{"campaign": cp.wire()})
 }
 
 // keepIDs gives new steps the ids of the old steps with the same place and type.

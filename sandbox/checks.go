@@ -123,9 +123,12 @@ const wantID = "has to be 24 hexadecimal digits"
 
 // choice reads one of several values from the query. Without one it is empty.
 func (q *params) choice(name string, choices ...string) string {
-	s := q.Get(name)
-	if q.Has(name) && !slices.Contains(choices, s) {
-		q.fail(name, "has to be one of %s", strings.Join(choices, ", "))
+	return q.among(name, q.Get(name), q.Has(name), choices)
+}
+
+func (v *checks) among(name, s string, sent bool, choices []string) string {
+	if sent && !slices.Contains(choices, s) {
+		v.fail(name, "has to be one of %s", strings.Join(choices, ", "))
 	}
 	return s
 }

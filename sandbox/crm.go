@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -78,7 +77,7 @@ func (c *call) pushToCRM() response {
 		if c.ws.crmInvented {
 			c.uses(ruleCRMKinds)
 		}
-		body.fail("crm", "has to be one of %s", strings.Join(c.ws.CRM.Supported, ", "))
+		body.among("crm", crm, true, c.ws.CRM.Supported)
 	}
 	contacts, chosen := body.ids("contactIds")
 	body.ignores("crm", "contactIds")

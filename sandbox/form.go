@@ -236,10 +236,7 @@ func (f *form) flag(name string) bool {
 // choice reads one of several strings. Without one it is empty.
 func (f *form) choice(name string, choices ...string) string {
 	s, sent := f.text(name)
-	if sent && !slices.Contains(choices, s) {
-		f.fail(name, "has to be one of %s", strings.Join(choices, ", "))
-	}
-	return s
+	return f.among(name, s, sent, choices)
 }
 
 // requiredChoice reads one of several strings, which is required.

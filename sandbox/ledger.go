@@ -91,8 +91,6 @@ type books struct {
 	balance          int64
 }
 
-func (c *call) books() *books { return &books{len(c.ws.ledger), c.ws.version, c.ws.Credits} }
-
 // audit checks the invariants: it compares the books before and after a request.
 func (c *call) audit(status int) (problems []string) {
 	fail := func(format string, args ...any) {

@@ -34,22 +34,15 @@ var systemTitles = []string{"All Contacts", "All Companies"}
 const longestName = 255
 
 type wireList struct {
-	ID               string      `json:"id"`
-	Name             string      `json:"name"`
-	EntityType       string      `json:"entityType"`
-	ContactsCount    int         `json:"contactsCount"`
-	CompaniesCount   int         `json:"companiesCount"`
-	CreatedAt        string      `json:"createdAt"`
-	FolderID         *string     `json:"folderId"`
-	CompletionStatus string      `json:"completionStatus,omitempty"`
-	Columns          []wireTyped `json:"columns,omitzero"` // nil unless asked for
-}
-
-// wireTyped is a column, a folder or a saved search.
-type wireTyped struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
+	ID               string   `json:"id"`
+	Name             string   `json:"name"`
+	EntityType       string   `json:"entityType"`
+	ContactsCount    int      `json:"contactsCount"`
+	CompaniesCount   int      `json:"companiesCount"`
+	CreatedAt        string   `json:"createdAt"`
+	FolderID         *string  `json:"folderId"`
+	CompletionStatus string   `json:"completionStatus,omitempty"`
+	Columns          []Column `json:"columns,omitzero"` // nil unless asked for
 }
 
 func (l *list) wire() wireList {
@@ -168,7 +161,7 @@ func (c *call) getList() response {
 	switch include := c.query.Get("include"); {
 	case !c.query.Has("include"):
 	case include == "columns":
-		w.Columns = appendEach([]wireTyped{}, l.Columns, func(c Column) wireTyped { return wireTyped(c) })
+		w.Columns = append([]Column{}, l.Columns...)
 	default:
 		c.uses(ruleOtherInc)
 	}
@@ -204,7 +197,7 @@ func (c *call) listFolders() response {
 	q.needs("type", q.Has("type"))
 	q.valid()
 	of := kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind })
-	return reply(http.StatusOK, object{"folders": appendEach([]wireTyped{}, of, func(f *Folder) wireTyped { return wireTyped(*f) })})
+	return reply(http.StatusOK, object{"folders": appendEach([]Folder{}, of, copyOf)})
 }
 
 func (c *call) list() *list { return must(c.listByID(c.pathID("listId"))) }

@@ -109,21 +109,16 @@ func (f firm) row() Row {
 // row is a person as a row of a list. The number distinguishes people of the same name.
 func (p person) row(n int) Row {
 	local := fmt.Sprintf("%s.%s.%d", slug(p.First), slug(p.Last), n)
-	city, country := p.place()
+	parts := strings.Split(p.Region, ", ") // "Berlin, Germany", or just "Germany"
+	city, country := "", parts[len(parts)-1]
+	if len(parts) > 1 {
+		city = parts[0]
+	}
 	return Row{
 		"firstName": p.First, "lastName": p.Last, "jobTitle": p.Title, "level": p.Level, "company": p.Employer.row(),
 		"socialUrl": "https://social.example/in/" + local, "email": local + "@" + p.Employer.domain(),
 		"address": Row{"city": city, "country": country},
 	}
-}
-
-// place splits a region: "Berlin, Germany", or just "Germany".
-func (p person) place() (city, country string) {
-	parts := strings.Split(p.Region, ", ")
-	if len(parts) > 1 {
-		city = parts[0]
-	}
-	return city, parts[len(parts)-1]
 }
 
 // profile is a person as a search finds one: the documented fields, and the filter keys it can be found by.

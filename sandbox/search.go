@@ -228,15 +228,18 @@ func (c *call) saveSearchToList() response {
 	}))
 }
 
-func (s *SavedSearch) wire() wireTyped {
-	if s.Companies {
-		return wireTyped{s.ID, s.Name, "companies"}
-	}
-	return wireTyped{s.ID, s.Name, "prospects"}
+type wireSavedSearch struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Type string `json:"type"`
+}
+
+func (s *SavedSearch) wire() wireSavedSearch {
+	return wireSavedSearch{s.ID, s.Name, map[bool]string{true: "companies", false: "prospects"}[s.Companies]}
 }
 
 func (c *call) listSavedSearches() response {
-	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireTyped{}, savedSearches.in(c.ws), (*SavedSearch).wire)})
+	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireSavedSearch{}, savedSearches.in(c.ws), (*SavedSearch).wire)})
 }
 
 // savedSearch finds a saved search, which has to be of a kind.

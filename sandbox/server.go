@@ -108,7 +108,7 @@ func (sb *Sandbox) response(c *call) (a response, problems []string) {
 			}
 		}()
 		c.enter()
-		c.before = c.books()
+		c.before = &books{len(c.ws.ledger), c.ws.version, c.ws.Credits}
 		c.decode()
 		return c.takes.handle(c), nil
 	}()

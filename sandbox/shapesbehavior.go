@@ -101,7 +101,9 @@ func imitated(a *response, seen *shapes.Shape) []byte {
 			return v
 		}
 		status := json.Number(strconv.Itoa(a.status))
-		values := object{"errorcode": a.code, "detail": known["message"], "title": http.StatusText(a.status), "status": status, "statuscode": status}
+		values := object{
+			"errorcode": a.code, "detail": known["message"], "title": http.StatusText(a.status), "status": status, "statuscode": status,
+		}
 		for name, v := range known {
 			values[folded(name)] = v
 		}

@@ -115,9 +115,7 @@ func (f *form) steps(c *call) []Step {
 func readStep(fields fields, s *Step) (problem string) {
 	f := form{fields, &checks{}}
 	s.Type, _ = f.text("type")
-	if !slices.Contains(stepTypes, s.Type) {
-		f.fail("type", "has to be one of %s", strings.Join(stepTypes, ", "))
-	}
+	f.among("type", s.Type, true, stepTypes)
 	if raw, ok := f.fields["sequenceNumber"]; ok && (json.Unmarshal(raw, &s.SequenceNumber) != nil || s.SequenceNumber < 1) {
 		f.fail("sequenceNumber", "has to be an integer of at least 1")
 	}

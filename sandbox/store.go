@@ -46,7 +46,8 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 			FilterOptions: seed.FilterOptions, Prospects: seed.Prospects, Companies: seed.Companies,
 		}),
 		sb: sb, number: len(sb.workspaces) + 1, crmInvented: len(seed.CRM.Supported) == 0,
-		objects: map[keeper]any{}, specs: map[string]*agentSpec{}, byID: map[string]*list{}, scrolls: map[string]*scrollToken{}, heard: map[string]bool{}, windows: map[op.Surface]*quota{},
+		objects: map[keeper]any{}, specs: map[string]*agentSpec{}, byID: map[string]*list{}, scrolls: map[string]*scrollToken{},
+		heard: map[string]bool{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
 	ws.noteIDs(seed)

@@ -110,16 +110,13 @@ func (sb *Sandbox) runHooks(t *target, r *http.Request) {
 		sb.mu.Unlock()
 		return
 	}
-	var ws *workspace
-	if k := sb.findKey(r, now); k != nil {
-		ws = k.ws
-	}
+	k := sb.findKey(r, now)
 	var acts []func()
 	for _, h := range sb.hooks {
-		if h.op == t.op.Name && ws != nil && h.ran[ws] < h.served[ws] {
-			gap := h.served[ws]
-			h.ran[ws] = gap
-			acts = append(acts, func() { h.act(&Tx{sb, ws, gap}) })
+		if h.op == t.op.Name && k != nil && h.ran[k.ws] < h.served[k.ws] {
+			gap := h.served[k.ws]
+			h.ran[k.ws] = gap
+			acts = append(acts, func() { h.act(&Tx{sb, k.ws, gap}) })
 		}
 	}
 	sb.mu.Unlock()
