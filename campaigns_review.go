@@ -225,14 +225,17 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 	if err == nil && now.evidence.cached {
 		err = unproved(errCached, "keep responses of this API out of caches")
 	}
-	if err == nil {
-		err = inactive(now.Campaign)
-	}
 	if err != nil {
 		return nil, err
 	}
 	for _, e := range approvals { // later ones are found by the ticket
 		now.content.Approved(e.Ticket.ID, false)
+	}
+	if err := inactive(now.Campaign); err != nil {
+		if now.content.ApprovedAs(digest) { // nothing in the journal tells
+			s.useUp(ctx, campaignID, digest)
+		}
+		return nil, err
 	}
 	if changes := now.content.Changes(digest); len(changes) > 0 {
 		refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
@@ -256,7 +259,7 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 		case e.Outcome == journal.Unknown:
 			doubts = append(doubts, e.Ticket)
 		case e.Ticket.Lookup.Digest == digest:
-			return nil, approved("digest", "was used: this review was approved at "+e.Ticket.FirstSent.UTC().Format(time.RFC3339))
+			return nil, approved("digest", "was used up at "+e.Ticket.FirstSent.UTC().Format(time.RFC3339)+": the campaign was approved")
 		}
 	}
 	if len(doubts) == 0 {
@@ -279,6 +282,25 @@ func (s *CampaignsService) settleApplied(ctx context.Context, doubts []journal.T
 		if s.conf.owns(t) {
 			_ = s.conf.settle(ctx, t, journal.Applied) // or it stays in doubt
 		}
+	}
+}
+
+// useUp notes that whoever has approved the campaign has used up this review: a later call with it resumes nothing that was stopped since.
+func (s *CampaignsService) useUp(ctx context.Context, campaignID, digest string) {
+	var c call
+	c.conf, c.op, c.ctx, c.firstSent, c.lastSent = s.conf, op.CampaignsApprove, ctx, time.Now(), time.Now()
+	c.in = args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
+	t, j := c.ticket(), s.conf.journal
+	if j.Sending(ctx, t) != nil {
+		return // it is known as long as the campaign is active
+	}
+	outcome := journal.Applied
+	settler, ok := j.(journal.Settler)
+	if ok {
+		outcome = journal.Unknown // to say how it is known
+	}
+	if j.Ended(ctx, t.ID, outcome) == nil && ok {
+		_ = settler.Settle(ctx, t.ID, journal.Settlement{Outcome: journal.Applied, By: "prospectkit", Because: "the campaign was active: another call has approved it"})
 	}
 }
 

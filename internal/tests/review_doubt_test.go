@@ -76,7 +76,7 @@ func inDoubt(t *testing.T, test func(t *testing.T, d *doubtful)) {
 func TestApproveReviewed_WhileOneIsInDoubt(t *testing.T) {
 	inDoubt(t, func(t *testing.T, d *doubtful) {
 		seen := d.review(t)
-		require.Contains(t, seen.String(), "\nApproved before: 1\nAn earlier approval is IN DOUBT, it may have happened: until ticket "+d.ticket.ID+" is resolved or settled, nothing is approved.\n")
+		require.Contains(t, seen.String(), "\nApproved before: 1\nAn earlier approval is IN DOUBT, it may have happened: until ticket "+d.ticket.ID+" is resolved or settled, nothing is approved; make this review again then.\n")
 		require.Equal(t, 2, seen.Approvals)
 		err := d.approve(t, seen)
 		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)

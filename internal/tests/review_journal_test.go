@@ -151,3 +151,39 @@ func TestApproveReviewed_AfterCompact(t *testing.T) {
 		require.Equal(t, 3, sb.Calls("campaigns.approve"))
 	})
 }
+
+// A review is used up by whoever approves the campaign: a later start with the same yes does not resume what a teammate has stopped since.
+func TestApproveReviewed_UsedUpByATeammate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+		client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
+		restarted := func() {
+			_, err := teammate.Campaigns.Approve(t.Context(), CampaignID)
+			require.NoError(t, err)
+			time.Sleep(10 * time.Second)
+		}
+		stop := func() {
+			sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+			time.Sleep(10 * time.Second)
+		}
+		restarted()
+		stop()
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		restarted()
+		_, err = client.Campaigns.ApproveReviewed(prospectkit.WithActor(t.Context(), "job 7"), CampaignID, r.Digest())
+		approvedAlready(t, err)
+		stop()
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		approvedAlready(t, err)
+		require.Equal(t, 2, sb.Calls("campaigns.approve"))
+		entries := j.Entries()
+		require.Len(t, entries, 1)
+		require.Equal(t, []any{"job 7", journal.Applied, "prospectkit"}, []any{entries[0].Ticket.Actor, entries[0].Outcome, entries[0].By})
+		require.Contains(t, entries[0].Because, "another call")
+		r, err = client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.NoError(t, err, "a person who agrees again is obeyed")
+	})
+}
