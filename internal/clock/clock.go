@@ -124,8 +124,11 @@ func Cached(h http.Header) bool {
 
 // service returns the service's time, unless a cache may have sent it.
 func service(h http.Header) (now time.Time, dated bool) {
-	now, err := http.ParseTime(h.Get("Date"))
-	return now, err == nil && len(h["Date"]) == 1 && len(h["Age"]) == 0
+	if len(h["Date"]) != 1 || len(h["Age"]) > 0 {
+		return now, false
+	}
+	now, err := http.ParseTime(h["Date"][0])
+	return now, err == nil
 }
 
 // Service is what is known about the service's clock. It is safe for concurrent use.

@@ -37,9 +37,6 @@ type slice struct {
 
 func (b *builder) slice(t reflect.Type) reader {
 	if t.Elem().Kind() == reflect.Uint8 {
-		if t.Elem() == bytesType.Elem() {
-			return readBytes
-		}
 		return giveUp
 	}
 	elem, size, slot := b.node(t.Elem()), int(t.Elem().Size()), b.learner()

@@ -77,7 +77,6 @@ var (
 	rawType    = reflect.TypeFor[json.RawMessage]()
 	numberType = reflect.TypeFor[json.Number]()
 	timeType   = reflect.TypeFor[time.Time]()
-	bytesType  = reflect.TypeFor[[]byte]()
 	stringType = reflect.TypeFor[string]()
 	anyType    = reflect.TypeFor[any]()
 	selfReader = reflect.TypeFor[json.Unmarshaler]()

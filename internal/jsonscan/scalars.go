@@ -2,7 +2,6 @@ package jsonscan
 
 import (
 	"encoding"
-	"encoding/base64"
 	"encoding/json"
 	"math"
 	"reflect"
@@ -158,19 +157,6 @@ func Time(text []byte) time.Time {
 		return time.Time{}
 	}
 	return t.UTC()
-}
-
-func readBytes(d *decoder, p unsafe.Pointer) bool {
-	c := d.c
-	if !c.Is('"') {
-		*(*[]byte)(p) = nil // of duplicates
-		return d.null()
-	}
-	text := c.Text()
-	out := make([]byte, base64.StdEncoding.DecodedLen(len(text)))
-	n, err := base64.StdEncoding.Decode(out, text)
-	*(*[]byte)(p) = out[:n]
-	return err == nil && c.bad == 0
 }
 
 // readSelf reads types that read themselves. They must not keep the text, which encoding/json also demands.

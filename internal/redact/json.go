@@ -159,8 +159,7 @@ func (w *walk) value(from, to int, text string) {
 		f.names = names
 	case strings.EqualFold(f.key, "name"), strings.EqualFold(f.key, "key"):
 		if f.named = text != ""; names {
-			f.names = true
-			w.secret = append(w.secret, f.values...)
+			f.names, f.values, w.secret = true, nil, append(w.secret, f.values...)
 		}
 	}
 	f.began = true

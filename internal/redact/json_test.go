@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -103,4 +104,15 @@ func FuzzBody(f *testing.F) {
 			require.NotContains(t, got, secret)
 		}
 	})
+}
+
+// However often a text says that a value is a secret, hiding it takes memory in proportion to the text.
+func TestBody_ManyNamesTakeNoMemory(t *testing.T) {
+	text := []byte(`{` + strings.Repeat(`"value":1,`, 3200) + strings.Repeat(`"key":"token",`, 2200))
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	clean, _ := redact.Secrets{}.Body(text, len(text))
+	runtime.ReadMemStats(&after)
+	require.Contains(t, clean, `"value":"[hidden]"`)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20))
 }

@@ -92,8 +92,9 @@ func isZero(filter any) bool { return reflect.Indirect(reflect.ValueOf(filter)).
 
 // Ignored names the filter keys and the sort key that a kind of list ignores (documented): company lists know few keys of filters.
 func Ignored(kind, sortKey, filters string) (all []string) {
-	var keys map[string]json.RawMessage
-	if kind == companyList && json.Unmarshal([]byte(filters), &keys) == nil { // else the service judges it
+	if kind == companyList {
+		var keys map[string]json.RawMessage
+		_ = json.Unmarshal([]byte(filters), &keys) // of what is none, the service judges
 		known := outbound.Names(filter.Company{})
 		for _, key := range slices.Sorted(maps.Keys(keys)) {
 			if !slices.Contains(known, key) && slices.Contains(outbound.Names(filter.Contact{}), key) {
