@@ -550,8 +550,8 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 			result.Reset, result.HasReset = rate.Reset, rate.HasReset
 		}
 		result.RateLimited = resp.StatusCode == http.StatusTooManyRequests
-		result.RetryAfter, result.HasRetry = c.surfaceHold, result.RateLimited
 		if result.RateLimited {
+			result.RetryAfter = c.surfaceHold
 			result.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
 			result.Within = c.patience()
 		}

@@ -25,7 +25,7 @@ func fresh(t *testing.T, c Config, first Observation) *Limiter {
 }
 
 func hold(after time.Duration) Observation {
-	return Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: after, HasRetry: true, Jitter: 1e-9}
+	return Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: after, Jitter: 1e-9}
 }
 
 func TestFirstComeFirstServed(t *testing.T) {

@@ -106,13 +106,10 @@ func (s *State) bare(p *Permit) {
 	}
 }
 
-// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it: if there are figures since, they
-// pause it only as long as they were told. One that a process sent when it was alone confirms nothing.
+// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it, and lengthen the pause at most. One that
+// a process sent when it was alone confirms nothing.
 func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
-	if p.Epoch < s.Epoch && s.Figures.Valid && !o.HasRetry {
-		return
-	}
 	if fresh {
 		s.doubtWeighing(now)
 	}
@@ -126,14 +123,7 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 		s.Figures = Figures{Window: s.Figures.Window}
 	}
 	doublings := min(max(s.Strikes-1, 0), 6)
-	wait := min(second<<doublings, minute)
-	switch {
-	case o.HasRetry:
-		wait = bounded(o.RetryAfter)
-	case o.HasReset:
-		wait = bounded(o.Reset) + second
-	}
-	wait = max(wait, minHold)
+	wait := max(bounded(o.RetryAfter), minHold)
 	spread := min(min(wait/10, second)<<doublings, widest)
 	if o.Within > 0 {
 		spread = max(0, min(spread, instant(o.Within)-wait))

@@ -38,7 +38,7 @@ func TestAHeldDayStaysADay(t *testing.T) {
 	s := opened(lists(), told(120, 119, time.Minute))
 	permits, _ := take(s, second, 2)
 	for i, wait := range []time.Duration{time.Hour, time.Second} {
-		s.Report(2*second, permits[i], refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, wait }))
+		s.Report(2*second, permits[i], refused(func(o *Observation) { o.RetryAfter = wait }))
 	}
 	require.Equal(t, Day, s.HeldIn)
 	require.Equal(t, Delay{Until: hour + 2*second}, s.Take(minute, Interactive).Delay)
@@ -131,6 +131,6 @@ func TestARefusalOfAProcessThatWasAloneIsNews(t *testing.T) {
 	alone := s.alone(second, 2)
 	p := alone.Take(second, Interactive).Permit
 	require.Greater(t, p.Epoch, s.Epoch)
-	s.Report(2*second, p, refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 30*time.Second }))
+	s.Report(2*second, p, refused(func(o *Observation) { o.RetryAfter = 30 * time.Second }))
 	require.Equal(t, Delay{Until: 32 * second}, s.Take(3*second, Interactive).Delay)
 }

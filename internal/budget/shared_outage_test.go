@@ -277,7 +277,7 @@ func TestStoreThatIsAwayAtFirst(t *testing.T) {
 		require.NoError(t, err)
 		s.away.Store(false)
 		time.Sleep(2 * time.Second)
-		l.Done(time.Now(), &Report{p, refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 30*time.Second })})
+		l.Done(time.Now(), &Report{p, refused(func(o *Observation) { o.RetryAfter = 30 * time.Second })})
 		_, err = l.Acquire(t.Context(), Request{NoWait: true})
 		require.Error(t, err)
 		require.LessOrEqual(t, l.queue.State.trip(), 2*second)

@@ -259,7 +259,7 @@ func (w *world) finish(worker int, ok bool, took time.Duration) {
 func observation(a answer) budget.Observation {
 	o := budget.NoFigures
 	if a.refused {
-		o.RateLimited, o.HasRetry, o.RetryAfter = true, true, a.retryAfter
+		o.RateLimited, o.RetryAfter = true, a.retryAfter
 	}
 	if !a.bare {
 		o.Limit, o.Remaining, o.Reset, o.HasReset = a.limit, a.remaining, a.reset, true
