@@ -105,7 +105,7 @@ func (c *call) admit(a *attempt) error {
 	if err := c.needKey(); err != nil {
 		return err
 	}
-	want := budget.Request{NoWait: true, WaitDay: true} // a full day is waited for, too, as far as maxWait allows
+	var want budget.Request
 	if c.opts.priority == ratelimit.PriorityBatch {
 		want.Priority = budget.Batch
 	}
@@ -124,7 +124,7 @@ func (c *call) admit(a *attempt) error {
 	c.emit(Event{
 		Kind: event.KindWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
 	})
-	want.NoWait, want.MaxWait = false, c.opts.maxWait
+	want.MaxWait = c.opts.maxWait
 	err = c.enqueue(a, want)
 	c.waited += a.began.Sub(began)
 	if n := len(c.attempts); n > 0 {
@@ -310,7 +310,7 @@ func (c *call) keepBack(rule SafetyRule, cause error) error {
 	return cause
 }
 
-// enqueue asks for a permit, in the queue unless want.NoWait. The attempt begins when it leaves the queue.
+// enqueue asks for a permit, in the queue if it may wait. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	a.report.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
