@@ -175,7 +175,7 @@ func (s *State) learn(o *Observation) Window {
 	s.Told, s.Silent = true, 0
 	w := s.windowOf(o)
 	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w].Max {
-		s.Limits[w] = Limit{limit, Learned}
+		s.Limits[w] = Limit{Max: limit}
 	}
 	return w
 }

@@ -131,12 +131,12 @@ func TestFiguresAreBounded(t *testing.T) {
 	s = opened(Config{}, Observation{Limit: -1, Remaining: 500})
 	require.EqualValues(t, 500, s.Figures.Remaining)
 	s = opened(Config{}, told(mostTold, mostTold, time.Minute))
-	require.Equal(t, Limit{mostTold, Learned}, s.Limits[Minute])
+	require.Equal(t, Limit{Max: mostTold}, s.Limits[Minute])
 	s = opened(lists(), told(mostTold+1, mostTold+1, time.Minute))
-	require.Equal(t, Limit{120, Documented}, s.Limits[Minute])
+	require.Equal(t, Limit{120, true}, s.Limits[Minute])
 	require.EqualValues(t, mostTold, s.Figures.Remaining)
 	s = opened(lists(), told(0, 0, time.Minute))
-	require.Equal(t, Limit{120, Documented}, s.Limits[Minute], "a limit of nothing is none")
+	require.Equal(t, Limit{120, true}, s.Limits[Minute], "a limit of nothing is none")
 	require.Zero(t, s.Figures.Remaining)
 }
 
@@ -372,7 +372,7 @@ func TestWhatTellsThatTheMinuteSlides(t *testing.T) {
 	} {
 		s := mid(40, 0)
 		s.Others.High, s.Others.Mark, s.Others.Level = 100, 50, 0
-		s.Limits[Day] = Limit{1000, Documented}
+		s.Limits[Day] = Limit{1000, true}
 		o := told(120, 60, 33*time.Second)
 		o.Remaining = 70
 		p := Permit{Then: 50, Epoch: 1, At: 31 * second}

@@ -75,10 +75,10 @@ func TestBindingWindowAlternates(t *testing.T) {
 
 func TestLimitsAreLearned(t *testing.T) {
 	s := opened(lists(), told(300, 299, time.Minute))
-	require.Equal(t, Limit{300, Learned}, s.Limits[Minute])
-	require.Equal(t, Limit{10_000, Documented}, s.Limits[Day])
+	require.Equal(t, Limit{Max: 300}, s.Limits[Minute])
+	require.Equal(t, Limit{10_000, true}, s.Limits[Day])
 	s = opened(Config{}, told(50_000, 12, 9*time.Hour))
-	require.Equal(t, Limit{50_000, Learned}, s.Limits[Day])
+	require.Equal(t, Limit{Max: 50_000}, s.Limits[Day])
 	require.Zero(t, s.Limits[Minute])
 }
 
