@@ -1,9 +1,8 @@
 package budget
 
 import (
+	"cmp"
 	"time"
-
-	"example.com/prospectkit/internal/ratehdr"
 )
 
 // How long a 429 pauses a surface: no documented window is longer than a day.
@@ -11,6 +10,9 @@ const (
 	MinHold     = 500 * time.Millisecond
 	LongestHold = 24 * time.Hour
 )
+
+// maxMinuteReset is the longest reset of a minute window, rounding included. A longer one is the day's.
+const maxMinuteReset = 62 * time.Second
 
 const (
 	minHold     = Instant(MinHold / time.Microsecond)
@@ -148,7 +150,7 @@ func (s *State) blameOthers(now Instant, p *Permit) {
 
 // heldIn is the window that a pause after a 429 waits for.
 func heldIn(wait Instant) Window {
-	if wait > instant(ratehdr.MaxMinuteReset) {
+	if wait > instant(maxMinuteReset) {
 		return Day
 	}
 	return Minute
@@ -156,24 +158,24 @@ func heldIn(wait Instant) Window {
 
 func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longestHold) }
 
-// windowOf is the window that a response describes: by the distance of its reset, else by its limit.
-func (s *State) windowOf(o *Observation) Window {
-	limit := int64(o.Limit)
-	switch {
-	case o.HasReset && o.Reset > ratehdr.MaxMinuteReset:
+// WindowOf is the window that the headers of a response describe, which do not name it: by the distance of its reset, zero if there
+// is none, else by its limit.
+func WindowOf(limit int, reset time.Duration, perMinute, perDay int64) Window {
+	switch l := int64(limit); {
+	case reset > maxMinuteReset:
 		return Day
-	case limit > 0 && limit == s.Limits[Minute].Max:
+	case l > 0 && l == perMinute:
 		return Minute
-	case limit > 0 && limit == s.Limits[Day].Max:
+	case l > 0 && l == perDay:
 		return Day
 	}
-	return Minute
+	return Unknown
 }
 
 // learn replaces a limit that the service contradicts: another plan, or a surface with undocumented limits.
 func (s *State) learn(o *Observation) Window {
 	s.Told, s.Silent = true, 0
-	w := s.windowOf(o)
+	w := cmp.Or(WindowOf(o.Limit, o.Reset, s.Limits[Minute].Max, s.Limits[Day].Max), Minute)
 	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w].Max {
 		s.Limits[w] = Limit{Max: limit}
 	}

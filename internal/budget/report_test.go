@@ -105,23 +105,25 @@ func TestResponsesFromBeforeARefusal(t *testing.T) {
 
 func TestWhichWindowAResponseDescribes(t *testing.T) {
 	for name, c := range map[string]struct {
-		config Config
-		o      Observation
-		want   Window
+		limit             int
+		reset             time.Duration
+		perMinute, perDay int64
+		want              Window
 	}{
-		"a far reset":                   {lists(), told(120, 5, 62*time.Second+1), Day},
-		"a near one":                    {lists(), told(120, 5, 62*time.Second), Minute},
-		"the limit of the day":          {lists(), told(10_000, 5, time.Second), Day},
-		"the limit of the day alone":    {lists(), Observation{Limit: 10_000, Remaining: 5}, Day},
-		"the limit of both":             {Config{PerMinute: 50, PerDay: 50}, Observation{Limit: 50, Remaining: 5}, Minute},
-		"another limit":                 {lists(), Observation{Limit: 300, Remaining: 5}, Minute},
-		"no limit":                      {lists(), Observation{Limit: -1, Remaining: 5}, Minute},
-		"no limit, where none is known": {Config{}, Observation{Limit: 0, Remaining: 5}, Minute},
-		"a reset that does not count":   {lists(), Observation{Limit: 120, Remaining: 5, Reset: time.Hour}, Minute},
+		"a far reset":                    {120, 62*time.Second + 1, 120, 10_000, Day},
+		"a far reset alone":              {-1, time.Hour, 120, 10_000, Day},
+		"a near one":                     {120, 62 * time.Second, 120, 10_000, Minute},
+		"the limit of the day":           {10_000, time.Second, 120, 10_000, Day},
+		"the limit of the day alone":     {10_000, 0, 120, 10_000, Day},
+		"the limit of both":              {50, 0, 50, 50, Minute},
+		"another limit":                  {300, 0, 120, 10_000, Unknown},
+		"no limit":                       {-1, time.Second, 120, 10_000, Unknown},
+		"no limit, where none is known":  {0, 0, 0, 0, Unknown},
+		"none told, where none is known": {-1, 0, 0, 0, Unknown},
 	} {
-		s := NewState(c.config)
-		require.Equal(t, c.want, s.windowOf(&c.o), name)
+		require.Equal(t, c.want, WindowOf(c.limit, c.reset, c.perMinute, c.perDay), name)
 	}
+	require.Equal(t, Minute, opened(lists(), Observation{Limit: 300, Remaining: 5}).Figures.Window, "unless it says otherwise")
 }
 
 // Figures of a limit are bounded by it, and by what is not absurd.

@@ -7,8 +7,8 @@ import (
 
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/ratehdr"
 	news "example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/ratelimit"
 )
@@ -46,9 +46,9 @@ func TestValues_AreThoseOfTheTable(t *testing.T) {
 		{string(ratelimit.SurfaceCompanies), string(op.Companies)},
 		{string(ratelimit.SurfaceImports), string(op.Imports)},
 		{string(ratelimit.SurfaceReference), string(op.Reference)},
-		{string(ratelimit.WindowMinute), ratehdr.Minute},
-		{string(ratelimit.WindowDay), ratehdr.Day},
-		{string(ratelimit.WindowUnknown), ratehdr.Unknown},
+		{string(ratelimit.WindowMinute), budget.Minute.String()},
+		{string(ratelimit.WindowDay), budget.Day.String()},
+		{string(ratelimit.WindowUnknown), budget.Unknown.String()},
 		{string(event.UndocumentedField), string(news.Field)},
 		{string(event.UndocumentedValue), string(news.Value)},
 		{string(event.UndocumentedCode), string(news.Code)},
