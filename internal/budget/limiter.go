@@ -45,9 +45,6 @@ func (l *Limiter) at(t time.Time) Instant {
 }
 
 func (l *Limiter) time(i Instant) time.Time {
-	if i <= 0 {
-		return time.Time{}
-	}
 	return l.start.Add((i - 1 - l.ahead).Duration())
 }
 
