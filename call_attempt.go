@@ -105,7 +105,7 @@ func (c *call) admit(a *attempt) error {
 	if err := c.needKey(); err != nil {
 		return err
 	}
-	want := budget.Request{NoWait: true, WaitDay: true} // a full day is waited for, too, as far as maxWait allows
+	var want budget.Request
 	if c.opts.priority == ratelimit.PriorityBatch {
 		want.Priority = budget.Batch
 	}
@@ -121,7 +121,7 @@ func (c *call) admit(a *attempt) error {
 	c.emit(Event{
 		Kind: event.KindWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
 	})
-	want.NoWait, want.MaxWait = false, c.opts.maxWait
+	want.MaxWait = c.opts.maxWait
 	err = c.enqueue(a, want)
 	c.waited += a.began.Sub(began)
 	if n := len(c.attempts); n > 0 {
@@ -304,7 +304,7 @@ func (c *call) keepBack(rule SafetyRule, cause error) error {
 	return cause
 }
 
-// enqueue asks for a permit, in the queue unless want.NoWait. The attempt begins when it leaves the queue.
+// enqueue asks for a permit, in the queue if it may wait. The attempt begins when it leaves the queue.
 func (c *call) enqueue(a *attempt, want budget.Request) (err error) {
 	a.report.Permit, err = c.surface.limiter.Acquire(c.ctx, want)
 	a.began = time.Now()
@@ -540,8 +540,8 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 			result.Reset, result.HasReset = rate.Reset, rate.HasReset
 		}
 		result.RateLimited = resp.StatusCode == http.StatusTooManyRequests
-		result.RetryAfter, result.HasRetry = c.surfaceHold, result.RateLimited
 		if result.RateLimited {
+			result.RetryAfter = c.surfaceHold
 			result.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
 			result.Within = c.patience()
 		}

@@ -128,9 +128,9 @@ type surface struct {
 
 func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	documented := op.DocumentedLimits[s.name]
+	window := budget.WindowOf(rate.Limit, rate.Reset, int64(documented.PerMinute), int64(documented.PerDay))
 	w := ratelimit.Headers{
-		Surface: ratelimit.Surface(s.name), Window: ratelimit.Window(rate.Window(documented.PerMinute, documented.PerDay)),
-		Limit: rate.Limit, Remaining: rate.Remaining, At: now,
+		Surface: ratelimit.Surface(s.name), Window: ratelimit.Window(window.String()), Limit: rate.Limit, Remaining: rate.Remaining, At: now,
 	}
 	if rate.HasReset {
 		w.ResetAt = now.Add(rate.Reset)

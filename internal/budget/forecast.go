@@ -1,23 +1,21 @@
 package budget
 
-import "math"
+import (
+	"cmp"
+	"math"
+)
 
-func (s *State) perMinute() float64 {
-	if limit := s.Limits[Minute].Max; limit > 0 {
-		return float64(limit)
-	}
-	return mostTold
-}
+func (s *State) perMinute() int64 { return cmp.Or(s.Limits[Minute].Max, mostTold) }
 
 // cover is what the figures will allow once all requests in flight have their responses. Overlapping responses arrive in any order, and
 // each alone does not tell how many requests in flight it counted. The total that was proved before, less the use of others, bounds that.
-func (s *State) cover() float64 {
+func (s *State) cover() int64 {
 	f, o := &s.Figures, &s.Others
 	total := f.Remaining + max(f.Known, f.Mark)
 	if f.Window == Minute {
 		total = max(total, min(o.Low-o.Seen, o.High))
 	}
-	return float64(total - s.Dispatched)
+	return total - s.Dispatched
 }
 
 // slid is when a sliding minute has given back what so many requests and one more of ours need.

@@ -104,9 +104,9 @@ func (f *foresight) serve() {
 		f.others = s.Others.Level
 	default:
 		f.fixed = true
-		f.total, f.reset = s.Dispatched-int64(len(f.flight))+int64(s.perMinute()), max(f.now, s.HeldUntil)+minute
+		f.total, f.reset = s.Dispatched-int64(len(f.flight))+s.perMinute(), max(f.now, s.HeldUntil)+minute
 		if g.Valid {
-			f.total, f.reset, f.since = s.Dispatched+int64(s.cover()), s.resetIn(), g.At
+			f.total, f.reset, f.since = s.Dispatched+s.cover(), s.resetIn(), g.At
 		}
 	}
 }
@@ -176,7 +176,7 @@ func (f *foresight) response(r flight) Observation {
 		if s.opensWithRequest() {
 			f.reset = arrived + minute
 		}
-		f.total, f.since = r.number-1+int64(s.perMinute()), arrived
+		f.total, f.since = r.number-1+s.perMinute(), arrived
 	}
 	limit := s.Limits[f.window].Max
 	o := Observation{Limit: int(cmp.Or(limit, mostTold)), HasReset: true}

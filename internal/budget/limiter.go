@@ -8,15 +8,10 @@ import (
 	"time"
 )
 
-// DefaultMaxWait is the default of Request.MaxWait.
-const DefaultMaxWait = 2 * time.Minute
-
 // Request is one call's request for a permit.
 type Request struct {
 	Priority Priority
-	MaxWait  time.Duration // 0 means DefaultMaxWait
-	NoWait   bool          // refuse instead of waiting
-	WaitDay  bool          // wait even for the day window, within MaxWait
+	MaxWait  time.Duration // 0 refuses instead of waiting
 }
 
 // Limiter admits calls when the [State] of a surface allows it. It starts no goroutine and no timer: waiting calls have theirs, and
@@ -50,9 +45,6 @@ func (l *Limiter) at(t time.Time) Instant {
 }
 
 func (l *Limiter) time(i Instant) time.Time {
-	if i <= 0 {
-		return time.Time{}
-	}
 	return l.start.Add((i - 1 - l.ahead).Duration())
 }
 
@@ -156,11 +148,10 @@ func (l *Limiter) review(now Instant) {
 
 // hopeless returns the refusal of a call that would have to wait longer than it may even in the best case.
 func (l *Limiter) hopeless(now Instant, ahead int, w *Waiter) *WaitTooLongError {
-	at, window := l.queue.State.Earliest(now, ahead, w.Priority)
-	if at <= w.giveUp && (window != Day || at <= now || w.waitDay) {
+	if at, _ := l.queue.State.Earliest(now, ahead, w.Priority); at <= w.giveUp {
 		return nil
 	}
-	return l.refuse(now, ahead, w.Priority, w.deadline && at > w.giveUp)
+	return l.refuse(now, ahead, w.Priority, w.deadline)
 }
 
 // refuse makes an error with the time at which the request is expected to fit.

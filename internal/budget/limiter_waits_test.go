@@ -23,7 +23,7 @@ func eachPacer(t *testing.T, c Config, first Observation, test func(t *testing.T
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := pacer(c)
-				p, err := l.Acquire(t.Context(), Request{})
+				p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 				require.NoError(t, err)
 				l.Done(time.Now(), &Report{p, first})
 				test(t, l)
@@ -53,7 +53,7 @@ func acquire(ctx context.Context, l Pacer, r Request) <-chan came {
 func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
 	eachPacer(t, Config{PerMinute: 20}, told(20, 1, 50*time.Second), func(t *testing.T, l Pacer) {
 		t.Helper()
-		last, err := l.Acquire(t.Context(), Request{})
+		last, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		hurried := acquire(t.Context(), l, Request{MaxWait: 30 * time.Second})
 		patient := acquire(t.Context(), l, Request{MaxWait: 2 * time.Minute})
@@ -76,9 +76,9 @@ func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
 func TestWaitersStayWithOtherNews(t *testing.T) {
 	eachPacer(t, Config{PerMinute: 20}, told(20, 2, 50*time.Second), func(t *testing.T, l Pacer) {
 		t.Helper()
-		one, err := l.Acquire(t.Context(), Request{})
+		one, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
-		_, err = l.Acquire(t.Context(), Request{})
+		_, err = l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		waits := acquire(t.Context(), l, Request{MaxWait: 30 * time.Second})
 		l.Done(time.Now(), &Report{one, told(20, 1, 49*time.Second)})
@@ -94,7 +94,7 @@ func TestNoWait(t *testing.T) {
 		t.Helper()
 		first := acquire(t.Context(), l, Request{MaxWait: time.Hour})
 		for range 2 {
-			end := <-acquire(t.Context(), l, Request{NoWait: true})
+			end := <-acquire(t.Context(), l, Request{})
 			var refused *WaitTooLongError
 			require.ErrorAs(t, end.err, &refused)
 			require.Zero(t, end.after)
@@ -124,16 +124,16 @@ func TestNearDeadlines(t *testing.T) {
 		end := <-acquire(far, l, Request{MaxWait: 10 * time.Second})
 		require.NotErrorIs(t, end.err, context.DeadlineExceeded, "it is not the deadline that is near")
 		require.Zero(t, end.after)
-		require.NoError(t, (<-acquire(far, l, Request{})).err)
+		require.NoError(t, (<-acquire(far, l, Request{MaxWait: aWhile})).err)
 	})
 	eachPacer(t, Config{}, told(1, 0, 0), func(t *testing.T, l Pacer) {
 		t.Helper()
 		time.Sleep(2 * time.Second)
-		_, err := l.Acquire(t.Context(), Request{}) // a probe that never comes back
+		_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile}) // a probe that never comes back
 		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		end := <-acquire(ctx, l, Request{})
+		end := <-acquire(ctx, l, Request{MaxWait: aWhile})
 		require.ErrorIs(t, end.err, context.DeadlineExceeded)
 		var refused *WaitTooLongError
 		require.ErrorAs(t, end.err, &refused)
@@ -142,7 +142,7 @@ func TestNearDeadlines(t *testing.T) {
 		require.NotErrorIs(t, end.err, why)
 		cancelled, stop := context.WithCancel(t.Context())
 		stop()
-		require.Equal(t, context.Canceled, (<-acquire(cancelled, l, Request{})).err)
+		require.Equal(t, context.Canceled, (<-acquire(cancelled, l, Request{MaxWait: aWhile})).err)
 	})
 }
 
@@ -152,7 +152,7 @@ func TestEndedContextTakesNothing(t *testing.T) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		_, err := l.Acquire(ctx, Request{})
+		_, err := l.Acquire(ctx, Request{MaxWait: aWhile})
 		require.Equal(t, context.Canceled, err)
 		require.Zero(t, l.Snapshot().InFlight)
 		require.Equal(t, 10, l.Snapshot().Minute.Remaining)
@@ -164,8 +164,8 @@ func TestTheNextKeepsTheTime(t *testing.T) {
 	eachPacer(t, Config{PerMinute: 20}, told(20, 0, 20*time.Second), func(t *testing.T, l Pacer) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
-		first := acquire(ctx, l, Request{})
-		second, third := acquire(t.Context(), l, Request{}), acquire(t.Context(), l, Request{})
+		first := acquire(ctx, l, Request{MaxWait: aWhile})
+		second, third := acquire(t.Context(), l, Request{MaxWait: aWhile}), acquire(t.Context(), l, Request{MaxWait: aWhile})
 		time.Sleep(time.Second)
 		cancel()
 		require.ErrorIs(t, (<-first).err, context.Canceled)
@@ -185,7 +185,7 @@ func TestSnapshotAfterAWhile(t *testing.T) {
 	eachPacer(t, Config{PerMinute: 20}, told(20, 5, 40*time.Second), func(t *testing.T, l Pacer) {
 		t.Helper()
 		for range 2 {
-			_, err := l.Acquire(t.Context(), Request{})
+			_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 			require.NoError(t, err)
 		}
 		snap := l.Snapshot()

@@ -22,7 +22,6 @@ type Waiter struct {
 	wake     chan struct{} // a signal to check the fields again
 	giveUp   Instant
 	deadline bool // giveUp is the deadline of the context
-	waitDay  bool
 	noWait   bool // now or not at all
 	refusal  *WaitTooLongError
 }

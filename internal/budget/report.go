@@ -1,9 +1,8 @@
 package budget
 
 import (
+	"cmp"
 	"time"
-
-	"example.com/prospectkit/internal/ratehdr"
 )
 
 // How long a 429 pauses a surface: no documented window is longer than a day.
@@ -11,6 +10,9 @@ const (
 	MinHold     = 500 * time.Millisecond
 	LongestHold = 24 * time.Hour
 )
+
+// maxMinuteReset is the longest reset of a minute window, rounding included. A longer one is the day's.
+const maxMinuteReset = 62 * time.Second
 
 const (
 	minHold     = Instant(MinHold / time.Microsecond)
@@ -106,13 +108,10 @@ func (s *State) bare(p *Permit) {
 	}
 }
 
-// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it: if there are figures since, they
-// pause it only as long as they were told. One that a process sent when it was alone confirms nothing.
+// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it, and lengthen the pause at most. One that
+// a process sent when it was alone confirms nothing.
 func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
-	if p.Epoch < s.Epoch && s.Figures.Valid && !o.HasRetry {
-		return
-	}
 	if fresh {
 		s.doubtWeighing(now)
 	}
@@ -126,14 +125,7 @@ func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 		s.Figures = Figures{Window: s.Figures.Window}
 	}
 	doublings := min(max(s.Strikes-1, 0), 6)
-	wait := min(second<<doublings, minute)
-	switch {
-	case o.HasRetry:
-		wait = bounded(o.RetryAfter)
-	case o.HasReset:
-		wait = bounded(o.Reset) + second
-	}
-	wait = max(wait, minHold)
+	wait := max(bounded(o.RetryAfter), minHold)
 	spread := min(min(wait/10, second)<<doublings, widest)
 	if o.Within > 0 {
 		spread = max(0, min(spread, instant(o.Within)-wait))
@@ -158,7 +150,7 @@ func (s *State) blameOthers(now Instant, p *Permit) {
 
 // heldIn is the window that a pause after a 429 waits for.
 func heldIn(wait Instant) Window {
-	if wait > instant(ratehdr.MaxMinuteReset) {
+	if wait > instant(maxMinuteReset) {
 		return Day
 	}
 	return Minute
@@ -166,26 +158,26 @@ func heldIn(wait Instant) Window {
 
 func bounded(d time.Duration) Instant { return min(max(instant(d), 0), longestHold) }
 
-// windowOf is the window that a response describes: by the distance of its reset, else by its limit.
-func (s *State) windowOf(o *Observation) Window {
-	limit := int64(o.Limit)
-	switch {
-	case o.HasReset && o.Reset > ratehdr.MaxMinuteReset:
+// WindowOf is the window that the headers of a response describe, which do not name it: by the distance of its reset, zero if there
+// is none, else by its limit.
+func WindowOf(limit int, reset time.Duration, perMinute, perDay int64) Window {
+	switch l := int64(limit); {
+	case reset > maxMinuteReset:
 		return Day
-	case limit > 0 && limit == s.Limits[Minute].Max:
+	case l > 0 && l == perMinute:
 		return Minute
-	case limit > 0 && limit == s.Limits[Day].Max:
+	case l > 0 && l == perDay:
 		return Day
 	}
-	return Minute
+	return Unknown
 }
 
 // learn replaces a limit that the service contradicts: another plan, or a surface with undocumented limits.
 func (s *State) learn(o *Observation) Window {
 	s.Told, s.Silent = true, 0
-	w := s.windowOf(o)
+	w := cmp.Or(WindowOf(o.Limit, o.Reset, s.Limits[Minute].Max, s.Limits[Day].Max), Minute)
 	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w].Max {
-		s.Limits[w] = Limit{limit, Learned}
+		s.Limits[w] = Limit{Max: limit}
 	}
 	return w
 }

@@ -38,7 +38,7 @@ func TestAHeldDayStaysADay(t *testing.T) {
 	s := opened(lists(), told(120, 119, time.Minute))
 	permits, _ := take(s, second, 2)
 	for i, wait := range []time.Duration{time.Hour, time.Second} {
-		s.Report(2*second, permits[i], refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, wait }))
+		s.Report(2*second, permits[i], refused(func(o *Observation) { o.RetryAfter = wait }))
 	}
 	require.Equal(t, Day, s.HeldIn)
 	require.Equal(t, Delay{Until: hour + 2*second}, s.Take(minute, Interactive).Delay)
@@ -47,7 +47,7 @@ func TestAHeldDayStaysADay(t *testing.T) {
 // A service may serve one request a minute.
 func TestALimitOfOneIsLearned(t *testing.T) {
 	s := opened(Config{}, told(1, 0, time.Minute))
-	require.Equal(t, Limit{1, Learned}, s.Limits[Minute])
+	require.Equal(t, Limit{Max: 1}, s.Limits[Minute])
 }
 
 // The figures of a new window replace those of the last one, also if the request was sent before the last one's were known.
@@ -131,6 +131,6 @@ func TestARefusalOfAProcessThatWasAloneIsNews(t *testing.T) {
 	alone := s.alone(second, 2)
 	p := alone.Take(second, Interactive).Permit
 	require.Greater(t, p.Epoch, s.Epoch)
-	s.Report(2*second, p, refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 30*time.Second }))
+	s.Report(2*second, p, refused(func(o *Observation) { o.RetryAfter = 30 * time.Second }))
 	require.Equal(t, Delay{Until: 32 * second}, s.Take(3*second, Interactive).Delay)
 }

@@ -8,12 +8,12 @@ import (
 )
 
 func refused(change func(*Observation)) Observation {
-	o := Observation{Limit: -1, Remaining: -1, RateLimited: true}
+	o := Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: time.Second}
 	change(&o)
 	return o
 }
 
-// A refusal pauses the surface for as long as the service says, or for twice as long as the last one, and a little longer.
+// A refusal pauses the surface for as long as its call waits, and a little longer: the more refusals in a row, the more.
 func TestHowLongARefusalPauses(t *testing.T) {
 	for name, c := range map[string]struct {
 		strikes int
@@ -21,36 +21,31 @@ func TestHowLongARefusalPauses(t *testing.T) {
 		want    Instant
 		in      Window
 	}{
-		"no word":                     {0, func(*Observation) {}, second, Minute},
-		"no word, the second time":    {1, func(*Observation) {}, 2 * second, Minute},
-		"no word, the sixth time":     {5, func(*Observation) {}, 32 * second, Minute},
-		"no word, the seventh time":   {6, func(*Observation) {}, minute, Minute},
-		"no word, for ever":           {100, func(*Observation) {}, minute, Minute},
-		"a time":                      {0, func(o *Observation) { o.HasRetry, o.RetryAfter = true, 20*time.Second }, 20 * second, Minute},
-		"a time, the third time":      {2, func(o *Observation) { o.HasRetry, o.RetryAfter = true, 20*time.Second }, 20 * second, Minute},
-		"at once":                     {0, func(o *Observation) { o.HasRetry = true }, second / 2, Minute},
-		"a time in the past":          {0, func(o *Observation) { o.HasRetry, o.RetryAfter = true, -time.Hour }, second / 2, Minute},
-		"about a minute":              {0, func(o *Observation) { o.HasRetry, o.RetryAfter = true, 62*time.Second }, 62 * second, Minute},
-		"more than a minute":          {0, func(o *Observation) { o.HasRetry, o.RetryAfter = true, 62*time.Second+time.Microsecond }, 62*second + 1, Day},
-		"a week":                      {0, func(o *Observation) { o.HasRetry, o.RetryAfter = true, 7*24*time.Hour }, day, Day},
-		"a reset":                     {0, func(o *Observation) { o.HasReset, o.Reset = true, 10*time.Second }, 11 * second, Minute},
-		"a reset and a time":          {0, func(o *Observation) { o.HasReset, o.Reset, o.HasRetry = true, 10*time.Second, true }, second / 2, Minute},
+		"a time":                      {0, func(o *Observation) { o.RetryAfter = 20 * time.Second }, 20 * second, Minute},
+		"a time, the third time":      {2, func(o *Observation) { o.RetryAfter = 20 * time.Second }, 20 * second, Minute},
+		"at once":                     {0, func(o *Observation) { o.RetryAfter = 0 }, second / 2, Minute},
+		"a time in the past":          {0, func(o *Observation) { o.RetryAfter = -time.Hour }, second / 2, Minute},
+		"about a minute":              {0, func(o *Observation) { o.RetryAfter = 62 * time.Second }, 62 * second, Minute},
+		"more than a minute":          {0, func(o *Observation) { o.RetryAfter = 62*time.Second + time.Microsecond }, 62*second + 1, Day},
+		"a week":                      {0, func(o *Observation) { o.RetryAfter = 7 * 24 * time.Hour }, day, Day},
+		"a reset and a time":          {0, func(o *Observation) { o.HasReset, o.Reset = true, 10*time.Second }, second, Minute},
 		"all the spread of the first": {0, func(o *Observation) { o.Jitter = 1 }, second + second/10, Minute},
 		"half of it":                  {0, func(o *Observation) { o.Jitter = 0.5 }, second + second/20, Minute},
 		"more than all of it":         {0, func(o *Observation) { o.Jitter = 9 }, second + second/10, Minute},
 		"less than none of it":        {0, func(o *Observation) { o.Jitter = -9 }, second, Minute},
-		"the spread of a long one":    {0, func(o *Observation) { o.HasRetry, o.RetryAfter, o.Jitter = true, 30*time.Second, 1 }, 31 * second, Minute},
-		"of the third":                {2, func(o *Observation) { o.Jitter = 1 }, 4*second + 4*(4*second/10), Minute},
-		"of the seventh":              {6, func(o *Observation) { o.Jitter = 1 }, minute + widest, Minute},
-		"of the sixth":                {5, func(o *Observation) { o.Jitter = 1 }, 32*second + widest, Minute},
-		"of the fifth":                {4, func(o *Observation) { o.Jitter = 1 }, 16*second + 16*second, Minute},
+		"the spread of a long one":    {0, func(o *Observation) { o.RetryAfter, o.Jitter = 30*time.Second, 1 }, 31 * second, Minute},
+		"of the third":                {2, func(o *Observation) { o.RetryAfter, o.Jitter = 4*time.Second, 1 }, 4*second + 4*(4*second/10), Minute},
+		"of the seventh":              {6, func(o *Observation) { o.RetryAfter, o.Jitter = time.Minute, 1 }, minute + widest, Minute},
+		"of the sixth":                {5, func(o *Observation) { o.RetryAfter, o.Jitter = 32*time.Second, 1 }, 32*second + widest, Minute},
+		"of the fifth":                {4, func(o *Observation) { o.RetryAfter, o.Jitter = 16*time.Second, 1 }, 16*second + 16*second, Minute},
+		"of the hundredth":            {99, func(o *Observation) { o.Jitter = 1 }, second + 64*second/10, Minute},
 		"as much as fits": {0, func(o *Observation) {
-			o.HasRetry, o.RetryAfter, o.Jitter, o.Within = true, 30*time.Second, 1, 30500*time.Millisecond
+			o.RetryAfter, o.Jitter, o.Within = 30*time.Second, 1, 30500*time.Millisecond
 		}, 30500 * millisecond, Minute},
 		"none fits": {0, func(o *Observation) {
-			o.HasRetry, o.RetryAfter, o.Jitter, o.Within = true, 30*time.Second, 1, 30*time.Second
+			o.RetryAfter, o.Jitter, o.Within = 30*time.Second, 1, 30*time.Second
 		}, 30 * second, Minute},
-		"never more than a day": {9, func(o *Observation) { o.HasRetry, o.RetryAfter, o.Jitter = true, 24*time.Hour, 1 }, day, Day},
+		"never more than a day": {9, func(o *Observation) { o.RetryAfter, o.Jitter = 24*time.Hour, 1 }, day, Day},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := opened(lists(), told(120, 119, time.Minute))
@@ -72,7 +67,7 @@ func TestHowLongARefusalPauses(t *testing.T) {
 // Refusals of requests that were sent before an earlier one only confirm it: they lengthen the pause at most, and tell nothing else once figures came.
 func TestLaterRefusalsOfTheSameHerd(t *testing.T) {
 	wait := func(d time.Duration) Observation {
-		return refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, d })
+		return refused(func(o *Observation) { o.RetryAfter = d })
 	}
 	s := opened(lists(), told(120, 119, time.Minute))
 	permits, _ := take(s, second, 5)
@@ -110,23 +105,25 @@ func TestResponsesFromBeforeARefusal(t *testing.T) {
 
 func TestWhichWindowAResponseDescribes(t *testing.T) {
 	for name, c := range map[string]struct {
-		config Config
-		o      Observation
-		want   Window
+		limit             int
+		reset             time.Duration
+		perMinute, perDay int64
+		want              Window
 	}{
-		"a far reset":                   {lists(), told(120, 5, 62*time.Second+1), Day},
-		"a near one":                    {lists(), told(120, 5, 62*time.Second), Minute},
-		"the limit of the day":          {lists(), told(10_000, 5, time.Second), Day},
-		"the limit of the day alone":    {lists(), Observation{Limit: 10_000, Remaining: 5}, Day},
-		"the limit of both":             {Config{PerMinute: 50, PerDay: 50}, Observation{Limit: 50, Remaining: 5}, Minute},
-		"another limit":                 {lists(), Observation{Limit: 300, Remaining: 5}, Minute},
-		"no limit":                      {lists(), Observation{Limit: -1, Remaining: 5}, Minute},
-		"no limit, where none is known": {Config{}, Observation{Limit: 0, Remaining: 5}, Minute},
-		"a reset that does not count":   {lists(), Observation{Limit: 120, Remaining: 5, Reset: time.Hour}, Minute},
+		"a far reset":                    {120, 62*time.Second + 1, 120, 10_000, Day},
+		"a far reset alone":              {-1, time.Hour, 120, 10_000, Day},
+		"a near one":                     {120, 62 * time.Second, 120, 10_000, Minute},
+		"the limit of the day":           {10_000, time.Second, 120, 10_000, Day},
+		"the limit of the day alone":     {10_000, 0, 120, 10_000, Day},
+		"the limit of both":              {50, 0, 50, 50, Minute},
+		"another limit":                  {300, 0, 120, 10_000, Unknown},
+		"no limit":                       {-1, time.Second, 120, 10_000, Unknown},
+		"no limit, where none is known":  {0, 0, 0, 0, Unknown},
+		"none told, where none is known": {-1, 0, 0, 0, Unknown},
 	} {
-		s := NewState(c.config)
-		require.Equal(t, c.want, s.windowOf(&c.o), name)
+		require.Equal(t, c.want, WindowOf(c.limit, c.reset, c.perMinute, c.perDay), name)
 	}
+	require.Equal(t, Minute, opened(lists(), Observation{Limit: 300, Remaining: 5}).Figures.Window, "unless it says otherwise")
 }
 
 // Figures of a limit are bounded by it, and by what is not absurd.
@@ -136,12 +133,12 @@ func TestFiguresAreBounded(t *testing.T) {
 	s = opened(Config{}, Observation{Limit: -1, Remaining: 500})
 	require.EqualValues(t, 500, s.Figures.Remaining)
 	s = opened(Config{}, told(mostTold, mostTold, time.Minute))
-	require.Equal(t, Limit{mostTold, Learned}, s.Limits[Minute])
+	require.Equal(t, Limit{Max: mostTold}, s.Limits[Minute])
 	s = opened(lists(), told(mostTold+1, mostTold+1, time.Minute))
-	require.Equal(t, Limit{120, Documented}, s.Limits[Minute])
+	require.Equal(t, Limit{120, true}, s.Limits[Minute])
 	require.EqualValues(t, mostTold, s.Figures.Remaining)
 	s = opened(lists(), told(0, 0, time.Minute))
-	require.Equal(t, Limit{120, Documented}, s.Limits[Minute], "a limit of nothing is none")
+	require.Equal(t, Limit{120, true}, s.Limits[Minute], "a limit of nothing is none")
 	require.Zero(t, s.Figures.Remaining)
 }
 
@@ -311,7 +308,7 @@ func TestBareResponsesAllowMore(t *testing.T) {
 // Which refusals show that others took more: those of the minute, by requests from just before the pause.
 func TestWhichRefusalsTellOfOthers(t *testing.T) {
 	wait := func(d time.Duration) Observation {
-		return refused(func(o *Observation) { o.HasRetry, o.RetryAfter, o.Remaining = true, d, 0 })
+		return refused(func(o *Observation) { o.RetryAfter, o.Remaining = d, 0 })
 	}
 	after := func(first time.Duration, again bool) int64 {
 		s := opened(Config{PerMinute: 120}, told(120, 119, time.Minute))
@@ -377,7 +374,7 @@ func TestWhatTellsThatTheMinuteSlides(t *testing.T) {
 	} {
 		s := mid(40, 0)
 		s.Others.High, s.Others.Mark, s.Others.Level = 100, 50, 0
-		s.Limits[Day] = Limit{1000, Documented}
+		s.Limits[Day] = Limit{1000, true}
 		o := told(120, 60, 33*time.Second)
 		o.Remaining = 70
 		p := Permit{Then: 50, Epoch: 1, At: 31 * second}

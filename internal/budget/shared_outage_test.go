@@ -41,7 +41,7 @@ func (s *shaky) ask(ctx context.Context, a *Ask) (Reply, error) {
 
 func opening(t *testing.T, l Pacer, first Observation) {
 	t.Helper()
-	p, err := l.Acquire(t.Context(), Request{})
+	p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 	require.NoError(t, err)
 	l.Done(time.Now(), &Report{p, first})
 }
@@ -61,7 +61,7 @@ func TestStoreThatIsAway(t *testing.T) {
 		var permits []Permit
 		take := func(n int) {
 			for range n {
-				p, err := l.Acquire(t.Context(), Request{NoWait: true})
+				p, err := l.Acquire(t.Context(), Request{})
 				require.NoError(t, err)
 				permits = append(permits, p)
 				l.Done(time.Now(), &Report{p, NoFigures})
@@ -79,7 +79,7 @@ func TestStoreThatIsAway(t *testing.T) {
 		take(2)
 		require.Equal(t, asked+2, s.asks.Load())
 		require.Equal(t, 1+8, l.Snapshot().Minute.Used, "with its part of what was used before")
-		late, err := l.Acquire(t.Context(), Request{NoWait: true})
+		late, err := l.Acquire(t.Context(), Request{})
 		require.NoError(t, err)
 
 		s.away.Store(false)
@@ -106,7 +106,7 @@ func TestEndsWhileTheStoreIsAway(t *testing.T) {
 		opening(t, l, told(120, 119, time.Minute))
 		var permits []Permit
 		for range 3 {
-			p, err := l.Acquire(t.Context(), Request{})
+			p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 			require.NoError(t, err)
 			permits = append(permits, p)
 		}
@@ -137,7 +137,7 @@ func TestStoreThatHangs(t *testing.T) {
 		opening(t, l, told(120, 119, time.Minute))
 		s.hangs.Store(true)
 		for _, want := range []time.Duration{200 * time.Millisecond, 0, 0} {
-			end := <-acquire(t.Context(), l, Request{})
+			end := <-acquire(t.Context(), l, Request{MaxWait: aWhile})
 			require.NoError(t, end.err)
 			require.Equal(t, want, end.after)
 			l.Done(time.Now(), &Report{end.p, NoFigures})
@@ -153,16 +153,16 @@ func TestStoreThatPanics(t *testing.T) {
 		l := NewShared(Config{PerMinute: 120}, client, s.ask)
 		opening(t, l, told(120, 119, time.Minute))
 		s.panics.Store(true)
-		require.PanicsWithValue(t, "in the store", func() { _, _ = l.Acquire(t.Context(), Request{}) })
+		require.PanicsWithValue(t, "in the store", func() { _, _ = l.Acquire(t.Context(), Request{MaxWait: aWhile}) })
 		require.Zero(t, l.Snapshot().Waiting)
 		require.Zero(t, l.Snapshot().InFlight)
 		require.False(t, client.usable())
-		end := <-acquire(t.Context(), l, Request{})
+		end := <-acquire(t.Context(), l, Request{MaxWait: aWhile})
 		require.NoError(t, end.err)
 		require.Zero(t, end.after)
 		require.NotPanics(t, func() { l.Done(time.Now(), &Report{end.p, NoFigures}) })
 		time.Sleep(retryEvery)
-		require.Panics(t, func() { _, _ = l.Acquire(t.Context(), Request{}) })
+		require.Panics(t, func() { _, _ = l.Acquire(t.Context(), Request{MaxWait: aWhile}) })
 		s.panics.Store(false)
 		time.Sleep(retryEvery)
 		opening(t, l, told(120, 110, time.Minute))
@@ -212,7 +212,7 @@ func TestOneAskForAll(t *testing.T) {
 		opening(t, l, hold(20*time.Second))
 		var ends []<-chan came
 		for i := range 40 {
-			ends = append(ends, acquire(t.Context(), l, Request{Priority: Priority(i % 2)}))
+			ends = append(ends, acquire(t.Context(), l, Request{Priority: Priority(i % 2), MaxWait: aWhile}))
 		}
 		require.Equal(t, 40, l.Snapshot().Waiting)
 		before := s.asks.Load()
@@ -241,7 +241,7 @@ func TestNoWaitWithAStore(t *testing.T) {
 		l := NewShared(Config{PerMinute: 20}, &StoreClient{Timeout: time.Second}, s.ask)
 		opening(t, l, told(20, 3, 50*time.Second))
 		for i := range 5 {
-			_, err := l.Acquire(t.Context(), Request{NoWait: true})
+			_, err := l.Acquire(t.Context(), Request{})
 			require.Equal(t, i < 3, err == nil, i)
 		}
 		state, _, _ := decodeState(s.stored)
@@ -273,12 +273,12 @@ func TestStoreThatIsAwayAtFirst(t *testing.T) {
 		time.Sleep(time.Hour)
 		s.away.Store(true)
 		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, s.ask)
-		p, err := l.Acquire(t.Context(), Request{})
+		p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		s.away.Store(false)
 		time.Sleep(2 * time.Second)
-		l.Done(time.Now(), &Report{p, refused(func(o *Observation) { o.HasRetry, o.RetryAfter = true, 30*time.Second })})
-		_, err = l.Acquire(t.Context(), Request{NoWait: true})
+		l.Done(time.Now(), &Report{p, refused(func(o *Observation) { o.RetryAfter = 30 * time.Second })})
+		_, err = l.Acquire(t.Context(), Request{})
 		require.Error(t, err)
 		require.LessOrEqual(t, l.queue.State.trip(), 2*second)
 	})

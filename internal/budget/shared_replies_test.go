@@ -20,12 +20,12 @@ func TestAHeldSurfaceIsAskedForOnceASecond(t *testing.T) {
 			asks.Add(1)
 			return k.ask(ctx, a)
 		})
-		first, err := l.Acquire(t.Context(), Request{})
+		first, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		refused := hold(30 * time.Second)
 		l.Done(time.Now(), &Report{first, refused})
 		asks.Store(0)
-		_, err = l.Acquire(t.Context(), Request{})
+		_, err = l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		require.LessOrEqual(t, asks.Load(), int32(40))
 	})
@@ -48,17 +48,17 @@ func TestAPermitOfOneWhoLeftGoesBack(t *testing.T) {
 			}
 			return k.ask(ctx, a)
 		})
-		look, err := l.Acquire(t.Context(), Request{})
+		look, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		stays, leaves := make(chan error, 1), make(chan error, 1)
 		go func() {
-			_, err := l.Acquire(t.Context(), Request{})
+			_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 			stays <- err
 		}()
 		synctest.Wait()
 		ctx, cancel := context.WithCancel(t.Context())
 		go func() {
-			_, err := l.Acquire(ctx, Request{})
+			_, err := l.Acquire(ctx, Request{MaxWait: aWhile})
 			leaves <- err
 		}()
 		time.Sleep(time.Second) // one of them asks for both
@@ -90,9 +90,9 @@ func TestAnOvertakenReplyChangesNothing(t *testing.T) {
 			return reply, err
 		})
 		opening(t, l, told(120, 119, time.Minute))
-		first, err := l.Acquire(t.Context(), Request{})
+		first, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
-		second, err := l.Acquire(t.Context(), Request{})
+		second, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		slow.Store(true)
 		go l.Done(time.Now(), &Report{first, told(120, 117, time.Minute)})
@@ -115,7 +115,7 @@ func TestOnlyTheFirstAsksAgain(t *testing.T) {
 			time.Sleep(200 * time.Millisecond)
 			return k.ask(ctx, a)
 		})
-		_, err := l.Acquire(t.Context(), Request{}) // the others wait for its response
+		_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile}) // the others wait for its response
 		require.NoError(t, err)
 		var all sync.WaitGroup
 		for i := range 2 * atOnce {
@@ -142,18 +142,18 @@ func TestTheLastDecisionCounts(t *testing.T) {
 			return s.ask(ctx, a)
 		})
 		opening(t, l, told(120, 119, time.Minute))
-		p, err := l.Acquire(t.Context(), Request{})
+		p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		gated.Store(true)
 		go l.Done(time.Now(), &Report{p, hold(30 * time.Second)})
 		synctest.Wait()
-		_, err = l.Acquire(t.Context(), Request{})
+		_, err = l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		time.Sleep(time.Millisecond)
 		close(gate)
 		synctest.Wait()
 		s.away.Store(true)
-		_, err = l.Acquire(t.Context(), Request{NoWait: true})
+		_, err = l.Acquire(t.Context(), Request{})
 		require.Error(t, err)
 	})
 }

@@ -31,10 +31,10 @@ func (k *kept) ask(_ context.Context, a *Ask) (r Reply, err error) {
 func TestSharedNewsSendsHopelessWaitersHome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, new(kept).ask)
-		first, err := l.Acquire(t.Context(), Request{})
+		first, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		l.Done(time.Now(), &Report{first, told(120, 1, 55*time.Second)})
-		second, err := l.Acquire(t.Context(), Request{})
+		second, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		began := time.Now()
 		time.AfterFunc(time.Second, func() { l.Done(time.Now(), &Report{second, told(120, 0, 55*time.Second)}) })

@@ -37,21 +37,11 @@ type State struct {
 	Drips   int8 // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
 }
 
-// Limit is the size of a window, and its source.
+// Limit is the size of a window.
 type Limit struct {
-	Max    int64 // 0 when unknown
-	Source Source
+	Max        int64 // 0 when unknown
+	Documented bool  // not learned from the headers of a response
 }
-
-// Source says where a limit comes from.
-type Source uint8
-
-// The sources.
-const (
-	Nowhere Source = iota
-	Documented
-	Learned // from the headers of a response
-)
 
 // Span counts requests in flight by when they were admitted.
 type Span struct {
@@ -91,7 +81,7 @@ func NewState(c Config) State {
 	s := State{Config: c, Born: 1, Epoch: 1, Allowed: 1}
 	for w, n := range c.limits() {
 		if n > 0 {
-			s.Limits[w] = Limit{n, Documented}
+			s.Limits[w] = Limit{n, true}
 		}
 	}
 	return s

@@ -47,7 +47,7 @@ func TestAloneTwice(t *testing.T) {
 func TestALimitOfOneIsThatOfItsWindow(t *testing.T) {
 	s := opened(Config{PerDay: 1}, Observation{Limit: 1, Remaining: 0})
 	require.Zero(t, s.Limits[Minute].Max)
-	require.Equal(t, Limit{1, Documented}, s.Limits[Day])
+	require.Equal(t, Limit{1, true}, s.Limits[Day])
 	require.Equal(t, Day, s.Figures.Window)
 }
 

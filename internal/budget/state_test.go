@@ -75,10 +75,10 @@ func TestBindingWindowAlternates(t *testing.T) {
 
 func TestLimitsAreLearned(t *testing.T) {
 	s := opened(lists(), told(300, 299, time.Minute))
-	require.Equal(t, Limit{300, Learned}, s.Limits[Minute])
-	require.Equal(t, Limit{10_000, Documented}, s.Limits[Day])
+	require.Equal(t, Limit{Max: 300}, s.Limits[Minute])
+	require.Equal(t, Limit{10_000, true}, s.Limits[Day])
 	s = opened(Config{}, told(50_000, 12, 9*time.Hour))
-	require.Equal(t, Limit{50_000, Learned}, s.Limits[Day])
+	require.Equal(t, Limit{Max: 50_000}, s.Limits[Day])
 	require.Zero(t, s.Limits[Minute])
 }
 
@@ -162,7 +162,7 @@ func TestReplaysAreUsed(t *testing.T) {
 func TestRefusalHoldsTheSurface(t *testing.T) {
 	s := opened(Config{PerMinute: 120}, told(120, 50, 30*time.Second))
 	permits, _ := take(s, second, 10)
-	no := Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: 20 * time.Second, HasRetry: true, Jitter: 0.5}
+	no := Observation{Limit: -1, Remaining: -1, RateLimited: true, RetryAfter: 20 * time.Second, Jitter: 0.5}
 	for _, p := range permits {
 		s.Report(2*second, p, no)
 	}
@@ -332,7 +332,7 @@ func FuzzReport(f *testing.F) {
 			now += Instant(i) * 10 * millisecond
 			s.Report(now, d.Permit, Observation{
 				Limit: limit, Remaining: remaining - i, Reset: time.Duration(reset), HasReset: flags&1 > 0, RateLimited: flags&2 > 0 && i%3 == 0,
-				RetryAfter: time.Duration(retry), HasRetry: flags&4 > 0, NotSent: flags&8 > 0 && i%4 == 0,
+				RetryAfter: time.Duration(retry), NotSent: flags&8 > 0 && i%4 == 0,
 				Lost: flags&16 > 0 && i%2 == 0, Replays: int(flags) - 100, Jitter: float64(retry),
 			})
 		}

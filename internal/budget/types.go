@@ -91,9 +91,8 @@ type Observation struct {
 	Remaining   int // -1 when missing
 	Reset       time.Duration
 	HasReset    bool
-	RateLimited bool // a 429
-	RetryAfter  time.Duration
-	HasRetry    bool
+	RateLimited bool          // a 429
+	RetryAfter  time.Duration // that its call will wait, by the service's word or a backoff
 	NotSent     bool          // it provably never reached the service: the permit is unused
 	Lost        bool          // no response: it may be counted, now or later
 	Replays     int           // times that the transport resent it

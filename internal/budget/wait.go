@@ -31,7 +31,7 @@ func (r *WaitTooLongError) Is(target error) bool {
 
 // wait joins the queue, and waits in it.
 func (l *Limiter) wait(ctx context.Context, r Request, t tender) (Permit, error) {
-	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), waitDay: r.WaitDay, noWait: r.NoWait}
+	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), noWait: r.MaxWait == 0}
 	l.mu.Lock()
 	now := l.now()
 	l.limit(ctx, r, w, now)
@@ -71,13 +71,7 @@ func (l *Limiter) refuseHopeless(w *Waiter, ahead int) *WaitTooLongError {
 
 // limit sets how long a call may wait.
 func (l *Limiter) limit(ctx context.Context, r Request, w *Waiter, now Instant) {
-	if r.MaxWait == 0 {
-		r.MaxWait = DefaultMaxWait
-	}
 	w.giveUp = now + instant(r.MaxWait)
-	if r.NoWait {
-		w.giveUp = now
-	}
 	if at, ok := ctx.Deadline(); ok {
 		if until := now + instant(time.Until(at)); until < w.giveUp {
 			w.giveUp, w.deadline = until, true

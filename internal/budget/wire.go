@@ -80,8 +80,8 @@ func (w *wire) value(v reflect.Value) {
 			n = 1
 		}
 		v.SetBool(w.upTo(1, n) == 1)
-	case reflect.Uint8: // a Window or a Source
-		v.SetUint(uint64(w.upTo(max(int64(Day), int64(Learned)), int64(v.Uint())))) //nolint:gosec // G115: small
+	case reflect.Uint8: // a Window
+		v.SetUint(uint64(w.upTo(int64(Day), int64(v.Uint())))) //nolint:gosec // G115: small
 	case reflect.Float64:
 		v.SetFloat(math.Float64frombits(w.word(math.Float64bits(v.Float()))))
 	default:

@@ -16,9 +16,6 @@ import (
 // date.
 const Never = time.Duration(1<<63 - 1)
 
-// MaxMinuteReset is the longest reset of a minute window, rounding included. A longer one is the day's.
-const MaxMinuteReset = 62 * time.Second
-
 const (
 	maxSeconds       = 1 << 31       // more are absurd
 	maxRelativeReset = 86_400        // up to here, RateLimit-Reset is seconds from now
@@ -47,25 +44,6 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 		}
 	}
 	return r, r.Limit >= 0 || r.Remaining >= 0
-}
-
-// The windows that the headers can describe. They do not name theirs.
-const (
-	Minute  = "minute"
-	Day     = "day"
-	Unknown = "unknown"
-)
-
-// Window infers the window from the documented limits, zero if unknown, or from a reset beyond a
-// minute.
-func (r Rate) Window(perMinute, perDay int) string {
-	switch {
-	case r.Reset > MaxMinuteReset, r.Limit > 0 && r.Limit == perDay:
-		return Day
-	case r.Limit > 0 && r.Limit == perMinute:
-		return Minute
-	}
-	return Unknown
 }
 
 // ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,

@@ -134,17 +134,3 @@ func FuzzHeaders(f *testing.F) {
 		require.GreaterOrEqual(t, wait, time.Duration(0))
 	})
 }
-
-func TestWindow(t *testing.T) {
-	for want, rates := range map[string][]Rate{
-		Minute:  {{Limit: 120}, {Limit: 120, Reset: 62 * time.Second, HasReset: true}},
-		Day:     {{Limit: 10_000}, {Limit: 120, Reset: 63 * time.Second, HasReset: true}, {Limit: -1, Reset: time.Hour, HasReset: true}},
-		Unknown: {{Limit: 7}, {Limit: -1, Remaining: 3}, {Limit: 0, Reset: time.Second, HasReset: true}},
-	} {
-		for _, r := range rates {
-			require.Equal(t, want, r.Window(120, 10_000), "%+v", r)
-		}
-	}
-	require.Equal(t, Unknown, Rate{Limit: -1}.Window(0, 0), "no limit is documented")
-	require.Equal(t, Unknown, Rate{Limit: 0}.Window(0, 0))
-}

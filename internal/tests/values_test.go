@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -44,9 +44,9 @@ func TestValues_AreThoseOfTheTable(t *testing.T) {
 		{string(ratelimit.SurfaceCompanies), string(op.Companies)},
 		{string(ratelimit.SurfaceImports), string(op.Imports)},
 		{string(ratelimit.SurfaceReference), string(op.Reference)},
-		{string(ratelimit.WindowMinute), ratehdr.Minute},
-		{string(ratelimit.WindowDay), ratehdr.Day},
-		{string(ratelimit.WindowUnknown), ratehdr.Unknown},
+		{string(ratelimit.WindowMinute), budget.Minute.String()},
+		{string(ratelimit.WindowDay), budget.Day.String()},
+		{string(ratelimit.WindowUnknown), budget.Unknown.String()},
 	} {
 		require.Equal(t, p.internal, p.public)
 	}

@@ -182,12 +182,12 @@ func (w *world) work(ctx context.Context, l *budget.Limiter, worker int) {
 
 // acquire waits for a permit.
 func (w *world) acquire(ctx context.Context, l *budget.Limiter) (budget.Permit, error) {
-	patient := budget.Request{MaxWait: 2 * w.Run, WaitDay: true}
+	patient := budget.Request{MaxWait: 2 * w.Run}
 	if !w.Told {
 		return l.Acquire(ctx, patient)
 	}
 	told, wanted, known := time.Duration(0), time.Now(), knows(l)
-	permit, err := l.Acquire(ctx, budget.Request{NoWait: true, WaitDay: true})
+	permit, err := l.Acquire(ctx, budget.Request{})
 	if full, ok := errors.AsType[*budget.WaitTooLongError](err); ok {
 		told = full.Wait
 		permit, err = l.Acquire(ctx, patient)
@@ -259,7 +259,7 @@ func (w *world) finish(worker int, ok bool, took time.Duration) {
 func observation(a answer) budget.Observation {
 	o := budget.NoFigures
 	if a.refused {
-		o.RateLimited, o.HasRetry, o.RetryAfter = true, true, a.retryAfter
+		o.RateLimited, o.RetryAfter = true, a.retryAfter
 	}
 	if !a.bare {
 		o.Limit, o.Remaining, o.Reset, o.HasReset = a.limit, a.remaining, a.reset, true
