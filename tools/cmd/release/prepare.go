@@ -59,13 +59,8 @@ func write(clone, path, version string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPath(modules[0].path(), version); err != nil {
-		return err
-	}
-	if err := cut(filepath.Join(clone, "CHANGELOG.md"), version, time.Now()); err != nil {
-		return err
-	}
-	if err := dropProvisional(clone); err != nil {
+	err = errors.Join(checkPath(modules[0].path(), version), cut(filepath.Join(clone, "CHANGELOG.md"), version, time.Now()), dropProvisional(clone))
+	if err != nil {
 		return err
 	}
 	if _, err := output(clone, "go", "tool", "-modfile=tools/go.mod", "apidiff", "-m", "-w", "tools/api/prospectkit.export", modules[0].path()); err != nil {
