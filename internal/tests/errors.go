@@ -2,7 +2,6 @@ package tests
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/http"
 	"testing"
@@ -31,7 +30,7 @@ func Family(t *testing.T) map[string]error {
 		"409":                     create(Always(409, Envelope("LIST_NAME_TAKEN"))),
 		"never sent":              create(deadDialer),
 		"500 to a write":          create(Always(500, Envelope("UNEXPECTED_ERROR"))),
-		"cut":                     create(RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })),
+		"cut":                     create(RoundTrip(CutOff)),
 		"response cannot be read": create(Always(201, "{")),
 	}
 }
