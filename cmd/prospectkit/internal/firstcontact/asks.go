@@ -16,7 +16,7 @@ const unknownID = "ffffffffffffffffffffffff"
 // noName is a text that no list has in its name.
 const noName = "prospectkit-check searches for what no list is called"
 
-// ask is one request of the plan, and what came of it.
+// ask is one request of the plan, and its result.
 type ask struct {
 	name  string
 	op    *op.Op

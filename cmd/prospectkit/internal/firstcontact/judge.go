@@ -128,8 +128,8 @@ func (j *judge) findsAll() bool {
 	return asked > 1
 }
 
-// asked returns what came of the asks of an operation that expect a success: the successes, the first response of all, and why there
-// is no success.
+// asked returns the results of the asks of an operation that expect a success: the successes, the first response of all, and why there
+// was no success.
 func (j *judge) asked(o *op.Op) (successes []*exchange, first *exchange, why string) {
 	for _, a := range j.asks {
 		switch e := a.last; {
@@ -180,7 +180,7 @@ func (j *judge) route(d *description) {
 	}
 }
 
-// refusal says why a response is no success.
+// refusal says why a response is unsuccessful.
 func (e *exchange) refusal() string {
 	switch {
 	case e == nil:
