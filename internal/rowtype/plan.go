@@ -107,19 +107,15 @@ func (p *planner) object(in *scope, name string) *object {
 func (p *planner) seenField(in *scope, taken names, typeName, key string) field {
 	m := in.members[key]
 	f := field{key: key, mayLack: m.seen < in.objects}
-	var comments []string
+	column := ""
 	if c, ok := in.columns[key]; ok {
-		f.name = taken.take(goName(c.Name, "Column"))
-		comments = append(comments, c.describe(key))
+		f.name, column = taken.take(goName(c.Name, "Column")), c.describe(key)
 		p.placed[c.ID] = true
 	} else {
 		f.name = taken.take(goName(key, "Field"))
 	}
 	t, comment := p.typeOf(m, typeName+f.name, join(in.path, key))
-	if comment != "" {
-		comments = append(comments, comment)
-	}
-	f.typ, f.comment = p.wrap(t, m.types[0], f.mayLack), strings.Join(comments, "; ")
+	f.typ, f.comment = p.wrap(t, m.types[0], f.mayLack), strings.Trim(column+"; "+comment, "; ")
 	return f
 }
 

@@ -389,7 +389,7 @@ func (c *Comparison) values(want, got *Shape, at string) {
 	if len(want.Values) == 0 || !got.Has(String) {
 		return
 	}
-	if got.texts != nil {
+	if got.texts != nil || got.Values == nil {
 		got.Values = map[string]int{}
 	}
 	for text, n := range got.texts {
@@ -399,9 +399,6 @@ func (c *Comparison) values(want, got *Shape, at string) {
 		got.Values[text] += n
 	}
 	got.texts = nil
-	if got.Values == nil {
-		got.Values = map[string]int{}
-	}
 	for value := range want.Values { // so that a later comparison knows what is documented
 		if !strings.HasPrefix(value, "*") {
 			got.Values[value] += 0

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,30 +31,19 @@ func (t task) String() string { return fmt.Sprintf("%s: %s: %s", t.op, t.where, 
 
 // missing lists what the rows of the table lack, in the order in which a person writes it.
 func missing(source string) ([]task, error) {
-	vars, err := variables(source)
-	if err != nil {
-		return nil, err
-	}
-	reached, err := calls(source)
-	if err != nil {
-		return nil, err
-	}
-	looks, err := keyed(source, ".", "look")
-	if err != nil {
-		return nil, err
-	}
-	served, err := keyed(source, "sandbox", "endpoint")
-	if err != nil {
-		return nil, err
-	}
+	vars, noVars := variables(source)
+	reached, noCalls := calls(source)
+	looks, noLooks := keyed(source, ".", "look")
+	served, noHandlers := keyed(source, "sandbox", "endpoint")
+	var unread error
 	text := func(elements ...string) string {
-		content, readErr := os.ReadFile(filepath.Join(append([]string{source}, elements...)...))
-		err = cmp.Or(err, readErr)
+		content, err := os.ReadFile(filepath.Join(append([]string{source}, elements...)...))
+		unread = errors.Join(unread, err)
 		return string(content)
 	}
 	made, rows := text("internal", "tests", "calls.go"), text("testdata", "conformance.md")
 	asks := text("cmd", "prospectkit", "internal", "firstcontact", "asks.go")
-	if err != nil {
+	if err := errors.Join(noVars, noCalls, noLooks, noHandlers, unread); err != nil {
 		return nil, err
 	}
 	methodIn := func(o *op.Op) string {
@@ -162,24 +150,27 @@ func runChecks(out io.Writer, source string) (failed []string) {
 	for _, args := range checks {
 		command := regexp.MustCompile(` (\^\S+)`).ReplaceAllString("go "+strings.Join(args, " "), " '$1'")
 		fmt.Fprintln(out, command)
-		cmd := exec.CommandContext(context.Background(), "go", args...) //nolint:gosec // G204: the arguments are of this file
-		cmd.Dir = source
-		if text, err := cmd.CombinedOutput(); err != nil {
-			failed = append(failed, command+" fails:\n"+string(text[:min(len(text), 4000)]))
+		if text, err := runGo(source, args...); err != nil {
+			failed = append(failed, command+" fails:\n"+text[:min(len(text), 4000)])
 		}
 	}
 	return failed
 }
 
+func runGo(source string, args ...string) (text string, err error) {
+	cmd := exec.CommandContext(context.Background(), "go", args...) //nolint:gosec // G204: the arguments are of this file
+	cmd.Dir = source
+	out, err := cmd.CombinedOutput()
+	return string(out), err
+}
+
 // compiles returns the first error of the compiler in the packages that hold the parts of an operation, and nothing that follows from it.
 func compiles(source string, packages ...string) error {
-	cmd := exec.CommandContext(context.Background(), "go", append([]string{"build"}, packages...)...) //nolint:gosec // G204: the arguments are of this file
-	cmd.Dir = source
-	text, err := cmd.CombinedOutput()
+	text, err := runGo(source, append([]string{"build"}, packages...)...)
 	if err == nil {
 		return nil
 	}
-	for line := range strings.Lines(string(text)) {
+	for line := range strings.Lines(text) {
 		if line = strings.TrimSpace(line); strings.Contains(line, ".go:") {
 			return errors.New(line)
 		}

@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
 	"golang.org/x/mod/semver"
 )
 
@@ -59,13 +62,8 @@ func write(clone, path, version string) error {
 	if err != nil {
 		return err
 	}
-	if err := checkPath(modules[0].path(), version); err != nil {
-		return err
-	}
-	if err := cut(filepath.Join(clone, "CHANGELOG.md"), version, time.Now()); err != nil {
-		return err
-	}
-	if err := dropProvisional(clone); err != nil {
+	err = errors.Join(checkPath(modules[0].path(), version), cut(filepath.Join(clone, "CHANGELOG.md"), version, time.Now()), dropProvisional(clone))
+	if err != nil {
 		return err
 	}
 	if _, err := output(clone, "go", "tool", "-modfile=tools/go.mod", "apidiff", "-m", "-w", "tools/api/prospectkit.export", modules[0].path()); err != nil {
@@ -82,6 +80,40 @@ func write(clone, path, version string) error {
 		return err
 	}
 	return commit(clone, "--amend")
+}
+
+// rename gives the module, and those below it, another path, in every text file that git knows. The last element of the path
+// has to stay: it is the name of the package.
+func rename(root, to string) error {
+	text, err := os.ReadFile(filepath.Join(root, "go.mod"))
+	if err != nil {
+		return err
+	}
+	from := modfile.ModulePath(text)
+	if err := module.CheckPath(to); err != nil {
+		return err
+	}
+	if name := from[strings.LastIndex(from, "/")+1:]; !strings.HasSuffix(to, "/"+name) {
+		return fmt.Errorf("%s has to end in /%s, the name of the package", to, name)
+	}
+	tracked, err := git(root, "ls-files", "-z")
+	if err != nil {
+		return err
+	}
+	escape := strings.NewReplacer(".", `\.`) // as it stands in regular expressions
+	paths := strings.NewReplacer(from, to, escape.Replace(from), escape.Replace(to))
+	for name := range strings.SplitSeq(strings.TrimSuffix(tracked, "\x00"), "\x00") {
+		err := rewrite(filepath.Join(root, filepath.FromSlash(name)), func(text string) (string, error) {
+			if strings.Contains(text, "\x00") {
+				return text, nil // no text
+			}
+			return paths.Replace(text), nil
+		})
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 // commit is a draft in a clone. The commit that stays has the author, the hooks and the signature of the owner.

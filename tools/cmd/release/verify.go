@@ -15,10 +15,7 @@ import (
 // verify demands that the commit at HEAD is what the tag of the version should be. It tags the modules below the root at this
 // commit, returns these tags, and writes what is published with them.
 func verify(root, version, dist string) (tags []string, err error) {
-	if err := inOrder(root, version, version); err != nil {
-		return nil, err
-	}
-	if err := tagged(root, version); err != nil {
+	if err := errors.Join(inOrder(root, version, version), tagged(root, version)); err != nil {
 		return nil, err
 	}
 	modules, err := findModules(root)

@@ -6,8 +6,10 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/shapes"
 )
 
 // unknownID has the form of an id. That one exists is as good as impossible.
@@ -16,7 +18,7 @@ const unknownID = "ffffffffffffffffffffffff"
 // noName is a text that no list has in its name.
 const noName = "prospectkit-check searches for what no list is called"
 
-// ask is one request of the plan, and what came of it.
+// ask is one request of the plan, and its result.
 type ask struct {
 	name  string
 	op    *op.Op
@@ -205,6 +207,28 @@ var descriptions = []description{
 			"nextCursor": "string null"}`,
 	},
 }
+
+// Source says where an expectation comes from.
+type Source string
+
+// The sources.
+const (
+	Documented Source = "documented"
+	Assumed    Source = "assumed" // by this project
+)
+
+// envelope is the description of every unsuccessful response.
+const envelope = `{"error": {"code": "string", "message": "string", "param": "string null", "doc_url": "string null",
+	"request_id": "string null"}}`
+
+// described parses the descriptions once.
+var described = sync.OnceValue(func() map[*op.Op]*shapes.Shape {
+	all := map[*op.Op]*shapes.Shape{nil: shapes.Describe(envelope, parts)}
+	for _, d := range descriptions {
+		all[d.op] = shapes.Describe(d.body, parts)
+	}
+	return all
+})
 
 // failing are requests that the service refuses. A refused read changes nothing and costs nothing.
 func failing() []*ask {

@@ -13,7 +13,7 @@ import (
 
 // paged is a request for a page.
 type paged struct {
-	ask, array   string
+	ask          string
 	page, limit  int64
 	defaultLimit bool
 	first        string // the request for the first page, if this is the second
@@ -22,13 +22,13 @@ type paged struct {
 // paging judges pages: their number, length and totals.
 func (j *judge) paging() {
 	for _, p := range []paged{
-		{"lists", "data", 1, defaultLists, true, ""},
-		{"lists, page 2", "data", 2, 1, false, "lists"},
-		{"lists, past the end", "data", 1_000_000, 1000, false, ""},
-		{"rows of contacts", "data", 1, defaultRows, true, ""},
-		{"rows of companies", "data", 1, defaultRows, true, ""},
-		{"rows, largest page", "data", 1, largestPage, false, ""},
-		{"rows, page 2", "data", 2, 1, false, "rows of contacts"},
+		{"lists", 1, defaultLists, true, ""},
+		{"lists, page 2", 2, 1, false, "lists"},
+		{"lists, past the end", 1_000_000, 1000, false, ""},
+		{"rows of contacts", 1, defaultRows, true, ""},
+		{"rows of companies", 1, defaultRows, true, ""},
+		{"rows, largest page", 1, largestPage, false, ""},
+		{"rows, page 2", 2, 1, false, "rows of contacts"},
 	} {
 		j.about(Finding{Check: "paging: " + p.ask}, p.ask, func(v *view) (differences []string, why string) {
 			differences, why = j.page(p, v)
@@ -99,7 +99,7 @@ func (j *judge) viewOf(name string) (*view, string) {
 
 // page judges one page.
 func (j *judge) page(p paged, v *view) (differences []string, why string) {
-	items, ok := v.at(v.value, "", p.array).([]any)
+	items, ok := v.at(v.value, "", "data").([]any)
 	if !ok {
 		return nil, "there is no array of elements"
 	}
@@ -164,7 +164,7 @@ func (j *judge) size(p paged, n int64, more bool) (size int64, difference string
 // contradicts reports whether a second page of one element has that of the first page, although nothing was added meanwhile, or the
 // third of the first page, as if pages counted from zero. Lists of one instant have no order.
 func (p paged) contradicts(first, second *view) (repeats, skips bool) {
-	before, after := first.items(p.array), second.items(p.array)
+	before, after := first.items("data"), second.items("data")
 	total, _ := first.page("totalRecords")
 	now, known := second.page("totalRecords")
 	if !known || now != total || len(before) < 2 {
@@ -178,7 +178,7 @@ func (p paged) contradicts(first, second *view) (repeats, skips bool) {
 		return false, false
 	}
 	lists := p.first == "lists"
-	at := func(i int) string { return first.text(before[i], p.array+"[]", "createdAt") }
+	at := func(i int) string { return first.text(before[i], "data[]", "createdAt") }
 	page, _ := second.page("pageNum")
 	rises, _ := first.ages() // then the order is what differs
 	repeats = page == p.page && (!lists || rises == 0) && reflect.DeepEqual(before[0], after[0]) && !reflect.DeepEqual(before[0], before[1])

@@ -44,7 +44,7 @@ type judge struct {
 	file   *shapes.File
 }
 
-// differs makes a verdict of differences: held if there is none.
+// finish makes a verdict of differences: held if there is none.
 func (j *judge) finish(f Finding, differences []string, why string) {
 	f.Differences, f.Why = differences, why
 	switch {
@@ -128,8 +128,8 @@ func (j *judge) findsAll() bool {
 	return asked > 1
 }
 
-// asked returns what came of the asks of an operation that expect a success: the successes, the first response of all, and why there
-// is no success.
+// asked returns the results of the asks of an operation that expect a success: the successes, the first response of all, and the
+// reason if there are none.
 func (j *judge) asked(o *op.Op) (successes []*exchange, first *exchange, why string) {
 	for _, a := range j.asks {
 		switch e := a.last; {
@@ -180,7 +180,7 @@ func (j *judge) route(d *description) {
 	}
 }
 
-// refusal says why a response is no success.
+// refusal says why a response is unsuccessful.
 func (e *exchange) refusal() string {
 	switch {
 	case e == nil:
@@ -203,9 +203,12 @@ func (j *judge) response(d *description) {
 		return
 	}
 	file.Status = successes[0].status
-	refusals := j.refusals(o)
-	j.file.Behavior[o.Name+": valid requests"] = slices.Clone(refusals)
-	differences := append(j.outside(successes), refusals...)
+	var refusals, differences []string
+	if !j.static {
+		refusals = j.refusals(o)
+		differences = append(outside(successes), refusals...)
+	}
+	j.file.Behavior[o.Name+": valid requests"] = refusals
 	if kind := successes[0].mediaType(); kind != "application/json" {
 		file.Type = kind
 	}
@@ -301,7 +304,7 @@ func (j *judge) failures() {
 func (j *judge) refusals(o *op.Op) (all []string) {
 	for _, a := range j.asks {
 		e := a.last
-		if a.op != o || a.fails != nil || e == nil || e.succeeded() || j.static {
+		if a.op != o || a.fails != nil || e == nil || e.succeeded() {
 			continue
 		}
 		v := &view{value: e.value}
@@ -334,10 +337,7 @@ func (e *exchange) isOdd() bool {
 }
 
 // outside judges status and content type.
-func (j *judge) outside(successes []*exchange) []string {
-	if j.static {
-		return nil
-	}
+func outside(successes []*exchange) []string {
 	all := map[string]bool{}
 	for _, e := range successes {
 		if e.status != http.StatusOK {

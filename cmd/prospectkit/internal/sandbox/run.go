@@ -9,6 +9,8 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -130,6 +132,24 @@ func (h *host) age() age {
 
 func (h *host) save() error {
 	return wrap("save the state", writeState(h.cfg.stateFile, h.current.Load().Snapshot()))
+}
+
+// writeState replaces a file atomically: readers, and a machine after a power cut, find the old state or the new one.
+func writeState(path string, state sandbox.State) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.Remove(file.Name()))
+		}
+	}()
+	_, err = state.WriteTo(file)
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
 }
 
 // finish saves once more, and reports faults that never fired.
