@@ -47,7 +47,7 @@ func TestInstrument(t *testing.T) {
 	require.Contains(t, texts, "decide, n > 1 -> true")
 	require.Contains(t, texts, "decide, n == 2 -> false")
 	code := string(files["small.go"])
-	require.Contains(t, code, `failCut: {"cut", flipped("failCut.read", stepRetry, stepStop, stepUnknown, stepWait), flipped("failCut.paid", stepUnknown, stepRetry,`)
+	require.Contains(t, code, `failCut:  {"cut", flipped("failCut.read", stepRetry, stepStop, stepUnknown, stepWait), flipped("failCut.paid", stepUnknown, stepRetry,`)
 	require.Contains(t, texts, "decide, b (2) -> true")
 	require.Contains(t, code, `if flipped("condition 6", a, true, false) && (flipped("condition 7", b, true, false) || flipped("condition 8", n > 1, true, false)) {`)
 	require.Contains(t, code, `return other(a && b)`, "no condition of its own")

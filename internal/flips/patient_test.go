@@ -1,16 +1,18 @@
 package flips
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"go/ast"
+	"go/format"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"maps"
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // flip is a change of one cell, or of one condition.
@@ -56,7 +58,7 @@ func instrument(name string, code []byte) (map[string][]byte, []flip, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &patient{fset: fset, code: string(code)}
+	p := &patient{}
 	for _, decl := range file.Decls {
 		switch d := decl.(type) {
 		case *ast.GenDecl:
@@ -74,36 +76,28 @@ func instrument(name string, code []byte) (map[string][]byte, []flip, error) {
 	if len(p.flips) == 0 || p.err != nil {
 		return nil, nil, fmt.Errorf("%s has no decision table that this command can read: %w", name, p.err)
 	}
-	return map[string][]byte{name: p.operated(), "flips_overlay.go": []byte(hook)}, p.flips, nil
+	var operated bytes.Buffer
+	err = format.Node(&operated, fset, file)
+	return map[string][]byte{name: operated.Bytes(), "flips_overlay.go": []byte(hook)}, p.flips, err
 }
 
 // patient is the source while it is changed.
 type patient struct {
-	fset  *token.FileSet
-	code  string
-	cuts  []cut
-	flips []flip
-	err   error
+	wrapped int // expressions
+	flips   []flip
+	err     error
 }
 
-// cut puts an expression, and what may be in its place, into a call of the hook.
-type cut struct {
-	from, to int
-	place    string
-	others   []string
-}
-
-// text is that of an expression.
-func (p *patient) text(e ast.Expr) string {
-	return p.code[p.fset.Position(e.Pos()).Offset:p.fset.Position(e.End()).Offset]
-}
-
-// wrap makes a flip for each of the others. Its text for people is what a function makes of it.
-func (p *patient) wrap(e ast.Expr, place string, cell bool, others []string, text func(other string) string) {
-	p.cuts = append(p.cuts, cut{p.fset.Position(e.Pos()).Offset, p.fset.Position(e.End()).Offset, place, others})
+// wrap puts an expression, and what may be in its place, into a call of the hook, and makes a flip for each of the others. Its text for
+// people is what a function makes of it.
+func (p *patient) wrap(e *ast.Expr, place string, cell bool, others []string, text func(other string) string) {
+	call := &ast.CallExpr{Fun: ast.NewIdent("flipped"), Args: []ast.Expr{ast.NewIdent(strconv.Quote(place)), *e}}
 	for i, other := range others {
+		call.Args = append(call.Args, ast.NewIdent(other))
 		p.flips = append(p.flips, flip{place, strconv.Itoa(i), text(other), cell})
 	}
+	*e = call
+	p.wrapped++
 }
 
 // table wraps the cells of the composite literal.
@@ -128,19 +122,19 @@ func (p *patient) table(value ast.Expr) {
 			p.err = fmt.Errorf("a row does not have %d cells", len(columns))
 			return
 		}
-		name := p.text(row.Key)
+		name := types.ExprString(row.Key)
 		rows, cells[name] = append(rows, name), literal.Elts[1:]
 		for _, cell := range cells[name] {
-			steps[p.text(cell)] = true
+			steps[types.ExprString(cell)] = true
 		}
 	}
 	for _, row := range rows {
-		for i, cell := range cells[row] {
+		for i := range cells[row] {
 			if row == "failApproved" && columns[i] != "write" { // an approval is one
 				continue
 			}
-			was := p.text(cell)
-			p.wrap(cell, row+"."+columns[i], true, others(was, steps), func(other string) string {
+			was := types.ExprString(cells[row][i])
+			p.wrap(&cells[row][i], row+"."+columns[i], true, others(was, steps), func(other string) string {
 				return fmt.Sprintf("%s, %s: %s -> %s", row, columns[i], was, other)
 			})
 		}
@@ -166,58 +160,45 @@ func (p *patient) conditions(within string, body *ast.BlockStmt) {
 	ast.Inspect(body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.IfStmt:
-			p.operands(within, n.Cond)
+			p.operands(within, &n.Cond)
 		case *ast.SwitchStmt:
 			if n.Tag != nil {
 				return true
 			}
 			for _, clause := range n.Body.List {
 				if c, ok := clause.(*ast.CaseClause); ok {
-					for _, e := range c.List {
-						p.operands(within, e)
+					for i := range c.List {
+						p.operands(within, &c.List[i])
 					}
 				}
 			}
 		case *ast.ReturnStmt:
 			if b, ok := n.Results[0].(*ast.BinaryExpr); ok && (b.Op == token.LAND || b.Op == token.LOR) {
-				p.operands(within, b)
+				p.operands(within, &n.Results[0])
 			}
 		}
 		return true
 	})
 }
 
-func (p *patient) operands(within string, e ast.Expr) {
-	switch e := e.(type) {
+func (p *patient) operands(within string, e *ast.Expr) {
+	switch e := (*e).(type) {
 	case *ast.ParenExpr:
-		p.operands(within, e.X)
+		p.operands(within, &e.X)
 		return
 	case *ast.BinaryExpr:
 		if e.Op == token.LAND || e.Op == token.LOR {
-			p.operands(within, e.X)
-			p.operands(within, e.Y)
+			p.operands(within, &e.X)
+			p.operands(within, &e.Y)
 			return
 		}
 	}
-	p.wrap(e, fmt.Sprintf("condition %d", len(p.cuts)), false, []string{"true", "false"}, func(value string) string {
-		was := p.text(e)
+	was := types.ExprString(*e)
+	p.wrap(e, fmt.Sprintf("condition %d", p.wrapped), false, []string{"true", "false"}, func(value string) string {
 		text := fmt.Sprintf("%s, %s -> %s", within, was, value)
 		for n := 2; slices.ContainsFunc(p.flips, func(f flip) bool { return f.text == text }); n++ {
 			text = fmt.Sprintf("%s, %s (%d) -> %s", within, was, n, value)
 		}
 		return text
 	})
-}
-
-// operated is the source with all its cuts.
-func (p *patient) operated() []byte {
-	slices.SortFunc(p.cuts, func(a, b cut) int { return a.from - b.from })
-	var b strings.Builder
-	at := 0
-	for _, c := range p.cuts {
-		fmt.Fprintf(&b, "%sflipped(%q, %s, %s)", p.code[at:c.from], c.place, p.code[c.from:c.to], strings.Join(c.others, ", "))
-		at = c.to
-	}
-	b.WriteString(p.code[at:])
-	return []byte(b.String())
 }

@@ -55,41 +55,54 @@ func (p *Process) live() {
 		if s == nil {
 			break
 		}
-		w.zombies.Add(1)
-		returned := w.Call(func() error {
-			defer w.zombies.Done()
-			return p.Program(s)
-		})
-		var late <-chan time.Time
-		if w.Longest > 0 {
-			late = time.After(w.Longest)
-		}
-		err := ErrLeft
-		select {
-		case err = <-returned:
-		case <-s.gone: // what is left of it reaches nothing
-		case <-late:
-			w.Fail(fmt.Errorf("%s did not end within %d days", p.Name, w.Longest/(24*time.Hour)))
-		}
-		killed := s.finish(false)
-		if !killed && (err == nil || errors.Is(err, ErrLeft)) {
+		if err := s.run(); !s.killed && (err == nil || errors.Is(err, ErrLeft)) {
 			w.Note(s.Text, " returned")
 			break
 		}
-		random := Draws(w.Seed, "restart", p.index, number)
-		if s.killer != nil {
-			random = s.killer.Rand
-		}
-		if p.Disk != nil {
-			p.Disk.restart(random)
-		}
-		time.Sleep(p.Pause + time.Duration(random.Int64N(int64(p.Later)+1)))
-		w.Note(s.Text, " ended, killed: ", strconv.FormatBool(killed))
+		s.rest()
 	}
 	w.mu.Lock()
 	w.left--
 	w.mu.Unlock()
 	w.wake()
+}
+
+// run runs the program until it returns, is killed, or takes too long.
+func (s *Start) run() error {
+	w := s.world
+	w.zombies.Add(1)
+	returned := w.Call(func() error {
+		defer w.zombies.Done()
+		return s.Program(s)
+	})
+	var late <-chan time.Time
+	if w.Longest > 0 {
+		late = time.After(w.Longest)
+	}
+	err := ErrLeft
+	select {
+	case err = <-returned:
+	case <-s.gone: // what is left of it reaches nothing
+	case <-late:
+		w.Fail(fmt.Errorf("%s did not end within %d days", s.Name, w.Longest/(24*time.Hour)))
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s.end(false)
+	return err
+}
+
+// rest is what happens between the end of a start and the next one.
+func (s *Start) rest() {
+	random := Draws(s.world.Seed, "restart", s.index, s.Number)
+	if s.killer != nil {
+		random = s.killer.Rand
+	}
+	if s.Disk != nil {
+		s.Disk.restart(random)
+	}
+	time.Sleep(s.Pause + time.Duration(random.Int64N(int64(s.Later)+1)))
+	s.world.Note(s.Text, " ended, killed: ", strconv.FormatBool(s.killed))
 }
 
 // ErrLeft is what a function returns that leaves its goroutine.
@@ -125,23 +138,14 @@ func (p *Process) newStart(number int) *Start {
 	return s
 }
 
-// finish ends a start, once. It reports whether it was killed.
-func (s *Start) finish(kill bool) (killed bool) {
-	s.world.mu.Lock()
-	defer s.world.mu.Unlock()
-	return s.end(kill)
-}
-
-// end is finish under the lock.
-func (s *Start) end(kill bool) (killed bool) {
-	w := s.world
-	if !s.ended {
+// end ends a start, once, under the lock.
+func (s *Start) end(kill bool) {
+	if w := s.world; !s.ended {
 		s.ended, s.killed = true, kill
 		close(s.gone)
 		s.cancel()
 		w.held = slices.DeleteFunc(w.held, func(t *Turn) bool { return t.start == s })
 	}
-	return s.killed
 }
 
 type strandKey struct{}

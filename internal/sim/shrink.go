@@ -70,18 +70,20 @@ func (s *shrinker) pair() {
 	}
 }
 
+// FewFaults is how many a reader can follow: a history with more of them is worth more looks.
+const FewFaults = 5
+
 const (
-	fewFaults  = 5
 	mostPaired = 20 // the number of pairs grows with the square
 	replans    = 400
 )
 
 // replan lets some of what happens happen at other steps of its kind, one after the other: the rest may only have moved it there.
 func (s *shrinker) replan() {
-	for n := 0; n < replans && len(s.happened) > fewFaults; n++ {
+	for n := 0; n < replans && len(s.happened) > FewFaults; n++ {
 		random := Draws(s.seed, "replan", n)
 		plan, steps, after := []Key{}, s.clean, 0
-		wanted := sample(random, s.happened, 1+random.IntN(fewFaults))
+		wanted := sample(random, s.happened, 1+random.IntN(FewFaults))
 		for _, what := range wanted {
 			var places []int
 			for i, t := range steps[after:] {

@@ -53,6 +53,18 @@ type laws struct {
 	broken    error
 }
 
+func newLaws(r *run) *laws {
+	return &laws{
+		service: r.service, first: r.service.Balance(), limits: true,
+		calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{},
+		paused: map[string]pause{}, alone: map[string]bool{}, owed: map[string]string{}, settled: map[string]bool{},
+		held: func() (int64, error) {
+			total, err := r.books()
+			return total.Total.Committed + total.Total.InDoubt, err
+		},
+	}
+}
+
 // made is one call of a program, by its mark, which stands in its requests and its ticket.
 type made struct {
 	op        string
@@ -358,7 +370,7 @@ func (l *laws) again() {
 func (l *laws) archive(e journal.Entry) error {
 	l.Lock()
 	defer l.Unlock()
-	if c := l.calls[markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))]; c != nil {
+	if c := l.calls[markOfTicket(e.Ticket)]; c != nil {
 		c.archived = e.Outcome == journal.Applied || c.archived
 	}
 	return nil
@@ -406,7 +418,7 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 func (l *laws) ticket(t journal.Ticket) {
 	l.Lock()
 	defer l.Unlock()
-	if c := l.calls[markIn(strings.Replace(t.Actor, "#", "mark=", 1))]; c != nil {
+	if c := l.calls[markOfTicket(t)]; c != nil {
 		c.id, c.sent = t.ID, t.LastSent
 	}
 }
@@ -523,6 +535,11 @@ func (l *laws) opened(err error) {
 }
 
 func markOf(r *http.Request) string { return markIn(r.URL.RawQuery) }
+
+func markOfTicket(t journal.Ticket) string {
+	_, mark, _ := strings.Cut(t.Actor, "#")
+	return mark
+}
 
 func markIn(query string) string {
 	_, mark, _ := strings.Cut(query, "mark=")

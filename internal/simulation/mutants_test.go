@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/golden"
+	"example.com/prospectkit/internal/sim"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -68,6 +69,8 @@ func plant(t *testing.T, file, text string) (seed string) {
 	found := brokenSeed.FindStringSubmatch(string(out))
 	require.Error(t, err, "nothing found: %s", out)
 	require.NotNil(t, found, "%s", out)
-	t.Logf("seed %s%s, %d faults: %s", found[1], found[2], strings.Count(found[2], ",")+1, found[3])
+	faults := strings.Split(found[2], ",")
+	require.LessOrEqual(t, len(faults), sim.FewFaults, "%s", found[0])
+	t.Logf("seed %s%s, %d faults: %s", found[1], found[2], len(faults), found[3])
 	return found[1]
 }

@@ -160,7 +160,7 @@ func (u *user) settle() error {
 		return err
 	}
 	for n, ticket := range tickets {
-		mark := markIn(strings.Replace(ticket.Actor, "#", "mark=", 1))
+		mark := markOfTicket(ticket)
 		r, _ := u.client.Resolve(u.patient(u.Random(200+n), mark), ticket)
 		u.laws.heard(u.Start, mark, r)
 		if happened, known := u.laws.truth(mark, ticket); known && u.guard != nil && n%2 == 0 {
@@ -190,7 +190,7 @@ func (u *user) audit(doubtful func(journal.Ticket)) error {
 		if err != nil {
 			return err
 		}
-		mark := markIn(strings.Replace(e.Ticket.Actor, "#", "mark=", 1))
+		mark := markOfTicket(e.Ticket)
 		entries[mark] = append(entries[mark], e)
 	}
 	u.store.mu.Lock()

@@ -78,63 +78,70 @@ func (r *run) limits(random *rand.Rand) []sandbox.Option {
 	return []sandbox.Option{sandbox.Limits(tightLimits()), sandbox.SlidingWindows()}
 }
 
-// prepare makes the service and three processes.
+// prepare makes the service and the processes. What it draws, it draws in this order.
 func (r *run) prepare() []*sim.Process {
+	random := sim.Draws(r.Seed, "service")
+	r.clock = &serviceClock{Clock: sandbox.RealClock()}
+	r.clock.jump([]time.Duration{0, 0, 0, -80 * time.Second, 80 * time.Second, -10 * time.Hour, 10 * time.Hour}[random.IntN(7)])
+	programs := r.choose(random)
+	opts := append(tests.EveryRoute(), sandbox.Seed(r.state()), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
+	if random.IntN(3) == 0 {
+		opts = append(opts, sandbox.HideFor(4*time.Second)) // with a request that arrives late, less than 10 s
+	}
+	if r.hurried {
+		opts = append(opts, r.limits(random)...)
+	}
+	opts = append(opts, r.draw(random, programs)...)
+	r.service = sandbox.New(nil, opts...)
+	r.laws = newLaws(r)
+	with := []option{shared}
+	if random.IntN(4) > 0 {
+		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
+		with = append(with, guarded)
+	}
+	for i, name := range programs {
+		r.processes = append(r.processes, &sim.Process{
+			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], with...), Starts: 8, Pause: time.Second, Later: 10 * time.Minute, Disk: sim.NewDisk(),
+		})
+	}
+	r.processes = append(r.processes, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
+	return r.processes
+}
+
+// choose chooses the programs: three, or one that hurries, alone.
+func (r *run) choose(random *rand.Rand) []string {
+	third := []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier", "hurrier"}[random.IntN(7)]
+	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
+	r.crowded = programs[2] == "follower" && random.IntN(8) == 0
+	if r.hurried = programs[2] == "hurrier"; r.hurried {
+		return programs[2:]
+	}
+	return programs
+}
+
+// state is what the service has at the beginning.
+func (r *run) state() sandbox.State {
 	state := tests.EveryState(time.Now().Add(-time.Hour), time.Now().Add(48*time.Hour))
 	ws := &state.Workspaces[0]
 	ws.Agents = ws.Agents[:1]
 	ws.Credits = 1_000_000
 	r.key = keyPrefix + "1"
 	ws.Keys = []sandbox.Key{{Token: r.key}, {Token: keyPrefix + "2"}}
-	random := sim.Draws(r.Seed, "service")
-	r.clock = &serviceClock{Clock: sandbox.RealClock()}
-	r.clock.jump([]time.Duration{0, 0, 0, -80 * time.Second, 80 * time.Second, -10 * time.Hour, 10 * time.Hour}[random.IntN(7)])
-	walked := sandbox.List{ID: walkedID, Name: "Walked", CreatedAt: time.Now().Add(-time.Hour)}
-	for _, id := range rowIDs() {
-		walked.Rows = append(walked.Rows, sandbox.Rows(r.touched(id))...)
-	}
 	for i := range 40 {
 		ws.Prospects = append(ws.Prospects, sandbox.Rows(sandbox.Row{
 			"firstName": "P", "socialUrl": fmt.Sprintf("https://social.example/%d", i), "job_title_levels": "vp",
 		})...)
 	}
-	third := []string{"walker", "walker", "follower", "approver", "ensurer", "hurrier", "hurrier"}[random.IntN(7)]
-	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
-	if r.crowded = programs[2] == "follower" && random.IntN(8) == 0; r.crowded {
+	walked := sandbox.List{ID: walkedID, Name: "Walked", CreatedAt: time.Now().Add(-time.Hour)}
+	for _, id := range rowIDs() {
+		walked.Rows = append(walked.Rows, sandbox.Rows(r.touched(id))...)
+	}
+	if r.crowded {
 		rows, _ := r.crowd()
 		walked.Rows = append(walked.Rows, sandbox.Rows(rows...)...)
 	}
 	ws.Lists = append(ws.Lists, walked, sandbox.List{ID: firmsID, Name: "Firms", EntityType: sandbox.CompanyList, CreatedAt: walked.CreatedAt})
-	opts := append(tests.EveryRoute(), sandbox.Seed(state), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
-	if random.IntN(3) == 0 {
-		opts = append(opts, sandbox.HideFor(4*time.Second)) // with a request that arrives late, less than 10 s
-	}
-	if programs[2] == "hurrier" {
-		programs, r.hurried = programs[2:], true
-		opts = append(opts, r.limits(random)...)
-	}
-	opts = append(opts, r.draw(random, programs)...)
-	r.service = sandbox.New(nil, opts...)
-	r.laws = &laws{service: r.service, calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{}, paused: map[string]pause{}, alone: map[string]bool{}, owed: map[string]string{}, settled: map[string]bool{}, limits: true, first: r.service.Balance()}
-	if random.IntN(4) > 0 {
-		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
-	}
-	r.laws.held = func() (int64, error) {
-		total, err := r.books()
-		return total.Total.Committed + total.Total.InDoubt, err
-	}
-	var all []*sim.Process
-	defer func() { r.processes = all }()
-	for i, name := range programs {
-		opts := []option{shared}
-		if r.laws.credits > 0 {
-			opts = append(opts, guarded)
-		}
-		all = append(all, &sim.Process{
-			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], opts...), Starts: 8, Pause: time.Second, Later: 10 * time.Minute, Disk: sim.NewDisk(),
-		})
-	}
-	return append(all, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
+	return state
 }
 
 // draw draws what teammates do, and in some seeds more approvers of what takes long to activate.
@@ -165,18 +172,39 @@ func (r Result) String() string {
 	return strings.Join(lines, "\n  ")
 }
 
+// law is the one that is broken.
+func (r Result) law() string {
+	law, _, _ := strings.Cut(fmt.Sprint(r.Err), ":")
+	return law
+}
+
 // Shrink removes faults from a run for as long as it breaks the same law.
 func Shrink(number uint64) Result {
 	whole := Run(sim.Seed{Number: number}, false)
 	if whole.Err == nil {
 		return whole
 	}
-	law, _, _ := strings.Cut(whole.Err.Error(), ":")
 	plan := planOf(sim.Seed{Number: number}).Shrink(number, func(plan []sim.Key) ([]*sim.Turn, bool) {
 		r := Run(sim.Seed{Number: number, Only: plan}, false)
-		return r.Steps, r.Err != nil && strings.HasPrefix(r.Err.Error(), law)
+		return r.Steps, r.law() == whole.law()
 	})
 	return Run(sim.Seed{Number: number, Only: plan}, true)
+}
+
+// Shortest is the shortest history of a seed that breaks a law. What programs draw may leave it long: then a few later seeds that break
+// the same law are shrunk, too.
+func Shortest(number uint64) Result {
+	shortest := Shrink(number)
+	for last, others := number+1000, 3; len(shortest.Fired) > sim.FewFaults && number < last && others > 0; {
+		if number++; Run(sim.Seed{Number: number}, false).law() != shortest.law() {
+			continue
+		}
+		others--
+		if r := Shrink(number); len(r.Fired) < len(shortest.Fired) {
+			shortest = r
+		}
+	}
+	return shortest
 }
 
 func planOf(seed sim.Seed) sim.Drawn { return sim.Drawn{Rates: ratesOf(seed.Number), Only: seed.Only} }

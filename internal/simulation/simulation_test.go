@@ -59,7 +59,7 @@ func TestSimulation(t *testing.T) {
 	t.Logf("%d seeds, %d steps, %d calls, traces %016x, in %v: %.0f a second and core",
 		*seedsFlag, steps.Load(), calls.Load(), sum.Load(), took, float64(*seedsFlag)/took.Seconds()/float64(runtime.GOMAXPROCS(0)))
 	if broken != nil {
-		t.Error(report(t, Shrink(*broken)))
+		t.Error(report(t, Shortest(*broken)))
 		return
 	}
 	reached.require(t, *seedsFlag >= 2000)
