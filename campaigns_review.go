@@ -158,7 +158,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 //   - nil: the service has confirmed the approval.
 //   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
-//     wanted the approval. If a teammate has stopped the campaign since, it stays stopped until a new review is approved.
+//     wanted the approval, and uses the review up, which the journal notes. If a teammate has stopped the campaign since, it stays
+//     stopped until a new review is approved.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Nothing was approved: review it again.
 //   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. This call sent nothing: look again later.
