@@ -63,11 +63,11 @@ func (w *wire) upTo(most, n int64) int64 {
 func (w *wire) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Struct:
-		if l, ok := v.Addr().Interface().(*WindowCount); ok {
+		if l, ok := reflect.TypeAssert[*WindowCount](v.Addr()); ok {
 			w.windowCount(l)
 			return
 		}
-		for i := range v.NumField() {
+		for i := range v.NumField() { //nolint:modernize // v.Fields allocates
 			w.value(v.Field(i))
 		}
 	case reflect.Array:

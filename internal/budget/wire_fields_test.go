@@ -11,8 +11,8 @@ import (
 func fill(v reflect.Value, n *int) {
 	switch *n++; v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(v.Field(i), n)
+		for _, field := range v.Fields() {
+			fill(field, n)
 		}
 	case reflect.Array:
 		for i := range v.Len() {

@@ -81,9 +81,9 @@ func TestScrollEndsAtItsCap(t *testing.T) {
 func TestScrollEndsWhereNothingNewComes(t *testing.T) {
 	t.Parallel()
 	for pages, want := range map[string]struct{ reads, stale int }{
-		"a a a a":                 {3, 2},
+		"xy x y z":                {3, 2},
 		"ab ba bc  c da d a z":    {8, 2},
-		"a  a  a z":               {5, 4},
+		"x  xx  x z":              {5, 4},
 		"a                  ":     {11, mostEmpty},
 		"a          b           ": {21, mostEmpty},
 		"a          b          c": {0, 0},
