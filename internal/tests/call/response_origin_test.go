@@ -46,8 +46,10 @@ func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 	return client, proxy
 }
 
-// shown reports whether the response of an operation shows that it is the service's: something of it is documented.
-func shown(row *op.Op) bool { return row.Shape != op.Raw && !row.RawResponse }
+// shown reports whether the response of an operation shows that it is the service's: something of it is documented, or it names the agent.
+func shown(row *op.Op) bool {
+	return row == op.AgentsAdjust || row.Shape != op.Raw && !row.RawResponse
+}
 
 // A proxy may turn an error into a success and keep the rate headers. Then an error in a response of an
 // undocumented shape leaves the outcome unknown.

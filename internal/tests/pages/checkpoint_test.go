@@ -219,7 +219,7 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	_, p := take(t, tests.NewClient(t, tests.ShelfOf("abcdef")), 2, 3, "")
 	cp := p.Checkpoint()
-	const other = "another workspace, collection, filter, sort order or page size"
+	const other = "another base URL, workspace, collection, filter, sort order or page size"
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 3}), other)
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Search: "x"}), other)
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList}), other)
@@ -259,7 +259,7 @@ func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 	} {
 		_, err := prospectkit.Collect(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())), 1)
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
-		require.ErrorContains(t, err, "ResumeFrom was taken from another workspace", name)
+		require.ErrorContains(t, err, "ResumeFrom was taken from another base URL, workspace,", name)
 	}
 	ids, _ := take(t, in(tests.BaseURL, acme), 2, 6, p.Checkpoint())
 	require.Len(t, ids, 3)
@@ -277,7 +277,7 @@ func TestResume_CheckpointGarbage(t *testing.T) {
 		encoded(`{"v":1,"p":1e99}`):                      "Checkpoint did not return",
 		encoded(`[]`):                                    "Checkpoint did not return",
 		encoded(`{"v":2,"p":1,"q":"x"}`):                 "newer version",
-		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another workspace, collection",
+		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another base URL, workspace, collection",
 		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "Checkpoint did not return",
 	} {
 		require.Contains(t, refusedResume(t, tests.BaseURL, checkpoint, prospectkit.ListsParams{}), want, "checkpoint %q", checkpoint)
