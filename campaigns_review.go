@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/review"
@@ -292,17 +293,18 @@ func (s *CampaignsService) useUp(ctx context.Context, campaignID, digest string)
 	c.conf, c.op, c.ctx, c.firstSent, c.lastSent = s.conf, op.CampaignsApprove, ctx, time.Now(), time.Now()
 	c.in = args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
 	t, j := c.ticket(), s.conf.journal
-	if j.Sending(ctx, t) != nil {
-		return // it is known as long as the campaign is active
-	}
-	outcome := journal.Applied
-	settler, ok := j.(journal.Settler)
-	if ok {
-		outcome = journal.Unknown // to say how it is known
-	}
-	if j.Ended(ctx, t.ID, outcome) == nil && ok {
-		_ = settler.Settle(ctx, t.ID, journal.Settlement{Outcome: journal.Applied, By: "prospectkit", Because: "the campaign was active: another call has approved it"})
-	}
+	err := j.Sending(ctx, t)
+	exchange.Finish(ctx, time.Second/2, func(ctx context.Context) { // or it stays in doubt, and keeps back all approvals
+		settler, ok := j.(journal.Settler)
+		switch {
+		case err != nil: // it may be stored all the same
+			_ = j.Ended(ctx, t.ID, journal.NotApplied)
+		case !ok:
+			_ = j.Ended(ctx, t.ID, journal.Applied)
+		case j.Ended(ctx, t.ID, journal.Unknown) == nil: // to say how it is known
+			_ = settler.Settle(ctx, t.ID, journal.Settlement{Outcome: journal.Applied, By: "prospectkit", Because: "the campaign was active: another call has approved it"})
+		}
+	})
 }
 
 var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")
