@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
@@ -234,8 +235,9 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 		now.content.Approved(e.Ticket.ID, false)
 	}
 	if err := inactive(now.Campaign); err != nil {
-		if now.content.ApprovedAs(digest) { // nothing in the journal tells
-			s.useUp(ctx, campaignID, digest)
+		stopped := func(c review.Change) bool { return c.Section == review.Campaign } // what was reviewed was not active
+		if now.content.ApprovedAs(digest) && slices.ContainsFunc(now.content.Changes(digest), stopped) {
+			s.useUp(ctx, campaignID, digest) // nothing in the journal tells
 		}
 		return nil, err
 	}

@@ -230,3 +230,24 @@ func TestApproveReviewed_UsedUpIsNeverInDoubt(t *testing.T) {
 		})
 	}
 }
+
+// A review of an active campaign approves nothing, so there is nothing to use up: whoever reviews and approves on a schedule does not
+// fill the journal.
+func TestApproveReviewed_OfAnActiveCampaignNotesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+		client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
+		_, err := teammate.Campaigns.Approve(t.Context(), CampaignID)
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		approvedAlready(t, err)
+		require.Empty(t, j.Entries())
+		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.RuleReview)
+		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+	})
+}
