@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/review"
@@ -233,8 +235,9 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 		now.content.Approved(e.Ticket.ID, false)
 	}
 	if err := inactive(now.Campaign); err != nil {
-		if now.content.ApprovedAs(digest) { // nothing in the journal tells
-			s.useUp(ctx, campaignID, digest)
+		stopped := func(c review.Change) bool { return c.Section == review.Campaign } // what was reviewed was not active
+		if now.content.ApprovedAs(digest) && slices.ContainsFunc(now.content.Changes(digest), stopped) {
+			s.useUp(ctx, campaignID, digest) // nothing in the journal tells
 		}
 		return nil, err
 	}
@@ -292,17 +295,18 @@ func (s *CampaignsService) useUp(ctx context.Context, campaignID, digest string)
 	c.conf, c.op, c.ctx, c.firstSent, c.lastSent = s.conf, op.CampaignsApprove, ctx, time.Now(), time.Now()
 	c.in = args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
 	t, j := c.ticket(), s.conf.journal
-	if j.Sending(ctx, t) != nil {
-		return // it is known as long as the campaign is active
-	}
-	outcome := journal.Applied
-	settler, ok := j.(journal.Settler)
-	if ok {
-		outcome = journal.Unknown // to say how it is known
-	}
-	if j.Ended(ctx, t.ID, outcome) == nil && ok {
-		_ = settler.Settle(ctx, t.ID, journal.Settlement{Outcome: journal.Applied, By: "prospectkit", Because: "the campaign was active: another call has approved it"})
-	}
+	err := j.Sending(ctx, t)
+	exchange.Finish(ctx, time.Second/2, func(ctx context.Context) { // or it stays in doubt, and keeps back all approvals
+		settler, ok := j.(journal.Settler)
+		switch {
+		case err != nil: // it may be stored all the same
+			_ = j.Ended(ctx, t.ID, journal.NotApplied)
+		case !ok:
+			_ = j.Ended(ctx, t.ID, journal.Applied)
+		case j.Ended(ctx, t.ID, journal.Unknown) == nil: // to say how it is known
+			_ = settler.Settle(ctx, t.ID, journal.Settlement{Outcome: journal.Applied, By: "prospectkit", Because: "the campaign was active: another call has approved it"})
+		}
+	})
 }
 
 var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")

@@ -1,6 +1,7 @@
 package tests
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"path/filepath"
@@ -185,5 +186,68 @@ func TestApproveReviewed_UsedUpByATeammate(t *testing.T) {
 		require.NoError(t, err)
 		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
 		require.NoError(t, err, "a person who agrees again is obeyed")
+	})
+}
+
+// failingJournal stores a ticket and then loses the response, or ends the context once the ticket is stored.
+type failingJournal struct {
+	journal.MemoryJournal
+	stored func() error
+}
+
+func (j *failingJournal) Sending(ctx context.Context, t journal.Ticket) error {
+	if err := j.MemoryJournal.Sending(ctx, t); err != nil {
+		return err
+	}
+	return j.stored()
+}
+
+// What notes that a review is used up leaves nothing in doubt: no approval was sent, and a ticket in doubt would keep back all later ones.
+func TestApproveReviewed_UsedUpIsNeverInDoubt(t *testing.T) {
+	for name, lose := range map[string]bool{"the context ends": false, "the response of the store is lost": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb, j := EverySandbox(t, time.Now()), new(failingJournal)
+				client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
+				r, err := client.Campaigns.Review(t.Context(), CampaignID)
+				require.NoError(t, err)
+				_, err = teammate.Campaigns.Approve(t.Context(), CampaignID)
+				require.NoError(t, err)
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				j.stored = func() error {
+					if lose {
+						return errors.New("connection lost")
+					}
+					cancel()
+					return nil
+				}
+				_, err = client.Campaigns.ApproveReviewed(ctx, CampaignID, r.Digest())
+				approvedAlready(t, err)
+				require.Len(t, j.Entries(), 1)
+				require.NotEqual(t, journal.Unknown, j.Entries()[0].Outcome)
+			})
+		})
+	}
+}
+
+// A review of an active campaign approves nothing, so there is nothing to use up: whoever reviews and approves on a schedule does not
+// fill the journal.
+func TestApproveReviewed_OfAnActiveCampaignNotesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+		client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
+		_, err := teammate.Campaigns.Approve(t.Context(), CampaignID)
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		r, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		approvedAlready(t, err)
+		require.Empty(t, j.Entries())
+		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		require.ErrorIs(t, err, prospectkit.RuleReview)
+		require.Equal(t, 1, sb.Calls("campaigns.approve"))
 	})
 }
