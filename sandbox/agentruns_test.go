@@ -276,11 +276,13 @@ func TestTeammatesKeepAgents(t *testing.T) {
 	c := inPlace(t, sb)
 	var made string
 	sb.Do(func(tx *sandbox.Tx) {
-		made = tx.CreateAgent(sandbox.Agent{Name: "theirs", Type: sandbox.PeopleWatcher, Status: "failed"})
+		made = tx.CreateAgent(sandbox.Agent{Name: "theirs", Type: sandbox.PeopleWatcher, Status: "failed", ListID: id(2)})
 		tx.MoveAgent(made, "paused")
 		tx.DeleteAgent(id(21))
 	})
-	require.Equal(t, "paused", at(c.get(agents+"/"+made).ok(200), "agent", "status"))
+	theirs := c.get(agents + "/" + made).ok(200)
+	require.Equal(t, "paused", at(theirs, "agent", "status"))
+	require.Equal(t, id(2), at(theirs, "agent", "listId"))
 	c.get(agents+"/"+id(21)).fails(404, "AGENT_NOT_FOUND")
 	for name, act := range map[string]func(*sandbox.Tx){
 		"unknown type":  func(tx *sandbox.Tx) { tx.CreateAgent(sandbox.Agent{Name: "x", Type: "y"}) },

@@ -159,14 +159,7 @@ func (ws *workspace) resume(a *Agent, now time.Time) {
 func (w *Tenant) Agents() []Agent { return newestFirst(agents.copies(w)) }
 
 // CreateAgent adds an agent and returns its id.
-func (tx *Tx) CreateAgent(seed Agent) (id string) {
-	listed := inspect(&Tenant{tx.sb, tx.ws}, func(ws *workspace) bool { return seed.ListID == "" || ws.byID[seed.ListID] != nil })
-	if !listed {
-		tx.sb.misuse("Tx.CreateAgent: no list has the id %s", seed.ListID)
-		return ""
-	}
-	return agents.create(tx, "CreateAgent", seed)
-}
+func (tx *Tx) CreateAgent(seed Agent) (id string) { return agents.create(tx, "CreateAgent", seed) }
 
 // MoveAgent sets the state of an agent, whatever its current state: to paused, for example, or back to active.
 func (tx *Tx) MoveAgent(agentID, status string) {

@@ -86,7 +86,9 @@ func (k *kind[T]) remove(ws *workspace, id string) {
 
 // create adds an object for a teammate, if its seed is valid and its ids are new.
 func (k *kind[T]) create(tx *Tx, what string, seed T) (id string) {
-	var alone Workspace
+	alone := inspect(&Tenant{tx.sb, tx.ws}, func(ws *workspace) Workspace { // with the lists, which it may name
+		return Workspace{Lists: appendEach(nil, ws.lists, func(l *list) List { return List{ID: l.ID, Name: l.ID} })}
+	})
 	*k.seeds(&alone) = []T{seed}
 	if !tx.valid(what, alone) {
 		return ""
