@@ -81,10 +81,13 @@ func When(condition func(*http.Request) bool) FaultOption {
 
 // ForKey affects requests with this token.
 func ForKey(token string) FaultOption {
-	return When(func(r *http.Request) bool {
-		sent, _, _ := r.BasicAuth()
-		return sent == token
-	})
+	return func(f *Fault) error {
+		f.when = slices.Insert(f.when, 0, func(r *http.Request) bool { // before conditions that may count
+			sent, _, _ := r.BasicAuth()
+			return sent == token
+		})
+		return nil
+	}
 }
 
 // instead is a response in place of the service's.

@@ -60,7 +60,7 @@ const unknown = math.MinInt
 type Config struct {
 	Source   Source
 	First    int         // number of the first page; 0 is 1
-	Limit    int         // records on a page, at least 1
+	Limit    int         // records on a page; 0 is 1, of a size that is unknown
 	Resume   *Checkpoint // where to go on; nil, or one that has ended, for the first page
 	Prefetch int         // pages read ahead
 	Progress *Progress   // nil if nobody asked for it
@@ -117,7 +117,7 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 	if c.Resume != nil && c.Resume.Ended {
 		c.Resume = nil
 	}
-	c.Progress = cmp.Or(c.Progress, new(Progress))
+	c.Progress, c.Limit = cmp.Or(c.Progress, new(Progress)), max(1, c.Limit)
 	w := &walk{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()

@@ -139,3 +139,19 @@ func TestWalkEndsWhereNothingNewComes(t *testing.T) {
 	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and the total is 6 pages")
 	require.Equal(t, "ab", got)
 }
+
+// A caller that does not know the size of a page says so, and may meet a collection that shrinks.
+func TestWalkOfAnUnknownSize(t *testing.T) {
+	s := &shelf{items: "abcdef", limit: 2, edit: func(s *shelf, request int) {
+		if request == 2 {
+			s.items = "bcdef"
+		}
+	}}
+	got := ""
+	Config{Source: s}.Walk(t.Context(), func(p *Page, err error) bool {
+		require.NoError(t, err)
+		got += strings.Join(lettersOn(p), "")
+		return true
+	})
+	require.Equal(t, "abcdef", got)
+}
