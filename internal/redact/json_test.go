@@ -114,5 +114,5 @@ func TestBody_ManyNamesTakeNoMemory(t *testing.T) {
 	clean, _ := redact.Secrets{}.Body(text, len(text))
 	runtime.ReadMemStats(&after)
 	require.Contains(t, clean, `"value":"[hidden]"`)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(20<<20))
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), "quadratic: over a thousand")
 }
