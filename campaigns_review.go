@@ -299,7 +299,7 @@ func (s *CampaignsService) useUp(ctx context.Context, campaignID, digest string)
 	exchange.Finish(ctx, time.Second/2, func(ctx context.Context) { // or it stays in doubt, and keeps back all approvals
 		settler, ok := j.(journal.Settler)
 		switch {
-		case err != nil: // it may be stored all the same
+		case err != nil: // it may have been stored
 			_ = j.Ended(ctx, t.ID, journal.NotApplied)
 		case !ok:
 			_ = j.Ended(ctx, t.ID, journal.Applied)
