@@ -144,6 +144,13 @@ func requireNotSent(t *testing.T, err error, info prospectkit.Info, attempts int
 type brokenConn struct {
 	net.Conn
 	left int
+	over <-chan struct{}
+}
+
+// Read says nothing of the end, which net/http may otherwise hear of before it hears of the write.
+func (c *brokenConn) Read([]byte) (int, error) {
+	<-c.over
+	return 0, net.ErrClosed
 }
 
 func (c *brokenConn) Write(p []byte) (int, error) {
@@ -178,7 +185,7 @@ func TestRetry_CutWhileWriting(t *testing.T) {
 			address := listen(t, func(c net.Conn) { go func() { _, _ = io.Copy(io.Discard, c) }() })
 			d := tests.Dialing(func(ctx context.Context, network, _ string) (net.Conn, error) {
 				conn, err := dialTo(address)(ctx, network, "")
-				return &brokenConn{Conn: conn, left: test.left}, err
+				return &brokenConn{Conn: conn, left: test.left, over: t.Context().Done()}, err
 			})
 			var info prospectkit.Info
 			body := prospectkit.NewList{Name: strings.Repeat("n", 255)}
