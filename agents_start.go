@@ -76,6 +76,7 @@ type EnsuredAgent struct {
 //
 // [CodeListNameTaken] means that a list, or an agent of another kind, has the name, or that there was too little time to see
 // what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
+// An agent that starts needs MaxCreditSpend or Unlimited.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -92,8 +93,9 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have
 // started if the outcome of the error is unknown. Either way, call it again.
 //
-// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. An agent of this name and kind that has started already is
-// no error, and keeps its own cap and filters: WasStarted of Ensure tells.
+// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is adjusted
+// to the spec and activated; with [WithSpendGuard], that needs a price for agents.activate. An agent that has started already is no
+// error, and keeps its own cap and filters: WasStarted of Ensure tells.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //

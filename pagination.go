@@ -232,7 +232,7 @@ type collection struct {
 	conf       *config
 	op         *op.Op
 	first      int    // number of the first page
-	limit      int    // elements a page; 1 if the default is unknown: then enough is read again after a change
+	limit      int    // elements a page; 0 if the default is unknown: then enough is read again after a change
 	query      string // identifies the collection in a checkpoint
 	orderKnown bool   // whether the order is documented
 	fetch      func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error)
@@ -391,7 +391,7 @@ type listing[T any] struct {
 
 // pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
 func (l listing[T]) pager() pager[T] {
-	return numbered(collection{conf: l.conf, op: l.op, limit: 1}, l.in, l.read, l.id)
+	return numbered(collection{conf: l.conf, op: l.op}, l.in, l.read, l.id)
 }
 
 func (l listing[T]) in(number int) args {

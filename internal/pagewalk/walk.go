@@ -60,7 +60,7 @@ const unknown = math.MinInt
 type Config struct {
 	Source   Source
 	First    int         // number of the first page; 0 is 1
-	Limit    int         // records on a page; 0 is 1, of a size that is unknown
+	Limit    int         // records on a page; 0 if that is unknown
 	Resume   *Checkpoint // where to go on; nil, or one that has ended, for the first page
 	Prefetch int         // pages read ahead
 	Progress *Progress   // nil if nobody asked for it

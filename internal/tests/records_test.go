@@ -93,7 +93,7 @@ func TestRecords_KeepTheirText(t *testing.T) {
 				if _, partly := reflect.TypeOf(record).Elem().FieldByName("partial"); !partly { // those print all that the service sent
 					value := reflect.ValueOf(record).Elem().Interface()
 					for _, printed := range []string{fmt.Sprint(record), fmt.Sprintf("%+v", value)} {
-						require.Equal(t, jsonOf(t, record), printed, name)
+						require.Equal(t, jsonOf(t, record), printed, "%s: String of %s has to be textOf(Object{}, v)", name, of)
 					}
 				}
 			})
