@@ -213,9 +213,9 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 // counts as done at the same moment.
 const assumedKept = 15 * time.Minute
 
-// mayBeUndone reports whether somebody may have undone the change before the last look, so that not seeing it proves nothing.
+// mayBeUndone reports whether somebody may have undone the change before the last look ended, so that not seeing it proves nothing.
 func (q *resolver) mayBeUndone() bool {
-	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, q.read, q.info.Header)
+	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
 
 // hasHadTime reports whether the change would have shown in the last look.
