@@ -215,8 +215,8 @@ func (j *FileJournal) join(s *sending) *batch {
 	if s.call = j.calls.entries[s.ID]; s.call == nil {
 		s.call = j.calls.sending(s.Ticket)
 	}
-	s.active = s.call.active
-	s.call.active, s.call.Ended = true, time.Time{}
+	s.active = s.call.InProgress
+	s.call.InProgress, s.call.Ended = true, time.Time{}
 	j.next.sendings = append(j.next.sendings, s)
 	return j.next
 }
@@ -235,7 +235,7 @@ func (j *FileJournal) leave(b *batch, s *sending) bool {
 
 // refuse puts a call back to what it was before its ticket was to be stored.
 func (j *FileJournal) refuse(s *sending) {
-	s.call.active = s.call.active && s.active
+	s.call.InProgress = s.call.InProgress && s.active
 	if !s.call.stored && j.calls.entries[s.ID] == s.call {
 		delete(j.calls.entries, s.ID)
 	}

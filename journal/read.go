@@ -104,7 +104,15 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 			yield(Entry{}, j.failed("read", err))
 			return
 		}
-		readEntries(ctx, j.files, j.path, op, c)(yield)
+		for e, err := range readEntries(ctx, j.files, j.path, op, c) {
+			j.mu.Lock()
+			known := j.calls.entries[e.Ticket.ID]
+			e.InProgress = known != nil && known.InProgress
+			j.mu.Unlock()
+			if !yield(e, err) {
+				return
+			}
+		}
 	}
 }
 

@@ -219,7 +219,7 @@ func TestCalls(t *testing.T) {
 		require.NoError(t, j.Ended(t.Context(), "a", Applied))
 		require.NoError(t, j.Ended(t.Context(), "b", NotApplied))
 		require.NoError(t, j.Ended(t.Context(), "c", Unknown))
-		require.Equal(t, []string{"a applied", "b not applied", "c unknown", "d unknown"}, history(t, j))
+		require.Equal(t, []string{"a applied", "b not applied", "c unknown", "d in progress"}, history(t, j))
 		for e, err := range j.Calls(t.Context(), "lists.create") {
 			require.NoError(t, err)
 			require.Equal(t, "other", e.Ticket.ID)
@@ -253,7 +253,11 @@ func history(t *testing.T, j History) (calls []string) {
 	t.Helper()
 	for e, err := range j.Calls(t.Context(), "campaigns.approve") {
 		require.NoError(t, err)
-		calls = append(calls, e.Ticket.ID+" "+string(e.Outcome))
+		state := string(e.Outcome)
+		if e.InProgress {
+			state = "in progress"
+		}
+		calls = append(calls, e.Ticket.ID+" "+state)
 	}
 	return calls
 }
