@@ -431,7 +431,7 @@ func (j *FileJournal) end(id string, o Outcome, now time.Time) error {
 }
 
 // InDoubt yields the tickets whose outcome is unknown, oldest first, as they are when it starts. The
-// loop may call the other methods. If another program has changed the file, an error comes last.
+// loop may call the other methods. If another program has changed the file, or a failed fsync cannot be mended, an error comes last.
 func (j *FileJournal) InDoubt(ctx context.Context) iter.Seq2[Ticket, error] {
 	return func(yield func(Ticket, error) bool) {
 		_, damage := j.intact(ctx)

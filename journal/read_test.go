@@ -262,6 +262,26 @@ func history(t *testing.T, j History) (calls []string) {
 	return calls
 }
 
+// A ticket whose fsync failed was refused, and its call was not sent: the history does not have it, and what it has is durable.
+func TestCalls_AfterAFailedSync(t *testing.T) {
+	on := newDisk(nil)
+	j := on.open(t)
+	approval := func(id string) Ticket {
+		tick := ticket(id, 0)
+		tick.Op = "campaigns.approve"
+		return tick
+	}
+	require.NoError(t, j.Sending(t.Context(), approval("a")))
+	on.fails = "fsync /"
+	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	require.ErrorIs(t, j.Sending(t.Context(), approval("b")), errFull)
+	for _, err := range j.Calls(t.Context(), "campaigns.approve") {
+		require.ErrorIs(t, err, errFull)
+	}
+	on.fails = ""
+	require.Equal(t, []string{"a applied"}, history(t, j))
+}
+
 // A context that ends while a long file is read ends that.
 func TestCalls_ContextEndsWithinTheFile(t *testing.T) {
 	on := newDisk(nil)
