@@ -113,7 +113,7 @@ func saysTaken(err error) bool {
 func (s *AgentsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{
 		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
-		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus,
+		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus, op.AgentsAdjust: s.lookForAdjusted,
 	}
 }
 
@@ -206,12 +206,12 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 			}
 		}
 	}
-	return s.adjust(ctx, agentID, in, checkFields, opts)
+	return s.adjust(ctx, agentID, args{body: in, check: checkFields}, opts)
 }
 
-func (s *AgentsService) adjust(ctx context.Context, id string, in Fields, checkFields func(*check.Violations), opts []CallOption) (*Object, error) {
+func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []CallOption) (*Object, error) {
 	response := new(Object)
-	a := args{ids: []string{id}, body: in, check: checkFields}
+	a.ids = []string{id}
 	return doExpecting(ctx, s.conf, op.AgentsAdjust, a, opts, response, expected{proof: func() bool {
 		var agent Agent
 		return recordOf(*response, "agent", "id", &agent) == nil && sameID(agent.ID, id)
@@ -277,6 +277,22 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
 	}
 	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
+}
+
+// lookForAdjusted waits until an adjustment before a start can no longer come late. No read shows whether it was made.
+func (s *AgentsService) lookForAdjusted(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+	if !q.ticket.Lookup.Start {
+		return unknowable(nil, "")
+	}
+	agent, err := s.Get(ctx, q.id(), opts...)
+	switch {
+	case errors.Is(err, CodeAgentNotFound):
+		return q.missing("the agent")
+	case err != nil:
+		return Resolution{}, err
+	}
+	q.madeAgain = true
+	return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
 }
 
 // Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the

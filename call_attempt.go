@@ -239,7 +239,7 @@ func (c *call) mayApprove() error {
 		switch {
 		case e.Ticket.ID == c.ticketID:
 		case e.Outcome == journal.Unknown:
-			return c.keepBack(RuleApproving, fmt.Errorf("ticket %s has no outcome yet", e.Ticket.ID))
+			return c.keepBack(RuleApproving, noOutcomeYet(e.Ticket))
 		case e.Ticket.Lookup.Digest == digest:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
@@ -254,6 +254,8 @@ func (c *call) mayApprove() error {
 	}
 	return nil
 }
+
+func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
 
 // keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
 func (c *call) keepUntilRead() error {

@@ -251,7 +251,8 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 	return now, nil
 }
 
-// approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the campaign.
+// approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the
+// campaign, or is about to.
 func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) ([]journal.Entry, error) {
 	known, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
@@ -260,6 +261,8 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	var doubts []journal.Ticket
 	for _, e := range known {
 		switch {
+		case e.InProgress:
+			return nil, ruleRefusal(op.CampaignsApprove, RuleApproving, noOutcomeYet(e.Ticket))
 		case e.Outcome == journal.Unknown:
 			doubts = append(doubts, e.Ticket)
 		case e.Ticket.Lookup.Digest == digest:

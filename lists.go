@@ -246,7 +246,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 		return nil, refusal(op.ListsGet, check.One("test", "must not be nil"))
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l)} }
+	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l), State: "failing the test"} }
 	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
 
