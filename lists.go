@@ -370,7 +370,17 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
 		Send: func(ctx context.Context, ids []string, ticket string, save func() error) error {
 			in := CRMPush{CRM: crm, ContactIDs: ids}
-			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, beforeFirstSend: save}, in)
+			first := func(c *call) error {
+				if len(c.attempts) > 0 {
+					return nil
+				}
+				err := save() // the checkpoint
+				if err != nil {
+					c.cause = c.redactError(err)
+				}
+				return err
+			}
+			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, beforeAttempt: first}, in)
 			return err
 		},
 		Outcome: OutcomeOf,
