@@ -308,6 +308,9 @@ func (q *resolver) conclude(r *Resolution, hadTime bool) {
 		}
 		if r.Final && !q.neverFinal && q.mayBeUndone() {
 			q.neverFinal = true
+			if !q.sent.Local && q.sent.Ahead == nil {
+				r.Note += "; it was sent before its program had a response, so that only one clock tells how long ago that was"
+			}
 			r.Note += "; somebody may have undone it since: a person has to look"
 		}
 		r.Final = r.Final && !q.neverFinal
