@@ -134,6 +134,9 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if in.check != nil {
 		in.check(bad)
 	}
+	if c.journaled() {
+		bad.Text("WithActor", actorOf(c.ctx))
+	}
 	if in.upload != nil {
 		in.upload.Check(c.ctx, c.timeout, bad)
 	}

@@ -237,6 +237,7 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
+		bad.Text("WithWorkspace", name) // a journal would store another name
 		c.workspace = name
 	})
 }
@@ -244,7 +245,8 @@ func WithWorkspace(name string) ClientOption {
 type actorKey struct{}
 
 // WithActor names who makes the calls with the returned context, in the tickets of [WithJournal]
-// and for a [Gate]. It is never sent.
+// and for a [Gate]. It is never sent. A call that needs a ticket is refused if who is not valid UTF-8, such as a hash that is not
+// written in digits: a journal would store something else, which no later run finds.
 func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
