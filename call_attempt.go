@@ -275,7 +275,7 @@ func (s *readEvidence) aged() bool {
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {
-	if c.conf.guard == nil || c.reserved || !c.spends {
+	if c.conf.guard == nil || c.reserved || !c.spends && (c.in.free || !c.conf.guard.Priced(c.op.Name)) {
 		return nil
 	}
 	cost := c.in.cost

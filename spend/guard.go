@@ -11,7 +11,7 @@
 //
 // The guard counts calls, and the runs of the agents that they start. It does not see what teammates spend,
 // nor runs of agents that were started without it. It counts nothing for calls that the catalogue says spend
-// nothing: of most of those writes, the API description does not say so, but does not hint at a cost either.
+// nothing, unless you give them a price: of most of those writes, the API description does not say so, but does not hint at a cost either.
 package spend
 
 import (
@@ -90,6 +90,10 @@ func (g *Guard) Err() error {
 	}
 	return g.err
 }
+
+// Priced reports whether an operation has a price that is not free. A client asks it: what has one counts, also if the catalogue says that it
+// spends nothing.
+func (g *Guard) Priced(op string) bool { return g.prices[op].costs() }
 
 // Reserve reserves the most that a call can cost. It fails with a [CapError] if that does not fit, with
 // [ErrUnknownPrice], or with an error of the store. The call must then not be sent. A client calls it.
