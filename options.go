@@ -233,7 +233,7 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 // journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
 // another workspace, and [Client.InDoubt] and [Client.Calls] leave it out. A ticket without a name belongs to its key. So settle what is in
 // doubt before you add or change a name, or change the key of calls without one. Another name is another workspace: a checkpoint for
-// [ResumeFrom] is of its name, too, and a review that was approved under the old name can be approved again.
+// [ResumeFrom] is of its name, too, and a review that was approved under the old name, or at another base URL, can be approved again.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
