@@ -147,6 +147,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	}
 	c.buildURL()
 	c.spends, c.sends = consequences(o, in)
+	c.spends = c.spends || !in.free && conf.guard.Priced(o.Name)
 	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds
 		bad.Must(!other.Write(), "route", "is that of another operation, which has a method: %s", other.Name)
 		bad.Must(!o.FreeRead() || other.FreeRead() || other.Write(), "route", "leads to an operation of a stricter class: %s", other.Name)

@@ -275,7 +275,7 @@ func (s *readEvidence) aged() bool {
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {
-	if c.conf.guard == nil || c.reserved || !c.spends && (c.in.free || !c.conf.guard.Priced(c.op.Name)) {
+	if c.conf.guard == nil || c.reserved || !c.spends {
 		return nil
 	}
 	cost := c.in.cost

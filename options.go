@@ -211,7 +211,8 @@ func WithJournal(j journal.Journal) ClientOption {
 // WithSpendGuard reserves the most that a call can cost before its ticket is stored. A call that does
 // not fit is refused with [ErrSpendCap], one whose price is unknown or that cannot be reserved with
 // [RuleSpendGuard], and nothing is sent. Reads that are free and drafts of agents need no price, nor do writes
-// of which the API description does not hint at a cost, such as creating a list; one that has a price counts.
+// of which the API description does not hint at a cost, such as creating a list. One that has a price
+// counts as spending, also for [NoSpend] and a [Gate].
 //
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
 // [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later

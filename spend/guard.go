@@ -91,9 +91,9 @@ func (g *Guard) Err() error {
 	return g.err
 }
 
-// Priced reports whether an operation has a price that is not free. A client asks it: what has one counts, also if the catalogue says that it
-// spends nothing.
-func (g *Guard) Priced(op string) bool { return g.prices[op].costs() }
+// Priced reports whether an operation has a price that is not free. A client asks it: what has one spends credits, whatever the catalogue
+// says. A nil guard has no prices.
+func (g *Guard) Priced(op string) bool { return g != nil && g.prices[op].costs() }
 
 // Reserve reserves the most that a call can cost. It fails with a [CapError] if that does not fit, with
 // [ErrUnknownPrice], or with an error of the store. The call must then not be sent. A client calls it.

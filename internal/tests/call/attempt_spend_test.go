@@ -62,7 +62,11 @@ func TestSpendGuard_PriceOfWhatSpendsNothing(t *testing.T) {
 			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: fmt.Sprint("Q", n)})
 			require.Equal(t, n == 2, errors.Is(err, prospectkit.ErrSpendCap), "%v", err)
 		}
-		_, err := client.Lists.MoveToRoot(t.Context(), "a00000000000000000000001")
+		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q9"}, prospectkit.AllowRetryUnknown())
+		require.ErrorIs(t, err, prospectkit.RuleRetryUnknown, "a second one would cost as much again")
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q9"}, prospectkit.NoSpend())
+		require.ErrorIs(t, err, prospectkit.RuleNoSpend)
+		_, err = client.Lists.MoveToRoot(t.Context(), "a00000000000000000000001", prospectkit.NoSpend())
 		require.NoError(t, err)
 		_, err = client.Lists.RowsPage(t.Context(), "a00000000000000000000001", prospectkit.RowsParams{})
 		require.ErrorIs(t, err, spend.ErrUnknownPrice, "a read may be sent more than once")
