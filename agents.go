@@ -189,8 +189,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:
-// you supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). After an unknown outcome,
-// it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
+// you supply the fields, but not start, which might spend credits. The sandbox takes fields of the creation but start (assumed: rule
+// agents.adjust). After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
 // never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy
@@ -200,6 +200,7 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
 	checkFields := func(bad *check.Violations) {
 		in.checkNames(bad, "", outbound.Names(PersonDiscovery{}, PeopleWatcher{}, WebMonitor{})...)
+		bad.Must(!in.has("start"), "start", "cannot be adjusted: Activate starts a draft, and spends credits")
 		for _, value := range in {
 			if expires, ok := value.(Expiration); ok {
 				expires.check(bad)

@@ -403,7 +403,8 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
 // never retried after an unknown outcome. The rows show what was added. When they do is undocumented, so what they
-// lack may still come: add it only once a person has settled the ticket.
+// lack may still come, also from a call that was applied: [Client.Calls] tells of such. Add it only once that has come, or a person
+// has settled the ticket.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //

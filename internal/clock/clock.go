@@ -118,8 +118,7 @@ func Before(t time.Time, h http.Header) time.Time {
 
 // Cached reports whether a response comes from a cache that read it some time ago.
 func Cached(h http.Header) bool {
-	age := h.Get("Age")
-	return age != "" && age != "0"
+	return slices.ContainsFunc(h["Age"], func(age string) bool { return age != "" && age != "0" }) // each cache may have added its own
 }
 
 // service returns the service's time, unless a cache may have sent it.
