@@ -121,3 +121,18 @@ func TestShared_ForgetsTheLastListing(t *testing.T) {
 		require.Equal(t, want, reads)
 	}
 }
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	for n, most := range map[int]time.Duration{1: 100, 2: 200, 3: 400, 4: 500, 90: 500} {
+		least, longest := most, time.Duration(0)
+		for range 500 {
+			d := waits.Backoff(t.Context(), 100, 500, n)
+			least, longest = min(least, d), max(longest, d)
+			require.GreaterOrEqual(t, d, most/2)
+			require.LessOrEqual(t, d, most)
+		}
+		require.Less(t, least, most*6/10)
+		require.Greater(t, longest, most*9/10, "the jitter is over the whole upper half")
+	}
+}
