@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -98,33 +99,127 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 // items iterates over the elements of all pages. Each range is a walk of its own.
 func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		s := s
-		var chosen pageConfig
+		w := scrollWalk[T]{scroll: s, pageConfig: pageConfig{progress: new(pagewalk.Progress)}}
 		var bad check.Violations
-		if chosen.apply(s.op, opts, true, &bad); len(bad) > 0 {
+		if w.apply(s.op, opts, true, &bad); len(bad) > 0 {
 			yield(nil, refusal(s.op, bad))
 			return
 		}
-		pagewalk.Scroll[T]{
-			First: func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(s.first(ctx, chosen.calls)) },
-			ID:    s.identity, Progress: chosen.progress, MaxPages: chosen.paidPages, Restarts: chosen.restarts,
-			Dead:    func(err error) (dead, paid bool) { return deadToken(err), OutcomeOf(err) != OutcomeNotApplied },
-			Stalled: func(what string) error { return unusable(s.op, what) },
-			Capped:  func() error { return ruleRefusal(s.op, RulePaidPages, nil) },
-		}.Walk(ctx, yield)
+		w.walk(ctx, yield)
 	}
 }
 
-func partOf[T any](page *ScrollPage[T], err error) (*pagewalk.Part[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	part := &pagewalk.Part[T]{Items: page.Items}
-	if page.next != nil {
-		part.Next = func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(page.next(ctx, nil)) }
-	}
-	return part, nil
+// scrollWalk is one walk over all pages.
+type scrollWalk[T any] struct {
+	scroll[T]
+	pageConfig
+
+	paid      int // pages read, and pages that may have been paid for without a response
+	restarted int
+	fresh     int             // elements yielded since the last restart
+	delivered pagewalk.Set    // elements, if there may be a restart
+	shown     pagewalk.Recent // on the pages since the last restart
+	empty     int             // pages without elements since the last that held something new
+	same      int             // pages with nothing but known elements, likewise
 }
+
+// So many pages in a row end a scroll. Each may have been paid for.
+const (
+	mostEmpty = 10
+	mostSame  = 2
+)
+
+// walk yields the elements of all pages, without those that came before a restart, and an error as the last.
+func (w *scrollWalk[T]) walk(ctx context.Context, yield func(*T, error) bool) {
+	if w.restarts > 0 {
+		w.delivered = make(pagewalk.Set)
+	}
+	w.progress.Start("", false)
+	page, err := w.first(ctx, w.calls)
+	for err == nil {
+		if !w.handOut(page.Items, yield) {
+			return
+		}
+		if !page.More() {
+			w.progress.Update(func(r *pagewalk.Report) { r.Finished = true })
+			return
+		}
+		if err = w.stuck(page.Items); err != nil {
+			break
+		}
+		if w.capped() {
+			err = ruleRefusal(w.op, RulePaidPages, nil)
+			break
+		}
+		if page, err = page.next(ctx, nil); err != nil && w.restart(ctx, err) {
+			page, err = w.first(ctx, w.calls)
+		}
+	}
+	yield(nil, err)
+}
+
+// handOut yields the new elements of a page, and reports whether the walk goes on.
+func (w *scrollWalk[T]) handOut(items []T, yield func(*T, error) bool) bool {
+	w.paid++
+	w.progress.Update(func(r *pagewalk.Report) { r.Requests++ })
+	skipped := 0
+	defer func() {
+		if skipped > 0 {
+			w.progress.Update(func(r *pagewalk.Report) { r.Repeats, r.PaidAgain = r.Repeats+skipped, r.PaidAgain+1 })
+		}
+	}()
+	for i := range items {
+		if w.restarts > 0 && !w.delivered.Add(w.identity(&items[i])) && w.restarted > 0 {
+			skipped++
+			continue
+		}
+		w.fresh++
+		w.progress.Delivered("")
+		if !yield(&items[i], nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// stuck returns an error if the scroll may never end, because its pages bring nothing new.
+func (w *scrollWalk[T]) stuck(items []T) error {
+	fresh := false
+	for i := range items {
+		fresh = w.shown.Add(w.identity(&items[i])) || fresh
+	}
+	switch {
+	case fresh:
+		w.empty, w.same = 0, 0
+	case len(items) == 0:
+		w.empty++
+	default:
+		w.same++
+	}
+	if w.empty < mostEmpty && w.same < mostSame {
+		return nil
+	}
+	return unusable(w.op, fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", w.empty+w.same))
+}
+
+// restart reports whether to read the first page again after an error.
+func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
+	if w.restarted == w.restarts || w.fresh == 0 || ctx.Err() != nil || !deadToken(err) {
+		return false
+	}
+	if OutcomeOf(err) != OutcomeNotApplied {
+		w.paid++
+	}
+	if w.capped() {
+		return false
+	}
+	w.restarted, w.fresh, w.shown = w.restarted+1, 0, pagewalk.Recent{}
+	w.progress.Update(func(r *pagewalk.Report) { r.Restarts++ })
+	return true
+}
+
+// capped reports whether the pages are used up.
+func (w *scrollWalk[T]) capped() bool { return w.paidPages > 0 && w.paid >= w.paidPages }
 
 // deadToken reports whether the token of a failed page cannot be used again. The code for an expired
 // token is undocumented: since the same query was accepted before, a rejection of the
