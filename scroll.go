@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -69,7 +70,7 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 		return nil, err
 	}
 	page.op = s.op
-	token, err = pagewalk.Token(text)
+	token, err = tokenOf(text)
 	switch {
 	case err != nil:
 		page.next = func(context.Context, []CallOption) (*ScrollPage[T], error) { // so that this page is not lost
@@ -80,6 +81,30 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 	}
 	return page, nil
 }
+
+// maxToken bounds the token of the next page.
+const maxToken = 64 << 10
+
+// tokenOf reads the token of the next page from its JSON. Null is no token, and neither is an empty
+// string: with it, the walk would restart and cost again.
+func tokenOf(text jsonscan.Text) (string, error) {
+	c := jsonscan.New(text)
+	if len(text) == 0 || c.Is('n') {
+		return "", nil
+	}
+	if !c.Is('"') {
+		return "", badTokenError{"the token of the next page is not a string"}
+	}
+	token := c.String()
+	if n := len(token); n > maxToken {
+		what := fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", n, maxToken)
+		return "", badTokenError{redact.OwnError(what)}
+	}
+	return token, nil
+}
+
+// badTokenError says that the token of the next page cannot be used.
+type badTokenError struct{ redact.OwnError }
 
 // once makes the call of the next page. A call that may have been processed uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
@@ -228,7 +253,7 @@ func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the request may have been processed, so its token is spent
 	}
-	if _, ok := errors.AsType[pagewalk.BadTokenError](err); ok {
+	if _, ok := errors.AsType[badTokenError](err); ok {
 		return true
 	}
 	e, ok := errors.AsType[*Error](err)
