@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/jsonscan"
@@ -343,74 +342,6 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 		over, err := a.settled()
 		return waits.Sighting{Settled: over, Err: err, State: string(a.Status), Strange: !a.Status.Known()}
 	})
-}
-
-// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll. It
-// yields each agent once, when no run of it is in progress. WaitEach loops that run at the same time
-// in clients derived from each other by [Client.With] share the listings. Together they poll
-// at most 930 times a day, if the listing has one page: once every 96 s, after a burst of up to 30.
-//
-// A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read
-// alone, one a poll; if that cannot succeed, its ID comes with the error. Both end the wait for that
-// agent only. If the context ends or five polls in a row have failed, the last element is a
-// [WaitTimeoutError] without an agent: the agents that were not yielded are unsettled.
-//
-// Errors: those of [AgentsService.Get].
-//
-// GET /business/agents and GET /business/agents/{agentId}, scope agents.
-func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.Seq2[*Agent, error] {
-	return func(yield func(*Agent, error) bool) {
-		var bad check.Violations
-		if bad.IDs("agentIds", agentIDs); len(bad) > 0 {
-			yield(nil, refusal(op.AgentsList, bad))
-			return
-		}
-		each := &waits.Each[Agent]{
-			Shared: s.polls, List: s.listEach, Yield: yield, Judge: (*Agent).settled, Transient: isTransient,
-			Get: func(ctx context.Context, id string) (*Agent, error) {
-				agent, err := s.Get(ctx, id)
-				if err != nil {
-					agent = &Agent{ID: id}
-				}
-				return agent, err
-			},
-			ID: func(a *Agent) string { return a.ID },
-		}
-		leave := each.Shared.Join()
-		defer leave()
-		if each.Await(agentIDs); each.Over() {
-			return
-		}
-		read := func(ctx context.Context) (*waits.Each[Agent], error) {
-			err := each.Poll(ctx)
-			if waits.Ended(err) {
-				err = withoutEffect(op.AgentsList, err)
-			}
-			return each, err
-		}
-		_, err := waitFor(ctx, s.conf, op.AgentsList, read, func(e *waits.Each[Agent]) waits.Sighting {
-			return waits.Sighting{Settled: e.Over(), State: e.String()}
-		})
-		if err != nil && !each.Over() {
-			yield(nil, err)
-		}
-	}
-}
-
-// newAgentPolls is the pace of WaitEach: 930 of the 2,000 documented requests a day.
-func newAgentPolls() *waits.Shared[Agent] {
-	return &waits.Shared[Agent]{Every: 96 * time.Second, Burst: 30}
-}
-
-// listEach reads all agents, and counts the pages.
-func (s *AgentsService) listEach(ctx context.Context) (agents []Agent, pages int, err error) {
-	for page, err := range s.Pages(ctx) {
-		if pages++; err != nil {
-			return nil, pages, err
-		}
-		agents = append(agents, page.Items...)
-	}
-	return agents, pages, nil
 }
 
 // settled reports whether the wait for an agent is over, and why it is useless.

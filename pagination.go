@@ -468,16 +468,25 @@ func elementsOf(response Object, name string) (array Object, ok bool) {
 	return Object{}, false
 }
 
-// findNamed is [pagewalk.Named]. Several matches are an error: names are documented as unique, but
-// there is a code for ambiguous ones.
+// findNamed finds the only item with exactly this name, after trimming, and the others. Several are an error: names are documented as
+// unique, but there is a code for ambiguous ones.
 func findNamed[T any](items iter.Seq2[*T, error], o *op.Op, noun, name string, nameOf func(*T) string) (match *T, others []*T, err error) {
-	match, others, err = pagewalk.Named(items, name, nameOf)
-	if errors.Is(err, pagewalk.ErrAmbiguous) {
-		e := withoutEffect(o, nil)
-		e.Status, e.Code, e.Message = http.StatusOK, CodeListNameAmbiguous, "several "+noun+" have this name"
-		err = e
+	name = strings.TrimSpace(name)
+	for item, err := range items {
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case strings.TrimSpace(nameOf(item)) != name:
+			others = append(others, item)
+		case match != nil:
+			e := withoutEffect(o, nil)
+			e.Status, e.Code, e.Message = http.StatusOK, CodeListNameAmbiguous, "several "+noun+" have this name"
+			return nil, nil, e
+		default:
+			match = item
+		}
 	}
-	return match, others, err
+	return match, others, nil
 }
 
 // maxPageSize is the documented bound of lists and rows.

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"net/http"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -68,7 +70,7 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 		return nil, err
 	}
 	page.op = s.op
-	token, err = pagewalk.Token(text)
+	token, err = tokenOf(text)
 	switch {
 	case err != nil:
 		page.next = func(context.Context, []CallOption) (*ScrollPage[T], error) { // so that this page is not lost
@@ -79,6 +81,30 @@ func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (
 	}
 	return page, nil
 }
+
+// maxToken bounds the token of the next page.
+const maxToken = 64 << 10
+
+// tokenOf reads the token of the next page from its JSON. Null is no token, and neither is an empty
+// string: with it, the walk would restart and cost again.
+func tokenOf(text jsonscan.Text) (string, error) {
+	c := jsonscan.New(text)
+	if len(text) == 0 || c.Is('n') {
+		return "", nil
+	}
+	if !c.Is('"') {
+		return "", badTokenError{"the token of the next page is not a string"}
+	}
+	token := c.String()
+	if n := len(token); n > maxToken {
+		what := fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", n, maxToken)
+		return "", badTokenError{redact.OwnError(what)}
+	}
+	return token, nil
+}
+
+// badTokenError says that the token of the next page cannot be used.
+type badTokenError struct{ redact.OwnError }
 
 // once makes the call of the next page. A call that may have been processed uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
@@ -98,33 +124,127 @@ func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*Scr
 // items iterates over the elements of all pages. Each range is a walk of its own.
 func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		s := s
-		var chosen pageConfig
+		w := scrollWalk[T]{scroll: s, pageConfig: pageConfig{progress: new(pagewalk.Progress)}}
 		var bad check.Violations
-		if chosen.apply(s.op, opts, true, &bad); len(bad) > 0 {
+		if w.apply(s.op, opts, true, &bad); len(bad) > 0 {
 			yield(nil, refusal(s.op, bad))
 			return
 		}
-		pagewalk.Scroll[T]{
-			First: func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(s.first(ctx, chosen.calls)) },
-			ID:    s.identity, Progress: chosen.progress, MaxPages: chosen.paidPages, Restarts: chosen.restarts,
-			Dead:    func(err error) (dead, paid bool) { return deadToken(err), OutcomeOf(err) != OutcomeNotApplied },
-			Stalled: func(what string) error { return unusable(s.op, what) },
-			Capped:  func() error { return ruleRefusal(s.op, RulePaidPages, nil) },
-		}.Walk(ctx, yield)
+		w.walk(ctx, yield)
 	}
 }
 
-func partOf[T any](page *ScrollPage[T], err error) (*pagewalk.Part[T], error) {
-	if err != nil {
-		return nil, err
-	}
-	part := &pagewalk.Part[T]{Items: page.Items}
-	if page.next != nil {
-		part.Next = func(ctx context.Context) (*pagewalk.Part[T], error) { return partOf(page.next(ctx, nil)) }
-	}
-	return part, nil
+// scrollWalk is one walk over all pages.
+type scrollWalk[T any] struct {
+	scroll[T]
+	pageConfig
+
+	paid      int // pages read, and pages that may have been paid for without a response
+	restarted int
+	fresh     int             // elements yielded since the last restart
+	delivered pagewalk.Set    // elements, if there may be a restart
+	shown     pagewalk.Recent // on the pages since the last restart
+	empty     int             // pages without elements since the last that held something new
+	same      int             // pages with nothing but known elements, likewise
 }
+
+// So many pages in a row end a scroll. Each may have been paid for.
+const (
+	mostEmpty = 10
+	mostSame  = 2
+)
+
+// walk yields the elements of all pages, without those that came before a restart, and an error as the last.
+func (w *scrollWalk[T]) walk(ctx context.Context, yield func(*T, error) bool) {
+	if w.restarts > 0 {
+		w.delivered = make(pagewalk.Set)
+	}
+	w.progress.Start("", false)
+	page, err := w.first(ctx, w.calls)
+	for err == nil {
+		if !w.handOut(page.Items, yield) {
+			return
+		}
+		if !page.More() {
+			w.progress.Update(func(r *pagewalk.Report) { r.Finished = true })
+			return
+		}
+		if err = w.stuck(page.Items); err != nil {
+			break
+		}
+		if w.capped() {
+			err = ruleRefusal(w.op, RulePaidPages, nil)
+			break
+		}
+		if page, err = page.next(ctx, nil); err != nil && w.restart(ctx, err) {
+			page, err = w.first(ctx, w.calls)
+		}
+	}
+	yield(nil, err)
+}
+
+// handOut yields the new elements of a page, and reports whether the walk goes on.
+func (w *scrollWalk[T]) handOut(items []T, yield func(*T, error) bool) bool {
+	w.paid++
+	w.progress.Update(func(r *pagewalk.Report) { r.Requests++ })
+	skipped := 0
+	defer func() {
+		if skipped > 0 {
+			w.progress.Update(func(r *pagewalk.Report) { r.Repeats, r.PaidAgain = r.Repeats+skipped, r.PaidAgain+1 })
+		}
+	}()
+	for i := range items {
+		if w.restarts > 0 && !w.delivered.Add(w.identity(&items[i])) && w.restarted > 0 {
+			skipped++
+			continue
+		}
+		w.fresh++
+		w.progress.Delivered("")
+		if !yield(&items[i], nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// stuck returns an error if the scroll may never end, because its pages bring nothing new.
+func (w *scrollWalk[T]) stuck(items []T) error {
+	fresh := false
+	for i := range items {
+		fresh = w.shown.Add(w.identity(&items[i])) || fresh
+	}
+	switch {
+	case fresh:
+		w.empty, w.same = 0, 0
+	case len(items) == 0:
+		w.empty++
+	default:
+		w.same++
+	}
+	if w.empty < mostEmpty && w.same < mostSame {
+		return nil
+	}
+	return unusable(w.op, fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", w.empty+w.same))
+}
+
+// restart reports whether to read the first page again after an error.
+func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
+	if w.restarted == w.restarts || w.fresh == 0 || ctx.Err() != nil || !deadToken(err) {
+		return false
+	}
+	if OutcomeOf(err) != OutcomeNotApplied {
+		w.paid++
+	}
+	if w.capped() {
+		return false
+	}
+	w.restarted, w.fresh, w.shown = w.restarted+1, 0, pagewalk.Recent{}
+	w.progress.Update(func(r *pagewalk.Report) { r.Restarts++ })
+	return true
+}
+
+// capped reports whether the pages are used up.
+func (w *scrollWalk[T]) capped() bool { return w.paidPages > 0 && w.paid >= w.paidPages }
 
 // deadToken reports whether the token of a failed page cannot be used again. The code for an expired
 // token is undocumented: since the same query was accepted before, a rejection of the
@@ -133,7 +253,7 @@ func deadToken(err error) bool {
 	if OutcomeOf(err) != OutcomeNotApplied {
 		return true // the request may have been processed, so its token is spent
 	}
-	if _, ok := errors.AsType[pagewalk.BadTokenError](err); ok {
+	if _, ok := errors.AsType[badTokenError](err); ok {
 		return true
 	}
 	e, ok := errors.AsType[*Error](err)

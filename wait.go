@@ -63,33 +63,54 @@ func (e *WaitTimeoutError) LogValue() slog.Value {
 		slog.String("state", Code(e.State).logged()), slog.Int("polls", e.Polls), milliseconds("waited_ms", e.Waited))
 }
 
+// The pauses between polls grow from the shortest to the longest; pace may lengthen them.
+const (
+	shortestPause = 2 * time.Second
+	longestPause  = time.Minute
+	pollFailures  = 5 // in a row, each with its own retries, end a wait
+)
+
 // waitFor reads a value until judge finds it settled. It returns the value seen last, also beside
 // an error. A failed poll does not end the wait, unless no retry could succeed
 // or it is the fifth in a row.
 func waitFor[T any](
 	ctx context.Context, conf *config, o *op.Op, read func(context.Context) (*T, error), judge func(*T) waits.Sighting,
 ) (*T, error) {
-	began := time.Now()
-	last, err := waits.Polling[T]{
-		Read: read, Judge: judge, Transient: isTransient,
-		Pace: func(pause time.Duration, failure error) (time.Duration, bool) {
-			return conf.pace(ctx, o.Surface, pause, failure)
-		},
-		Pausing: func(poll int, wait time.Duration, reason string) {
-			conf.emit(ctx, o, Event{Kind: event.KindWait, Attempt: poll, Start: time.Now(), Wait: wait, Reason: reason})
-		},
-	}.Wait(ctx)
-	end, ok := err.(*waits.TimeoutError) //nolint:errorlint // it is the wait's own
-	if !ok {
-		return last, err
-	}
-	over := ctx.Err()
-	if end.Late {
-		over = errtext.ErrTooLate
-	}
-	return last, &WaitTimeoutError{
-		Op: o.Name, State: conf.secrets().Clean(end.State, maxName), Polls: end.Polls, Waited: time.Since(began),
-		cause: errtext.With(end.Last, over),
+	var last *T
+	end, began, failed := &WaitTimeoutError{Op: o.Name}, time.Now(), 0
+	for pause := shortestPause; ; pause = min(pause*3/2, longestPause) {
+		value, err := read(ctx)
+		end.Polls++
+		reason := "polling: not settled yet"
+		switch {
+		case err == nil:
+			seen := judge(value)
+			if seen.Settled || seen.Err != nil {
+				return value, seen.Err
+			}
+			last, failed, end.State = value, 0, conf.secrets().Clean(seen.State, maxName)
+			if seen.Strange {
+				reason = "polling: the state is undocumented"
+			}
+		case !isTransient(err):
+			return last, err
+		default:
+			failed++
+			reason = "polling: the last poll failed"
+		}
+		wait, fits := conf.pace(ctx, o.Surface, pause, err)
+		if fits && failed < pollFailures {
+			conf.emit(ctx, o, Event{Kind: event.KindWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason})
+			if waits.Sleep(ctx, wait) == nil {
+				continue
+			}
+		}
+		over := ctx.Err()
+		if !fits && over == nil { // the deadline is too near for another poll
+			over = errtext.ErrTooLate
+		}
+		end.Waited, end.cause = time.Since(began), errtext.With(err, over)
+		return last, end
 	}
 }
 
@@ -111,7 +132,7 @@ const scarcePause = time.Hour
 // to others, and waiters do not poll in step. It reports false if the context has ended, or if the service
 // asked for a delay and the next poll would come after the deadline.
 func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, failure error) (time.Duration, bool) {
-	if documented := op.DocumentedLimits[s].PerDay; documented > 0 && pause == waits.LongestPause {
+	if documented := op.DocumentedLimits[s].PerDay; documented > 0 && pause == longestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
 	known := c.budget.surface(s).limiter.Snapshot()

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,7 +125,11 @@ func openFile(on filesystem.FS, path string) (*FileJournal, error) {
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
 
+// failed says of an error what failed; of none, nothing did.
 func (j *FileJournal) failed(to string, err error) error {
+	if err == nil {
+		return nil
+	}
 	return fmt.Errorf("journal: %s %s: %w", to, j.path, err)
 }
 
@@ -182,10 +187,7 @@ func emptyFile(name string) []byte {
 // durable is unknown, so the next Sending replaces the file before it stores anything.
 func (j *FileJournal) Sending(ctx context.Context, t Ticket) error {
 	body, err := sendingBody(t)
-	if err == nil {
-		err = ctx.Err()
-	}
-	if err != nil {
+	if err = cmp.Or(err, ctx.Err()); err != nil {
 		return j.failed("store a ticket in", err)
 	}
 	t.IDs = slices.Clone(t.IDs)
@@ -202,10 +204,7 @@ func (j *FileJournal) Sending(ctx context.Context, t Ticket) error {
 		}
 	}
 	<-b.done // the holder of the turn stores it
-	if b.err != nil {
-		return j.failed("store a ticket in", b.err)
-	}
-	return nil
+	return j.failed("store a ticket in", b.err)
 }
 
 // join adds a ticket to the next batch. From now on its call is in progress.
@@ -398,10 +397,7 @@ func (j *FileJournal) sync(mark bool) error {
 // after Close. The outcome of a ticket that is not there, or that is settled, is ignored. If another
 // call is using the file, that call writes the outcome. After an error, the next Sending tries again.
 func (j *FileJournal) Ended(_ context.Context, id string, o Outcome) error {
-	if err := j.end(id, o, time.Now()); err != nil {
-		return j.failed("note an outcome in", err)
-	}
-	return nil
+	return j.failed("note an outcome in", j.end(id, o, time.Now()))
 }
 
 func (j *FileJournal) end(id string, o Outcome, now time.Time) error {
@@ -474,10 +470,7 @@ func (j *FileJournal) Close() error {
 	if j.file != nil {
 		err = errors.Join(err, j.file.Close())
 	}
-	if err = errors.Join(err, j.lock.Close()); err != nil {
-		return j.failed("close", err)
-	}
-	return nil
+	return j.failed("close", errors.Join(err, j.lock.Close()))
 }
 
 // finish makes the file durable, and marks it so.

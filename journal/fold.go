@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -59,12 +60,7 @@ func (f *fold) add(r record) {
 
 // list returns the entries in the order of their first records.
 func (f *fold) list() []*folded {
-	all := make([]*folded, 0, len(f.entries))
-	for _, e := range f.entries {
-		all = append(all, e)
-	}
-	slices.SortFunc(all, func(a, b *folded) int { return a.order - b.order })
-	return all
+	return slices.SortedFunc(maps.Values(f.entries), func(a, b *folded) int { return a.order - b.order })
 }
 
 // unknown returns the tickets without a known outcome, oldest first, except those of calls in progress.

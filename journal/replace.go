@@ -42,10 +42,7 @@ func (j *FileJournal) Compact(ctx context.Context, before time.Time, archive fun
 		delete(leaving, id) // the ID is used again
 	}
 	j.mu.Unlock()
-	if err := j.replace(leaving); err != nil {
-		return j.failed("compact", err)
-	}
-	return nil
+	return j.failed("compact", j.replace(leaving))
 }
 
 // leaving archives the entries that may leave the file and returns their IDs.

@@ -39,10 +39,7 @@ func (s Settlement) Check() error {
 
 // Settle notes what a person found out. It returns when that is durable.
 func (j *FileJournal) Settle(ctx context.Context, id string, s Settlement) error {
-	if err := j.settle(ctx, id, s); err != nil {
-		return j.failed("settle a ticket of", err)
-	}
-	return nil
+	return j.failed("settle a ticket of", j.settle(ctx, id, s))
 }
 
 func (j *FileJournal) settle(ctx context.Context, id string, s Settlement) error {

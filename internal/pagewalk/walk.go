@@ -14,9 +14,6 @@
 // read ahead counts only if nothing has changed since the last page that was read in order. A checkpoint names the last 16 ids:
 // a walk that resumes looks for them on their page, and around it as far as the total has changed: see place.go. The walk remembers 32,768 to
 // 65,536 ids as 64-bit hashes, in two tables of at most 512 KiB.
-//
-// Pages without numbers, each read by a token of the page before it, are walked by [Scroll]. It moves forward only, and remembers
-// all records only if it may restart, in 12 bytes and a map slot each.
 package pagewalk
 
 import (

@@ -71,40 +71,6 @@ func parseKey(text string) (k Key, err error) {
 	return k, nil
 }
 
-// Rate is how often a fault happens at the steps of a class.
-type Rate struct {
-	Class string
-	Fault Fault
-	Share float64
-}
-
-// Drawn draws faults by their rates.
-type Drawn struct {
-	Rates map[string][]Rate // by class
-	Only  []Key             // if not nil, no other step goes wrong
-}
-
-// At draws, whatever Only says, so that the rest stays as it is.
-func (d Drawn) At(t *Turn) Fault {
-	at := t.Float64()
-	if d.Only != nil {
-		i := slices.IndexFunc(d.Only, func(k Key) bool { return k.with(0) == t.with(0) })
-		if i < 0 {
-			return ""
-		}
-		if n := d.Only[i].Fault; n > 0 && n <= len(d.Rates[t.Class]) {
-			t.Key = d.Only[i]
-			return d.Rates[t.Class][n-1].Fault
-		}
-	}
-	for _, r := range d.Rates[t.Class] {
-		if at -= r.Share; at < 0 {
-			return r.Fault
-		}
-	}
-	return ""
-}
-
 // Chosen causes the faults of keys and no other.
 type Chosen struct {
 	Keys     []Key

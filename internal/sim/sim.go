@@ -257,7 +257,7 @@ func (w *World) Taken() []*Turn {
 
 // Fired are those at which something went wrong.
 func (w *World) Fired() []*Turn {
-	return faulty(w.Taken())
+	return slices.DeleteFunc(slices.Clone(w.Taken()), func(t *Turn) bool { return t.Fault == "" })
 }
 
 func (w *World) wake() {

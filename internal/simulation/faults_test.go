@@ -112,7 +112,7 @@ const (
 var faultsFlag = flag.String("faults", "", "a pattern: other faults do not happen")
 
 // ratesOf are the faults of a seed. In half of the seeds the stores are reliable, in some the disks or the network.
-func ratesOf(seed uint64) map[string][]sim.Rate {
+func ratesOf(seed uint64) map[string][]Rate {
 	all, random := maps.Clone(allRates()), sim.Draws(seed, "rates")
 	for _, classes := range []struct {
 		reliable bool
@@ -128,8 +128,8 @@ func ratesOf(seed uint64) map[string][]sim.Rate {
 }
 
 // allRates are those of the faults that may happen, by class.
-var allRates = sync.OnceValue(func() map[string][]sim.Rate {
-	all, only := map[string][]sim.Rate{}, regexp.MustCompile(*faultsFlag)
+var allRates = sync.OnceValue(func() map[string][]Rate {
+	all, only := map[string][]Rate{}, regexp.MustCompile(*faultsFlag)
 	for _, r := range rates() {
 		if only.MatchString(string(r.Fault)) {
 			all[r.Class] = append(all[r.Class], r)
@@ -145,8 +145,8 @@ var (
 )
 
 // rates are those of all faults.
-func rates() (all []sim.Rate) {
-	all = []sim.Rate{
+func rates() (all []Rate) {
+	all = []Rate{
 		{Class: "busy", Fault: edited, Share: 0.35},
 		{Class: "lossy", Fault: "lost response", Share: 0.1},
 		{Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.2},
@@ -166,20 +166,20 @@ func rates() (all []sim.Rate) {
 			if f.fault == duplicated && slices.Contains(hurriedClasses, class) { // after one, 429s count no more
 				continue
 			}
-			all = append(all, sim.Rate{Class: class, Fault: f.fault, Share: f.share})
+			all = append(all, Rate{Class: class, Fault: f.fault, Share: f.share})
 		}
 	}
 	for _, class := range []string{"write", "fsync", "name", "save", "store"} {
-		all = append(all, sim.Rate{Class: class, Fault: sim.KillBefore, Share: 0.004}, sim.Rate{Class: class, Fault: sim.KillAfter, Share: 0.006})
+		all = append(all, Rate{Class: class, Fault: sim.KillBefore, Share: 0.004}, Rate{Class: class, Fault: sim.KillAfter, Share: 0.006})
 	}
 	for _, class := range []string{"write", "fsync", "name"} {
-		all = append(all, sim.Rate{Class: class, Fault: sim.PowerFails, Share: 0.012}, sim.Rate{Class: class, Fault: sim.Slow, Share: 0.01})
+		all = append(all, Rate{Class: class, Fault: sim.PowerFails, Share: 0.012}, Rate{Class: class, Fault: sim.Slow, Share: 0.01})
 	}
 	return append(all,
-		sim.Rate{Class: "write", Fault: sim.KillWithin, Share: 0.004}, sim.Rate{Class: "write", Fault: sim.DiskFull, Share: 0.01},
-		sim.Rate{Class: "fsync", Fault: sim.SyncFails, Share: 0.01}, sim.Rate{Class: "name", Fault: sim.DiskFull, Share: 0.01},
-		sim.Rate{Class: "store", Fault: awayBefore, Share: 0.02}, sim.Rate{Class: "store", Fault: awayAfter, Share: 0.02},
-		sim.Rate{Class: "store", Fault: sim.Slow, Share: 0.02}, sim.Rate{Class: "store", Fault: hangs, Share: 0.01}, sim.Rate{Class: "store", Fault: forgets, Share: 0.0005})
+		Rate{Class: "write", Fault: sim.KillWithin, Share: 0.004}, Rate{Class: "write", Fault: sim.DiskFull, Share: 0.01},
+		Rate{Class: "fsync", Fault: sim.SyncFails, Share: 0.01}, Rate{Class: "name", Fault: sim.DiskFull, Share: 0.01},
+		Rate{Class: "store", Fault: awayBefore, Share: 0.02}, Rate{Class: "store", Fault: awayAfter, Share: 0.02},
+		Rate{Class: "store", Fault: sim.Slow, Share: 0.02}, Rate{Class: "store", Fault: hangs, Share: 0.01}, Rate{Class: "store", Fault: forgets, Share: 0.0005})
 }
 
 // opOf finds the operation of a request, if its path is documented: of two that fit, the one with fewer parameters.

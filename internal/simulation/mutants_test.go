@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/golden"
-	"example.com/prospectkit/internal/sim"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -70,7 +69,7 @@ func plant(t *testing.T, file, text string) (seed string) {
 	require.Error(t, err, "nothing found: %s", out)
 	require.NotNil(t, found, "%s", out)
 	faults := strings.Split(found[2], ",")
-	require.LessOrEqual(t, len(faults), sim.FewFaults, "%s", found[0])
+	require.LessOrEqual(t, len(faults), fewFaults, "%s", found[0])
 	t.Logf("seed %s%s, %d faults: %s", found[1], found[2], len(faults), found[3])
 	return found[1]
 }

@@ -195,7 +195,7 @@ func Shrink(number uint64) Result {
 // the same law are shrunk, too.
 func Shortest(number uint64) Result {
 	shortest := Shrink(number)
-	for last, others := number+1000, 3; len(shortest.Fired) > sim.FewFaults && number < last && others > 0; {
+	for last, others := number+1000, 3; len(shortest.Fired) > fewFaults && number < last && others > 0; {
 		if number++; Run(sim.Seed{Number: number}, false).law() != shortest.law() {
 			continue
 		}
@@ -207,4 +207,4 @@ func Shortest(number uint64) Result {
 	return shortest
 }
 
-func planOf(seed sim.Seed) sim.Drawn { return sim.Drawn{Rates: ratesOf(seed.Number), Only: seed.Only} }
+func planOf(seed sim.Seed) Drawn { return Drawn{Rates: ratesOf(seed.Number), Only: seed.Only} }

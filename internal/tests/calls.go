@@ -19,6 +19,16 @@ type (
 	ctxt   = context.Context
 	client = prospectkit.Client
 	option = prospectkit.CallOption
+	fields = prospectkit.Fields
+
+	lists     = prospectkit.ListsService
+	agents    = prospectkit.AgentsService
+	campaigns = prospectkit.CampaignsService
+	facts     = prospectkit.FactsService
+	search    = prospectkit.SearchService
+	contacts  = prospectkit.ContactsService
+	imports   = prospectkit.ImportsService
+	account   = prospectkit.AccountService
 )
 
 // AnyCall is one call of an operation's method, with everything it needs.
@@ -54,126 +64,87 @@ var (
 // EveryCall has one call of each operation, which succeeds against EverySandbox. Fields with undocumented
 // names are those that the sandbox assumes.
 var EveryCall = map[string]AnyCall{
-	"lists.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.Page(ctx, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}, opts...)
-	},
-	"lists.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"}, opts...)
-	},
-	"lists.get": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.Get(ctx, ListID, prospectkit.GetListParams{Include: "columns"}, opts...)
-	},
-	"lists.move": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.Move(ctx, ListID, FolderID, opts...)
-	},
-	"lists.rows": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{
-			Limit: 1, Sort: prospectkit.Descending("firstName"),
-			Filter: filter.Contact{CompanyName: filter.AnyOf("Engines")},
-		}, opts...)
-	},
-	"lists.crm-push": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.PushToCRM(ctx, ListID, prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{ContactID}}, opts...)
-	},
-	"lists.add-members": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.AddMembers(ctx, SourceID, prospectkit.Fields{"contactIds": []string{ContactID}}, opts...)
-	},
-	"lists.add-contacts": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.AddContacts(ctx, ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": "Eve"}}}, opts...)
-	},
-	"lists.save-to-list": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.SaveContacts(ctx, prospectkit.ContactSave{ListID: ListID, All: true, Extra: prospectkit.Fields{"sourceListId": SourceID}}, opts...)
-	},
-	"folders.list": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Lists.Folders(ctx, prospectkit.ContactListFolder, opts...)
-	},
+	"lists.list":   with((*lists).Page, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}),
+	"lists.create": with((*lists).Create, prospectkit.NewList{Name: "Q1"}),
+	"lists.get":    withTwo((*lists).Get, ListID, prospectkit.GetListParams{Include: "columns"}),
+	"lists.move":   withTwo((*lists).Move, ListID, FolderID),
+	"lists.rows": withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{
+		Limit: 1, Sort: prospectkit.Descending("firstName"),
+		Filter: filter.Contact{CompanyName: filter.AnyOf("Engines")},
+	}),
+	"lists.crm-push":     withTwo((*lists).PushToCRM, ListID, prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{ContactID}}),
+	"lists.add-members":  withTwo((*lists).AddMembers, SourceID, fields{"contactIds": []string{ContactID}}),
+	"lists.add-contacts": withTwo((*lists).AddContacts, ListID, fields{"contacts": []fields{{"firstName": "Eve"}}}),
+	"lists.save-to-list": with((*lists).SaveContacts, prospectkit.ContactSave{ListID: ListID, All: true, Extra: fields{"sourceListId": SourceID}}),
+	"folders.list":       with((*lists).Folders, prospectkit.ContactListFolder),
 
-	"agents.create-person-discovery": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Create(ctx, Discovery(), opts...)
-	},
-	"agents.create-people-watcher": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Create(ctx, Watcher(), opts...)
-	},
-	"agents.create-web-monitor": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Create(ctx, Monitor(), opts...)
-	},
-	"agents.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Page(ctx, opts...) },
-	"agents.get":  func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Agents.Get(ctx, RunsID, opts...) },
-	"agents.adjust": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Adjust(ctx, DraftID, prospectkit.Fields{"maxCreditSpend": 2000}, opts...)
-	},
-	"agents.activate": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Activate(ctx, DraftID, opts...)
-	},
+	"agents.create-person-discovery": with((*agents).Create, prospectkit.AgentSpec(Discovery())),
+	"agents.create-people-watcher":   with((*agents).Create, prospectkit.AgentSpec(Watcher())),
+	"agents.create-web-monitor":      with((*agents).Create, prospectkit.AgentSpec(Monitor())),
+	"agents.list":                    plain((*agents).Page),
+	"agents.get":                     with((*agents).Get, RunsID),
+	"agents.adjust":                  withTwo((*agents).Adjust, DraftID, fields{"maxCreditSpend": 2000}),
+	"agents.activate":                with((*agents).Activate, DraftID),
 	"agents.pause": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Agents.Pause(ctx, RunsID, append(opts, pauseRoute)...)
 	},
-	"agents.autocomplete": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Autocomplete(ctx, prospectkit.AutocompleteTitle, opts...)
-	},
+	"agents.autocomplete": with((*agents).Autocomplete, prospectkit.AutocompleteTitle),
 
-	"campaigns.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Campaigns.Page(ctx, opts...) },
-	"campaigns.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.Create(ctx, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: prospectkit.Fields{"name": "Summer"}}, opts...)
-	},
-	"campaigns.adjust": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.Adjust(ctx, CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"name": "Autumn"}}, opts...)
-	},
-	"campaigns.approve": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.Approve(ctx, CampaignID, opts...)
-	},
-	"campaigns.steps": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.StepsPage(ctx, CampaignID, opts...)
-	},
-	"campaigns.scheduled-sends": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.SendsPage(ctx, CampaignID, opts...)
-	},
-	"campaigns.edit-send": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.EditSend(ctx, SendID, prospectkit.Fields{"body": "Hello"}, opts...)
-	},
+	"campaigns.list":            plain((*campaigns).Page),
+	"campaigns.create":          with((*campaigns).Create, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: fields{"name": "Summer"}}),
+	"campaigns.adjust":          withTwo((*campaigns).Adjust, CampaignID, prospectkit.CampaignChanges{Extra: fields{"name": "Autumn"}}),
+	"campaigns.approve":         with((*campaigns).Approve, CampaignID),
+	"campaigns.steps":           with((*campaigns).StepsPage, CampaignID),
+	"campaigns.scheduled-sends": with((*campaigns).SendsPage, CampaignID),
+	"campaigns.edit-send":       withTwo((*campaigns).EditSend, SendID, fields{"body": "Hello"}),
 	"campaigns.preview-step": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Campaigns.PreviewStep(ctx, CampaignID, StepID, nil, append(opts, PreviewRoute)...)
 	},
-	"facts.edit": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Facts.Edit(ctx, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}, opts...)
-	},
-	"hubs.list": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.Hubs(ctx, opts...) },
-	"hubs.get":  func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Facts.Hub(ctx, HubID, opts...) },
-	"hubs.pages": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Facts.KnowledgePages(ctx, HubID, opts...)
-	},
-	"hubs.set-default": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Facts.SetDefaultHub(ctx, prospectkit.Fields{"knowledgeHubId": HubID}, opts...)
-	},
+	"facts.edit":       withTwo((*facts).Edit, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}),
+	"hubs.list":        plain((*facts).Hubs),
+	"hubs.get":         with((*facts).Hub, HubID),
+	"hubs.pages":       with((*facts).KnowledgePages, HubID),
+	"hubs.set-default": with((*facts).SetDefaultHub, fields{"knowledgeHubId": HubID}),
 
-	"search.prospects": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: vps, Size: 1}, opts...)
-	},
-	"search.save-to-list": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Search.SaveMatches(ctx, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}, opts...)
-	},
-	"search.saved": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Search.Saved(ctx, opts...) },
-	"search.run-saved": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Search.RunSavedPage(ctx, SavedID, prospectkit.RunParams{Size: 2}, opts...)
-	},
-	"search.companies": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Search.Companies(ctx, prospectkit.CompanySearch{Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}}, opts...)
-	},
-	"search.filter-options": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Search.FilterOptions(ctx, opts...) },
-	"contacts.resolve": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"}, opts...)
-	},
+	"search.prospects":      with((*search).ProspectsPage, prospectkit.SearchParams{Filters: vps, Size: 1}),
+	"search.save-to-list":   with((*search).SaveMatches, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}),
+	"search.saved":          plain((*search).Saved),
+	"search.run-saved":      withTwo((*search).RunSavedPage, SavedID, prospectkit.RunParams{Size: 2}),
+	"search.companies":      with((*search).Companies, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Berlin"}}}),
+	"search.filter-options": plain((*search).FilterOptions),
+	"contacts.resolve":      with((*contacts).Resolve, fields{"email": "ada@engines.example"}),
 	"contacts.timeline": func(ctx ctxt, c *client, opts ...option) (any, error) {
 		return c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 1}, append(opts, TimelineRoute)...)
 	},
-	"imports.create": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Imports.FromUpload(ctx, ImportID, opts...)
-	},
-	"imports.presign": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Imports.Presign(ctx, prospectkit.Fields{"size": 1000}, opts...)
-	},
-	"account.me":      func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Account.Me(ctx, opts...) },
-	"account.credits": func(ctx ctxt, c *client, opts ...option) (any, error) { return c.Account.Credits(ctx, opts...) },
+	"imports.create":  with((*imports).FromUpload, ImportID),
+	"imports.presign": with((*imports).Presign, fields{"size": 1000}),
+	"account.me":      plain((*account).Me),
+	"account.credits": plain((*account).Credits),
+}
+
+// plain, with and withTwo call a method of a service, without an argument or with some.
+func plain[S, R any](method func(S, ctxt, ...option) (R, error)) AnyCall {
+	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(service[S](c), ctx, opts...) }
+}
+
+func with[S, A, R any](method func(S, ctxt, A, ...option) (R, error), a A) AnyCall {
+	return func(ctx ctxt, c *client, opts ...option) (any, error) { return method(service[S](c), ctx, a, opts...) }
+}
+
+func withTwo[S, A, B, R any](method func(S, ctxt, A, B, ...option) (R, error), a A, b B) AnyCall {
+	return func(ctx ctxt, c *client, opts ...option) (any, error) {
+		return method(service[S](c), ctx, a, b, opts...)
+	}
+}
+
+// service is the service of a type.
+func service[S any](c *client) (found S) {
+	for _, s := range []any{c.Account, c.Lists, c.Agents, c.Campaigns, c.Facts, c.Search, c.Contacts, c.Imports} {
+		if s, ok := s.(S); ok {
+			found = s
+		}
+	}
+	return found
 }
 
 // EverySandbox holds what EveryCall needs. All of it is older than begin.

@@ -1,5 +1,5 @@
-// Package waits sleeps for a time or until a context ends, retries until patience is over, and polls for the state of one
-// thing, or of many with one listing a poll. It knows no API.
+// Package waits sleeps for a time or until a context ends, retries until patience is over, and shares a listing among those who poll
+// it. It knows no API.
 package waits
 
 import (

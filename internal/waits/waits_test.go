@@ -67,7 +67,7 @@ func TestShared_Pace(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
 		defer cancel()
 		_, _, err := s.Read(ctx, time.Now(), list)
-		require.True(t, waits.Ended(err), "%v", err)
+		require.Equal(t, ctx.Err(), err, "as it is: not wrapped")
 		require.Len(t, at, 4)
 	})
 }
@@ -93,7 +93,7 @@ func TestShared_FailuresAreNotShared(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 			_, _, err := s.Read(ctx, now, nil)
 			cancel()
-			require.True(t, waits.Ended(err), "%v", err)
+			require.Equal(t, ctx.Err(), err, "as it is: not wrapped")
 			items, _, err := s.Read(t.Context(), now, func(context.Context) ([]int, int, error) { return []int{7}, 1, nil })
 			require.NoError(t, err)
 			require.Equal(t, []int{7}, items)
@@ -120,4 +120,39 @@ func TestShared_ForgetsTheLastListing(t *testing.T) {
 		other()
 		require.Equal(t, want, reads)
 	}
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	for n, most := range map[int]time.Duration{1: 100, 2: 200, 3: 400, 4: 500, 90: 500} {
+		least, longest := most, time.Duration(0)
+		for range 500 {
+			d := waits.Backoff(t.Context(), 100, 500, n)
+			least, longest = min(least, d), max(longest, d)
+			require.GreaterOrEqual(t, d, most/2)
+			require.LessOrEqual(t, d, most)
+		}
+		require.Less(t, least, most*6/10)
+		require.Greater(t, longest, most*9/10, "the jitter is over the whole upper half")
+	}
+}
+
+func TestSleep_EndedContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 50 {
+		require.ErrorIs(t, waits.Sleep(ctx, 0), context.Canceled)
+	}
+}
+
+func TestSleepBeforeDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		require.False(t, waits.SleepBeforeDeadline(ctx, time.Minute), "both would end at once")
+		require.Zero(t, time.Since(began))
+		require.True(t, waits.SleepBeforeDeadline(ctx, time.Minute-1))
+		require.Equal(t, time.Minute-1, time.Since(began))
+	})
 }

@@ -1,7 +1,14 @@
 package services_test
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -32,4 +39,94 @@ func TestAgents_WaitEachReadsAlone(t *testing.T) {
 	}
 	require.Equal(t, 1, seen)
 	s.Done()
+}
+
+// What the tests below wait for, and what they show of it.
+var (
+	agentA, agentB, agentC = strings.Repeat("a", 24), strings.Repeat("b", 24), strings.Repeat("c", 24)
+
+	noneListed = tests.Always(200, `{"agents":[]}`)
+	noRetry    = prospectkit.WithRetry(prospectkit.NoRetry)
+)
+
+// alone responds with one agent.
+func alone(id, status string) tests.RoundTrip {
+	return tests.Always(200, fmt.Sprintf(`{"agent":{"id":%q,"status":%q}}`, id, status))
+}
+
+// What the listing lacks is read alone, one agent a poll, one after the other.
+func TestAgents_WaitEachReadsTheUnlistedInTurn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := tests.Stage(t, noneListed, alone(agentA, "processing"), noneListed, alone(agentB, "active"), noneListed, alone(agentC, "processing"),
+			noneListed, alone(agentA, "failed"), noneListed, alone(agentC, "paused"))
+		var seen []string
+		for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), agentA, agentB, strings.ToUpper(agentB), agentC) {
+			require.NoError(t, err)
+			seen = append(seen, agent.ID)
+		}
+		require.Equal(t, []string{agentB, agentA, agentC}, seen)
+		s.Done()
+		for i, id := range []string{agentA, agentB, agentC, agentA, agentC} {
+			require.Equal(t, "GET /agents/"+id, s.Sent[2*i+1])
+		}
+	})
+}
+
+// A failure that may pass ends a poll and no wait. Any other ends the wait for one agent.
+func TestAgents_WaitEachOutlivesFailures(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
+		s := tests.Stage(t, failing, noneListed, failing, noneListed, tests.Always(404, tests.Envelope("AGENT_NOT_FOUND")), noneListed, alone(agentB, "active"))
+		var seen []string
+		for agent, err := range tests.NewClient(t, s, noRetry).Agents.WaitEach(t.Context(), agentA, agentB) {
+			seen = append(seen, fmt.Sprint(agent.ID, prospectkit.CodeOf(err)))
+		}
+		require.Equal(t, []string{agentA + "AGENT_NOT_FOUND", agentB}, seen)
+		s.Done()
+	})
+}
+
+// Whoever has enough sees nothing more, and nothing more is sent.
+func TestAgents_WaitEachEnough(t *testing.T) {
+	both := tests.Always(200, fmt.Sprintf(`{"agents":[{"id":%q,"status":"active"},{"id":%q,"status":"active"}]}`, agentA, agentB))
+	for name, steps := range map[string][]tests.RoundTrip{
+		"listed": {both},
+		"alone":  {noneListed, tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))},
+	} {
+		s := tests.Stage(t, steps...)
+		for agent := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), agentA, agentB) {
+			require.Equal(t, agentA, agent.ID, name)
+			break
+		}
+		s.Done()
+	}
+}
+
+// The pace of all waiters together makes one wait. If its context ends meanwhile, it is told so, as between two polls.
+func TestAgents_WaitEachEndsWhileItWaitsForOthers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}))
+		longer, stop := context.WithTimeout(t.Context(), time.Minute)
+		defer stop()
+		var other sync.WaitGroup
+		defer other.Wait()
+		other.Go(func() {
+			for range client.Agents.WaitEach(longer, agentA) {
+				return
+			}
+		})
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		var ended *prospectkit.WaitTimeoutError
+		for agent, err := range client.Agents.WaitEach(ctx, agentB) {
+			require.Nil(t, agent)
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+			require.ErrorAs(t, err, &ended)
+		}
+		require.Equal(t, time.Second, ended.Waited)
+	})
 }

@@ -1,33 +1,10 @@
 package pagewalk
 
 import (
-	"errors"
-	"iter"
 	"slices"
 	"strings"
 	"unicode"
 )
-
-// ErrAmbiguous says that several items have the name.
-var ErrAmbiguous = errors.New("several items have this name")
-
-// Named finds the only item with exactly this name, after trimming, and the others.
-func Named[T any](items iter.Seq2[*T, error], name string, nameOf func(*T) string) (match *T, others []*T, err error) {
-	name = strings.TrimSpace(name)
-	for item, err := range items {
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case strings.TrimSpace(nameOf(item)) != name:
-			others = append(others, item)
-		case match != nil:
-			return nil, nil, ErrAmbiguous
-		default:
-			match = item
-		}
-	}
-	return match, others, nil
-}
 
 // shortestCut is how many letters of a name are left at least, if a server cuts it.
 const shortestCut = 32

@@ -1,44 +1,11 @@
 package pagewalk
 
 import (
-	"io"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
-
-func TestNamed(t *testing.T) {
-	names := func(texts ...string) func(yield func(*string, error) bool) {
-		return func(yield func(*string, error) bool) {
-			for _, text := range texts {
-				if text == "cut" {
-					yield(nil, io.ErrUnexpectedEOF)
-					return
-				}
-				if !yield(&text, nil) {
-					return
-				}
-			}
-		}
-	}
-	own := func(s *string) string { return *s }
-	match, others, err := Named(names("A", " b ", "B"), "b", own)
-	require.NoError(t, err)
-	require.Equal(t, " b ", *match)
-	require.Len(t, others, 2)
-	require.Equal(t, "A", *others[0])
-	require.Equal(t, "B", *others[1])
-	match, others, err = Named(names("A"), "b", own)
-	require.NoError(t, err)
-	require.Nil(t, match)
-	require.Len(t, others, 1)
-	require.Equal(t, "A", *others[0])
-	_, _, err = Named(names("b", "A", "b "), " b", own)
-	require.Equal(t, ErrAmbiguous, err)
-	_, _, err = Named(names("b", "cut"), "b", own)
-	require.Equal(t, io.ErrUnexpectedEOF, err)
-}
 
 // Near names are those that a server may have made of one name: in another case, without repeated spaces, or composed.
 func TestNear(t *testing.T) {

@@ -1,4 +1,4 @@
-package pagewalk
+package prospectkit
 
 import (
 	"strings"
@@ -9,18 +9,18 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 )
 
-func TestToken(t *testing.T) {
+func TestTokenOf(t *testing.T) {
 	t.Parallel()
 	longest := strings.Repeat("x", maxToken)
 	for text, want := range map[string]string{
 		"": "", "null": "", `""`: "", `"a\u0062"`: "ab", `"` + longest + `"`: longest,
 	} {
-		token, err := Token(jsonscan.Text(text))
+		token, err := tokenOf(jsonscan.Text(text))
 		require.NoError(t, err)
 		require.Equal(t, want, token)
 	}
 	for _, text := range []string{"1", "{}", "[]", "true", `"` + longest + `x"`} {
-		_, err := Token(jsonscan.Text(text))
-		require.ErrorAs(t, err, new(BadTokenError))
+		_, err := tokenOf(jsonscan.Text(text))
+		require.ErrorAs(t, err, new(badTokenError))
 	}
 }

@@ -1,0 +1,9 @@
+package waits
+
+// Sighting is what a poll shows about the awaited state.
+type Sighting struct {
+	Settled bool   // the wait is over
+	Err     error  // the wait is over, because the state will not come
+	State   string // in words
+	Strange bool   // the state is undocumented: tell the observers, and go on
+}
