@@ -8,6 +8,8 @@ import (
 	"net/http"
 	"strings"
 	"time"
+
+	"example.com/prospectkit/internal/check"
 )
 
 // Server is a sandbox on a port. Make one with [Sandbox.Listen].
@@ -54,20 +56,10 @@ func (sb *Sandbox) checkAddress(addr string) (string, error) {
 		return "", fmt.Errorf("sandbox: listen: %w", err)
 	case strings.EqualFold(host, "localhost"):
 		return net.JoinHostPort("127.0.0.1", port), nil
-	case sb.remote || isLoopback(host):
+	case sb.remote || check.IsLoopback(host):
 		return addr, nil
 	}
 	return "", fmt.Errorf("sandbox: listen: other machines can reach %q: AllowRemote allows that", addr)
-}
-
-// isLoopback reports whether a host, with or without a port, is localhost or a loopback address. It looks no name up.
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // BaseURL is the base URL for a client.
