@@ -43,7 +43,7 @@ func operationsMarkdown(source string) ([]byte, error) {
 	for _, row := range shared(slices.SortedStableFunc(slices.Values(op.Codes), func(a, b op.Code) int {
 		return strings.Compare(string(a.Action), string(b.Action))
 	}), func(c op.Code) (name, row string) {
-		return "`" + c.Name + "` " + strings.ReplaceAll(statuses(c.Statuses), ",", " or"), fmt.Sprintf("**%s**: %s.", c.Action, c.Hint)
+		return "`" + c.Name + "` " + statuses(c.Statuses), fmt.Sprintf("**%s**: %s.", c.Action, c.Hint)
 	}) {
 		codes.WriteString(wrapped("- "+row.what, row.names))
 	}
@@ -145,19 +145,14 @@ func shown(o *op.Op) string {
 }
 
 func quoted(words []string) string {
-	list := make([]string, len(words))
-	for i, w := range words {
-		list[i] = "`" + w + "`"
+	if len(words) == 0 {
+		return "-"
 	}
-	return orDash(strings.Join(list, ", "))
+	return "`" + strings.Join(words, "`, `") + "`"
 }
 
 func statuses(list []int) string {
-	words := make([]string, len(list))
-	for i, s := range list {
-		words[i] = strconv.Itoa(s)
-	}
-	return strings.Join(words, ", ")
+	return strings.ReplaceAll(strings.Trim(fmt.Sprint(list), "[]"), " ", " or ")
 }
 
 // thousands groups the digits of a number below a million: 10000 is 10,000.
