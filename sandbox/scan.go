@@ -1,11 +1,9 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"strings"
-	"unicode/utf8"
 
 	"example.com/prospectkit/internal/jsonscan"
 )
@@ -32,8 +30,8 @@ func rowID(row json.RawMessage) (string, error) {
 }
 
 func isObject(raw []byte) bool {
-	raw = bytes.TrimLeft(raw, " \t\r\n")
-	return len(raw) > 0 && raw[0] == '{'
+	c := jsonscan.New(raw)
+	return c.Is('{')
 }
 
 // lookup finds a value in valid JSON by a dotted path, without decoding what it passes.
@@ -49,14 +47,9 @@ func lookup(raw []byte, path string) ([]byte, bool) {
 }
 
 func asString(raw []byte) (string, bool) {
-	if len(raw) < 2 || raw[0] != '"' {
-		return "", false
-	}
-	if inner := raw[1 : len(raw)-1]; bytes.IndexByte(inner, '\\') < 0 && utf8.Valid(inner) {
-		return string(inner), true
-	}
-	var s string
-	return s, json.Unmarshal(raw, &s) == nil
+	c := jsonscan.New(raw)
+	isText := c.Is('"')
+	return string(c.Text()), isText && c.End() == nil
 }
 
 func fieldString(raw []byte, name string) (string, bool) {
