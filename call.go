@@ -197,7 +197,15 @@ func (c *call) runHook(f CallHook) {
 	}
 }
 
-var errGatePanicked error = redact.OwnError("the gate panicked")
+var (
+	errGatePanicked error = redact.OwnError("the gate panicked")
+	errGateDeep     error = redact.OwnError("the gate makes a call for each call, also for its own: let it ask by a client without it")
+)
+
+// gateKey is for how many gates ask by their contexts, one within the other.
+type gateKey struct{}
+
+const deepestGate = 3
 
 // askGate returns the refusal of a gate, if it refuses the call.
 func (c *call) askGate(gate Gate) (err error) {
@@ -213,7 +221,11 @@ func (c *call) askGate(gate Gate) (err error) {
 	if c.in.own != nil {
 		o = *c.in.own
 	}
-	return gate(c.ctx, o, Intent{
+	depth, _ := c.ctx.Value(gateKey{}).(int)
+	if depth == deepestGate {
+		return errGateDeep
+	}
+	return gate(context.WithValue(c.ctx, gateKey{}, depth+1), o, Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
 	})
 }

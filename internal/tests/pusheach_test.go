@@ -163,7 +163,7 @@ func TestPushEach_UnknownPart(t *testing.T) {
 	var checkpoint string
 	save := push.SaveTo(func(_ context.Context, c string) error { checkpoint = c; return nil })
 	sb.Fail("lists.crm-push", sandbox.Nth(1), sandbox.DropAfter())
-	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save) {
+	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom("")) {
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		break
 	}
@@ -229,6 +229,23 @@ func TestPushEach_BelievesTheJournal(t *testing.T) {
 }
 
 // A ticket that the journal does not have, because it was compacted or is of another journal, proves nothing.
+// A list may go into two CRMs: whoever looks for the effect of a push, or asks the journal for it, has to know which.
+func TestPush_TicketsNameTheCRM(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+	_, err := client.Lists.PushToCRM(t.Context(), ListID, prospectkit.CRMPush{CRM: "crm-1", All: true})
+	require.NoError(t, err)
+	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-2", someContacts(1)) {
+		require.Error(t, err, "which is not connected")
+	}
+	var pushed []string
+	for e, err := range client.Calls(t.Context(), "lists.crm-push") {
+		require.NoError(t, err)
+		pushed = append(pushed, e.Ticket.Lookup.Kind)
+	}
+	require.Equal(t, []string{"crm-1", "crm-2"}, pushed)
+}
+
 func TestPushEach_TicketThatIsGone(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	var checkpoint string
@@ -236,7 +253,7 @@ func TestPushEach_TicketThatIsGone(t *testing.T) {
 	ids := someContacts(1000)
 	sb.Fail("lists.crm-push", sandbox.Nth(1), sandbox.DropAfter())
 	first := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
-	for _, err := range first.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save) {
+	for _, err := range first.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom("")) {
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		break
 	}
@@ -348,7 +365,7 @@ func TestPushEach_SendsNothing(t *testing.T) {
 		"no option":        {ids, []push.Option{nil}, prospectkit.ErrRefusedLocally, 1},
 		"no save":          {ids, []push.Option{push.SaveTo(nil)}, prospectkit.ErrRefusedLocally, 1},
 		"wrong checkpoint": {ids, []push.Option{push.ResumeFrom("push1.0011223344556677.a")}, prospectkit.ErrRefusedLocally, 1},
-		"not stored":       {someContacts(700), []push.Option{push.SaveTo(func(context.Context, string) error { return full })}, full, 1},
+		"not stored":       {someContacts(700), []push.Option{push.ResumeFrom(""), push.SaveTo(func(context.Context, string) error { return full })}, full, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := 0
