@@ -70,8 +70,7 @@ func Except(contactIDs []string) Option {
 // is unknown, for the ID of its ticket.
 //
 // Let save replace the checkpoint as a whole, by a rename or in a database: half a one cannot be read, and an empty one says that nothing
-// was sent. Two runs of a push at the same time may send its parts twice. Without [ResumeFrom], which a first run gives an empty
-// checkpoint, the push is refused: each run would begin anew, and send all parts again.
+// was sent. Two runs of a push at the same time may send its parts twice.
 func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 	return func(s *settings.Push) {
 		s.Bad.Given("SaveTo", save)
@@ -88,7 +87,7 @@ func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 // counts as applied if one of them was, and is otherwise sent. A ticket that the journal no longer has leaves the part unknown.
 // So does a client without a journal: a part that you have found in the CRM is then yielded by each run, and sent by none.
 func ResumeFrom(checkpoint string) Option {
-	return func(s *settings.Push) { s.From, s.Resumes = checkpoint, true }
+	return func(s *settings.Push) { s.From = checkpoint }
 }
 
 // RepeatUnknown sends parts again whose outcome was unknown in the checkpoint of [ResumeFrom]: those with these numbers, as in

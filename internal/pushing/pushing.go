@@ -62,7 +62,6 @@ type run struct {
 func Each(ctx context.Context, s Sender, contactIDs []string, opts []push.Option) iter.Seq2[*push.Part, error] {
 	r := &run{Sender: s, Push: settings.Push{Except: make(map[string]bool)}}
 	settings.Read(&r.Push, &r.Bad, opts)
-	r.Bad.Must(r.Save == nil || r.Resumes, "ResumeFrom", "is missing beside SaveTo: give it what SaveTo has stored, which is empty at first")
 	r.Bad.IDs("contactIds", contactIDs)
 	r.plan(check.Distinct(contactIDs))
 	return func(yield func(*push.Part, error) bool) {

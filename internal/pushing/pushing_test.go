@@ -81,7 +81,6 @@ func (c *crm) run(t *testing.T, ids []string, opts ...push.Option) (parts []stri
 	if c.with != nil {
 		s = *c.with
 	}
-	opts = append([]push.Option{push.ResumeFrom("")}, opts...) // the last one counts
 	for part, err := range pushing.Each(t.Context(), s, ids, opts) {
 		text := "none"
 		if part != nil {
@@ -314,7 +313,7 @@ func TestEach_Ends(t *testing.T) {
 	require.Equal(t, []string{"12"}, c.sent, "nothing is sent that is not noted")
 
 	c = &crm{full: 2}
-	seq := pushing.Each(t.Context(), c.sender(), contacts("1234"), []push.Option{push.SaveTo(c.save), push.ResumeFrom("")})
+	seq := pushing.Each(t.Context(), c.sender(), contacts("1234"), []push.Option{push.SaveTo(c.save)})
 	require.Len(t, drain(seq), 2)
 	c.full = 0
 	for part, err := range seq {
@@ -374,7 +373,7 @@ func TestEach_CheckpointOutlivesTheContext(t *testing.T) {
 		ended = append(ended, ctx.Err())
 		return c.save(ctx, checkpoint)
 	})
-	errs := drain(pushing.Each(ctx, s, contacts("1234"), []push.Option{save, push.ResumeFrom("")}))
+	errs := drain(pushing.Each(ctx, s, contacts("1234"), []push.Option{save}))
 	require.Len(t, errs, 2)
 	require.Equal(t, errLost, errs[0])
 	require.ErrorIs(t, errs[1], context.Canceled)
@@ -401,7 +400,7 @@ func TestEach_SaveToThatHangs(t *testing.T) {
 					return c.save(ctx, checkpoint)
 				})
 				began := time.Now()
-				seq := pushing.Each(ctx, c.sender(), contacts("1234"), []push.Option{save, push.ResumeFrom("")})
+				seq := pushing.Each(ctx, c.sender(), contacts("1234"), []push.Option{save})
 				errs := drain(seq)
 				require.Len(t, errs, 2)
 				require.NoError(t, errs[0], "the part was applied")
@@ -427,7 +426,7 @@ func TestEach_SendPanics(t *testing.T) {
 		panic(fmt.Sprint("in a transport", save()))
 	}
 	var checkpoint string
-	seq := pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(func(_ context.Context, text string) error { checkpoint = text; return nil }), push.ResumeFrom("")})
+	seq := pushing.Each(t.Context(), s, contacts("12"), []push.Option{push.SaveTo(func(_ context.Context, text string) error { checkpoint = text; return nil })})
 	require.Panics(t, func() { drain(seq) })
 	require.Empty(t, drain(seq), "the part may have been sent")
 	require.True(t, strings.HasSuffix(checkpoint, ".u"))
@@ -451,8 +450,6 @@ func TestEach_Refuses(t *testing.T) {
 		require.ErrorContains(t, refused[0], "is not a checkpoint of this push")
 	}
 	require.Empty(t, c.run(t, append(contacts("1234"), strings.ToUpper(contacts("1")[0])), push.ResumeFrom(c.whole)), "the same push, all of it applied")
-	alone := drain(pushing.Each(t.Context(), c.sender(), contacts("1"), []push.Option{push.SaveTo(c.save)}))
-	require.EqualError(t, errors.Join(alone...), "ResumeFrom is missing beside SaveTo: give it what SaveTo has stored, which is empty at first", "each run would send all again")
 	require.Equal(t, []string{"none: option is nil"}, c.run(t, contacts("1"), nil))
 	require.Equal(t, []string{"none: SaveTo got nil"}, c.run(t, contacts("1"), push.SaveTo(nil)))
 	require.Equal(t, []string{"none: Except must all be 24 hexadecimal digits; index 0 is not"}, c.run(t, contacts("1"), push.Except([]string{"x"})))

@@ -16,7 +16,6 @@ type Changes struct {
 // Push is what the options of package push set.
 type Push struct {
 	From    string // the checkpoint; empty: of a push that has yet to begin
-	Resumes bool   // From was given
 	Except  map[string]bool
 	Repeat  bool  // every part whose outcome is unknown,
 	Repeats []int // or these

@@ -163,7 +163,7 @@ func TestPushEach_UnknownPart(t *testing.T) {
 	var checkpoint string
 	save := push.SaveTo(func(_ context.Context, c string) error { checkpoint = c; return nil })
 	sb.Fail("lists.crm-push", sandbox.Nth(1), sandbox.DropAfter())
-	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom("")) {
+	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save) {
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		break
 	}
@@ -253,7 +253,7 @@ func TestPushEach_TicketThatIsGone(t *testing.T) {
 	ids := someContacts(1000)
 	sb.Fail("lists.crm-push", sandbox.Nth(1), sandbox.DropAfter())
 	first := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
-	for _, err := range first.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save, push.ResumeFrom("")) {
+	for _, err := range first.Lists.PushEach(t.Context(), ListID, "crm-1", ids, save) {
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		break
 	}
@@ -365,7 +365,7 @@ func TestPushEach_SendsNothing(t *testing.T) {
 		"no option":        {ids, []push.Option{nil}, prospectkit.ErrRefusedLocally, 1},
 		"no save":          {ids, []push.Option{push.SaveTo(nil)}, prospectkit.ErrRefusedLocally, 1},
 		"wrong checkpoint": {ids, []push.Option{push.ResumeFrom("push1.0011223344556677.a")}, prospectkit.ErrRefusedLocally, 1},
-		"not stored":       {someContacts(700), []push.Option{push.ResumeFrom(""), push.SaveTo(func(context.Context, string) error { return full })}, full, 1},
+		"not stored":       {someContacts(700), []push.Option{push.SaveTo(func(context.Context, string) error { return full })}, full, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			rows := 0
