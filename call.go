@@ -197,15 +197,7 @@ func (c *call) runHook(f CallHook) {
 	}
 }
 
-var (
-	errGatePanicked error = redact.OwnError("the gate panicked")
-	errGateDeep     error = redact.OwnError("the gate makes a call for each call, also for its own: let it ask by a client without it")
-)
-
-// gateKey is for how many gates ask by their contexts, one within the other.
-type gateKey struct{}
-
-const deepestGate = 3
+var errGatePanicked error = redact.OwnError("the gate panicked")
 
 // askGate returns the refusal of a gate, if it refuses the call.
 func (c *call) askGate(gate Gate) (err error) {
@@ -221,11 +213,7 @@ func (c *call) askGate(gate Gate) (err error) {
 	if c.in.own != nil {
 		o = *c.in.own
 	}
-	depth, _ := c.ctx.Value(gateKey{}).(int)
-	if depth == deepestGate {
-		return errGateDeep
-	}
-	return gate(context.WithValue(c.ctx, gateKey{}, depth+1), o, Intent{
+	return gate(c.ctx, o, Intent{
 		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
 	})
 }

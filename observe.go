@@ -57,8 +57,7 @@ type Observer func(ctx context.Context, e Event)
 type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
 
 // Gate says whether a call may leave. It gets the operation and what the call is about to do, and
-// refuses it with an error. Calls that it makes with the client that asks it are asked about, too: pass on its context, by which a gate
-// that never ends is noticed.
+// refuses it with an error.
 type Gate func(ctx context.Context, o catalogue.Operation, in Intent) error
 
 // Intent is what a call is about to do. It holds no key and no value of the body or the query.

@@ -128,33 +128,6 @@ func TestGate_AddedNeverLifted(t *testing.T) {
 }
 
 // A gate may wait for a person. What it lets through after the context has ended is not sent.
-// A gate may read with the client that asks it. One that does so before every call, also before its own, is refused in place of the end
-// of the whole process, which a stack without an end is.
-func TestGate_AsksForItself(t *testing.T) {
-	for _, reads := range []bool{false, true} { // before reads, too
-		sb := tests.EverySandbox(t, time.Now())
-		var client *prospectkit.Client
-		asked := 0
-		client = tests.SandboxClient(t, sb, prospectkit.WithGate(func(ctx context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
-			if asked++; !in.Writes && !reads {
-				return nil
-			}
-			_, err := client.Account.Credits(ctx)
-			return err
-		}))
-		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
-		if !reads {
-			require.NoError(t, err)
-			require.Equal(t, 2, asked)
-			continue
-		}
-		require.ErrorIs(t, err, prospectkit.RuleGate)
-		require.ErrorContains(t, err, "the gate makes a call for each call")
-		require.Less(t, asked, 20)
-		require.Empty(t, sb.Journal())
-	}
-}
-
 func TestGate_TakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
