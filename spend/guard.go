@@ -26,8 +26,6 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/outbound"
 )
 
 // CapError is a call that could cost more than the cap leaves. Nothing was reserved. Find it with errors.As; the error of
@@ -57,7 +55,7 @@ type Guard struct {
 }
 
 // NewGuard returns a guard with a cap in credits. Its state ends with the process. A client refuses
-// a guard with a negative cap or price, or with a price for a name that is nearly one of an operation. Changing the map later has no effect.
+// a guard with a negative cap or price. Changing the map later has no effect.
 func NewGuard(credits int64, prices Prices) *Guard {
 	return NewSharedGuard(credits, prices, new(memory))
 }
@@ -77,14 +75,7 @@ func NewSharedGuard(credits int64, prices Prices, store Store) *Guard {
 	if check.IsNil(store) {
 		g.err = errors.Join(g.err, errors.New("the store is nil"))
 	}
-	var operations []string
-	for _, o := range op.All() {
-		operations = append(operations, o.Name)
-	}
 	for _, name := range slices.Sorted(maps.Keys(prices)) {
-		if near, ok := outbound.Near(name, operations); ok { // any other may be one of Client.Call
-			g.err = errors.Join(g.err, fmt.Errorf("the price of %s is for no operation: did you mean %s?", name, near))
-		}
 		if err := prices[name].check(); err != nil {
 			g.err = errors.Join(g.err, fmt.Errorf("the price of %s %w", name, err))
 		}
