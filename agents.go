@@ -112,7 +112,7 @@ func saysTaken(err error) bool {
 func (s *AgentsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{
 		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
-		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus,
+		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus, op.AgentsAdjust: s.lookForAdjusted,
 	}
 }
 
@@ -188,8 +188,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 }
 
 // Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:
-// you supply the fields. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). After an unknown outcome,
-// it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
+// you supply the fields, but not start, which might spend credits. The sandbox takes fields of the creation but start (assumed: rule
+// agents.adjust). After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
 // never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy
@@ -199,18 +199,19 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
 	checkFields := func(bad *check.Violations) {
 		in.checkNames(bad, "", outbound.Names(PersonDiscovery{}, PeopleWatcher{}, WebMonitor{})...)
+		bad.Must(!in.has("start"), "start", "cannot be adjusted: Activate starts a draft, and spends credits")
 		for _, value := range in {
 			if expires, ok := value.(Expiration); ok {
 				expires.check(bad)
 			}
 		}
 	}
-	return s.adjust(ctx, agentID, in, checkFields, opts)
+	return s.adjust(ctx, agentID, args{body: in, check: checkFields}, opts)
 }
 
-func (s *AgentsService) adjust(ctx context.Context, id string, in Fields, checkFields func(*check.Violations), opts []CallOption) (*Object, error) {
+func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []CallOption) (*Object, error) {
 	response := new(Object)
-	a := args{ids: []string{id}, body: in, check: checkFields}
+	a.ids = []string{id}
 	return doExpecting(ctx, s.conf, op.AgentsAdjust, a, opts, response, expected{proof: func() bool {
 		var agent Agent
 		return recordOf(*response, "agent", "id", &agent) == nil && sameID(agent.ID, id)
@@ -276,6 +277,22 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
 	}
 	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
+}
+
+// lookForAdjusted waits until an adjustment before a start can no longer come late. No read shows whether it was made.
+func (s *AgentsService) lookForAdjusted(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+	if !q.ticket.Lookup.Start {
+		return unknowable(nil, "")
+	}
+	agent, err := s.Get(ctx, q.id(), opts...)
+	switch {
+	case errors.Is(err, CodeAgentNotFound):
+		return q.missing("the agent")
+	case err != nil:
+		return Resolution{}, err
+	}
+	q.madeAgain = true
+	return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
 }
 
 // Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the

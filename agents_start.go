@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/waits"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
 
@@ -175,7 +176,8 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 		adjusted["expirationDate"] = ExpiresOn(s.conf.clock.At(time.Now()).UTC().AddDate(0, 1, 0).Date())
 	}
 	names := func(bad *check.Violations) { adjusted.checkNames(bad, "", outbound.Names(spec.body)...) } // as the creation does
-	_, err = s.adjust(ctx, id, adjusted, names, append(sharedOptions(opts), AllowRetryUnknown()))
+	a := args{body: adjusted, check: names, lookup: journal.Lookup{Start: true}}
+	_, err = s.adjust(ctx, id, a, append(sharedOptions(opts), AllowRetryUnknown()))
 	return err
 }
 

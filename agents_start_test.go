@@ -429,6 +429,42 @@ func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 	})
 }
 
+// A draft is adjusted again before it is started, so that a lost adjustment by CreateAndStart, which no read shows, needs no person once it
+// cannot come late. One by Adjust does.
+func TestCreateAndStart_AdjustmentInDoubt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+		book := prospectkit.WithJournal(new(journal.MemoryJournal))
+		client := tests.SandboxClient(t, sb, book)
+		draft, err := client.Agents.Ensure(t.Context(), tests.Capped())
+		require.NoError(t, err)
+		sb.Fail("agents.adjust", sandbox.First(4), sandbox.DropBefore())
+		_, err = client.Agents.CreateAndStart(t.Context(), tests.Capped())
+		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
+		_, err = client.Agents.Adjust(t.Context(), draft.Agent.ID, prospectkit.Fields{"maxCreditSpend": 1000})
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+
+		later := tests.SandboxClient(t, sb, book)
+		resolve := func() (final []bool) {
+			for ticket, err := range later.InDoubt(t.Context()) {
+				require.NoError(t, err)
+				r, err := later.Resolve(t.Context(), ticket)
+				require.NoError(t, err)
+				require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+				require.True(t, !r.Final || time.Since(ticket.LastSent) >= 65*time.Second, "it may come late, after another adjustment")
+				final = append(final, r.Final)
+			}
+			return final
+		}
+		require.Equal(t, []bool{true, false}, resolve())
+		agent, err := later.Agents.CreateAndStart(t.Context(), tests.Capped())
+		require.NoError(t, err)
+		require.False(t, agent.Draft())
+		later = tests.SandboxClient(t, sb, book)
+		require.Equal(t, []bool{true, false}, resolve(), "still unknown")
+	})
+}
+
 // An activation whose outcome is unknown stays so, whatever is refused after it: the first one may have spent.
 func TestCreateAndStart_StaysUnknown(t *testing.T) {
 	for code, status := range map[string]int{"INSUFFICIENT_CREDITS": 402, "AGENT_NOT_FOUND": 404, "VALIDATION_FAILED": 422} {

@@ -134,6 +134,9 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if in.check != nil {
 		in.check(bad)
 	}
+	if c.journaled() {
+		bad.Text("WithActor", actorOf(c.ctx))
+	}
 	if in.upload != nil {
 		in.upload.Check(c.ctx, c.timeout, bad)
 	}
@@ -144,6 +147,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	}
 	c.buildURL()
 	c.spends, c.sends = consequences(o, in)
+	c.spends = c.spends || !in.free && conf.guard.Priced(o.Name)
 	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds
 		bad.Must(!other.Write(), "route", "is that of another operation, which has a method: %s", other.Name)
 		bad.Must(!o.FreeRead() || other.FreeRead() || other.Write(), "route", "leads to an operation of a stricter class: %s", other.Name)

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptrace"
-	"slices"
 	"strings"
 	"time"
 
@@ -21,8 +20,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/review"
-	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -49,14 +46,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.reserveAndJournal(&a); err != nil {
 		return nil, err
 	}
-	if c.in.lookup.Digest != "" { // the approval of a review
-		if err := c.mayApprove(); err != nil { // after the ticket of this one, which others find
-			return nil, err
-		}
-	}
-	if c.in.beforeFirstSend != nil && len(c.attempts) == 0 {
-		if err := c.in.beforeFirstSend(); err != nil {
-			c.cause = c.redactError(err)
+	if c.in.beforeAttempt != nil {
+		if err := c.in.beforeAttempt(c); err != nil {
 			return nil, err
 		}
 	}
@@ -214,64 +205,7 @@ func (c *call) reserveAndStore(now time.Time) error {
 // the wait until a verdict is final counts from the time of sending in the ticket.
 const staleTicket = time.Second / 2
 
-var (
-	errApproved = errors.New("by another call, meanwhile")
-
-	errAged        error = redact.OwnError("what was read is too old by now: the approval had to wait")
-	errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
-)
-
-// mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or is one that the review does
-// not know, or if the campaign has to be read again: because that was long ago, or because an attempt got a response, which may be that
-// to a second request of a gateway. Each approval stores its ticket before it looks here, so of two at the same time at least one sees
-// the other.
-func (c *call) mayApprove() error {
-	if c.met() {
-		return c.keepUntilRead()
-	}
-	digest := c.in.lookup.Digest
-	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
-	if err != nil {
-		return c.keepBack(RuleJournal, err)
-	}
-	var others review.Review
-	for _, e := range approvals {
-		switch {
-		case e.Ticket.ID == c.ticketID:
-		case e.Outcome == journal.Unknown:
-			return c.keepBack(RuleApproving, fmt.Errorf("ticket %s has no outcome yet", e.Ticket.ID))
-		case e.Ticket.Lookup.Digest == digest:
-			return c.keepBack(RuleApproved, errApproved)
-		default:
-			others.Approved(e.Ticket.ID, false)
-		}
-	}
-	if !others.ApprovedAs(digest) {
-		return c.keepBack(RuleReview, errApproved)
-	}
-	if c.evidence.aged() {
-		return c.keepUntilRead()
-	}
-	return nil
-}
-
-// keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
-func (c *call) keepUntilRead() error {
-	c.cause = errtext.With(c.cause, errAged)
-	return errAged
-}
-
-// met reports whether an attempt of the call reached a server, or may have.
-func (c *call) met() bool {
-	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != event.DeliveryNotSent })
-}
-
-// aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads
-// may take longer, because they queue for the rate limit.
-func (s *readEvidence) aged() bool {
-	within := 30*time.Second + time.Duration(s.responses)*5*time.Second
-	return !clock.Sent{Last: s.began, Local: true}.Recent(within, time.Now(), nil)
-}
+var errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")
 
 // reserve reserves the credits of the call before its first attempt.
 func (c *call) reserve() error {

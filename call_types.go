@@ -51,9 +51,10 @@ type args struct {
 	lookup          journal.Lookup       // what the look of the operation needs, beside the ids
 	ticket          string               // the ID of its ticket, if the caller stores it
 	before          int                  // attempts of the method in earlier calls
-	beforeFirstSend func() error         // stores the checkpoint of a push, after the ticket; nil: there is none
 
-	lastLook func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed
+	// What else keeps it from being sent; nil: nothing.
+	lastLook      func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed
+	beforeAttempt func(*call) error                            // of each attempt, after its ticket, which others find
 }
 
 // expected is what a method knows of the response, beyond the row of the operation. What is left out is nothing; do is

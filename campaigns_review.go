@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
+	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -201,7 +205,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	if err != nil {
 		return nil, err
 	}
-	a := args{lookup: journal.Lookup{Digest: digest}, lastLook: func(ctx context.Context) (*readEvidence, error) {
+	a := args{lookup: journal.Lookup{Digest: digest}, beforeAttempt: (*call).mayApprove, lastLook: func(ctx context.Context) (*readEvidence, error) {
 		last, err := s.reviewed(ctx, campaignID, digest, approvals, first.Campaign, opts)
 		if err != nil {
 			return nil, err
@@ -220,6 +224,66 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		}
 	}
 	return nil, unproved(errAged, "call it again when the workspace is less busy")
+}
+
+var (
+	errApproved = errors.New("by another call, meanwhile")
+
+	errAged error = redact.OwnError("what was read is too old by now: the approval had to wait")
+)
+
+// mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or is one that the review does
+// not know, or if the campaign has to be read again: because that was long ago, or because an attempt got a response, which may be that
+// to a second request of a gateway. Each approval stores its ticket before it looks here, so of two at the same time at least one sees
+// the other.
+func (c *call) mayApprove() error {
+	if c.met() {
+		return c.keepUntilRead()
+	}
+	digest := c.in.lookup.Digest
+	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
+	if err != nil {
+		return c.keepBack(RuleJournal, err)
+	}
+	var others review.Review
+	for _, e := range approvals {
+		switch {
+		case e.Ticket.ID == c.ticketID:
+		case e.Outcome == journal.Unknown:
+			return c.keepBack(RuleApproving, noOutcomeYet(e.Ticket))
+		case e.Ticket.Lookup.Digest == digest:
+			return c.keepBack(RuleApproved, errApproved)
+		default:
+			others.Approved(e.Ticket.ID, false)
+		}
+	}
+	if !others.ApprovedAs(digest) {
+		return c.keepBack(RuleReview, errApproved)
+	}
+	if c.evidence.aged() {
+		return c.keepUntilRead()
+	}
+	return nil
+}
+
+func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
+
+// keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
+func (c *call) keepUntilRead() error {
+	c.cause = errtext.With(c.cause, errAged)
+	return errAged
+}
+
+// met reports whether an attempt of the call reached a server, or may have.
+func (c *call) met() bool {
+	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != event.DeliveryNotSent })
+}
+
+// aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads
+// may take longer, because they queue for the rate limit.
+func (s *readEvidence) aged() bool {
+	within := 30*time.Second + time.Duration(s.responses)*5*time.Second
+	return !clock.Sent{Last: s.began, Local: true}.Recent(within, time.Now(), nil)
 }
 
 // reviewed makes the review once more, and returns an error unless it is the same.
@@ -251,7 +315,8 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 	return now, nil
 }
 
-// approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the campaign.
+// approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the
+// campaign, or is about to.
 func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) ([]journal.Entry, error) {
 	known, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
@@ -260,6 +325,8 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	var doubts []journal.Ticket
 	for _, e := range known {
 		switch {
+		case e.InProgress:
+			return nil, ruleRefusal(op.CampaignsApprove, RuleApproving, noOutcomeYet(e.Ticket))
 		case e.Outcome == journal.Unknown:
 			doubts = append(doubts, e.Ticket)
 		case e.Ticket.Lookup.Digest == digest:

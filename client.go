@@ -112,7 +112,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
 	var bad check.Violations
-	bad.Must(baseURL != "", EnvBaseURL, "is not set")
+	bad.Must(baseURL != "", EnvBaseURL, "is not set (prospectkit sandbox prints one to try, and a token)")
 	bad.Must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
 		e := refusal(&op.Op{Name: "client.from-env"}, bad)
@@ -332,10 +332,10 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 }
 
 // Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their
-// first attempts: what earlier runs did, or may have done. Ask it before a write that no read shows. An outcome that is
-// [OutcomeUnknown] may also be that of a call in progress. Calls of another service, or that name another workspace, are left out: see
-// [WithWorkspace]. One without a workspace may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History],
-// the only element is a [RefusedError].
+// first attempts: what earlier runs did, or may have done. Ask it before a write that no read shows. A misspelt name yields nothing:
+// [catalogue.ByName] knows those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress:
+// InProgress tells. Calls of another service, or that name another workspace, are left out: see [WithWorkspace]. One without a workspace
+// may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History], the only element is a [RefusedError].
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
 	if _, ok := c.conf.journal.(journal.History); !ok {
 		return func(yield func(journal.Entry, error) bool) {

@@ -537,7 +537,7 @@ func (f *brokenFile) Read(p []byte) (int, error) {
 
 func (f *brokenFile) Close() error { panic("closed") }
 
-// A file that panics, or claims what cannot be, ends the attempt. net/http reads it in a goroutine of its own, where a panic would end
+// A file that panics, or claims what cannot be, or never gives anything, ends the attempt. net/http reads it in a goroutine of its own, where a panic would end
 // the process.
 func TestImports_FileThatBreaksItsContract(t *testing.T) {
 	const size = 5000
@@ -548,6 +548,7 @@ func TestImports_FileThatBreaksItsContract(t *testing.T) {
 		"panics":   {func([]byte) int { panic("a bug") }, "the file panicked: a bug"},
 		"more":     {func(p []byte) int { return len(p) + 1 }, "the file claims an impossible number of bytes"},
 		"negative": {func([]byte) int { return -1 }, "the file claims an impossible number of bytes"},
+		"nothing":  {func([]byte) int { return 0 }, io.ErrNoProgress.Error()},
 	} {
 		for _, after := range []int{0, 600, size} {
 			t.Run(fmt.Sprint(what, " after ", after), func(t *testing.T) {

@@ -246,7 +246,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 		return nil, refusal(op.ListsGet, check.One("test", "must not be nil"))
 	}
 	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
-	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l)} }
+	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l), State: "failing the test"} }
 	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
 
@@ -370,7 +370,17 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
 		Send: func(ctx context.Context, ids []string, ticket string, save func() error) error {
 			in := CRMPush{CRM: crm, ContactIDs: ids}
-			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, beforeFirstSend: save}, in)
+			first := func(c *call) error {
+				if len(c.attempts) > 0 {
+					return nil
+				}
+				err := save() // the checkpoint
+				if err != nil {
+					c.cause = c.redactError(err)
+				}
+				return err
+			}
+			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, beforeAttempt: first}, in)
 			return err
 		},
 		Outcome: OutcomeOf,
@@ -393,7 +403,8 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
 // never retried after an unknown outcome. The rows show what was added. When they do is undocumented, so what they
-// lack may still come: add it only once a person has settled the ticket.
+// lack may still come, also from a call that was applied: [Client.Calls] tells of such. Add it only once that has come, or a person
+// has settled the ticket.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -102,7 +101,7 @@ func (s *ListsService) Named(ctx context.Context, name string, kind ListKind, op
 	}
 	if list == nil || kind != "" && list.Kind != kind {
 		missing := withoutEffect(op.ListsList, nil)
-		missing.Status, missing.Code, missing.Message = http.StatusOK, CodeListNotFound, "no list of this kind has this name"
+		missing.Code, missing.Message = CodeListNotFound, "no list of this kind has this name"
 		return nil, missing
 	}
 	return list, nil

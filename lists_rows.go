@@ -54,12 +54,12 @@ type RowsParams struct {
 }
 
 // heeded returns the error of a response from a kind of list that ignores a part of the query. Its rows would be others.
-func (p RowsParams) heeded(kind ListKind) error {
-	sort := p.Sort.key
-	if p.Sort.unchecked {
+func (q rowsAsked) heeded(kind ListKind) error {
+	sort := q.sort.key
+	if q.sort.unchecked {
 		sort = ""
 	}
-	ignored := rowquery.Ignored(string(kind), sort, rowquery.FilterText(p.Filter))
+	ignored := rowquery.Ignored(string(kind), sort, q.query.Filters)
 	if len(ignored) == 0 {
 		return nil
 	}
@@ -133,7 +133,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*RowPage, error) {
-	return rowPage(rowsPage(ctx, s, p.in(listID), p, (*Row).ID, opts))
+	return rowPage(rowsPage(ctx, s, p.of(listID), p.PageNum, (*Row).ID, opts))
 }
 
 // RowPage is one page of the rows of a list.
@@ -266,20 +266,35 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 	}
 }
 
-func (p RowsParams) in(listID string) args {
-	query := rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
-	return args{ids: []string{listID}, query: query, check: p.check}
+// rowsAsked is a query as it was when it was made: the caller may change maps and slices of the filter before the next page.
+type rowsAsked struct {
+	listID string
+	query  rowsQuery
+	sort   RowSort
+	bad    check.Violations
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, in args, p RowsParams, id func(*R) string, opts []CallOption) (*Page[R], error) {
-	page, err := readPage(ctx, s.conf, op.ListsRows, in, p.Limit, opts, func(rows []R) []string {
+func (p RowsParams) of(listID string) rowsAsked {
+	q := rowsAsked{listID: listID, sort: p.Sort}
+	q.query = rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
+	p.check(&q.bad)
+	return q
+}
+
+func (q rowsAsked) page(number int) args {
+	q.query.PageNum = number
+	return args{ids: []string{q.listID}, query: q.query, check: func(bad *check.Violations) { *bad = append(*bad, q.bad...) }}
+}
+
+func rowsPage[R any](ctx context.Context, s *ListsService, q rowsAsked, number int, id func(*R) string, opts []CallOption) (*Page[R], error) {
+	page, err := readPage(ctx, s.conf, op.ListsRows, q.page(number), q.query.Limit, opts, func(rows []R) []string {
 		if len(rows) == 0 || slices.ContainsFunc(rows, func(row R) bool { return id(&row) != "" }) {
 			return nil
 		}
 		return []string{"id"}
 	})
 	if err == nil {
-		err = p.heeded(ListKind(page.kind))
+		err = q.heeded(ListKind(page.kind))
 	}
 	if err != nil {
 		return nil, err
@@ -289,14 +304,9 @@ func rowsPage[R any](ctx context.Context, s *ListsService, in args, p RowsParams
 
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
-	of := collection{conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit}
-	in := func(number int) args {
-		p := p
-		p.PageNum = number
-		return p.in(listID)
-	}
-	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[R], error) {
-		return rowsPage(ctx, s, in, p, id, opts)
+	q, of := p.of(listID), collection{conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit}
+	return numbered(of, q.page, func(ctx context.Context, number int, _ args, opts []CallOption) (*Page[R], error) {
+		return rowsPage(ctx, s, q, number, id, opts)
 	}, id)
 }
 

@@ -3,6 +3,8 @@ package prospectkit_test
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -73,6 +75,29 @@ func TestRows_EmptyFilter(t *testing.T) {
 		}))
 		_, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: f})
 		require.NoError(t, err)
+	}
+}
+
+// All pages of a range have the filter of its beginning, although the loop uses its map and its slice again.
+func TestRows_FilterChangesMeanwhile(t *testing.T) {
+	t.Parallel()
+	countries := []string{"Germany"}
+	for _, f := range []filter.Rows{filter.Raw{"country": countries}, filter.Contact{Country: filter.Match{Include: countries}}} {
+		countries[0] = "Germany"
+		var asked []string
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			asked = append(asked, r.URL.Query().Get("filters"))
+			n := strconv.Itoa(len(asked))
+			return tests.Respond(http.StatusOK, `{"data":[{"id":"`+n+`"}],"pagination":{"pageNum":`+n+`,"totalPages":3,"totalRecords":3}}`), nil
+		}))
+		for _, err := range client.Lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: f, Limit: 1}) {
+			require.NoError(t, err)
+			countries[0] = "" // which would be refused
+			if raw, ok := f.(filter.Raw); ok {
+				raw["name"] = []string{"Ada"}
+			}
+		}
+		require.Equal(t, slices.Repeat([]string{`{"country":["Germany"]}`}, 3), asked)
 	}
 }
 

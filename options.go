@@ -211,7 +211,8 @@ func WithJournal(j journal.Journal) ClientOption {
 // WithSpendGuard reserves the most that a call can cost before its ticket is stored. A call that does
 // not fit is refused with [ErrSpendCap], one whose price is unknown or that cannot be reserved with
 // [RuleSpendGuard], and nothing is sent. Reads that are free and drafts of agents need no price, nor do writes
-// of which the API description does not hint at a cost, such as creating a list.
+// of which the API description does not hint at a cost, such as creating a list. One that has a price
+// counts as spending, also for [NoSpend] and a [Gate].
 //
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
 // [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later
@@ -233,10 +234,11 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 // journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
 // another workspace, and [Client.InDoubt] and [Client.Calls] leave it out. A ticket without a name belongs to its key. So settle what is in
 // doubt before you add or change a name, or change the key of calls without one. Another name is another workspace: a checkpoint for
-// [ResumeFrom] is of its name, too, and a review that was approved under the old name can be approved again.
+// [ResumeFrom] is of its name, too, and a review that was approved under the old name, or at another base URL, can be approved again.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
+		bad.Text("WithWorkspace", name) // a journal would store another name
 		c.workspace = name
 	})
 }
@@ -244,7 +246,8 @@ func WithWorkspace(name string) ClientOption {
 type actorKey struct{}
 
 // WithActor names who makes the calls with the returned context, in the tickets of [WithJournal]
-// and for a [Gate]. It is never sent.
+// and for a [Gate]. It is never sent. A call that needs a ticket is refused if who is not valid UTF-8, such as a hash that is not
+// written in digits: a journal would store something else, which no later run finds.
 func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }

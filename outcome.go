@@ -92,8 +92,11 @@ type Resolution struct {
 	Verdict Verdict
 	Object  any       // what was found, such as a *List; see Resolved
 	AsOf    time.Time // when the last read of the state began; zero for VerdictUnknowable
-	Final   bool      // of VerdictNotSeen: the change would have shown by now, and nobody can have undone it (assumed: see Resolve)
 	Note    string    // what remains uncertain, and why
+
+	// Final of VerdictNotSeen says that the change would have shown by now, and nobody can have undone it (assumed: see Resolve), and of
+	// VerdictUnknowable that nobody has to find out.
+	Final bool
 }
 
 // String returns verdict and note, without the object.
@@ -143,7 +146,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // it look so), or for an approval, whose activation runs in the background. What a cache
 // shows may be from before the call: with an Age, the verdict is [VerdictNotSeen], and not final. The reads ask for no cache (Cache-Control);
 // one that ignores that and sets no Age goes unnoticed. If no documented read can show the
-// change, the verdict is [VerdictUnknowable], with the reason.
+// change, the verdict is [VerdictUnknowable], with the reason. That is Final for the adjustment of a draft by [AgentsService.Ensure]
+// once it cannot come late, because Ensure adjusts the draft again before it starts it. Its ticket stays in doubt, for a person.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
 // there. An error of either is returned beside the resolution.
@@ -197,6 +201,7 @@ type resolver struct {
 	// What it proves if the change is not seen.
 	stopped        bool // nothing: what the call has started may have been stopped since
 	proofAtAnyTime bool // that it was not applied, whenever: what the last look found is no work of somebody who has undone it since
+	madeAgain      bool // nothing, and no later change depends on it: the method that made the call makes it again first
 	neverFinal     bool // nothing for good: it may still show, it may have been undone, or the clocks disagree
 }
 
@@ -213,9 +218,9 @@ func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *reso
 // counts as done at the same moment.
 const assumedKept = 15 * time.Minute
 
-// mayBeUndone reports whether somebody may have undone the change before the last look, so that not seeing it proves nothing.
+// mayBeUndone reports whether somebody may have undone the change before the last look ended, so that not seeing it proves nothing.
 func (q *resolver) mayBeUndone() bool {
-	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, q.read, q.info.Header)
+	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
 
 // hasHadTime reports whether the change would have shown in the last look.
@@ -278,8 +283,8 @@ func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (r Resolutio
 
 // conclude says what the last look proves, given whether the change has had time to show.
 func (q *resolver) conclude(r *Resolution, hadTime bool) {
-	if hadTime && q.stopped && r.Verdict == VerdictNotSeen {
-		r.Verdict = VerdictUnknowable
+	if hadTime && (q.stopped || q.madeAgain) && r.Verdict == VerdictNotSeen {
+		r.Verdict, r.Final = VerdictUnknowable, q.madeAgain && !q.neverFinal
 	}
 	if sought, _, _ := strings.Cut(q.op.Verify, ";"); r.Verdict == VerdictNotSeen {
 		r.Note = cmp.Or(r.Note, "looked for "+sought)
@@ -303,6 +308,9 @@ func (q *resolver) conclude(r *Resolution, hadTime bool) {
 		}
 		if r.Final && !q.neverFinal && q.mayBeUndone() {
 			q.neverFinal = true
+			if !q.sent.Local && q.sent.Ahead == nil {
+				r.Note += "; it was sent before its program had a response, so that only one clock tells how long ago that was"
+			}
 			r.Note += "; somebody may have undone it since: a person has to look"
 		}
 		r.Final = r.Final && !q.neverFinal

@@ -214,8 +214,8 @@ func (j *FileJournal) join(s *sending) *batch {
 	if s.call = j.calls.entries[s.ID]; s.call == nil {
 		s.call = j.calls.sending(s.Ticket)
 	}
-	s.active = s.call.active
-	s.call.active, s.call.Ended = true, time.Time{}
+	s.active = s.call.InProgress
+	s.call.InProgress, s.call.Ended = true, time.Time{}
 	j.next.sendings = append(j.next.sendings, s)
 	return j.next
 }
@@ -234,7 +234,7 @@ func (j *FileJournal) leave(b *batch, s *sending) bool {
 
 // refuse puts a call back to what it was before its ticket was to be stored.
 func (j *FileJournal) refuse(s *sending) {
-	s.call.active = s.call.active && s.active
+	s.call.InProgress = s.call.InProgress && s.active
 	if !s.call.stored && j.calls.entries[s.ID] == s.call {
 		delete(j.calls.entries, s.ID)
 	}
@@ -427,7 +427,7 @@ func (j *FileJournal) end(id string, o Outcome, now time.Time) error {
 }
 
 // InDoubt yields the tickets whose outcome is unknown, oldest first, as they are when it starts. The
-// loop may call the other methods. If another program has changed the file, an error comes last.
+// loop may call the other methods. If another program has changed the file, or a failed fsync cannot be mended, an error comes last.
 func (j *FileJournal) InDoubt(ctx context.Context) iter.Seq2[Ticket, error] {
 	return func(yield func(Ticket, error) bool) {
 		_, damage := j.intact(ctx)

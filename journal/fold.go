@@ -17,7 +17,6 @@ type folded struct {
 	Entry
 
 	order  int
-	active bool // a call of this process that did not end
 	stored bool // the ticket is durable
 }
 
@@ -42,7 +41,7 @@ func (f *fold) ended(id string, s Settlement, at time.Time) bool {
 	if e == nil || e.Outcome != Unknown || s.Outcome == Unknown && !e.Ended.IsZero() {
 		return false
 	}
-	e.Outcome, e.By, e.Because, e.Ended, e.active = s.Outcome, s.By, s.Because, at, false
+	e.Outcome, e.By, e.Because, e.Ended, e.InProgress = s.Outcome, s.By, s.Because, at, false
 	if f.forget && s.Outcome != Unknown {
 		delete(f.entries, id)
 	}
@@ -68,7 +67,7 @@ func (f *fold) list() []*folded {
 func (f *fold) unknown() []Ticket {
 	var tickets []Ticket
 	for _, e := range f.list() {
-		if e.Outcome == Unknown && !e.active {
+		if e.Outcome == Unknown && !e.InProgress {
 			tickets = append(tickets, e.Ticket)
 		}
 	}

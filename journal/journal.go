@@ -52,7 +52,7 @@ type Journal interface {
 // whichever process. Without it, a client knows only what it did itself.
 type History interface {
 	// Calls yields the tickets of an operation, such as "lists.crm-push", with their outcomes, in the order of their first
-	// attempts. Those of calls that are in progress are Unknown. What the journal was told to drop is absent: let it keep the
+	// attempts. Those of calls in progress are Unknown, and InProgress. What the journal was told to drop is absent: let it keep the
 	// "campaigns.approve" that were applied, by which a review is used up.
 	Calls(ctx context.Context, op string) iter.Seq2[Entry, error]
 }
@@ -74,4 +74,7 @@ type Entry struct {
 	Ended   time.Time // zero for a call that did not end
 	By      string    // who settled it, see [Settler]; empty if a response or a read did
 	Because string    // why
+
+	// InProgress is true for a call that InDoubt leaves out, because it is in progress, as a History knows. [Read] knows of none.
+	InProgress bool
 }

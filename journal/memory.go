@@ -23,7 +23,7 @@ func (m *MemoryJournal) Sending(ctx context.Context, t Ticket) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if ctx.Err() == nil {
-		m.calls.sending(t).active = true
+		m.calls.sending(t).InProgress = true
 	}
 	return ctx.Err()
 }

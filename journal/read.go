@@ -75,7 +75,8 @@ func (c *claim) check(s scanned) error {
 		"remove the file that ends in .lock", ErrCorrupt, c.synced)
 }
 
-// intact returns how much of the file is durable. It fails if another program has changed the file.
+// intact returns how much of the file is durable. It fails if another program has changed the file. After a failed fsync, it first replaces
+// the file, which has tickets that were refused.
 func (j *FileJournal) intact(ctx context.Context) (*claim, error) {
 	if err := j.takeTurn(ctx); err != nil {
 		return nil, err
@@ -84,19 +85,18 @@ func (j *FileJournal) intact(ctx context.Context) (*claim, error) {
 	j.mu.Lock()
 	closed := j.closed
 	j.mu.Unlock()
-	switch c := (&claim{j.name, j.synced}); {
-	case closed:
-		return c, ErrClosed
-	case j.broken: // it is to be replaced, and looked at then
-		return c, nil
-	default:
-		return c, j.unchanged()
+	if closed {
+		return nil, ErrClosed
 	}
+	if err := j.ready(); err != nil {
+		return nil, err
+	}
+	return &claim{j.name, j.synced}, nil
 }
 
 // Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred
 // thousand calls. An outcome that another call is about to write may not be in it yet: its ticket is then Unknown. It fails if
-// another program has changed the file.
+// another program has changed the file, or if a failed fsync cannot be mended.
 func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		c, err := j.intact(ctx)
@@ -104,7 +104,15 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 			yield(Entry{}, j.failed("read", err))
 			return
 		}
-		readEntries(ctx, j.files, j.path, op, c)(yield)
+		for e, err := range readEntries(ctx, j.files, j.path, op, c) {
+			j.mu.Lock()
+			known := j.calls.entries[e.Ticket.ID]
+			e.InProgress = known != nil && known.InProgress
+			j.mu.Unlock()
+			if !yield(e, err) {
+				return
+			}
+		}
 	}
 }
 

@@ -219,7 +219,7 @@ func TestCalls(t *testing.T) {
 		require.NoError(t, j.Ended(t.Context(), "a", Applied))
 		require.NoError(t, j.Ended(t.Context(), "b", NotApplied))
 		require.NoError(t, j.Ended(t.Context(), "c", Unknown))
-		require.Equal(t, []string{"a applied", "b not applied", "c unknown", "d unknown"}, history(t, j))
+		require.Equal(t, []string{"a applied", "b not applied", "c unknown", "d in progress"}, history(t, j))
 		for e, err := range j.Calls(t.Context(), "lists.create") {
 			require.NoError(t, err)
 			require.Equal(t, "other", e.Ticket.ID)
@@ -253,9 +253,33 @@ func history(t *testing.T, j History) (calls []string) {
 	t.Helper()
 	for e, err := range j.Calls(t.Context(), "campaigns.approve") {
 		require.NoError(t, err)
-		calls = append(calls, e.Ticket.ID+" "+string(e.Outcome))
+		state := string(e.Outcome)
+		if e.InProgress {
+			state = "in progress"
+		}
+		calls = append(calls, e.Ticket.ID+" "+state)
 	}
 	return calls
+}
+
+// A ticket whose fsync failed was refused, and its call was not sent: the history does not have it, and what it has is durable.
+func TestCalls_AfterAFailedSync(t *testing.T) {
+	on := newDisk(nil)
+	j := on.open(t)
+	approval := func(id string) Ticket {
+		tick := ticket(id, 0)
+		tick.Op = "campaigns.approve"
+		return tick
+	}
+	require.NoError(t, j.Sending(t.Context(), approval("a")))
+	on.fails = "fsync /"
+	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	require.ErrorIs(t, j.Sending(t.Context(), approval("b")), errFull)
+	for _, err := range j.Calls(t.Context(), "campaigns.approve") {
+		require.ErrorIs(t, err, errFull)
+	}
+	on.fails = ""
+	require.Equal(t, []string{"a applied"}, history(t, j))
 }
 
 // A context that ends while a long file is read ends that.

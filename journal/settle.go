@@ -85,5 +85,5 @@ func (m *MemoryJournal) Settle(ctx context.Context, id string, s Settlement) err
 // settle notes a settlement, if the ticket is in doubt.
 func (f *fold) settle(id string, s Settlement, at time.Time) bool {
 	e := f.entries[id]
-	return e != nil && !e.active && f.ended(id, s, at)
+	return e != nil && !e.InProgress && f.ended(id, s, at)
 }

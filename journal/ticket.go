@@ -37,7 +37,7 @@ type Ticket struct {
 type Lookup struct {
 	Name     string `json:"name,omitempty"`     // of the list or agent that the call creates
 	Kind     string `json:"kind,omitempty"`     // of the list or agent
-	Start    bool   `json:"start,omitempty"`    // the agent was to start at once
+	Start    bool   `json:"start,omitempty"`    // the agent was to start at once, or after its adjustment
 	FolderID string `json:"folderId,omitempty"` // where the list was to go; empty: out of its folder
 	Digest   string `json:"digest,omitempty"`   // of the review that was approved
 }

@@ -107,7 +107,7 @@ func (c *call) decode() {
 	if c.takes.rule != nil {
 		c.uses(c.takes.rule)
 	}
-	for _, name := range slices.Concat(c.takes.path, parametersOf(c.op.Path)) {
+	for _, name := range slices.Concat(c.takes.path, op.Parameters(c.op.Path)) {
 		if !isID(c.req.PathValue(name)) {
 			if c.op != op.CampaignsApprove { // where this is documented
 				c.uses(rulePathID)

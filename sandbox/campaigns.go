@@ -297,15 +297,10 @@ func (f *form) draft(c *call) (d Campaign, err error) {
 
 // readChannels reads one or two different channels.
 func readChannels(raw json.RawMessage) (chosen []string, ok bool) {
-	if json.Unmarshal(raw, &chosen) != nil || len(chosen) == 0 || len(chosen) > len(channels) {
-		return nil, false
-	}
-	for i, channel := range chosen {
-		if !slices.Contains(channels, channel) || slices.Contains(chosen[:i], channel) {
-			return nil, false
-		}
-	}
-	return chosen, true
+	chosen, err := stringsOf(raw)
+	unknown := slices.ContainsFunc(chosen, func(channel string) bool { return !slices.Contains(channels, channel) })
+	distinct := slices.Compact(slices.Sorted(slices.Values(chosen)))
+	return chosen, err == nil && !unknown && len(chosen) > 0 && len(distinct) == len(chosen)
 }
 
 // listIDs reads ids, each of them once. Their number is checked elsewhere.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"example.com/prospectkit/internal/waits"
 )
 
 // Clock is the time of a sandbox. Each sandbox has its own.
@@ -23,17 +25,7 @@ type realClock struct{}
 func (realClock) Now() time.Time { return time.Now() }
 
 func (realClock) Sleep(ctx context.Context, d time.Duration) error {
-	if d <= 0 || ctx.Err() != nil {
-		return ctx.Err()
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-timer.C:
-		return nil
-	}
+	return waits.Sleep(ctx, max(0, d))
 }
 
 // NewScaledClock runs n times faster than the machine: at 60, a minute window lasts a second. It starts at the present.

@@ -45,16 +45,10 @@ var activities = keeps(kind[Activity]{
 
 // AddActivity adds an activity of a contact. Without a time, it happened now.
 func (tx *Tx) AddActivity(a Activity) {
-	if !tx.valid("AddActivity", Workspace{Activities: []Activity{a}}) {
-		return
+	if a.At.IsZero() {
+		a.At = inspect(&Tenant{tx.sb, tx.ws}, func(ws *workspace) time.Time { return stamp(ws.sb.now) })
 	}
-	tx.change("AddActivity", func(now time.Time) bool {
-		if a.At.IsZero() {
-			a.At = stamp(now)
-		}
-		activities.add(tx.ws, a)
-		return true
-	})
+	activities.create(tx, "AddActivity", a)
 }
 
 const (

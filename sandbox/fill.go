@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -96,7 +97,7 @@ func (f *form) newRows(name string) []json.RawMessage {
 		return nil
 	}
 	for i, row := range rows {
-		if _, hasID := field(row, "id"); hasID || !isObject(row) {
+		if _, hasID := jsonscan.Lookup(row, "id"); hasID || !isObject(row) {
 			f.fail(name, "has to hold objects without an id: number %d is none", i)
 			return nil
 		}

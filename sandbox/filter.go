@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"example.com/prospectkit/internal/jsonscan"
 )
 
 type condition struct {
@@ -411,7 +413,7 @@ func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
 // column are the values that a row has in a custom column.
 func (m *match) column(id string) []string {
 	raw, _ := lookup(m.row, "customColumns")
-	value, ok := field(raw, id)
+	value, ok := jsonscan.Lookup(raw, id)
 	if !ok {
 		return nil
 	}

@@ -82,7 +82,7 @@ func (w *Tenant) Windows(surface string) (states []WindowState) {
 		q.update(now)
 		for _, w := range q.windows {
 			state := WindowState{Name: w.name, Limit: w.limit, Remaining: w.remaining()}
-			if w.used() > 0 {
+			if w.used > 0 {
 				state.ResetAt = w.resetAt(now)
 			}
 			states = append(states, state)
@@ -216,52 +216,34 @@ type window struct {
 	length  time.Duration
 	limit   int
 	sliding bool
-	count   int // of a fixed window
-	start   time.Time
-	taken   []time.Time // of a sliding window, oldest first
+	used    int
+	taken   []time.Time // that end the window, or a part of it: the first of a fixed one, all of a sliding one, oldest first
 }
 
 func (w *window) roll(now time.Time) {
-	if !w.sliding {
-		if w.count > 0 && !now.Before(w.start.Add(w.length)) {
-			w.count = 0
-		}
-		return
-	}
 	gone := 0
 	for gone < len(w.taken) && !now.Before(w.taken[gone].Add(w.length)) {
 		gone++
 	}
 	w.taken = w.taken[gone:]
+	if w.used -= gone; len(w.taken) == 0 {
+		w.used = 0
+	}
 }
 
 func (w *window) take(now time.Time) {
-	if w.sliding {
+	if w.sliding || w.used == 0 {
 		w.taken = append(w.taken, now)
-		return
 	}
-	if w.count == 0 {
-		w.start = now
-	}
-	w.count++
+	w.used++
 }
 
-func (w *window) used() int {
-	if w.sliding {
-		return len(w.taken)
-	}
-	return w.count
-}
-
-func (w *window) remaining() int { return w.limit - w.used() }
+func (w *window) remaining() int { return w.limit - w.used }
 
 // resetAt is when the window gives requests back: all of them if it is fixed, the oldest one if it slides.
 func (w *window) resetAt(now time.Time) time.Time {
-	switch {
-	case w.used() == 0:
+	if w.used == 0 {
 		return now.Add(w.length)
-	case w.sliding:
-		return w.taken[0].Add(w.length)
 	}
-	return w.start.Add(w.length)
+	return w.taken[0].Add(w.length)
 }

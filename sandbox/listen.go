@@ -7,16 +7,18 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
+
+	"example.com/prospectkit/internal/check"
 )
 
 // Server is a sandbox on a port. Make one with [Sandbox.Listen].
 type Server struct {
-	http    *http.Server
-	addr    net.Addr
-	unbind  func() bool // from the context
-	stopped chan struct{}
-	err     error // of serving; set before stopped is closed
+	http   *http.Server
+	addr   net.Addr
+	unbind func() bool  // from the context
+	serve  func() error // once; a later call returns when the first one does
 }
 
 // Listen serves the sandbox on a port of this machine until the context ends or the server is closed: "127.0.0.1:0" takes
@@ -31,18 +33,10 @@ func (sb *Sandbox) Listen(ctx context.Context, addr string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sandbox: listen: %w", err)
 	}
-	s := &Server{
-		http:    &http.Server{Handler: sb.Handler(), ReadHeaderTimeout: 10 * time.Second},
-		addr:    listener.Addr(),
-		stopped: make(chan struct{}),
-	}
+	s := &Server{http: &http.Server{Handler: sb.Handler(), ReadHeaderTimeout: 10 * time.Second}, addr: listener.Addr()}
+	s.serve = sync.OnceValue(func() error { return s.http.Serve(listener) })
 	s.unbind = context.AfterFunc(ctx, func() { _ = s.http.Close() }) // Wait tells
-	go func() {
-		defer close(s.stopped)
-		if err := s.http.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-			s.err = err
-		}
-	}()
+	go func() { _ = s.serve() }()
 	return s, nil
 }
 
@@ -54,20 +48,10 @@ func (sb *Sandbox) checkAddress(addr string) (string, error) {
 		return "", fmt.Errorf("sandbox: listen: %w", err)
 	case strings.EqualFold(host, "localhost"):
 		return net.JoinHostPort("127.0.0.1", port), nil
-	case sb.remote || isLoopback(host):
+	case sb.remote || check.IsLoopback(host):
 		return addr, nil
 	}
 	return "", fmt.Errorf("sandbox: listen: other machines can reach %q: AllowRemote allows that", addr)
-}
-
-// isLoopback reports whether a host, with or without a port, is localhost or a loopback address. It looks no name up.
-func isLoopback(host string) bool {
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	ip := net.ParseIP(host)
-	return strings.EqualFold(host, "localhost") || ip != nil && ip.IsLoopback()
 }
 
 // BaseURL is the base URL for a client.
@@ -94,6 +78,8 @@ func (s *Server) Shutdown(ctx context.Context) error {
 
 // Wait returns when the server has ended, with nil if it was closed or shut down.
 func (s *Server) Wait() error {
-	<-s.stopped
-	return s.err
+	if err := s.serve(); !errors.Is(err, http.ErrServerClosed) {
+		return err
+	}
+	return nil
 }

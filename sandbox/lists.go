@@ -29,7 +29,10 @@ var (
 	ruleMoveMiss   = assumed("lists.move.folder", "a folder that is missing or of another kind returns 404 FOLDER_NOT_FOUND")
 )
 
-var systemTitles = []string{"All Contacts", "All Companies"}
+var (
+	systemTitles = []string{"All Contacts", "All Companies"}
+	errReserved  = refuse("LIST_NAME_RESERVED", "A system list has this title.")
+)
 
 const longestName = 255
 
@@ -140,14 +143,12 @@ func (c *call) nameAllowed(name string) error {
 			if l.Name != name {
 				c.uses(ruleNames)
 			}
-			return refuse("LIST_NAME_RESERVED", "A system list has this title.")
+			return errReserved
 		}
 	}
-	for _, title := range systemTitles {
-		if strings.EqualFold(title, name) {
-			c.uses(ruleTitles)
-			return refuse("LIST_NAME_RESERVED", "A system list has this title.")
-		}
+	if foldContains(systemTitles, name) {
+		c.uses(ruleTitles)
+		return errReserved
 	}
 	return nil
 }

@@ -37,18 +37,15 @@ var vocabularies = map[string][]string{
 }
 
 // headcounts are the documented buckets of employer size, and a number in each.
-var headcounts = []struct {
-	bucket    string
-	employees int
-}{
-	{"1-10", 7},
-	{"11-50", 32},
-	{"51-200", 140},
-	{"201-500", 310},
-	{"501-1,000", 720},
-	{"1,001-5,000", 2400},
-	{"5,001-10,000", 6800},
-	{"10,001+", 25_000},
+var headcounts = []firm{
+	{Headcount: "1-10", Employees: 7},
+	{Headcount: "11-50", Employees: 32},
+	{Headcount: "51-200", Employees: 140},
+	{Headcount: "201-500", Employees: 310},
+	{Headcount: "501-1,000", Employees: 720},
+	{Headcount: "1,001-5,000", Employees: 2400},
+	{Headcount: "5,001-10,000", Employees: 6800},
+	{Headcount: "10,001+", Employees: 25_000},
 }
 
 var (
@@ -88,11 +85,10 @@ func invent(series string, n int) person {
 }
 
 func inventFirm(r *rand.Rand) firm {
-	place, size := pick(r, cities), pick(r, headcounts)
-	return firm{
-		Name: pick(r, firmNames) + " " + pick(r, firmKinds), Industry: pick(r, vocabularies["industry"]),
-		Headcount: size.bucket, Employees: size.employees, City: place[0], Country: place[1],
-	}
+	place, f := pick(r, cities), pick(r, headcounts)
+	f.Name, f.Industry = pick(r, firmNames)+" "+pick(r, firmKinds), pick(r, vocabularies["industry"])
+	f.City, f.Country = place[0], place[1]
+	return f
 }
 
 func pick[T any](r *rand.Rand, from []T) T { return from[r.IntN(len(from))] }
@@ -137,41 +133,38 @@ func slug(s string) string {
 	return strings.Trim(notInAddress.ReplaceAllString(strings.ReplaceAll(strings.ToLower(s), " ", "-"), ""), "-")
 }
 
-// wants makes a person fit the values of one filter. It reports false if it recognises none of them.
+// wants makes a person fit one of the values of a filter. It reports false if it recognises none of them.
 func (p *person) wants(words map[string][]string, values []string, n int) bool {
-	var fits []func()
+	var fits []person
 	for _, v := range values {
-		if fit := p.fit(words, v); fit != nil {
+		if fit, known := p.fit(words, v); known {
 			fits = append(fits, fit)
 		}
 	}
-	if len(fits) == 0 {
-		return false
+	if len(fits) > 0 {
+		*p = fits[n%len(fits)]
 	}
-	fits[n%len(fits)]()
-	return true
+	return len(fits) > 0
 }
 
-// fit returns what makes a person match a value, or nil if the value is unknown.
-func (p *person) fit(words map[string][]string, value string) func() {
+// fit returns the person as one who matches a value, unless the value is unknown.
+func (p person) fit(words map[string][]string, value string) (fit person, known bool) {
+	size := slices.IndexFunc(headcounts, func(f firm) bool { return f.Headcount == value })
 	switch {
 	case slices.Contains(words["region"], value):
-		return func() { p.Region = value }
+		p.Region = value
 	case slices.Contains(words["title"], value):
-		return func() { p.Title, p.Level = value, levelOf[value] }
+		p.Title, p.Level = value, levelOf[value]
 	case slices.Contains(words["industry"], value):
-		return func() { p.Employer.Industry = value }
+		p.Employer.Industry = value
 	case slices.Contains(words["employer"], value):
-		name, _, _ := strings.Cut(value, ".") // it may be a domain
-		return func() { p.Employer.Name = name }
+		p.Employer.Name, _, _ = strings.Cut(value, ".") // it may be a domain
+	case size >= 0:
+		p.Employer.Headcount, p.Employer.Employees = value, headcounts[size].Employees
+	case slices.ContainsFunc(cities, func(c [2]string) bool { return c[1] == value }):
+		p.Employer.Country = value
+	default:
+		return p, false
 	}
-	for _, h := range headcounts {
-		if h.bucket == value {
-			return func() { p.Employer.Headcount, p.Employer.Employees = h.bucket, h.employees }
-		}
-	}
-	if slices.ContainsFunc(cities, func(c [2]string) bool { return c[1] == value }) {
-		return func() { p.Employer.Country = value }
-	}
-	return nil
+	return p, true
 }

@@ -106,8 +106,8 @@ func WithRoute(opName, route string) Option {
 		if method == "" || o.Method != "" && method != o.Method || !clean(path) {
 			return fmt.Errorf("WithRoute: %s: %q has to be a method, %s, and a path", opName, route, o.Method)
 		}
-		for _, name := range slices.Concat(endpoints[o].path, parametersOf(o.Path)) {
-			if !slices.Contains(parametersOf(path), name) {
+		for _, name := range slices.Concat(endpoints[o].path, op.Parameters(o.Path)) {
+			if !slices.Contains(op.Parameters(path), name) {
 				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
 			}
 		}
@@ -116,15 +116,6 @@ func WithRoute(opName, route string) Option {
 		}
 		return nil
 	}
-}
-
-func parametersOf(path string) (names []string) {
-	for part := range strings.SplitSeq(path, "/") {
-		if name, ok := strings.CutPrefix(part, "{"); ok {
-			names = append(names, strings.TrimSuffix(name, "}"))
-		}
-	}
-	return names
 }
 
 // move sets the patterns of operations, if a mux accepts those of all operations together.

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -179,7 +180,7 @@ var profileFields = []string{"firstName", "lastName", "jobTitle", "companyName",
 
 func (f searchFilters) meets(profile json.RawMessage) bool {
 	for key, values := range f {
-		raw, _ := field(profile, key)
+		raw, _ := jsonscan.Lookup(profile, key)
 		has, err := stringsOf(raw)
 		if one, ok := asString(raw); ok {
 			has, err = []string{one}, nil

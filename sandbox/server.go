@@ -6,9 +6,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"strconv"
 	"strings"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -33,7 +35,7 @@ func (sb *Sandbox) Handler() http.Handler { return http.HandlerFunc(sb.serveHTTP
 
 // serveHTTP serves a connection, which faults may cut.
 func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
-	if !sb.remote && !isLoopback(r.Host) {
+	if !sb.remote && !check.IsLoopback((&url.URL{Host: r.Host}).Hostname()) {
 		http.Error(w, "This sandbox accepts the host names 127.0.0.1, [::1] and localhost only. AllowRemote makes it accept others.", http.StatusMisdirectedRequest)
 		return
 	}

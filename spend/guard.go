@@ -11,7 +11,7 @@
 //
 // The guard counts calls, and the runs of the agents that they start. It does not see what teammates spend,
 // nor runs of agents that were started without it. It counts nothing for calls that the catalogue says spend
-// nothing: of most of those writes, the API description does not say so, but does not hint at a cost either.
+// nothing, unless you give them a price: of most of those writes, the API description does not say so, but does not hint at a cost either.
 package spend
 
 import (
@@ -91,11 +91,19 @@ func (g *Guard) Err() error {
 	return g.err
 }
 
+// Priced reports whether an operation has a price that is not free. A client asks it: what has one spends credits, whatever the catalogue
+// says. A nil guard has no prices.
+func (g *Guard) Priced(op string) bool { return g != nil && g.prices[op].costs() }
+
 // Reserve reserves the most that a call can cost. It fails with a [CapError] if that does not fit, with
 // [ErrUnknownPrice], or with an error of the store. The call must then not be sent. A client calls it.
 func (g *Guard) Reserve(ctx context.Context, c Call) error {
 	if c.ID == "" {
 		return errors.New("spend: the call has no ID")
+	}
+	credits, each, err := g.price(c)
+	if err != nil {
+		return err
 	}
 	tried, reserved := false, false
 	defer func() { // also if the store panics
@@ -103,12 +111,15 @@ func (g *Guard) Reserve(ctx context.Context, c Call) error {
 			g.postpone(c.ID, end{}) // it may be stored, and the call is not sent
 		}
 	}()
-	err := g.update(ctx, func(s *state) error {
-		made, err := g.claim(s, c)
-		if err != nil {
+	err = g.update(ctx, func(s *state) error {
+		if err := g.fits(s, c, credits); err != nil {
 			return err
 		}
-		made.Since, tried = time.Now(), true
+		made := claim{Op: c.Op, Credits: credits, Each: each, Since: time.Now()}
+		if each != 0 {
+			made.Results = c.Results
+		}
+		tried = true
 		s.Reserved[c.ID] = made
 		return nil
 	})
@@ -121,27 +132,28 @@ func (g *Guard) Check(ctx context.Context, c Call) error {
 	if g == nil {
 		return nil
 	}
-	return g.view(ctx, func(s *state) error {
-		_, err := g.claim(s, c)
+	credits, _, err := g.price(c)
+	if err != nil {
 		return err
-	})
+	}
+	return g.view(ctx, func(s *state) error { return g.fits(s, c, credits) })
 }
 
-// claim is what a call needs, if that fits.
-func (g *Guard) claim(s *state, c Call) (claim, error) {
-	credits, each, err := g.prices.of(c)
-	if err != nil {
-		return claim{}, err
+// price is what a call can cost. It is asked before the store, because a WorstCase may take its time, or ask the guard.
+func (g *Guard) price(c Call) (credits, each int64, err error) {
+	if err := g.Err(); err != nil {
+		return 0, 0, err
 	}
+	return g.prices.of(c)
+}
+
+// fits fails unless the cap has room for a call.
+func (g *Guard) fits(s *state, c Call, credits int64) error {
 	delete(s.Reserved, c.ID) // of an earlier attempt to store it
 	if left := g.most - min(g.most, s.held()); credits > left {
-		return claim{}, &CapError{Op: c.Op, Credits: credits, Left: left, Cap: g.most}
+		return &CapError{Op: c.Op, Credits: credits, Left: left, Cap: g.most}
 	}
-	made := claim{Op: c.Op, Credits: credits, Each: each}
-	if each != 0 {
-		made.Results = c.Results
-	}
-	return made, nil
+	return nil
 }
 
 // Commit says that a call was applied: all that was reserved for it counts as spent. Call it once you

@@ -38,6 +38,34 @@ func TestGuard_LateSettlementsSurviveFailures(t *testing.T) {
 	require.Equal(t, spend.Book{Committed: 25, Released: 25}, booksOf(t, spend.NewSharedGuard(100, perCall, store)).Total)
 }
 
+// locking is a store with one row, which another update would wait for.
+type locking struct {
+	shelf
+	locked bool
+}
+
+func (l *locking) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
+	if l.locked {
+		return errors.New("it waits for itself")
+	}
+	l.locked = true
+	defer func() { l.locked = false }()
+	return l.shelf.Update(ctx, change)
+}
+
+// A price may take its time, read from the service, or ask the guard how much is left.
+func TestGuard_PricesAreAskedWhileNothingIsLocked(t *testing.T) {
+	var g *spend.Guard
+	g = spend.NewSharedGuard(100, spend.Prices{"a": {WorstCase: func(spend.Call) (int64, error) {
+		books, err := g.Books(t.Context())
+		return books.Left / 2, err
+	}}}, new(locking))
+	require.NoError(t, g.Check(t.Context(), call("1", "a")))
+	require.NoError(t, g.Reserve(t.Context(), call("1", "a")))
+	require.NoError(t, g.Reserve(t.Context(), call("2", "a")))
+	require.EqualValues(t, 25, booksOf(t, g).Left)
+}
+
 // noting tells whether the context of the last update has ended.
 type noting struct {
 	shelf

@@ -98,7 +98,7 @@ type Price struct {
 	Runs int
 
 	// WorstCase returns the most that a call can cost. It is called before the call is sent, from many
-	// goroutines at once. An error refuses the call.
+	// goroutines at once. It may ask the guard, which locks nothing meanwhile. An error refuses the call.
 	WorstCase func(Call) (int64, error) `json:"-"`
 }
 

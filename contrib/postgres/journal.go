@@ -179,7 +179,7 @@ func (s *Store) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, e
 func (s *Store) entries(ctx context.Context, condition, parameter string) iter.Seq2[journal.Entry, error] {
 	const page = 500
 	query := `SELECT seq, ticket::text, outcome, coalesce(` + fmt.Sprintf(micros, "ended") + `, 0),
-		coalesce(settled_by, ''), coalesce(settled_because, '') FROM prospectkit.journal
+		coalesce(settled_by, ''), coalesce(settled_because, ''), outcome = 'unknown' AND ended IS NULL AND leased_until > now() FROM prospectkit.journal
 		WHERE workspace = $1 AND ` + condition + ` AND seq > $3 ORDER BY seq LIMIT $4`
 	return func(yield func(journal.Entry, error) bool) {
 		for last := int64(0); ; {
@@ -191,7 +191,7 @@ func (s *Store) entries(ctx context.Context, condition, parameter string) iter.S
 			entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e journal.Entry, err error) {
 				var ticket, outcome string
 				var at int64
-				if err := row.Scan(&last, &ticket, &outcome, &at, &e.By, &e.Because); err != nil {
+				if err := row.Scan(&last, &ticket, &outcome, &at, &e.By, &e.Because, &e.InProgress); err != nil {
 					return e, err
 				}
 				e.Outcome = journal.Outcome(outcome)

@@ -50,7 +50,8 @@ type Config struct {
 	//
 	// It must be longer than an attempt of a call and the wait for the next attempt: see
 	// [prospectkit.WithAttemptTimeout] and [prospectkit.WithMaxWait]. Otherwise others may resolve a call
-	// in progress. Default [DefaultLease], at least a second.
+	// in progress, or a person settle it. Default [DefaultLease], at least a second: too short for uploads, whose attempts may take
+	// 10 minutes, unless [prospectkit.WithAttemptTimeout] bounds them.
 	Lease time.Duration
 }
 

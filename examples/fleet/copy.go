@@ -37,7 +37,7 @@ func (s *copier) Work(ctx context.Context, job *river.Job[copyArgs]) error {
 }
 
 // slice leaves a job the time for its last page.
-const slice = jobTimeout - attemptTimeout
+const slice = jobTimeout - 2*attemptTimeout
 
 func (s *copier) run(ctx context.Context, job *river.Job[copyArgs]) error {
 	w, err := s.fleet.of(job.Args.Workspace, job.JobRow)

@@ -38,7 +38,7 @@ import (
 // The times are short, for tests: set minutes. A job ends before River takes it for stuck, and a ticket is anybody's only after the attempt
 // it is for. With these, a job is never run twice at once, unless a process is stopped and continues.
 const (
-	attemptTimeout = 3 * time.Second
+	attemptTimeout = 2 * time.Second // an attempt takes twice that at most: until the headers, and then for a small body
 	lease          = 5 * time.Second
 	jobTimeout     = 8 * time.Second
 	stuckAfter     = 10 * time.Second

@@ -1,6 +1,6 @@
 // Command sync keeps a copy of a contact list in a SQLite database, by what has changed. It may be killed at any moment and run
-// again. Empty feed in place, such as once a day, to read all rows: some removals hide (docs/safety.md). PROSPECTKIT_BASE_URL and
-// PROSPECTKIT_TOKEN name the service.
+// again; a second run beside it fails. Empty feed in place, such as once a day, to read all rows: some removals hide
+// (docs/safety.md). PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN name the service.
 package main
 
 import (
@@ -33,11 +33,12 @@ func main() {
 }
 
 func sync(ctx context.Context, lists *prospectkit.ListsService, listID, file string) error {
-	db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(10000)&_txlock=immediate")
+	db, err := sql.Open("sqlite", file+"?_pragma=busy_timeout(1000)&_pragma=locking_mode(EXCLUSIVE)&_txlock=immediate")
 	if err != nil {
 		return err
 	}
 	defer db.Close()
+	db.SetMaxOpenConns(1) // which has the file alone, until the end: an older run would store what it has read before
 	_, err = db.ExecContext(ctx, schema)
 	for n := 0; err == nil && n < 9; n++ { // the list may change while it is read
 		err = proceed(ctx, lists, listID, db)

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
@@ -102,6 +103,46 @@ func TestProgram(t *testing.T) {
 	var row struct{ ID string }
 	require.NoError(t, json.Unmarshal(sb.Rows(listID)[7], &row))
 	require.Equal(t, 1+3+1, requests(func(tx *sandbox.Tx) { tx.RemoveRows(listID, row.ID) }))
+}
+
+// roundTrip is a transport.
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// A run that begins before another has ended, as those of a schedule may, is refused: the older one may store what it has read before.
+func TestOneRunAtATime(t *testing.T) {
+	sb := sandbox.New(t, sandbox.NoLimits())
+	var listID string
+	sb.Do(func(tx *sandbox.Tx) { listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(3)...)}) })
+	file, reading, proceed := filepath.Join(t.TempDir(), "contacts.db"), make(chan bool), make(chan bool)
+	run := func(opts ...prospectkit.ClientOption) error {
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
+		require.NoError(t, err)
+		return sync(t.Context(), client.Lists, listID, file)
+	}
+	first := make(chan error)
+	go func() {
+		first <- run(prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := sb.Transport().RoundTrip(r)
+			reading <- true
+			<-proceed
+			return resp, err
+		})))
+	}()
+	<-reading
+	require.ErrorContains(t, run(prospectkit.WithTransport(sb.Transport())), "locked")
+	for ended := false; !ended; {
+		select {
+		case proceed <- true:
+		case <-reading:
+		case err := <-first:
+			require.NoError(t, err)
+			ended = true
+		}
+	}
+	require.NoError(t, isCopy(t.Context(), sb, file))
+	require.NoError(t, run(prospectkit.WithTransport(sb.Transport())))
 }
 
 // Whatever fails, wherever the program is stopped, and whatever a teammate changes between two requests, the runs after it complete the copy.

@@ -54,6 +54,7 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 		s.observe(now, p, o, w, replays)
 	default:
 		s.Strikes, s.BlindAt = 0, max(s.BlindAt, now)
+		s.Others.High++ // it need not have been counted
 		s.bare(p)
 		s.blindProbe(now, p)
 	}
@@ -90,8 +91,8 @@ func (s *State) blindProbe(now Instant, p *Permit) {
 		return
 	}
 	room := max(now, s.Counts[Minute].roomAt(over, minute))
-	if f := &s.Figures; f.Valid {
-		f.HasReset, f.ResetBy = true, max(room, s.resetAt())
+	if s.Figures.Valid {
+		s.NextLook = max(room, s.resetAt())
 	} else { // a 429 named a time for one request
 		s.HeldUntil = max(s.HeldUntil, room)
 	}
@@ -196,6 +197,9 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 	s.learnRefilling(p, o, w, left)
 	s.learnWeighing(now, p, o, w, left, known)
 	before := s.Figures
+	if p.At >= s.BlindAt { // else it does not know what the look took
+		s.NextLook = 0
+	}
 	switch f := &s.Figures; {
 	case !f.Valid, p.Then >= f.Mark, next.laterThan(*f): // a request that was sent later tells more, even if the service's clock went on
 		*f = next

@@ -105,23 +105,23 @@ func TestABlindProbeOfAMinuteThatMaySlide(t *testing.T) {
 		s.Dispatched, s.Open[0].N = s.Dispatched+1, s.Open[0].N+1
 		bare := *s
 		s.Report(32*second, p, Observation{Lost: true})
-		require.Equal(t, minute, s.Figures.ResetBy)
+		require.Equal(t, minute, s.resetAt())
 		bare.Report(32*second, p, NoFigures)
-		require.Equal(t, minute, bare.Figures.ResetBy, "a response without figures")
+		require.Equal(t, minute, bare.resetAt(), "a response without figures")
 		bare.Figures.Valid = false
 		bare.blindProbe(32*second, &p)
 		require.Equal(t, Delay{Until: minute}, bare.Take(33*second, Interactive).Delay, "after a 429")
 		s.Counts[Minute].N[0] = 13
 		s.Counts[Minute].Sum = 116 + 1
-		s.Figures.ResetBy = 31 * second
+		s.NextLook = 0
 		s.blindProbe(32*second, &p)
-		require.Equal(t, minute, s.Figures.ResetBy, "those in flight count, too")
-		s.Counts[Minute].Sum, s.Figures.ResetBy = 116-2, 31*second
+		require.Equal(t, minute, s.resetAt(), "those in flight count, too")
+		s.Counts[Minute].Sum, s.NextLook = 116-2, 0
 		s.blindProbe(32*second, &p)
-		require.Equal(t, 31*second, s.Figures.ResetBy, "there is room")
+		require.Equal(t, 31*second, s.resetAt(), "there is room")
 		s.Counts[Minute].Sum, s.Figures.ResetBy = 116+1, 2*minute
 		s.blindProbe(32*second, &p)
-		require.Equal(t, 2*minute+second, s.Figures.ResetBy, "a fixed minute gives nothing back before its end")
+		require.Equal(t, 2*minute+second, s.resetAt(), "a fixed minute gives nothing back before its end")
 	}
 }
 

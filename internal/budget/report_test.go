@@ -342,17 +342,45 @@ func TestLostLooks(t *testing.T) {
 		s := mid(0, 0)
 		s.Counts[Minute].add(20*second, minute, 69)
 		s.Figures.Valid = c.valid
-		before := s.Figures
+		want := s.resetAt()
 		p := Permit{Then: 50, Epoch: 1, At: 31 * second, Probe: c.probe}
 		s.Dispatched++
 		s.Open[0].N++
 		s.Report(32*second, p, lost)
-		if want := before; c.moved { // 120 are counted now: one more fits when the first are a minute old
-			want.HasReset, want.ResetBy = true, max(minute+second, before.ResetBy+second)
-			require.Equal(t, want, s.Figures, name)
-		} else {
-			require.Equal(t, before, s.Figures, name)
+		if c.moved { // 120 are counted now: one more fits when the first are a minute old
+			want = max(minute+second, want)
 		}
+		require.Equal(t, want, s.resetAt(), name)
+	}
+}
+
+// The response to a request that was sent before a look was lost does not know what the look took: the next one is not sent earlier.
+func TestAnOlderResponseAfterALostLook(t *testing.T) {
+	for sent, want := range map[Instant]Instant{28 * second: 80 * second, 42 * second: 61 * second} {
+		s := mid(2, 1)
+		s.Counts[Minute] = WindowCount{}
+		s.Counts[Minute].add(20*second, minute, 119)
+		look := Permit{Then: 50, Epoch: 1, At: 31 * second, Probe: true}
+		s.Dispatched += 2
+		s.Open[0].N += 2
+		s.Report(32*second, look, Observation{Limit: -1, Remaining: -1, Lost: true})
+		s.Report(50*second, Permit{Then: 50, Epoch: 1, At: sent}, told(120, 1, 10*time.Second))
+		require.EqualValues(t, 1, s.Figures.Remaining)
+		require.Equal(t, want, s.resetAt(), "%v", sent)
+	}
+}
+
+// A response without figures, such as a 500, need not have been counted: that one more is left then does not tell that the minute gave it
+// back, nor what kind of minute it is.
+func TestAResponseWithoutFiguresNeedNotCount(t *testing.T) {
+	for first, want := range map[Observation]int8{told(120, 49, 28*time.Second): 1, NoFigures: 0} {
+		s := mid(50, 1)
+		s.Weighs, s.Edges[Minute] = 0, Edge{58 * second, 60 * second, 0}
+		s.Others = Others{Low: 100, High: 100, Until: minute, At: 30 * second}
+		s.Report(31*second, Permit{Then: 50, Epoch: 1, At: 30 * second}, first)
+		p := s.Take(32*second, Interactive).Permit
+		s.Report(33*second, p, told(120, 49, 26*time.Second))
+		require.Equal(t, want, s.Weighs, "%+v", first)
 	}
 }
 

@@ -11,6 +11,7 @@ type State struct {
 	LateOld    int64 // of those, the ones that ended without a response and may still be counted
 	LateNew    int64
 	BlindAt    Instant // when the last one ended without figures
+	NextLook   Instant // after a look without figures
 	LateTurn   Instant // when the old late ones become complete, and the new ones old
 	Open       [2]Span // of those not complete: admitted recently, and before
 	PacedUntil Instant // while others are active and the minute slides
@@ -310,13 +311,14 @@ func (s *State) overMinute() int64 {
 	return s.Counts[Minute].Sum + s.uncounted() + 1 - s.Limits[Minute].Max
 }
 
-// resetAt is when the window has definitely reset, even if resets are told in whole seconds that are rounded down.
+// resetAt is when the window has definitely reset, even if resets are told in whole seconds that are rounded down, and another look may
+// be sent.
 func (s *State) resetAt() Instant {
 	f := &s.Figures
 	if !f.HasReset {
-		return f.At + f.Window.length()
+		return max(f.At+f.Window.length(), s.NextLook)
 	}
-	return f.ResetBy + second
+	return max(f.ResetBy+second, s.NextLook)
 }
 
 // takeCounted keeps the limits without any figures.

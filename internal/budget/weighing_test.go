@@ -29,6 +29,21 @@ func TestFollowEdge(t *testing.T) {
 	require.Equal(t, Edge{From: 101 * second, By: 103 * second}, s.Edges[Minute])
 }
 
+// A minute that slides begins anew with the first request after a pause, now and then just where an earlier one ended: what was known of
+// that tells no more than the response does (seed 700293 of the simulation at 29fc6e3f: it was refused).
+func TestFollowEdgeAfterAPause(t *testing.T) {
+	for first, want := range map[Instant]Edge{
+		50 * second: {From: 121 * second, By: 122 * second, Since: 7},
+		62 * second: {From: 120 * second, By: 123 * second, Since: 7}, // the request itself
+	} {
+		s := NewState(lists())
+		s.Edges[Minute] = Edge{From: 61 * second, By: 62 * second, Since: 7}
+		s.Counts[Minute].add(first, minute, 1)
+		require.True(t, s.followEdge(&Permit{At: 61 * second}, 62*second, minute, Minute))
+		require.Equal(t, want, s.Edges[Minute])
+	}
+}
+
 // A bucket refills, and never lacks more than it holds.
 func TestLevel(t *testing.T) {
 	var b Level

@@ -30,7 +30,7 @@ func TestMalformedLists(t *testing.T) {
 	for _, v := range []int64{0, format + 1, -1} {
 		require.False(t, reads(with(stored, 0, v)), v)
 	}
-	const heldIn = 24 // its place
+	const heldIn = 25 // its place
 	s, _, _ := decodeState(with(stored, heldIn, int64(Day)))
 	require.Equal(t, Day, s.HeldIn)
 	for _, window := range []int64{-1, 3, 255, 256} {

@@ -44,22 +44,22 @@ func (s Sent) Overdue(within time.Duration, read time.Time, h http.Header) bool 
 	return known && least >= within+MaxError
 }
 
-// Recent reports whether a read began within a time after the call was sent last, for certain: by both clocks, as in [Sent.Overdue].
-func (s Sent) Recent(within time.Duration, read time.Time, h http.Header) bool {
+// Recent reports whether an instant is within a time after the call was sent last, for certain: by both clocks, as in [Sent.Overdue].
+func (s Sent) Recent(within time.Duration, at time.Time, h http.Header) bool {
 	if s.Local { // the monotonic clock may stand still while the machine sleeps
-		return max(read.Sub(s.Last), read.Round(0).Sub(s.Last.Round(0))) <= within
+		return max(at.Sub(s.Last), at.Round(0).Sub(s.Last.Round(0))) <= within
 	}
-	_, most, known := s.ages(read, h)
+	_, most, known := s.ages(at, h)
 	return known && most <= within
 }
 
-// ages are what the clocks say of how long after the call a read began, if both are known.
-func (s Sent) ages(read time.Time, h http.Header) (least, most time.Duration, known bool) {
+// ages are what the clocks say of how long after the call an instant is, if both are known.
+func (s Sent) ages(at time.Time, h http.Header) (least, most time.Duration, known bool) {
 	now, dated := service(h)
 	if !dated || s.Ahead == nil {
 		return 0, 0, false
 	}
-	local, there := read.Sub(s.Last), now.Add(-Since(read)).Sub(s.Last.Add(*s.Ahead))
+	local, there := at.Sub(s.Last), now.Add(-Since(at)).Sub(s.Last.Add(*s.Ahead))
 	return min(local, there), max(local, there), true
 }
 
@@ -118,8 +118,7 @@ func Before(t time.Time, h http.Header) time.Time {
 
 // Cached reports whether a response comes from a cache that read it some time ago.
 func Cached(h http.Header) bool {
-	age := h.Get("Age")
-	return age != "" && age != "0"
+	return slices.ContainsFunc(h["Age"], func(age string) bool { return age != "" && age != "0" }) // each cache may have added its own
 }
 
 // service returns the service's time, unless a cache may have sent it.

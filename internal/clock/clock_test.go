@@ -23,6 +23,14 @@ func aged(h http.Header, age string) http.Header {
 	return h
 }
 
+func TestCached(t *testing.T) {
+	for want, ages := range map[bool][][]string{false: {nil, {""}, {"0"}, {"0", "0"}}, true: {{"1"}, {"0", "300"}, {"0, 300"}}} {
+		for _, age := range ages {
+			require.Equal(t, want, clock.Cached(http.Header{"Age": age}), "%q", age)
+		}
+	}
+}
+
 func TestSent_Overdue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sent, hour, behind := time.Now(), time.Hour, -time.Hour

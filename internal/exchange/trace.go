@@ -103,7 +103,7 @@ func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
 // Unwritten reports whether nothing was written by a request that failed; see [Trace.Failed]. Over HTTP/2, the end of a context can
 // run ahead of the write, so this is no proof once the context has ended.
 func (t *Trace) Unwritten(err error) bool {
-	return t.asked.Load() && !t.wrote.Load() && (t.Plain || isUnwritten(err))
+	return t.asked.Load() && !t.wrote.Load() && (t.Plain || t.conns.Load() > 0 && isUnwritten(err))
 }
 
 func (t *Trace) fails(err error) {
@@ -163,9 +163,13 @@ func several(err error) bool {
 // for each Go release.
 func isUnwritten(err error) bool {
 	for ; err != nil && !several(err); err = errors.Unwrap(err) {
-		if text := err.Error(); text == "http: server closed idle connection" || fmt.Sprintf("%T", err) == "http.nothingWrittenError" ||
-			strings.HasPrefix(text, "net/http: HTTP/1.x transport connection broken: ") {
+		text := err.Error()
+		if text == "http: server closed idle connection" || fmt.Sprintf("%T", err) == "http.nothingWrittenError" {
 			return true
+		}
+		if strings.HasPrefix(text, "net/http: HTTP/1.x transport connection broken: ") { // which may also be a response that cannot be read
+			write, ok := errors.AsType[*net.OpError](err)
+			return ok && write.Op == "write"
 		}
 	}
 	return false

@@ -174,7 +174,7 @@ func TestTrace_SeveralErrors(t *testing.T) {
 	dial := &net.OpError{Op: "dial", Err: errors.New("connection refused")}
 	alert := &net.OpError{Op: "remote error", Err: errors.New("tls: bad certificate")}
 	name := &net.DNSError{IsNotFound: true}
-	broken := errors.New("net/http: HTTP/1.x transport connection broken: broken pipe")
+	broken := fmt.Errorf("net/http: HTTP/1.x transport connection broken: %w", &net.OpError{Op: "write", Err: errors.New("broken pipe")})
 	for with, both := range map[string]func(error) error{
 		"joined":          func(err error) error { return errors.Join(err, io.EOF) },
 		"joined, wrapped": func(err error) error { return &url.Error{Op: "Post", Err: errors.Join(io.EOF, err)} },
@@ -182,11 +182,11 @@ func TestTrace_SeveralErrors(t *testing.T) {
 		"text in front":   func(err error) error { return fmt.Errorf("%w; %w", err, io.EOF) },
 	} {
 		proves := func(err error) (proofs []bool) {
-			asked := went("asked")
-			asked.Plain = false
+			asked, connected := went("asked"), went("asked", "connected")
+			asked.Plain, connected.Plain = false, false
 			r, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://host", http.NoBody)
 			_ = asked.Failed(err, roundTrip(nil), r)
-			return []bool{asked.Unconnected, asked.Unwritten(err), went("connected").Unprocessed(err), IsPermanent(err)}
+			return []bool{asked.Unconnected, connected.Unwritten(err), went("connected").Unprocessed(err), IsPermanent(err)}
 		}
 		for _, err := range []error{dial, alert, name, broken} {
 			require.Contains(t, proves(err), true, "%v", err)

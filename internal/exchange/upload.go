@@ -61,16 +61,21 @@ func open(ctx context.Context, source func() (io.ReadCloser, error), peek int) (
 }
 
 // guarded makes errors of the panics of a source and of what breaks the contract of [io.Reader]: a transport may read and close it in a
-// goroutine of its own, where nobody could recover.
+// goroutine of its own, where nobody could recover. A read of nothing is repeated, as often as bufio does.
 type guarded struct{ source io.ReadCloser }
 
 func (g guarded) Read(p []byte) (n int, err error) {
 	defer func() { err = cmp.Or(panicked(recover()), err) }()
-	claimed, err := g.source.Read(p)
-	if claimed < 0 || claimed > len(p) {
-		return 0, redact.OwnError("the file claims an impossible number of bytes")
+	for range 100 {
+		n, err = g.source.Read(p)
+		switch {
+		case n < 0 || n > len(p):
+			return 0, redact.OwnError("the file claims an impossible number of bytes")
+		case n > 0 || err != nil || len(p) == 0:
+			return n, err
+		}
 	}
-	return claimed, err
+	return 0, io.ErrNoProgress
 }
 
 func (g guarded) Close() (err error) {

@@ -200,6 +200,14 @@ func NextParameter(template string) (name, rest string) {
 	return name, rest
 }
 
+// Parameters returns the names of the parameters of a template.
+func Parameters(template string) (names []string) {
+	for name, rest := NextParameter(template); name != ""; name, rest = NextParameter(rest) {
+		names = append(names, name)
+	}
+	return names
+}
+
 // escapeElement escapes one path element, including dot elements, which a server or proxy would
 // resolve.
 func escapeElement(s string) string {

@@ -11,7 +11,7 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"time"
+	"testing/fstest"
 
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/filesystem"
@@ -225,7 +225,7 @@ func (f files) Stat(name string) (fs.FileInfo, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if n := d.names[name]; n != nil {
-		return info{n, name, int64(len(n.data))}, nil
+		return n.info()
 	}
 	return nil, fs.ErrNotExist
 }
@@ -322,7 +322,7 @@ func (h *handle) Sync() error {
 func (h *handle) Stat() (fs.FileInfo, error) {
 	h.disk.mu.Lock()
 	defer h.disk.mu.Unlock()
-	return info{h.inode, h.name, int64(len(h.inode.data))}, nil
+	return h.inode.info()
 }
 
 func (h *handle) Close() error {
@@ -335,16 +335,7 @@ func (h *handle) Close() error {
 	return nil
 }
 
-type info struct {
-	*inode
-
-	name string
-	size int64
+// info is what is known about a file. Its Sys is the inode.
+func (n *inode) info() (fs.FileInfo, error) {
+	return fstest.MapFS{"file": {Data: n.data, Mode: 0o600, Sys: n}}.Stat("file")
 }
-
-func (i info) Name() string              { return i.name }
-func (i info) Size() int64               { return i.size }
-func (i info) Mode() fs.FileMode         { return 0o600 }
-func (i info) IsDir() bool               { return false }
-func (i info) ModTime() (zero time.Time) { return zero }
-func (i info) Sys() any                  { return i.inode }

@@ -2,6 +2,9 @@ package tests
 
 import (
 	"errors"
+	"net/http"
+	"path/filepath"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -120,4 +123,38 @@ func TestApproveReviewed_TheOneInDoubtHasHappened(t *testing.T) {
 		time.Sleep(time.Minute)
 		approvedAlready(t, d.approve(t, seen))
 	})
+}
+
+// A double click: while an approval is being sent, another call of the same process sends nothing, and asks no person.
+func TestApproveReviewed_WhileItIsSent(t *testing.T) {
+	file, err := journal.File(filepath.Join(t.TempDir(), "journal"))
+	require.NoError(t, err)
+	defer file.Close()
+	for _, j := range []journal.Journal{file, new(journal.MemoryJournal)} {
+		synctest.Test(t, func(t *testing.T) {
+			sb := EverySandbox(t, time.Now())
+			second := func() {}
+			client := SandboxClient(t, sb, prospectkit.WithJournal(j), prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/approve") {
+					second()
+				}
+				return sb.Transport().RoundTrip(r)
+			})))
+			seen, err := client.Campaigns.Review(t.Context(), CampaignID)
+			require.NoError(t, err)
+			clicked := false
+			second = func() {
+				clicked = true
+				_, err := client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+				require.ErrorIs(t, err, prospectkit.RuleApproving)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			}
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+			require.NoError(t, err)
+			require.True(t, clicked)
+			require.Equal(t, 1, sb.Calls("campaigns.approve"))
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+			require.ErrorIs(t, err, prospectkit.RuleApproved)
+		})
+	}
 }

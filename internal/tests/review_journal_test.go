@@ -114,6 +114,20 @@ func TestCalls_OfThisWorkspace(t *testing.T) {
 	}
 }
 
+// A name that is not text would be another one in the journal, which stores JSON: an earlier import would not be found by it, nor an approval.
+func TestNamesThatNoJournalKeeps(t *testing.T) {
+	const raw = "caf\xe9" // as of a hash that is not written in digits
+	_, err := prospectkit.New(BaseURL, Token, prospectkit.WithTransport(Untouched(t)), prospectkit.WithWorkspace(raw))
+	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	sb := EverySandbox(t, time.Now())
+	client, ctx := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal))), prospectkit.WithActor(t.Context(), raw)
+	_, err = client.Account.Me(ctx)
+	require.NoError(t, err, "it needs no ticket")
+	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
+	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	require.Zero(t, sb.Calls("lists.create"))
+}
+
 // A journal that is compacted still knows which digests are used up, and which reviews an approval came after.
 func TestApproveReviewed_AfterCompact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

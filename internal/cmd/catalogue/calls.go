@@ -1,10 +1,12 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,12 +14,16 @@ import (
 
 // calls lists the Go calls of each route, as links to their source. The last line of a comment names the routes of a call.
 func calls(source string) (map[string][]string, error) {
-	files, err := parsed(source)
+	texts, err := sources(source)
 	if err != nil {
 		return nil, err
 	}
 	found := make(map[string][]string)
-	for name, file := range files {
+	for name, text := range texts {
+		file, err := parser.ParseFile(token.NewFileSet(), name, text, parser.ParseComments)
+		if err != nil {
+			return nil, err
+		}
 		for _, d := range file.Decls {
 			f, ok := d.(*ast.FuncDecl)
 			if !ok || !f.Name.IsExported() {
@@ -34,21 +40,17 @@ func calls(source string) (map[string][]string, error) {
 	return found, nil
 }
 
-// parsed are the Go files of a directory, by their names, without tests.
-func parsed(dir string) (map[string]*ast.File, error) {
+// sources are the Go files of a directory, by their names, without tests.
+func sources(dir string) (map[string]string, error) {
 	paths, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil {
-		return nil, err
-	}
-	files := make(map[string]*ast.File)
+	texts := make(map[string]string)
 	for _, path := range paths {
 		if name := filepath.Base(path); !strings.HasSuffix(name, "_test.go") {
-			if files[name], err = parser.ParseFile(token.NewFileSet(), path, nil, parser.ParseComments); err != nil {
-				return nil, err
-			}
+			text, unread := os.ReadFile(path)
+			texts[name], err = string(text), errors.Join(err, unread)
 		}
 	}
-	return files, nil
+	return texts, err
 }
 
 // routes lists the routes that a comment ends with, or none.

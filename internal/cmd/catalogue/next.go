@@ -4,9 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
 	"io"
 	"os"
 	"os/exec"
@@ -31,10 +28,9 @@ func (t task) String() string { return fmt.Sprintf("%s: %s: %s", t.op, t.where, 
 
 // missing lists what the rows of the table lack, in the order in which a person writes it.
 func missing(source string) ([]task, error) {
-	vars, noVars := variables(source)
 	reached, noCalls := calls(source)
-	looks, noLooks := keyed(source, ".", "look")
-	served, noHandlers := keyed(source, "sandbox", "endpoint")
+	looks, noLooks := keyed(source, ".")
+	served, noHandlers := keyed(source, "sandbox")
 	var unread error
 	text := func(elements ...string) string {
 		content, err := os.ReadFile(filepath.Join(append([]string{source}, elements...)...))
@@ -43,7 +39,11 @@ func missing(source string) ([]task, error) {
 	}
 	made, rows := text("internal", "tests", "calls.go"), text("testdata", "conformance.md")
 	asks := text("cmd", "prospectkit", "internal", "firstcontact", "asks.go")
-	if err := errors.Join(noVars, noCalls, noLooks, noHandlers, unread); err != nil {
+	vars := make(map[string]string)
+	for _, match := range row.FindAllStringSubmatch(text("internal", "op", "table.go"), -1) {
+		vars[match[2]] = "op." + match[1]
+	}
+	if err := errors.Join(noCalls, noLooks, noHandlers, unread); err != nil {
 		return nil, err
 	}
 	methodIn := func(o *op.Op) string {
@@ -51,7 +51,7 @@ func missing(source string) ([]task, error) {
 		file, _, _ = strings.Cut(file, ")")
 		return file
 	}
-	servedIn := func(o *op.Op) string { return served["op."+vars[o.Name]] }
+	servedIn := func(o *op.Op) string { return served[vars[o.Name]] }
 	var list []task
 	for _, o := range op.All() {
 		need := func(ok bool, where, what string, before bool) {
@@ -59,7 +59,7 @@ func missing(source string) ([]task, error) {
 				list = append(list, task{o.Name, where, what, before})
 			}
 		}
-		name := "op." + vars[o.Name]
+		name := vars[o.Name]
 		methods := inFamily(o, methodIn, "the file of its service") + " or one beside it, such as lists_rows.go"
 		need(reached[o.Route()] != nil, methods, fmt.Sprintf("its method; the comment ends with %q", fmt.Sprintf("%s, scope %s.", o.Route(), o.Scope)), true)
 		need(!o.Resolves || looks[name] != "", methods, "the function look... that shows its effect, in the map of looks", false)
@@ -85,57 +85,22 @@ func inFamily(o *op.Op, file func(*op.Op) string, otherwise string) string {
 	return otherwise
 }
 
-// variables are the names of the rows in the table, by the operation.
-func variables(source string) (map[string]string, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join(source, "internal", "op", "table.go"), nil, 0)
-	if err != nil {
-		return nil, err
-	}
-	names := make(map[string]string)
-	for n := range ast.Preorder(file) {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || len(spec.Values) != 1 {
-			continue
-		}
-		for n := range ast.Preorder(spec.Values[0]) {
-			if kv, ok := n.(*ast.KeyValueExpr); ok && isIdent(kv.Key, "Name") {
-				if text, ok := kv.Value.(*ast.BasicLit); ok {
-					names[strings.Trim(text.Value, `"`)] = spec.Names[0].Name
-				}
-			}
-		}
-	}
-	return names, nil
-}
+// row is a row of the table: its variable, and the name of its operation.
+var row = regexp.MustCompile(`(?s)(\w+) += def\(Op\{.*?Name: "(.*?)"`)
 
-// keyed are the keys of maps from operations to values of a type, and in which file of a directory they stand.
-func keyed(source, dir, value string) (map[string]string, error) {
-	files, err := parsed(filepath.Join(source, dir))
+// key is a row as the key of a map: of a function that looks for its effect, or of its endpoint.
+var key = regexp.MustCompile(`\b(op\.\w+): +\S`)
+
+// keyed are the rows that are keys of maps, and in which file of a directory they stand.
+func keyed(source, dir string) (map[string]string, error) {
+	texts, err := sources(filepath.Join(source, dir))
 	keys := make(map[string]string)
-	for name, file := range files {
-		for n := range ast.Preorder(file) {
-			literal, ok := n.(*ast.CompositeLit)
-			if !ok {
-				continue
-			}
-			if m, ok := literal.Type.(*ast.MapType); !ok || !isIdent(m.Value, value) {
-				continue
-			}
-			for _, e := range literal.Elts {
-				if kv, ok := e.(*ast.KeyValueExpr); ok {
-					if key, ok := kv.Key.(*ast.SelectorExpr); ok && isIdent(key.X, "op") {
-						keys["op."+key.Sel.Name] = path.Join(dir, name)
-					}
-				}
-			}
+	for name, text := range texts {
+		for _, match := range key.FindAllStringSubmatch(text, -1) {
+			keys[match[1]] = path.Join(dir, name)
 		}
 	}
 	return keys, err
-}
-
-func isIdent(e ast.Expr, name string) bool {
-	ident, ok := e.(*ast.Ident)
-	return ok && ident.Name == name
 }
 
 // checks are what go runs once nothing is missing: the tests that write the golden files which an operation, or what the sandbox keeps for

@@ -126,14 +126,5 @@ func PathOf(row *op.Op, route string) (path string, moved, ok bool) {
 	case method != row.Method || !op.ValidRoute(path):
 		return "", false, false
 	}
-	return path, true, slices.Equal(parameters(path), parameters(row.Path)) || row.Path == "" && len(parameters(path)) == 1
-}
-
-func parameters(path string) (names []string) {
-	for element := range strings.SplitSeq(path, "/") {
-		if strings.HasPrefix(element, "{") {
-			names = append(names, element)
-		}
-	}
-	return names
+	return path, true, slices.Equal(op.Parameters(path), op.Parameters(row.Path)) || row.Path == "" && len(op.Parameters(path)) == 1
 }

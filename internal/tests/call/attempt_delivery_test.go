@@ -289,17 +289,23 @@ func TestDelivery_AnotherWay(t *testing.T) {
 		},
 		"says nothing": func(trace *httptrace.ClientTrace) { trace.GetConn("metrics.example.com:80") },
 	} {
-		t.Run(name, func(t *testing.T) {
-			sent := 0
-			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-				first(httptrace.ContextClientTrace(r.Context()))
-				sent++ // the second way shows nothing
-				return nil, tests.ErrBroken
-			}))
-			_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
-			tests.RequireUnknown(t, err)
-			require.Equal(t, 1, sent)
-		})
+		seconds := []error{tests.ErrBroken, errors.New("net/http: HTTP/1.x transport connection broken: malformed MIME header")}
+		if name != "cannot write" {
+			seconds = append(seconds, errors.New("http: server closed idle connection"))
+		}
+		for _, second := range seconds {
+			t.Run(fmt.Sprint(name, ", ", second), func(t *testing.T) {
+				sent := 0
+				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+					first(httptrace.ContextClientTrace(r.Context()))
+					sent++ // the second way shows nothing
+					return nil, second
+				}))
+				_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+				tests.RequireUnknown(t, err)
+				require.Equal(t, 1, sent)
+			})
+		}
 	}
 	failed := &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}
 	_, err := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {

@@ -51,6 +51,33 @@ func find(ctx context.Context, c *prospectkit.Client, pages int) (found int, err
 	return found, nil
 }
 
+// What has a price counts, also if the API description says or hints at no cost. A draft is free, whatever its start costs.
+func TestSpendGuard_PriceOfWhatSpendsNothing(t *testing.T) {
+	spending(t, func(t *testing.T, sb *sandbox.Sandbox) {
+		guard := spend.NewGuard(10, spend.Prices{
+			"lists.create": {PerCall: 4}, "lists.move": {}, "lists.rows": {PerCall: 1}, "agents.create-web-monitor": {PerCall: 50},
+		})
+		client := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard))
+		for n := range 3 {
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: fmt.Sprint("Q", n)})
+			require.Equal(t, n == 2, errors.Is(err, prospectkit.ErrSpendCap), "%v", err)
+		}
+		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q9"}, prospectkit.AllowRetryUnknown())
+		require.ErrorIs(t, err, prospectkit.RuleRetryUnknown, "a second one would cost as much again")
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q9"}, prospectkit.NoSpend())
+		require.ErrorIs(t, err, prospectkit.RuleNoSpend)
+		_, err = client.Lists.MoveToRoot(t.Context(), "a00000000000000000000001", prospectkit.NoSpend())
+		require.NoError(t, err)
+		_, err = client.Lists.RowsPage(t.Context(), "a00000000000000000000001", prospectkit.RowsParams{})
+		require.ErrorIs(t, err, spend.ErrUnknownPrice, "a read may be sent more than once")
+		_, err = client.Agents.Create(t.Context(), prospectkit.WebMonitor{ListName: "W", EntityType: prospectkit.MonitorPeople, Prompt: "p", MaxCreditSpend: 1000})
+		require.NoError(t, err)
+		books, err := guard.Books(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, spend.Book{Committed: 8}, books.Total)
+	})
+}
+
 // One cap holds over ranges and clients, and what it refuses is never sent.
 func TestSpendGuard_OneCap(t *testing.T) {
 	spending(t, func(t *testing.T, sb *sandbox.Sandbox) {

@@ -157,7 +157,7 @@ func (c *brokenConn) Write(p []byte) (int, error) {
 	n := min(len(p), c.left)
 	c.left -= n
 	if n < len(p) {
-		return n, tests.ErrBroken
+		return n, &net.OpError{Op: "write", Err: tests.ErrBroken}
 	}
 	return n, nil
 }

@@ -185,17 +185,16 @@ func TestClient_NewStartsNothing(t *testing.T) {
 }
 
 func TestFromEnv(t *testing.T) {
-	unset := func(name string) prospectkit.Violation {
-		return prospectkit.Violation{Param: name, Problem: "is not set"}
-	}
+	baseURL := violation("PROSPECTKIT_BASE_URL", "is not set (prospectkit sandbox prints one to try, and a token)")
+	token := violation("PROSPECTKIT_TOKEN", "is not set")
 	for name, c := range map[string]struct {
 		base, token string
 		want        []prospectkit.Violation
 	}{
 		"trimmed":       {" " + tests.BaseURL + "\n", "\t" + tests.Token + " ", nil},
-		"no base URL":   {"", tests.Token, []prospectkit.Violation{unset("PROSPECTKIT_BASE_URL")}},
-		"blank token":   {tests.BaseURL, " \n", []prospectkit.Violation{unset("PROSPECTKIT_TOKEN")}},
-		"neither":       {"", "", []prospectkit.Violation{unset("PROSPECTKIT_BASE_URL"), unset("PROSPECTKIT_TOKEN")}},
+		"no base URL":   {"", tests.Token, baseURL},
+		"blank token":   {tests.BaseURL, " \n", token},
+		"neither":       {"", "", append(baseURL, token...)},
 		"a bad address": {"https://api.example.com", tests.Token, violation("base URL", "must end in /api/v1")},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -224,6 +224,26 @@ func TestResolve_AfterTheMachineSlept(t *testing.T) {
 	require.False(t, clock.Sent{Last: clockSet(called, time.Hour), Local: true}.Recent(time.Minute, time.Now(), nil))
 }
 
+// A look that began within 15 minutes of the call may have ended after them, such as after a 429: somebody may have undone it in between (seed
+// 710864 of the simulation at 17978d9e).
+func TestResolve_ALookThatEndsLater(t *testing.T) {
+	for undone, final := range map[time.Duration]bool{0: true, 20 * time.Second: false} {
+		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
+			time.Sleep(15*time.Minute - 10*time.Second)
+			if !final {
+				sb.Fail("lists.list", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(45))
+			}
+			time.AfterFunc(undone, func() { sb.Do(func(tx *sandbox.Tx) { tx.DeleteList(sb.Lists()[0].ID) }) })
+			synctest.Wait()
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+			require.Equal(t, final, r.Final, r.Note)
+		})
+	}
+}
+
 // An instant that was read back from somewhere has no monotonic reading. If it lies ahead, the clock was set back.
 func TestResolve_WithAnInstantAhead(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {

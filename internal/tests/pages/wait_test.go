@@ -259,6 +259,7 @@ func TestWait_ForAList(t *testing.T) {
 		got, err = tests.NewClient(t, list("x")).Lists.WaitFor(ctx, tests.ListID, done)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Equal(t, "Berlin", got.Name, "the list as it was seen last")
+		require.ErrorContains(t, err, "1 poll, last seen as failing the test")
 	})
 	_, err := tests.NewClient(t, tests.Untouched(t)).Lists.WaitFor(t.Context(), tests.ListID, nil)
 	require.Equal(t, []string{"test must not be nil"}, tests.Refusals(t, err))

@@ -49,7 +49,7 @@ func TestNamed(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrNotFound)
 		require.Equal(t, prospectkit.CodeListNotFound, prospectkit.CodeOf(err))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.NotContains(t, err.Error(), missing.name)
+		require.EqualError(t, err, "prospectkit: lists.list: LIST_NOT_FOUND: no list of this kind has this name")
 	}
 	require.Len(t, sb.Lists(), 4)
 }

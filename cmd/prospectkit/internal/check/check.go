@@ -73,7 +73,7 @@ func (c *command) flags(set *flag.FlagSet) {
 
 func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error) {
 	if c.dryRun {
-		return cli.OK, firstcontact.DryRun(std.Out)
+		return cli.OK, firstcontact.DryRun(std.Out, c.routes)
 	}
 	var older *shapes.File
 	if c.compare != "" { // which is read before anything is sent

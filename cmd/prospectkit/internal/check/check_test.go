@@ -258,6 +258,13 @@ func TestRun_DryRun(t *testing.T) {
 	require.NotContains(t, out, "POST")
 	require.Contains(t, out, "GET /business/lists?limit=1&pageNum=2\n")
 	require.Contains(t, out, "404 LIST_NOT_FOUND")
+
+	_, out, _ = command(t, func(string) string { return "" }, "-dry-run", "-route", "hubs.pages=GET /the/path/{hubId}")
+	require.Contains(t, out, "GET /the/path/{hubId}\n")
+	code, out, complaints = command(t, func(string) string { return "" }, "-dry-run", "-route", "hubs.pages=POST /the/path/{hubId}")
+	require.Equal(t, cli.Failed, code)
+	require.Empty(t, out)
+	require.Contains(t, complaints, "must be GET")
 }
 
 // inWords is what the system says about a file, without its name.

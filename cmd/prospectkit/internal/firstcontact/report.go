@@ -1,10 +1,12 @@
 package firstcontact
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"strings"
 
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
 )
 
@@ -87,14 +89,18 @@ func (f Finding) text(b *strings.Builder) {
 	}
 }
 
-// DryRun lists the requests that a run may send. It sends nothing.
-func DryRun(w io.Writer) error {
+// DryRun lists the requests that a run with these routes may send. It sends nothing.
+func DryRun(w io.Writer, routes map[string]string) error {
+	r := &Run{routes: map[*op.Op]string{}}
+	if err := r.setRoutes(routes); err != nil {
+		return err
+	}
 	var b strings.Builder
 	asks := plan()
 	fmt.Fprintf(&b, "About %d requests, all of them GET. None changes anything, none costs credits, none sends a message.\n", len(asks))
 	b.WriteString("Ids come from the listings that were read before. A request without its id is left out.\n\n")
 	for _, a := range asks {
-		path := a.op.Path
+		path := cmp.Or(r.routes[a.op], a.op.Path)
 		if path == "" {
 			path = strings.Join(guesses(a.op)[:2], " or ")
 		}

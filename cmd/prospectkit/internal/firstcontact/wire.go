@@ -9,7 +9,6 @@ import (
 	"io"
 	"maps"
 	"mime"
-	"net"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -19,6 +18,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
+	network "example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
@@ -184,13 +184,10 @@ func codesIn(key string, value any) (known, likely string) {
 	return known, likely
 }
 
-// NewTransport returns the transport of the command: HTTP/1.1 with a connection for each request. net/http repeats a GET if a connection
-// that it used before breaks: none is used twice.
+// NewTransport returns the transport of the command: that of a client, with a connection for each request. net/http repeats a GET if a
+// connection that it used before breaks: none is used twice.
 func NewTransport() http.RoundTripper {
-	t := &http.Transport{
-		Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext,
-		TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 256 << 10, Protocols: new(http.Protocols),
-	}
-	t.Protocols.SetHTTP1(true)
+	t := network.NewTransport()
+	t.DisableKeepAlives = true
 	return t
 }

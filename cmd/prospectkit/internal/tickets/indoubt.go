@@ -5,14 +5,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"time"
 
-	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
 
@@ -51,7 +50,7 @@ func (c *inDoubt) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	all := []doubt{}
 	err := c.entries(ctx, std, func(e journal.Entry) {
 		if e.Outcome == journal.Unknown {
-			all = append(all, doubtOf(ctx, e))
+			all = append(all, doubtOf(e))
 		}
 	})
 	slices.SortStableFunc(all, func(a, b doubt) int { return a.Ticket.FirstSent.Compare(b.Ticket.FirstSent) })
@@ -99,35 +98,26 @@ func (c *inDoubt) text(out *strings.Builder, all []doubt) {
 	}
 }
 
-func doubtOf(ctx context.Context, e journal.Entry) doubt {
+func doubtOf(e journal.Entry) doubt {
 	d := doubt{Ticket: e.Ticket, Ended: e.Ended, Known: "no outcome was noted: the program was killed, or is still making the call", Next: "resolve"}
 	if !e.Ended.IsZero() {
 		d.Known = "it ended " + at(e.Ended) + ", and no response proved its outcome"
 	}
-	if r := unreadable(ctx, e.Ticket); r != nil {
-		d.Tells, d.Next = r.Note, "settle"
+	if d.Tells = unreadable(e.Ticket); d.Tells != "" {
+		d.Next = "settle"
 	}
 	return d
 }
 
-// unreadable returns why no read shows the outcome of a call, or nil if one may. It asks the library, which says so before it sends
-// anything.
-func unreadable(ctx context.Context, t journal.Ticket) *prospectkit.Resolution {
-	client, err := prospectkit.New("https://service.invalid/api/v1", "none", prospectkit.WithTransport(nowhere{}), prospectkit.WithRetry(prospectkit.NoRetry))
-	if err != nil {
-		return nil
+// unreadable says why no read shows the outcome of a call. It is empty if one may, and for a version that only resolve refuses.
+func unreadable(t journal.Ticket) string {
+	switch o, known := op.ByName(t.Op); {
+	case t.Version < 1 || t.Version > journal.Version:
+		return ""
+	case !known:
+		return "the operation is not in the catalogue"
+	case !o.Resolves:
+		return o.Verify
 	}
-	t.Service, t.Workspace = client.BaseURL(), ""
-	r, err := client.Resolve(ctx, t)
-	if err != nil || r.Verdict != prospectkit.VerdictUnknowable {
-		return nil
-	}
-	return r
-}
-
-// nowhere sends nothing.
-type nowhere struct{}
-
-func (nowhere) RoundTrip(*http.Request) (*http.Response, error) {
-	return nil, errors.New("this request is not sent")
+	return ""
 }
