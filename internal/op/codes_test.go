@@ -41,8 +41,8 @@ func TestCodesEqualTheDocument(t *testing.T) {
 // 422 a request that means nothing, and so on. So a row is held against the document before anything returns its code.
 func TestCodesHaveAStatusOfTheirMeaning(t *testing.T) {
 	actions := map[int][]op.Action{
-		400: {op.FixInput}, 401: {op.NewKey}, 402: {op.BuyCredits}, 403: {op.NewKey, op.BuyCredits, op.Never}, 404: {op.Never},
-		409: {op.Never, op.FixInput, op.AfterDelay, op.AfterState}, 422: {op.FixInput, op.BuyCredits, op.MayPass}, 429: {op.AfterDelay}, 500: {op.VerifyFirst},
+		400: {"fix-input"}, 401: {"new-key"}, 402: {"buy-credits"}, 403: {"new-key", "buy-credits", "never"}, 404: {"never"},
+		409: {"never", "fix-input", "after-delay", "after-state"}, 422: {"fix-input", "buy-credits", "may-pass"}, 429: {"after-delay"}, 500: {"verify-first"},
 	}
 	words := map[string][]int{ // of names and hints
 		"_NOT_FOUND|missing, or of another": {404}, "_TAKEN|_AMBIGUOUS|the state forbids": {409}, "_RESERVED|_INVALID": {422}, "change the request": {400, 422},
@@ -60,7 +60,7 @@ func TestCodesHaveAStatusOfTheirMeaning(t *testing.T) {
 }
 
 func TestCodesAreUniqueAndComplete(t *testing.T) {
-	actions := []op.Action{op.Never, op.AfterDelay, op.AfterState, op.MayPass, op.FixInput, op.NewKey, op.BuyCredits, op.VerifyFirst}
+	actions := []op.Action{"never", "after-delay", "after-state", "may-pass", "fix-input", "new-key", "buy-credits", "verify-first"}
 	for i := range op.Codes {
 		c := &op.Codes[i]
 		found, ok := op.CodeByName(c.Name)

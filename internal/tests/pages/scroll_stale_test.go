@@ -3,6 +3,7 @@ package pages_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func reel(sent *int, parts []string, fails int) tests.RoundTrip {
 		}
 		body := fields{"profiles": profiles}
 		if number+1 < len(parts) {
-			body["scrollToken"] = fmt.Sprint(number + 1)
+			body["scrollToken"] = strconv.Itoa(number + 1)
 		}
 		return tests.Respond(200, tests.JSONText(body)), nil
 	}

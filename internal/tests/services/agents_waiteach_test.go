@@ -94,7 +94,8 @@ func TestAgents_WaitEachEnough(t *testing.T) {
 		"alone":  {noneListed, tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))},
 	} {
 		s := tests.Stage(t, steps...)
-		for agent := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), agentA, agentB) {
+		for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), agentA, agentB) {
+			require.Equal(t, name == "alone", err != nil, name)
 			require.Equal(t, agentA, agent.ID, name)
 			break
 		}
@@ -114,8 +115,8 @@ func TestAgents_WaitEachEndsWhileItWaitsForOthers(t *testing.T) {
 		var other sync.WaitGroup
 		defer other.Wait()
 		other.Go(func() {
-			for range client.Agents.WaitEach(longer, agentA) {
-				return
+			for _, err := range client.Agents.WaitEach(longer, agentA) {
+				require.ErrorIs(t, err, context.DeadlineExceeded)
 			}
 		})
 		synctest.Wait()
