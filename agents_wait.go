@@ -138,7 +138,9 @@ func (w *awaited) settle(id string, agent *Agent) bool {
 
 // remove reports whether an agent was awaited.
 func (w *awaited) remove(id string) bool {
-	before := len(w.pending)
-	w.pending = slices.DeleteFunc(w.pending, func(other string) bool { return other == id })
-	return len(w.pending) < before
+	i := slices.Index(w.pending, id)
+	if i >= 0 {
+		w.pending = slices.Delete(w.pending, i, i+1)
+	}
+	return i >= 0
 }

@@ -336,6 +336,7 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 
 func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
 	pushed := new(CRMPushed)
+	a.lookup.Kind = in.CRM // for whoever looks there
 	want := repeatsName(in.CRM, &pushed.CRM)
 	want.proof = func() bool { return pushed.CRM == in.CRM && pushed.ListIDs != nil }
 	want.known = CRMPushed{CRM: in.CRM}

@@ -118,7 +118,7 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
 // stable JSON form, and holds no key (without [WithWorkspace], 32 bits of a hash of it), no header and nothing of the body but
-// what its Lookup names: the name, kind and start of a new list or agent, the id of a folder, or the digest of a review. The
+// what its Lookup names: the name, kind and start of a new list or agent, the id of a folder, the digest of a review, or a kind of CRM. The
 // ticket of an error that was built by hand, as in a test, has no ID.
 func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	if e.ticket == nil {

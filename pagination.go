@@ -147,7 +147,7 @@ func WithProgress(p *Progress) PageOption {
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
 // taken. The base URL, the name of [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must
-// a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
+// what [WithQuery] and [WithRoute] say, and a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
 //
 // Records that were added before this position since the walk began, as all new lists are, are not delivered: the next walk delivers
 // them, from the beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store
@@ -298,10 +298,12 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		Source: r, First: p.first, Limit: p.limit,
 		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
-	config.Progress.Start(p.fingerprint(), p.orderKnown)
+	each := settings{}.with(r.options.calls, new(check.Violations)) // their violations are those of the first call
+	query := p.fingerprint(each)
+	config.Progress.Start(query, p.orderKnown)
 	if r.options.checkpoint != "" {
 		var err error
-		if config.Resume, err = pagewalk.Parse(r.options.checkpoint, p.fingerprint()); err != nil {
+		if config.Resume, err = pagewalk.Parse(r.options.checkpoint, query); err != nil {
 			bad.Add("ResumeFrom", "%v", err)
 		} else {
 			bad.Must(p.first <= 1 || p.first == config.Resume.First, "ResumeFrom", "was taken with another PageNum: leave PageNum out")
@@ -311,8 +313,7 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		yield(nil, nil, refusal(p.op, bad))
 		return
 	}
-	r.info = settings{}.with(r.options.calls, &bad).info // their violations are those of the first call
-	if r.info != nil {
+	if r.info = each.info; r.info != nil {
 		r.maxBody = r.info.MaxBody
 	}
 	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
@@ -373,10 +374,13 @@ func (r *pageRange) Short(report pagewalk.Report) error {
 	return e
 }
 
-// fingerprint identifies a collection without storing the query.
-func (p collection) fingerprint() string {
-	base := p.conf.base
-	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.workspace + "\x00" + p.query))
+// fingerprint identifies a collection without storing the query: with what the options of each call add to it.
+func (p collection) fingerprint(each callConfig) string {
+	base, added := p.conf.base, ""
+	if len(each.query) > 0 || each.path != "" {
+		added = fmt.Sprintf("\x00%q%q", each.query, each.path)
+	}
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.workspace + "\x00" + p.query + added))
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name

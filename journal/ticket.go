@@ -36,7 +36,7 @@ type Ticket struct {
 // Lookup is what a search for the effect of a call needs, beside the operation and the ids.
 type Lookup struct {
 	Name     string `json:"name,omitempty"`     // of the list or agent that the call creates
-	Kind     string `json:"kind,omitempty"`     // of the list or agent
+	Kind     string `json:"kind,omitempty"`     // of the list or agent, or of the CRM that contacts are pushed into
 	Start    bool   `json:"start,omitempty"`    // the agent was to start at once, or after its adjustment
 	FolderID string `json:"folderId,omitempty"` // where the list was to go; empty: out of its folder
 	Digest   string `json:"digest,omitempty"`   // of the review that was approved

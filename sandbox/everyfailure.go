@@ -3,11 +3,9 @@ package sandbox
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"path"
 	"regexp"
-	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -245,17 +243,12 @@ const (
 	seed      = 1
 )
 
-// command runs a test, which calls this function.
+// command runs the test.
 func command(t TB) string {
-	pcs, test := make([]uintptr, 128), ""
-	frames := runtime.CallersFrames(pcs[:runtime.Callers(1, pcs)])
-	for frame, more := frames.Next(); more && frame.Function != "testing.tRunner"; frame, more = frames.Next() {
-		test = frame.Function // in the end, that of the test
+	line := "go test"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		line += " " + strings.TrimSuffix(info.Path, ".test")
 	}
-	dir, name := path.Split(test)
-	name, _, _ = strings.Cut(name, ".")
-	pkg, _ := url.PathUnescape(dir + strings.TrimSuffix(name, "_test"))
-	line := "go test " + pkg
 	if named, ok := t.(interface{ Name() string }); ok {
 		pattern := strings.NewReplacer("/", "$/^", "'", `'\''`).Replace(regexp.QuoteMeta(named.Name()))
 		line += " -run '^" + pattern + "$'"

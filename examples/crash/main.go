@@ -88,7 +88,7 @@ func push(ctx context.Context, client *prospectkit.Client, listID string) error 
 		switch {
 		case err != nil:
 			return err
-		case !slices.Contains(e.Ticket.IDs, listID) || e.Outcome == journal.NotApplied:
+		case !slices.Contains(e.Ticket.IDs, listID) || e.Ticket.Lookup.Kind != crm || e.Outcome == journal.NotApplied:
 		case e.Outcome == journal.Unknown:
 			return fmt.Errorf("look into the CRM for list %s, then settle ticket %s as applied or not applied", listID, e.Ticket.ID)
 		default:

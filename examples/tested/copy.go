@@ -19,7 +19,7 @@ type place struct {
 
 // Copy writes the e-mail addresses of rows of a list into the file addresses.txt of a directory, a page at a time. A run that was stopped
 // anywhere resumes with the page that is not complete, so that no address comes twice or is left out. If others have moved or removed
-// its last rows meanwhile, some may come twice: Rewound of the report says so. A run after a complete one copies all again.
+// its last rows meanwhile, some may come twice: Rewound of the report says so. A run after a complete one copies all again. One run at a time.
 func Copy(ctx context.Context, client *prospectkit.Client, listID string, rows prospectkit.RowsParams, dir string) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {

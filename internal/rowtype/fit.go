@@ -66,7 +66,7 @@ func (f *Fits) note(path, problem string) {
 // value compares a value that is there.
 func (f *Fits) value(t *goType, path string, v any) {
 	if v == nil {
-		if !t.takesNull() {
+		if !t.nilable() && t.kind != raw && t.kind != optional {
 			f.note(path, t.kind.instead(v))
 		}
 		return
@@ -100,10 +100,6 @@ func (f *Fits) value(t *goType, path string, v any) {
 		}
 	}
 	f.note(path, t.kind.instead(v))
-}
-
-func (t *goType) takesNull() bool {
-	return t.nilable() || t.kind == raw || t.kind == optional
 }
 
 // nilable reports whether null is nil, which omitzero leaves out.

@@ -229,6 +229,23 @@ func TestPushEach_BelievesTheJournal(t *testing.T) {
 }
 
 // A ticket that the journal does not have, because it was compacted or is of another journal, proves nothing.
+// A list may go into two CRMs: whoever looks for the effect of a push, or asks the journal for it, has to know which.
+func TestPush_TicketsNameTheCRM(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+	_, err := client.Lists.PushToCRM(t.Context(), ListID, prospectkit.CRMPush{CRM: "crm-1", All: true})
+	require.NoError(t, err)
+	for _, err := range client.Lists.PushEach(t.Context(), ListID, "crm-2", someContacts(1)) {
+		require.Error(t, err, "which is not connected")
+	}
+	var pushed []string
+	for e, err := range client.Calls(t.Context(), "lists.crm-push") {
+		require.NoError(t, err)
+		pushed = append(pushed, e.Ticket.Lookup.Kind)
+	}
+	require.Equal(t, []string{"crm-1", "crm-2"}, pushed)
+}
+
 func TestPushEach_TicketThatIsGone(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	var checkpoint string

@@ -265,6 +265,28 @@ func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 	require.Len(t, ids, 3)
 }
 
+// What WithQuery and WithRoute select are other records.
+func TestResume_CheckpointOfAnotherQuery(t *testing.T) {
+	t.Parallel()
+	lists := tests.NewClient(t, tests.ShelfOf("abcdef")).Lists
+	var p prospectkit.Progress
+	drafts := prospectkit.WithQuery("status", "draft")
+	for _, err := range lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, drafts, prospectkit.WithProgress(&p)) {
+		require.NoError(t, err)
+		if p.Report().Delivered == 3 {
+			break
+		}
+	}
+	resume := func(opts ...prospectkit.PageOption) error {
+		_, err := prospectkit.Collect(lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, append(opts, prospectkit.ResumeFrom(p.Checkpoint()))...), 1)
+		return err
+	}
+	require.NoError(t, resume(drafts))
+	for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.WithQuery("status", "active")}, {drafts, prospectkit.WithRoute("GET /business/lists/more")}} {
+		require.ErrorContains(t, resume(opts...), "ResumeFrom was taken from another")
+	}
+}
+
 func TestResume_CheckpointGarbage(t *testing.T) {
 	t.Parallel()
 	seventeen := strings.Repeat(`"x",`, 16) + `"x"`

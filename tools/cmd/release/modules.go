@@ -66,7 +66,7 @@ func requireReleased(modules []goModule, version string) error {
 	for _, m := range modules[1:] {
 		edit := []string{"mod", "edit", "-fmt"} // another path may have another place
 		for _, own := range modules {
-			if !requires(m.mod, own.path()) {
+			if !slices.ContainsFunc(m.mod.Require, func(r *modfile.Require) bool { return r.Mod.Path == own.path() }) {
 				continue
 			}
 			if m.published() && own.dir != "." {
@@ -82,10 +82,6 @@ func requireReleased(modules []goModule, version string) error {
 		}
 	}
 	return nil
-}
-
-func requires(mod *modfile.File, path string) bool {
-	return slices.ContainsFunc(mod.Require, func(r *modfile.Require) bool { return r.Mod.Path == path })
 }
 
 // writeSums adds the root's checksums to the go.sum of each published module, in the place of those of another version.

@@ -102,20 +102,16 @@ func unsettled(ctx context.Context, j journal.Journal, ids ...string) (all []jou
 func (f *file) notInDoubt(ctx context.Context, std cli.Std, id string) (settled string, err error) {
 	err = f.entries(ctx, std, func(e journal.Entry) {
 		if e.Ticket.ID == id && e.Outcome != journal.Unknown {
-			settled = fmt.Sprintf("%s is settled as %s since %s%s", cli.Printable(id), e.Outcome, at(e.Ended), who(e))
+			settled = fmt.Sprintf("%s is settled as %s since %s", cli.Printable(id), e.Outcome, at(e.Ended))
+			if e.By != "" {
+				settled += fmt.Sprintf(", by %s: %s", cli.Printable(e.By), cli.Printable(e.Because))
+			}
 		}
 	})
 	if err == nil && settled == "" {
 		err = fmt.Errorf("%s has no ticket %s", f.path, cli.Printable(id))
 	}
 	return settled, err
-}
-
-func who(e journal.Entry) string {
-	if e.By == "" {
-		return ""
-	}
-	return fmt.Sprintf(", by %s: %s", cli.Printable(e.By), cli.Printable(e.Because))
 }
 
 func at(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05 UTC") }
