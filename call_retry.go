@@ -135,12 +135,12 @@ func (c *call) schedule(resp *http.Response, now time.Time) {
 	switch tooLong := pause > c.opts.maxWait; {
 	case c.ctx.Err() != nil:
 		c.next = stepStop
-	case c.next == stepWait && (tooLong || c.afterDeadline(pause)): // before MaxAttempts, because this error names the time at which the call fits
+	case c.next == stepWait && (tooLong || waits.EndsWithin(c.ctx, pause)): // before MaxAttempts, because this error names the time at which the call fits
 		c.next = stepStop
-		c.refuseWait(budget.TooLong(now, c.surfaceHold, c.afterDeadline(pause)))
+		c.refuseWait(budget.TooLong(now, c.surfaceHold, waits.EndsWithin(c.ctx, pause)))
 	case c.in.before+len(c.attempts) >= c.opts.retry.MaxAttempts, asked == ratehdr.Never:
 		c.next = stepStop
-	case c.afterDeadline(pause):
+	case waits.EndsWithin(c.ctx, pause):
 		c.next, c.tooLate = stepStop, true
 	case tooLong && given: // a mere backoff may exceed it: RetryPolicy.MaxDelay bounds that
 		c.next = stepStop
@@ -171,14 +171,14 @@ func (c *call) refuseWait(full *budget.WaitTooLongError) {
 	c.waitError = &RateLimitWaitError{
 		Op: c.op.Name, Method: c.method, Route: c.route, Surface: ratelimit.Surface(c.op.Surface),
 		Window: ratelimit.Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
-		deadline: full.Deadline || c.afterDeadline(full.Wait), waited: c.waited,
+		deadline: full.Deadline || waits.EndsWithin(c.ctx, full.Wait), waited: c.waited,
 	}
 }
 
 // jitter lengthens a wait, but not beyond the deadline, so that calls do not retry in step.
 func (c *call) jitter(d time.Duration) time.Duration {
 	longer := d + chance.Below(c.ctx, min(d/10, time.Second)+1)
-	if c.afterDeadline(longer) {
+	if waits.EndsWithin(c.ctx, longer) {
 		return d
 	}
 	return longer

@@ -36,18 +36,6 @@ func TestRetry_JitterStaysWithinTheDeadline(t *testing.T) {
 	})
 }
 
-// A wait that ends with the deadline leaves no time for another attempt.
-func TestRetry_WaitUpToTheDeadlineDoesNotFit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		c := &call{plan: plan{ctx: ctx}}
-		require.True(t, c.afterDeadline(time.Second))
-		require.False(t, c.afterDeadline(time.Second-time.Nanosecond))
-		require.False(t, (&call{plan: plan{ctx: t.Context()}}).afterDeadline(time.Hour))
-	})
-}
-
 // Calls that were refused together return one after the other: each draws for itself how much later. A simulation draws for all.
 func TestRetry_RefusedCallsAreSpread(t *testing.T) {
 	untils := map[time.Duration]bool{}

@@ -333,12 +333,6 @@ func (c *call) withContextErr(cause error) error {
 	return errtext.With(cause, errtext.End(c.ctx, ""))
 }
 
-// afterDeadline reports whether a wait would end after the context's deadline.
-func (c *call) afterDeadline(d time.Duration) bool {
-	at, ok := c.ctx.Deadline()
-	return ok && time.Until(at) <= d
-}
-
 // countPause adds the pause before a retry to the time waited: it ends now, complete or not.
 func (c *call) countPause(now time.Time) {
 	if !c.pausing.IsZero() {

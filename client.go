@@ -77,9 +77,6 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		maxBody:  32 << 20,
 		reported: new(undocumented.Memory),
-
-		headersSeen: new(ratehdr.Seen),
-		clock:       new(clock.Service),
 	}
 	var bad, badOptions check.Violations
 	c.apply(opts, &badOptions)
@@ -145,8 +142,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 		return nil, refusal(&op.Op{Name: "client.with"}, bad)
 	}
 	if conf.httpClient != before {
-		conf.headersSeen, conf.clock, polls = new(ratehdr.Seen), new(clock.Service), newAgentPolls()
-		resting = new(waits.Rests[Resolution])
+		polls, resting = newAgentPolls(), new(waits.Rests[Resolution])
 		conf.build()
 	}
 	return newClient(&conf, polls, resting), nil
@@ -393,4 +389,5 @@ func (c *config) build() {
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.httpClient, c.loop = &h, newLoop(&h)
+	c.headersSeen, c.clock = new(ratehdr.Seen), new(clock.Service) // another transport may lead to another server
 }

@@ -143,7 +143,7 @@ func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	}
 	advice, _ := adviceOf(failure) // none without a failure
 	pause = max(pause, min(advice.After, scarcePause))
-	if at, ok := ctx.Deadline(); ok && advice.After > 0 && time.Until(at) <= pause {
+	if advice.After > 0 && waits.EndsWithin(ctx, pause) {
 		return 0, false
 	}
 	return pause + chance.Below(ctx, pause/10), ctx.Err() == nil

@@ -22,11 +22,10 @@ func Sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// SleepBeforeDeadline sleeps, unless the context would end first. It reports whether it slept the
-// full time.
-func SleepBeforeDeadline(ctx context.Context, d time.Duration) bool {
+// EndsWithin reports whether a context ends before a sleep would, or with it.
+func EndsWithin(ctx context.Context, d time.Duration) bool {
 	at, ok := ctx.Deadline()
-	return (!ok || time.Until(at) > d) && Sleep(ctx, d) == nil
+	return ok && time.Until(at) <= d
 }
 
 // Until calls try with growing pauses until it is done, a try that began when patience was over has ended, or the context would
@@ -39,7 +38,8 @@ func Until(ctx context.Context, patience time.Duration, try func() (done bool, e
 		if err != nil || done || last {
 			return true, err
 		}
-		if !SleepBeforeDeadline(ctx, max(0, min(pause, time.Until(until)))) {
+		rest := max(0, min(pause, time.Until(until)))
+		if EndsWithin(ctx, rest) || Sleep(ctx, rest) != nil {
 			return false, nil
 		}
 	}

@@ -145,14 +145,27 @@ func TestSleep_EndedContext(t *testing.T) {
 	}
 }
 
-func TestSleepBeforeDeadline(t *testing.T) {
+// A wait that ends with the deadline leaves no time for what comes after it.
+func TestEndsWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		began := time.Now()
-		require.False(t, waits.SleepBeforeDeadline(ctx, time.Minute), "both would end at once")
-		require.Zero(t, time.Since(began))
-		require.True(t, waits.SleepBeforeDeadline(ctx, time.Minute-1))
-		require.Equal(t, time.Minute-1, time.Since(began))
+		require.True(t, waits.EndsWithin(ctx, time.Second))
+		require.False(t, waits.EndsWithin(ctx, time.Second-time.Nanosecond))
+		require.False(t, waits.EndsWithin(t.Context(), time.Hour))
+	})
+}
+
+func TestUntil_BeforeTheDeadline(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for limit, want := range map[time.Duration]time.Duration{time.Second: 0, time.Second + 1: time.Second, 3 * time.Second: time.Second, 3*time.Second + 1: 3 * time.Second} {
+			ctx, cancel := context.WithTimeout(t.Context(), limit)
+			began := time.Now()
+			enough, err := waits.Until(ctx, time.Hour, func() (bool, error) { return false, nil })
+			require.NoError(t, err)
+			require.False(t, enough, "another sleep and the context would end at once")
+			require.Equal(t, want, time.Since(began))
+			cancel()
+		}
 	})
 }
