@@ -181,7 +181,7 @@ func (s *State) followEdge(p *Permit, now, reset Instant, w Window) (agrees bool
 		shift := -floor(e.By-next.From, length) * length // the first one that is not before
 		e.From, e.By = e.From+shift, e.By+shift
 		if e.From <= next.By && next.From <= e.By {
-			if l := &s.Counts[w]; l.Used > 1 || l.Opened < p.At { // else one that slides may begin anew
+			if now-s.Figures.At < length { // else one that slides may have begun again since
 				next.From, next.By = max(e.From, next.From), min(e.By, next.By)
 			}
 			e.From, e.By = next.From, next.By
