@@ -114,7 +114,9 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestOneRunAtATime(t *testing.T) {
 	sb := sandbox.New(t, sandbox.NoLimits())
 	var listID string
-	sb.Do(func(tx *sandbox.Tx) { listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(3)...)}) })
+	sb.Do(func(tx *sandbox.Tx) {
+		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(3)...)})
+	})
 	file, reading, proceed := filepath.Join(t.TempDir(), "contacts.db"), make(chan bool), make(chan bool)
 	run := func(opts ...prospectkit.ClientOption) error {
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
