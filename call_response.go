@@ -124,10 +124,17 @@ func (c *call) fillIn() {
 		return
 	}
 	result, known := reflect.ValueOf(c.want.out).Elem(), reflect.ValueOf(c.want.known)
+	response, _ := c.want.out.(interface{ Raw() Object })
 	for i := range result.NumField() {
-		if field := result.Field(i); field.CanSet() && field.IsZero() {
-			field.Set(known.Field(i))
+		field := result.Field(i)
+		if !field.CanSet() || !field.IsZero() {
+			continue
 		}
+		name, _, _ := strings.Cut(result.Type().Field(i).Tag.Get("json"), ",")
+		if said, ok := response.Raw().Get(name); ok && field.Kind() != reflect.String && said.String() != "null" { // false, or 0
+			continue
+		}
+		field.Set(known.Field(i))
 	}
 }
 

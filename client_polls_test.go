@@ -18,11 +18,3 @@ func TestClient_PollsAreOfOneKey(t *testing.T) {
 	require.NoError(t, err)
 	require.NotSame(t, client.polls, other.polls)
 }
-
-// Any sign of a page is one, and nothing else is.
-func TestPage_HasContent(t *testing.T) {
-	require.False(t, new(Page[List]).hasContent())
-	for _, p := range []Page[List]{{Items: make([]List, 1)}, {Number: 1}, {TotalPages: 1}, {TotalKnown: true}} {
-		require.True(t, p.hasContent())
-	}
-}

@@ -40,3 +40,11 @@ func TestFindNamed(t *testing.T) {
 	_, _, err = find("b", "b", "cut")
 	require.Equal(t, io.ErrUnexpectedEOF, err)
 }
+
+// Any sign of a page is one, and nothing else is.
+func TestPage_HasContent(t *testing.T) {
+	require.False(t, new(Page[List]).hasContent())
+	for _, p := range []Page[List]{{Items: make([]List, 1)}, {Number: 1}, {TotalPages: 1}, {TotalKnown: true}} {
+		require.True(t, p.hasContent())
+	}
+}

@@ -248,7 +248,7 @@ func copied[T any](object T) T {
 func detach(v reflect.Value) {
 	switch v.Kind() { //nolint:exhaustive // nothing else is shared
 	case reflect.Struct:
-		for i := range v.NumField() {
+		for i := range v.NumField() { //nolint:modernize // v.Fields allocates
 			if field := v.Field(i); field.CanSet() {
 				detach(field)
 			}

@@ -175,7 +175,7 @@ func TestRecords_OfTheSandboxLoseNoField(t *testing.T) {
 	for name, fields := range recordFields(t) {
 		for _, f := range fields {
 			if had, ok := read[name]; ok {
-				require.True(t, had[f.name], "no state has %s.%s", name, f.name)
+				require.True(t, had[f.name], "no state has %s.%s: give it to one of fixtures", name, f.name)
 			}
 		}
 	}

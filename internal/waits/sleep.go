@@ -39,7 +39,7 @@ func Until(ctx context.Context, patience time.Duration, try func() (done bool, e
 			return true, err
 		}
 		rest := max(0, min(pause, time.Until(until)))
-		if EndsWithin(ctx, rest) || Sleep(ctx, rest) != nil {
+		if EndsWithin(ctx, rest) || Sleep(ctx, rest) != nil { //nolint:nilerr // the caller asks the context
 			return false, nil
 		}
 	}
