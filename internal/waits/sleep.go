@@ -39,8 +39,8 @@ func Until(ctx context.Context, patience time.Duration, try func() (done bool, e
 			return true, err
 		}
 		rest := max(0, min(pause, time.Until(until)))
-		if EndsWithin(ctx, rest) || Sleep(ctx, rest) != nil { //nolint:nilerr // the caller asks the context
-			return false, nil
+		if EndsWithin(ctx, rest) || Sleep(ctx, rest) != nil {
+			return false, nil //nolint:nilerr // the caller asks the context
 		}
 	}
 }
