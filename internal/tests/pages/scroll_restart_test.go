@@ -167,9 +167,11 @@ func TestScroll_RestartKnowsProfilesByTheirAddress(t *testing.T) {
 	}
 	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		sent++
+		require.Equal(t, "v", r.URL.Query().Get("q"), "options hold after a restart, too")
 		return bodies[sent-1](r)
 	}))
-	got, err := names(client.Search.RunSaved(t.Context(), tests.SavedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(1)))
+	got, err := names(client.Search.RunSaved(t.Context(), tests.SavedID, prospectkit.RunParams{},
+		prospectkit.UnlimitedPages(), prospectkit.WithRestarts(1), prospectkit.WithQuery("q", "v")))
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "b", "c", "d", "C"}, got)
 }

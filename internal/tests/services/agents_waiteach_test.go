@@ -72,6 +72,57 @@ func TestAgents_WaitEachReadsTheUnlistedInTurn(t *testing.T) {
 	})
 }
 
+// Those reads count, too: all together are at most 930 a day.
+func TestAgents_WaitEachCountsTheUnlisted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sent := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if sent++; strings.HasSuffix(r.URL.Path, agentA) {
+				return alone(agentA, "processing")(r)
+			}
+			return noneListed(r)
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		for _, err := range client.Agents.WaitEach(ctx, agentA) {
+			require.ErrorIs(t, err, context.DeadlineExceeded)
+		}
+		require.InDelta(t, 925, sent, 5)
+	})
+}
+
+// An id is the same in whichever case, on either side.
+func TestAgents_WaitEachKnowsIDsInAnyCase(t *testing.T) {
+	upper := strings.ToUpper(agentB)
+	s := tests.Stage(t, tests.Always(200, fmt.Sprintf(`{"agents":[{"id":%q,"status":"active"},{"id":%q,"status":"active"}]}`, agentA, upper)))
+	var seen []string
+	for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), strings.ToUpper(agentA), agentB) {
+		require.NoError(t, err)
+		seen = append(seen, agent.ID)
+	}
+	require.Equal(t, []string{agentA, upper}, seen)
+	s.Done()
+}
+
+// The end of the context while an agent is read alone ends no wait for that agent: whatever came of it is told without one.
+func TestAgents_WaitEachEndsWhileItReadsAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		s := tests.Stage(t, noneListed, func(r *http.Request) (*http.Response, error) {
+			cancel()
+			return tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))(r)
+		})
+		seen := 0
+		for agent, err := range tests.NewClient(t, s).Agents.WaitEach(ctx, agentA) {
+			require.Error(t, err)
+			require.Nil(t, agent)
+			seen++
+		}
+		require.Equal(t, 1, seen)
+		s.Done()
+	})
+}
+
 // A failure that may pass ends a poll and no wait. Any other ends the wait for one agent.
 func TestAgents_WaitEachOutlivesFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
