@@ -357,13 +357,18 @@ func (s *State) overloaded(now Instant, limits [3]int64, p Priority) (Delay, boo
 // full reports whether our own requests leave no room below a limit.
 func (s *State) full(now Instant, w Window, limit int64) (Delay, bool) {
 	l, room := &s.Counts[w], limit-s.uncounted()-1
+	slides := s.silent() && !s.flows() // it may, and no figures would tell
 	switch {
-	case l.Sum+l.Faded <= room, s.load(now, w) <= float64(room):
+	case l.Sum+l.Faded <= room, s.load(now, w) <= float64(room) && (l.Sum <= room || !slides):
 		return Delay{}, false
 	case l.Sum+l.Faded == 0 && s.late() > 0:
 		return Delay{Until: max(s.LateTurn, now+millisecond), News: true}, true
 	case l.Sum+l.Faded == 0 && s.inFlight() > 0:
 		return Delay{Until: now + probeLease, News: true}, true
 	}
-	return Delay{Until: max(s.loadedUntil(now, w, room), now+millisecond)}, true
+	until := s.loadedUntil(now, w, room)
+	if slides {
+		until = max(until, l.roomAt(l.Sum-room, w.length()))
+	}
+	return Delay{Until: max(until, now+millisecond)}, true
 }

@@ -59,3 +59,17 @@ func TestALookBeyondTheFiguresWaitsForRoom(t *testing.T) {
 		require.Equal(t, want, d.Until)
 	}
 }
+
+// Without figures, our own requests of the last minute fit, too, unless the service certainly weighs or refills: else the minute may slide
+// (seed 22345188 of the simulation at 188fa0de: it was refused).
+func TestWithoutFiguresAMinuteMaySlide(t *testing.T) {
+	for evidence, want := range map[int8]Instant{0: 80 * second, 1: 80 * second, weighs: 0} {
+		s := NewState(Config{PerMinute: 12})
+		s.Told, s.Silent, s.Weighs, s.Edges[Minute] = true, silence, evidence, Edge{30 * second, 31 * second, 0}
+		s.Counts[Minute].add(20*second, minute, 8)
+		s.Counts[Minute].add(50*second, minute, 4)
+		d := s.Take(55*second, Interactive)
+		require.Equal(t, want == 0, d.Granted, evidence)
+		require.Equal(t, want, d.Until, evidence)
+	}
+}

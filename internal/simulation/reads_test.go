@@ -331,6 +331,15 @@ func (u *user) compare(m *mirror) {
 
 // hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.
 func hurrier(u *user) error {
+	for u.Load("told") == "" { // the limit, which is lower than the documented one
+		if _, err := u.client.Lists.Get(u.ctx, walkedID, prospectkit.GetListParams{}); err != nil && u.Alive() {
+			time.Sleep(time.Minute)
+			continue
+		}
+		if err := u.Save(u.ctx, "told", "yes"); err != nil {
+			return err
+		}
+	}
 	var all sync.WaitGroup
 	rest, reads := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)], 12
 	if u.network == "late" {
