@@ -150,7 +150,7 @@ func TestSlid(t *testing.T) {
 	require.Equal(t, 65*second, s.slid(65*second, 0))
 	s.Dispatched = 12
 	require.Equal(t, 63*second, s.slid(11*second, 0), "those in flight count")
-	s.Limits[Minute].Max = 0
+	s.Limits[Minute] = 0
 	require.NotPanics(t, func() { s.slid(11*second, 0) })
 }
 

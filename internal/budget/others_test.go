@@ -132,7 +132,7 @@ func TestPaceInASlidingMinute(t *testing.T) {
 	s.Figures.Window = Day
 	require.Zero(t, s.gap(0))
 	s = sliding(perSecond(1))
-	s.Limits[Minute].Max = 0
+	s.Limits[Minute] = 0
 	require.Zero(t, s.gap(0))
 }
 
@@ -148,7 +148,7 @@ func TestPolitenessAfterAReset(t *testing.T) {
 	s.Figures.Window = Day
 	require.Zero(t, s.probeDelay(4, 10))
 	s = shared(Others{})
-	s.Limits[Minute].Max = 0
+	s.Limits[Minute] = 0
 	require.Zero(t, s.probeDelay(4, 10))
 }
 
