@@ -18,14 +18,6 @@ func (s *State) cover() int64 {
 	return total - s.Dispatched
 }
 
-// slid is when a sliding minute has given back what so many requests and one more of ours need.
-func (s *State) slid(now Instant, n int64) Instant {
-	l, limit := &s.Counts[Minute], s.Limits[Minute]
-	over := l.Sum + s.uncounted() + 1 + n - limit
-	rounds := max(0, over-1) / max(1, limit) // of the whole minute, before the part of one that is left
-	return max(now, l.roomAt(over-rounds*limit, minute)) + Instant(rounds)*minute
-}
-
 // Earliest is the first moment at which a request with so many ahead of it could be admitted in the best case: others take nothing,
 // and windows give everything back at once. It is used to refuse hopeless calls, so it errs on the early side.
 func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
@@ -57,7 +49,8 @@ func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 		}
 		at := s.rounds(max(now, reset), n-max(room, 0))
 		if s.Others.slides() {
-			at = min(at, s.slid(now, n))
+			slid, _ := s.earliestByCount(now, n, [3]int64{Minute: s.Limits[Minute]})
+			at = min(at, slid)
 		}
 		return at, Minute
 	case s.silent():
