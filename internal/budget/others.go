@@ -44,18 +44,11 @@ func (o *Others) rate(now Instant) float64 {
 	return r
 }
 
-// until records a reset, before note.
-func (o *Others) until(reset Instant, low int64) {
-	if o.At == 0 || low > o.High {
-		o.Until = reset
-	}
+// note takes the reset that a response tells, the bounds that it sets to our total, and how much of the minute is neither left nor ours.
+func (o *Others) note(now, reset Instant, low, high int64, level float64) {
 	o.Until = min(o.Until, reset)
-}
-
-// note takes the bounds that a response sets to our total, and how much of the minute is neither left nor ours.
-func (o *Others) note(now Instant, low, high int64, level float64) {
 	if o.At == 0 || low > o.High {
-		o.Low, o.High, o.Seen = low, high, 0
+		o.Low, o.High, o.Seen, o.Until = low, high, 0, reset
 		if !o.slides() {
 			o.Level, o.At = level, now
 			return

@@ -223,8 +223,7 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 			o := &s.Others
 			o.Slides, level = 2*sure, level-uncertainty
 		}
-		s.Others.until(next.ResetFrom, left+known)
-		s.Others.note(now, left+known, left+s.Dispatched, max(0, level))
+		s.Others.note(now, next.ResetFrom, left+known, left+s.Dispatched, max(0, level))
 	}
 }
 
