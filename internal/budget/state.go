@@ -88,7 +88,7 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 			return d, false
 		}
 	}
-	if s.countsOwn() {
+	if s.silent() || s.Weighs >= 0 || s.refills() { // our own requests have to fit by their count, too
 		if d, full := s.overloaded(now, s.Limits, p); full {
 			return d, false
 		}
@@ -98,8 +98,6 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 		return s.takeWeighed(now, p, permit)
 	case s.Figures.Valid:
 		return s.takeCovered(now, p, permit)
-	case s.silent():
-		return s.takeCounted(now, p, permit)
 	}
 	return s.probe(now, permit)
 }
@@ -195,12 +193,16 @@ func (s *State) grant(now Instant, probe, bare bool, permit *Permit) (Delay, boo
 	return Delay{}, true
 }
 
-// probe grants the one request that may be in flight without a cap.
+// probe grants a request without a cap: the one that may be in flight, or, where no figures come, one of many.
 func (s *State) probe(now Instant, permit *Permit) (Delay, bool) {
-	if until := s.probing(now); now < until {
+	silent := s.silent()
+	switch until := s.probing(now); {
+	case now < until:
 		return Delay{Until: until, News: true}, false
+	case silent && s.Limits == [3]int64{} && s.inFlight() >= s.Allowed:
+		return Delay{Until: now + probeLease, News: true}, false
 	}
-	return s.grant(now, true, true, permit)
+	return s.grant(now, !silent, true, permit)
 }
 
 // probing is until when no other probe may be sent, unless the one in flight returns. One that takes long delays no call within a
@@ -308,20 +310,6 @@ func (s *State) resetAt() Instant {
 		return max(f.At+f.Window.length(), s.NextLook)
 	}
 	return max(f.ResetBy+second, s.NextLook)
-}
-
-// takeCounted keeps the limits without any figures.
-func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
-	if until := s.probing(now); now < until {
-		return Delay{Until: until, News: true}, false
-	}
-	if d, full := s.overloaded(now, s.Limits, p); full {
-		return d, false
-	}
-	if s.Limits == [3]int64{} && s.inFlight() >= s.Allowed {
-		return Delay{Until: now + probeLease, News: true}, false
-	}
-	return s.grant(now, false, true, permit)
 }
 
 // overloaded reports whether one more request of ours would not fit below limits, as the service may count it.

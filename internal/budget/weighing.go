@@ -36,9 +36,6 @@ func (s *State) refillsFrom() int64 { return min(4+s.Limits[Minute]/15, refillsM
 // flows reports whether the service gives back a little all the time, by a rule that is known.
 func (s *State) flows() bool { return s.weighs() || s.refills() }
 
-// countsOwn reports whether our own requests have to fit by their count, too.
-func (s *State) countsOwn() bool { return !s.silent() && (s.Weighs >= 0 || s.refills()) }
-
 // at is the edge before or at an instant.
 func (e Edge) at(now, length Instant) (from, to Instant) {
 	if e.By == 0 || e.By-e.From >= length {
