@@ -104,11 +104,8 @@ func (s *State) Forecast(now Instant, n int) Instant {
 	if n <= 0 || perMinute == 0 && perDay == 0 {
 		return wait
 	}
-	if perDay == 0 {
-		return wait + s.paced(now+wait, need)
-	}
 	today, reset := s.today(now)
-	if need <= today {
+	if perDay == 0 || need <= today {
 		return wait + s.paced(now+wait, need)
 	}
 	need -= today
