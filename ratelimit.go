@@ -122,7 +122,7 @@ func (b *Budget) surface(s op.Surface) *surface {
 // surface is the limiter and the retry allowance of one surface.
 type surface struct {
 	name      op.Surface
-	limiter   budget.Pacer
+	limiter   *budget.Limiter
 	allowance *budget.RetryAllowance
 }
 
@@ -138,7 +138,7 @@ func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	return w
 }
 
-func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
+func (b *Budget) limiter(s op.Surface, c budget.Config) *budget.Limiter {
 	if b.conf.Store == nil {
 		return budget.New(c)
 	}

@@ -39,7 +39,7 @@ func (s *shaky) ask(ctx context.Context, a *Ask) (Reply, error) {
 	return s.kept.ask(ctx, a)
 }
 
-func opening(t *testing.T, l Pacer, first Observation) {
+func opening(t *testing.T, l *Limiter, first Observation) {
 	t.Helper()
 	p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 	require.NoError(t, err)
