@@ -113,7 +113,7 @@ func (b *Budget) surface(s op.Surface) *surface {
 		if documented := op.DocumentedLimits[s]; !b.conf.TrustHeaders {
 			limits.PerMinute, limits.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &surface{name: s, limiter: b.limiter(s, limits), allowance: budget.NewRetryAllowance()}
+		p = &surface{name: s, limiter: b.limiter(s, limits)}
 		b.surfaces[s] = p
 	}
 	return p
@@ -123,7 +123,7 @@ func (b *Budget) surface(s op.Surface) *surface {
 type surface struct {
 	name      op.Surface
 	limiter   *budget.Limiter
-	allowance *budget.RetryAllowance
+	allowance budget.RetryAllowance
 }
 
 func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
