@@ -104,11 +104,7 @@ func (l *Limiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next *Ask)
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.client.Timeout)
 	defer cancel()
 	reply, err := l.send(bounded, a)
-	if err != nil {
-		l.client.lost(err)
-	} else {
-		l.client.reached(reply.Processes)
-	}
+	l.client.heard(reply.Processes, err)
 	panicked = false
 	return l.answered(a, &reply, err, caller)
 }
@@ -127,7 +123,7 @@ func (l *Limiter) abandon(a *Ask, caller *Waiter) {
 		l.mu.Unlock()
 	}
 	l.answered(a, nil, errPanicked, nil)
-	l.client.lost(errPanicked)
+	l.client.heard(0, errPanicked)
 }
 
 // answered applies a reply, and returns the next ask.
