@@ -37,36 +37,32 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	l.limit(ctx, r, w, now)
 	ahead := l.queue.Ahead(w.Priority)
 	if ahead > 0 {
-		if refusal := l.hopeless(now, ahead, w); refusal != nil {
-			l.mu.Unlock()
-			return Permit{}, refusal
-		}
+		w.refusal = l.hopeless(now, ahead, w)
 	}
-	l.queue.Join(w)
+	if w.refusal == nil {
+		l.queue.Join(w)
+	}
 	l.mu.Unlock()
 	l.tend(ctx, w, true)
-	if refusal := l.refuseHopeless(w, ahead); refusal != nil {
-		return Permit{}, refusal
-	}
+	l.refuseHopeless(w, ahead)
 	return l.await(ctx, w)
 }
 
 // refuseHopeless refuses a new call whose wait is hopeless by the latest state.
-func (l *Limiter) refuseHopeless(w *Waiter, ahead int) *WaitTooLongError {
+func (l *Limiter) refuseHopeless(w *Waiter, ahead int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !w.queued {
-		return w.refusal
+		return
 	}
 	now := l.now()
-	refusal := l.hopeless(now, ahead, w)
-	if refusal == nil && w.noWait {
-		refusal = l.tooLate(now, w, false)
+	w.refusal = l.hopeless(now, ahead, w)
+	if w.refusal == nil && w.noWait {
+		w.refusal = l.tooLate(now, w, false)
 	}
-	if refusal != nil {
+	if w.refusal != nil {
 		l.quit(w)
 	}
-	return refusal
 }
 
 // limit sets how long a call may wait.
