@@ -26,7 +26,6 @@ type Limiter struct {
 	keeper    *Waiter   // which keeps the time for all waiters
 	due       Instant   // when the keeper will check again
 	asked     int       // how many waiters a store is being asked for
-	granted   []*Waiter // scratch
 	foresight *foresight
 	*store    // nil: the state is this process's own
 }
@@ -117,13 +116,7 @@ func (l *Limiter) Forecast(n int) time.Duration {
 
 // dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
 func (l *Limiter) dispatch(now Instant, caller *Waiter) {
-	granted, d := l.queue.Pump(now, l.granted[:0])
-	for i, w := range granted {
-		w.signal()
-		granted[i] = nil
-	}
-	l.granted = granted[:0]
-	head := l.queue.Head()
+	d, head := l.queue.Pump(now, (*Waiter).signal), l.queue.Head()
 	if head != nil && head != caller && (head != l.keeper || d.Until < l.due) {
 		head.signal()
 	}

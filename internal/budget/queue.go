@@ -82,12 +82,12 @@ func (l *Queue) first(p Priority) *Waiter {
 	return l.queues[p][0]
 }
 
-// Pump admits as many calls as the state allows, and appends them to granted. The decision says when to return if any are left.
-func (l *Queue) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
+// Pump admits as many calls as the state allows, and tells of each. The decision says when to return if any are left.
+func (l *Queue) Pump(now Instant, granted func(*Waiter)) Delay {
 	for {
 		w := l.turn()
 		if w == nil {
-			return granted, Delay{}
+			return Delay{}
 		}
 		d, ok := l.State.take(now, w.Priority, &w.Permit)
 		if passes := l.first(Interactive); !ok && w.Priority == Batch && passes != nil {
@@ -95,10 +95,10 @@ func (l *Queue) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
 			d, ok = l.State.take(now, w.Priority, &w.Permit)
 		}
 		if !ok {
-			return granted, d
+			return d
 		}
 		l.passed(w)
-		granted = append(granted, w)
+		granted(w)
 	}
 }
 

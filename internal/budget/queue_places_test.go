@@ -30,7 +30,8 @@ func TestPlacesInTheQueue(t *testing.T) {
 		for _, w := range all {
 			before[w] = queue.before(w)
 		}
-		granted, _ := queue.Pump(second, nil)
+		var granted []*Waiter
+		queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 		require.Len(t, granted, len(all))
 		for n, w := range granted {
 			require.Equal(t, n, before[w], "waiter of priority %d", w.Priority)
@@ -46,7 +47,8 @@ func TestPumpLeavesTheReserve(t *testing.T) {
 	for _, w := range []*Waiter{batch, one, two} {
 		queue.Join(w)
 	}
-	granted, d := queue.Pump(second, nil)
+	var granted []*Waiter
+	d := queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 	require.Equal(t, []*Waiter{one, two}, granted)
 	require.False(t, d.News)
 	require.Equal(t, 1, queue.Waiting())
@@ -58,7 +60,8 @@ func TestPumpLeavesTheReserve(t *testing.T) {
 	queue.Leave(batch)
 	require.Zero(t, queue.Waiting())
 	require.True(t, queue.Take(second, Interactive, &p))
-	granted, d = queue.Pump(second, nil)
+	granted = nil
+	d = queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 	require.Empty(t, granted)
 	require.Zero(t, d)
 }
@@ -69,14 +72,15 @@ func TestStreak(t *testing.T) {
 	for range 5 {
 		queue.Join(&Waiter{})
 	}
-	_, _ = queue.Pump(second, nil)
+	queue.Pump(second, func(*Waiter) {})
 	require.Zero(t, queue.streak)
 	batch := &Waiter{Priority: Batch}
 	queue.Join(batch)
 	for range streakMax {
 		queue.Join(&Waiter{})
 	}
-	granted, _ := queue.Pump(second, nil)
+	var granted []*Waiter
+	queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 	require.Same(t, batch, granted[streakMax])
 	require.Zero(t, queue.streak)
 }
