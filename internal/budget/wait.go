@@ -34,7 +34,12 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), noWait: r.MaxWait == 0}
 	l.mu.Lock()
 	now := l.now()
-	l.limit(ctx, r, w, now)
+	w.giveUp = now + instant(r.MaxWait)
+	if at, ok := ctx.Deadline(); ok {
+		if until := now + instant(time.Until(at)); until < w.giveUp {
+			w.giveUp, w.deadline = until, true
+		}
+	}
 	ahead := l.queue.Ahead(w.Priority)
 	if ahead > 0 {
 		w.refusal = l.hopeless(now, ahead, w)
@@ -62,16 +67,6 @@ func (l *Limiter) refuseHopeless(w *Waiter, ahead int) {
 	}
 	if w.refusal != nil {
 		l.quit(w)
-	}
-}
-
-// limit sets how long a call may wait.
-func (l *Limiter) limit(ctx context.Context, r Request, w *Waiter, now Instant) {
-	w.giveUp = now + instant(r.MaxWait)
-	if at, ok := ctx.Deadline(); ok {
-		if until := now + instant(time.Until(at)); until < w.giveUp {
-			w.giveUp, w.deadline = until, true
-		}
 	}
 }
 
