@@ -62,13 +62,13 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 }
 
 // Take is [Limiter.Acquire] without waiting, if nobody waits and there is room. An exchange with a store takes time.
-func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) bool {
-	if l.store != nil {
-		return false
-	}
+func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) (granted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.queue.Take(l.at(now), p, permit)
+	if l.store == nil && l.queue.Waiting() == 0 {
+		_, granted = l.queue.State.take(l.at(now), p, permit)
+	}
+	return granted
 }
 
 // Done takes the report on a request, and the time of its end, for which a store has its own clock.

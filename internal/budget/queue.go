@@ -47,14 +47,6 @@ func (l *Queue) before(w *Waiter) int {
 	return n + min(others, (l.streak+n)/streakMax)
 }
 
-// Take grants a request at once, if nobody waits and the state allows it.
-func (l *Queue) Take(now Instant, p Priority, permit *Permit) (granted bool) {
-	if l.Waiting() == 0 {
-		_, granted = l.State.take(now, p, permit)
-	}
-	return granted
-}
-
 // Join puts a call at the end of its queue.
 func (l *Queue) Join(w *Waiter) {
 	l.queues[w.Priority], w.queued = append(l.queues[w.Priority], w), true

@@ -42,7 +42,8 @@ func TestPlacesInTheQueue(t *testing.T) {
 // What is reserved for interactive calls lets them pass the batch call whose turn it is. Nobody passes who waits for the same.
 func TestPumpLeavesTheReserve(t *testing.T) {
 	s := opened(Config{PerMinute: 20, Reserve: 5}, told(20, 3, time.Minute))
-	queue := Queue{State: *s, streak: streakMax}
+	l := Limiter{queue: Queue{State: *s, streak: streakMax}, start: time.Unix(0, 0)}
+	queue := &l.queue
 	batch, one, two := &Waiter{Priority: Batch}, &Waiter{}, &Waiter{}
 	for _, w := range []*Waiter{batch, one, two} {
 		queue.Join(w)
@@ -55,11 +56,11 @@ func TestPumpLeavesTheReserve(t *testing.T) {
 	require.True(t, one.Permit.Valid())
 	require.NotEqual(t, Permit{}, two.Permit)
 	var p Permit
-	require.False(t, queue.Take(second, Interactive, &p), "somebody waits")
+	require.False(t, l.Take(time.Unix(1, 0), Interactive, &p), "somebody waits")
 	queue.Leave(batch)
 	queue.Leave(batch)
 	require.Zero(t, queue.Waiting())
-	require.True(t, queue.Take(second, Interactive, &p))
+	require.True(t, l.Take(time.Unix(1, 0), Interactive, &p))
 	granted = nil
 	d = queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 	require.Empty(t, granted)
