@@ -94,12 +94,14 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 		}
 	}
 	switch {
-	case s.Figures.Valid && s.flows():
+	case !s.Figures.Valid:
+		return s.probe(now, permit)
+	case now < s.PacedUntil && s.gap(now) > 0:
+		return Delay{Until: s.PacedUntil}, false
+	case s.flows():
 		return s.takeWeighed(now, p, permit)
-	case s.Figures.Valid:
-		return s.takeCovered(now, p, permit)
 	}
-	return s.probe(now, permit)
+	return s.takeCovered(now, p, permit)
 }
 
 // Return takes back a permit whose request was not sent.
@@ -245,12 +247,9 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	keep, taken := s.keepBack(now, reset-now), s.Others.rate(now)*float64(now-f.At)
 	reserve := s.reserve(p)
 	left := float64(f.Remaining) - taken
-	gap := s.gap(now)
 	switch {
-	case gap > 0 && now < s.PacedUntil:
-		return Delay{Until: s.PacedUntil}, false
 	case float64(cover)-taken > keep+reserve:
-		s.PacedUntil = now + gap
+		s.PacedUntil = now + s.gap(now)
 		return s.grant(now, false, false, permit)
 	case now < s.probing(now):
 		return Delay{Until: s.probing(now), News: true}, false

@@ -136,9 +136,6 @@ func (s *State) spare(now Instant, p Priority) (covered, spare float64) {
 // looks after a while whether more was given back.
 func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	f, w := &s.Figures, s.Figures.Window
-	if gap := s.gap(now); gap > 0 && now < s.PacedUntil {
-		return Delay{Until: s.PacedUntil}, false
-	}
 	looks := max(f.At+staleness, now)
 	switch {
 	case f.Remaining > margin:
