@@ -53,18 +53,14 @@ func (c Code) Advice() Advice {
 
 // Meaning says what a documented code means. It is empty for an undocumented one.
 func (c Code) Meaning() string {
-	if known, ok := op.CodeByName(string(c)); ok {
-		return known.Meaning
-	}
-	return ""
+	known, _ := op.CodeByName(string(c))
+	return known.Meaning
 }
 
 // Statuses returns the documented HTTP statuses of a code, as a new slice: two codes have two, so never branch on them.
 func (c Code) Statuses() []int {
-	if known, ok := op.CodeByName(string(c)); ok {
-		return slices.Clone(known.Statuses)
-	}
-	return nil
+	known, _ := op.CodeByName(string(c))
+	return slices.Clone(known.Statuses)
 }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused

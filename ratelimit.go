@@ -113,7 +113,7 @@ func (b *Budget) surface(s op.Surface) *surface {
 		if documented := op.DocumentedLimits[s]; !b.conf.TrustHeaders {
 			limits.PerMinute, limits.PerDay = documented.PerMinute, documented.PerDay
 		}
-		p = &surface{name: s, limiter: b.limiter(s, limits), allowance: budget.NewRetryAllowance()}
+		p = &surface{name: s, limiter: b.limiter(s, limits)}
 		b.surfaces[s] = p
 	}
 	return p
@@ -122,8 +122,8 @@ func (b *Budget) surface(s op.Surface) *surface {
 // surface is the limiter and the retry allowance of one surface.
 type surface struct {
 	name      op.Surface
-	limiter   budget.Pacer
-	allowance *budget.RetryAllowance
+	limiter   *budget.Limiter
+	allowance budget.RetryAllowance
 }
 
 func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
@@ -138,7 +138,7 @@ func (s *surface) headers(rate ratehdr.Rate, now time.Time) ratelimit.Headers {
 	return w
 }
 
-func (b *Budget) limiter(s op.Surface, c budget.Config) budget.Pacer {
+func (b *Budget) limiter(s op.Surface, c budget.Config) *budget.Limiter {
 	if b.conf.Store == nil {
 		return budget.New(c)
 	}

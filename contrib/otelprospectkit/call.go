@@ -97,15 +97,6 @@ func (t *telemetry) name(e prospectkit.Event) []attribute.KeyValue {
 	return append(slices.Clip(t.own), operationKey.String(e.Op), surfaceKey.String(string(e.Surface)))
 }
 
-// identity is the attributes of a call that are known before it begins.
-func (t *telemetry) identity(e prospectkit.Event) []attribute.KeyValue {
-	list := t.request(e)
-	if e.Route != "" {
-		list = append(list, semconv.URLTemplate(e.Route))
-	}
-	return list
-}
-
 // request is what the conventions for HTTP clients want to know of every request, and the name of the operation.
 func (t *telemetry) request(e prospectkit.Event) []attribute.KeyValue {
 	host, port, err := net.SplitHostPort(e.Host)

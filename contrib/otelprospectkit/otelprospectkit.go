@@ -119,8 +119,11 @@ func (t *telemetry) measure(m metric.Meter) error {
 
 // begin is the hook: it starts the span of a call.
 func (t *telemetry) begin(ctx context.Context, e prospectkit.Event) (context.Context, prospectkit.Observer) {
-	ctx, span := t.tracer.Start(ctx, e.Op, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start),
-		trace.WithAttributes(t.identity(e)...))
+	known := t.request(e)
+	if e.Route != "" {
+		known = append(known, semconv.URLTemplate(e.Route))
+	}
+	ctx, span := t.tracer.Start(ctx, e.Op, trace.WithSpanKind(trace.SpanKindClient), trace.WithTimestamp(e.Start), trace.WithAttributes(known...))
 	c := &call{telemetry: t, span: span}
 	return ctx, c.observe
 }

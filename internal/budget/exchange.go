@@ -62,22 +62,16 @@ func (s *State) exchange(now Instant, a *Ask) (grants []Grant, denied Delay) {
 	if a.Returned { // others may also have worked alone
 		s.Figures.Valid, s.ProbeUntil = false, 0
 	}
-	reserved := false
 	for _, p := range a.Wanted {
-		if reserved && p == Batch {
-			continue
+		if denied.Until > 0 && p == Batch {
+			continue // but interactive ones may pass
 		}
 		g := Grant{Priority: p}
-		d, granted := s.take(now, p, &g.Permit)
-		if granted {
+		if d, granted := s.take(now, p, &g.Permit); granted {
 			grants = append(grants, g)
-			continue
-		}
-		denied = d
-		if p != Batch {
+		} else if denied = d; p != Batch {
 			break
 		}
-		reserved = true // but interactive ones may pass
 	}
 	return grants, denied
 }

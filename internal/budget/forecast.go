@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-func (s *State) perMinute() int64 { return cmp.Or(s.Limits[Minute].Max, mostTold) }
+func (s *State) perMinute() int64 { return cmp.Or(s.Limits[Minute], mostTold) }
 
 // cover is what the figures will allow once all requests in flight have their responses. Overlapping responses arrive in any order, and
 // each alone does not tell how many requests in flight it counted. The total that was proved before, less the use of others, bounds that.
@@ -16,14 +16,6 @@ func (s *State) cover() int64 {
 		total = max(total, min(o.Low-o.Seen, o.High))
 	}
 	return total - s.Dispatched
-}
-
-// slid is when a sliding minute has given back what so many requests and one more of ours need.
-func (s *State) slid(now Instant, n int64) Instant {
-	l, limit := &s.Counts[Minute], s.Limits[Minute].Max
-	over := l.Sum + s.uncounted() + 1 + n - limit
-	rounds := max(0, over-1) / max(1, limit) // of the whole minute, before the part of one that is left
-	return max(now, l.roomAt(over-rounds*limit, minute)) + Instant(rounds)*minute
 }
 
 // Earliest is the first moment at which a request with so many ahead of it could be admitted in the best case: others take nothing,
@@ -43,7 +35,7 @@ func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
 func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 	switch f := &s.Figures; {
 	case now < s.HeldUntil:
-		return s.rounds(s.HeldUntil, n-s.Limits[Minute].Max), s.HeldIn
+		return s.rounds(s.HeldUntil, n-s.Limits[Minute]), s.HeldIn
 	case f.Valid && s.flows():
 		return s.earliestWeighed(now, n+int64(s.reserve(p))), f.Window
 	case f.Valid:
@@ -57,13 +49,14 @@ func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
 		}
 		at := s.rounds(max(now, reset), n-max(room, 0))
 		if s.Others.slides() {
-			at = min(at, s.slid(now, n))
+			slid, _ := s.earliestByCount(now, n, [3]int64{Minute: s.Limits[Minute]})
+			at = min(at, slid)
 		}
 		return at, Minute
 	case s.silent():
-		return s.earliestByCount(now, n+int64(s.reserve(p)), s.limits())
+		return s.earliestByCount(now, n+int64(s.reserve(p)), s.Limits)
 	}
-	return s.rounds(now, n-s.Limits[Minute].Max), Minute
+	return s.rounds(now, n-s.Limits[Minute]), Minute
 }
 
 func (s *State) earliestByCount(now Instant, ahead int64, limits [3]int64) (at Instant, w Window) {
@@ -89,7 +82,7 @@ func (s *State) earliestByCount(now Instant, ahead int64, limits [3]int64) (at I
 
 // rounds adds the minutes that n more requests than the first minute has room for must wait for.
 func (s *State) rounds(at Instant, n int64) Instant {
-	if limit := s.Limits[Minute].Max; limit > 0 && n > 0 {
+	if limit := s.Limits[Minute]; limit > 0 && n > 0 {
 		at += Instant(min(n/limit, 2*24*60)) * minute
 	}
 	return at
@@ -107,15 +100,12 @@ func (s *State) Forecast(now Instant, n int) Instant {
 	s.expire(now)
 	wait := max(0, s.HeldUntil-now)
 	need := float64(n) + float64(s.inFlight())
-	perMinute, perDay := float64(s.Limits[Minute].Max), float64(s.Limits[Day].Max)
+	perMinute, perDay := float64(s.Limits[Minute]), float64(s.Limits[Day])
 	if n <= 0 || perMinute == 0 && perDay == 0 {
 		return wait
 	}
-	if perDay == 0 {
-		return wait + s.paced(now+wait, need)
-	}
 	today, reset := s.today(now)
-	if need <= today {
+	if perDay == 0 || need <= today {
 		return wait + s.paced(now+wait, need)
 	}
 	need -= today
@@ -130,7 +120,7 @@ func (s *State) Forecast(now Instant, n int) Instant {
 
 // paced is how long the minutes make so many requests last.
 func (s *State) paced(from Instant, need float64) Instant {
-	limit := float64(s.Limits[Minute].Max)
+	limit := float64(s.Limits[Minute])
 	limit -= min(s.Others.rate(from)*float64(minute), fairShare*limit)
 	room, reset := limit, from+minute
 	if f := &s.Figures; f.Valid && f.Window == Minute && from < s.resetAt() {
@@ -145,7 +135,7 @@ func (s *State) paced(from Instant, need float64) Instant {
 // today is what is left of the day as far as is known, and when it ends at the latest.
 func (s *State) today(now Instant) (left float64, reset Instant) {
 	l := &s.Counts[Day]
-	left, reset = float64(max(0, s.Limits[Day].Max-l.Sum)), now+day
+	left, reset = float64(max(0, s.Limits[Day]-l.Sum)), now+day
 	if l.Used > 0 {
 		reset = l.At[l.Head] + day
 	}

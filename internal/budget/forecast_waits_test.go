@@ -144,14 +144,18 @@ func TestSlid(t *testing.T) {
 		s.complete(Instant(i+1)*second, 1)
 	}
 	s.Dispatched, s.Completed, s.LateNew = 10, 10, 0
-	for ahead, want := range map[int64]Instant{0: 61, 4: 65, 9: 70, 10: 121, 14: 125, 19: 130, 20: 181} {
-		require.Equal(t, want*second, s.slid(11*second, ahead), "%d ahead", ahead)
+	slid := func(now Instant, ahead int64) Instant {
+		at, _ := s.earliestByCount(now, ahead, s.Limits)
+		return at
 	}
-	require.Equal(t, 65*second, s.slid(65*second, 0))
+	for ahead, want := range map[int64]Instant{0: 61, 4: 65, 9: 70, 10: 121, 14: 125, 19: 130, 20: 181} {
+		require.Equal(t, want*second, slid(11*second, ahead), "%d ahead", ahead)
+	}
+	require.Equal(t, 65*second, slid(65*second, 0))
 	s.Dispatched = 12
-	require.Equal(t, 63*second, s.slid(11*second, 0), "those in flight count")
-	s.Limits[Minute].Max = 0
-	require.NotPanics(t, func() { s.slid(11*second, 0) })
+	require.Equal(t, 63*second, slid(11*second, 0), "those in flight count")
+	s.Limits[Minute] = 0
+	require.NotPanics(t, func() { slid(11*second, 0) })
 }
 
 // The best case, for which a call is not refused: all in flight give back, and others take nothing.

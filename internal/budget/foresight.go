@@ -89,7 +89,7 @@ func (f *foresight) fly() {
 func (f *foresight) serve() {
 	s, g := &f.s, &f.s.Figures
 	f.silent, f.window, f.since, f.rate = s.silent() && !g.Valid, cmp.Or(g.Window, Minute), f.now, s.Others.rate(f.now)
-	limit := float64(s.Limits[f.window].Max)
+	limit := float64(s.Limits[f.window])
 	f.drips = !s.flows() && g.Valid && g.Window == Minute && s.Drips == drips
 	f.refills = f.drips || s.refills() && !s.weighs()
 	switch {
@@ -115,7 +115,7 @@ func (f *foresight) serve() {
 func (f *foresight) load(at Instant) float64 {
 	s, length := &f.s, f.window.length()
 	if f.refills {
-		return s.Buckets[f.window].missing(at, length, s.Limits[f.window].Max)
+		return s.Buckets[f.window].missing(at, length, s.Limits[f.window])
 	}
 	from := f.reset + floor(at-f.reset, length)*length
 	return s.Counts[f.window].weighed(at, length, from, from)
@@ -178,7 +178,7 @@ func (f *foresight) response(r flight) Observation {
 		}
 		f.total, f.since = r.number-1+s.perMinute(), arrived
 	}
-	limit := s.Limits[f.window].Max
+	limit := s.Limits[f.window]
 	o := Observation{Limit: int(cmp.Or(limit, mostTold)), HasReset: true}
 	l, length := &s.Counts[f.window], f.window.length()
 	var left float64
@@ -212,7 +212,7 @@ func (f *foresight) response(r flight) Observation {
 // earlier one's end.
 func (s *State) opensWithRequest() bool {
 	e, l := &s.Edges[Minute], &s.Counts[Minute]
-	if e.By == 0 || s.Completed-e.Since >= s.Limits[Minute].Max || l.Past+l.Used == 0 {
+	if e.By == 0 || s.Completed-e.Since >= s.Limits[Minute] || l.Past+l.Used == 0 {
 		return false
 	}
 	return e.By-minute >= l.At[l.slot(-l.Past)]-s.trip()-step(minute)

@@ -94,7 +94,7 @@ func TestFarAway(t *testing.T) {
 func TestABucketWithoutALimit(t *testing.T) {
 	s := mid(10, 0)
 	f := &foresight{s: *s, now: 31 * second, trip: 2 * second, window: Day, reset: 60 * second, refills: true}
-	f.s.Limits[Day].Max = 0
+	f.s.Limits[Day] = 0
 	for used, want := range map[float64]time.Duration{0: 12 * time.Hour, 10: 24 * time.Hour, 1000: 24 * time.Hour} {
 		f.s.Buckets[Day] = Level{used, 31 * second}
 		o := f.response(flight{number: 50, over: 34 * second})
@@ -126,7 +126,7 @@ func TestWhatAServiceIsExpectedToTell(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := mid(10, 0)
-			s.Limits[Minute].Max, s.Counts[Minute] = 60, WindowCount{}
+			s.Limits[Minute], s.Counts[Minute] = 60, WindowCount{}
 			s.Counts[Minute].add(second, minute, 20)
 			f := &foresight{s: *s, now: 31 * second, trip: 2 * second, window: Minute, reset: 60 * second, others: 5}
 			c.change(&f.s, f)

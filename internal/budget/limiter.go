@@ -26,8 +26,8 @@ type Limiter struct {
 	keeper    *Waiter   // which keeps the time for all waiters
 	due       Instant   // when the keeper will check again
 	asked     int       // how many waiters a store is being asked for
-	granted   []*Waiter // scratch
 	foresight *foresight
+	*store    // nil: the state is this process's own
 }
 
 // New returns the limiter of a surface that was never used.
@@ -48,15 +48,6 @@ func (l *Limiter) time(i Instant) time.Time {
 	return l.start.Add((i - 1 - l.ahead).Duration())
 }
 
-// Pacer decides when the requests of a surface may be sent: a [Limiter], or a [SharedLimiter].
-type Pacer interface {
-	Acquire(ctx context.Context, r Request) (Permit, error)
-	Take(now time.Time, p Priority, permit *Permit) bool
-	Done(over time.Time, r *Report)
-	Forecast(requests int) time.Duration
-	Snapshot() Snapshot
-}
-
 // Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*WaitTooLongError] if
 // the wait would be or was too long, or the context's error if it was cancelled. Then nothing may be sent.
 func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
@@ -67,18 +58,25 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	if l.Take(time.Now(), r.Priority, &p) {
 		return p, nil
 	}
-	return l.wait(ctx, r, l)
+	return l.wait(ctx, r)
 }
 
-// Take is [Limiter.Acquire] without waiting, if nobody waits and there is room.
-func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) bool {
+// Take is [Limiter.Acquire] without waiting, if nobody waits and there is room. An exchange with a store takes time.
+func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) (granted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.queue.Take(l.at(now), p, permit)
+	if l.store == nil && l.queue.Waiting() == 0 {
+		_, granted = l.queue.State.take(l.at(now), p, permit)
+	}
+	return granted
 }
 
-// Done takes the report on a request, and the time of its end.
+// Done takes the report on a request, and the time of its end, for which a store has its own clock.
 func (l *Limiter) Done(over time.Time, r *Report) {
+	if l.store != nil {
+		l.tell(r)
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, s := l.at(over), &l.queue.State
@@ -118,13 +116,7 @@ func (l *Limiter) Forecast(n int) time.Duration {
 
 // dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.
 func (l *Limiter) dispatch(now Instant, caller *Waiter) {
-	granted, d := l.queue.Pump(now, l.granted[:0])
-	for i, w := range granted {
-		w.signal()
-		granted[i] = nil
-	}
-	l.granted = granted[:0]
-	head := l.queue.Head()
+	d, head := l.queue.Pump(now, (*Waiter).signal), l.queue.Head()
 	if head != nil && head != caller && (head != l.keeper || d.Until < l.due) {
 		head.signal()
 	}

@@ -60,24 +60,21 @@ func TestNoSignalIsLost(t *testing.T) {
 	})
 	alone := New(lists())
 	alone.queue.State = *opened(lists(), told(120, 0, time.Minute))
-	for name, c := range map[string]struct {
-		l       *Limiter
-		acquire func(context.Context, Request) (Permit, error)
-	}{"alone": {alone, alone.Acquire}, "shared": {&shared.Limiter, shared.Acquire}} {
+	for name, l := range map[string]*Limiter{"alone": alone, "shared": shared} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := context.WithCancel(t.Context())
-				go func() { _, _ = c.acquire(ctx, Request{MaxWait: aWhile}) }()
+				go func() { _, _ = l.Acquire(ctx, Request{MaxWait: aWhile}) }()
 				synctest.Wait()
-				c.l.mu.Lock()
-				w := c.l.queue.Head()
+				l.mu.Lock()
+				w := l.queue.Head()
 				w.signal() // it wakes, and cannot go on
 				for len(w.wake) > 0 {
 					runtime.Gosched()
 				}
 				w.signal()
 				kept := len(w.wake)
-				c.l.mu.Unlock()
+				l.mu.Unlock()
 				cancel()
 				require.Equal(t, 1, kept)
 			})

@@ -220,7 +220,7 @@ func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
 		l.Done(time.Now(), &Report{p, told(20, 5, time.Minute)})
 		require.False(t, w.queued, "granted")
 		cancel()
-		require.Equal(t, context.Canceled, l.leave(ctx, l, w))
+		require.Equal(t, context.Canceled, l.leave(ctx, w))
 		require.Zero(t, l.Snapshot().InFlight)
 		require.Equal(t, 5, l.Snapshot().Minute.Remaining)
 	})

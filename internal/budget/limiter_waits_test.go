@@ -10,16 +10,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// pacers are a limiter of its own, and one with a store.
-var pacers = map[string]func(c Config) Pacer{
-	"alone":  func(c Config) Pacer { return New(c) },
-	"shared": func(c Config) Pacer { return NewShared(c, &StoreClient{Timeout: time.Second}, new(kept).ask) },
+// limiters are a limiter of its own, and one with a store.
+var limiters = map[string]func(c Config) *Limiter{
+	"alone":  func(c Config) *Limiter { return New(c) },
+	"shared": func(c Config) *Limiter { return NewShared(c, &StoreClient{Timeout: time.Second}, new(kept).ask) },
 }
 
-// eachPacer runs a test with both, in virtual time, after a first response.
-func eachPacer(t *testing.T, c Config, first Observation, test func(t *testing.T, l Pacer)) {
+// eachLimiter runs a test with both, in virtual time, after a first response.
+func eachLimiter(t *testing.T, c Config, first Observation, test func(t *testing.T, l *Limiter)) {
 	t.Helper()
-	for name, pacer := range pacers {
+	for name, pacer := range limiters {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				l := pacer(c)
@@ -39,7 +39,7 @@ type came struct {
 	p     Permit
 }
 
-func acquire(ctx context.Context, l Pacer, r Request) <-chan came {
+func acquire(ctx context.Context, l *Limiter, r Request) <-chan came {
 	began, end := time.Now(), make(chan came, 1)
 	go func() {
 		p, err := l.Acquire(ctx, r)
@@ -51,7 +51,7 @@ func acquire(ctx context.Context, l Pacer, r Request) <-chan came {
 
 // A response by which nothing is left sends those home at once who cannot wait for the reset, and nobody else.
 func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
-	eachPacer(t, Config{PerMinute: 20}, told(20, 1, 50*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20}, told(20, 1, 50*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		last, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
@@ -74,7 +74,7 @@ func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
 
 // A response that changes nothing of that sends nobody home.
 func TestWaitersStayWithOtherNews(t *testing.T) {
-	eachPacer(t, Config{PerMinute: 20}, told(20, 2, 50*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20}, told(20, 2, 50*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		one, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
@@ -90,7 +90,7 @@ func TestWaitersStayWithOtherNews(t *testing.T) {
 
 // A call that does not wait is refused at once, with others in the queue too, and says when it would fit.
 func TestNoWait(t *testing.T) {
-	eachPacer(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		first := acquire(t.Context(), l, Request{MaxWait: time.Hour})
 		for range 2 {
@@ -109,7 +109,7 @@ func TestNoWait(t *testing.T) {
 
 // A call whose deadline is near is refused as if it had ended, at once where it is hopeless, and else when it ends.
 func TestNearDeadlines(t *testing.T) {
-	eachPacer(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		for within, want := range map[time.Duration]time.Duration{10 * time.Second: 0, 30 * time.Second: 0} {
 			ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -126,7 +126,7 @@ func TestNearDeadlines(t *testing.T) {
 		require.Zero(t, end.after)
 		require.NoError(t, (<-acquire(far, l, Request{MaxWait: aWhile})).err)
 	})
-	eachPacer(t, Config{}, told(1, 0, 0), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{}, told(1, 0, 0), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		time.Sleep(2 * time.Second)
 		_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile}) // a probe that never comes back
@@ -148,7 +148,7 @@ func TestNearDeadlines(t *testing.T) {
 
 // A call whose context has ended takes nothing, although there is room.
 func TestEndedContextTakesNothing(t *testing.T) {
-	eachPacer(t, Config{PerMinute: 20}, told(20, 10, 40*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20}, told(20, 10, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
@@ -161,7 +161,7 @@ func TestEndedContextTakesNothing(t *testing.T) {
 
 // Whoever leaves the head of the queue leaves the next one in charge of the time.
 func TestTheNextKeepsTheTime(t *testing.T) {
-	eachPacer(t, Config{PerMinute: 20}, told(20, 0, 20*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20}, told(20, 0, 20*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		first := acquire(ctx, l, Request{MaxWait: aWhile})
@@ -182,7 +182,7 @@ func TestTheNextKeepsTheTime(t *testing.T) {
 
 // What is shown is what is known now.
 func TestSnapshotAfterAWhile(t *testing.T) {
-	eachPacer(t, Config{PerMinute: 20}, told(20, 5, 40*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20}, told(20, 5, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		for range 2 {
 			_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
@@ -197,19 +197,19 @@ func TestSnapshotAfterAWhile(t *testing.T) {
 		require.Zero(t, l.Forecast(3))
 		require.Positive(t, l.Forecast(4))
 	})
-	eachPacer(t, Config{PerMinute: 20}, Observation{Limit: 20, Remaining: 5}, func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20}, Observation{Limit: 20, Remaining: 5}, func(t *testing.T, l *Limiter) {
 		t.Helper()
 		require.Zero(t, l.Snapshot().Minute.ResetAt, "none was told")
 		require.Equal(t, 5, l.Snapshot().Minute.Remaining)
 	})
-	eachPacer(t, Config{PerMinute: 20}, hold(20*time.Second), func(t *testing.T, l Pacer) {
+	eachLimiter(t, Config{PerMinute: 20}, hold(20*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		require.WithinDuration(t, time.Now().Add(20*time.Second), l.Snapshot().HeldUntil, time.Millisecond)
 		require.Equal(t, -1, l.Snapshot().Minute.Remaining)
 		time.Sleep(21 * time.Second)
 		_ = l.Forecast(1)
-		if alone, ok := l.(*Limiter); ok {
-			require.Zero(t, alone.Snapshot().HeldUntil)
+		if l.store == nil {
+			require.Zero(t, l.Snapshot().HeldUntil)
 		}
 	})
 }

@@ -44,18 +44,11 @@ func (o *Others) rate(now Instant) float64 {
 	return r
 }
 
-// until records a reset, before note.
-func (o *Others) until(reset Instant, low int64) {
-	if o.At == 0 || low > o.High {
-		o.Until = reset
-	}
+// note takes the reset that a response tells, the bounds that it sets to our total, and how much of the minute is neither left nor ours.
+func (o *Others) note(now, reset Instant, low, high int64, level float64) {
 	o.Until = min(o.Until, reset)
-}
-
-// note takes the bounds that a response sets to our total, and how much of the minute is neither left nor ours.
-func (o *Others) note(now Instant, low, high int64, level float64) {
 	if o.At == 0 || low > o.High {
-		o.Low, o.High, o.Seen = low, high, 0
+		o.Low, o.High, o.Seen, o.Until = low, high, 0, reset
 		if !o.slides() {
 			o.Level, o.At = level, now
 			return
@@ -105,7 +98,7 @@ func (s *State) keepBack(now, left Instant) float64 {
 	if s.Figures.Window == Day {
 		return 0
 	}
-	limit := float64(s.Limits[Minute].Max)
+	limit := float64(s.Limits[Minute])
 	left = min(max(left, 0), minute)
 	part := float64(left) / float64(minute)
 	keep := s.Config.Share * limit * part
@@ -121,7 +114,7 @@ func (s *State) keepBack(now, left Instant) float64 {
 
 // gap is the pace that others leave to us if the minute slides: a burst leaves a gap a minute later.
 func (s *State) gap(now Instant) Instant {
-	limit, rate := float64(s.Limits[Minute].Max), s.Others.rate(now)
+	limit, rate := float64(s.Limits[Minute]), s.Others.rate(now)
 	if rate == 0 || !s.Others.slides() || limit == 0 || s.Figures.Window == Day {
 		return 0
 	}
@@ -131,7 +124,7 @@ func (s *State) gap(now Instant) Instant {
 
 // probeDelay delays the probe after a reset while others are active, until the window has given back what is left to them.
 func (s *State) probeDelay(left, keep float64) Instant {
-	limit := s.Limits[Minute].Max
+	limit := s.Limits[Minute]
 	if keep == 0 || limit == 0 || s.Figures.Window == Day || left > keep {
 		return 0
 	}

@@ -39,7 +39,7 @@ func TestWhatOthersTook(t *testing.T) {
 	var o Others
 	step := func(now Instant, low, high int64, level float64, want Others) {
 		t.Helper()
-		o.note(now, low, high, level)
+		o.note(now, 0, low, high, level)
 		require.InDelta(t, want.Sum, o.Sum, 1e-9)
 		require.InDelta(t, want.Span, o.Span, 1e-3)
 		o.Sum, o.Span = want.Sum, want.Span
@@ -132,7 +132,7 @@ func TestPaceInASlidingMinute(t *testing.T) {
 	s.Figures.Window = Day
 	require.Zero(t, s.gap(0))
 	s = sliding(perSecond(1))
-	s.Limits[Minute].Max = 0
+	s.Limits[Minute] = 0
 	require.Zero(t, s.gap(0))
 }
 
@@ -148,7 +148,7 @@ func TestPolitenessAfterAReset(t *testing.T) {
 	s.Figures.Window = Day
 	require.Zero(t, s.probeDelay(4, 10))
 	s = shared(Others{})
-	s.Limits[Minute].Max = 0
+	s.Limits[Minute] = 0
 	require.Zero(t, s.probeDelay(4, 10))
 }
 

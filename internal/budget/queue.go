@@ -47,14 +47,6 @@ func (l *Queue) before(w *Waiter) int {
 	return n + min(others, (l.streak+n)/streakMax)
 }
 
-// Take grants a request at once, if nobody waits and the state allows it.
-func (l *Queue) Take(now Instant, p Priority, permit *Permit) (granted bool) {
-	if l.Waiting() == 0 {
-		_, granted = l.State.take(now, p, permit)
-	}
-	return granted
-}
-
 // Join puts a call at the end of its queue.
 func (l *Queue) Join(w *Waiter) {
 	l.queues[w.Priority], w.queued = append(l.queues[w.Priority], w), true
@@ -82,12 +74,12 @@ func (l *Queue) first(p Priority) *Waiter {
 	return l.queues[p][0]
 }
 
-// Pump admits as many calls as the state allows, and appends them to granted. The decision says when to return if any are left.
-func (l *Queue) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
+// Pump admits as many calls as the state allows, and tells of each. The decision says when to return if any are left.
+func (l *Queue) Pump(now Instant, granted func(*Waiter)) Delay {
 	for {
 		w := l.turn()
 		if w == nil {
-			return granted, Delay{}
+			return Delay{}
 		}
 		d, ok := l.State.take(now, w.Priority, &w.Permit)
 		if passes := l.first(Interactive); !ok && w.Priority == Batch && passes != nil {
@@ -95,10 +87,10 @@ func (l *Queue) Pump(now Instant, granted []*Waiter) ([]*Waiter, Delay) {
 			d, ok = l.State.take(now, w.Priority, &w.Permit)
 		}
 		if !ok {
-			return granted, d
+			return d
 		}
 		l.passed(w)
-		granted = append(granted, w)
+		granted(w)
 	}
 }
 

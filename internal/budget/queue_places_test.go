@@ -30,7 +30,8 @@ func TestPlacesInTheQueue(t *testing.T) {
 		for _, w := range all {
 			before[w] = queue.before(w)
 		}
-		granted, _ := queue.Pump(second, nil)
+		var granted []*Waiter
+		queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 		require.Len(t, granted, len(all))
 		for n, w := range granted {
 			require.Equal(t, n, before[w], "waiter of priority %d", w.Priority)
@@ -41,24 +42,27 @@ func TestPlacesInTheQueue(t *testing.T) {
 // What is reserved for interactive calls lets them pass the batch call whose turn it is. Nobody passes who waits for the same.
 func TestPumpLeavesTheReserve(t *testing.T) {
 	s := opened(Config{PerMinute: 20, Reserve: 5}, told(20, 3, time.Minute))
-	queue := Queue{State: *s, streak: streakMax}
+	l := Limiter{queue: Queue{State: *s, streak: streakMax}, start: time.Unix(0, 0)}
+	queue := &l.queue
 	batch, one, two := &Waiter{Priority: Batch}, &Waiter{}, &Waiter{}
 	for _, w := range []*Waiter{batch, one, two} {
 		queue.Join(w)
 	}
-	granted, d := queue.Pump(second, nil)
+	var granted []*Waiter
+	d := queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 	require.Equal(t, []*Waiter{one, two}, granted)
 	require.False(t, d.News)
 	require.Equal(t, 1, queue.Waiting())
 	require.True(t, one.Permit.Valid())
 	require.NotEqual(t, Permit{}, two.Permit)
 	var p Permit
-	require.False(t, queue.Take(second, Interactive, &p), "somebody waits")
+	require.False(t, l.Take(time.Unix(1, 0), Interactive, &p), "somebody waits")
 	queue.Leave(batch)
 	queue.Leave(batch)
 	require.Zero(t, queue.Waiting())
-	require.True(t, queue.Take(second, Interactive, &p))
-	granted, d = queue.Pump(second, nil)
+	require.True(t, l.Take(time.Unix(1, 0), Interactive, &p))
+	granted = nil
+	d = queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 	require.Empty(t, granted)
 	require.Zero(t, d)
 }
@@ -69,14 +73,15 @@ func TestStreak(t *testing.T) {
 	for range 5 {
 		queue.Join(&Waiter{})
 	}
-	_, _ = queue.Pump(second, nil)
+	queue.Pump(second, func(*Waiter) {})
 	require.Zero(t, queue.streak)
 	batch := &Waiter{Priority: Batch}
 	queue.Join(batch)
 	for range streakMax {
 		queue.Join(&Waiter{})
 	}
-	granted, _ := queue.Pump(second, nil)
+	var granted []*Waiter
+	queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 	require.Same(t, batch, granted[streakMax])
 	require.Zero(t, queue.streak)
 }

@@ -31,7 +31,8 @@ func TestLineKeepsOrder(t *testing.T) {
 					left++
 				}
 			case 3:
-				granted, _ := queue.Pump(now, nil)
+				var granted []*Waiter
+				queue.Pump(now, func(w *Waiter) { granted = append(granted, w) })
 				for _, w := range granted {
 					require.Same(t, expected[w.Priority][0], w)
 					expected[w.Priority] = expected[w.Priority][1:]
@@ -62,7 +63,8 @@ func TestOrderIsThatOfThePump(t *testing.T) {
 		}
 		skip, n := rapid.IntRange(0, queue.Waiting()).Draw(t, "skip"), rapid.IntRange(0, 25).Draw(t, "most")
 		order := queue.order(skip, n)
-		granted, _ := queue.Pump(second, nil)
+		var granted []*Waiter
+		queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
 		var want []Priority
 		for _, w := range granted[skip:min(skip+n, len(granted))] {
 			want = append(want, w.Priority)

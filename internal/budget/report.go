@@ -78,7 +78,7 @@ func (s *State) count(now Instant, n int64, lost bool) {
 func (s *State) complete(now Instant, n int64) {
 	for _, w := range [...]Window{Minute, Day} {
 		s.Counts[w].add(now, w.length(), n)
-		s.Buckets[w].take(now, w.length(), s.Limits[w].Max, n)
+		s.Buckets[w].take(now, w.length(), s.Limits[w], n)
 	}
 	s.Completed = min(s.Completed+n, s.Dispatched-s.late())
 }
@@ -87,7 +87,7 @@ func (s *State) complete(now Instant, n int64) {
 // of the last minute does not say otherwise. Whether it slides may be unknown.
 func (s *State) blindProbe(now Instant, p *Permit) {
 	over := s.overMinute()
-	if !p.Probe || s.Limits[Minute].Max == 0 || over <= 0 {
+	if !p.Probe || s.Limits[Minute] == 0 || over <= 0 {
 		return
 	}
 	room := max(now, s.Counts[Minute].roomAt(over, minute))
@@ -176,9 +176,9 @@ func WindowOf(limit int, reset time.Duration, perMinute, perDay int64) Window {
 // learn replaces a limit that the service contradicts: another plan, or a surface with undocumented limits.
 func (s *State) learn(o *Observation) Window {
 	s.Told, s.Silent = true, 0
-	w := cmp.Or(WindowOf(o.Limit, o.Reset, s.Limits[Minute].Max, s.Limits[Day].Max), Minute)
-	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w].Max {
-		s.Limits[w] = Limit{Max: limit}
+	w := cmp.Or(WindowOf(o.Limit, o.Reset, s.Limits[Minute], s.Limits[Day]), Minute)
+	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w] {
+		s.Limits[w], s.Learned[w] = limit, true
 	}
 	return w
 }
@@ -210,7 +210,7 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 	}
 	if w == Minute && o.Limit > 0 && p.Then >= s.Others.Mark {
 		s.Others.Mark = s.Completed
-		level := float64(s.Limits[Minute].Max - left - p.Own - s.Dispatched)
+		level := float64(s.Limits[Minute] - left - p.Own - s.Dispatched)
 		if f, o := &s.Figures, &s.Others; before.Valid && before.HasReset && f.HasReset && before.Window == w && left+known > o.High {
 			if now < o.Until && s.Weighs >= 0 && s.late() == 0 && s.settled(w) { // given back although the window has not ended
 				s.Weighs = min(s.Weighs+1, weighsMost)
@@ -223,8 +223,7 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 			o := &s.Others
 			o.Slides, level = 2*sure, level-uncertainty
 		}
-		s.Others.until(next.ResetFrom, left+known)
-		s.Others.note(now, left+known, left+s.Dispatched, max(0, level))
+		s.Others.note(now, next.ResetFrom, left+known, left+s.Dispatched, max(0, level))
 	}
 }
 

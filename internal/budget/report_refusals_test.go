@@ -47,7 +47,7 @@ func TestAHeldDayStaysADay(t *testing.T) {
 // A service may serve one request a minute.
 func TestALimitOfOneIsLearned(t *testing.T) {
 	s := opened(Config{}, told(1, 0, time.Minute))
-	require.Equal(t, Limit{Max: 1}, s.Limits[Minute])
+	require.Equal(t, [2]any{int64(1), true}, [2]any{s.Limits[Minute], s.Learned[Minute]})
 }
 
 // The figures of a new window replace those of the last one, also if the request was sent before the last one's were known.

@@ -133,12 +133,12 @@ func TestFiguresAreBounded(t *testing.T) {
 	s = opened(Config{}, Observation{Limit: -1, Remaining: 500})
 	require.EqualValues(t, 500, s.Figures.Remaining)
 	s = opened(Config{}, told(mostTold, mostTold, time.Minute))
-	require.Equal(t, Limit{Max: mostTold}, s.Limits[Minute])
+	require.Equal(t, [2]any{int64(mostTold), true}, [2]any{s.Limits[Minute], s.Learned[Minute]})
 	s = opened(lists(), told(mostTold+1, mostTold+1, time.Minute))
-	require.Equal(t, Limit{120, true}, s.Limits[Minute])
+	require.Equal(t, [2]any{int64(120), false}, [2]any{s.Limits[Minute], s.Learned[Minute]})
 	require.EqualValues(t, mostTold, s.Figures.Remaining)
 	s = opened(lists(), told(0, 0, time.Minute))
-	require.Equal(t, Limit{120, true}, s.Limits[Minute], "a limit of nothing is none")
+	require.Equal(t, [2]any{int64(120), false}, [2]any{s.Limits[Minute], s.Learned[Minute]}, "a limit of nothing is none")
 	require.Zero(t, s.Figures.Remaining)
 }
 
@@ -402,7 +402,7 @@ func TestWhatTellsThatTheMinuteSlides(t *testing.T) {
 	} {
 		s := mid(40, 0)
 		s.Others.High, s.Others.Mark, s.Others.Level = 100, 50, 0
-		s.Limits[Day] = Limit{1000, true}
+		s.Limits[Day] = 1000
 		o := told(120, 60, 33*time.Second)
 		o.Remaining = 70
 		p := Permit{Then: 50, Epoch: 1, At: 31 * second}

@@ -14,23 +14,20 @@ const (
 )
 
 // RetryAllowance bounds the retries of a surface, so that they cannot multiply the load of a service
-// that fails.
+// that fails. The zero value is the whole of it.
 type RetryAllowance struct {
 	mu   sync.Mutex
-	left int // tenths of a retry
+	used int // tenths of a retry
 	last time.Time
 }
-
-// NewRetryAllowance returns the allowance of a surface that was never used: the whole of it.
-func NewRetryAllowance() *RetryAllowance { return &RetryAllowance{left: maxRetries} }
 
 // Take reports whether a call that reached the service may be retried now.
 func (t *RetryAllowance) Take(now time.Time) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
-	case t.left >= aRetry:
-		t.left -= aRetry
+	case t.used <= maxRetries-aRetry:
+		t.used += aRetry
 	case now.Sub(t.last) < freeInterval:
 		return false
 	}
@@ -42,5 +39,5 @@ func (t *RetryAllowance) Take(now time.Time) bool {
 func (t *RetryAllowance) Succeeded() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.left = min(t.left+1, maxRetries)
+	t.used = max(t.used-1, 0)
 }

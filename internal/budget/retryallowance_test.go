@@ -9,7 +9,7 @@ import (
 
 func TestRetryAllowance(t *testing.T) {
 	t.Parallel()
-	allowance := NewRetryAllowance()
+	var allowance RetryAllowance
 	now := time.Unix(1_000_000, 0)
 	for range 10 {
 		require.True(t, allowance.Take(now))

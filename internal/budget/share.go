@@ -6,10 +6,10 @@ func (s *State) alone(now Instant, n int) State {
 	s.expire(now)
 	c, parts := s.Config, int64(max(n, 1))
 	c.Alone = true
-	c.PerMinute, c.PerDay = part(s.Limits[Minute].Max, parts), part(s.Limits[Day].Max, parts)
+	c.PerMinute, c.PerDay = part(s.Limits[Minute], parts), part(s.Limits[Day], parts)
 	t := NewState(c)
 	t.Born, t.Epoch = int64(now), int64(now)
-	t.Limits, t.Told, t.Silent = s.Limits, s.Told, s.Silent
+	t.Limits, t.Learned, t.Told, t.Silent = s.Limits, s.Learned, s.Told, s.Silent
 	t.Weighs, t.Edges = s.Weighs, s.Edges
 	t.Strikes, t.HeldUntil, t.HeldIn = s.Strikes, s.HeldUntil, s.HeldIn
 	t.Open[0].From, t.Open[1].From = now, now

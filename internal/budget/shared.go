@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// SharedLimiter admits calls when a state that several processes share allows it. Each process has its own queue. One exchange carries an
-// [Ask] to the store (reports on ended requests, and how many calls wait) and brings a [Reply] back (permits, and a copy of the state).
+// store is how a limiter shares its state with other processes. Each process has its own queue. One exchange carries
+// an [Ask] to the store (reports on ended requests, and how many calls wait) and brings a [Reply] back (permits, and a copy of the state).
 //
 //   - Who asks: a call that arrives, a request that ends, and the first in the queue when it is time (due). They ask for all that
 //     wait, outside of the lock: asked is for how many an exchange is in flight.
@@ -15,13 +15,12 @@ import (
 //     go back with the next ask.
 //   - While the store is unavailable (alone), decide uses this process's part of the limits, and elsewhere counts what the store has
 //     to be told of.
-type SharedLimiter struct {
-	Limiter // its state is a copy of the store's, or the part of this process
-	client  *StoreClient
-	store   func(context.Context, *Ask) (Reply, error)
-	config  Config
+type store struct {
+	client *StoreClient
+	send   func(context.Context, *Ask) (Reply, error)
+	config Config
 
-	alone     bool     // the store is unavailable: the state is the part of this process
+	alone     bool     // the store is unavailable: the state is the part of this process, else a copy of the store's
 	elsewhere int      // requests that were sent alone, and that the store has to be told of
 	unused    []Permit // of the store, to be returned: of calls that left the queue meanwhile, or whose end elsewhere counts
 	sent      int      // asks, which are numbered
@@ -37,26 +36,15 @@ const (
 )
 
 // NewShared returns the limiter of a surface whose state is in a store.
-func NewShared(c Config, client *StoreClient, store func(context.Context, *Ask) (Reply, error)) *SharedLimiter {
+func NewShared(c Config, client *StoreClient, send func(context.Context, *Ask) (Reply, error)) *Limiter {
 	now := time.Now() // the clock of the store, more or less: permits of a process that has not reached it yet may be reported to it
-	return &SharedLimiter{
-		Limiter: Limiter{queue: Queue{State: NewState(c)}, start: now, ahead: Instant(now.UnixMicro())}, client: client, store: store, config: c,
+	return &Limiter{
+		queue: Queue{State: NewState(c)}, start: now, ahead: Instant(now.UnixMicro()), store: &store{client: client, send: send, config: c},
 	}
 }
 
-// Acquire waits like [Limiter.Acquire].
-func (l *SharedLimiter) Acquire(ctx context.Context, r Request) (Permit, error) {
-	if err := ctx.Err(); err != nil {
-		return Permit{}, err
-	}
-	return l.wait(ctx, r, l)
-}
-
-// Take leaves everything to Acquire, because an exchange takes time.
-func (l *SharedLimiter) Take(time.Time, Priority, *Permit) bool { return false }
-
-// Done is [Limiter.Done] with the time of the store.
-func (l *SharedLimiter) Done(_ time.Time, r *Report) {
+// tell takes a report to the store, and asks for all waiters.
+func (l *Limiter) tell(r *Report) {
 	l.mu.Lock()
 	l.recordRoundTrip(l.now(), r)
 	a := l.ask([]Report{*r}, l.queue.order(l.asked, atOnce), nil)
@@ -64,8 +52,8 @@ func (l *SharedLimiter) Done(_ time.Time, r *Report) {
 	l.exchange(context.Background(), a, nil)
 }
 
-// tend asks for all waiters, if it is time and this call has to do it.
-func (l *SharedLimiter) tend(ctx context.Context, w *Waiter, arrived bool) {
+// askFor asks for all waiters, if it is time and this call has to do it.
+func (l *Limiter) askFor(ctx context.Context, w *Waiter, arrived bool) {
 	l.mu.Lock()
 	first := l.queue.Head() == w
 	var a *Ask
@@ -83,7 +71,7 @@ func (l *SharedLimiter) tend(ctx context.Context, w *Waiter, arrived bool) {
 }
 
 // ask prepares an exchange. While the store is unavailable it is nil, and the process has decided alone.
-func (l *SharedLimiter) ask(reports []Report, wanted []Priority, caller *Waiter) *Ask {
+func (l *Limiter) ask(reports []Report, wanted []Priority, caller *Waiter) *Ask {
 	if !l.client.usable() {
 		l.decide(reports, caller)
 		return nil
@@ -100,13 +88,13 @@ func (l *SharedLimiter) ask(reports []Report, wanted []Priority, caller *Waiter)
 
 // exchange sends an ask to the store, and returns permits that are no longer needed. No call waits for the store longer than the
 // client allows, and a cancelled call loses no permit.
-func (l *SharedLimiter) exchange(ctx context.Context, a *Ask, caller *Waiter) {
+func (l *Limiter) exchange(ctx context.Context, a *Ask, caller *Waiter) {
 	for a != nil {
 		a = l.carry(ctx, a, caller)
 	}
 }
 
-func (l *SharedLimiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next *Ask) {
+func (l *Limiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next *Ask) {
 	panicked := true
 	defer func() {
 		if panicked {
@@ -115,12 +103,8 @@ func (l *SharedLimiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next
 	}()
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.client.Timeout)
 	defer cancel()
-	reply, err := l.store(bounded, a)
-	if err != nil {
-		l.client.lost(err)
-	} else {
-		l.client.reached(reply.Processes)
-	}
+	reply, err := l.send(bounded, a)
+	l.client.heard(reply.Processes, err)
 	panicked = false
 	return l.answered(a, &reply, err, caller)
 }
@@ -128,7 +112,7 @@ func (l *SharedLimiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next
 var errPanicked = errors.New("budget: the store panicked")
 
 // abandon ends an exchange in which the store, or the log, panicked: the caller is gone, and the others continue without a reply.
-func (l *SharedLimiter) abandon(a *Ask, caller *Waiter) {
+func (l *Limiter) abandon(a *Ask, caller *Waiter) {
 	if caller != nil {
 		l.mu.Lock()
 		if caller.queued {
@@ -139,11 +123,11 @@ func (l *SharedLimiter) abandon(a *Ask, caller *Waiter) {
 		l.mu.Unlock()
 	}
 	l.answered(a, nil, errPanicked, nil)
-	l.client.lost(errPanicked)
+	l.client.heard(0, errPanicked)
 }
 
 // answered applies a reply, and returns the next ask.
-func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter) *Ask {
+func (l *Limiter) answered(a *Ask, reply *Reply, err error, caller *Waiter) *Ask {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.asked -= len(a.Wanted)
@@ -168,7 +152,7 @@ func (l *SharedLimiter) answered(a *Ask, reply *Reply, err error, caller *Waiter
 }
 
 // adopt takes over the state of the store.
-func (l *SharedLimiter) adopt(r *Reply, denied bool) {
+func (l *Limiter) adopt(r *Reply, denied bool) {
 	l.follow(r.Now)
 	news := l.alone || r.State.Epoch != l.queue.State.Epoch || r.State.Figures.Remaining == 0 && l.queue.State.Figures.Remaining > 0
 	l.queue.State, l.alone = r.State, false
@@ -187,7 +171,7 @@ func (l *SharedLimiter) adopt(r *Reply, denied bool) {
 }
 
 // follow sets the clock to that of the store.
-func (l *SharedLimiter) follow(now Instant) {
+func (l *Limiter) follow(now Instant) {
 	change := now - l.now()
 	l.ahead += change
 	l.latest += change
@@ -200,7 +184,7 @@ func (l *SharedLimiter) follow(now Instant) {
 }
 
 // hand gives a permit to the first call that may have it, or to a caller that cannot wait while all others are still being asked for.
-func (l *SharedLimiter) hand(g Grant, caller *Waiter) {
+func (l *Limiter) hand(g Grant, caller *Waiter) {
 	w := l.queue.first(g.Priority)
 	if caller != nil && caller.noWait && caller.queued && caller.Priority == g.Priority && l.asked >= l.queue.Waiting()-1 {
 		w = caller
@@ -218,7 +202,7 @@ func (l *SharedLimiter) hand(g Grant, caller *Waiter) {
 }
 
 // decide uses the part of this process.
-func (l *SharedLimiter) decide(reports []Report, caller *Waiter) {
+func (l *Limiter) decide(reports []Report, caller *Waiter) {
 	now, s := l.now(), &l.queue.State
 	if !l.alone {
 		l.queue.State, l.alone = s.alone(now, l.client.parts()), true

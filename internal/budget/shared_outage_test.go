@@ -39,7 +39,7 @@ func (s *shaky) ask(ctx context.Context, a *Ask) (Reply, error) {
 	return s.kept.ask(ctx, a)
 }
 
-func opening(t *testing.T, l Pacer, first Observation) {
+func opening(t *testing.T, l *Limiter, first Observation) {
 	t.Helper()
 	p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 	require.NoError(t, err)
@@ -175,16 +175,16 @@ func TestStoreThatPanics(t *testing.T) {
 func TestProcessesThatShare(t *testing.T) {
 	k := &StoreClient{}
 	require.Equal(t, 1, k.parts())
-	k.reached(3)
+	k.heard(3, nil)
 	require.Equal(t, 3, k.parts())
 	k.Least = 5
 	require.Equal(t, 5, k.parts())
-	k.reached(7)
+	k.heard(7, nil)
 	require.Equal(t, 7, k.parts())
 	require.True(t, k.usable())
-	k.lost(errAway) // without a log
+	k.heard(0, errAway) // without a log
 	require.False(t, k.usable())
-	k.reached(2)
+	k.heard(2, nil)
 	require.True(t, k.usable())
 	require.Equal(t, 5, k.parts())
 }
@@ -193,7 +193,7 @@ func TestProcessesThatShare(t *testing.T) {
 func TestOneTryForAllSurfaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		k := &StoreClient{}
-		k.lost(errAway)
+		k.heard(0, errAway)
 		time.Sleep(retryEvery - 1)
 		require.False(t, k.usable())
 		time.Sleep(time.Nanosecond)

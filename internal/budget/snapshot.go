@@ -38,7 +38,7 @@ func (l *Limiter) Snapshot() Snapshot {
 
 func (l *Limiter) describe(w Window, now Instant) WindowState {
 	s := &l.queue.State
-	state := WindowState{Limit: int(s.Limits[w].Max), Documented: s.Limits[w].Documented, Used: int(s.Counts[w].Sum), Remaining: -1}
+	state := WindowState{Limit: int(s.Limits[w]), Documented: s.Limits[w] > 0 && !s.Learned[w], Used: int(s.Counts[w].Sum), Remaining: -1}
 	if f := &s.Figures; f.Valid && f.Window == w && now < s.resetAt() {
 		state.Remaining = int(max(0, f.Remaining+f.Known-s.Dispatched))
 		if f.HasReset {

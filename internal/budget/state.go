@@ -29,19 +29,14 @@ type State struct {
 	Silent  int   // probes in a row without figures
 	Allowed int64 // requests in flight on a surface about which nothing is known
 
-	Limits  [3]Limit // by Window
+	Limits  [3]int64 // by Window, 0 when unknown
+	Learned [3]bool  // from the headers of a response: the limit is not the documented one
 	Counts  [3]WindowCount
 	Edges   [3]Edge
 	Buckets [3]Level
 	Weighs  int8 // evidence that the service weighs its last window, or, if negative, that it does not
 	Refills int8 // responses in a row by which it has a bucket that refills
 	Drips   int8 // told resets in a row that gave back next to nothing, and were followed by another one as near as the next token
-}
-
-// Limit is the size of a window.
-type Limit struct {
-	Max        int64 // 0 when unknown
-	Documented bool  // not learned from the headers of a response
 }
 
 // Span counts requests in flight by when they were admitted.
@@ -79,13 +74,7 @@ const (
 
 // NewState returns the state of a surface that was never used.
 func NewState(c Config) State {
-	s := State{Config: c, Born: 1, Epoch: 1, Allowed: 1}
-	for w, n := range c.limits() {
-		if n > 0 {
-			s.Limits[w] = Limit{n, true}
-		}
-	}
-	return s
+	return State{Config: c, Born: 1, Epoch: 1, Allowed: 1, Limits: c.limits()}
 }
 
 // take asks for one request. It writes the permit to its place: copying it six times would take longer than the decision.
@@ -99,20 +88,20 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 			return d, false
 		}
 	}
-	if s.countsOwn() {
-		if d, full := s.overloaded(now, s.limits(), p); full {
+	if s.silent() || s.Weighs >= 0 || s.refills() { // our own requests have to fit by their count, too
+		if d, full := s.overloaded(now, s.Limits, p); full {
 			return d, false
 		}
 	}
 	switch {
-	case s.Figures.Valid && s.flows():
+	case !s.Figures.Valid:
+		return s.probe(now, permit)
+	case now < s.PacedUntil && s.gap(now) > 0:
+		return Delay{Until: s.PacedUntil}, false
+	case s.flows():
 		return s.takeWeighed(now, p, permit)
-	case s.Figures.Valid:
-		return s.takeCovered(now, p, permit)
-	case s.silent():
-		return s.takeCounted(now, p, permit)
 	}
-	return s.probe(now, permit)
+	return s.takeCovered(now, p, permit)
 }
 
 // Return takes back a permit whose request was not sent.
@@ -206,12 +195,16 @@ func (s *State) grant(now Instant, probe, bare bool, permit *Permit) (Delay, boo
 	return Delay{}, true
 }
 
-// probe grants the one request that may be in flight without a cap.
+// probe grants a request without a cap: the one that may be in flight, or, where no figures come, one of many.
 func (s *State) probe(now Instant, permit *Permit) (Delay, bool) {
-	if until := s.probing(now); now < until {
+	silent := s.silent()
+	switch until := s.probing(now); {
+	case now < until:
 		return Delay{Until: until, News: true}, false
+	case silent && s.Limits == [3]int64{} && s.inFlight() >= s.Allowed:
+		return Delay{Until: now + probeLease, News: true}, false
 	}
-	return s.grant(now, true, true, permit)
+	return s.grant(now, !silent, true, permit)
 }
 
 // probing is until when no other probe may be sent, unless the one in flight returns. One that takes long delays no call within a
@@ -219,13 +212,13 @@ func (s *State) probe(now Instant, permit *Permit) (Delay, bool) {
 func (s *State) probing(now Instant) Instant {
 	until := s.ProbeUntil - probeLease + patience
 	switch {
-	case now >= s.ProbeUntil || s.Limits[Minute].Max == 0:
+	case now >= s.ProbeUntil || s.Limits[Minute] == 0:
 		return s.ProbeUntil
 	case now < until:
 		return until
 	}
 	for _, w := range [...]Window{Minute, Day} {
-		l, limit := &s.Counts[w], s.Limits[w].Max
+		l, limit := &s.Counts[w], s.Limits[w]
 		if limit == 0 {
 			continue
 		}
@@ -254,12 +247,9 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	keep, taken := s.keepBack(now, reset-now), s.Others.rate(now)*float64(now-f.At)
 	reserve := s.reserve(p)
 	left := float64(f.Remaining) - taken
-	gap := s.gap(now)
 	switch {
-	case gap > 0 && now < s.PacedUntil:
-		return Delay{Until: s.PacedUntil}, false
 	case float64(cover)-taken > keep+reserve:
-		s.PacedUntil = now + gap
+		s.PacedUntil = now + s.gap(now)
 		return s.grant(now, false, false, permit)
 	case now < s.probing(now):
 		return Delay{Until: s.probing(now), News: true}, false
@@ -308,7 +298,7 @@ func (s *State) slidingMinuteHasRoom(now Instant) bool {
 
 // overMinute is by how many requests one more would exceed the minute, by our own count.
 func (s *State) overMinute() int64 {
-	return s.Counts[Minute].Sum + s.uncounted() + 1 - s.Limits[Minute].Max
+	return s.Counts[Minute].Sum + s.uncounted() + 1 - s.Limits[Minute]
 }
 
 // resetAt is when the window has definitely reset, even if resets are told in whole seconds that are rounded down, and another look may
@@ -319,26 +309,6 @@ func (s *State) resetAt() Instant {
 		return max(f.At+f.Window.length(), s.NextLook)
 	}
 	return max(f.ResetBy+second, s.NextLook)
-}
-
-// takeCounted keeps the limits without any figures.
-func (s *State) takeCounted(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
-	if until := s.probing(now); now < until {
-		return Delay{Until: until, News: true}, false
-	}
-	limits := s.limits()
-	if d, full := s.overloaded(now, limits, p); full {
-		return d, false
-	}
-	if limits == [3]int64{} && s.inFlight() >= s.Allowed {
-		return Delay{Until: now + probeLease, News: true}, false
-	}
-	return s.grant(now, false, true, permit)
-}
-
-// limits are those of the windows, 0 when unknown.
-func (s *State) limits() [3]int64 {
-	return [...]int64{Minute: s.Limits[Minute].Max, Day: s.Limits[Day].Max}
 }
 
 // overloaded reports whether one more request of ours would not fit below limits, as the service may count it.

@@ -46,8 +46,8 @@ func TestAloneTwice(t *testing.T) {
 // A limit of one request is known like any other.
 func TestALimitOfOneIsThatOfItsWindow(t *testing.T) {
 	s := opened(Config{PerDay: 1}, Observation{Limit: 1, Remaining: 0})
-	require.Zero(t, s.Limits[Minute].Max)
-	require.Equal(t, Limit{1, true}, s.Limits[Day])
+	require.Zero(t, s.Limits[Minute])
+	require.Equal(t, [2]any{int64(1), false}, [2]any{s.Limits[Day], s.Learned[Day]})
 	require.Equal(t, Day, s.Figures.Window)
 }
 

@@ -75,17 +75,17 @@ func TestBindingWindowAlternates(t *testing.T) {
 
 func TestLimitsAreLearned(t *testing.T) {
 	s := opened(lists(), told(300, 299, time.Minute))
-	require.Equal(t, Limit{Max: 300}, s.Limits[Minute])
-	require.Equal(t, Limit{10_000, true}, s.Limits[Day])
+	require.Equal(t, [2]any{int64(300), true}, [2]any{s.Limits[Minute], s.Learned[Minute]})
+	require.Equal(t, [2]any{int64(10_000), false}, [2]any{s.Limits[Day], s.Learned[Day]})
 	s = opened(Config{}, told(50_000, 12, 9*time.Hour))
-	require.Equal(t, Limit{Max: 50_000}, s.Limits[Day])
+	require.Equal(t, [2]any{int64(50_000), true}, [2]any{s.Limits[Day], s.Learned[Day]})
 	require.Zero(t, s.Limits[Minute])
 }
 
 // An absurd limit is not taken for one: sums with it would not be exact.
 func TestAbsurdLimitsAreNotLearned(t *testing.T) {
 	s := opened(Config{}, told(math.MaxInt, math.MaxInt, time.Minute))
-	require.LessOrEqual(t, s.Limits[Minute].Max, int64(mostTold))
+	require.LessOrEqual(t, s.Limits[Minute], int64(mostTold))
 	require.LessOrEqual(t, s.Figures.Remaining, int64(mostTold))
 }
 

@@ -47,22 +47,21 @@ func (k *StoreClient) parts() int {
 	return max(k.processes, k.Least, 1)
 }
 
-func (k *StoreClient) reached(processes int) {
+// heard notes whether an exchange succeeded, and then by how many processes the store is used.
+func (k *StoreClient) heard(processes int, err error) {
 	k.mu.Lock()
-	back := k.away
-	k.away, k.processes = false, processes
-	k.mu.Unlock()
-	if back && k.Log != nil {
-		k.Log.LogAttrs(context.Background(), slog.LevelInfo, "rate budget: the shared store is back")
+	changed := k.away != (err != nil)
+	if k.away = err != nil; k.away {
+		k.retryAt = time.Now().Add(retryEvery)
+	} else {
+		k.processes = processes
 	}
-}
-
-func (k *StoreClient) lost(err error) {
-	k.mu.Lock()
-	gone := !k.away
-	k.away, k.retryAt = true, time.Now().Add(retryEvery)
 	k.mu.Unlock()
-	if gone && k.Log != nil {
+	switch {
+	case !changed || k.Log == nil:
+	case err == nil:
+		k.Log.LogAttrs(context.Background(), slog.LevelInfo, "rate budget: the shared store is back")
+	default:
 		k.Log.LogAttrs(context.Background(), slog.LevelWarn, "rate budget: the shared store is unavailable, this process keeps to its part",
 			slog.Any("error", err), slog.Int("processes", k.parts()))
 	}

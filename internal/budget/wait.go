@@ -30,62 +30,52 @@ func (r *WaitTooLongError) Is(target error) bool {
 }
 
 // wait joins the queue, and waits in it.
-func (l *Limiter) wait(ctx context.Context, r Request, t tender) (Permit, error) {
+func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	w := &Waiter{Priority: r.Priority, wake: make(chan struct{}, 1), noWait: r.MaxWait == 0}
 	l.mu.Lock()
 	now := l.now()
-	l.limit(ctx, r, w, now)
-	ahead := l.queue.Ahead(w.Priority)
-	if ahead > 0 {
-		if refusal := l.hopeless(now, ahead, w); refusal != nil {
-			l.mu.Unlock()
-			return Permit{}, refusal
-		}
-	}
-	l.queue.Join(w)
-	l.mu.Unlock()
-	t.tend(ctx, w, true)
-	if refusal := l.refuseHopeless(w, ahead); refusal != nil {
-		return Permit{}, refusal
-	}
-	return l.await(ctx, t, w)
-}
-
-// refuseHopeless refuses a new call whose wait is hopeless by the latest state.
-func (l *Limiter) refuseHopeless(w *Waiter, ahead int) *WaitTooLongError {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !w.queued {
-		return w.refusal
-	}
-	now := l.now()
-	refusal := l.hopeless(now, ahead, w)
-	if refusal == nil && w.noWait {
-		refusal = l.tooLate(now, w, false)
-	}
-	if refusal != nil {
-		l.quit(w)
-	}
-	return refusal
-}
-
-// limit sets how long a call may wait.
-func (l *Limiter) limit(ctx context.Context, r Request, w *Waiter, now Instant) {
 	w.giveUp = now + instant(r.MaxWait)
 	if at, ok := ctx.Deadline(); ok {
 		if until := now + instant(time.Until(at)); until < w.giveUp {
 			w.giveUp, w.deadline = until, true
 		}
 	}
+	ahead := l.queue.Ahead(w.Priority)
+	if ahead > 0 {
+		w.refusal = l.hopeless(now, ahead, w)
+	}
+	if w.refusal == nil {
+		l.queue.Join(w)
+	}
+	l.mu.Unlock()
+	l.tend(ctx, w, true)
+	l.refuseHopeless(w, ahead)
+	return l.await(ctx, w)
 }
 
-// tender is what the two limiters do differently while calls wait.
-type tender interface {
-	tend(ctx context.Context, w *Waiter, arrived bool) // admits calls, if this waiter has to do it
-	Done(over time.Time, r *Report)
+// refuseHopeless refuses a new call whose wait is hopeless by the latest state.
+func (l *Limiter) refuseHopeless(w *Waiter, ahead int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !w.queued {
+		return
+	}
+	now := l.now()
+	w.refusal = l.hopeless(now, ahead, w)
+	if w.refusal == nil && w.noWait {
+		w.refusal = l.tooLate(now, w, false)
+	}
+	if w.refusal != nil {
+		l.quit(w)
+	}
 }
 
-func (l *Limiter) tend(_ context.Context, w *Waiter, arrived bool) {
+// tend admits calls, if this waiter has to do it.
+func (l *Limiter) tend(ctx context.Context, w *Waiter, arrived bool) {
+	if l.store != nil {
+		l.askFor(ctx, w, arrived)
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := l.now(); w.queued && (arrived || l.queue.Head() == w || now >= w.giveUp) {
@@ -94,11 +84,11 @@ func (l *Limiter) tend(_ context.Context, w *Waiter, arrived bool) {
 }
 
 // await waits in the queue until the call is admitted, refused or cancelled.
-func (l *Limiter) await(ctx context.Context, t tender, w *Waiter) (Permit, error) {
+func (l *Limiter) await(ctx context.Context, w *Waiter) (Permit, error) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		t.tend(ctx, w, false)
+		l.tend(ctx, w, false)
 		over, pause, err := l.check(w)
 		if over {
 			return w.Permit, err
@@ -108,7 +98,7 @@ func (l *Limiter) await(ctx context.Context, t tender, w *Waiter) (Permit, error
 		case <-w.wake:
 		case <-timer.C:
 		case <-ctx.Done():
-			return Permit{}, l.leave(ctx, t, w)
+			return Permit{}, l.leave(ctx, w)
 		}
 	}
 }
@@ -136,7 +126,7 @@ func (l *Limiter) check(w *Waiter) (over bool, pause time.Duration, err error) {
 }
 
 // leave removes a cancelled call from the queue. A permit that was granted at the same time is returned.
-func (l *Limiter) leave(ctx context.Context, t tender, w *Waiter) error {
+func (l *Limiter) leave(ctx context.Context, w *Waiter) error {
 	l.mu.Lock()
 	granted := !w.queued && w.refusal == nil
 	err := ctx.Err()
@@ -146,7 +136,7 @@ func (l *Limiter) leave(ctx context.Context, t tender, w *Waiter) error {
 	l.quit(w)
 	l.mu.Unlock()
 	if granted {
-		t.Done(time.Now(), &Report{w.Permit, Observation{NotSent: true}})
+		l.Done(time.Now(), &Report{w.Permit, Observation{NotSent: true}})
 	}
 	return err
 }

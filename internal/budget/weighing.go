@@ -31,13 +31,10 @@ func (s *State) weighs() bool { return s.Weighs >= weighs }
 // refills reports whether the service certainly has a bucket: its reset is when all that is missing will have been refilled.
 func (s *State) refills() bool { return int64(s.Refills) >= s.refillsFrom() }
 
-func (s *State) refillsFrom() int64 { return min(4+s.Limits[Minute].Max/15, refillsMost) }
+func (s *State) refillsFrom() int64 { return min(4+s.Limits[Minute]/15, refillsMost) }
 
 // flows reports whether the service gives back a little all the time, by a rule that is known.
 func (s *State) flows() bool { return s.weighs() || s.refills() }
-
-// countsOwn reports whether our own requests have to fit by their count, too.
-func (s *State) countsOwn() bool { return !s.silent() && (s.Weighs >= 0 || s.refills()) }
 
 // at is the edge before or at an instant.
 func (e Edge) at(now, length Instant) (from, to Instant) {
@@ -62,7 +59,7 @@ func (s *State) load(now Instant, w Window) float64 {
 	l, length := &s.Counts[w], w.length()
 	switch {
 	case s.refills() && !s.weighs():
-		return s.Buckets[w].missing(now, length, s.Limits[w].Max)
+		return s.Buckets[w].missing(now, length, s.Limits[w])
 	case s.Weighs < 0:
 		return float64(l.Sum)
 	}
@@ -103,7 +100,7 @@ func (s *State) before(w Window, lower, upper Instant) int64 {
 func (s *State) regained(w Window, from, until Instant) (regained float64) {
 	length := w.length()
 	if !s.weighs() {
-		return float64(s.Limits[w].Max) * float64(until-from) / float64(length)
+		return float64(s.Limits[w]) * float64(until-from) / float64(length)
 	}
 	from = max(from, until-2*length)
 	for from < until {
@@ -123,7 +120,7 @@ func (s *State) regained(w Window, from, until Instant) (regained float64) {
 func (s *State) spare(now Instant, p Priority) (covered, spare float64) {
 	f := &s.Figures
 	covered = float64(f.Remaining+f.Known-s.Dispatched) + s.regained(f.Window, f.At, now)
-	covered = min(covered, float64(s.Limits[f.Window].Max-s.uncounted()))
+	covered = min(covered, float64(s.Limits[f.Window]-s.uncounted()))
 	left := s.ends(now, f.Window) - now
 	if !s.weighs() {
 		left = f.Window.length()
@@ -139,14 +136,11 @@ func (s *State) spare(now Instant, p Priority) (covered, spare float64) {
 // looks after a while whether more was given back.
 func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, granted bool) {
 	f, w := &s.Figures, s.Figures.Window
-	if gap := s.gap(now); gap > 0 && now < s.PacedUntil {
-		return Delay{Until: s.PacedUntil}, false
-	}
 	looks := max(f.At+staleness, now)
 	switch {
 	case f.Remaining > margin:
 	case !s.weighs() && s.Others.rate(now) == 0:
-		looks = max(looks, f.At+(margin+1)*w.length()/Instant(max(1, s.Limits[w].Max)))
+		looks = max(looks, f.At+(margin+1)*w.length()/Instant(max(1, s.Limits[w])))
 	default:
 		looks = max(s.ends(f.At, w)+lookahead, now)
 	}
@@ -194,14 +188,14 @@ func (s *State) followEdge(p *Permit, now, reset Instant, w Window) (agrees bool
 
 // learnWeighing compares the figures of a response with our own count, if they certainly describe the same.
 func (s *State) learnWeighing(now Instant, p *Permit, o *Observation, w Window, left, known int64) {
-	if !o.HasReset || s.Limits[w].Max == 0 {
+	if !o.HasReset || s.Limits[w] == 0 {
 		return
 	}
 	agrees := s.followEdge(p, now, bounded(o.Reset), w)
 	if !agrees {
 		s.Weighs = max(s.Weighs-1, -weighsMost)
 	}
-	l, length, limit := &s.Counts[w], w.length(), s.Limits[w].Max
+	l, length, limit := &s.Counts[w], w.length(), s.Limits[w]
 	if known != s.Completed || s.inFlight() > 0 {
 		return
 	}
@@ -223,7 +217,7 @@ func (s *State) trip() Instant { return max(s.Open[0].Trip, s.Open[1].Trip) }
 
 // settled reports whether the edge did not move while it would have, and whether responses are young enough to tell.
 func (s *State) settled(w Window) bool {
-	return s.trip() < settled && float64(s.Completed-s.Edges[w].Since)*float64(w.length())/float64(s.Limits[w].Max) > float64(settled)
+	return s.trip() < settled && float64(s.Completed-s.Edges[w].Since)*float64(w.length())/float64(s.Limits[w]) > float64(settled)
 }
 
 // doubtWeighing takes a refusal that no other request explains.
@@ -242,7 +236,7 @@ func (s *State) doubtWeighing(now Instant) {
 // its limit in its length, and nothing before our own requests fit.
 func (s *State) earliestWeighed(now Instant, n int64) Instant {
 	w := s.Figures.Window
-	limit := max(1, s.Limits[w].Max)
+	limit := max(1, s.Limits[w])
 	over := float64(n+1+s.uncounted()-limit) + s.load(now, w)
 	given := now + Instant(min(over/float64(limit), 2*24*60)*float64(w.length()))
 	return max(now, max(given, s.loadedUntil(now, w, limit-s.uncounted()-1))-staleness)
@@ -250,7 +244,7 @@ func (s *State) earliestWeighed(now Instant, n int64) Instant {
 
 // learnRefilling looks for a reset that is as far away as it takes to refill what is missing.
 func (s *State) learnRefilling(p *Permit, o *Observation, w Window, left int64) {
-	limit, length := s.Limits[w].Max, w.length()
+	limit, length := s.Limits[w], w.length()
 	if !o.HasReset || limit < tellable || w != Minute {
 		return
 	}

@@ -57,7 +57,7 @@ func TestLevel(t *testing.T) {
 
 // The earliest time of a request is not after the expected one, with every kind of service: nothing is refused that fits in time.
 func TestEarliestWithARoomThatGrows(t *testing.T) {
-	s := State{Limits: [3]Limit{Minute: {60, true}}, Weighs: weighsMost, Told: true, Edges: [3]Edge{Minute: {40 * second, 41 * second, 0}}}
+	s := State{Limits: [3]int64{Minute: 60}, Weighs: weighsMost, Told: true, Edges: [3]Edge{Minute: {40 * second, 41 * second, 0}}}
 	s.Figures = Figures{Valid: true, Window: Minute, At: 60 * second}
 	s.Counts[Minute].add(30*second, minute, 30)
 	s.Counts[Minute].add(60*second, minute, 30)

@@ -63,12 +63,6 @@ func (l *WindowCount) roomAt(n int64, length Instant) Instant {
 // between two at which its window may have begun. Every request counts as late as possible.
 func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 	i, drop, current, before := -l.Past, -l.Past, l.Sum+l.Faded, int64(0)
-	for ; i < l.Used && l.At[l.slot(i)] < from; i++ {
-		current, before = current-l.N[l.slot(i)], before+l.N[l.slot(i)]
-	}
-	for ; drop < i && l.At[l.slot(drop)] < from-length; drop++ {
-		before -= l.N[l.slot(drop)]
-	}
 	for most := 0.0; ; {
 		began := to
 		moves := i < l.Used && l.At[l.slot(i)] < began
@@ -79,7 +73,9 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 		if drops {
 			began = l.At[l.slot(drop)] + length
 		}
-		most = max(most, float64(current)+float64(before)*(1-float64(now-began)/float64(length)))
+		if began >= from {
+			most = max(most, float64(current)+float64(before)*(1-float64(now-began)/float64(length)))
+		}
 		switch {
 		case drops:
 			before -= l.N[l.slot(drop)]

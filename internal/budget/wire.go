@@ -9,7 +9,7 @@ import (
 // A store keeps the fields of a state, in their order: each number in eight bytes, little-endian.
 
 // format changes with the fields, and with their meaning. A state of another format is discarded.
-const format = 8
+const format = 9
 
 // wire writes numbers, or reads them back in the same order.
 type wire struct {

@@ -114,16 +114,16 @@ var Codes = []Code{
 	{"WEBSITE_TRACKING_NOT_SET_UP", []int{404}, "never", "the account has no website-tracking record", hintMissing},
 }
 
-var codeIndex = func() map[string]*Code {
-	index := make(map[string]*Code, len(Codes))
-	for i := range Codes {
-		index[Codes[i].Name] = &Codes[i]
+var codeIndex = func() map[string]Code {
+	index := make(map[string]Code, len(Codes))
+	for _, c := range Codes {
+		index[c.Name] = c
 	}
 	return index
 }()
 
-// CodeByName finds a code of the table.
-func CodeByName(name string) (*Code, bool) {
+// CodeByName finds a code of the table. For any other name, it is the zero value.
+func CodeByName(name string) (Code, bool) {
 	c, ok := codeIndex[name]
 	return c, ok
 }

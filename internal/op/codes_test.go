@@ -61,11 +61,13 @@ func TestCodesHaveAStatusOfTheirMeaning(t *testing.T) {
 
 func TestCodesAreUniqueAndComplete(t *testing.T) {
 	actions := []op.Action{"never", "after-delay", "after-state", "may-pass", "fix-input", "new-key", "buy-credits", "verify-first"}
-	for i := range op.Codes {
-		c := &op.Codes[i]
+	seen := map[string]bool{}
+	for _, c := range op.Codes {
 		found, ok := op.CodeByName(c.Name)
 		require.True(t, ok)
-		require.Same(t, c, found, "the name %s is not unique", c.Name)
+		require.Equal(t, c, found)
+		require.False(t, seen[c.Name], "the name %s is not unique", c.Name)
+		seen[c.Name] = true
 		require.Regexp(t, `^[A-Z]+(_[A-Z]+)*$`, c.Name)
 		require.Contains(t, actions, c.Action, c.Name)
 		for _, text := range []string{c.Meaning, c.Hint} {

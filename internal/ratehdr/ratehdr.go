@@ -87,17 +87,10 @@ func retryAfter(s string, now time.Time) (time.Duration, bool) {
 
 // dateOf returns the instant that the dates of a response are relative to: its Date, or else now.
 func dateOf(h http.Header, now time.Time) time.Time {
-	if date, err := http.ParseTime(first(h, "Date")); err == nil {
+	if date, err := http.ParseTime(strings.TrimSpace(h.Get("Date"))); err == nil {
 		return date
 	}
 	return now
-}
-
-func first(h http.Header, key string) string {
-	if lines := h[key]; len(lines) > 0 {
-		return strings.TrimSpace(lines[0])
-	}
-	return ""
 }
 
 func count(h http.Header, key string) int {
@@ -109,7 +102,7 @@ func count(h http.Header, key string) int {
 
 // integer parses an integer that is not negative, without what follows after a semicolon. A list is invalid.
 func integer(h http.Header, key string) (int64, bool) {
-	item, params, _ := strings.Cut(first(h, key), ";")
+	item, params, _ := strings.Cut(strings.TrimSpace(h.Get(key)), ";")
 	if item == "" || strings.Contains(params, ",") {
 		return 0, false
 	}

@@ -177,13 +177,9 @@ func (p *pass) note(kind event.UndocumentedKind, s *Shape, text []byte) {
 // deprecation or sunset. Other headers come from intermediaries.
 func IsHeader(name string) bool {
 	plain := strings.TrimPrefix(name, "X-")
-	switch {
-	case name == "Deprecation", name == "Sunset":
-		return true
-	case strings.HasPrefix(plain, "Ratelimit"), strings.HasPrefix(plain, "Rate-Limit"):
-		return !slices.Contains([]string{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset"}, name)
-	}
-	return false
+	rate := strings.HasPrefix(plain, "Ratelimit") || strings.HasPrefix(plain, "Rate-Limit")
+	known := []string{"Ratelimit-Limit", "Ratelimit-Remaining", "Ratelimit-Reset"}
+	return name == "Deprecation" || name == "Sunset" || rate && !slices.Contains(known, name)
 }
 
 // Bounds of what is remembered. Callers' operations can have any number of names.

@@ -216,7 +216,7 @@ func knows(l *budget.Limiter) knowledge {
 	s := l.State()
 	k := knowledge{
 		refusals: s.Epoch - s.Born, figures: s.Figures.Valid, drips: s.Drips, sliding: min(s.Others.Slides, 2), slides: s.Others.Slides >= 2,
-		weighs: s.Weighs >= 2, fixed: s.Weighs < 0, others: l.Snapshot().Others > 0, limit: s.Limits[budget.Minute].Max,
+		weighs: s.Weighs >= 2, fixed: s.Weighs < 0, others: l.Snapshot().Others > 0, limit: s.Limits[budget.Minute],
 	}
 	k.refills = min(int64(s.Refills), 4+k.limit/15, 100)
 	return k

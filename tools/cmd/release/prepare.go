@@ -96,24 +96,9 @@ func rename(root, to string) error {
 	if name := from[strings.LastIndex(from, "/")+1:]; !strings.HasSuffix(to, "/"+name) {
 		return fmt.Errorf("%s has to end in /%s, the name of the package", to, name)
 	}
-	tracked, err := git(root, "ls-files", "-z")
-	if err != nil {
-		return err
-	}
 	escape := strings.NewReplacer(".", `\.`) // as it stands in regular expressions
 	paths := strings.NewReplacer(from, to, escape.Replace(from), escape.Replace(to))
-	for name := range strings.SplitSeq(strings.TrimSuffix(tracked, "\x00"), "\x00") {
-		err := rewrite(filepath.Join(root, filepath.FromSlash(name)), func(text string) (string, error) {
-			if strings.Contains(text, "\x00") {
-				return text, nil // no text
-			}
-			return paths.Replace(text), nil
-		})
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
+	return rewriteAll(root, "*", paths.Replace)
 }
 
 // commit is a draft in a clone. The commit that stays has the author, the hooks and the signature of the owner.
@@ -206,15 +191,23 @@ func notes(changelog, version string) (string, error) {
 var provisional = regexp.MustCompile(`(?s)<!-- before the first release -->\n.*?<!-- end -->\n\n?`)
 
 func dropProvisional(clone string) error {
-	names, err := git(clone, "ls-files", "*.md")
+	return rewriteAll(clone, "*.md", func(text string) string { return provisional.ReplaceAllString(text, "") })
+}
+
+// rewriteAll changes every text file that git knows by a pattern.
+func rewriteAll(root, pattern string, change func(text string) string) error {
+	tracked, err := git(root, "ls-files", "-z", pattern)
 	if err != nil {
 		return err
 	}
-	for name := range strings.FieldsSeq(names) {
-		err := rewrite(filepath.Join(clone, filepath.FromSlash(name)), func(text string) (string, error) {
-			return provisional.ReplaceAllString(text, ""), nil
+	for name := range strings.SplitSeq(strings.TrimSuffix(tracked, "\x00"), "\x00") {
+		err := rewrite(filepath.Join(root, filepath.FromSlash(name)), func(text string) (string, error) {
+			if strings.Contains(text, "\x00") {
+				return text, nil // no text
+			}
+			return change(text), nil
 		})
-		if err != nil {
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

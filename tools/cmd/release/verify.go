@@ -67,15 +67,11 @@ func checkPath(path, version string) error {
 
 // tagged demands that a tag names the commit at HEAD.
 func tagged(root, tag string) error {
-	at, err := git(root, "rev-parse", "--verify", "refs/tags/"+tag+"^{commit}")
+	both, err := git(root, "rev-parse", "refs/tags/"+tag+"^{commit}", "HEAD")
 	if err != nil {
 		return err
 	}
-	head, err := git(root, "rev-parse", "HEAD")
-	if err != nil {
-		return err
-	}
-	if at != head {
+	if at, head, _ := strings.Cut(both, "\n"); at != head {
 		return fmt.Errorf("the tag %s is at %s, and this commit is %s", tag, at, head)
 	}
 	return nil
