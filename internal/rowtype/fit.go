@@ -107,23 +107,23 @@ func (t *goType) nilable() bool { return t.kind == slice || t.kind == dict || t.
 
 func (f *Fits) members(o *object, path string, members map[string]any) {
 	known := map[string]bool{}
-	for _, field := range o.fields {
-		known[field.key] = true
-		at := strings.TrimPrefix(path+"."+f.shown(field.key), ".")
-		v, ok := members[field.key]
+	for _, field := range o.Fields {
+		known[field.Key] = true
+		at := strings.TrimPrefix(path+"."+f.shown(field.Key), ".")
+		v, ok := members[field.Key]
 		switch {
-		case !ok && !field.mayLack:
+		case !ok && !field.MayLack:
 			f.note(at, "missing, but the type expects it in every row")
-		case ok && v == nil && field.mayLack && field.typ.nilable():
+		case ok && v == nil && field.MayLack && field.Typ.nilable():
 			f.note(at, "null, but the type only expects it to be absent")
 		case ok:
-			f.value(field.typ, at, v)
+			f.value(field.Typ, at, v)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		_, column := f.column(key)
 		mayBeData := !column && (looksLikeData(key) || path != "" && !plainKey.MatchString(key))
-		if known[key] || o.other != "" && mayBeData {
+		if known[key] || o.Other != "" && mayBeData {
 			continue
 		}
 		name := "(a key that may be data)"
