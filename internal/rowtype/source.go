@@ -90,4 +90,3 @@ func (f field) Tag() string {
 	}
 	return "`" + tag + "`"
 }
-
