@@ -177,10 +177,7 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 		if seen == path {
 			continue
 		}
-		if c.Moves == nil {
-			c.Moves = map[string]string{}
-		}
-		c.Moves[place(at, path)] = seen
+		made(&c.Moves)[place(at, path)] = seen
 		c.renamed(w, g, seen)
 		if !told[path] {
 			c.add(Moved, place(at, path), "", seen)

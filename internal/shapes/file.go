@@ -292,10 +292,7 @@ func (e *Errors) Note(documented, seen Response) {
 	if seen.Status < http.StatusBadRequest {
 		return
 	}
-	if e.Codes == nil {
-		e.Codes = map[string]*Response{}
-	}
 	if e.Codes[documented.Code] == nil || seen == documented {
-		e.Codes[documented.Code] = &seen
+		made(&e.Codes)[documented.Code] = &seen
 	}
 }
