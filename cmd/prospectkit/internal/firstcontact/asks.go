@@ -289,9 +289,3 @@ func guesses(o *op.Op) []string {
 	}
 	return all
 }
-
-// harmless reports whether an operation is a GET that neither writes, nor spends, nor sends.
-func harmless(o *op.Op) bool {
-	return o.Method == http.MethodGet && o.Class == op.Read &&
-		!o.Spends.Possible() && !o.Sends.Possible() && !o.WritesOutside.Possible()
-}

@@ -82,7 +82,7 @@ func (r *Run) setRoutes(routes map[string]string) error {
 		o, ok := op.ByName(name)
 		method, path, _ := strings.Cut(route, " ")
 		switch {
-		case !ok || !harmless(o):
+		case !ok || !o.FreeRead():
 			return fmt.Errorf("%q is not an operation that this command asks", name)
 		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != strings.Count(cmp.Or(o.Path, guesses(o)[0]), "{"):
 			return fmt.Errorf("the route of %s must be GET and a path with the same parameters", name)
