@@ -255,12 +255,9 @@ func (c *command) look(ctx context.Context, list string, add func(row []byte) er
 
 // writable refuses to replace a file that a person has written.
 func writable(file string) error {
-	if file == "" {
-		return nil
-	}
 	old, err := os.ReadFile(file) //nolint:gosec // G304: the user names the file
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist): // as that without a name
 		return nil
 	case err != nil:
 		return err
