@@ -259,7 +259,7 @@ func bodyChanges(before, now *Shape) []string {
 	}
 	c := Comparison{older: true}
 	c.Compare(before, now)
-	all := c.Sentences()
+	all := c.Differences
 	for i := range all {
 		all[i] = strings.Replace(all[i], "undocumented", "new", 1)
 	}

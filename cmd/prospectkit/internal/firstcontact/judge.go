@@ -227,7 +227,7 @@ func (j *judge) response(d *description) {
 		return
 	}
 	c := j.compare(described()[o], seen, j.static)
-	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent()
+	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent
 	if j.static && d.source == Assumed {
 		j.finish(f, nil, "its content is undocumented, and this server responds alike whatever is asked")
 		return
@@ -235,7 +235,7 @@ func (j *judge) response(d *description) {
 	if why = ""; len(c.Untold) > 0 {
 		why = strings.Join(c.Untold, ", ") + " has no element in this workspace"
 	}
-	j.finish(f, append(differences, c.Sentences()...), why)
+	j.finish(f, append(differences, c.Differences...), why)
 }
 
 // unsuccessful judges an operation without a success.
@@ -398,8 +398,8 @@ func (j *judge) envelope() (differences []string, why string) {
 	}
 	if body.Kinds != nil {
 		c := j.compare(described()[nil], body, false)
-		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
-		differences = append(differences, c.Sentences()...)
+		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent
+		differences = append(differences, c.Differences...)
 	}
 	return differences, ""
 }
