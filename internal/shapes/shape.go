@@ -6,7 +6,6 @@ package shapes
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -189,7 +188,10 @@ func (o *Observer) Finish(s, description *Shape) {
 		field.Optional = field.count < s.objects
 	}
 	if o.keysAreData(s, description) {
-		o.collapse(s)
+		for _, field := range s.Fields {
+			some(&s.Rest).merge(field)
+		}
+		s.Fields = nil
 	}
 	if description == nil {
 		description = &Shape{}
@@ -238,15 +240,6 @@ func (o *Observer) keysAreData(s, description *Shape) bool {
 	n := len(s.Fields)
 	rare := n >= someFields && s.objects > 2 && seen*2 < n*s.objects
 	return labels || alike && (n > manyFields || rare)
-}
-
-// collapse puts all fields together.
-func (o *Observer) collapse(s *Shape) {
-	rest := some(&s.Rest)
-	for _, name := range slices.Sorted(maps.Keys(s.Fields)) {
-		rest.merge(s.Fields[name])
-	}
-	s.Fields = nil
 }
 
 // merge adds what another shape has seen.

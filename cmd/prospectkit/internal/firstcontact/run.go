@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/shapes"
@@ -60,10 +62,12 @@ type view struct {
 
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
+	base, err := url.Parse(cfg.BaseURL)
+	local := err == nil && check.IsLoopback(base.Hostname())
 	r := &Run{
 		recorder: &recorder{next: cfg.Transport, key: redact.Secrets{}.Key(cfg.Token), most: MaxRequests()},
 		routes:   map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{}, bodies: map[*op.Op]*shapes.Shape{},
-		ids: map[string]string{}, asks: plan(), pace: newPace(cfg),
+		ids: map[string]string{}, asks: plan(), pace: pace{local, map[op.Surface][]time.Time{}, cfg.Waits},
 	}
 	if err := r.setRoutes(cfg.Routes); err != nil {
 		return nil, err

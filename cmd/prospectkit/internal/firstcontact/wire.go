@@ -10,14 +10,12 @@ import (
 	"maps"
 	"mime"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"example.com/prospectkit/internal/check"
 	network "example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -41,11 +39,6 @@ type pace struct {
 	alone bool // a double on this machine serves nobody else
 	sent  map[op.Surface][]time.Time
 	tell  func(time.Duration)
-}
-
-func newPace(cfg Config) pace {
-	base, err := url.Parse(cfg.BaseURL)
-	return pace{err == nil && check.IsLoopback(base.Hostname()), map[op.Surface][]time.Time{}, cfg.Waits}
 }
 
 // wait returns when the run may send another request of a surface, or with the error of the context.
