@@ -46,18 +46,15 @@ type judge struct {
 
 // finish makes a verdict of differences: held if there is none.
 func (j *judge) finish(f Finding, differences []string, why string) {
-	f.Differences, f.Why = differences, why
+	f.Verdict, f.Differences, f.Why = Held, differences, why
+	count := &j.report.Held
 	switch {
 	case len(differences) > 0:
-		f.Verdict, f.Why = Differs, ""
-		j.report.Differ++
+		f.Verdict, f.Why, count = Differs, "", &j.report.Differ
 	case why != "":
-		f.Verdict = Untold
-		j.report.Untold++
-	default:
-		f.Verdict = Held
-		j.report.Held++
+		f.Verdict, count = Untold, &j.report.Untold
 	}
+	*count++
 	j.report.Findings = append(j.report.Findings, f)
 	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains(behavior, area) && f.Check != envelopeCheck {
 		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
