@@ -111,7 +111,10 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		e.at = at
 	}
-	e.value, e.isJSON = decode(e.body)
+	text := bytes.TrimPrefix(e.body, byteOrder)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	e.isJSON = json.Valid(text) && d.Decode(&e.value) == nil
 	r.last = e
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
@@ -119,13 +122,6 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // byteOrder is a mark that some programs write before a text. JSON must not begin with it.
 var byteOrder = []byte("\ufeff")
-
-func decode(body []byte) (value any, ok bool) {
-	body = bytes.TrimPrefix(body, byteOrder)
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	return value, json.Valid(body) && d.Decode(&value) == nil
-}
 
 func (e *exchange) succeeded() bool { return e != nil && e.status >= 200 && e.status < 300 }
 
