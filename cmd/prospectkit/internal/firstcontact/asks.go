@@ -121,8 +121,13 @@ func plan() []*ask {
 	for _, kind := range []string{"contactList", "companyList", "campaign", "agent"} {
 		asks = append(asks, &ask{name: "folders of " + kind, op: op.FoldersList, query: "type=" + kind, likes: "the folders of one kind"})
 	}
+	return append(asks, ending()...)
+}
+
+// ending is the end of the plan: what is refused, which changes nothing and costs nothing, and what is a guess.
+func ending() []*ask {
 	nobody, malformed := fixed(unknownID), &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}}
-	return append(asks, []*ask{ // what is refused changes nothing and costs nothing
+	return []*ask{
 		{name: "unknown list", op: op.ListsGet, ids: nobody, likes: noSuchID, fails: notFound("LIST_NOT_FOUND", Documented)},
 		{name: "unknown endpoint", op: nowhere(), likes: "a path that does not exist", fails: notFound("ENDPOINT_NOT_FOUND", Documented)},
 		{
@@ -148,7 +153,7 @@ func plan() []*ask {
 			name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"),
 			likes: "the activities of a contact; its path is a guess",
 		},
-	}...)
+	}
 }
 
 // What some requests that are refused ask.
