@@ -126,6 +126,7 @@ func plan() []*ask {
 
 // ending is the end of the plan: what is refused, which changes nothing and costs nothing, and what is a guess.
 func ending() []*ask {
+	const noSuchID, badQuery = "an id that does not exist", "a query that is invalid"
 	nobody, malformed := fixed(unknownID), &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}}
 	return []*ask{
 		{name: "unknown list", op: op.ListsGet, ids: nobody, likes: noSuchID, fails: notFound("LIST_NOT_FOUND", Documented)},
@@ -155,9 +156,6 @@ func ending() []*ask {
 		},
 	}
 }
-
-// What some requests that are refused ask.
-const noSuchID, badQuery = "an id that does not exist", "a query that is invalid"
 
 func notFound(code string, source Source) *failure {
 	return &failure{http.StatusNotFound, code, "", source, nil}
