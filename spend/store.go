@@ -2,7 +2,7 @@ package spend
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 )
 
 // Store keeps the state of guards, so that several processes share one cap, and so that it survives
@@ -28,24 +28,20 @@ type Store interface {
 }
 
 // memory is the store of a guard without one.
-type memory struct{ state atomic.Pointer[[]byte] }
+type memory struct {
+	mu    sync.Mutex
+	state []byte
+}
 
 func (m *memory) Update(ctx context.Context, change func([]byte) ([]byte, error)) error {
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var before []byte
-		old := m.state.Load()
-		if old != nil {
-			before = *old
-		}
-		after, err := change(before)
-		if err != nil {
-			return err
-		}
-		if m.state.CompareAndSwap(old, &after) {
-			return nil
-		}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
 	}
+	after, err := change(m.state)
+	if err == nil {
+		m.state = after
+	}
+	return err
 }

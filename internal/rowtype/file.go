@@ -113,7 +113,7 @@ func (r *fileReader) named(name string) (*goType, error) {
 	if !ok {
 		return nil, errUnknownType
 	}
-	t := &goType{kind: structure, object: &object{name: name}}
+	t := &goType{kind: structure, object: &object{Name: name}}
 	r.types[name] = t
 	for _, f := range declared.Fields.List {
 		if len(f.Names) == 0 {
@@ -141,7 +141,7 @@ func (r *fileReader) field(o *object, name string, from *ast.Field) error {
 	key, options, _ := strings.Cut(tag.Get("json"), ",")
 	if key == "-" && options == "" {
 		if _, ok := from.Type.(*ast.MapType); ok {
-			o.other = name
+			o.Other = name
 		}
 		return nil
 	}
@@ -151,6 +151,6 @@ func (r *fileReader) field(o *object, name string, from *ast.Field) error {
 		key = name
 	}
 	t, err := r.typeOf(from.Type)
-	o.fields = append(o.fields, field{name: name, key: key, typ: t, mayLack: strings.Contains(options, "omit")})
+	o.Fields = append(o.Fields, field{Name: name, Key: key, Typ: t, MayLack: strings.Contains(options, "omit")})
 	return err
 }

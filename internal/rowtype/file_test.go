@@ -11,9 +11,9 @@ func withoutComments(t *goType, seen map[*object]bool) {
 	for ; t != nil; t = t.elem {
 		if t.object != nil && !seen[t.object] {
 			seen[t.object] = true
-			for i := range t.fields {
-				t.fields[i].comment = ""
-				withoutComments(t.fields[i].typ, seen)
+			for i := range t.Fields {
+				t.Fields[i].Comment = ""
+				withoutComments(t.Fields[i].Typ, seen)
 			}
 		}
 	}

@@ -65,41 +65,25 @@ func (f *Fits) note(path, problem string) {
 
 // value compares a value that is there.
 func (f *Fits) value(t *goType, path string, v any) {
-	if v == nil {
-		if !t.nilable() && t.kind != raw && t.kind != optional {
-			f.note(path, t.kind.instead(v))
-		}
-		return
-	}
-	switch t.kind {
-	case pointer, optional:
+	list, isList := v.([]any)
+	members, isObject := v.(map[string]any)
+	switch {
+	case v == nil && (t.nilable() || t.kind == optional):
+	case t.kind == pointer || t.kind == optional:
 		f.value(t.elem, path, v)
-		return
-	case slice:
-		if list, ok := v.([]any); ok {
-			for _, e := range list {
-				f.value(t.elem, path+"[]", e)
-			}
-			return
+	case t.kind == slice && isList:
+		for _, e := range list {
+			f.value(t.elem, path+"[]", e)
 		}
-	case dict:
-		if members, ok := v.(map[string]any); ok {
-			for _, e := range members {
-				f.value(t.elem, path+"{}", e)
-			}
-			return
+	case t.kind == dict && isObject:
+		for _, e := range members {
+			f.value(t.elem, path+"{}", e)
 		}
-	case structure:
-		if members, ok := v.(map[string]any); ok {
-			f.members(t.object, path, members)
-			return
-		}
-	default:
-		if t.kind.holds(v) {
-			return
-		}
+	case t.kind == structure && isObject:
+		f.members(t.object, path, members)
+	case !t.kind.holds(v):
+		f.note(path, t.kind.instead(v))
 	}
-	f.note(path, t.kind.instead(v))
 }
 
 // nilable reports whether null is nil, which omitzero leaves out.
@@ -107,23 +91,23 @@ func (t *goType) nilable() bool { return t.kind == slice || t.kind == dict || t.
 
 func (f *Fits) members(o *object, path string, members map[string]any) {
 	known := map[string]bool{}
-	for _, field := range o.fields {
-		known[field.key] = true
-		at := strings.TrimPrefix(path+"."+f.shown(field.key), ".")
-		v, ok := members[field.key]
+	for _, field := range o.Fields {
+		known[field.Key] = true
+		at := strings.TrimPrefix(path+"."+f.shown(field.Key), ".")
+		v, ok := members[field.Key]
 		switch {
-		case !ok && !field.mayLack:
+		case !ok && !field.MayLack:
 			f.note(at, "missing, but the type expects it in every row")
-		case ok && v == nil && field.mayLack && field.typ.nilable():
+		case ok && v == nil && field.MayLack && field.Typ.nilable():
 			f.note(at, "null, but the type only expects it to be absent")
 		case ok:
-			f.value(field.typ, at, v)
+			f.value(field.Typ, at, v)
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		_, column := f.column(key)
 		mayBeData := !column && (looksLikeData(key) || path != "" && !plainKey.MatchString(key))
-		if known[key] || o.other != "" && mayBeData {
+		if known[key] || o.Other != "" && mayBeData {
 			continue
 		}
 		name := "(a key that may be data)"
@@ -153,7 +137,7 @@ func (f *Fits) shown(key string) string {
 	return shown(key)
 }
 
-// holds reports whether a Go value of the kind keeps the value, which is not null.
+// holds reports whether a Go value of the kind keeps the value. Only a json.RawMessage keeps null, or a whole array or object.
 func (k kind) holds(v any) bool {
 	switch v := v.(type) {
 	case string:

@@ -45,7 +45,7 @@ func FuzzGoName(f *testing.F) {
 		if !taggable(key) {
 			return
 		}
-		tag := field{key: key}.tag()
+		tag := field{Key: key}.Tag()
 		content, err := strconv.Unquote(tag)
 		require.NoError(t, err)
 		of := reflect.StructOf([]reflect.StructField{{Name: "X", Type: reflect.TypeFor[int](), Tag: reflect.StructTag(content)}})

@@ -45,21 +45,21 @@ type goType struct {
 
 // object is a struct of the written file.
 type object struct {
-	name   string
-	fields []field
-	other  string // the field for members without a field; empty if there is none
+	Name   string
+	Fields []field
+	Other  string // the field for members without a field; empty if there is none
 }
 
 type field struct {
-	name, key string
-	mayLack   bool // objects may lack the key
-	typ       *goType
-	comment   string
+	Name, Key string
+	MayLack   bool // objects may lack the key
+	Typ       *goType
+	Comment   string
 }
 
-// exact reports whether the struct decodes itself: for a key that no tag can hold, or to keep other members.
-func (o *object) exact() bool {
-	return o.other != "" || slices.ContainsFunc(o.fields, func(f field) bool { return !taggable(f.key) })
+// Exact reports whether the struct decodes itself: for a key that no tag can hold, or to keep other members.
+func (o *object) Exact() bool {
+	return o.Other != "" || slices.ContainsFunc(o.Fields, func(f field) bool { return !taggable(f.Key) })
 }
 
 // planner turns shapes into types.
@@ -89,33 +89,33 @@ func (r *Rows) plan() *planner {
 
 // object plans a struct.
 func (p *planner) object(in *scope, name string) *object {
-	o := &object{name: name}
+	o := &object{Name: name}
 	p.structs = append(p.structs, o)
 	taken := names{"MarshalJSON": true, "UnmarshalJSON": true}
 	keys := in.names()
 	for _, key := range keys {
-		o.fields = append(o.fields, p.seenField(in, taken, name, key))
+		o.Fields = append(o.Fields, p.seenField(in, taken, name, key))
 	}
-	o.fields = append(o.fields, in.documentedFields(taken)...)
-	o.fields = append(o.fields, in.columnFields(taken)...)
-	if len(keys) < len(in.members) || o.exact() {
-		o.other = taken.take("Other")
+	o.Fields = append(o.Fields, in.documentedFields(taken)...)
+	o.Fields = append(o.Fields, in.columnFields(taken)...)
+	if len(keys) < len(in.members) || o.Exact() {
+		o.Other = taken.take("Other")
 	}
 	return o
 }
 
 func (p *planner) seenField(in *scope, taken names, typeName, key string) field {
 	m := in.members[key]
-	f := field{key: key, mayLack: m.seen < in.objects}
+	f := field{Key: key, MayLack: m.seen < in.objects}
 	column := ""
 	if c, ok := in.columns[key]; ok {
-		f.name, column = taken.take(goName(c.Name, "Column")), c.describe(key)
+		f.Name, column = taken.take(goName(c.Name, "Column")), c.describe(key)
 		p.placed[c.ID] = true
 	} else {
-		f.name = taken.take(goName(key, "Field"))
+		f.Name = taken.take(goName(key, "Field"))
 	}
-	t, comment := p.typeOf(m, typeName+f.name, join(in.path, key))
-	f.typ, f.comment = p.wrap(t, m.types[0], f.mayLack), strings.Trim(column+"; "+comment, "; ")
+	t, comment := p.typeOf(m, typeName+f.Name, join(in.path, key))
+	f.Typ, f.Comment = p.wrap(t, m.types[0], f.MayLack), strings.Trim(column+"; "+comment, "; ")
 	return f
 }
 

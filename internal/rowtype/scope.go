@@ -130,7 +130,7 @@ func (in *scope) documentedFields(taken names) (fields []field) {
 			d = rest
 		}
 		key, _, _ := strings.Cut(d, ".")
-		known := slices.ContainsFunc(fields, func(f field) bool { return f.key == key })
+		known := slices.ContainsFunc(fields, func(f field) bool { return f.Key == key })
 		if in.members[key] == nil && !known {
 			fields = append(fields, unseen(taken.take(goName(key, "Field")), key, "documented; no row had it"))
 		}
@@ -161,7 +161,7 @@ func (in *scope) columnFields(taken names) (fields []field) {
 
 // unseen is a field of which nothing is known but the name.
 func unseen(name, key, comment string) field {
-	return field{name: name, key: key, mayLack: true, typ: &goType{kind: raw}, comment: comment}
+	return field{Name: name, Key: key, MayLack: true, Typ: &goType{kind: raw}, Comment: comment}
 }
 
 // describe names a column in a comment, with its id unless the key has it.

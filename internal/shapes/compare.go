@@ -8,51 +8,10 @@ import (
 	"strings"
 )
 
-// Change is how something differs from what was expected.
-type Change string
-
-// The changes.
-const (
-	Missing   Change = "missing"
-	Sometimes Change = "sometimes missing"
-	Moved     Change = "moved"
-	Extra     Change = "extra"
-	Type      Change = "type"
-	Form      Change = "format"
-	Value     Change = "value"
-)
-
-// Difference is one difference. Path is where the description has it; the elements of an array stand under [].
-type Difference struct {
-	Change Change `json:"change"`
-	Path   string `json:"path"`
-	Want   string `json:"want,omitempty"`
-	Seen   string `json:"seen,omitempty"` // for what has moved: its path in the same object
-}
-
-// sentences say a place, what is expected there and what was seen.
-var sentences = map[Change]string{
-	Missing:   "%[1]s is missing (%[2]s)",
-	Sometimes: "%[1]s is missing from some of the objects",
-	Moved:     "%[1]s is now %[3]s",
-	Extra:     "%[1]s is undocumented (%[3]s)",
-	Type:      "%[1]s is %[3]s instead of %[2]s",
-	Form:      "%[1]s has the form %[3]q instead of %[2]q",
-	Value:     "%[1]s has the undocumented value %[3]s",
-}
-
-// String says it in a sentence, without the full stop.
-func (d Difference) String() string {
-	sentence := sentences[d.Change]
-	if d.Change == Moved && d.Seen == "" {
-		sentence = "%[1]s has no wrapper: its content stands at the top"
-	}
-	return fmt.Sprintf(sentence, cmp.Or(d.Path, "the whole response"), d.Want, d.Seen)
-}
-
 // Comparison is what [Compare] found.
 type Comparison struct {
-	Differences []Difference
+	Differences []string          // a sentence for each, without the full stop; the elements of an array stand under []
+	Absent      []string          // the places that are missing
 	Moves       map[string]string // the place of each value that has moved, within its object, by its expected path
 	Untold      []string          // places about which the values tell nothing: arrays without elements
 	Lenient     bool              // what is only assumed may be missing
@@ -68,27 +27,18 @@ func (c *Comparison) mark(flag *bool) { *flag = *flag || !c.older }
 // enumerations that it has seen.
 func (c *Comparison) Compare(want, got *Shape) { c.compare(want, got, "") }
 
-// Absent returns the places that are missing.
-func (c *Comparison) Absent() (paths []string) {
-	for _, d := range c.Differences {
-		if d.Change == Missing {
-			paths = append(paths, d.Path)
-		}
-	}
-	return paths
+// differs says how a place differs: the one where the description has it.
+func (c *Comparison) differs(path, how string, args ...any) {
+	c.Differences = append(c.Differences, cmp.Or(path, "the whole response")+" "+fmt.Sprintf(how, args...))
 }
 
-// Sentences says the differences.
-func (c *Comparison) Sentences() []string {
-	all := make([]string, len(c.Differences))
-	for i, d := range c.Differences {
-		all[i] = d.String()
+// moved says where a value stands instead, by its path in the same object.
+func (c *Comparison) moved(path, to string) {
+	if to == "" {
+		c.differs(path, "has no wrapper: its content stands at the top")
+		return
 	}
-	return all
-}
-
-func (c *Comparison) add(change Change, path, want, seen string) {
-	c.Differences = append(c.Differences, Difference{change, path, want, seen})
+	c.differs(path, "is now %s", to)
 }
 
 // compare compares two values that are no arrays, or an array at the top.
@@ -141,7 +91,7 @@ func (c *Comparison) objects(w, g flat, at string) {
 
 func (c *Comparison) optional(want, got *Shape, at string) {
 	if got.Optional && !want.Optional && !c.loose && (!c.Lenient || !want.assumed) {
-		c.add(Sometimes, at, "", "")
+		c.differs(at, "is missing from some of the objects")
 	}
 }
 
@@ -164,7 +114,7 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 			n++
 		}
 		if together && n > 0 && to != top {
-			c.add(Moved, place(at, top), "", to)
+			c.moved(place(at, top), to)
 			for path := range pairs {
 				if below(path, top) {
 					told[path] = true
@@ -177,13 +127,10 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 		if seen == path {
 			continue
 		}
-		if c.Moves == nil {
-			c.Moves = map[string]string{}
-		}
-		c.Moves[place(at, path)] = seen
+		made(&c.Moves)[place(at, path)] = seen
 		c.renamed(w, g, seen)
 		if !told[path] {
-			c.add(Moved, place(at, path), "", seen)
+			c.moved(place(at, path), seen)
 		}
 	}
 }
@@ -204,7 +151,7 @@ func (c *Comparison) retyped(w, g flat, pairs map[string]string, at string) {
 		if _, paired := pairs[path]; paired || object == nil {
 			continue
 		}
-		c.add(Type, place(at, path), w.leaves[path].String(), object.String())
+		c.differs(place(at, path), "is %s instead of %s", object, w.leaves[path])
 		delete(w.leaves, path)
 		maps.DeleteFunc(g.leaves, func(leaf string, _ *Shape) bool { return below(leaf, path) })
 	}
@@ -232,7 +179,8 @@ func (c *Comparison) missing(w, g flat, pairs map[string]string, at string) {
 			continue
 		}
 		told[top] = true
-		c.add(Missing, place(at, top), cmp.Or(w.objects[top], want).String(), "")
+		c.Absent = append(c.Absent, place(at, top))
+		c.differs(place(at, top), "is missing (%s)", cmp.Or(w.objects[top], want))
 	}
 }
 
@@ -264,11 +212,11 @@ func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at s
 		c.mark(&seen.Undocumented)
 		if !open && !told[top] {
 			told[top] = true
-			c.add(Extra, place(at, top), "", seen.String())
+			c.differs(place(at, top), "is undocumented (%s)", seen)
 		}
 	}
 	if root := g.objects[""]; root != nil && root.Rest != nil && want.Rest == nil && !want.open {
-		c.add(Extra, place(at, "*"), "", "under keys that are data: "+root.Rest.String())
+		c.differs(place(at, "*"), "is undocumented (under keys that are data: %s)", root.Rest)
 	}
 }
 
@@ -368,7 +316,7 @@ func (c *Comparison) kinds(want, got *Shape, at string) {
 		seen = "sometimes " + seen
 	}
 	c.mark(&got.Differs)
-	c.add(Type, at, want.String(), seen)
+	c.differs(at, "is %s instead of %s", seen, want)
 }
 
 // formats compares the form of strings, where one is expected.
@@ -380,7 +328,7 @@ func (c *Comparison) formats(want, got *Shape, at string) {
 	seen = slices.DeleteFunc(seen, func(format string) bool { return format == want.Format })
 	if len(seen) > 0 {
 		c.mark(&got.Differs)
-		c.add(Form, at, want.Format, strings.Join(seen, ", "))
+		c.differs(at, "has the form %q instead of %q", strings.Join(seen, ", "), want.Format)
 	}
 }
 
@@ -416,6 +364,6 @@ func (c *Comparison) values(want, got *Shape, at string) {
 		}
 	}
 	for _, value := range odd {
-		c.add(Value, at, "", value)
+		c.differs(at, "has the undocumented value %s", value)
 	}
 }

@@ -259,7 +259,7 @@ func bodyChanges(before, now *Shape) []string {
 	}
 	c := Comparison{older: true}
 	c.Compare(before, now)
-	all := c.Sentences()
+	all := c.Differences
 	for i := range all {
 		all[i] = strings.Replace(all[i], "undocumented", "new", 1)
 	}
@@ -292,10 +292,7 @@ func (e *Errors) Note(documented, seen Response) {
 	if seen.Status < http.StatusBadRequest {
 		return
 	}
-	if e.Codes == nil {
-		e.Codes = map[string]*Response{}
-	}
 	if e.Codes[documented.Code] == nil || seen == documented {
-		e.Codes[documented.Code] = &seen
+		made(&e.Codes)[documented.Code] = &seen
 	}
 }

@@ -6,7 +6,6 @@ package shapes
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -114,14 +113,11 @@ func (o *Observer) See(s *Shape, value any) {
 			break
 		}
 		s.addKind(Integer)
-		s.noteFormat(formatOfInteger(v))
+		made(&s.formats)[formatOfInteger(v)]++
 	case string:
 		s.addKind(String)
-		s.noteFormat(FormatOf(v))
-		if s.texts == nil {
-			s.texts = map[string]int{}
-		}
-		if _, known := s.texts[v]; known || len(s.texts) < mostTexts {
+		made(&s.formats)[FormatOf(v)]++
+		if _, known := made(&s.texts)[v]; known || len(s.texts) < mostTexts {
 			s.texts[v]++
 		}
 	case []any:
@@ -135,13 +131,6 @@ func (o *Observer) See(s *Shape, value any) {
 	}
 }
 
-func (s *Shape) noteFormat(format string) {
-	if s.formats == nil {
-		s.formats = map[string]int{}
-	}
-	s.formats[format]++
-}
-
 // labelled are the fields whose values may come back as the keys of an object.
 var labelled = []string{"id", "name", "title", "label", "email"}
 
@@ -150,10 +139,7 @@ func (o *Observer) object(s *Shape, v map[string]any) {
 	s.objects++
 	for key, value := range v {
 		if text, ok := value.(string); ok && slices.Contains(labelled, strings.ToLower(key)) {
-			if o.labels == nil {
-				o.labels = map[string]bool{}
-			}
-			o.labels[text] = true
+			made(&o.labels)[text] = true
 		}
 		if IsName(key) {
 			o.See(s.field(key), value)
@@ -171,14 +157,20 @@ func some(part **Shape) *Shape {
 	return *part
 }
 
+// made returns a map of a shape, likewise.
+func made[V any](m *map[string]V) map[string]V {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	return *m
+}
+
 func (s *Shape) field(name string) *Shape {
-	if s.Fields == nil {
-		s.Fields = map[string]*Shape{}
+	fields := made(&s.Fields)
+	if fields[name] == nil {
+		fields[name] = &Shape{}
 	}
-	if s.Fields[name] == nil {
-		s.Fields[name] = &Shape{}
-	}
-	return s.Fields[name]
+	return fields[name]
 }
 
 // Finish completes what was seen: which fields are optional, which formats are shared, which keys are data. The
@@ -196,7 +188,10 @@ func (o *Observer) Finish(s, description *Shape) {
 		field.Optional = field.count < s.objects
 	}
 	if o.keysAreData(s, description) {
-		o.collapse(s)
+		for _, field := range s.Fields {
+			some(&s.Rest).merge(field)
+		}
+		s.Fields = nil
 	}
 	if description == nil {
 		description = &Shape{}
@@ -247,15 +242,6 @@ func (o *Observer) keysAreData(s, description *Shape) bool {
 	return labels || alike && (n > manyFields || rare)
 }
 
-// collapse puts all fields together.
-func (o *Observer) collapse(s *Shape) {
-	rest := some(&s.Rest)
-	for _, name := range slices.Sorted(maps.Keys(s.Fields)) {
-		rest.merge(s.Fields[name])
-	}
-	s.Fields = nil
-}
-
 // merge adds what another shape has seen.
 func (s *Shape) merge(other *Shape) {
 	for _, kind := range other.Kinds {
@@ -264,8 +250,7 @@ func (s *Shape) merge(other *Shape) {
 	s.count += other.count
 	s.objects += other.objects
 	for format, n := range other.formats {
-		s.noteFormat(format)
-		s.formats[format] += n - 1
+		made(&s.formats)[format] += n
 	}
 	for name, field := range other.Fields {
 		s.field(name).merge(field)

@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"os"
 	"path/filepath"
 	"slices"
@@ -66,11 +67,8 @@ func routes(comment string) []string {
 // call is how a function is reached, a method of a service through the client.
 func call(f *ast.FuncDecl) string {
 	if f.Recv != nil {
-		if star, ok := f.Recv.List[0].Type.(*ast.StarExpr); ok {
-			if service, ok := star.X.(*ast.Ident); ok {
-				return "client." + strings.TrimSuffix(service.Name, "Service") + "." + f.Name.Name
-			}
-		}
+		service := strings.Trim(types.ExprString(f.Recv.List[0].Type), "*")
+		return "client." + strings.TrimSuffix(service, "Service") + "." + f.Name.Name
 	}
 	return "prospectkit." + f.Name.Name
 }

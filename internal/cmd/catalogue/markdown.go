@@ -25,13 +25,11 @@ func operationsMarkdown(source string) ([]byte, error) {
 		return nil, err
 	}
 	var limited, operations, verified, codes, all strings.Builder
-	for _, s := range surfaces() {
-		fmt.Fprintf(&limited, "| `%s` | %s |\n", s, limits(op.DocumentedLimits[s]))
-		for _, o := range op.All() {
-			if o.Surface == s {
-				operations.WriteString(operationRow(o, reached[o.Route()]))
-			}
-		}
+	for _, surface := range shared(op.All(), func(o *op.Op) (row, surface string) {
+		return operationRow(o, reached[o.Route()]), string(o.Surface)
+	}) {
+		fmt.Fprintf(&limited, "| `%s` | %s |\n", surface.what, limits(op.DocumentedLimits[op.Surface(surface.what)]))
+		operations.WriteString(strings.Join(surface.names, ""))
 	}
 	for _, row := range shared(op.All(), func(o *op.Op) (name, row string) {
 		return "**" + o.Name + "**", fmt.Sprintf("%s | %s", map[bool]string{true: "yes", false: "no"}[o.Resolves], o.Verify)
@@ -86,17 +84,6 @@ func wrapped(lead string, names []string) string {
 		line += " " + name
 	}
 	return b.String() + line + "\n"
-}
-
-// surfaces lists the surfaces in the order in which the operations first name them.
-func surfaces() []op.Surface {
-	var list []op.Surface
-	for _, o := range op.All() {
-		if !slices.Contains(list, o.Surface) {
-			list = append(list, o.Surface)
-		}
-	}
-	return list
 }
 
 func limits(w op.Limits) string {

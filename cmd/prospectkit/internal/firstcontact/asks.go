@@ -121,11 +121,48 @@ func plan() []*ask {
 	for _, kind := range []string{"contactList", "companyList", "campaign", "agent"} {
 		asks = append(asks, &ask{name: "folders of " + kind, op: op.FoldersList, query: "type=" + kind, likes: "the folders of one kind"})
 	}
-	asks = append(asks, failing()...)
-	return append(asks,
-		&ask{name: "autocomplete", op: op.AgentsAutocomplete, query: "field=region", likes: "values for a filter of agents"},
-		&ask{name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"), likes: "the activities of a contact; its path is a guess"},
-	)
+	return append(asks, ending()...)
+}
+
+// ending is the end of the plan: what is refused, which changes nothing and costs nothing, and what is a guess.
+func ending() []*ask {
+	const noSuchID, badQuery = "an id that does not exist", "a query that is invalid"
+	nobody, malformed := fixed(unknownID), &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}}
+	return []*ask{
+		{name: "unknown list", op: op.ListsGet, ids: nobody, likes: noSuchID, fails: notFound("LIST_NOT_FOUND", Documented)},
+		{name: "unknown endpoint", op: nowhere(), likes: "a path that does not exist", fails: notFound("ENDPOINT_NOT_FOUND", Documented)},
+		{
+			name: "no key", op: op.AccountMe, noKey: true, likes: "a request without a key, which locks nothing",
+			fails: &failure{http.StatusUnauthorized, "UNAUTHORIZED", "", Documented, nil},
+		},
+		{name: "limit over 1000", op: op.ListsList, query: "limit=1001", likes: badQuery, fails: invalid("VALIDATION_FAILED", "limit")},
+		{name: "folders of no kind", op: op.FoldersList, likes: badQuery, fails: invalid("VALIDATION_FAILED", "type")},
+		{
+			name: "unknown row filter", op: op.ListsRows, query: `filters={"prospectkitCheck":["none"]}`, ids: anyList, likes: badQuery,
+			fails: invalid("INVALID_ROW_FILTERS", ""),
+		},
+		{name: "malformed id", op: op.ListsGet, ids: fixed("prospectkit-check"), likes: "an id of another form", fails: malformed},
+		{name: "unknown agent", op: op.AgentsGet, ids: nobody, likes: noSuchID, fails: notFound("AGENT_NOT_FOUND", Assumed)},
+		{name: "unknown campaign", op: op.CampaignsSteps, ids: nobody, likes: noSuchID, fails: notFound("CAMPAIGN_NOT_FOUND", Assumed)},
+		{name: "unknown hub", op: op.HubsGet, ids: nobody, likes: noSuchID, fails: notFound("KNOWLEDGE_HUB_NOT_FOUND", Assumed)},
+		{
+			name: "malformed folder", op: op.ListsList, query: "folderId=prospectkit-check", likes: badQuery,
+			fails: invalid("VALIDATION_FAILED", "folderId"),
+		},
+		{name: "autocomplete", op: op.AgentsAutocomplete, query: "field=region", likes: "values for a filter of agents"},
+		{
+			name: "timeline", op: op.ContactsTimeline, ids: found("contact", "rows of contacts", "contact"),
+			likes: "the activities of a contact; its path is a guess",
+		},
+	}
+}
+
+func notFound(code string, source Source) *failure {
+	return &failure{http.StatusNotFound, code, "", source, nil}
+}
+
+func invalid(code, param string) *failure {
+	return &failure{http.StatusUnprocessableEntity, code, param, Documented, nil}
 }
 
 // parts are descriptions that others use.
@@ -230,47 +267,6 @@ var described = sync.OnceValue(func() map[*op.Op]*shapes.Shape {
 	return all
 })
 
-// failing are requests that the service refuses. A refused read changes nothing and costs nothing.
-func failing() []*ask {
-	missing := func(name string, o *op.Op, code string, source Source) *ask {
-		return &ask{
-			name: name, op: o, ids: fixed(unknownID), likes: "an id that does not exist",
-			fails: &failure{http.StatusNotFound, code, "", source, nil},
-		}
-	}
-	invalid := func(name string, o *op.Op, code, param, query string) *ask {
-		return &ask{
-			name: name, op: o, query: query, likes: "a query that is invalid",
-			fails: &failure{http.StatusUnprocessableEntity, code, param, Documented, nil},
-		}
-	}
-	filters := invalid("unknown row filter", op.ListsRows, "INVALID_ROW_FILTERS", "", `filters={"prospectkitCheck":["none"]}`)
-	filters.ids = anyList
-	malformed := &ask{
-		name: "malformed id", op: op.ListsGet, ids: fixed("prospectkit-check"), likes: "an id of another form",
-		fails: &failure{http.StatusUnprocessableEntity, "VALIDATION_FAILED", "", Assumed, []string{"path.id"}},
-	}
-	return []*ask{
-		missing("unknown list", op.ListsGet, "LIST_NOT_FOUND", Documented),
-		{
-			name: "unknown endpoint", op: nowhere(), likes: "a path that does not exist",
-			fails: &failure{http.StatusNotFound, "ENDPOINT_NOT_FOUND", "", Documented, nil},
-		},
-		{
-			name: "no key", op: op.AccountMe, noKey: true, likes: "a request without a key, which locks nothing",
-			fails: &failure{http.StatusUnauthorized, "UNAUTHORIZED", "", Documented, nil},
-		},
-		invalid("limit over 1000", op.ListsList, "VALIDATION_FAILED", "limit", "limit=1001"),
-		invalid("folders of no kind", op.FoldersList, "VALIDATION_FAILED", "type", ""),
-		filters,
-		malformed,
-		missing("unknown agent", op.AgentsGet, "AGENT_NOT_FOUND", Assumed),
-		missing("unknown campaign", op.CampaignsSteps, "CAMPAIGN_NOT_FOUND", Assumed),
-		missing("unknown hub", op.HubsGet, "KNOWLEDGE_HUB_NOT_FOUND", Assumed),
-		invalid("malformed folder", op.ListsList, "VALIDATION_FAILED", "folderId", "folderId=prospectkit-check"),
-	}
-}
-
 // nowhere is a path that no operation has.
 func nowhere() *op.Op {
 	o := *op.AccountMe
@@ -295,10 +291,4 @@ func guesses(o *op.Op) []string {
 		all = append(all, "/"+head+"/account/"+tail)
 	}
 	return all
-}
-
-// harmless reports whether an operation is a GET that neither writes, nor spends, nor sends.
-func harmless(o *op.Op) bool {
-	return o.Method == http.MethodGet && o.Class == op.Read &&
-		!o.Spends.Possible() && !o.Sends.Possible() && !o.WritesOutside.Possible()
 }

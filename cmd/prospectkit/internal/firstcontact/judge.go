@@ -46,18 +46,15 @@ type judge struct {
 
 // finish makes a verdict of differences: held if there is none.
 func (j *judge) finish(f Finding, differences []string, why string) {
-	f.Differences, f.Why = differences, why
+	f.Verdict, f.Differences, f.Why = Held, differences, why
+	count := &j.report.Held
 	switch {
 	case len(differences) > 0:
-		f.Verdict, f.Why = Differs, ""
-		j.report.Differ++
+		f.Verdict, f.Why, count = Differs, "", &j.report.Differ
 	case why != "":
-		f.Verdict = Untold
-		j.report.Untold++
-	default:
-		f.Verdict = Held
-		j.report.Held++
+		f.Verdict, count = Untold, &j.report.Untold
 	}
+	*count++
 	j.report.Findings = append(j.report.Findings, f)
 	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains(behavior, area) && f.Check != envelopeCheck {
 		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
@@ -227,7 +224,7 @@ func (j *judge) response(d *description) {
 		return
 	}
 	c := j.compare(described()[o], seen, j.static)
-	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent()
+	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent
 	if j.static && d.source == Assumed {
 		j.finish(f, nil, "its content is undocumented, and this server responds alike whatever is asked")
 		return
@@ -235,7 +232,7 @@ func (j *judge) response(d *description) {
 	if why = ""; len(c.Untold) > 0 {
 		why = strings.Join(c.Untold, ", ") + " has no element in this workspace"
 	}
-	j.finish(f, append(differences, c.Sentences()...), why)
+	j.finish(f, append(differences, c.Differences...), why)
 }
 
 // unsuccessful judges an operation without a success.
@@ -398,8 +395,8 @@ func (j *judge) envelope() (differences []string, why string) {
 	}
 	if body.Kinds != nil {
 		c := j.compare(described()[nil], body, false)
-		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent()
-		differences = append(differences, c.Sentences()...)
+		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent
+		differences = append(differences, c.Differences...)
 	}
 	return differences, ""
 }

@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"text/template"
 
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/shapes"
@@ -35,59 +37,37 @@ func (r *Report) Same() bool {
 
 // WriteText writes the report for people.
 func (r *Report) WriteText(w io.Writer, verbose bool) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%d requests were sent, all of them GET. Nothing was changed and nothing was spent.\n", r.Requests)
-	if r.Compared {
-		r.since(&b)
+	type section struct {
+		Title    string
+		Hidden   bool
+		Findings []Finding
 	}
-	section := func(v Verdict, title string, n int, show bool) {
-		fmt.Fprintf(&b, "\n%s: %d\n", title, n)
-		for _, f := range r.Findings {
-			if f.Verdict == v && show {
-				f.text(&b)
-			}
-		}
+	of := func(v Verdict) []Finding {
+		return slices.DeleteFunc(slices.Clone(r.Findings), func(f Finding) bool { return f.Verdict != v })
 	}
-	section(Differs, "Differs from what is documented or assumed", r.Differ, true)
-	section(Untold, "Could not tell", r.Untold, true)
-	held := "Held"
-	if !verbose {
-		held += " (-v names them)"
-	}
-	section(Held, held, r.Held, verbose)
-	b.WriteString("\nNot checked: what writes, spends credits or sends messages, and what needs several keys or a full rate limit." +
-		"\nWhat is assumed of that: prospectkit sandbox -rules\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	return reportText.Execute(w, map[string]any{"report": r, "sections": []section{
+		{"Differs from what is documented or assumed", false, of(Differs)},
+		{"Could not tell", false, of(Untold)},
+		{"Held", !verbose, of(Held)},
+	}})
 }
 
-func (r *Report) since(b *strings.Builder) {
-	if len(r.Since) == 0 {
-		b.WriteString("\nSince the older file, nothing differs.\n")
-		return
-	}
-	fmt.Fprintf(b, "\nDifferent since the older file: %d\n", len(r.Since))
-	for _, s := range r.Since {
-		fmt.Fprintf(b, "  %s: %s\n", s.Operation, s.Text)
-	}
-}
-
-func (f Finding) text(b *strings.Builder) {
-	fmt.Fprintf(b, "  %s (%s)", f.Check, f.Source)
-	if f.Why != "" {
-		fmt.Fprintf(b, ": %s", f.Why)
-	}
-	if f.Learnt != "" {
-		fmt.Fprintf(b, ": %s", f.Learnt)
-	}
-	b.WriteByte('\n')
-	for _, difference := range f.Differences {
-		fmt.Fprintf(b, "    %s\n", difference)
-	}
-	if f.Question != "" && len(f.Differences) > 0 {
-		fmt.Fprintf(b, "    This settles %s.\n", f.Question)
-	}
-}
+var reportText = template.Must(template.New("").Parse(`{{with .report -}}
+{{.Requests}} requests were sent, all of them GET. Nothing was changed and nothing was spent.
+{{if .Since}}
+Different since the older file: {{len .Since}}
+{{range .Since}}  {{.Operation}}: {{.Text}}
+{{end}}{{else if .Compared}}
+Since the older file, nothing differs.
+{{end}}{{end}}{{range .sections}}
+{{.Title}}{{if .Hidden}} (-v names them){{end}}: {{len .Findings}}
+{{if not .Hidden}}{{range .Findings}}  {{.Check}} ({{.Source}}){{with .Why}}: {{.}}{{end}}{{with .Learnt}}: {{.}}{{end}}
+{{range .Differences}}    {{.}}
+{{end}}{{if and .Question .Differences}}    This settles {{.Question}}.
+{{end}}{{end}}{{end}}{{end}}
+Not checked: what writes, spends credits or sends messages, and what needs several keys or a full rate limit.
+What is assumed of that: prospectkit sandbox -rules
+`))
 
 // DryRun lists the requests that a run with these routes may send. It sends nothing.
 func DryRun(w io.Writer, routes map[string]string) error {

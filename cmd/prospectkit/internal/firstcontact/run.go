@@ -10,12 +10,15 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/shapes"
@@ -59,10 +62,12 @@ type view struct {
 
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
+	base, err := url.Parse(cfg.BaseURL)
+	local := err == nil && check.IsLoopback(base.Hostname())
 	r := &Run{
 		recorder: &recorder{next: cfg.Transport, key: redact.Secrets{}.Key(cfg.Token), most: MaxRequests()},
 		routes:   map[*op.Op]string{}, missing: map[*op.Op]bool{}, guessed: map[*op.Op]bool{}, bodies: map[*op.Op]*shapes.Shape{},
-		ids: map[string]string{}, asks: plan(), pace: newPace(cfg),
+		ids: map[string]string{}, asks: plan(), pace: pace{local, map[op.Surface][]time.Time{}, cfg.Waits},
 	}
 	if err := r.setRoutes(cfg.Routes); err != nil {
 		return nil, err
@@ -82,7 +87,7 @@ func (r *Run) setRoutes(routes map[string]string) error {
 		o, ok := op.ByName(name)
 		method, path, _ := strings.Cut(route, " ")
 		switch {
-		case !ok || !harmless(o):
+		case !ok || !o.FreeRead():
 			return fmt.Errorf("%q is not an operation that this command asks", name)
 		case method != http.MethodGet || !op.ValidRoute(path) || strings.Count(path, "{") != strings.Count(cmp.Or(o.Path, guesses(o)[0]), "{"):
 			return fmt.Errorf("the route of %s must be GET and a path with the same parameters", name)
@@ -355,54 +360,43 @@ func (v *view) number(object any, context, path string) (int64, bool) {
 
 // harvest takes the ids that later requests need: of the list with the most rows, of a campaign that sends, and so on.
 func (r *Run) harvest(o *op.Op, v *view) {
-	keep := func(kind, id string) {
-		if r.ids[kind] == "" {
-			r.ids[kind] = id
-		}
-	}
-	// best keeps the id of the first element of the highest rank.
-	best := func(kind, array string, rank func(item any) int64) {
-		var id string
-		top := int64(-1)
+	type fields func(name string) string // of an element
+	keep := func(kind, id string) { r.ids[kind] = cmp.Or(r.ids[kind], id) }
+	// best keeps the id of the first element of the highest rank, unless that is negative.
+	best := func(kind, array string, rank func(fields) int) {
+		id, top := "", -1
 		for _, item := range v.items(array) {
-			if n := rank(item); n > top {
-				if this := v.text(item, array+"[]", "id"); this != "" {
-					id, top = this, n
-				}
+			of := func(name string) string { return v.text(item, array+"[]", name) }
+			if n := rank(of); n > top && of("id") != "" {
+				id, top = of("id"), n
 			}
 		}
 		keep(kind, id)
 	}
-	is := func(item any, context, path, value string) int64 {
-		if v.text(item, context, path) == value {
-			return 1
-		}
-		return 0
-	}
+	one := map[bool]int{true: 1}
 	switch o {
 	case op.ListsList:
-		for _, kind := range [][2]string{{"contact list", "contactsCount"}, {"company list", "companiesCount"}} {
-			best(kind[0], "data", func(item any) int64 {
-				companies := strings.Contains(strings.ToLower(v.text(item, "data[]", "entityType")), "company")
-				if companies != (kind[0] == "company list") {
+		for kind, counted := range map[string]string{"contact": "contactsCount", "company": "companiesCount"} {
+			best(kind+" list", "data", func(of fields) int {
+				if companies := strings.Contains(strings.ToLower(of("entityType")), "company"); companies != (kind == "company") {
 					return -1
 				}
-				n, _ := v.number(item, "data[]", kind[1])
+				n, _ := strconv.Atoi(of(counted))
 				return max(n, 0)
 			})
 		}
 	case op.AgentsList:
-		best("agent", "agents", func(item any) int64 { return int64(min(1, len(v.text(item, "agents[]", "listId")))) })
+		best("agent", "agents", func(of fields) int { return one[of("listId") != ""] })
 		for _, item := range v.items("agents") {
 			keep("contact list", v.text(item, "agents[]", "listId"))
 		}
 	case op.CampaignsList:
-		best("campaign", "campaigns", func(item any) int64 { return is(item, "campaigns[]", "status", "active") })
+		best("campaign", "campaigns", func(of fields) int { return one[of("status") == "active"] })
 	case op.HubsList:
-		best("hub", "knowledgeHubs", func(item any) int64 { return 1 - is(item, "knowledgeHubs[]", "status", "processing") })
+		best("hub", "knowledgeHubs", func(of fields) int { return one[of("status") != "processing"] })
 	case op.ListsRows:
 		if v.text(v.value, "", "entityType") != "companyList" {
-			best("contact", "data", func(any) int64 { return 0 })
+			best("contact", "data", func(fields) int { return 0 })
 		}
 	}
 }

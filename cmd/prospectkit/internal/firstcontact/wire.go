@@ -10,14 +10,12 @@ import (
 	"maps"
 	"mime"
 	"net/http"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
-	"example.com/prospectkit/internal/check"
 	network "example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -41,11 +39,6 @@ type pace struct {
 	alone bool // a double on this machine serves nobody else
 	sent  map[op.Surface][]time.Time
 	tell  func(time.Duration)
-}
-
-func newPace(cfg Config) pace {
-	base, err := url.Parse(cfg.BaseURL)
-	return pace{err == nil && check.IsLoopback(base.Hostname()), map[op.Surface][]time.Time{}, cfg.Waits}
 }
 
 // wait returns when the run may send another request of a surface, or with the error of the context.
@@ -118,7 +111,10 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		e.at = at
 	}
-	e.value, e.isJSON = decode(e.body)
+	text := bytes.TrimPrefix(e.body, byteOrder)
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.UseNumber()
+	e.isJSON = json.Valid(text) && d.Decode(&e.value) == nil
 	r.last = e
 	resp.Body = io.NopCloser(bytes.NewReader(body))
 	return resp, nil
@@ -126,13 +122,6 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // byteOrder is a mark that some programs write before a text. JSON must not begin with it.
 var byteOrder = []byte("\ufeff")
-
-func decode(body []byte) (value any, ok bool) {
-	body = bytes.TrimPrefix(body, byteOrder)
-	d := json.NewDecoder(bytes.NewReader(body))
-	d.UseNumber()
-	return value, json.Valid(body) && d.Decode(&value) == nil
-}
 
 func (e *exchange) succeeded() bool { return e != nil && e.status >= 200 && e.status < 300 }
 

@@ -8,12 +8,10 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"go/parser"
-	"go/token"
+	"go/build"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 
 	"example.com/prospectkit"
@@ -129,17 +127,8 @@ func (c *command) valid() error {
 
 // packageIn returns the package of the Go files of a folder, or nothing.
 func packageIn(folder string) string {
-	files, err := filepath.Glob(filepath.Join(folder, "*.go"))
-	if err != nil {
-		return ""
-	}
-	for _, file := range files {
-		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
-		if err == nil && !strings.HasSuffix(file, "_test.go") {
-			return parsed.Name.Name
-		}
-	}
-	return ""
+	found, _ := build.ImportDir(folder, 0) // also with an error, such as of a file that is half written
+	return found.Name
 }
 
 // write makes the type of a list.
@@ -255,12 +244,9 @@ func (c *command) look(ctx context.Context, list string, add func(row []byte) er
 
 // writable refuses to replace a file that a person has written.
 func writable(file string) error {
-	if file == "" {
-		return nil
-	}
 	old, err := os.ReadFile(file) //nolint:gosec // G304: the user names the file
 	switch {
-	case errors.Is(err, fs.ErrNotExist):
+	case errors.Is(err, fs.ErrNotExist): // as that without a name
 		return nil
 	case err != nil:
 		return err
