@@ -149,7 +149,7 @@ func rates() (all []Rate) {
 	all = []Rate{
 		{Class: "busy", Fault: edited, Share: 0.35},
 		{Class: "lossy", Fault: "lost response", Share: 0.1},
-		{Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.2},
+		{Class: "veiled", Fault: "520 of a gateway, applied", Share: 0.3},
 		{Class: "request", Fault: slow, Share: 0.01},
 		{Class: "look", Fault: slow, Share: 0.1},
 		{Class: "look", Fault: cached, Share: 0.3},
