@@ -3,6 +3,7 @@ package spend_test
 import (
 	"errors"
 	"math"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -64,6 +65,7 @@ func TestPrices(t *testing.T) {
 			if c.want < 0 {
 				require.ErrorIs(t, err, spend.ErrUnknownPrice)
 				require.Contains(t, err.Error(), c.call.Op)
+				require.Equal(t, !c.call.Repeats, strings.Contains(err.Error(), "give one for"), "it would be refused, too: %v", err)
 				return
 			}
 			require.NoError(t, err)
