@@ -177,7 +177,10 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 	}
 	names := func(bad *check.Violations) { adjusted.checkNames(bad, "", outbound.Names(spec.body)...) } // as the creation does
 	a := args{body: adjusted, check: names, lookup: journal.Lookup{Start: true}}
-	_, err = s.adjust(ctx, id, a, append(sharedOptions(opts), AllowRetryUnknown()))
+	if opts = sharedOptions(opts); !s.conf.guard.Priced(op.AgentsAdjust.Name) { // what has a price is sent once
+		opts = append(opts, AllowRetryUnknown())
+	}
+	_, err = s.adjust(ctx, id, a, opts)
 	return err
 }
 

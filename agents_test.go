@@ -179,6 +179,8 @@ func TestAgents_Adjust(t *testing.T) {
 
 	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"start": true})
 	require.ErrorIs(t, err, prospectkit.ErrInvalid, "neither NoSpend nor a spend guard would have been asked")
+	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"maxCreditSpend": 2000}, prospectkit.WithField("Start", true))
+	require.ErrorIs(t, err, prospectkit.ErrInvalid, "a field of an option is one, too")
 	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": prospectkit.ExpiresOn(2027, time.February, 30)})
 	require.Equal(t, []string{"expirationDate is 2027-02-30, which is not a date"}, tests.Refusals(t, err))
 }

@@ -75,7 +75,7 @@ func (a Agent) lifetime() (int64, error) {
 }
 
 // Prices says what the calls of an operation cost, by the name of the operation. Most prices are
-// undocumented: look them up in your plan.
+// undocumented: look them up in your plan. A free read may be sent more than once, so it is refused with any price but {}.
 type Prices map[string]Price
 
 // Price is the sum of its parts, in credits. The zero value says that the operation is free.
@@ -124,7 +124,7 @@ func (p Prices) of(c Call) (credits, each int64, err error) {
 	}
 	switch {
 	case c.Repeats && (!known || price.costs()):
-		err = fmt.Errorf("%w: its class says that it costs nothing, so it may be sent more than once", ErrUnknownPrice)
+		return 0, 0, fmt.Errorf("%w: the class of %s says that it costs nothing, so it may be sent more than once: give it no price but {}", ErrUnknownPrice, c.Op)
 	case known:
 		credits, err = price.worst(c)
 	case c.Agent != nil:

@@ -63,7 +63,7 @@ func TestPrices(t *testing.T) {
 			err := g.Reserve(t.Context(), c.call)
 			if c.want < 0 {
 				require.ErrorIs(t, err, spend.ErrUnknownPrice)
-				require.Contains(t, err.Error(), c.call.Op)
+				require.Contains(t, err.Error(), map[bool]string{false: "give one for ", true: "the class of "}[c.call.Repeats]+c.call.Op)
 				return
 			}
 			require.NoError(t, err)

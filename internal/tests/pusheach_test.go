@@ -228,7 +228,6 @@ func TestPushEach_BelievesTheJournal(t *testing.T) {
 	}
 }
 
-// A ticket that the journal does not have, because it was compacted or is of another journal, proves nothing.
 // A list may go into two CRMs: whoever looks for the effect of a push, or asks the journal for it, has to know which.
 func TestPush_TicketsNameTheCRM(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
@@ -246,6 +245,7 @@ func TestPush_TicketsNameTheCRM(t *testing.T) {
 	require.Equal(t, []string{"crm-1", "crm-2"}, pushed)
 }
 
+// A ticket that the journal does not have, because it was compacted or is of another journal, proves nothing.
 func TestPushEach_TicketThatIsGone(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	var checkpoint string

@@ -62,7 +62,7 @@ func Settle(ctx context.Context, err error, patience time.Duration) error {
 	switch {
 	case r.Verdict == prospectkit.VerdictHappened:
 		return nil
-	case r.Final: // it did not: the next attempt makes the call
+	case r.Final: // it did not, or nobody has to find out: the next attempt makes the call
 		return Later(soon)
 	case r.Verdict == prospectkit.VerdictUnknowable || since > patience:
 		return Person(fmt.Errorf("nobody can read whether %s of %s happened (%s): look there, "+

@@ -366,6 +366,7 @@ func TestSpendGuard_DraftsOfOthers(t *testing.T) {
 		"found, with a price":        {found, priced, spend.Book{Committed: 3000}},
 		"found after a lost one":     {lost, nil, spend.Book{}},
 		"found so, but with a price": {lost, priced, spend.Book{Committed: 3000}},
+		"its adjustment has a price": {found, spend.Prices{"agents.activate": {PerCall: 3000}, "agents.adjust": {PerCall: 10}}, spend.Book{Committed: 3010}},
 	} {
 		for method, start := range map[string]func(context.Context, *prospectkit.AgentsService) (*prospectkit.Agent, error){
 			"CreateAndStart": func(ctx context.Context, s *prospectkit.AgentsService) (*prospectkit.Agent, error) {
