@@ -115,7 +115,7 @@ func saysTaken(err error) bool {
 func (s *AgentsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{
 		op.AgentsCreateDiscovery: s.lookForNew, op.AgentsCreateWatcher: s.lookForNew, op.AgentsCreateMonitor: s.lookForNew,
-		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus, op.AgentsAdjust: s.lookForAdjusted,
+		op.AgentsActivate: s.lookForStatus, op.AgentsPause: s.lookForStatus, op.AgentsAdjust: s.lookForStatus,
 	}
 }
 
@@ -266,13 +266,21 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
 }
 
+// lookForStatus looks whether an agent was started or paused. No read shows an adjustment: of one before a start, it is waited for until it
+// can no longer come late.
 func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+	if q.op == op.AgentsAdjust && !q.ticket.Lookup.Start {
+		return unknowable(nil, "")
+	}
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
 	case errors.Is(err, CodeAgentNotFound):
 		return q.missing("the agent")
 	case err != nil:
 		return Resolution{}, err
+	case q.op == op.AgentsAdjust:
+		q.madeAgain = true
+		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
 	case agent.Status == "":
 		return unknowable(agent, "the agent has no status")
 	case q.op == op.AgentsActivate && agent.Status != AgentStatusInitializing, agent.Status == AgentStatusPaused:
@@ -282,22 +290,6 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
 	}
 	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
-}
-
-// lookForAdjusted waits until an adjustment before a start can no longer come late. No read shows whether it was made.
-func (s *AgentsService) lookForAdjusted(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-	if !q.ticket.Lookup.Start {
-		return unknowable(nil, "")
-	}
-	agent, err := s.Get(ctx, q.id(), opts...)
-	switch {
-	case errors.Is(err, CodeAgentNotFound):
-		return q.missing("the agent")
-	case err != nil:
-		return Resolution{}, err
-	}
-	q.madeAgain = true
-	return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
 }
 
 // Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the

@@ -54,7 +54,7 @@ type RowsParams struct {
 }
 
 // heeded returns the error of a response from a kind of list that ignores a part of the query. Its rows would be others.
-func (q rowsAsked) heeded(kind ListKind) error {
+func (q *rowsAsked) heeded(kind ListKind) error {
 	sort := q.sort.key
 	if q.sort.unchecked {
 		sort = ""
@@ -133,7 +133,8 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*RowPage, error) {
-	return rowPage(rowsPage(ctx, s, p.of(listID), p.PageNum, (*Row).ID, opts))
+	q := p.of(listID)
+	return rowPage(rowsPage(ctx, s, q, q.page(p.PageNum), (*Row).ID, opts))
 }
 
 // RowPage is one page of the rows of a list.
@@ -274,20 +275,23 @@ type rowsAsked struct {
 	bad    check.Violations
 }
 
-func (p RowsParams) of(listID string) rowsAsked {
-	q := rowsAsked{listID: listID, sort: p.Sort}
+func (p RowsParams) of(listID string) *rowsAsked {
+	q := &rowsAsked{listID: listID, sort: p.Sort}
 	q.query = rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
 	p.check(&q.bad)
 	return q
 }
 
-func (q rowsAsked) page(number int) args {
-	q.query.PageNum = number
-	return args{ids: []string{q.listID}, query: q.query, check: func(bad *check.Violations) { *bad = append(*bad, q.bad...) }}
+func (q *rowsAsked) page(number int) args {
+	query := q.query
+	query.PageNum = number
+	return args{ids: []string{q.listID}, query: query, check: q.check}
 }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, q rowsAsked, number int, id func(*R) string, opts []CallOption) (*Page[R], error) {
-	page, err := readPage(ctx, s.conf, op.ListsRows, q.page(number), q.query.Limit, opts, func(rows []R) []string {
+func (q *rowsAsked) check(bad *check.Violations) { *bad = append(*bad, q.bad...) }
+
+func rowsPage[R any](ctx context.Context, s *ListsService, q *rowsAsked, in args, id func(*R) string, opts []CallOption) (*Page[R], error) {
+	page, err := readPage(ctx, s.conf, op.ListsRows, in, q.query.Limit, opts, func(rows []R) []string {
 		if len(rows) == 0 || slices.ContainsFunc(rows, func(row R) bool { return id(&row) != "" }) {
 			return nil
 		}
@@ -305,8 +309,8 @@ func rowsPage[R any](ctx context.Context, s *ListsService, q rowsAsked, number i
 func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	q, of := p.of(listID), collection{conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit}
-	return numbered(of, q.page, func(ctx context.Context, number int, _ args, opts []CallOption) (*Page[R], error) {
-		return rowsPage(ctx, s, q, number, id, opts)
+	return numbered(of, q.page, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[R], error) {
+		return rowsPage(ctx, s, q, in, id, opts)
 	}, id)
 }
 
