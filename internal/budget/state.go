@@ -11,7 +11,7 @@ type State struct {
 	LateOld    int64 // of those, the ones that ended without a response and may still be counted
 	LateNew    int64
 	BlindAt    Instant // when the last one ended without figures
-	NextLook   Instant // after a look without figures
+	NextLook   Instant // before which no other look is sent, after one without figures
 	LateTurn   Instant // when the old late ones become complete, and the new ones old
 	Open       [2]Span // of those not complete: admitted recently, and before
 	PacedUntil Instant // while others are active and the minute slides
