@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -32,6 +33,22 @@ var (
 )
 
 const longestFilter = 8000
+
+// Row is a contact or a company: any fields, and an id, which is filled in if it is missing.
+type Row map[string]any
+
+// Rows encodes rows for [List]. It panics if a value has no JSON form.
+func Rows(rows ...Row) []json.RawMessage {
+	encoded := make([]json.RawMessage, len(rows))
+	for i, row := range rows {
+		raw, err := json.Marshal(row)
+		if err != nil {
+			panic(fmt.Sprintf("sandbox: row %d: %v", i, err))
+		}
+		encoded[i] = raw
+	}
+	return encoded
+}
 
 func (c *call) listRows() response {
 	q := c.params()
@@ -225,4 +242,90 @@ func sortValueOf(row []byte, path string) sortValue {
 		return sortValue{number: n, raw: string(raw)}
 	}
 	return sortValue{kind: isMissing}
+}
+
+func validateRows(list List, fail failing) {
+	seen := make(map[string]bool, len(list.Rows))
+	for i, row := range list.Rows {
+		id, err := rowID(row)
+		switch {
+		case err != nil:
+			fail("list %q, row %d: %v", list.Name, i, err)
+		case id != "" && seen[id]:
+			fail("list %q, row %d: another row has the id %s", list.Name, i, id)
+		}
+		seen[id] = true
+	}
+}
+
+// insert adds rows to a list, and ids to the rows that have none.
+func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
+	added := make([]json.RawMessage, len(rows))
+	ids := make([]string, len(rows))
+	for i, row := range rows {
+		id, ok := fieldString(row, "id")
+		if !ok || id == "" {
+			id = ws.newID()
+			row = withID(row, id)
+		}
+		added[i], ids[i] = row, id
+	}
+	l.rows = slices.Insert(l.rows, at, added...)
+	l.ids = slices.Insert(l.ids, at, ids...)
+	l.position = nil
+	if sb := ws.sb; sb.begun && sb.pace.reach > 0 && len(rows) > 0 {
+		l.ReachableAt = stamp(sb.now.Add(sb.pace.reach))
+	}
+	ws.version++
+	return ids
+}
+
+func withID(row json.RawMessage, id string) json.RawMessage {
+	inner := bytes.TrimLeft(bytes.TrimSpace(row)[1:], " \t\r\n")
+	out := append(make([]byte, 0, len(row)+len(id)+8), `{"id":"`+id+`"`...)
+	if len(inner) > 1 {
+		out = append(out, ',')
+	}
+	return append(out, inner...)
+}
+
+func (ws *workspace) remove(l *list, ids []string) {
+	gone := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		gone[id] = true
+	}
+	keep := 0
+	for i, id := range l.ids {
+		if !gone[id] {
+			l.rows[keep], l.ids[keep] = l.rows[i], id
+			keep++
+		}
+	}
+	clear(l.rows[keep:])
+	l.rows, l.ids, l.position = l.rows[:keep], l.ids[:keep], nil
+	ws.version++
+}
+
+func (l *list) row(id string) (json.RawMessage, bool) {
+	if l.position == nil {
+		l.position = make(map[string]int, len(l.ids))
+		for i, id := range l.ids {
+			l.position[id] = i
+		}
+	}
+	i, ok := l.position[id]
+	if !ok {
+		return nil, false
+	}
+	return l.rows[i], true
+}
+
+func (l *list) has(id string) bool {
+	_, there := l.row(id)
+	return there
+}
+
+// Rows returns the rows of a list, or none if there is no such list.
+func (w *Tenant) Rows(listID string) []json.RawMessage {
+	return inspect(w, func(ws *workspace) []json.RawMessage { return slices.Clone(cmp.Or(ws.byID[listID], new(list)).rows) })
 }

@@ -34,7 +34,7 @@ type (
 // AnyCall is one call of an operation's method, with everything it needs.
 type AnyCall func(ctx ctxt, c *client, opts ...option) (any, error)
 
-// Ids of the exchanges.
+// Ids of the exchanges. Those of different kinds may be equal.
 const (
 	AgentID    = "65f0c0ffee65f0c0ffee6a01"
 	ResultsID  = "65f0c0ffee65f0c0ffee65ff" // the list that an agent fills
@@ -232,6 +232,7 @@ func EachOperation(t *testing.T, test func(t *testing.T, row *op.Op, call AnyCal
 		_, known := op.ByName(name)
 		require.True(t, known, "internal/tests/calls.go calls %s, which is no operation", name)
 	}
+	require.NoError(t, EveryState(time.Now(), time.Now().Add(time.Hour)).Validate(), "EveryState of internal/tests/calls.go")
 	for _, row := range op.All() {
 		t.Run(row.Name, func(t *testing.T) { test(t, row, EveryCall[row.Name]) })
 	}

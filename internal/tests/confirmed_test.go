@@ -76,7 +76,7 @@ func TestConfirmed_ASuccessThatSaysNothing(t *testing.T) {
 				case row.Confirms == op.Yes:
 					require.NoError(t, err, body)
 				case row.Write() && !raw:
-					require.ErrorIs(t, err, prospectkit.ErrResponseLost, body)
+					require.ErrorIs(t, err, prospectkit.ErrResponseLost, "%s: validate of %T has to say what is not a whole response, as that of Fact does: %s", row.Name, got, body)
 				}
 				if err == nil {
 					claimsNothingElse(t, row, call, got, body)

@@ -182,7 +182,7 @@ func TestRecords_OfTheSandboxLoseNoField(t *testing.T) {
 	require.Len(t, read, 5)
 }
 
-// fixtures are sandboxes with every state that the project has.
+// fixtures are sandboxes with every state that the project has, and one after each write.
 func fixtures(t *testing.T) map[string]*sandbox.Sandbox {
 	t.Helper()
 	text, err := os.ReadFile(tests.Path("sandbox", "testdata", "seed.json"))
@@ -202,7 +202,15 @@ func fixtures(t *testing.T) map[string]*sandbox.Sandbox {
 		}
 		tx.CreateCampaign(ready)
 	})
-	return map[string]*sandbox.Sandbox{"every": full, "seed": sandbox.New(t, sandbox.Seed(seed), clock)}
+	all := map[string]*sandbox.Sandbox{"every": full, "seed": sandbox.New(t, sandbox.Seed(seed), clock)}
+	for name, call := range tests.EveryCall {
+		if row, _ := op.ByName(name); row.Write() {
+			all[name] = tests.EverySandbox(t, begin, clock)
+			_, err := call(t.Context(), tests.SandboxClient(t, all[name]))
+			require.NoError(t, err, name)
+		}
+	}
+	return all
 }
 
 // instant is a time in one form, and everything else as it is.

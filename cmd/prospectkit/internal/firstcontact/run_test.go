@@ -79,8 +79,8 @@ func TestRun_Unchanged(t *testing.T) {
 
 // A mock that knows the documentation only responds alike to everything, without rate headers.
 func TestRun_StaticMock(t *testing.T) {
-	const id, at = "0123456789abcdef01234567", "2026-01-02T03:04:05.678Z"
-	const list = `{"id":"` + id + `","name":"Berlin","entityType":"contactList","contactsCount":3,"companiesCount":0,"createdAt":"` + at + `","folderId":null}`
+	const id = "0123456789abcdef01234567"
+	list := oneList(t, id)
 	const pages = `"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}`
 	documentedOnly := map[string]string{
 		"GET /business/me":                             `{"user":{"id":"` + id + `","email":"a@b.example","name":"Ada"}}`,
@@ -128,6 +128,22 @@ func TestRun_StaticMock(t *testing.T) {
 		require.NotZero(t, report.Untold)
 		requireReasons(t, report)
 	}
+}
+
+// oneList is a list as a listing shows it.
+func oneList(t *testing.T, id string) string {
+	t.Helper()
+	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{{ID: id, Name: "Berlin"}}}}}))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/lists", http.NoBody)
+	require.NoError(t, err)
+	request.SetBasicAuth(sb.Token(), "")
+	response, err := sb.Client().Do(request)
+	require.NoError(t, err)
+	var page struct{ Data []json.RawMessage }
+	require.NoError(t, json.NewDecoder(response.Body).Decode(&page))
+	require.NoError(t, response.Body.Close())
+	require.Len(t, page.Data, 1, response.Status)
+	return string(page.Data[0])
 }
 
 // against runs over the network of this machine.
