@@ -91,8 +91,9 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 //
 // There are eight filters: a person's location, industry, current and past employer, current and
 // past job title, employer size, and headquarters country. Their field names are undocumented, and no read
-// shows them: ask the owner of the service, and supply them in Filters. The same holds for the names of the result caps and of
-// the two enrichment flags, in Extra. A cap on the results of one run must be a positive multiple of 50.
+// shows them: ask the owner of the service, and supply them in Filters. The sandbox takes any (assumed:
+// rule agents.filters). The same holds for the names of the result caps and of the two enrichment flags, in Extra. A cap on the
+// results of one run must be a positive multiple of 50.
 //
 // The service does not check the values: call [AgentsService.CheckValues] first. Employer sizes,
 // written with the commas, are

@@ -68,7 +68,7 @@ type EnsuredAgent struct {
 // Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
 // not started.
 //
-// What a start costs is said at [WithSpendGuard].
+// For what a spend guard counts for a start, see [WithSpendGuard].
 //
 // Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
 // agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An

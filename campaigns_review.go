@@ -158,7 +158,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 // First it makes the [CampaignsService.Review] twice more: once before the gates; then after them, with the contacts first, so that a
 // change while those are read also counts. Before it sends another request, as after a 429, it asks the gates and reads again: a gateway
-// may have repeated the first one. So it does after a wait of more than about a minute, three times at most.
+// may have repeated the first one. It does the same after a wait of more than about a minute, three times at most.
 //
 // What to do with its error:
 //

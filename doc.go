@@ -65,9 +65,9 @@
 //
 // # What is retried
 //
-// Reads are retried with backoff, paid ones only after a 500 of the service; and any call after a 429 or when nothing was
-// sent, where a retry can help. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
-// Ensure looks first, and then may send it again.
+// Reads are retried with backoff, those that cost credits only after a 500 of the service, and no later page of a search. Every
+// call is sent again after a 429, and when nothing was sent and a retry can help. A write that may have been processed is retried
+// only if [AllowRetryUnknown] allows it. Ensure looks first, and then may send it again.
 //
 // # Iterators
 //

@@ -110,7 +110,7 @@ func ExampleListsService_AddContacts() {
 	// true 1 row
 }
 
-// An empty selection is refused: it is not taken foreverybody.
+// An empty selection is refused: it is not taken for everybody.
 func ExampleListsService_AddMembers() {
 	ctx := context.Background()
 	client, _ := fieldsSandbox()

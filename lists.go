@@ -403,9 +403,9 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
-// never retried after an unknown outcome. The rows show what was added. When they do is undocumented, so what they
-// lack may still come, also from a call that was applied: [Client.Calls] tells of such. Add it only once that has come, or a person
-// has settled the ticket.
+// never retried after an unknown outcome. The rows show what was added. How soon is undocumented, so what they
+// lack may still come from an earlier call that was applied or is unknown: [Client.Calls] yields these. Do not add it again before the
+// rows of that call are there, or a person has settled its ticket.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound].
 //

@@ -23,7 +23,7 @@ import (
 
 // Row is a row of a list: a contact or a company. Beyond the fields that sort and filter, its
 // fields are undocumented, so a row keeps the whole object: read single fields with Text, Int and the
-// like, and everything with Decode. Its id is under "id" (assumed).
+// like, and everything with Decode. [Row.ID] returns its id, which is under "id" (assumed).
 //
 // A yielded pointer keeps its whole page in memory: copy the values to keep a few rows of many.
 type Row struct {

@@ -22,7 +22,7 @@ import (
 )
 
 // known are the packages that a fragment may name without importing them, beside our own.
-var known = strings.Fields(`bytes context encoding/csv encoding/json errors fmt io iter log log/slog maps net/http net/http/httptest net/url
+var known = strings.Fields(`bytes context crypto/sha256 encoding/csv encoding/json errors fmt io iter log log/slog maps net/http net/http/httptest net/url
 	os os/signal path/filepath slices strconv strings sync testing testing/synctest time github.com/jarcoal/httpmock
 	github.com/stretchr/testify/require go.opentelemetry.io/otel/attribute go.opentelemetry.io/otel/propagation
 	github.com/jackc/pgx/v5/pgxpool`)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -18,15 +17,6 @@ import (
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
-
-// The page shows the file that the test below runs.
-func TestApprove_IsThatOfThePage(t *testing.T) {
-	page, err := os.ReadFile("../../../docs/fleet.md")
-	require.NoError(t, err)
-	file, err := os.ReadFile("activities/approve.go")
-	require.NoError(t, err)
-	require.Contains(t, string(page), "```go\n"+string(file)+"```\n")
-}
 
 // approval is a workflow of one activity, whose client has a journal in a file, and a person who settles what no read can tell.
 type approval struct {
@@ -154,7 +144,7 @@ func (a *approval) open(run *sandbox.Run) (open int, err error) {
 	return open, nil
 }
 
-// The activity of docs/fleet.md approves once, whatever fails, wherever its worker is killed, and whenever a teammate stops the campaign.
+// The activity that docs/fleet.md says to copy approves once, whatever fails, wherever its worker is killed, and whenever a teammate stops the campaign.
 func TestApprove_EveryFailure(t *testing.T) {
 	for _, c := range []struct {
 		lost   bool // the response to the approval, before whatever else fails
