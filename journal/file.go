@@ -93,16 +93,32 @@ func File(path string) (*FileJournal, error) {
 	return openFile(osFiles{}, path)
 }
 
-// onlyName returns the name of the file at path that does not depend on links: one file has one lock.
+// onlyName returns the name of the file at path that does not depend on links: one file has one lock. A link to a file that is not there
+// leads to where it would be.
 func onlyName(path string) (string, error) {
 	path, err := filepath.Abs(path)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target, nil
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path)), nil
+	for range mostLinks {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target, nil
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			break
+		}
+		path = filepath.Join(dir, filepath.Base(path))
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if path = target; !filepath.IsAbs(target) {
+			path = filepath.Join(dir, target)
+		}
 	}
 	return path, err
 }
+
+// mostLinks is how many links in a row are followed, as by most systems.
+const mostLinks = 40
 
 func openFile(on filesystem.FS, path string) (*FileJournal, error) {
 	j := &FileJournal{files: on, path: path, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch()}
