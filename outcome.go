@@ -133,8 +133,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // surface, and never the call itself. A read that fails is an error.
 //
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
-// until 10 s after the call, or 65 s for agents, whose service may work that long. A change has shown
-// by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+// until 10 s after the call, or 65 s for agents, whose service may work that long, and until 10 s after an attempt that
+// had no response ended. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
 // not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
