@@ -81,7 +81,7 @@ type outcome struct {
 // space, and the copy belongs to the user of this process. On Windows it fails while another program
 // has the file open. The copy leaves out what a crash left of
 // the last write, whose request was not sent. A record that was durable is never left out: if one is
-// damaged or cut off, File returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
+// damaged or cut off, or the file is missing, File returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
 // the file stays as it is. How much was durable stands in the lock file. Without that file, as in a copy of the journal
 // alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
 // unless a later record says that it was durable. The file grows by about 400 bytes a call, until [FileJournal.Compact].
@@ -175,10 +175,13 @@ func (j *FileJournal) open() error {
 	return j.replace(nil) // how much of it is durable is unknown: the process before may have died of a failed fsync
 }
 
-// create makes an empty journal, unless a crash left the journal under its other name.
+// create makes an empty journal, unless a crash left the journal under its other name, or there was one that held something.
 func (j *FileJournal) create() error {
 	if info, err := j.files.Stat(j.temporary()); err == nil && info.Size() > int64(len(emptyFile(j.files.Text()))) {
 		return fmt.Errorf("%w: it is missing, and %s may be its last version: rename that one, or remove it", ErrCorrupt, j.temporary())
+	}
+	if c := claimOf(j.lock); c.synced > int64(len(emptyFile(c.name))) {
+		return c.check(scanned{bad: -1})
 	}
 	return j.replace(nil)
 }
