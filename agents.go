@@ -357,6 +357,7 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.Seq2[*Agent, error] {
 	return func(yield func(*Agent, error) bool) {
 		var bad check.Violations
+		bad.Must(ctx != nil, "context", "must not be nil")
 		if bad.IDs("agentIds", agentIDs); len(bad) > 0 {
 			yield(nil, refusal(op.AgentsList, bad))
 			return

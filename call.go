@@ -101,6 +101,9 @@ func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opt
 	for _, f := range conf.hooks { // each in the context of the one before it
 		c.runHook(f)
 	}
+	if err == nil {
+		err = c.checkActor()
+	}
 	for _, gate := range conf.gates { // the first refusal counts
 		if err == nil {
 			err = c.askGate(gate)
@@ -133,9 +136,6 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
 	if in.check != nil {
 		in.check(bad)
-	}
-	if c.journaled() {
-		bad.Text("WithActor", actorOf(c.ctx))
 	}
 	if in.upload != nil {
 		in.upload.Check(c.ctx, c.timeout, bad)
@@ -195,6 +195,15 @@ func (c *call) runHook(f CallHook) {
 	if observer != nil {
 		c.observers = append(slices.Clip(c.observers), observer)
 	}
+}
+
+// checkActor refuses an actor that no journal keeps as it is. A hook may have named it.
+func (c *call) checkActor() error {
+	var bad check.Violations
+	if bad.Text("WithActor", actorOf(c.ctx)); len(bad) > 0 && c.journaled() {
+		return c.withRoute(refusal(c.op, bad))
+	}
+	return nil
 }
 
 var errGatePanicked error = redact.OwnError("the gate panicked")

@@ -54,6 +54,8 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 		err = c.take()
 	} else if errors.Is(err, errOther) || errors.Is(err, errStored) || errors.Is(err, errNotProved) {
 		a.hasRateHeaders, c.open = false, true // it may still be that of the call, rewritten on the way
+	} else if a.hasRateHeaders && jsonscan.Valid(body) != nil {
+		c.readBeginning(a, resp)
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
@@ -61,7 +63,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	return err
 }
 
-// readBeginning looks into a 2xx whose body broke off, or is too long: what would refuse the whole of it refuses its beginning.
+// readBeginning looks into a 2xx whose body broke off, is damaged or too long: what would refuse the whole of it refuses its beginning.
 func (c *call) readBeginning(a *attempt, resp *http.Response) {
 	switch _, err := c.decode(resp, jsonscan.Completed(*a.Body)); {
 	case errors.Is(err, errEnveloped):

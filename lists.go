@@ -526,7 +526,7 @@ func (s *ListsService) named(ctx context.Context, name string, opts []CallOption
 	lists := s.All(ctx, ListsParams{Search: pagewalk.SearchFor(name)}, pageOptions(opts)...)
 	match, others, err := findNamed(lists, op.ListsList, "lists", name, func(l *List) string { return l.Name })
 	for _, other := range others {
-		if pagewalk.Near(other.Name, name) {
+		if other.Name == "" || pagewalk.Near(other.Name, name) { // one without a name may have any
 			near = append(near, other)
 		}
 	}

@@ -124,7 +124,7 @@ func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
 	switch {
 	case found != nil:
 		return found, nil
-	case e.write.unknown == nil || holds && held.Holder != nil:
+	case e.write.unknown == nil || holds && held.Holder != nil && held.Holder.Kind != "":
 		return nil, err
 	case err != nil:
 		return nil, fmt.Errorf("%w (%s; and since: %w)", e.write.unknown, e.looks, err)

@@ -133,8 +133,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // surface, and never the call itself. A read that fails is an error.
 //
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
-// until 10 s after the call, or 65 s for agents, whose service may work that long. A change has shown
-// by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+// until 10 s after the call, or 65 s for agents, whose service may work that long, and until 10 s after an attempt that
+// had no response ended. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
 // not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
@@ -162,11 +162,16 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 	if e.other {
 		return q.resolve(ctx, e.op.VisibleAfter, opts)
 	}
-	return q.resolve(ctx, e.op.VisibleAfter-clock.Since(q.sent.Last), opts)
+	return q.resolve(ctx, q.shows()-clock.Since(q.sent.Last), opts)
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
-	return newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
+	q := newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
+	if n := len(e.Attempts); n > 0 {
+		last := e.Attempts[n-1]
+		q.lasted = last.At.Add(last.Duration).Sub(q.sent.Last)
+	}
+	return q
 }
 
 // earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown: its Resolve is about that one.
@@ -193,10 +198,11 @@ type resolver struct {
 	look     look // nil: there is nothing to read
 	settle   settle
 	sent     clock.Sent
-	info     *Info        // of the last response
-	looks    int          // so far
-	read     time.Time    // when the last look began, which may take many responses: one that comes late may show an earlier state
-	evidence readEvidence // of the last look
+	info     *Info         // of the last response
+	lasted   time.Duration // how long after it left the last attempt ended, if this process made it
+	looks    int           // so far
+	read     time.Time     // when the last look began, which may take many responses: one that comes late may show an earlier state
+	evidence readEvidence  // of the last look
 
 	// What it proves if the change is not seen.
 	stopped        bool // nothing: what the call has started may have been stopped since
@@ -223,9 +229,15 @@ func (q *resolver) mayBeUndone() bool {
 	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
 
+// shows is how long after the call left its change shows at the latest (assumed): also 10 s after its attempt ended, because a service that
+// was silent until then is slow.
+func (q *resolver) shows() time.Duration {
+	return max(q.op.VisibleAfter, q.lasted+op.ListsCreate.VisibleAfter)
+}
+
 // hasHadTime reports whether the change would have shown in the last look.
 func (q *resolver) hasHadTime() bool {
-	within := q.op.VisibleAfter
+	within := q.shows()
 	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
 		within += max(q.op.Timeout, q.ticket.Timeout)
 	}

@@ -81,7 +81,7 @@ type outcome struct {
 // space, and the copy belongs to the user of this process. On Windows it fails while another program
 // has the file open. The copy leaves out what a crash left of
 // the last write, whose request was not sent. A record that was durable is never left out: if one is
-// damaged or cut off, File returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
+// damaged or cut off, or the file is missing, File returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
 // the file stays as it is. How much was durable stands in the lock file. Without that file, as in a copy of the journal
 // alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
 // unless a later record says that it was durable. The file grows by about 400 bytes a call, until [FileJournal.Compact].
@@ -93,16 +93,32 @@ func File(path string) (*FileJournal, error) {
 	return openFile(osFiles{}, path)
 }
 
-// onlyName returns the name of the file at path that does not depend on links: one file has one lock.
+// onlyName returns the name of the file at path that does not depend on links: one file has one lock. A link to a file that is not there
+// leads to where it would be.
 func onlyName(path string) (string, error) {
 	path, err := filepath.Abs(path)
-	if target, err := filepath.EvalSymlinks(path); err == nil {
-		return target, nil
-	} else if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path)), nil
+	for range mostLinks {
+		if target, err := filepath.EvalSymlinks(path); err == nil {
+			return target, nil
+		}
+		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+		if err != nil {
+			break
+		}
+		path = filepath.Join(dir, filepath.Base(path))
+		target, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if path = target; !filepath.IsAbs(target) {
+			path = filepath.Join(dir, target)
+		}
 	}
 	return path, err
 }
+
+// mostLinks is how many links in a row are followed, as by most systems.
+const mostLinks = 40
 
 func openFile(on filesystem.FS, path string) (*FileJournal, error) {
 	j := &FileJournal{files: on, path: path, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch()}
@@ -159,10 +175,13 @@ func (j *FileJournal) open() error {
 	return j.replace(nil) // how much of it is durable is unknown: the process before may have died of a failed fsync
 }
 
-// create makes an empty journal, unless a crash left the journal under its other name.
+// create makes an empty journal, unless a crash left the journal under its other name, or there was one that held something.
 func (j *FileJournal) create() error {
 	if info, err := j.files.Stat(j.temporary()); err == nil && info.Size() > int64(len(emptyFile(j.files.Text()))) {
 		return fmt.Errorf("%w: it is missing, and %s may be its last version: rename that one, or remove it", ErrCorrupt, j.temporary())
+	}
+	if c := claimOf(j.lock); c.synced > int64(len(emptyFile(c.name))) {
+		return c.check(scanned{bad: -1})
 	}
 	return j.replace(nil)
 }

@@ -95,3 +95,32 @@ func TestFile_OneJournalAtATime(t *testing.T) {
 	require.NoError(t, j.Close())
 	open(t, path)
 }
+
+// A link whose target is not there yet leads to it, as for every other program, and stays a link: the journal is where the link says, also
+// when the disk of the target was away for a start.
+func TestFile_ThroughALinkToNothing(t *testing.T) {
+	if runtime.GOOS == "windows" { // where a link takes a privilege
+		t.Skip()
+	}
+	dir := t.TempDir()
+	disk, link, relative := filepath.Join(dir, "disk"), filepath.Join(dir, "link"), filepath.Join(dir, "relative")
+	require.NoError(t, os.Mkdir(disk, 0o700))
+	require.NoError(t, os.Symlink(filepath.Join(disk, "j"), link))
+	require.NoError(t, os.Symlink("link", relative))
+	j := open(t, relative)
+	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
+	_, err := File(filepath.Join(disk, "j"))
+	require.ErrorIs(t, err, ErrLocked)
+	require.NoError(t, j.Close())
+
+	require.NoError(t, os.Rename(disk, disk+".away"))
+	for _, path := range []string{link, relative} {
+		_, err = File(path)
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+	require.NoError(t, os.Rename(disk+".away", disk))
+	require.Equal(t, []string{"a"}, unknown(t, open(t, link)))
+	require.NoError(t, os.Symlink("circle", filepath.Join(dir, "circle")))
+	_, err = File(filepath.Join(dir, "circle"))
+	require.Error(t, err)
+}

@@ -110,8 +110,16 @@ func TestRead_TheLockFile(t *testing.T) {
 		require.NoError(t, os.Symlink(path, link))
 		require.ErrorIs(t, read(link), ErrCorrupt)
 	}
+	require.NoError(t, os.Remove(path)) // as a disk that has lost it
+	_, err := File(path)
+	require.ErrorIs(t, err, ErrCorrupt, "no new one begins in its place")
+	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Remove(path+".lock"))
 	require.NoError(t, read(path))
+	empty := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, open(t, empty).Close())
+	require.NoError(t, os.Remove(empty))
+	require.NoError(t, open(t, empty).Close(), "nothing is lost with it")
 	require.NoError(t, os.Mkdir(path+".lock", 0o700))
 	if runtime.GOOS != "windows" {
 		require.ErrorContains(t, read(path), "what was durable is in", "and cannot be known")

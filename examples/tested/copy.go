@@ -57,7 +57,7 @@ func Copy(ctx context.Context, client *prospectkit.Client, listID string, rows p
 			return err
 		}
 	}
-	if err := file.Truncate(at.Offset); err != nil {
+	if err := errors.Join(file.Truncate(at.Offset), file.Sync()); err != nil { // before the place that says that it is complete
 		return err
 	}
 	return place{}.store(root)

@@ -123,6 +123,7 @@ func Operation(bad *Violations, o *op.Op, path string) {
 	} {
 		bad.Must(field[1] != "", "Operation."+field[0], "is required")
 	}
+	bad.Text("Operation.Name", o.Name) // by which a journal finds its calls
 	OneOf(bad, "Operation.Class", o.Class, op.Read, op.PaidRead, op.Idempotent, op.GuardedByName, op.GuardedByState, op.Unsafe)
 	OneOf(bad, "Operation.Method", o.Method,
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)

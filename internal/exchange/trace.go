@@ -28,6 +28,7 @@ type Trace struct {
 
 	hooks     httptrace.ClientTrace
 	asked     atomic.Bool  // for a connection, so the transport calls the hooks
+	late      atomic.Bool  // it was asked for so late that another way may have been taken before
 	conns     atomic.Int32 // handed out: more than one means that net/http sent the request again, or was about to
 	wrote     atomic.Bool  // header bytes may have reached the peer
 	began     time.Time
@@ -54,7 +55,11 @@ var ErrReplay error = redact.OwnError("net/http was about to send the request a 
 func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.ClientTrace {
 	t.began = time.Now()
 	t.hooks = httptrace.ClientTrace{
-		GetConn: func(string) { t.asked.Store(true) },
+		GetConn: func(string) {
+			if !t.asked.Swap(true) {
+				t.late.Store(time.Since(t.began) > promptly)
+			}
+		},
 		GotConn: func(info httptrace.GotConnInfo) {
 			t.reused.Store(info.Reused)
 			t.connected.Store(int64(time.Since(t.began)))
@@ -132,8 +137,11 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 	return &connectError{err}
 }
 
+// promptly is how long a transport may take until it asks for a connection. One that takes longer may have failed to send on another way.
+const promptly = 50 * time.Millisecond
+
 // isUnconnected reports whether an error is a failure to connect that the hooks have seen, or one of package net, or the end of the
-// context before anything failed.
+// context before anything failed, while it waited for the connection that it asked for at once.
 func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
 	if several(err) {
 		return false
@@ -143,7 +151,7 @@ func (t *Trace) isUnconnected(ctx context.Context, err error) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if len(t.failures) == 0 && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
+	if len(t.failures) == 0 && !t.late.Load() && ctx.Err() != nil && (errors.Is(err, ctx.Err()) || errors.Is(err, context.Cause(ctx))) {
 		return true
 	}
 	return slices.ContainsFunc(t.failures, func(f error) bool { return errors.Is(err, f) })

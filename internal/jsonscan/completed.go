@@ -18,8 +18,12 @@ func Begins(text []byte) bool {
 }
 
 // Completed returns the beginning of a JSON text as a whole text: without the value that broke off, and with what closes the arrays and
-// objects that are open. A number may have broken off, too, and counts as whole only before a comma. It does not check the text.
+// objects that are open. A number may have broken off, too, and counts as whole only before a comma. What is damaged ends the beginning.
 func Completed(text []byte) []byte {
+	c := New(text)
+	if c.Skip(); c.bad != 0 {
+		text = text[:c.pos]
+	}
 	var open []byte // what closes them
 	end, quoted := 0, false
 	for i := 0; i < len(text); i++ {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -125,6 +126,12 @@ func TestNamesThatNoJournalKeeps(t *testing.T) {
 	require.NoError(t, err, "it needs no ticket")
 	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	hooked, err := client.With(prospectkit.WithCallHook(func(context.Context, prospectkit.Event) (context.Context, prospectkit.Observer) { return ctx, nil }))
+	require.NoError(t, err)
+	_, err = hooked.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
+	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	own := catalogue.Operation{Name: raw, Method: http.MethodPost, Path: "/business/lists", Surface: "lists", Class: catalogue.ClassUnsafe}
+	require.ErrorIs(t, client.Call(t.Context(), own, prospectkit.Fields{"name": "Q1"}, nil), prospectkit.ErrInvalid)
 	require.Zero(t, sb.Calls("lists.create"))
 }
 

@@ -307,6 +307,21 @@ func TestDelivery_AnotherWay(t *testing.T) {
 			})
 		}
 	}
+	for _, before := range []time.Duration{0, time.Second} { // what the first way took: over the second, the attempt ends before it is connected
+		synctest.Test(t, func(t *testing.T) {
+			sent := 0
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				sent++
+				time.Sleep(before)
+				httptrace.ContextClientTrace(r.Context()).GetConn("api.example.com:443")
+				<-r.Context().Done()
+				return nil, context.Cause(r.Context())
+			}))
+			_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+			require.Equal(t, before == 0, prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied, "%v", err)
+			require.Equal(t, before == 0, sent > 1)
+		})
+	}
 	failed := &net.OpError{Op: "dial", Err: &net.DNSError{IsNotFound: true}}
 	_, err := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		httptrace.ContextClientTrace(r.Context()).GetConn("api.example.com:443")

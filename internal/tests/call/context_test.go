@@ -279,6 +279,10 @@ func TestContext_Missing(t *testing.T) {
 			_, err = prospectkit.Collect(kept.Lists.PushEach(none, id, "crm", []string{id}), 1)
 			return err
 		},
+		"wait for each": func() error {
+			_, err := prospectkit.Collect(client.Agents.WaitEach(none, id), 1)
+			return err
+		},
 		"search": func() error {
 			_, err := prospectkit.Collect(client.Search.Prospects(none, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(1)), 1)
 			return err

@@ -65,12 +65,30 @@ func TestDecode_LessEvidenceProvesNoMore(t *testing.T) {
 	}
 }
 
+// Neither does one that is damaged: an error before the damage is one, also if the response is whole.
+func TestDecode_DamagedErrors(t *testing.T) {
+	for _, body := range []string{
+		`{"error":{"code":"LIST_NOT_FOUND","message":"n`, `{"error":{"code":"LIST_NOT_FOUND","message":"a` + "\n" + `b"}}`,
+		`{"error":{"code":"LIST_NOT_FOUND","message":"C:\Users"}}`, `{"error":{"code":"LIST_NOT_FOUND",}}`,
+		`{"error":{"code":"LIST_NOT_FOUND","param":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}}`, `{"id":7,"error":"down",}`,
+	} {
+		tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
+			if row.Class == op.Read {
+				return
+			}
+			_, err := call(t.Context(), tests.NewClient(t, breaksOff(body, -1), prospectkit.WithRetry(prospectkit.NoRetry)))
+			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), "%.60s: %v", body, err)
+		})
+	}
+}
+
 // So is what shows that a response is not to this call: the id of something else, or that a cache has kept it. That counts, too, if the
 // rest cannot be read.
 func TestDecode_CutResponsesToAnotherCall(t *testing.T) {
 	const id = `{"campaignId":"65f0c0ffee65f0c0ffee6fff"`
 	for name, rt := range map[string]tests.RoundTrip{
 		"another id":        breaksOff(id+`,"status":"active"}`, len(id)+1),
+		"damaged, another":  breaksOff(id+",\"status\":\"a\nb\"}", -1),
 		"stored":            breaksOff(`{}`, 0, "Age", "9"),
 		"stored, damaged":   breaksOff(`{"campaignId":`, -1, "Age", "9"),
 		"too long, another": breaksOff(id+`,"status":"`+strings.Repeat("x", 100)+`"}`, 140),

@@ -394,6 +394,33 @@ func TestResolve_AfterALongAttempt(t *testing.T) {
 	})
 }
 
+// A service that was silent until the attempt ended is slow, so what it makes may show later than usual: no look right after that is final.
+func TestResolve_AfterASilentAttempt(t *testing.T) {
+	var made atomic.Bool
+	tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+		list := ""
+		if r.Method == http.MethodPost {
+			time.Sleep(35 * time.Second) // the attempt ends after 30
+			made.Store(true)
+		} else if made.Load() {
+			list = fmt.Sprintf(`{"id":%q,"name":"Q1","entityType":"contactList","createdAt":%q}`, tests.ListID, time.Now().UTC().Format(time.RFC3339))
+		}
+		fmt.Fprintf(w, `{"data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`, list, min(1, len(list)))
+	}, func(t *testing.T, m *tests.MemoryServer) {
+		_, err := m.Client(t).Lists.Create(t.Context(), tests.Q1)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok, "%v", err)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		r, err := unknown.Resolve(ctx)
+		require.NoError(t, err)
+		require.False(t, r.Final, r.Note)
+		r, err = unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+	})
+}
+
 // A transport that does not return when the context ends may still send the request: nothing that a read shows now is final.
 func TestResolve_WhatATransportKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -177,6 +177,25 @@ func TestResolve_CreateNeedsAKind(t *testing.T) {
 	})
 }
 
+// A listing that lacks a name or a kind proves nothing about a creation whose response was lost: neither that it was not applied, nor that
+// the other kind has the name.
+func TestResolve_CreateNeedsNameAndKind(t *testing.T) {
+	for _, field := range []string{"data.*.name", "data.*.entityType"} {
+		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+			unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
+			sb.Fail("lists.list", sandbox.Always(), sandbox.NullField(field))
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, field)
+
+			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+			_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Q2"})
+			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), "%s: %v", field, err)
+			require.Equal(t, 2, sb.Calls("lists.create"), "it is not made again")
+		})
+	}
+}
+
 // Where nothing can be read, Resolve sends nothing and says why.
 func TestResolve_Unknowable(t *testing.T) {
 	seed := tests.SeededList("People", sandbox.ContactList)
