@@ -283,9 +283,9 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
 	case agent.Status == "":
 		return unknowable(agent, "the agent has no status")
-	case q.op == op.AgentsActivate && agent.Status != AgentStatusInitializing, agent.Status == AgentStatusPaused:
+	case q.op == op.AgentsActivate && !agent.Draft(), agent.Status == AgentStatusPaused:
 		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
-	case agent.Status == AgentStatusInitializing: // which no documented move leads back to
+	case agent.Draft(): // which no documented move leads back to
 		q.proofAtAnyTime = true
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
 	}
