@@ -195,8 +195,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 // agents.adjust). After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
-// never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy
-// agents), [CodeAgentTypeUnsupported] (legacy agents).
+// never becomes a draft again); likely: [CodeListNameTaken], [CodeListNameReserved], [CodeAgentSignalRejected],
+// [CodeListNotFound], [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
