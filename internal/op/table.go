@@ -152,7 +152,6 @@ var (
 		Provenance: AssumedPath, Confirms: Yes, Shape: Raw,
 		Summary: "edit a draft agent",
 		Verify:  "no documented read proves it: the configuration of a draft is undocumented",
-		Free:    "draft saved, nothing billed",
 		Codes:   draftCodes,
 		Likely:  append([]string{"LIST_NAME_TAKEN", "LIST_NAME_RESERVED", "AGENT_SIGNAL_REJECTED", "LIST_NOT_FOUND"}, draftLikely...),
 	})
