@@ -302,16 +302,19 @@ func (c *call) showAgent(a *Agent) response {
 // draftAgent finds the agent that the path names, which has to be a draft that can be worked on.
 func (c *call) draftAgent() *Agent {
 	a := c.agent()
-	switch {
-	case a.Type == "":
-		deny("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
-	case a.Status == agentProcessing:
-		deny("AGENT_PROCESSING", "A run is in progress.")
-	case a.Status != agentDraft:
-		deny("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
-	case len(a.Config) == 0:
-		deny("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
+	var legacy, state error
+	if a.Type == "" {
+		legacy = refuse("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
 	}
+	switch {
+	case a.Status == agentProcessing:
+		state = refuse("AGENT_PROCESSING", "A run is in progress.")
+	case a.Status != agentDraft:
+		state = refuse("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
+	case len(a.Config) == 0:
+		state = refuse("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
+	}
+	stop(c.first(legacy, state))
 	return a
 }
 

@@ -318,6 +318,8 @@ func TestOnlyDraftsAreAdjustedActivatedOrLeftAlone(t *testing.T) {
 				c.do("POST", path+"/pause", nil).fails(409, codes[1])
 			}
 		}
+		twice := c.do("PATCH", agents+"/"+id(27), object{}) // of a legacy kind, and without a config
+		require.Contains(t, twice.header.Get("X-Sandbox-Assumed"), "order")
 		for _, missing := range []string{id(99), strings.ToUpper(id(0xabc))} {
 			c.do("PATCH", agents+"/"+missing, object{}).fails(404, "AGENT_NOT_FOUND")
 			c.do("POST", agents+"/"+missing+"/activate", nil).fails(404, "AGENT_NOT_FOUND")
