@@ -54,16 +54,16 @@ func (s AgentStatus) Settled() bool {
 	return s == AgentStatusActive || s == AgentStatusPaused || s == AgentStatusExpired || s == AgentStatusFailed
 }
 
-// Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
-// and contactsFound are.
+// Agent is an agent. After a creation, all fields are documented. In the listing, only status, listId
+// and contactsFound are; that Get returns them, too, is assumed.
 type Agent struct {
 	ID            string      `json:"id" doc:"assumed"`      // assumed after a read
 	Type          AgentType   `json:"type" doc:"assumed"`    // assumed after a read; empty for a legacy kind
 	Name          string      `json:"name" doc:"assumed"`    // assumed after a read; also of its results list
-	Status        AgentStatus `json:"status"`                // documented
+	Status        AgentStatus `json:"status"`                // documented in the listing
 	Started       bool        `json:"started" doc:"assumed"` // assumed after a read; false for a draft
-	ListID        string      `json:"listId,omitempty"`      // documented; its results list
-	ContactsFound int         `json:"contactsFound"`         // documented
+	ListID        string      `json:"listId,omitempty"`      // documented in the listing; its results list
+	ContactsFound int         `json:"contactsFound"`         // documented in the listing
 	partial
 }
 
@@ -180,7 +180,7 @@ func agentListing(conf *config) listing[Agent] {
 	return listing[Agent]{conf: conf, op: op.AgentsList, name: "agents", id: func(a *Agent) string { return a.ID }}
 }
 
-// Get reads one agent.
+// Get reads one agent. The response is undocumented: the agent is looked for under "agent", or at the top (assumed).
 //
 // Errors: likely: [CodeAgentNotFound] (also for an agent of another workspace).
 //

@@ -57,8 +57,8 @@ func TestNamed(t *testing.T) {
 func TestNamed_Refused(t *testing.T) {
 	lists := tests.NewClient(t, tests.Untouched(t)).Lists
 	for want, err := range map[string]error{
-		"name must not be blank":                                               tests.Discard(lists.Named(t.Context(), " \t", "")),
-		"name is not valid UTF-8":                                              tests.Discard(lists.Named(t.Context(), tests.Latin1, "")),
+		"name must not be blank":  tests.Discard(lists.Named(t.Context(), " \t", "")),
+		"name is not valid UTF-8": tests.Discard(lists.Named(t.Context(), tests.Latin1, "")),
 		`entityType is "people", must be one of ["contactList" "companyList"]`: tests.Discard(lists.Named(t.Context(), "Berlin", "people")),
 	} {
 		require.Equal(t, []string{want}, tests.Refusals(t, err))
