@@ -431,7 +431,7 @@ func (c *call) adjustCampaign() response {
 	if sent("steps") || sent("channels") {
 		stop(fit(next.Steps, next.Channels))
 	}
-	c.effect(func() {
+	c.buy(1, "campaign adjusted", func() {
 		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
 		*cp = next
 	}, "campaign adjusted: %s", cp.ID)

@@ -214,7 +214,7 @@ func TestAListIsReachedAWhileAfterItWasFilled(t *testing.T) {
 }
 
 func TestCampaignsCostTheirPrice(t *testing.T) {
-	prices := sandbox.WithPrices(sandbox.Prices{"campaigns.create": 60, "campaigns.preview-step": 30})
+	prices := sandbox.WithPrices(sandbox.Prices{"campaigns.create": 60, "campaigns.adjust": 5, "campaigns.preview-step": 30})
 	onEachOutreach(t, []sandbox.Option{prices}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
 		c.do("POST", campaigns, object{"name": "x"}).ok(201)
@@ -222,8 +222,12 @@ func TestCampaignsCostTheirPrice(t *testing.T) {
 		preview := campaignPath(drafted, "steps", id(51), "preview")
 		c.do("POST", preview, nil).ok(200)
 		c.do("POST", preview, nil).fails(402, "INSUFFICIENT_CREDITS")
-		require.EqualValues(t, 10, sb.Balance())
-		require.Len(t, sb.Ledger(), 2)
+		for range 2 {
+			c.do("PATCH", campaignPath(drafted), object{"name": "y"}).ok(200)
+		}
+		c.do("PATCH", campaignPath(drafted), object{"name": "z"}).fails(402, "INSUFFICIENT_CREDITS")
+		require.EqualValues(t, 0, sb.Balance())
+		require.Len(t, sb.Ledger(), 4)
 		require.Len(t, sb.Campaigns(), 11)
 	})
 }
