@@ -121,6 +121,21 @@ func checkFields(t *testing.T, path string, base object, cases map[string]fieldC
 	}
 }
 
+// The zone of a date is undocumented: what is past or future in some zones only is told by an assumption.
+func TestADateIsAssumedToBeOneOfUTC(t *testing.T) {
+	for at, days := range map[time.Duration]string{0: "28 01", 3 * time.Hour: "01 02", -9 * time.Hour: "28 01"} {
+		for day := range strings.FieldsSeq("27 28 01 02 03") {
+			date := "2026-03-" + day
+			if day > "20" {
+				date = "2026-02-" + day
+			}
+			c := inPlace(t, sandbox.New(t, watched(), sandbox.WithClock(sandbox.NewManualClock(start.Add(at)))))
+			r := c.do("POST", monitors, with(monitor(), object{"expirationDate": date}))
+			require.Equal(t, strings.Contains(days, day), r.header.Get("X-Sandbox-Assumed") == "agents.day", "%s, %s after nine", date, at)
+		}
+	}
+}
+
 func TestFieldsOfEveryAgent(t *testing.T) {
 	day := func(n int) string { return start.AddDate(0, 0, n).Format("2006-01-02") }
 	cases := map[string]fieldCase{
