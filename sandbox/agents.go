@@ -212,7 +212,6 @@ func createAgent(kind string) handler {
 	return func(c *call) response {
 		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
-		body.valid()
 		delete(body.fields, "start")
 		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
 		if !body.has("expirationDate") {
@@ -236,7 +235,7 @@ func (c *call) mayCreate(a *Agent, spec *agentSpec) {
 	if c.ws.Plan == "free" && len(agents.in(c.ws)) >= freePlanAgents {
 		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
-	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(spec), full))
+	stop(c.first(c.body.err(), c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(spec), full))
 	c.signalAccepted(spec)
 	if spec.start {
 		c.mayStart(a)

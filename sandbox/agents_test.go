@@ -398,3 +398,16 @@ var _ = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", 
 	"agents.extra":  func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"x": 1})) },
 	"agents.signal": func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"prompt": "[rejected]"})) },
 })
+
+// A field that is refused beside a name that is taken: which of the two refusals comes first is undocumented.
+func TestTheOrderOfTwoRefusalsIsAssumed(t *testing.T) {
+	c := inPlace(t, sandbox.New(t, watched()))
+	c.do("POST", lists, create("taken")).ok(201)
+	for path, body := range map[string]object{
+		lists: {"name": "taken", "note": 1}, monitors: with(monitor(), object{"listName": "taken", "prompt": ""}),
+	} {
+		r := c.do("POST", path, body)
+		r.fails(422, "VALIDATION_FAILED")
+		require.Equal(t, "order", r.header.Get("X-Sandbox-Assumed"), path)
+	}
+}
