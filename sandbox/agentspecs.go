@@ -146,8 +146,8 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	}
 	text, _ := asString(raw)
 	day, err := time.Parse(time.DateOnly, text)
-	today := func(zone time.Duration) string { return now.UTC().Add(zone * time.Hour).Format(time.DateOnly) }
-	if err == nil && today(-12) <= text && text <= today(+14) { // the zones of the earth: it is today in one of them, at least
+	today := func(zone time.Duration) string { return now.UTC().Add(zone).Format(time.DateOnly) }
+	if err == nil && today(-12*time.Hour) <= text && text <= today(14*time.Hour) { // the zones of the earth: it is today in one of them, at least
 		body.c.uses(ruleToday)
 	}
 	switch {
