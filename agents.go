@@ -54,16 +54,16 @@ func (s AgentStatus) Settled() bool {
 	return s == AgentStatusActive || s == AgentStatusPaused || s == AgentStatusExpired || s == AgentStatusFailed
 }
 
-// Agent is an agent. After a creation, all fields are documented. After a read, only status, listId
-// and contactsFound are.
+// Agent is an agent. After a creation, all fields are documented. In the listing, only status, listId
+// and contactsFound are; that Get returns them, too, is assumed.
 type Agent struct {
 	ID            string      `json:"id" doc:"assumed"`      // assumed after a read
 	Type          AgentType   `json:"type" doc:"assumed"`    // assumed after a read; empty for a legacy kind
 	Name          string      `json:"name" doc:"assumed"`    // assumed after a read; also of its results list
-	Status        AgentStatus `json:"status"`                // documented
+	Status        AgentStatus `json:"status"`                // documented in the listing
 	Started       bool        `json:"started" doc:"assumed"` // assumed after a read; false for a draft
-	ListID        string      `json:"listId,omitempty"`      // documented; its results list
-	ContactsFound int         `json:"contactsFound"`         // documented
+	ListID        string      `json:"listId,omitempty"`      // documented in the listing; its results list
+	ContactsFound int         `json:"contactsFound"`         // documented in the listing
 	partial
 }
 
@@ -180,7 +180,7 @@ func agentListing(conf *config) listing[Agent] {
 	return listing[Agent]{conf: conf, op: op.AgentsList, name: "agents", id: func(a *Agent) string { return a.ID }}
 }
 
-// Get reads one agent.
+// Get reads one agent. The response is undocumented: the agent is looked for under "agent", or at the top (assumed).
 //
 // Errors: likely: [CodeAgentNotFound] (also for an agent of another workspace).
 //
@@ -195,8 +195,8 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 // agents.adjust). After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
-// never becomes a draft again); likely: [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy
-// agents), [CodeAgentTypeUnsupported] (legacy agents).
+// never becomes a draft again); likely: [CodeListNameTaken], [CodeListNameReserved], [CodeAgentSignalRejected],
+// [CodeListNotFound], [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -283,9 +283,9 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
 	case agent.Status == "":
 		return unknowable(agent, "the agent has no status")
-	case q.op == op.AgentsActivate && agent.Status != AgentStatusInitializing, agent.Status == AgentStatusPaused:
+	case q.op == op.AgentsActivate && !agent.Draft(), agent.Status == AgentStatusPaused:
 		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
-	case agent.Status == AgentStatusInitializing: // which no documented move leads back to
+	case agent.Draft(): // which no documented move leads back to
 		q.proofAtAnyTime = true
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
 	}

@@ -131,7 +131,7 @@ func (n NewCampaign) check(bad *check.Violations) {
 // [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
 // [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached], [CodeInvalidCampaignChannels],
 // [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong],
-// [CodeInvalidRequest].
+// [CodeInvalidRequest], [CodeInsufficientCredits].
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in NewCampaign, opts ...CallOption) (*Campaign, error) {
@@ -165,7 +165,7 @@ func checkSourceLists(bad *check.Violations, ids []string) {
 // [CodeCampaignNotFound], [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
 // [CodeListIncompatibleWithChannels] (may pass right after a list was filled),
 // [CodeCampaignListCapReached], [CodeInvalidCampaignChannels], [CodeStepOrderInvalid],
-// [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest].
+// [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest], [CodeInsufficientCredits].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in CampaignChanges, opts ...CallOption) (*Campaign, error) {
@@ -325,7 +325,7 @@ func (p StepPreview) String() string { return textOf(Object{}, p) }
 // counts as spending and is never retried after an unknown outcome.
 //
 // Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely:
-// [CodeCampaignNotFound].
+// [CodeCampaignNotFound], [CodeInsufficientCredits].
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {

@@ -17,7 +17,7 @@ type ContactsService struct{ service }
 // or under "contact" (assumed); any other is an error that names its keys. Nothing else of body and response is
 // documented: you supply the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve).
 //
-// Errors: likely: [CodeContactNotFound].
+// Errors: likely: [CodeContactNotFound], [CodeInsufficientCredits].
 //
 // POST /business/contacts/resolve, scope contacts.
 func (s *ContactsService) Resolve(ctx context.Context, in Fields, opts ...CallOption) (*ContactMatch, error) {
@@ -52,7 +52,7 @@ func (q activityQuery) check(bad *check.Violations) {
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that
 // are still scheduled. The shape of an activity is undocumented. The contact's id is the id of a
 // row, or comes from [ContactsService.Resolve]. The path is undocumented: supply it with
-// [WithRoute] and one parameter in braces, for the contact.
+// [WithRoute] and one parameter in braces, for the contact. That it is a GET is inferred from its query.
 //
 // No range can be resumed.
 //
@@ -87,7 +87,7 @@ func activityPage(p *ScrollPage[Object], err error) (*ActivityPage, error) {
 	return &ActivityPage{*p, p.contactID}, nil
 }
 
-// Next reads the following page, as that of a [ScrollPage] does. It spends no credits, and is retried after an unknown outcome.
+// Next reads the following page, as that of a [ScrollPage] does. No credit cost is documented. It is retried after an unknown outcome.
 func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityPage, error) {
 	return activityPage(p.ScrollPage.Next(ctx, opts...))
 }

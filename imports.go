@@ -59,7 +59,7 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 // upload, ask [Client.Calls] for "imports.create".
 //
 // Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported],
-// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound].
+// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound], [CodeInsufficientCredits].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
@@ -74,7 +74,7 @@ func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOpti
 //
 // Errors: documented: [CodeImportFileMissing] (while the upload is not complete),
 // [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
-// [CodeImportNotFound].
+// [CodeImportNotFound], [CodeInsufficientCredits].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {

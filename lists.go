@@ -407,7 +407,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // lack may still come from an earlier call that was applied or is unknown: [Client.Calls] yields these. Do not add it again before the
 // rows of that call are there, or a person has settled its ticket.
 //
-// Errors: likely: [CodeListNotFound], [CodeContactNotFound].
+// Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
 // POST /business/lists/{listId}/members, scope lists.
 func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -422,7 +422,7 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 // fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule
 // lists.add-contacts). Credits and retries are as for [ListsService.AddMembers].
 //
-// Errors: likely: [CodeListNotFound].
+// Errors: likely: [CodeListNotFound], [CodeInsufficientCredits].
 //
 // POST /business/lists/{listId}/contacts, scope lists.
 func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -451,9 +451,8 @@ func (c ContactSave) check(bad *check.Violations) {
 // or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
 // is never retried after an unknown outcome: check the list instead.
 //
-// Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameReserved],
-// [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched],
-// [CodeInsufficientCredits].
+// Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved],
+// [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveContacts(ctx context.Context, in ContactSave, opts ...CallOption) (*Object, error) {

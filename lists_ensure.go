@@ -90,7 +90,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 func (s *ListsService) Named(ctx context.Context, name string, kind ListKind, opts ...CallOption) (*List, error) {
 	var bad check.Violations
 	name = strings.TrimSpace(name)
-	bad.Length("name", name, 1, 255)
+	bad.Must(name != "", "name", "must not be blank") // the results of an agent may have a longer name than a list that is created
 	bad.Text("name", name)
 	if check.OneOf(&bad, "entityType", kind, listKinds...); len(bad) > 0 {
 		return nil, refusal(op.ListsList, bad)

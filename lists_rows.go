@@ -101,9 +101,9 @@ type rowsQuery struct {
 // If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as
 // far as the totals allow: see [Report].
 //
-// The service ignores what does not fit the kind of list (documented): most filters of contacts on a
-// company list, and a sort key of the other kind. If the response shows such a list, the error is an
-// [*Error] that matches [ErrInvalid], and no row is yielded.
+// The service ignores what does not fit the kind of list: a sort key of the other kind (documented), and most
+// filters of contacts on a company list (documented: it honours seven; that it does not refuse the others is assumed). If the
+// response shows such a list, the error is an [*Error] that matches [ErrInvalid], and no row is yielded.
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //

@@ -167,6 +167,8 @@ func TestLists_Folders(t *testing.T) {
 	require.Empty(t, folders)
 	_, err = tests.Exchange(t, "folders.list/relayed").Lists.Folders(t.Context(), prospectkit.CampaignFolder)
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
+	_, err = tests.NewClient(t, tests.Always(400, tests.Envelope("A_CODE_OF_ITS_OWN"))).Lists.Folders(t.Context(), prospectkit.AgentFolder)
+	require.Equal(t, prospectkit.Code("A_CODE_OF_ITS_OWN"), prospectkit.CodeOf(err))
 	once := prospectkit.WithRetry(prospectkit.NoRetry)
 	_, err = tests.Exchange(t, "folders.list/without-id", once).Lists.Folders(t.Context(), prospectkit.AgentFolder)
 	require.ErrorContains(t, err, "a folder has no id")

@@ -392,8 +392,8 @@ func ReadOnly() Option {
 
 // NoSpend refuses every operation that spends credits, or may: searches, and whatever fills a list or a campaign.
 // It allows drafts of agents, reads that are free, and other writes. The API description says that a push into a
-// CRM spends none, and it lets that be inferred for adjusting a draft. Of the others, such as creating or
-// moving a list, pausing an agent, approving a campaign or editing a fact, it does not hint at a cost.
+// CRM spends none. Of the others, such as creating or moving a list, adjusting a draft, pausing an agent,
+// approving a campaign or editing a fact, it does not hint at a cost.
 func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }

@@ -121,7 +121,7 @@ func (m MatchSave) check(bad *check.Violations) {
 // check the list instead.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous],
-// [CodeListNameReserved], [CodeInsufficientCredits].
+// [CodeListNameTaken], [CodeListNameReserved], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveMatches(ctx context.Context, in MatchSave, opts ...CallOption) (*Object, error) {

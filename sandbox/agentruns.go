@@ -9,7 +9,7 @@ import (
 var (
 	ruleAgentRuns = assumed("agents.start", "a start returns the status processing and begins a run; the first result comes at once and the next ones minute by minute; the balance has to cover the whole run; after it the agent is active until the next run. AgentPlan changes that")
 	_             = ambient("agents.expires", "an agent expires when the day of its date begins")
-	_             = ambient("agents.clock", "runs begin, deliver, end, fail and expire by the clock; a run ends early when the balance is short; AgentPlan.Frozen and Strict stop the clock")
+	_             = ambient("agents.clock", "runs begin, deliver, end, fail and expire by the clock; a web monitor runs once in each searchPeriod; a run ends early when the balance is short; AgentPlan.Frozen and Strict stop the clock")
 	_             = ambient("agents.results", "a watcher delivers its contacts one after the other, the other kinds deliver invented people or companies that fit the filters; a result that exists is replaced")
 )
 

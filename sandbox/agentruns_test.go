@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -165,6 +166,24 @@ func TestFiltersShapeWhatADiscoveryDelivers(t *testing.T) {
 	for _, agent := range sb.Agents()[:3] {
 		require.Empty(t, sb.Rows(agent.ListID), "accepted, and matches nothing")
 		require.Equal(t, "active", agent.Status)
+	}
+}
+
+// The sizes are those of the document: the commas are part of them.
+func TestEverySizeOfAnEmployerIsRecognised(t *testing.T) {
+	sizes := strings.Fields("1-10 11-50 51-200 201-500 501-1,000 1,001-5,000 5,001-10,000 10,001+")
+	sb := sandbox.New(t, watched(), manual(), sandbox.NoLimits())
+	c := inPlace(t, sb)
+	deliver := func(size string) int {
+		c.do("POST", discovery, object{"listName": fmt.Sprintf("%q", size), "start": true, "size": []string{size}}).ok(201)
+		return len(sb.Rows(sb.Agents()[0].ListID))
+	}
+	for _, size := range sizes {
+		require.NotZero(t, deliver(size), size)
+		if plain := strings.ReplaceAll(size, ",", ""); plain != size {
+			require.Zero(t, deliver(plain), plain)
+		}
+		require.Zero(t, deliver(strings.Replace(size, "-", " - ", 1)+" "), "spacing is part of the value, too: %s", size)
 	}
 }
 

@@ -212,7 +212,6 @@ func createAgent(kind string) handler {
 	return func(c *call) response {
 		body := c.body
 		spec := readSpec(kind, body, c.now, c.sb.plan)
-		body.valid()
 		delete(body.fields, "start")
 		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
 		if !body.has("expirationDate") {
@@ -236,7 +235,7 @@ func (c *call) mayCreate(a *Agent, spec *agentSpec) {
 	if c.ws.Plan == "free" && len(agents.in(c.ws)) >= freePlanAgents {
 		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
-	stop(c.first(c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(spec), full))
+	stop(c.first(c.body.err(), c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(spec), full))
 	c.signalAccepted(spec)
 	if spec.start {
 		c.mayStart(a)
@@ -302,16 +301,19 @@ func (c *call) showAgent(a *Agent) response {
 // draftAgent finds the agent that the path names, which has to be a draft that can be worked on.
 func (c *call) draftAgent() *Agent {
 	a := c.agent()
-	switch {
-	case a.Type == "":
-		deny("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
-	case a.Status == agentProcessing:
-		deny("AGENT_PROCESSING", "A run is in progress.")
-	case a.Status != agentDraft:
-		deny("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
-	case len(a.Config) == 0:
-		deny("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
+	var legacy, state error
+	if a.Type == "" {
+		legacy = refuse("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
 	}
+	switch {
+	case a.Status == agentProcessing:
+		state = refuse("AGENT_PROCESSING", "A run is in progress.")
+	case a.Status != agentDraft:
+		state = refuse("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
+	case len(a.Config) == 0:
+		state = refuse("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
+	}
+	stop(c.first(legacy, state))
 	return a
 }
 

@@ -121,6 +121,21 @@ func checkFields(t *testing.T, path string, base object, cases map[string]fieldC
 	}
 }
 
+// The zone of a date is undocumented: what is past or future in some zones only is told by an assumption.
+func TestADateIsAssumedToBeOneOfUTC(t *testing.T) {
+	for at, days := range map[time.Duration]string{0: "28 01", 3 * time.Hour: "01 02", -9 * time.Hour: "28 01"} {
+		for day := range strings.FieldsSeq("27 28 01 02 03") {
+			date := "2026-03-" + day
+			if day > "20" {
+				date = "2026-02-" + day
+			}
+			c := inPlace(t, sandbox.New(t, watched(), sandbox.WithClock(sandbox.NewManualClock(start.Add(at)))))
+			r := c.do("POST", monitors, with(monitor(), object{"expirationDate": date}))
+			require.Equal(t, strings.Contains(days, day), r.header.Get("X-Sandbox-Assumed") == "agents.day", "%s, %s after nine", date, at)
+		}
+	}
+}
+
 func TestFieldsOfEveryAgent(t *testing.T) {
 	day := func(n int) string { return start.AddDate(0, 0, n).Format("2006-01-02") }
 	cases := map[string]fieldCase{
@@ -318,6 +333,8 @@ func TestOnlyDraftsAreAdjustedActivatedOrLeftAlone(t *testing.T) {
 				c.do("POST", path+"/pause", nil).fails(409, codes[1])
 			}
 		}
+		twice := c.do("PATCH", agents+"/"+id(27), object{}) // of a legacy kind, and without a config
+		require.Contains(t, twice.header.Get("X-Sandbox-Assumed"), "order")
 		for _, missing := range []string{id(99), strings.ToUpper(id(0xabc))} {
 			c.do("PATCH", agents+"/"+missing, object{}).fails(404, "AGENT_NOT_FOUND")
 			c.do("POST", agents+"/"+missing+"/activate", nil).fails(404, "AGENT_NOT_FOUND")
@@ -381,3 +398,16 @@ var _ = guessesIn([]sandbox.Option{watched(), sandbox.WithRoute("agents.pause", 
 	"agents.extra":  func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"x": 1})) },
 	"agents.signal": func(c caller) result { return c.do("POST", monitors, with(monitor(), object{"prompt": "[rejected]"})) },
 })
+
+// A field that is refused beside a name that is taken: which of the two refusals comes first is undocumented.
+func TestTheOrderOfTwoRefusalsIsAssumed(t *testing.T) {
+	c := inPlace(t, sandbox.New(t, watched()))
+	c.do("POST", lists, create("taken")).ok(201)
+	for path, body := range map[string]object{
+		lists: {"name": "taken", "note": 1}, monitors: with(monitor(), object{"listName": "taken", "prompt": ""}),
+	} {
+		r := c.do("POST", path, body)
+		r.fails(422, "VALIDATION_FAILED")
+		require.Equal(t, "order", r.header.Get("X-Sandbox-Assumed"), path)
+	}
+}

@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	ruleToday       = assumed("agents.day", "today is not in the future: 422 VALIDATION_FAILED")
+	ruleToday       = assumed("agents.day", "a date is one of UTC, and today is not in the future: 422 VALIDATION_FAILED")
 	ruleBlank       = assumed("agents.blank", "a listName of white space is blank: 422 VALIDATION_FAILED")
 	ruleAgentName   = assumed("agents.name.form", "a listName may be longer than the name of a list; it keeps the space around it, but is compared without it")
 	ruleNoSources   = assumed("agents.sources.empty", "listIds without an id returns 422 VALIDATION_FAILED")
@@ -146,13 +146,14 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	}
 	text, _ := asString(raw)
 	day, err := time.Parse(time.DateOnly, text)
+	today := func(zone time.Duration) string { return now.UTC().Add(zone).Format(time.DateOnly) }
+	if err == nil && today(-12*time.Hour) <= text && text <= today(14*time.Hour) { // the zones of the earth: it is today in one of them, at least
+		body.c.uses(ruleToday)
+	}
 	switch {
 	case err != nil:
 		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
 	case !day.After(now):
-		if text == now.UTC().Format(time.DateOnly) {
-			body.c.uses(ruleToday)
-		}
 		body.fail(name, "has to be in the future")
 	}
 	s.expires = day

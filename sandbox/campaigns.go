@@ -24,7 +24,6 @@ var (
 	ruleNewCampaign   = assumed("campaigns.create", "takes name, 1 to 255 characters, which may repeat, and optionally channels, listIds, steps, knowledgeHubId, templateId and writingStyleId; returns 201 with campaign")
 	ruleAdjusted      = assumed("campaigns.adjust", "takes name, channels, listIds and steps, at least one; each replaces the old value; returns 200 with campaign")
 	ruleChannelNames  = assumed("campaigns.channels.names", "the channels are email and social; without any, a campaign has email")
-	ruleEmptySource   = assumed("campaigns.empty", "source lists without any contact return LIST_EMPTY")
 	ruleReachFields   = assumed("campaigns.reach.fields", "a contact with an email is reached by email, one with a socialUrl over the social network")
 	ruleHubOfCampaign = assumed("campaigns.references", "knowledgeHubId has to be a hub; no template and no writing style exists, so every templateId and writingStyleId is unknown")
 	_                 = ambient("campaigns.generated", "a new campaign is initialized for 30 s, or as long as InitializesFor says: running, then completed; one without steps then gets one or two for each channel")
@@ -327,22 +326,16 @@ func (c *call) sources(ids, over []string) (found []string) {
 	if len(ids) > maxLists {
 		deny("CAMPAIGN_LIST_CAP_REACHED", "A campaign has at most 10 lists.")
 	}
-	contacts, reached := 0, false
+	reached := len(ids) == 0
 	for _, id := range ids {
 		l := must(c.listByID(id))
 		if l.EntityType != ContactList {
 			deny("CONTACT_LIST_REQUIRED", "A source list is a company list.")
 		}
 		found = append(found, l.ID)
-		contacts += len(l.rows)
 		reached = reached || c.reaches(l, over)
 	}
-	switch {
-	case len(ids) == 0:
-	case contacts == 0:
-		c.uses(ruleEmptySource)
-		deny("LIST_EMPTY", "The source lists have no contacts.")
-	case !reached:
+	if !reached {
 		deny("LIST_INCOMPATIBLE_WITH_CHANNELS", "No contact of the lists can be reached over "+strings.Join(over, " or ")+".")
 	}
 	return found
@@ -438,7 +431,7 @@ func (c *call) adjustCampaign() response {
 	if sent("steps") || sent("channels") {
 		stop(fit(next.Steps, next.Channels))
 	}
-	c.effect(func() {
+	c.buy(1, "campaign adjusted", func() {
 		next.Steps = c.ws.keepIDs(cp.Steps, next.Steps)
 		*cp = next
 	}, "campaign adjusted: %s", cp.ID)

@@ -55,7 +55,7 @@ func campaignBodies() map[string]struct {
 		"11 lists":         {with("listIds", manyIDs(11)), 422, "CAMPAIGN_LIST_CAP_REACHED", ""},
 		"missing list":     {with("listIds", []string{id(77)}), 404, "LIST_NOT_FOUND", ""},
 		"company list":     {with("listIds", []string{companyList}), 422, "CONTACT_LIST_REQUIRED", ""},
-		"empty list":       {with("listIds", []string{nobody}), 422, "LIST_EMPTY", ""},
+		"empty list":       {with("listIds", []string{nobody}), 422, "LIST_INCOMPATIBLE_WITH_CHANNELS", ""},
 		"unreachable list": {with("listIds", []string{linked, nobody}), 422, "LIST_INCOMPATIBLE_WITH_CHANNELS", ""},
 		"steps not array":  {with("steps", object{}), 422, "VALIDATION_FAILED", "steps"},
 		"no steps":         {with("steps", []object{}), 422, "VALIDATION_FAILED", "steps"},
@@ -214,7 +214,7 @@ func TestAListIsReachedAWhileAfterItWasFilled(t *testing.T) {
 }
 
 func TestCampaignsCostTheirPrice(t *testing.T) {
-	prices := sandbox.WithPrices(sandbox.Prices{"campaigns.create": 60, "campaigns.preview-step": 30})
+	prices := sandbox.WithPrices(sandbox.Prices{"campaigns.create": 60, "campaigns.adjust": 5, "campaigns.preview-step": 30})
 	onEachOutreach(t, []sandbox.Option{prices}, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
 		t.Helper()
 		c.do("POST", campaigns, object{"name": "x"}).ok(201)
@@ -222,8 +222,12 @@ func TestCampaignsCostTheirPrice(t *testing.T) {
 		preview := campaignPath(drafted, "steps", id(51), "preview")
 		c.do("POST", preview, nil).ok(200)
 		c.do("POST", preview, nil).fails(402, "INSUFFICIENT_CREDITS")
-		require.EqualValues(t, 10, sb.Balance())
-		require.Len(t, sb.Ledger(), 2)
+		for range 2 {
+			c.do("PATCH", campaignPath(drafted), object{"name": "y"}).ok(200)
+		}
+		c.do("PATCH", campaignPath(drafted), object{"name": "z"}).fails(402, "INSUFFICIENT_CREDITS")
+		require.EqualValues(t, 0, sb.Balance())
+		require.Len(t, sb.Ledger(), 4)
 		require.Len(t, sb.Campaigns(), 11)
 	})
 }
@@ -232,9 +236,6 @@ func TestCampaignsCostTheirPrice(t *testing.T) {
 var _ = guessesIn(outreachOptions(), map[string]func(caller) result{
 	"campaigns.references": func(c caller) result {
 		return c.do("POST", campaigns, object{"name": "x", "knowledgeHubId": ready})
-	},
-	"campaigns.empty": func(c caller) result {
-		return c.do("PATCH", campaignPath(drafted), object{"listIds": []string{nobody}})
 	},
 	"steps.sent": func(c caller) result {
 		return c.do("PATCH", campaignPath(drafted), object{"steps": []object{{"type": "email"}}})

@@ -104,7 +104,10 @@ func TestFoldersRelayARefusal(t *testing.T) {
 	for _, kind := range []string{"agent", "campaign"} {
 		sb := sandbox.New(t)
 		sb.Fail("folders.list", sandbox.Nth(1), sandbox.Status(400, "INVALID_REQUEST"))
-		inPlace(t, sb).get("/business/folders", "type", kind).fails(400, "INVALID_REQUEST")
+		sb.Fail("folders.list", sandbox.Nth(2), sandbox.FutureCode(400, "A_CODE_OF_ITS_OWN"))
+		for _, code := range []string{"INVALID_REQUEST", "A_CODE_OF_ITS_OWN"} {
+			inPlace(t, sb).get("/business/folders", "type", kind).fails(400, code)
+		}
 	}
 }
 

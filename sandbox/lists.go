@@ -130,8 +130,7 @@ func (c *call) createList() response {
 	name, _ := body.name("name")
 	kind := body.choice("entityType", ContactList, CompanyList)
 	body.only("name", "entityType")
-	body.valid()
-	stop(c.nameFree(name))
+	stop(c.first(body.err(), c.nameFree(name)))
 
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
 	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)

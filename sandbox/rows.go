@@ -26,7 +26,7 @@ var (
 	ruleNoValues   = assumed("rows.filters.empty", "a filter key without a value restricts nothing")
 	ruleSorting    = assumed("rows.sort.values", "strings are sorted with their case ignored, numbers before strings, rows without the field last, equal ones as without sorting; not assumed if all values are different numbers, instants, or words whose order does not depend on their case")
 	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters return 422 VALIDATION_FAILED; they are counted after decoding")
-	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, case ignored; keywords with a *, which stands for any text, match the whole jobTitle; others match any part of it")
+	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, case ignored; include and exclude may each be omitted; keywords with a *, which stands for any text, match the whole jobTitle; others match any part of it")
 	ruleFieldNames = assumed("rows.filters.fields", "the filter keys compare row fields of the same name, or those below address and company that sort keys name")
 	ruleColumns    = assumed("rows.filters.columns", "a row has its custom values under customColumns; a range includes both ends, and each may be omitted")
 	ruleIgnored    = assumed("rows.filters.ignored", "a company list ignores the filter keys that it does not honour")

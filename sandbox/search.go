@@ -30,7 +30,7 @@ var (
 	ruleSearchWords   = assumed("search.filters.words", "a key or value that the filter options do not have, a status other than include, and an entry with another field cannot be interpreted")
 	ruleSavedList     = assumed("search.saved.list", "the listing is savedSearches: id, name and type, which is prospects or companies")
 	ruleSearchSave    = assumed("search.save-to-list", "takes filters and listId or listName, as a save to a list does; a profile whose socialUrl is already in the list is skipped; returns 200 with list and addedCount")
-	ruleCompanySearch = assumed("search.companies", "takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken; returns what a search does, with companies")
+	ruleCompanySearch = assumed("search.companies", "takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken; returns what a search does, with companies; a saved search for prospects returns SAVED_SEARCH_INVALID")
 )
 
 const (
@@ -250,7 +250,7 @@ func (c *call) savedSearch(id string, companies bool) *SavedSearch {
 	case s.Companies && !companies:
 		deny("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for companies: run it through company search.")
 	case companies && !s.Companies:
-		deny("SAVED_SEARCH_TYPE_MISMATCH", "The saved search is one for prospects.")
+		deny("SAVED_SEARCH_INVALID", "The saved search is one for prospects.")
 	}
 	return s
 }

@@ -310,7 +310,7 @@ func TestCompanySearch(t *testing.T) {
 		"a missing list":     {object{"excludeCompanyLists": []string{id(9)}}, nil, "EXCLUDE_COMPANY_LISTS_INVALID", "excludeCompanyLists"},
 		"a system list":      {object{"excludeCompanyLists": []string{id(3)}}, nil, "EXCLUDE_COMPANY_LISTS_INVALID", "excludeCompanyLists"},
 		"lists no array":     {object{"excludeCompanyLists": id(2)}, nil, "VALIDATION_FAILED", "excludeCompanyLists"},
-		"saved for people":   {object{"savedSearchId": id(31)}, nil, "SAVED_SEARCH_TYPE_MISMATCH", ""},
+		"saved for people":   {object{"savedSearchId": id(31)}, nil, "SAVED_SEARCH_INVALID", ""},
 		"saved and filters":  {object{"savedSearchId": id(33), "filters": object{}}, nil, "VALIDATION_FAILED", "savedSearchId"},
 		"saved, no id":       {object{"savedSearchId": "x"}, nil, "VALIDATION_FAILED", "savedSearchId"},
 		"more than a page":   {object{"size": 101}, nil, "VALIDATION_FAILED", "size"},

@@ -14,7 +14,9 @@ type Code struct {
 
 const (
 	hintFix     = "change the request: unchanged it is refused again"
-	hintMissing = "missing, or of another workspace, for which the response is the same: check the id and the key"
+	hintMissing = "missing, or hidden from this key, for which the response is the same: check the id and the key"
+	hintNone    = "what it belongs to is there, and has none: it has to be made first"
+	hintUseID   = "use the id instead of the name"
 	hintState   = "the state forbids it: read the resource before you try anything else"
 )
 
@@ -30,7 +32,7 @@ var Codes = []Code{
 	{"INSUFFICIENT_CREDITS", []int{402, 422}, "buy-credits", "the balance is too low; nothing was billed", "add credits or ask for less; nothing was billed"},
 	{"LIST_NOT_FOUND", []int{404}, "never", "the list is missing or not visible", hintMissing},
 	{"LIST_NAME_TAKEN", []int{409}, "fix-input", "a list or an agent has this name", "choose another name; the holder may be an agent, which is not listed among the lists"},
-	{"LIST_NAME_AMBIGUOUS", []int{409}, "fix-input", "several lists have this name", "use the list id instead of the name"},
+	{"LIST_NAME_AMBIGUOUS", []int{409}, "fix-input", "several lists have this name", hintUseID},
 	{"LIST_NAME_RESERVED", []int{422}, "fix-input", "the name is the title of a system list", "choose another name"},
 	{"LIST_PROCESSING", []int{409}, "after-state", "the source list is still being built or enriched", "wait until the list's completionStatus settles"},
 	{"COLUMN_NAME_TAKEN", []int{409}, "fix-input", "the list has a column of this name", "choose another name"},
@@ -39,7 +41,7 @@ var Codes = []Code{
 	{"SEARCH_FILTERS_INVALID", []int{422}, "fix-input", "the filters cannot be interpreted", hintFix},
 	{"SAVED_SEARCH_NOT_FOUND", []int{404}, "never", "the saved search is missing or not visible", hintMissing},
 	{"SAVED_SEARCH_INVALID", []int{422}, "fix-input", "the stored filters cannot be run", hintFix},
-	{"SAVED_SEARCH_NAME_AMBIGUOUS", []int{409}, "fix-input", "several saved searches have this name", "use the saved search id instead of the name"},
+	{"SAVED_SEARCH_NAME_AMBIGUOUS", []int{409}, "fix-input", "several saved searches have this name", hintUseID},
 	{"SAVED_SEARCH_FILTERS_UNSUPPORTED", []int{422}, "fix-input", "a filter cannot be stored in a saved search; param names it", hintFix},
 	{"SAVED_SEARCH_TYPE_MISMATCH", []int{422}, "fix-input", "the saved search stores company filters", "run it through company search, with savedSearchId"},
 	{"QUERY_FILTERS_INVALID", []int{422}, "fix-input", "the query in words yields no concrete filter", hintFix},
@@ -49,8 +51,8 @@ var Codes = []Code{
 	{"CONTACT_NOT_IN_LIST", []int{422}, "fix-input", "a contact id is not a row of the list", hintFix},
 	{"EXPORT_NOT_FOUND", []int{404}, "never", "the export job is unknown or expired", hintMissing},
 	{"EXPORT_LIMIT_EXCEEDED", []int{422}, "fix-input", "the campaign has more leads than one export may hold", hintFix},
-	{"CAMPAIGN_NOT_FOUND", []int{404}, "never", "the campaign is missing or not visible", hintMissing},
-	{"CAMPAIGN_NAME_AMBIGUOUS", []int{409}, "fix-input", "several campaigns have this name", "use the campaign id instead of the name"},
+	{"CAMPAIGN_NOT_FOUND", []int{404}, "never", "the campaign is missing or not visible", "missing, or hidden from this key: only the owner of a campaign may approve it"},
+	{"CAMPAIGN_NAME_AMBIGUOUS", []int{409}, "fix-input", "several campaigns have this name", hintUseID},
 	{"CAMPAIGN_LIST_CAP_REACHED", []int{422}, "fix-input", "the campaign has 10 lists already; nothing was billed", hintFix},
 	{"ALL_CONTACTS_ALREADY_ENRICHED", []int{409}, "never", "the destination list has the enrichment already; nothing was billed", hintState},
 	{"CAMPAIGN_NOT_APPROVABLE", []int{409}, "never", "the campaign is not in an approvable state", "look at the campaign: it may be active already"},
@@ -73,7 +75,7 @@ var Codes = []Code{
 	{"AGENT_CONFIG_MISSING", []int{409}, "never", "a legacy draft without stored configuration", hintState},
 	{"AGENT_LIMIT_REACHED", []int{403}, "buy-credits", "the free plan holds at most 10 agents, drafts included", "remove an agent or choose a larger plan; drafts count"},
 	{"AGENT_NOT_A_DRAFT", []int{409}, "never", "the agent's status is not initializing", "only a draft can be adjusted or activated"},
-	{"AGENT_NOT_RUNNING", []int{409}, "never", "there is nothing to pause: a draft, or the subscription is gone", "there is nothing to pause"},
+	{"AGENT_NOT_RUNNING", []int{409}, "never", "there is nothing to pause: a draft, or the subscription is gone", hintState},
 	{"AGENT_PROCESSING", []int{409}, "after-state", "a run of the agent is in progress", "wait until the run is over; adjust and activate still need a draft, which a running agent never becomes again"},
 	{"AGENT_SIGNAL_REJECTED", []int{422}, "fix-input", "the search provider refused the prompt of the web monitor", hintFix},
 	{"AGENT_SOURCE_LIST_EMPTY", []int{422}, "fix-input", "nothing in the source list can be watched", hintFix},
@@ -84,11 +86,11 @@ var Codes = []Code{
 	{"KNOWLEDGE_PAGE_NOT_FOUND", []int{404}, "never", "the knowledge page is missing or not visible", hintMissing},
 	{"KNOWLEDGE_HUB_OWNER_ONLY", []int{403}, "never", "only the hub's owner may make it the default", "ask the hub's owner"},
 	{"KNOWLEDGE_HUB_PAGES_UNAVAILABLE", []int{409}, "never", "the hub predates pages and cannot be refreshed", hintState},
-	{"KNOWLEDGE_HUB_WEBSITE_NOT_FOUND", []int{404}, "never", "the url is not one of the hub's websites", hintMissing},
+	{"KNOWLEDGE_HUB_WEBSITE_NOT_FOUND", []int{404}, "never", "the url is not one of the hub's websites", hintNone},
 	{"KNOWLEDGE_PAGE_NOT_REGENERABLE", []int{409}, "never", "the page has no cached sources", hintState},
 	{"LEARNED_FACT_NOT_FOUND", []int{404}, "never", "the fact is unknown, retired or another team's", hintMissing},
 	{"LEARNED_FACT_NOT_ANONYMIZED", []int{422}, "fix-input", "the claim fails the anonymization gate", hintFix},
-	{"ATTACHMENT_NOT_FOUND", []int{404}, "never", "the note has no attachment", hintMissing},
+	{"ATTACHMENT_NOT_FOUND", []int{404}, "never", "the note has no attachment", hintNone},
 	{"ATTACHMENT_ALREADY_EXISTS", []int{409}, "never", "the note holds a document already", hintState},
 	{"JOB_NOT_FOUND", []int{404}, "never", "the job is unknown", hintMissing},
 	{"IMPORT_NOT_FOUND", []int{404}, "never", "the import is missing or not visible", hintMissing},
@@ -105,13 +107,13 @@ var Codes = []Code{
 	{"NO_LEADS_TO_EXPORT", []int{422}, "fix-input", "the campaign has no enrolled leads", hintFix},
 	{"NO_ROWS_TO_RESEARCH", []int{422}, "fix-input", "no row matches the filters; nothing was charged", hintFix},
 	{"PRIMARY_VALUE_NOT_ON_CONTACT", []int{422}, "fix-input", "the value has to be on the contact already", hintFix},
-	{"PROVENANCE_NOT_FOUND", []int{404}, "never", "the column exists, but no run computed that row", hintMissing},
+	{"PROVENANCE_NOT_FOUND", []int{404}, "never", "the column exists, but no run computed that row", hintNone},
 	{"PROVIDERS_NOT_SUPPORTED", []int{422}, "fix-input", "only deep_research columns accept provider ids", hintFix},
 	{"RUN_ALREADY_TERMINAL", []int{409}, "never", "the run is completed, failed or cancelled", hintState},
 	{"STEP_ORDER_INVALID", []int{422}, "fix-input", "a social_connection step would follow a social_message step", hintFix},
 	{"STEP_POSITION_TAKEN", []int{409}, "never", "the sequence number is occupied", hintState},
 	{"STEP_PREVIEW_UNAVAILABLE", []int{422}, "fix-input", "no source list, no sample contact, or no preview could be generated", hintFix},
-	{"WEBSITE_TRACKING_NOT_SET_UP", []int{404}, "never", "the account has no website-tracking record", hintMissing},
+	{"WEBSITE_TRACKING_NOT_SET_UP", []int{404}, "never", "the account has no website-tracking record", hintNone},
 }
 
 var codeIndex = func() map[string]Code {

@@ -45,7 +45,7 @@ func TestCodesHaveAStatusOfTheirMeaning(t *testing.T) {
 		409: {"never", "fix-input", "after-delay", "after-state"}, 422: {"fix-input", "buy-credits", "may-pass"}, 429: {"after-delay"}, 500: {"verify-first"},
 	}
 	words := map[string][]int{ // of names and hints
-		"_NOT_FOUND|missing, or of another": {404}, "_TAKEN|_AMBIGUOUS|the state forbids": {409}, "_RESERVED|_INVALID": {422}, "change the request": {400, 422},
+		"_NOT_FOUND|missing, or hidden|and has none": {404}, "_TAKEN|_AMBIGUOUS|the state forbids": {409}, "_RESERVED|_INVALID": {422}, "change the request": {400, 422},
 	}
 	for _, c := range op.Codes {
 		for _, status := range c.Statuses {
@@ -78,4 +78,17 @@ func TestCodesAreUniqueAndComplete(t *testing.T) {
 	}
 	_, ok := op.CodeByName("SOMETHING_NEW")
 	require.False(t, ok)
+}
+
+// The condition of a code says what is missing. Where no id and no key is wrong, the hint sends nobody to look at them.
+func TestHintsFitTheConditions(t *testing.T) {
+	for name, want := range map[string]string{
+		"ATTACHMENT_NOT_FOUND": "has none", "PROVENANCE_NOT_FOUND": "has none", "WEBSITE_TRACKING_NOT_SET_UP": "has none",
+		"KNOWLEDGE_HUB_WEBSITE_NOT_FOUND": "has none", "CAMPAIGN_NOT_FOUND": "only the owner of a campaign may approve it",
+		"LEARNED_FACT_NOT_FOUND": "hidden from this key",
+	} {
+		code, ok := op.CodeByName(name)
+		require.True(t, ok)
+		require.Contains(t, code.Hint, want, name)
+	}
 }

@@ -40,7 +40,7 @@ var (
 var campaignLikely = []string{
 	"LIST_NOT_FOUND", "CONTACT_LIST_REQUIRED", "LIST_EMPTY", "LIST_INCOMPATIBLE_WITH_CHANNELS", "CAMPAIGN_LIST_CAP_REACHED",
 	"INVALID_CAMPAIGN_CHANNELS", "STEP_ORDER_INVALID", "STEP_POSITION_TAKEN", "CONNECTION_NOTE_TOO_LONG",
-	"INVALID_REQUEST",
+	"INVALID_REQUEST", "INSUFFICIENT_CREDITS",
 }
 
 // To add an operation: CONTRIBUTING.md, "Adding an operation".
@@ -88,20 +88,20 @@ var (
 		Name: "lists.add-members", Method: "POST", Path: "/business/lists/{listId}/members", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "add existing contacts to a list",
 		Verify:  "no documented read proves it: compare the rows of the list with what you know of them",
-		Likely:  []string{"LIST_NOT_FOUND", "CONTACT_NOT_FOUND"},
+		Likely:  []string{"LIST_NOT_FOUND", "CONTACT_NOT_FOUND", "INSUFFICIENT_CREDITS"},
 	})
 	ListsAddContacts = def(Op{
 		Name: "lists.add-contacts", Method: "POST", Path: "/business/lists/{listId}/contacts", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "add new raw rows to a list",
 		Verify:  "no documented read proves it: compare the rows of the list with what you know of them",
-		Likely:  []string{"LIST_NOT_FOUND"},
+		Likely:  []string{"LIST_NOT_FOUND", "INSUFFICIENT_CREDITS"},
 	})
 	ListsSave = def(Op{
 		Name: "lists.save-to-list", Method: "POST", Path: "/business/lists/save-to-list", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "save contacts of one list into another",
 		Verify:  "no documented read proves it: look at the destination list and its counts",
 		Likely: []string{
-			"LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_RESERVED", "LIST_PROCESSING", "CONTACT_NOT_IN_LIST",
+			"LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_TAKEN", "LIST_NAME_RESERVED", "LIST_PROCESSING", "CONTACT_NOT_IN_LIST",
 			"ALL_CONTACTS_ALREADY_ENRICHED", "INSUFFICIENT_CREDITS",
 		},
 	})
@@ -152,9 +152,8 @@ var (
 		Provenance: AssumedPath, Confirms: Yes, Shape: Raw,
 		Summary: "edit a draft agent",
 		Verify:  "no documented read proves it: the configuration of a draft is undocumented",
-		Free:    "draft saved, nothing billed",
 		Codes:   draftCodes,
-		Likely:  draftLikely,
+		Likely:  append([]string{"LIST_NAME_TAKEN", "LIST_NAME_RESERVED", "AGENT_SIGNAL_REJECTED", "LIST_NOT_FOUND"}, draftLikely...),
 	})
 	AgentsActivate = def(Op{
 		Name: "agents.activate", Method: "POST", Path: "/business/agents/{agentId}/activate", Class: GuardedByState, Spends: Yes,
@@ -229,7 +228,7 @@ var (
 		Summary: "render a step for a sample lead, without saving or sending",
 		Verify:  "nothing was saved or sent; whether it cost credits is undocumented",
 		Codes:   []string{"SEQUENCE_STEP_NOT_FOUND", "STEP_PREVIEW_UNAVAILABLE"},
-		Likely:  []string{"CAMPAIGN_NOT_FOUND"},
+		Likely:  []string{"CAMPAIGN_NOT_FOUND", "INSUFFICIENT_CREDITS"},
 	})
 	FactsEdit = def(Op{
 		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
@@ -275,7 +274,7 @@ var (
 		Name: "search.save-to-list", Method: "POST", Path: "/business/prospects/search/save-to-list", Class: Unsafe, Confirms: No, Spends: Assumed, Shape: Raw,
 		Summary: "run a search on the server and save the matches into a list",
 		Verify:  "no documented read proves it: look at the destination list and its counts",
-		Likely:  []string{"SEARCH_FILTERS_INVALID", "LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_RESERVED", "INSUFFICIENT_CREDITS"},
+		Likely:  []string{"SEARCH_FILTERS_INVALID", "LIST_NOT_FOUND", "LIST_NAME_AMBIGUOUS", "LIST_NAME_TAKEN", "LIST_NAME_RESERVED", "INSUFFICIENT_CREDITS"},
 	})
 	SearchSaved = def(Op{
 		Name: "search.saved", Method: "GET", Path: "/business/saved-searches", Surface: SavedSearches, Class: Read, Shape: Raw,
@@ -305,7 +304,7 @@ var (
 		Name: "contacts.resolve", Method: "POST", Path: "/business/contacts/resolve", Class: PaidRead, Spends: Assumed, Shape: Partial,
 		Summary: "find the id of a contact",
 		Verify:  "nothing was changed; whether it cost credits is undocumented",
-		Likely:  []string{"CONTACT_NOT_FOUND"},
+		Likely:  []string{"CONTACT_NOT_FOUND", "INSUFFICIENT_CREDITS"},
 	})
 	ContactsTimeline = def(Op{
 		Name: "contacts.timeline", Method: "GET", Class: Read, Provenance: CallerSupplied, Shape: Partial,
@@ -318,7 +317,7 @@ var (
 		Summary: "import a CSV, XLS or XLSX file",
 		Verify:  "no read of an import is documented",
 		Codes:   []string{"IMPORT_FILE_MISSING", "IMPORT_FILE_UNSUPPORTED", "IMPORT_FILE_TOO_LARGE", "IMPORT_FILE_EMPTY"},
-		Likely:  []string{"IMPORT_NOT_FOUND"},
+		Likely:  []string{"IMPORT_NOT_FOUND", "INSUFFICIENT_CREDITS"},
 	})
 	ImportsPresign = def(Op{
 		Name: "imports.presign", Method: "POST", Path: "/business/imports/presign", Scope: ScopeLists, Surface: Imports, Class: Unsafe, Confirms: No, Shape: Partial, RawResponse: true,

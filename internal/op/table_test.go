@@ -114,6 +114,7 @@ func TestConsequences(t *testing.T) {
 	for _, o := range op.All() {
 		require.True(t, o.Free == "" || o.Spends == op.No, "%s: free by the document, and yet it spends", o.Name)
 		require.Equal(t, o.Write(), o.Confirms != "", "%s: Confirms, in table.go: a write says Yes or No, and nothing else does", o.Name)
+		require.True(t, !o.Spends.Possible() || slices.Contains(slices.Concat(o.Codes, o.Likely), "INSUFFICIENT_CREDITS"), "%s: the balance may be too low", o.Name)
 		require.True(t, !o.Resolves || o.Write(), "%s: only the effect of a write is looked for", o.Name)
 		require.True(t, !o.Background || o.Write(), "%s: only a write works on", o.Name)
 		require.True(t, !o.RawResponse || o.Shape == op.Partial, "%s: then something of the request is documented", o.Name)

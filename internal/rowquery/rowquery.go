@@ -90,7 +90,7 @@ func FilterText(filter any) string {
 // isZero reports whether a filter is the zero value, which does not filter.
 func isZero(filter any) bool { return reflect.Indirect(reflect.ValueOf(filter)).IsZero() }
 
-// Ignored names the filter keys and the sort key that a kind of list ignores (documented): company lists know few keys of filters.
+// Ignored names the filter keys and the sort key that a kind of list ignores: a response shows that it has not refused them.
 func Ignored(kind, sortKey, filters string) (all []string) {
 	if kind == companyList {
 		var keys map[string]json.RawMessage

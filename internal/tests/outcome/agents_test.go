@@ -100,6 +100,9 @@ func TestResolve_AdjustedAgents(t *testing.T) {
 
 var namelessAgents = tests.Always(200, `{"agents":[{"id":"`+tests.AgentID+`","status":"active"}]}`)
 
+// startedDraft is an agent whose status a start has not changed: what that is after a start is undocumented.
+var startedDraft = tests.Always(200, `{"agent":{"id":"`+tests.AgentID+`","status":"initializing","started":true}}`)
+
 // lostCalls are calls without a response, and what is made of the state that is read afterwards.
 var lostCalls = []struct {
 	name    string
@@ -125,6 +128,7 @@ var lostCalls = []struct {
 	{"activated", activateOne, tests.Sees("active"), prospectkit.VerdictHappened, "a draft never changes on its own", true, 0},
 	{"in an unknown state", activateOne, tests.Sees("odd"), prospectkit.VerdictHappened, "", true, 0},
 	{"still a draft", activateOne, tests.Sees("initializing"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
+	{"started, and called a draft", activateOne, startedDraft, prospectkit.VerdictHappened, "", true, 0},
 	{"no status", activateOne, tests.Always(200, `{"agent":{}}`), prospectkit.VerdictUnknowable, "the agent has no status", true, 0},
 	{"paused", pauseOne, tests.Sees("paused"), prospectkit.VerdictHappened, "status", true, 0},
 	{"still active", pauseOne, tests.Sees("active"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
