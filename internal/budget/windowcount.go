@@ -63,6 +63,12 @@ func (l *WindowCount) roomAt(n int64, length Instant) Instant {
 // between two at which its window may have begun. Every request counts as late as possible.
 func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 	i, drop, current, before := -l.Past, -l.Past, l.Sum+l.Faded, int64(0)
+	for ; i < l.Used && l.At[l.slot(i)] < from; i++ {
+		current, before = current-l.N[l.slot(i)], before+l.N[l.slot(i)]
+	}
+	for ; drop < i && l.At[l.slot(drop)]+length < from; drop++ {
+		before -= l.N[l.slot(drop)]
+	}
 	for most := 0.0; ; {
 		began := to
 		moves := i < l.Used && l.At[l.slot(i)] < began
@@ -73,9 +79,7 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 		if drops {
 			began = l.At[l.slot(drop)] + length
 		}
-		if began >= from {
-			most = max(most, float64(current)+float64(before)*(1-float64(now-began)/float64(length)))
-		}
+		most = max(most, float64(current)+float64(before)*(1-float64(now-began)/float64(length)))
 		switch {
 		case drops:
 			before -= l.N[l.slot(drop)]
@@ -92,16 +96,17 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 // certain is how many requests were certainly counted in the window before one that began between two instants, and in that one.
 // Others may be in either. A request was counted so long before it was complete, at most.
 func (l *WindowCount) certain(length, from, to, trip Instant) (before, current, unsure int64) {
-	long := step(length) + trip
-	for i := -l.Past; i < l.Used; i++ {
-		switch at, n := l.At[l.slot(i)], l.N[l.slot(i)]; {
-		case at-long > to:
-			current += n
-		case at > from:
-			unsure += n
-		case at-long >= to-length:
-			before += n
+	long, i := step(length)+trip, -l.Past
+	for ; i < l.Used && l.At[l.slot(i)] <= from; i++ {
+		if l.At[l.slot(i)]-long >= to-length {
+			before += l.N[l.slot(i)]
 		}
+	}
+	for ; i < l.Used && l.At[l.slot(i)]-long <= to; i++ {
+		unsure += l.N[l.slot(i)]
+	}
+	for ; i < l.Used; i++ {
+		current += l.N[l.slot(i)]
 	}
 	return before, current, unsure
 }
