@@ -16,12 +16,15 @@ func alone(seed uint64, m Model, workers int) Config {
 	}
 }
 
+// seeds multiplies the runs of a kind.
+var seeds = flag.Uint64("seeds", 1, "how many times as many runs of a kind")
+
 func TestAlone(t *testing.T) {
 	calls := 0
 	for _, m := range Models {
 		for _, workers := range []int{1, 8, 50, 200} {
 			for _, latency := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, time.Second} {
-				for seed := range uint64(4) {
+				for seed := range 2 * *seeds {
 					c := alone(seed, m, workers)
 					c.Latency, c.RoundDown = latency, seed%2 == 1
 					r := Run(t, c)
@@ -46,7 +49,7 @@ func TestAlone(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, calls, 200_000)
+	require.Greater(t, calls, 100_000*int(*seeds))
 }
 
 func TestEverySurface(t *testing.T) {
@@ -82,7 +85,7 @@ func TestColdBurst(t *testing.T) {
 }
 
 func TestHerd(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range 10 * *seeds {
 		c := alone(seed, Aligned, 200)
 		c.Drained = true
 		require.Equal(t, 1, Run(t, c).Refused, "seed %d", seed)
@@ -136,12 +139,9 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// seeds is how many runs with lost responses are made of each model.
-var seeds = flag.Uint64("seeds", 12, "runs with lost responses, of each model")
-
 func TestLostAnswers(t *testing.T) {
 	for _, m := range Models {
-		for seed := range *seeds {
+		for seed := range 6 * *seeds {
 			c := alone(seed, m, 50)
 			c.Lost = 0.05
 			r := Run(t, c)
@@ -172,7 +172,7 @@ func TestTeammates(t *testing.T) {
 				}
 				c := alone(0, m, workers)
 				c.Mate, c.Run = mate, 30*time.Minute
-				r := average(t, c, 4)
+				r := average(t, c, 2*int(*seeds))
 				name := fmt.Sprintf("%+v %s, %d workers: %s", mate, m, workers, r)
 				require.Less(t, r.Refused*50, r.Calls, name)
 				require.GreaterOrEqual(t, r.Use, 0.9, name)
@@ -190,7 +190,7 @@ func TestATeammateArrives(t *testing.T) {
 	for _, m := range []Model{Aligned, First} {
 		c := alone(0, m, 50)
 		c.Mate, c.Run = Mate{PerSecond: 1, From: 3 * time.Minute}, 6*time.Minute
-		r := average(t, c, 20)
+		r := average(t, c, 10*int(*seeds))
 		require.Less(t, r.refusedMates(), 40.0, "%s: %s", m, r)
 		require.LessOrEqual(t, r.Refused, 2, "%s: %s", m, r)
 	}

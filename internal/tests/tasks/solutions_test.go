@@ -1,14 +1,15 @@
-// Command solutions solves the ten tasks, as llms.txt and the package documentation lead to. With the name of a mistake, it makes that one.
-package main
+package tasks
 
 import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"fmt"
 	"os"
 	"slices"
 	"strings"
+	"testing"
 	"time"
 
 	"example.com/prospectkit"
@@ -42,8 +43,20 @@ type program struct {
 	args    []string
 }
 
-func main() {
-	task, mistake, _ := strings.Cut(os.Getenv("SOLUTION"), " ")
+// solution makes the test binary a program that solves the ten tasks, as llms.txt and the package documentation lead to. With the name of a
+// mistake, it makes that one.
+const solution = "SOLUTION"
+
+func TestMain(m *testing.M) {
+	if task, mistake, ok := strings.Cut(os.Getenv(solution), " "); ok {
+		solve(task, mistake)
+		return
+	}
+	_ = flag.Set("test.parallel", "4") // the programs wait, most of the time
+	m.Run()
+}
+
+func solve(task, mistake string) {
 	p := program{mistake: mistake, journal: must(journal.File("writes.journal")), args: os.Args[1:]}
 	defer p.journal.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // what looks for an effect looks for half of it
@@ -60,14 +73,6 @@ func main() {
 	} else {
 		solutions[task](p, ctx)
 	}
-}
-
-// must ends the program after an error. The next run looks first.
-func must[T any](value T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return value
 }
 
 func save(name string, text []byte) error { return os.WriteFile(name, text, 0o600) }

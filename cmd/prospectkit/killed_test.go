@@ -1,6 +1,4 @@
-//go:build !js && !wasip1
-
-package killed_test
+package main
 
 import (
 	"context"
@@ -8,15 +6,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"io/fs"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -29,7 +24,7 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-var killsFlag = flag.Int("kills", 12, "how often TestFile_Killed kills its program")
+var killsFlag = flag.Int("kills", 6, "how often TestFile_Killed kills its program")
 
 // TestFile_Killed is the simulation made real, once: processes that the system kills, files, sockets, and the sandbox command in another
 // process, which says what the program did. Everything else about crashes is in internal/simulation.
@@ -52,7 +47,7 @@ func TestFile_Killed(t *testing.T) {
 			require.True(t, err == nil || errors.Is(err, fs.ErrNotExist), "kill %d: %v", kill, err)
 			all.entries[e.Ticket.Actor] = e
 		}
-		getJSON(t, server.ControlURL+"journal", &all)
+		server.control(t, "journal", &all)
 		require.Empty(t, all.wrong(), "kill %d", kill)
 	}
 	t.Log(*killsFlag, "kills,", len(all.Requests), "requests,", len(all.entries), "tickets")
@@ -98,35 +93,19 @@ func (e *evidence) wrong() (wrong []string) {
 	return wrong
 }
 
-type server struct{ BaseURL, Token, ControlURL string }
-
 // startSandbox starts the sandbox command.
-func startSandbox(t *testing.T) (s server) {
+func startSandbox(t *testing.T) service {
 	t.Helper()
 	state, err := os.Create(filepath.Join(t.TempDir(), "state.json"))
 	require.NoError(t, err)
 	_, err = tests.EveryState(time.Now(), time.Now().AddDate(20, 0, 0)).WriteTo(state)
 	require.NoError(t, errors.Join(err, state.Close()))
-	args := []string{"sandbox", "-json", "-seed", state.Name(), "-limits", "off", "-credits", "1000000000"}
+	args := []string{"-seed", state.Name(), "-limits", "off", "-credits", "1000000000"}
 	for _, f := range []string{"every=5:status=429:retry-after=0", "every=4:status=502:applied", "every=7:drop-after", "every=11:drop-before"} {
 		args = append(args, "-fault", "lists.create:"+f, "-fault", "lists.add-contacts:"+f)
 	}
-	cmd := exec.CommandContext(t.Context(), tests.Built(t, tests.Path("cmd", "prospectkit")), args...)
-	stdout, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	require.NoError(t, json.NewDecoder(stdout).Decode(&s))
-	go func() { _, _ = io.Copy(io.Discard, stdout) }()
+	s, _ := startService(t, args...)
 	return s
-}
-
-func getJSON(t *testing.T, address string, into any) {
-	t.Helper()
-	resp, err := (&http.Client{}).Get(address)
-	require.NoError(t, err)
-	defer resp.Body.Close()
-	require.NoError(t, json.NewDecoder(resp.Body).Decode(into))
 }
 
 // orders are what the program is started with, in its environment.
@@ -142,33 +121,16 @@ func runAndKill(t *testing.T, o orders, after time.Duration) {
 	t.Helper()
 	text, err := json.Marshal(o)
 	require.NoError(t, err)
-	cmd := exec.CommandContext(t.Context(), os.Args[0])
-	cmd.Env = append(os.Environ(), ordersVar+"="+string(text))
-	said, err := cmd.StdoutPipe()
-	require.NoError(t, err)
-	var stderr strings.Builder
-	cmd.Stderr = &stderr
-	require.NoError(t, cmd.Start())
+	cmd, said := child(t, []string{asWriter + "=" + string(text)})
 	_, err = said.Read(make([]byte, 1)) // its journal is open
+	require.NoError(t, err)
 	time.Sleep(after)
 	_ = cmd.Process.Kill()
 	_ = cmd.Wait()
-	require.NoError(t, err, "%s", &stderr)
 }
 
-// ordersVar makes this test binary the program that TestFile_Killed kills.
-const ordersVar = "KILLED_ORDERS"
-
-func TestMain(m *testing.M) {
-	if orders := os.Getenv(ordersVar); orders != "" {
-		fmt.Fprintln(os.Stderr, program(orders))
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
-// program writes from four goroutines until it is killed.
-func program(text string) error {
+// write writes from four goroutines until it is killed.
+func write(text string) error {
 	var o orders
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
