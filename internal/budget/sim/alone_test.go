@@ -172,7 +172,7 @@ func TestTeammates(t *testing.T) {
 				}
 				c := alone(0, m, workers)
 				c.Mate, c.Run = mate, 30*time.Minute
-				r := average(t, c, 2*int(*seeds))
+				r := average(t, c, 4)
 				name := fmt.Sprintf("%+v %s, %d workers: %s", mate, m, workers, r)
 				require.Less(t, r.Refused*50, r.Calls, name)
 				require.GreaterOrEqual(t, r.Use, 0.9, name)
@@ -190,7 +190,7 @@ func TestATeammateArrives(t *testing.T) {
 	for _, m := range []Model{Aligned, First} {
 		c := alone(0, m, 50)
 		c.Mate, c.Run = Mate{PerSecond: 1, From: 3 * time.Minute}, 6*time.Minute
-		r := average(t, c, 10*int(*seeds))
+		r := average(t, c, 20)
 		require.Less(t, r.refusedMates(), 40.0, "%s: %s", m, r)
 		require.LessOrEqual(t, r.Refused, 2, "%s: %s", m, r)
 	}
