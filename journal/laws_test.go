@@ -1,4 +1,4 @@
-package journaltest
+package journal_test
 
 import (
 	"path/filepath"
@@ -7,10 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/journal/journaltest"
 )
 
 func TestRun_File(t *testing.T) {
-	Run(t, func(t *testing.T) func() journal.Journal {
+	journaltest.Run(t, func(t *testing.T) func() journal.Journal {
 		t.Helper()
 		path := filepath.Join(t.TempDir(), "journal")
 		var last *journal.FileJournal
@@ -29,7 +30,7 @@ func TestRun_File(t *testing.T) {
 
 // The journal in memory has no restart: a new one gets what the old one knows.
 func TestRun_Memory(t *testing.T) {
-	Run(t, func(t *testing.T) func() journal.Journal {
+	journaltest.Run(t, func(t *testing.T) func() journal.Journal {
 		t.Helper()
 		last := &journal.MemoryJournal{}
 		return func() journal.Journal {
