@@ -1,4 +1,4 @@
-package check_test
+package firstcontact_test
 
 import (
 	"bytes"
@@ -16,7 +16,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/cmd/prospectkit/internal/check"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
 	"example.com/prospectkit/internal/shapes"
@@ -55,7 +54,7 @@ func renamed(w http.ResponseWriter, kept *httptest.ResponseRecorder) {
 }
 
 func run(ctx context.Context, args []string, env func(string) string, stdout, stderr io.Writer) int {
-	return check.New().Main(ctx, cli.Std{Out: stdout, Err: stderr, Getenv: env}, args)
+	return firstcontact.New().Main(ctx, cli.Std{Out: stdout, Err: stderr, Getenv: env}, args)
 }
 
 func command(t *testing.T, env func(string) string, args ...string) (code int, stdout, stderr string) {
@@ -65,7 +64,7 @@ func command(t *testing.T, env func(string) string, args ...string) (code int, s
 	return code, out.String(), complaints.String()
 }
 
-func TestRun_Held(t *testing.T) {
+func TestCommand_Held(t *testing.T) {
 	sb, env := service(t, nil)
 	code, out, complaints := command(t, env)
 	require.Zero(t, code, out+complaints)
@@ -78,7 +77,7 @@ func TestRun_Held(t *testing.T) {
 	}
 }
 
-func TestRun_Differs(t *testing.T) {
+func TestCommand_Differs(t *testing.T) {
 	_, env := service(t, renamed)
 	code, out, _ := command(t, env)
 	require.Equal(t, cli.Differs, code)
@@ -94,7 +93,7 @@ func TestRun_Differs(t *testing.T) {
 	require.LessOrEqual(t, report.Requests, firstcontact.MaxRequests())
 }
 
-func TestRun_Compare(t *testing.T) {
+func TestCommand_Compare(t *testing.T) {
 	older, now := filepath.Join(folder(t), "old.json"), filepath.Join(folder(t), "new.json")
 	_, env := service(t, nil)
 	code, _, _ := command(t, env, "-o", older)
@@ -120,7 +119,7 @@ func TestRun_Compare(t *testing.T) {
 }
 
 // A server for people, or one that is away, is no service to check: one line says what to do, and nothing is written.
-func TestRun_NoService(t *testing.T) {
+func TestCommand_NoService(t *testing.T) {
 	for want, respond := range map[string]func(http.ResponseWriter){
 		"the service sent a response that cannot be used: check PROSPECTKIT_BASE_URL (status 200, text/html)": func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -151,7 +150,7 @@ func TestRun_NoService(t *testing.T) {
 }
 
 // A file that the command has not written stays as it is, and nothing is sent. An earlier report is replaced, and an empty file filled.
-func TestRun_ReplacesOnlyItsOwnFile(t *testing.T) {
+func TestCommand_ReplacesOnlyItsOwnFile(t *testing.T) {
 	sb, env := service(t, nil)
 	for text, want := range map[string]int{
 		"my notes":                             cli.Failed,
@@ -180,7 +179,7 @@ func TestRun_ReplacesOnlyItsOwnFile(t *testing.T) {
 }
 
 // What an operation responded with is kept, so that its failure shows.
-func TestRun_CompareLostOperation(t *testing.T) {
+func TestCommand_CompareLostOperation(t *testing.T) {
 	older := filepath.Join(folder(t), "old.json")
 	_, env := service(t, nil)
 	code, _, _ := command(t, env, "-o", older)
@@ -222,7 +221,7 @@ func lost(t *testing.T, path string, status int) (sb *sandbox.Sandbox, env func(
 }
 
 // Stopped in the middle, the check reports and keeps what it has found.
-func TestRun_Stopped(t *testing.T) {
+func TestCommand_Stopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	n := 0
@@ -249,7 +248,7 @@ func TestRun_Stopped(t *testing.T) {
 	require.Equal(t, "prospectkit check: stopped\n", complaints.String())
 }
 
-func TestRun_DryRun(t *testing.T) {
+func TestCommand_DryRun(t *testing.T) {
 	code, out, complaints := command(t, func(string) string { return "" }, "-dry-run")
 	require.Zero(t, code)
 	require.Empty(t, complaints)
@@ -283,7 +282,7 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func TestRun_CannotRun(t *testing.T) {
+func TestCommand_CannotRun(t *testing.T) {
 	_, env := service(t, nil)
 	broken := filepath.Join(folder(t), "broken.json")
 	require.NoError(t, os.WriteFile(broken, []byte(`{"format":"prospectkit-shapes/9"}`), 0o600))
@@ -329,7 +328,7 @@ func TestRun_CannotRun(t *testing.T) {
 	}
 }
 
-func TestRun_Help(t *testing.T) {
+func TestCommand_Help(t *testing.T) {
 	code, out, complaints := command(t, func(string) string { return "" }, "-help")
 	require.Zero(t, code)
 	require.Empty(t, complaints)

@@ -1,5 +1,4 @@
-// Package check is the command that asks a service what it is like. See docs/guide.md for the first hour.
-package check
+package firstcontact
 
 import (
 	"cmp"
@@ -14,7 +13,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
-	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/shapes"
@@ -73,7 +71,7 @@ func (c *command) flags(set *flag.FlagSet) {
 
 func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error) {
 	if c.dryRun {
-		return cli.OK, firstcontact.DryRun(std.Out, c.routes)
+		return cli.OK, DryRun(std.Out, c.routes)
 	}
 	var older *shapes.File
 	if c.compare != "" { // which is read before anything is sent
@@ -91,8 +89,8 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	}
 	ctx, cancel := c.Bounded(ctx)
 	defer cancel()
-	run, err := firstcontact.Start(firstcontact.Config{
-		BaseURL: baseURL, Token: token, Transport: firstcontact.NewTransport(), Routes: c.routes,
+	run, err := Start(Config{
+		BaseURL: baseURL, Token: token, Transport: NewTransport(), Routes: c.routes,
 		Options: []prospectkit.ClientOption{prospectkit.WithObserver(c.Observe)},
 		Waits:   func(d time.Duration) { c.Observe(ctx, prospectkit.Event{Kind: event.KindWait, Wait: d}) },
 	})
@@ -113,7 +111,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 }
 
 // write writes the report, and the file.
-func (c *command) write(run *firstcontact.Run, older *shapes.File, stdout io.Writer) (same bool, err error) {
+func (c *command) write(run *Run, older *shapes.File, stdout io.Writer) (same bool, err error) {
 	report, file := run.Report(older)
 	if c.json {
 		err = cli.WriteJSON(stdout, report)
