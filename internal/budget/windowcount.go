@@ -93,15 +93,23 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 	}
 }
 
+// before is how many requests were certainly counted in the window before one that began between two instants, and the first slot that is
+// not older.
+func (l *WindowCount) before(length, from, to, trip Instant) (n int64, next int) {
+	i, oldest := -l.Past, to-length+step(length)+trip
+	for ; i < l.Used && l.At[l.slot(i)] <= from; i++ {
+		if l.At[l.slot(i)] >= oldest {
+			n += l.N[l.slot(i)]
+		}
+	}
+	return n, i
+}
+
 // certain is how many requests were certainly counted in the window before one that began between two instants, and in that one.
 // Others may be in either. A request was counted so long before it was complete, at most.
 func (l *WindowCount) certain(length, from, to, trip Instant) (before, current, unsure int64) {
-	long, i := step(length)+trip, -l.Past
-	for ; i < l.Used && l.At[l.slot(i)] <= from; i++ {
-		if l.At[l.slot(i)]-long >= to-length {
-			before += l.N[l.slot(i)]
-		}
-	}
+	long := step(length) + trip
+	before, i := l.before(length, from, to, trip)
 	for ; i < l.Used && l.At[l.slot(i)]-long <= to; i++ {
 		unsure += l.N[l.slot(i)]
 	}

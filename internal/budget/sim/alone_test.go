@@ -96,13 +96,16 @@ func TestHerd(t *testing.T) {
 func TestStrayRefusal(t *testing.T) {
 	for _, m := range Models {
 		for _, workers := range []int{1, 8, 50} {
+			c := alone(8, m, workers)
+			c.Run, c.Latency = 5*time.Minute, 20*time.Millisecond
+			var without Result
 			for i, stray := range []time.Duration{time.Second, 3 * time.Second, 20 * time.Second, 65 * time.Second, 200 * time.Second} {
-				c := alone(8, m, workers)
-				c.Run = 5 * time.Minute
-				if i == 0 {
-					c.Latency = 20 * time.Millisecond
+				if i == 1 {
+					c.Latency = 200 * time.Millisecond
 				}
-				without := Run(t, c)
+				if c.Stray = 0; i <= 1 {
+					without = Run(t, c)
+				}
 				c.Stray = stray
 				r := Run(t, c)
 				name := fmt.Sprintf("%s, %d workers, stray at %s: %s, without it: %s", m, workers, stray, r, without)

@@ -81,7 +81,8 @@ var judges = map[string]judge{
 	}},
 	"3": {mistakes: []string{"takes a page for all"}, hit: "^GET .*/rows ", nth: 2, fixture: func(p *play) {
 		p.Between("lists.rows", func(tx *sandbox.Tx) {
-			if ids := p.rows("id"); tx.Gap() == 1 {
+			if tx.Gap() == 1 {
+				ids := p.rows("id")
 				tx.RemoveRows(p.leads, ids[0], ids[len(ids)-1])
 			}
 		})
