@@ -154,6 +154,7 @@ func TestLaunchInAQueue(t *testing.T) {
 			if run.Campaigns()[0].Status == string(prospectkit.CampaignActive) {
 				run.Do(func(tx *sandbox.Tx) { tx.StopCampaign(campaign.ID) })
 			}
+			time.Sleep(time.Hour) // the service takes another approval by then
 		}
 		return err
 	}, func(run *sandbox.Run) error {
