@@ -1,4 +1,4 @@
-package names_test
+package shapes_test
 
 import (
 	"testing"
