@@ -4,7 +4,8 @@ package budget
 const slots = 64 // a power of two
 
 // WindowCount counts requests over the length of a window, in a fixed number of slots, and remembers those of the length before. A slot
-// expires with its youngest request, so the count is never too low.
+// expires with its youngest request, so the count is never too low. The race detector watches what changes a count, and not the two long
+// loops over it, which would take ten times as long.
 type WindowCount struct {
 	Sum    int64
 	Head   int
@@ -61,6 +62,8 @@ func (l *WindowCount) roomAt(n int64, length Instant) Instant {
 
 // weighed is the count of a service that adds those of its last window, weighted by what is left of it: the highest for all instants
 // between two at which its window may have begun. Every request counts as late as possible.
+//
+//go:norace
 func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 	i, drop, current, before := -l.Past, -l.Past, l.Sum+l.Faded, int64(0)
 	for ; i < l.Used && l.At[l.slot(i)] < from; i++ {
@@ -95,6 +98,8 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 
 // before is how many requests were certainly counted in the window before one that began between two instants, and the first slot that is
 // not older.
+//
+//go:norace
 func (l *WindowCount) before(length, from, to, trip Instant) (n int64, next int) {
 	i, oldest := -l.Past, to-length+step(length)+trip
 	for ; i < l.Used && l.At[l.slot(i)] <= from; i++ {
