@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"sync"
@@ -39,6 +40,7 @@ func remember(sb *sandbox.Sandbox) {
 // TestMain demands of a run of all tests that each operation has returned each code that its row has from the document, and none that
 // its row lacks, and that each code of a handler was returned.
 func TestMain(m *testing.M) {
+	debug.SetGCPercent(400) // a sandbox lives for a moment
 	status := m.Run()
 	for _, part := range []string{"test.run", "test.skip", "test.list", "test.fuzz"} {
 		if flag.Lookup(part).Value.String() != "" {

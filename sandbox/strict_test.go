@@ -449,15 +449,15 @@ func sourceStepsOf(add adder) {
 
 // judge plays a request in two sandboxes that are alike, and holds them to what Strict promises.
 type judge struct {
-	strict, lenient *sandbox.Sandbox
+	strict, lenient caller
 	before          sandbox.State
 	caught          map[string]bool // rules without which something would have been served
 }
 
 func newJudge(t *testing.T) *judge {
 	t.Helper()
-	j := &judge{strict: sandbox.New(t, append(strictSeed(), sandbox.Strict())...), lenient: sandbox.New(t, strictSeed()...)}
-	j.before, j.caught = j.strict.Snapshot(), map[string]bool{}
+	j := &judge{strict: inPlace(t, sandbox.New(t, append(strictSeed(), sandbox.Strict())...)), lenient: inPlace(t, sandbox.New(t, strictSeed()...))}
+	j.before, j.caught = j.strict.sb.Snapshot(), map[string]bool{}
 	return j
 }
 
@@ -466,16 +466,16 @@ const anywhereCodes = "VALIDATION_FAILED UNAUTHORIZED ENDPOINT_NOT_FOUND"
 // verdict says what is wrong with the responses to a request, or is empty.
 func (j *judge) verdict(t *testing.T, w wire, b base, valid bool) string {
 	t.Helper()
-	strict, lenient := w.send(inPlace(t, j.strict)), w.send(inPlace(t, j.lenient))
-	after := j.strict.Snapshot()
+	strict, lenient := w.send(j.strict), w.send(j.lenient)
+	after := j.strict.sb.Snapshot()
 	changed := !reflect.DeepEqual(j.before, after)
 	assumed := lenient.header.Get("X-Sandbox-Assumed")
 	code, _ := at(strict.json(), "error").(object)
 	if strict.status < 300 && w.method != http.MethodGet {
-		j.strict = sandbox.New(t, append(strictSeed(), sandbox.Strict())...)
+		j.strict = inPlace(t, sandbox.New(t, append(strictSeed(), sandbox.Strict())...))
 	}
 	if lenient.status < 300 && w.method != http.MethodGet {
-		j.lenient = sandbox.New(t, strictSeed()...)
+		j.lenient = inPlace(t, sandbox.New(t, strictSeed()...))
 	}
 	switch {
 	case strict.status < 300 && !valid:

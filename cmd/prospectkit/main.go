@@ -13,8 +13,8 @@ import (
 	"slices"
 	"syscall"
 
-	"example.com/prospectkit/cmd/prospectkit/internal/check"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
 	"example.com/prospectkit/cmd/prospectkit/internal/rowtype"
 	"example.com/prospectkit/cmd/prospectkit/internal/sandbox"
 	"example.com/prospectkit/cmd/prospectkit/internal/tickets"
@@ -23,7 +23,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the command at once
-	commands := slices.Concat([]cli.Command{check.New(), rowtype.New(), sandbox.New()}, tickets.New())
+	commands := slices.Concat([]cli.Command{firstcontact.New(), rowtype.New(), sandbox.New()}, tickets.New())
 	status := cli.Main(ctx, cli.Std{Out: os.Stdout, Err: os.Stderr, Getenv: os.Getenv}, commands, os.Args[1:])
 	stop()
 	os.Exit(status)

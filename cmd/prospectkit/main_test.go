@@ -22,10 +22,11 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// The test binary is also the command, and a program of a user.
+// The test binary is also the command, and two programs of users.
 const (
 	asCommand = "PROSPECTKIT_TEST_AS_COMMAND"
 	asProgram = "PROSPECTKIT_TEST_AS_PROGRAM"
+	asWriter  = "PROSPECTKIT_TEST_AS_WRITER"
 )
 
 func TestMain(m *testing.M) {
@@ -34,6 +35,10 @@ func TestMain(m *testing.M) {
 	}
 	if orders := os.Getenv(asProgram); orders != "" {
 		fmt.Println(program(context.Background(), orders))
+		os.Exit(1)
+	}
+	if orders := os.Getenv(asWriter); orders != "" {
+		fmt.Fprintln(os.Stderr, write(orders))
 		os.Exit(1)
 	}
 	os.Exit(m.Run())
@@ -94,14 +99,20 @@ func (s service) env() []string {
 // calls is how often a call arrived, and was processed.
 func (s service) calls(t *testing.T, operation string) (c struct{ Requests, Processed int }) {
 	t.Helper()
-	resp, err := http.Get(s.ControlURL + "calls")
-	require.NoError(t, err)
-	defer resp.Body.Close()
 	var all struct {
 		Calls map[string]struct{ Requests, Processed int }
 	}
-	require.NoError(t, json.NewDecoder(resp.Body).Decode(&all))
+	s.control(t, "calls", &all)
 	return all.Calls[operation]
+}
+
+// control asks the sandbox what happened.
+func (s service) control(t *testing.T, what string, into any) {
+	t.Helper()
+	resp, err := http.Get(s.ControlURL + what)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(into))
 }
 
 // command runs the command to its end.

@@ -138,22 +138,23 @@ func TestCopyUnderEveryFailure(t *testing.T) {
 
 // A queue repeats what returned an error. A teammate who stops the campaign in between is not overruled.
 func TestLaunchInAQueue(t *testing.T) {
-	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+	connect := func(run *sandbox.Run) *prospectkit.Client {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
 		require.NoError(run, err)
-		campaign := run.Campaigns()[0]
-		seen, err := client.Campaigns.Review(run.Context(), campaign.ID)
-		if err != nil {
-			return err
-		}
+		return client
+	}
+	sandbox.EveryFailure(t, func(run *sandbox.Run) (err error) {
+		client, campaign := connect(run), run.Campaigns()[0]
+		digest, _ := run.Load("yes")
 		for range 3 {
-			_, err = tested.Launch(run.Context(), client.Campaigns, campaign.ID, seen.Digest())
+			_, err = tested.Launch(run.Context(), client.Campaigns, campaign.ID, digest)
 			if err == nil {
 				return nil
 			}
 			if run.Campaigns()[0].Status == string(prospectkit.CampaignActive) {
 				run.Do(func(tx *sandbox.Tx) { tx.StopCampaign(campaign.ID) })
 			}
+			time.Sleep(time.Hour) // the service takes another approval by then
 		}
 		return err
 	}, func(run *sandbox.Run) error {
@@ -165,7 +166,12 @@ func TestLaunchInAQueue(t *testing.T) {
 			return errors.New("approved twice")
 		}
 		return nil
-	}, sandbox.Setup(func(run *sandbox.Run) { run.Do(spring) }), sandbox.Twice(),
+	}, sandbox.Setup(func(run *sandbox.Run) {
+		run.Do(spring)
+		seen, err := connect(run).Campaigns.Review(run.Context(), run.Campaigns()[0].ID)
+		require.NoError(run, err)
+		run.Save("yes", seen.Digest())
+	}), sandbox.Twice(),
 		sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited))
 }
 

@@ -91,8 +91,8 @@ func (s *State) ends(now Instant, w Window) Instant {
 
 // before is how many requests the window certainly had that ended between two instants.
 func (s *State) before(w Window, lower, upper Instant) int64 {
-	before, _, _ := s.Counts[w].certain(w.length(), lower, upper, s.trip())
-	return before
+	n, _ := s.Counts[w].before(w.length(), lower, upper, s.trip())
+	return n
 }
 
 // regained is how much a window gives back between two instants: the weight that our own requests of the last window have certainly

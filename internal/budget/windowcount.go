@@ -4,7 +4,8 @@ package budget
 const slots = 64 // a power of two
 
 // WindowCount counts requests over the length of a window, in a fixed number of slots, and remembers those of the length before. A slot
-// expires with its youngest request, so the count is never too low.
+// expires with its youngest request, so the count is never too low. The race detector watches what changes a count, and not the two long
+// loops over it, which would take ten times as long.
 type WindowCount struct {
 	Sum    int64
 	Head   int
@@ -61,8 +62,16 @@ func (l *WindowCount) roomAt(n int64, length Instant) Instant {
 
 // weighed is the count of a service that adds those of its last window, weighted by what is left of it: the highest for all instants
 // between two at which its window may have begun. Every request counts as late as possible.
+//
+//go:norace
 func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 	i, drop, current, before := -l.Past, -l.Past, l.Sum+l.Faded, int64(0)
+	for ; i < l.Used && l.At[l.slot(i)] < from; i++ {
+		current, before = current-l.N[l.slot(i)], before+l.N[l.slot(i)]
+	}
+	for ; drop < i && l.At[l.slot(drop)]+length < from; drop++ {
+		before -= l.N[l.slot(drop)]
+	}
 	for most := 0.0; ; {
 		began := to
 		moves := i < l.Used && l.At[l.slot(i)] < began
@@ -73,9 +82,7 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 		if drops {
 			began = l.At[l.slot(drop)] + length
 		}
-		if began >= from {
-			most = max(most, float64(current)+float64(before)*(1-float64(now-began)/float64(length)))
-		}
+		most = max(most, float64(current)+float64(before)*(1-float64(now-began)/float64(length)))
 		switch {
 		case drops:
 			before -= l.N[l.slot(drop)]
@@ -89,19 +96,30 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 	}
 }
 
+// before is how many requests were certainly counted in the window before one that began between two instants, and the first slot that is
+// not older.
+//
+//go:norace
+func (l *WindowCount) before(length, from, to, trip Instant) (n int64, next int) {
+	i, oldest := -l.Past, to-length+step(length)+trip
+	for ; i < l.Used && l.At[l.slot(i)] <= from; i++ {
+		if l.At[l.slot(i)] >= oldest {
+			n += l.N[l.slot(i)]
+		}
+	}
+	return n, i
+}
+
 // certain is how many requests were certainly counted in the window before one that began between two instants, and in that one.
 // Others may be in either. A request was counted so long before it was complete, at most.
 func (l *WindowCount) certain(length, from, to, trip Instant) (before, current, unsure int64) {
 	long := step(length) + trip
-	for i := -l.Past; i < l.Used; i++ {
-		switch at, n := l.At[l.slot(i)], l.N[l.slot(i)]; {
-		case at-long > to:
-			current += n
-		case at > from:
-			unsure += n
-		case at-long >= to-length:
-			before += n
-		}
+	before, i := l.before(length, from, to, trip)
+	for ; i < l.Used && l.At[l.slot(i)]-long <= to; i++ {
+		unsure += l.N[l.slot(i)]
+	}
+	for ; i < l.Used; i++ {
+		current += l.N[l.slot(i)]
 	}
 	return before, current, unsure
 }

@@ -102,7 +102,7 @@ func build(t *testing.T, changed map[string][]byte) (stages []stage) {
 	add(rooms+"/call", "^TestRetry_")
 	add(rooms, "^TestRetry")
 	add("", "^Test")
-	for _, subject := range []string{"call", "errors", "options", "outcome", "pages", "services", ""} {
+	for _, subject := range []string{"call", "outcome", "services", ""} {
 		add(path.Join(rooms, subject), "^Test")
 	}
 	return stages

@@ -168,11 +168,10 @@ func TestWalkResumesThoughOneRecordMoved(t *testing.T) {
 						rest, report, err := s.reresumed(t, cp)
 						require.NoError(t, err)
 						name := []any{"limit %d, stopped after %d, now %q, checkpoint of %s", limit, stop, items, version}
-						for _, letter := range letters {
-							told := version != "this" && report.Rewound
-							require.True(t, told || strings.ContainsRune(first+rest, letter), name...)
-						}
-						if len(first+rest) > len(letters) {
+						got := first + rest
+						missing := strings.IndexFunc(letters, func(letter rune) bool { return !strings.ContainsRune(got, letter) })
+						require.True(t, missing < 0 || version != "this" && report.Rewound, name...)
+						if len(got) > len(letters) {
 							require.True(t, report.Rewound, name...)
 						}
 						require.Zero(t, report.Missing, name...)

@@ -126,9 +126,16 @@ func (s Secrets) Hide(text string, cut bool) string {
 		return text
 	}
 	form, at := canonical(text)
+	var begins [256]bool
+	for _, secret := range s {
+		begins[secret.form[0]] = true
+	}
 	var out strings.Builder
 	done := 0 // bytes of the text
 	for i := 0; i < len(form); i++ {
+		if !begins[form[i]] {
+			continue
+		}
 		end := s.match(form, i, cut)
 		if end == 0 {
 			continue
@@ -238,7 +245,11 @@ func place(at []int, i int) int {
 // unescape undoes one layer of the escapes that begin with one of some bytes, and returns where each byte begins. Without escapes, at
 // is nil.
 func unescape(text []byte, first string) (plain []byte, at []int) {
-	for i := 0; i < len(text); i++ {
+	i := bytes.IndexAny(text, first)
+	if i < 0 {
+		return nil, nil
+	}
+	for ; i < len(text); i++ {
 		n, of := 0, ""
 		if strings.IndexByte(first, text[i]) >= 0 {
 			n, of = escape(text[i:])

@@ -218,10 +218,10 @@ func itemsAlike(want, got *Shape) bool {
 
 // similarity compares names by their words, from 0 to 1, for names that differ only in how they are written.
 func similarity(a, b string) float64 {
-	if strings.Join(words(a), "") == strings.Join(words(b), "") {
+	wa, wb := words(a), words(b)
+	if strings.Join(wa, "") == strings.Join(wb, "") {
 		return 1
 	}
-	wa, wb := words(a), words(b)
 	shared := 0
 	for _, w := range wa {
 		if slices.ContainsFunc(wb, func(other string) bool { return sameWord(w, other) }) {

@@ -23,10 +23,10 @@ import (
 )
 
 var (
-	seedsFlag    = flag.Int("seeds", 200, "how many seeds TestSimulation runs")
+	seedsFlag    = flag.Int("seeds", 100, "how many seeds TestSimulation runs")
 	fromFlag     = flag.Uint64("from", 0, "the first of them")
 	programsFlag = flag.String("programs", "", "three, instead of those that a seed draws, such as caller,caller,caller")
-	twiceFlag    = flag.Int("twice", 40, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
+	twiceFlag    = flag.Int("twice", 20, "how many seeds TestSimulation_SameSeedSameTrace runs twice")
 )
 
 // replayVar holds a seed that was printed.

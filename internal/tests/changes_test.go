@@ -129,14 +129,16 @@ func TestChanges_AnotherClock(t *testing.T) {
 			var reasons []changes.Reason
 			run := func() {
 				lists := NewClient(t, s).Lists // of another process, which has heard no clock yet
+				last := func() string { return saved }
+				defer func() { saved = last() }()
 				for change, err := range lists.Changes(t.Context(), ListID, saved) {
 					full, ok := errors.AsType[*changes.FullSyncRequiredError](err)
 					if !ok {
 						require.NoError(t, err)
-						held[change.Row.ID()], saved = change.UpdatedAt, change.Checkpoint()
+						held[change.Row.ID()], last = change.UpdatedAt, change.Checkpoint
 						continue
 					}
-					saved, reasons = full.After, append(reasons, full.Reason)
+					last, reasons = func() string { return full.After }, append(reasons, full.Reason)
 					for row, err := range lists.Rows(t.Context(), ListID, prospectkit.RowsParams{}) {
 						require.NoError(t, err)
 						held[row.ID()] = row.Time("updatedAt")

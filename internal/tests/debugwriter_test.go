@@ -85,7 +85,7 @@ func TestDebugWriter_BoundsAndErrors(t *testing.T) {
 		resp := Respond(http.StatusOK, `{"x":"`+strings.Repeat("y", 1<<20)+`"}`)
 		resp.Header.Set("X-Long", strings.Repeat("z", 1<<20))
 		return resp, nil
-	}), prospectkit.WithDebugWriter(w))
+	}), prospectkit.WithDebugWriter(w), prospectkit.WithRetry(prospectkit.NoRetry))
 	_, err := client.Account.Credits(t.Context())
 	require.NoError(t, err)
 	require.Len(t, w.all, 2)

@@ -78,7 +78,7 @@ func TestRetryData_KeepsThePromises(t *testing.T) {
 // TestRetryData_IsWhatTheClientDoes plays testdata/retry.json against the client, over real sockets: every operation and every
 // failure. With -short, one operation of each kind.
 func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
-	t.Parallel() // as its parts do: some of them wait
+	t.Parallel()
 	file := retryFile(t)
 	state, err := os.ReadFile(worldFile)
 	require.NoError(t, err)
@@ -88,35 +88,32 @@ func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 	if testing.Short() {
 		operations = onePerKind(operations)
 	}
+	var (
+		all  sync.WaitGroup
+		turn = make(chan struct{}, 128) // most of them wait
+	)
 	for _, failure := range file.Failures {
-		t.Run(failure.Name, func(t *testing.T) {
-			t.Parallel()
-			var (
-				all  sync.WaitGroup
-				turn = make(chan struct{}, 64)
-			)
-			for _, o := range operations {
-				for when, cells := range map[string]retrydata.Cells{"once": failure.Once, "always": failure.Always} {
-					want, ok := cells[o.Kind]
-					if !ok {
-						continue
-					}
-					all.Go(func() {
-						turn <- struct{}{}
-						defer func() { <-turn }()
-						if row, _ := op.ByName(o.Name); row.Confirms == op.Yes && want.Result == retrydata.ResponseLost {
-							want.Result = retrydata.Success
-						}
-						p := retryPlay{operation: o, failure: failure, always: when == "always"}
-						if got, err := p.play(t, world); got != want {
-							t.Errorf("%s, %s, %s: %+v, want %+v: %v", o.Name, o.Kind, when, got, want, err)
-						}
-					})
+		for _, o := range operations {
+			for when, cells := range map[string]retrydata.Cells{"once": failure.Once, "always": failure.Always} {
+				want, ok := cells[o.Kind]
+				if !ok {
+					continue
 				}
+				turn <- struct{}{}
+				all.Go(func() {
+					defer func() { <-turn }()
+					if row, _ := op.ByName(o.Name); row.Confirms == op.Yes && want.Result == retrydata.ResponseLost {
+						want.Result = retrydata.Success
+					}
+					p := retryPlay{operation: o, failure: failure, always: when == "always"}
+					if got, err := p.play(t, world); got != want {
+						t.Errorf("%s, %s, %s, %s: %+v, want %+v: %v", failure.Name, o.Name, o.Kind, when, got, want, err)
+					}
+				})
 			}
-			all.Wait()
-		})
+		}
 	}
+	all.Wait()
 }
 
 func onePerKind(all []retrydata.Operation) (few []retrydata.Operation) {

@@ -5,12 +5,8 @@ package tests
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/exchange"
 )
@@ -20,16 +16,6 @@ import (
 func init() {
 	debug.SetGCPercent(400)
 	exchange.Wipe = func(b []byte) { clear(b) }
-}
-
-// Built builds the program in a folder, and returns its file.
-func Built(t *testing.T, dir string) string {
-	t.Helper()
-	binary := filepath.Join(t.TempDir(), "program.exe")
-	cmd := exec.CommandContext(t.Context(), "go", "build", "-C", dir, "-ldflags=-s -w", "-o", binary, ".") //nolint:gosec // the test names it
-	out, err := cmd.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	return binary
 }
 
 // Path is that of a file of the repository, whichever package is tested.

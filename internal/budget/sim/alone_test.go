@@ -16,12 +16,15 @@ func alone(seed uint64, m Model, workers int) Config {
 	}
 }
 
+// seeds multiplies the runs of a kind.
+var seeds = flag.Uint64("seeds", 1, "how many times as many runs of a kind")
+
 func TestAlone(t *testing.T) {
 	calls := 0
 	for _, m := range Models {
 		for _, workers := range []int{1, 8, 50, 200} {
 			for _, latency := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, time.Second} {
-				for seed := range uint64(4) {
+				for seed := range 2 * *seeds {
 					c := alone(seed, m, workers)
 					c.Latency, c.RoundDown = latency, seed%2 == 1
 					r := Run(t, c)
@@ -46,7 +49,7 @@ func TestAlone(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, calls, 200_000)
+	require.Greater(t, calls, 100_000*int(*seeds))
 }
 
 func TestEverySurface(t *testing.T) {
@@ -82,7 +85,7 @@ func TestColdBurst(t *testing.T) {
 }
 
 func TestHerd(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range 10 * *seeds {
 		c := alone(seed, Aligned, 200)
 		c.Drained = true
 		require.Equal(t, 1, Run(t, c).Refused, "seed %d", seed)
@@ -93,13 +96,16 @@ func TestHerd(t *testing.T) {
 func TestStrayRefusal(t *testing.T) {
 	for _, m := range Models {
 		for _, workers := range []int{1, 8, 50} {
+			c := alone(8, m, workers)
+			c.Run, c.Latency = 5*time.Minute, 20*time.Millisecond
+			var without Result
 			for i, stray := range []time.Duration{time.Second, 3 * time.Second, 20 * time.Second, 65 * time.Second, 200 * time.Second} {
-				c := alone(8, m, workers)
-				c.Run = 5 * time.Minute
-				if i == 0 {
-					c.Latency = 20 * time.Millisecond
+				if i == 1 {
+					c.Latency = 200 * time.Millisecond
 				}
-				without := Run(t, c)
+				if c.Stray = 0; i <= 1 {
+					without = Run(t, c)
+				}
 				c.Stray = stray
 				r := Run(t, c)
 				name := fmt.Sprintf("%s, %d workers, stray at %s: %s, without it: %s", m, workers, stray, r, without)
@@ -136,12 +142,9 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// seeds is how many runs with lost responses are made of each model.
-var seeds = flag.Uint64("seeds", 12, "runs with lost responses, of each model")
-
 func TestLostAnswers(t *testing.T) {
 	for _, m := range Models {
-		for seed := range *seeds {
+		for seed := range 6 * *seeds {
 			c := alone(seed, m, 50)
 			c.Lost = 0.05
 			r := Run(t, c)

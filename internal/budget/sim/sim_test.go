@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -325,6 +326,14 @@ func servable(c Config) (n int) {
 
 // raced says that the race detector runs, which makes fifty callers cost twenty times as much, and has seen them elsewhere.
 var raced bool
+
+// TestMain takes one processor: a run is one line of events, and others would only look for work.
+func TestMain(m *testing.M) {
+	if !raced {
+		runtime.GOMAXPROCS(1)
+	}
+	m.Run()
+}
 
 // average is the mean of so many runs.
 func average(t *testing.T, c Config, runs int) (mean Result) {

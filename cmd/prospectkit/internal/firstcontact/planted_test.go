@@ -513,7 +513,7 @@ func TestPlanted_AllTogether(t *testing.T) {
 
 func testPlants(t *testing.T, all []plant, imitated bool) {
 	t.Helper()
-	state := fixture.Build(fixture.Config{Seed: 1, ContactLists: 2, CompanyLists: 1, Rows: 60})
+	state := fixture.Build(fixture.Config{Seed: 1, ContactLists: 2, CompanyLists: 1, Rows: 30})
 	sb := sandbox.New(t, sandbox.Seed(state))
 	report, file := check(t, sb, changed{sb.Transport(), all}, nil)
 	found := lines(report)

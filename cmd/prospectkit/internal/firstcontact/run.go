@@ -1,5 +1,6 @@
 // Package firstcontact asks a service what it is like: with GET requests that change nothing and cost nothing. It
-// compares the responses with what is documented and assumed, and keeps names and types, never a value.
+// compares the responses with what is documented and assumed, and keeps names and types, never a value. Its command is prospectkit
+// check, in command.go: see docs/guide.md for the first hour.
 package firstcontact
 
 import (

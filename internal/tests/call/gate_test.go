@@ -1,0 +1,236 @@
+package call_test
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
+	"example.com/prospectkit/sandbox"
+)
+
+// A gate sees each operation, and what the call is about to do, as the catalogue has it. What it refuses does not leave.
+func TestGate_EveryOperation(t *testing.T) {
+	frozen := errors.New("frozen until Monday")
+	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
+		synctest.Test(t, func(t *testing.T) {
+			sb, book := tests.EverySandbox(t, time.Now()), new(tests.Notebook)
+			var asked []catalogue.Operation
+			var intents []prospectkit.Intent
+			gate := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+				asked, intents = append(asked, o), append(intents, in)
+				for i := range in.IDs {
+					in.IDs[i] = "x" // it is a copy
+				}
+				if len(asked) == 2 {
+					return frozen
+				}
+				return nil
+			}
+			client := tests.SandboxClient(t, sb, prospectkit.WithGate(gate), prospectkit.WithJournal(book))
+			ctx := prospectkit.WithActor(t.Context(), "ada")
+			_, err := call(ctx, client)
+			require.NoError(t, err)
+			sent, tickets := len(sb.Journal()), len(book.Sent)
+			_, err = call(ctx, client)
+			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+			require.True(t, ok, err)
+			require.Equal(t, prospectkit.RuleGate, refused.Rule)
+			require.ErrorIs(t, err, frozen)
+			require.NotErrorIs(t, err, prospectkit.CodeValidationFailed)
+			require.Equal(t, prospectkit.ActionNever, prospectkit.AdviceOf(err).Action)
+			require.EqualError(t, err, "prospectkit: "+row.Name+": refused locally: a gate refused: frozen until Monday")
+			require.Len(t, sb.Journal(), sent)
+			require.Len(t, book.Sent, tickets)
+			require.Len(t, asked, 2, "once for each call")
+			require.Equal(t, row.Name, asked[0].Name)
+			require.Equal(t, "ada", intents[0].Actor)
+			require.Equal(t, row.Write(), intents[0].Writes)
+			require.Equal(t, row.Sends.Possible() || row.WritesOutside.Possible(), intents[0].Sends)
+			require.True(t, !intents[0].Spends || row.Spends.Possible())
+			require.Equal(t, intents[0].Spends, spends(t, sb, call), "as NoSpend has it")
+		})
+	})
+}
+
+// spends reports whether NoSpend refuses a call.
+func spends(t *testing.T, sb *sandbox.Sandbox, call tests.AnyCall) bool {
+	t.Helper()
+	_, err := call(t.Context(), tests.SandboxClient(t, sb, prospectkit.NoSpend()))
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	return ok && refused.Rule == prospectkit.RuleNoSpend
+}
+
+// A gate is asked once, whatever happens to the call, and not for one that is refused anyway.
+func TestGate_OncePerCall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asked, requests := 0, 0
+		gate := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+			asked++
+			require.Equal(t, "lists.get", o.Name)
+			require.Equal(t, []string{tests.ListID}, in.IDs)
+			return nil
+		}
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+			if requests++; requests < 3 {
+				return tests.Respond(502, ""), nil
+			}
+			return tests.Respond(200, `{"list":`+tests.OneList+`}`), nil
+		}), prospectkit.WithGate(gate), prospectkit.NoSend())
+		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		require.NoError(t, err)
+		require.Equal(t, 3, requests)
+		_, err = client.Lists.Get(t.Context(), "x", prospectkit.GetListParams{})
+		require.ErrorIs(t, err, prospectkit.ErrInvalid)
+		_, err = client.Campaigns.Approve(t.Context(), tests.CampaignID)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.Equal(t, 1, asked)
+	})
+}
+
+// A derived client adds gates. The first refusal counts, a panic is one, and observers see it.
+func TestGate_AddedNeverLifted(t *testing.T) {
+	yes := func(context.Context, catalogue.Operation, prospectkit.Intent) error { return nil }
+	no := func(context.Context, catalogue.Operation, prospectkit.Intent) error { return errors.New("not today") }
+	panics := func(context.Context, catalogue.Operation, prospectkit.Intent) error { panic("oh") }
+	var seen []prospectkit.Event
+	plain := tests.NewClient(t, tests.Always(200, tests.OneUser), tests.Events(&seen), prospectkit.WithGate(yes))
+	strict, err := plain.With(prospectkit.WithGate(no))
+	require.NoError(t, err)
+	derived, err := strict.With(prospectkit.WithGate(yes), prospectkit.WithGate(panics))
+	require.NoError(t, err)
+	broken, err := plain.With(prospectkit.WithGate(panics), prospectkit.WithGate(no))
+	require.NoError(t, err)
+	_, err = plain.Account.Me(t.Context())
+	require.NoError(t, err)
+	for client, want := range map[*prospectkit.Client]string{strict: "not today", derived: "not today", broken: "the gate panicked"} {
+		seen = nil
+		var info prospectkit.Info
+		_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorContains(t, err, want)
+		require.Empty(t, info.Attempts)
+		require.Len(t, seen, 1)
+		require.Equal(t, event.KindCall, seen[0].Kind)
+	}
+	_, err = prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithGate(nil))
+	require.Equal(t, []string{"WithGate got nil"}, tests.Refusals(t, err))
+}
+
+// A gate may wait for a person. What it lets through after the context has ended is not sent.
+func TestGate_TakesItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		client := tests.SandboxClient(t, sb, prospectkit.WithGate(func(context.Context, catalogue.Operation, prospectkit.Intent) error {
+			time.Sleep(time.Hour)
+			return nil
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		_, err := client.Account.Me(ctx)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Empty(t, sb.Journal())
+		_, err = client.Account.Me(t.Context())
+		require.NoError(t, err)
+	})
+}
+
+// The draft of an agent spends nothing, although starting one does.
+func TestGate_Drafts(t *testing.T) {
+	var spends []bool
+	client := tests.NewClient(t, tests.RoundTrip(tests.Made),
+		prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+			spends = append(spends, in.Spends)
+			return nil
+		}))
+	draft, started := tests.Monitor(), tests.Monitor()
+	started.Start, started.MaxCreditSpend = true, 1000
+	_, err := client.Agents.Create(t.Context(), draft)
+	require.NoError(t, err)
+	_, err = client.Agents.Create(t.Context(), started)
+	require.NoError(t, err)
+	require.Equal(t, []bool{false, true}, spends)
+}
+
+// A gate knows which review an approval is of, and nothing of that for any other call: a yes can name what may be sent.
+func TestGate_TheReview(t *testing.T) {
+	sb := sandbox.New(t)
+	var campaignID string
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.ConnectAccount("email")
+		campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin"})))
+	})
+	digests := map[string]string{}
+	client := tests.SandboxClient(t, sb, prospectkit.WithGate(func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+		digests[o.Name] += in.Digest
+		if in.Sends {
+			return errors.New("not yet")
+		}
+		return nil
+	}))
+	review, err := client.Campaigns.Review(t.Context(), campaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.Approve(t.Context(), campaignID)
+	require.ErrorIs(t, err, prospectkit.RuleGate)
+	require.Contains(t, digests, "campaigns.approve")
+	require.Empty(t, digests["campaigns.approve"], "nothing is known about what it approves")
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), campaignID, review.Digest())
+	require.ErrorIs(t, err, prospectkit.RuleGate)
+	require.Equal(t, review.Digest(), digests["campaigns.approve"])
+	delete(digests, "campaigns.approve")
+	for name, digest := range digests {
+		require.Empty(t, digest, name)
+	}
+	require.Zero(t, sb.Calls("campaigns.approve"))
+}
+
+// No other name leads to the path of a write, which would hide from gates, NoSend, lookups and reviews what it is. That a write leads to a
+// read that costs credits is known.
+func TestGate_OtherRoutes(t *testing.T) {
+	sb := sandbox.New(t)
+	var asked []prospectkit.Intent
+	gate := prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+		asked = append(asked, in)
+		return errors.New("no")
+	})
+	quiet := catalogue.Operation{
+		Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassIdempotent,
+		Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
+	}
+	for path, spends := range map[string]bool{"/business/prospects/search": true, "/business/elsewhere": false} {
+		own := quiet
+		own.Path = path
+		asked = nil
+		require.ErrorIs(t, tests.SandboxClient(t, sb, gate).Call(t.Context(), own, nil, nil), prospectkit.RuleGate)
+		require.Equal(t, prospectkit.Intent{Writes: true, Spends: spends}, asked[0], path)
+		err := tests.SandboxClient(t, sb, prospectkit.NoSpend()).Call(t.Context(), own, nil, nil)
+		require.Equal(t, spends, errors.Is(err, prospectkit.RuleNoSpend), path)
+	}
+	for _, path := range []string{
+		"/business/campaigns/" + tests.CampaignID + "/approve", "/business/campaigns/" + tests.CampaignID + "/Approve/",
+		"/business/campaigns/" + tests.CampaignID + "/approve.json", "/business/lists/" + tests.ListID + "/crm-push",
+		"/business/agents/" + tests.AgentID + "/activate", "/business/lists",
+	} {
+		own := quiet
+		own.Path = path
+		require.ErrorContains(t, tests.SandboxClient(t, sb).Call(t.Context(), own, nil, nil), "route is that of another operation", path)
+	}
+	for _, tail := range []string{"/%61pprove", "/approve;x=1", "/approve%3B", "/approve%20", "/approve%00", "%2F%2Fapprove"} { // which some servers take for it
+		own := quiet
+		own.Path = "/business/campaigns/" + tests.CampaignID + tail
+		require.ErrorIs(t, tests.SandboxClient(t, sb).Call(t.Context(), own, nil, nil), prospectkit.CodeValidationFailed, tail)
+	}
+	_, err := tests.SandboxClient(t, sb).Agents.Activate(t.Context(), tests.CampaignID, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
+	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	require.Zero(t, sb.Calls("campaigns.approve"))
+}

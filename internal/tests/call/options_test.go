@@ -1,0 +1,453 @@
+package call_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
+)
+
+// recorder responds to every request the same way and keeps what it saw last.
+type recorder struct {
+	path, query, body string
+	header            http.Header
+	requests          int
+	respond           func() (*http.Response, error)
+}
+
+func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
+	r.requests++
+	r.path, r.query, r.header, r.body = req.URL.EscapedPath(), req.URL.RawQuery, req.Header.Clone(), ""
+	if req.Body != nil {
+		body, err := io.ReadAll(req.Body)
+		if err != nil {
+			return nil, err
+		}
+		r.body = string(body)
+	}
+	if r.respond != nil {
+		return r.respond()
+	}
+	return tests.Respond(200, `{"list":`+tests.OneList+`}`), nil
+}
+
+// A shared option holds for the client, and a call overrides it for itself.
+func TestOptions_SharedAtBothLevels(t *testing.T) {
+	failing := func() (*http.Response, error) { return tests.Respond(502, "<html>"), nil }
+	limited := func() (*http.Response, error) {
+		return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "30"), nil
+	}
+	hanging := func() (*http.Response, error) { return nil, errors.New("cut") }
+	retries := func(n int) prospectkit.Option {
+		return prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: n})
+	}
+	for _, c := range []struct {
+		name    string
+		respond func() (*http.Response, error)
+		client  []prospectkit.ClientOption
+		call    []prospectkit.CallOption
+		want    int // requests
+	}{
+		{"three attempts by default", failing, nil, nil, 3},
+		{"client says five", failing, opts(retries(5)), nil, 5},
+		{"call says two", failing, nil, calls(retries(2)), 2},
+		{"call overrides client", hanging, opts(retries(5)), calls(retries(2)), 2},
+		{"the last one counts", failing, opts(retries(5), retries(4)), calls(retries(2), prospectkit.WithRetry(prospectkit.NoRetry)), 1},
+		{"waits 30 s by default", limited, nil, nil, 3},
+		{"client waits 10 s at most", limited, opts(prospectkit.WithMaxWait(10 * time.Second)), nil, 1},
+		{"call waits 10 s at most", limited, nil, calls(prospectkit.WithMaxWait(10 * time.Second)), 1},
+		{"call waits longer than client", limited, opts(prospectkit.WithMaxWait(0)), calls(prospectkit.WithMaxWait(time.Minute)), 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				wire := &recorder{respond: c.respond}
+				_, err := tests.NewClient(t, wire, c.client...).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, c.call...)
+				require.Error(t, err)
+				require.Equal(t, c.want, wire.requests)
+			})
+		})
+	}
+}
+
+func calls(o ...prospectkit.CallOption) []prospectkit.CallOption { return o }
+
+func TestOptions_AttemptTimeoutAtBothLevels(t *testing.T) {
+	for _, c := range []struct {
+		client []prospectkit.ClientOption
+		call   []prospectkit.CallOption
+		want   time.Duration
+	}{
+		{nil, nil, 30 * time.Second},
+		{opts(prospectkit.WithAttemptTimeout(3 * time.Second)), nil, 3 * time.Second},
+		{nil, calls(prospectkit.WithAttemptTimeout(2 * time.Second)), 2 * time.Second},
+		{opts(prospectkit.WithAttemptTimeout(3 * time.Second)), calls(prospectkit.WithAttemptTimeout(5 * time.Second)), 5 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}), append(c.client, prospectkit.WithRetry(prospectkit.NoRetry))...)
+			began := time.Now()
+			_, err := client.Account.Me(t.Context(), c.call...)
+			require.ErrorContains(t, err, "no complete response within the time limit")
+			require.Equal(t, c.want, time.Since(began))
+		})
+	}
+}
+
+func TestOptions_BadOnesSendNothing(t *testing.T) {
+	wire := new(recorder)
+	client := tests.NewClient(t, wire)
+	for name, c := range map[string]struct {
+		option prospectkit.CallOption
+		want   []prospectkit.Violation
+	}{
+		"nil":              {nil, violation("option 1", "is nil")},
+		"query key":        {prospectkit.WithQuery("", "x"), violation("WithQuery", "needs a key")},
+		"field name":       {prospectkit.WithField("", 1), violation("WithField", "needs a name")},
+		"capture":          {prospectkit.WithInfo(nil), violation("WithInfo", "got nil")},
+		"wait":             {prospectkit.WithMaxWait(-1), violation("WithMaxWait", "is -1ns, must not be negative")},
+		"attempt timeout":  {prospectkit.WithAttemptTimeout(-time.Second), violation("WithAttemptTimeout", "is -1s, must be positive")},
+		"retry":            {prospectkit.WithRetry(prospectkit.RetryPolicy{MaxDelay: -1}), violation("RetryPolicy", "has a negative delay")},
+		"header name":      {prospectkit.WithHeader("X Y", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header no token":  {prospectkit.WithHeader("X(Y)", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header not ASCII": {prospectkit.WithHeader("X-Größe", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header empty":     {prospectkit.WithHeader("", "v"), violation("WithHeader", "needs a valid name and value")},
+		"header value":     {prospectkit.WithHeader("X-Trace", "a\r\nAuthorization: b"), violation("WithHeader", "needs a valid name and value")},
+		"unmarshalable":    {prospectkit.WithField("f", func() {}), violation("body", `cannot be encoded: field "f": json: unsupported type: func()`)},
+	} {
+		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, c.option)
+		var refused *prospectkit.RefusedError
+		require.ErrorAs(t, err, &refused, name)
+		require.Equal(t, c.want, refused.Violations, name)
+		require.Equal(t, "lists.create", refused.Op)
+	}
+	require.Zero(t, wire.requests)
+}
+
+func TestOptions_AllMistakesOfACallComeAtOnce(t *testing.T) {
+	wire := new(recorder)
+	_, err := tests.NewClient(t, wire).Lists.Create(t.Context(), prospectkit.NewList{Kind: "catalogue"}, nil, prospectkit.WithQuery("", ""), prospectkit.WithRoute("nowhere"))
+	var refused *prospectkit.RefusedError
+	require.ErrorAs(t, err, &refused)
+	var params []string
+	for _, v := range refused.Violations {
+		params = append(params, v.Param)
+	}
+	require.Equal(t, []string{"option 1", "WithQuery", "WithRoute", "name", "entityType"}, params)
+	require.Zero(t, wire.requests)
+}
+
+// reservedHeaders is written a second time on purpose.
+var reservedHeaders = []string{
+	"Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept-Encoding",
+	"Proxy-Authorization", "Idempotency-Key", "X-Idempotency-Key",
+	"Upgrade", "Te", "Trailer", "Expect", "Keep-Alive", "Proxy-Connection", "Http2-Settings",
+	"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
+}
+
+func TestWithHeader(t *testing.T) {
+	wire := new(recorder)
+	client := tests.NewClient(t, wire)
+	for _, name := range reservedHeaders {
+		for _, spelled := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
+			_, err := client.Account.Me(t.Context(), prospectkit.WithHeader(spelled, "x"))
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, spelled)
+			require.ErrorContains(t, err, "WithHeader must not set "+name)
+		}
+	}
+	require.Zero(t, wire.requests)
+
+	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{},
+		prospectkit.WithHeader("x-trace_1!", "abc"), prospectkit.WithHeader("X-Twice", "1"), prospectkit.WithHeader("x-twice", "2"))
+	require.NoError(t, err)
+	require.Equal(t, "abc", wire.header.Get("X-Trace_1!"))
+	require.Equal(t, []string{"2"}, wire.header["X-Twice"])
+	_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	require.NotContains(t, wire.header, "X-Twice", "one call only")
+}
+
+func TestWithQuery(t *testing.T) {
+	wire := new(recorder)
+	client := tests.NewClient(t, wire)
+	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{Include: "columns"},
+		prospectkit.WithQuery("a b", "c&d=é#"), prospectkit.WithQuery("include", "columns,stats"), prospectkit.WithQuery("empty", ""))
+	require.NoError(t, err)
+	require.Equal(t, "a+b=c%26d%3D%C3%A9%23&empty=&include=columns%2Cstats", wire.query)
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithQuery("dry", "1"))
+	require.NoError(t, err)
+	require.Equal(t, "dry=1", wire.query)
+	_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	require.NoError(t, err)
+	require.Empty(t, wire.query)
+}
+
+// A field that the body knows is not set from outside, also if the body leaves it out, and has no name for it in its tag.
+func TestWithField_OfTheBody(t *testing.T) {
+	type body struct {
+		Note string `json:",omitempty"`
+		Size int    `json:"size,omitempty"`
+	}
+	client := tests.NewClient(t, tests.Untouched(t))
+	for _, name := range []string{"Note", "size"} {
+		for _, in := range []any{body{}, &body{}} {
+			err := client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassUnsafe), in, nil, prospectkit.WithField(name, 1))
+			require.ErrorContains(t, err, `field "`+name+`" is set by the call itself`)
+		}
+	}
+}
+
+func TestWithField(t *testing.T) {
+	wire := new(recorder)
+	client := tests.NewClient(t, wire)
+	note := prospectkit.WithField("note", map[string]any{"n": 1})
+
+	_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, note, prospectkit.WithField("big", uint64(1<<63)))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"name":"Q1","note":{"n":1},"big":9223372036854775808}`, wire.body)
+	require.Equal(t, "application/json", wire.header.Get("Content-Type"))
+
+	own := prospectkit.Fields{"contactIds": []string{tests.ListID}}
+	_, err = client.Lists.AddMembers(t.Context(), tests.ListID, own, note)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"contactIds":["`+tests.ListID+`"],"note":{"n":1}}`, wire.body)
+	require.Len(t, own, 1, "the caller's map is left alone")
+
+	_, err = client.Lists.AddMembers(t.Context(), tests.ListID, nil, note)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"note":{"n":1}}`, wire.body)
+
+	sent := wire.requests
+	for name, refuse := range map[string]func() error{
+		"set by a typed body": func() error {
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithField("name", "y"))
+			return err
+		},
+		"known to a typed body, but not set": func() error {
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithField("entityType", "companyList"))
+			return err
+		},
+		"set by raw fields": func() error {
+			_, err := client.Lists.AddMembers(t.Context(), tests.ListID, prospectkit.Fields{"note": 1}, note)
+			return err
+		},
+		"given twice": func() error {
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, note, note)
+			return err
+		},
+		"on a GET request": func() error {
+			_, err := client.Account.Me(t.Context(), note)
+			return err
+		},
+		"on a body that is null": func() error {
+			return client.Call(t.Context(), tests.UnnamedOperation(catalogue.ClassUnsafe), map[string]any(nil), nil, note)
+		},
+		"on a body that is an array": func() error {
+			return client.Call(t.Context(), tests.UnnamedOperation(catalogue.ClassUnsafe), []int{1}, nil, note)
+		},
+	} {
+		require.ErrorIs(t, refuse(), prospectkit.ErrRefusedLocally, name)
+	}
+	require.Equal(t, sent, wire.requests)
+}
+
+func TestWithRoute(t *testing.T) {
+	wire := new(recorder)
+	client := tests.NewClient(t, wire)
+	for template, want := range map[string]string{
+		"/business/v2/lists/{id}":     "/api/v1/business/v2/lists/" + tests.ListID,
+		"/{id}":                       "/api/v1/" + tests.ListID,
+		"/lists/a-b_c.d~E/{anything}": "/api/v1/lists/a-b_c.d~E/" + tests.ListID,
+	} {
+		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRoute("GET "+template))
+		require.NoError(t, err, template)
+		require.Equal(t, want, wire.path, template)
+	}
+	sent := wire.requests
+	for _, template := range []string{
+		"", "lists/{id}", "//evil.example/{id}", "/lists//{id}", "/../{id}", "/lists/./{id}", "/lists/{id}/..", "/lists/{id}?a=b", "/lists/{id}#x",
+		"/lists\\{id}", "/lists/{id}\r\n", "/lists/ {id}", "https://evil.example/{id}", "/lists", "/{a}/{b}", "/lists/{id", "/lists/{id}/%zz",
+		"/lists/{id}/with%20space", "/lists/%7Bx%7D/{anything}", "/lists/{id}/é", "/lists/{id};x=1", "/lists%2F%2F{id}",
+	} {
+		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRoute("GET "+template))
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "%q went to %s", template, wire.path)
+	}
+	for _, route := range []string{"/lists/{id}", " /lists/{id}", "get /lists/{id}", "GET", "GET  /lists/{id}", "G@T /lists/{id}", "DELETE /lists/{id}"} {
+		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRoute(route))
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, route)
+	}
+	_, err := client.Lists.Get(t.Context(), "../../me", prospectkit.GetListParams{}, prospectkit.WithRoute("GET /lists/{id}"))
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.Equal(t, sent, wire.requests)
+}
+
+// The class decides what is retried, noted and refused: no road leads from a read to a write, nor from a free read to what costs credits.
+func TestRoute_LeadsToNoStricterClass(t *testing.T) {
+	wire := new(recorder)
+	client := tests.NewClient(t, wire)
+	body := prospectkit.Fields{"name": "Q1"}
+	own := func(method, path string, class catalogue.Class) error {
+		o := catalogue.Operation{Name: "my.own", Method: method, Path: path, Surface: ratelimit.SurfaceLists, Class: class}
+		return client.Call(t.Context(), o, body, nil)
+	}
+	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
+	for name, call := range map[string]func() error{
+		"a paid read to an approval": func() error {
+			_, err := client.Contacts.Resolve(t.Context(), body, prospectkit.WithRoute("POST "+approve))
+			return err
+		},
+		"in another case": func() error {
+			_, err := client.Contacts.Resolve(t.Context(), body, prospectkit.WithRoute("POST /Business/Lists/"))
+			return err
+		},
+		"an own read to an approval":          func() error { return own("POST", approve, catalogue.ClassRead) },
+		"an own paid read to an approval":     func() error { return own("POST", approve, catalogue.ClassPaidRead) },
+		"an own free read to a paid one":      func() error { return own("POST", "/business/prospects/search", catalogue.ClassRead) },
+		"an own read by a method that writes": func() error { return own("DELETE", "/business/notes", catalogue.ClassRead) },
+	} {
+		require.ErrorIs(t, call(), prospectkit.ErrInvalid, name)
+	}
+	require.Zero(t, wire.requests)
+	require.NoError(t, own("POST", "/business/companies/lookup", catalogue.ClassRead))
+	_, err := client.Search.Companies(t.Context(), prospectkit.CompanySearch{}, prospectkit.WithRoute("POST /business/companies/search"))
+	require.NotErrorIs(t, err, prospectkit.ErrInvalid)
+}
+
+func TestWithInfo(t *testing.T) {
+	var info prospectkit.Info
+	client := tests.NewClient(t, tests.Always(200, tests.OneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
+	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+	require.NoError(t, err)
+	require.Equal(t, []any{"account.me", ratelimit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
+	require.Equal(t, []any{ratelimit.WindowMinute, 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
+	require.Len(t, info.Attempts, 1)
+	require.Equal(t, event.DeliveryConfirmed, info.Attempts[0].Delivery)
+	require.NoError(t, info.Attempts[0].Err)
+
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: ratelimit.SurfaceLists}, info, "nothing is left of the call before")
+
+	_, err = tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+	require.Equal(t, []any{404, "req-1", prospectkit.CodeListNotFound}, []any{info.Status, info.RequestID, info.Attempts[0].Code})
+	info.Header.Set("X-Mine", "1")
+
+	cut := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }), prospectkit.WithRetry(prospectkit.NoRetry))
+	_, err = cut.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+	require.Error(t, err)
+	require.Zero(t, info.Status)
+	require.Empty(t, info.Header)
+	require.Len(t, info.Attempts, 1)
+	require.ErrorIs(t, info.Attempts[0].Err, io.ErrUnexpectedEOF)
+}
+
+// Only those who ask for the body get it: of the last response, whole or cut, and never with a secret.
+func TestWithInfo_Body(t *testing.T) {
+	var info prospectkit.Info
+	_, err := tests.NewClient(t, tests.Always(200, tests.OneUser)).Account.Me(t.Context(), prospectkit.WithInfo(&info))
+	require.NoError(t, err)
+	require.Nil(t, info.Body)
+
+	for most, want := range map[int]string{len(tests.OneUser): tests.OneUser, len(tests.OneUser) + 1: tests.OneUser, 10: tests.OneUser[:10], math.MaxInt: tests.OneUser, -1: ""} {
+		info.MaxBody = most
+		_, err := tests.NewClient(t, tests.Always(200, tests.OneUser)).Account.Me(t.Context(), prospectkit.WithInfo(&info))
+		require.NoError(t, err)
+		require.Equal(t, []any{want, most, most == 10}, []any{string(info.Body), info.MaxBody, info.BodyCut})
+	}
+
+	info.MaxBody = 1 << 10
+	_, err = tests.NewClient(t, tests.Always(404, `{"error":{"code":"LIST_NOT_FOUND","message":"`+tests.Token+`"}}`)).
+		Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrNotFound)
+	require.JSONEq(t, `{"error":{"code":"LIST_NOT_FOUND","message":"[hidden]"}}`, string(info.Body))
+
+	_, err = tests.NewClient(t, tests.Untouched(t)).Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.Nil(t, info.Body, "nothing is left of the call before")
+	require.Equal(t, 1<<10, info.MaxBody)
+}
+
+// The tokens of pages are in no body: neither the one that a call sends, nor the one that it gets.
+func TestWithInfo_BodyOfPages(t *testing.T) {
+	info := prospectkit.Info{MaxBody: 1 << 10}
+	sent := 0
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return tests.Respond(200, fmt.Sprintf(`{"profiles":[{"firstName":"scroll-token-%d"}],"scrollToken":"scroll-token-%d"}`, sent-1, sent)), nil
+	}))
+	page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{}, prospectkit.WithInfo(&info))
+	require.NoError(t, err)
+	require.JSONEq(t, `{"profiles":[{"firstName":"scroll-token-0"}],"scrollToken":"[hidden]"}`, string(info.Body))
+	_, err = page.Next(t.Context())
+	require.NoError(t, err)
+	require.JSONEq(t, `{"profiles":[{"firstName":"[hidden]"}],"scrollToken":"[hidden]"}`, string(info.Body))
+
+	for _, opts := range [][]prospectkit.PageOption{{}, {prospectkit.Prefetch(2)}} {
+		numbered := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			number := r.URL.Query().Get("pageNum")
+			return tests.Respond(200, `{"data":[{"id":"`+number+`"}],"pagination":{"pageNum":`+number+`,"totalPages":3,"totalRecords":3}}`), nil
+		}))
+		for page, err := range numbered.Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 1}, append(opts, prospectkit.WithInfo(&info))...) {
+			require.NoError(t, err)
+			require.Contains(t, string(info.Body), `"pageNum":`+page.Items[0].ID)
+		}
+	}
+}
+
+// After a response that was cut, the body is what arrived; after none, what the one before it was.
+func TestWithInfo_BodyThatWasCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		info := prospectkit.Info{MaxBody: 1 << 10}
+		sent := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+			if sent++; sent == 3 {
+				return nil, io.ErrUnexpectedEOF
+			}
+			resp := tests.Respond(200, tests.OneUser)
+			resp.Body = io.NopCloser(io.MultiReader(strings.NewReader(tests.OneUser[:12]), iotest.ErrReader(io.ErrUnexpectedEOF)))
+			return resp, nil
+		}))
+		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+		require.Error(t, err)
+		require.Len(t, info.Attempts, 3)
+		require.Equal(t, []any{tests.OneUser[:12], true}, []any{string(info.Body), info.BodyCut})
+	})
+}
+
+func TestWithInfo_HoldsEveryAttempt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var info prospectkit.Info
+		sent := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+			if sent++; sent < 3 {
+				return tests.Respond(503, "<html>", "Retry-After", "4"), nil
+			}
+			return tests.Respond(200, tests.OneUser), nil
+		}))
+		began := time.Now()
+		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
+		require.NoError(t, err)
+		require.Len(t, info.Attempts, 3)
+		require.Equal(t, time.Since(began), info.Duration)
+		require.Equal(t, info.Duration, info.Attempts[0].Wait+info.Attempts[1].Wait)
+		require.GreaterOrEqual(t, info.Attempts[0].Wait, 4*time.Second)
+		require.Zero(t, info.Attempts[2].Wait)
+		require.Equal(t, []int{503, 503, 200}, []int{info.Attempts[0].Status, info.Attempts[1].Status, info.Attempts[2].Status})
+	})
+}

@@ -1,0 +1,152 @@
+package call_test
+
+import (
+	"errors"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/spend"
+)
+
+// Each safety mode refuses, before the network, exactly what the catalogue says, for a client, for one call, and for clients
+// derived from it.
+func TestSafety_Modes(t *testing.T) {
+	modes := map[string]struct {
+		option  func() prospectkit.Option
+		rule    prospectkit.SafetyRule
+		forbids func(catalogue.Operation) bool
+	}{
+		"ReadOnly": {prospectkit.ReadOnly, prospectkit.RuleReadOnly, func(o catalogue.Operation) bool {
+			return o.Class != catalogue.ClassRead && o.Class != catalogue.ClassPaidRead
+		}},
+		"NoSpend": {prospectkit.NoSpend, prospectkit.RuleNoSpend, func(o catalogue.Operation) bool { return o.Spends != catalogue.EffectNo }},
+		"NoSend": {prospectkit.NoSend, prospectkit.RuleNoSend, func(o catalogue.Operation) bool {
+			return o.Sends != catalogue.EffectNo || o.WritesOutside != catalogue.EffectNo
+		}},
+	}
+	for name, mode := range modes {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			plain := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				sent++
+				return tests.Respond(http.StatusOK, `{}`), nil
+			}))
+			safe, err := plain.With(mode.option())
+			require.NoError(t, err)
+			derived, err := safe.With(prospectkit.WithUserAgent("derived"))
+			require.NoError(t, err)
+			refused := 0
+			for _, o := range catalogue.Operations() {
+				o.Path = "/business/x" // no ids, no caller's path
+				if o.Method == "" {
+					o.Method = http.MethodPost
+				}
+				before := sent
+				for _, err := range []error{
+					safe.Call(t.Context(), o, nil, nil),
+					derived.Call(t.Context(), o, nil, nil),
+					plain.Call(t.Context(), o, nil, nil, mode.option()),
+				} {
+					require.Equal(t, mode.forbids(o), err != nil, "%s: %v", o.Name, err)
+					if err == nil {
+						continue
+					}
+					refused++
+					var refusal *prospectkit.RefusedError
+					require.ErrorAs(t, err, &refusal)
+					require.Equal(t, mode.rule, refusal.Rule)
+					require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+					require.ErrorIs(t, err, mode.rule)
+					require.NotErrorIs(t, err, prospectkit.RuleApproved)
+					require.NotErrorIs(t, err, prospectkit.CodeValidationFailed, "the arguments are fine")
+					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+					require.Equal(t, prospectkit.ActionNever, refusal.Advice().Action)
+				}
+				require.Equal(t, mode.forbids(o), sent == before, "%s: nothing is sent", o.Name)
+			}
+			require.Positive(t, refused)
+		})
+	}
+}
+
+// A draft agent spends nothing, although its operation may.
+func TestSafety_DraftsAreFree(t *testing.T) {
+	client := tests.NewClient(t, tests.Always(http.StatusCreated,
+		`{"agent":{"id":"b00000000000000000000001","type":"web-monitor","name":"Hiring","status":"initializing","started":false}}`), prospectkit.NoSpend())
+	spec := prospectkit.WebMonitor{ListName: "Hiring", EntityType: "person", Prompt: "people who are hiring"}
+	_, err := client.Agents.Create(t.Context(), spec)
+	require.NoError(t, err)
+	spec.Start, spec.MaxCreditSpend = true, 1000
+	_, err = client.Agents.Create(t.Context(), spec)
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+}
+
+// The service may read a field whose name differs in letter case only, so none can stand beside the one that is checked.
+func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
+	draft := prospectkit.WebMonitor{ListName: "Hiring", EntityType: "person", Prompt: "people who are hiring"}
+	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithSpendGuard(spend.NewGuard(1, spend.Prices{"campaigns.adjust": {PerItem: 1, ItemsIn: "listIds"}})))
+	for _, name := range []string{"START", "Start", "\u017Ftart", "MaxCreditSpend"} {
+		_, err := client.Agents.Create(t.Context(), draft, prospectkit.WithField(name, true))
+		require.ErrorContains(t, err, "in letter case only")
+		require.ErrorIs(t, err, prospectkit.ErrInvalid)
+		extra := tests.Altered(draft, func(s *prospectkit.WebMonitor) { s.Extra = prospectkit.Fields{name: true} })
+		_, err = client.Agents.Create(t.Context(), extra)
+		require.ErrorContains(t, err, name+" is undocumented: did you mean ")
+	}
+	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 1}, prospectkit.WithField("Size", 100))
+	require.ErrorContains(t, err, "in letter case only")
+	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{
+		ListIDs: []string{tests.ListID}, Extra: prospectkit.Fields{"ListIds": []string{tests.ListID, tests.FolderID}},
+	})
+	require.ErrorContains(t, err, "ListIds is undocumented: did you mean listIds?")
+	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{}, prospectkit.WithField("ListIds", []string{tests.ListID}))
+	require.ErrorContains(t, err, "in letter case only")
+}
+
+// Approving has no body (documented).
+func TestSafety_NoFieldWithoutABody(t *testing.T) {
+	_, err := tests.NewClient(t, tests.Untouched(t)).Campaigns.Approve(t.Context(), tests.CampaignID, prospectkit.WithField("x", 1))
+	require.Equal(t, []string{"WithField cannot be used: this call has no body"}, tests.Refusals(t, err))
+}
+
+func TestSafety_ClosedClient(t *testing.T) {
+	sent := 0
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return tests.Respond(http.StatusOK, tests.OneUser), nil
+	}))
+	derived, err := client.With(prospectkit.ReadOnly())
+	require.NoError(t, err)
+	require.NoError(t, client.Close())
+	require.NoError(t, client.Close(), "twice is fine")
+	_, err = client.Account.Me(t.Context())
+	var refusal *prospectkit.RefusedError
+	require.ErrorAs(t, err, &refusal)
+	require.Equal(t, prospectkit.RuleClosed, refusal.Rule)
+	for _, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{}) {
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	}
+	require.Zero(t, sent)
+	_, err = derived.Account.Me(t.Context())
+	require.NoError(t, err, "a derived client goes on")
+}
+
+// What may send or write outside may not be sent twice, even if it costs nothing and leaves the same state; a read may.
+func TestSafety_RetryUnknownIsNotForWhatLeaves(t *testing.T) {
+	free := tests.Altered(tests.Described(http.MethodPost, catalogue.ClassIdempotent), func(o *catalogue.Operation) {
+		o.Spends, o.Sends, o.WritesOutside = catalogue.EffectNo, catalogue.EffectNo, catalogue.EffectYes
+	})
+	err := tests.NewClient(t, tests.Untouched(t)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown())
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	require.True(t, ok)
+	require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
+	free.WritesOutside = catalogue.EffectNo
+	require.NoError(t, tests.NewClient(t, tests.Always(200, `{}`)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown()))
+	read := tests.Described(http.MethodGet, catalogue.ClassRead)
+	require.NoError(t, tests.NewClient(t, tests.Always(200, `{}`)).Call(t.Context(), read, nil, nil, prospectkit.AllowRetryUnknown()))
+}

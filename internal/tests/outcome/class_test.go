@@ -1,0 +1,194 @@
+package outcome_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+)
+
+// classesOf lists the classes that an error matches.
+func classesOf(err error) (matched []error) {
+	for _, class := range []error{
+		prospectkit.ErrNotFound, prospectkit.ErrConflict, prospectkit.ErrInvalid, prospectkit.ErrUnauthorized, prospectkit.ErrForbidden,
+		prospectkit.ErrInsufficientCredits, prospectkit.ErrRateLimited, prospectkit.ErrOutcomeUnknown, prospectkit.ErrRefusedLocally,
+		prospectkit.ErrResponseLost, prospectkit.ErrNotStarted,
+	} {
+		if errors.Is(err, class) {
+			matched = append(matched, class)
+		}
+	}
+	return matched
+}
+
+// The error of an agent that was never started matches its class, and the conflict that it is, and no other.
+func TestErrors_ClassesOfADraft(t *testing.T) {
+	draft := tests.Always(200, `{"agent":{"id":"`+tests.AgentID+`","status":"initializing","listId":null}}`)
+	_, err := prospectkit.Collect(tests.NewClient(t, draft).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{}), 1)
+	require.Equal(t, []error{prospectkit.ErrConflict, prospectkit.ErrNotStarted}, classesOf(err))
+	require.NotErrorIs(t, err, prospectkit.CodeListNotFound)
+}
+
+// The classes of an unsuccessful response are those of its code, or of its status.
+func TestErrors_ClassesOfAResponse(t *testing.T) {
+	for status, c := range map[int]struct {
+		body string
+		want []error
+	}{
+		404: {tests.Envelope("LIST_NOT_FOUND"), []error{prospectkit.ErrNotFound}},
+		409: {tests.Envelope("LIST_NAME_TAKEN"), []error{prospectkit.ErrConflict}},
+		401: {tests.Envelope("NEW_CODE"), []error{prospectkit.ErrUnauthorized}},
+		429: {tests.Envelope("RATE_LIMITED"), []error{prospectkit.ErrRateLimited}},
+		418: {tests.Envelope("TEAPOT"), nil},
+	} {
+		_, err := tests.NewClient(t, tests.Always(status, c.body)).Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
+		require.Error(t, err)
+		require.Equal(t, c.want, classesOf(err), status)
+	}
+}
+
+// A gateway's error may have the shape of an envelope: its 404 says nothing about the resource, and its 429 is one.
+func TestErrors_ClassesOfAForeignResponse(t *testing.T) {
+	none, missing := []error(nil), []error{prospectkit.ErrNotFound}
+	rate := []string{"RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "30"}
+	for _, c := range []struct {
+		status int
+		body   string
+		header []string
+		want   []error
+	}{
+		{404, `{"error":{"code":"ResourceNotFound","message":"The backend pool is being updated."}}`, tests.Bare, none},
+		{404, `{"error":{"code":"ResourceNotFound","request_id":"req_1"}}`, tests.Bare, missing},
+		{404, `{"error":{"code":"ResourceNotFound"}}`, rate, missing},
+		{404, `{"error":{"code":"LIST_NOT_FOUND"}}`, tests.Bare, missing},
+		{401, `{"error":{"code":"401","message":"Access denied due to missing subscription key."}}`, tests.Bare, none},
+		{429, `{"error":{"code":"429","message":"Rate limit is exceeded."}}`, tests.Bare, []error{prospectkit.ErrRateLimited}},
+	} {
+		_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(c.status, c.body, c.header...), prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		require.Equal(t, c.want, classesOf(err), c.body)
+	}
+}
+
+// No class is the class of nothing.
+func TestErrors_NoClassMatchesNothing(t *testing.T) {
+	none := prospectkit.ErrorClass("")
+	_, page := tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, "<html>")), false)
+	for _, err := range []error{prospectkit.CodeEndpointNotFound, prospectkit.Code("NEW"), page, new(prospectkit.Error), &prospectkit.RateLimitWaitError{}} {
+		require.NotErrorIs(t, err, none)
+	}
+	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(prospectkit.ErrResponseLost))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
+	require.Equal(t, prospectkit.ActionVerifyFirst, new(prospectkit.Error).Advice().Action, "an error that nobody filled in proves nothing")
+}
+
+// A refusal by a rule has no code, and a draft whose start was refused for another reason is no conflict.
+func TestErrors_CodesAndClassesOfRefusals(t *testing.T) {
+	err := tests.Move(t.Context(), tests.NewClient(t, tests.Untouched(t), prospectkit.ReadOnly()))
+	require.Empty(t, prospectkit.CodeOf(err))
+	require.NotErrorIs(t, err, prospectkit.ErrInvalid)
+	err = tests.Move(t.Context(), tests.NewClient(t, tests.Untouched(t)), prospectkit.WithMaxWait(-1))
+	require.Equal(t, prospectkit.CodeValidationFailed, prospectkit.CodeOf(err))
+	require.NotContains(t, prospectkit.AdviceOf(err).Hint, "environment")
+	s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved, tests.Always(402, tests.Envelope("INSUFFICIENT_CREDITS")))
+	_, err = tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped())
+	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+	require.NotErrorIs(t, err, prospectkit.ErrConflict)
+}
+
+// A wait refused for the deadline matches what it says, and nothing else.
+func TestErrors_ClassesOfAWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		client := tests.NewClient(t, tests.Always(429, "", "Retry-After", "60"), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, _ = tests.Call(t.Context(), client, false)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		_, err := tests.Call(ctx, client, false)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, context.Canceled)
+		require.NotErrorIs(t, err, prospectkit.ErrNotFound)
+	})
+}
+
+// When a rate limit ends is told by the window, if no wait was told, and the advice is the same; a wait belongs to no other advice.
+func TestErrors_EndOfARateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "30")
+		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		require.Equal(t, 31*time.Second, tests.AsError(t, err).RetryAfter, "the reset may have been rounded down")
+		require.Equal(t, time.Now().Add(31*time.Second), tests.AsError(t, err).ResetAt)
+		require.Equal(t, 31*time.Second, prospectkit.AdviceOf(err).After)
+		limited = tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "30")
+		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		require.Zero(t, tests.AsError(t, err).RetryAfter, "the window is not why it was refused")
+		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
+		_, err = tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"), "RateLimit-Reset", "30", "RateLimit-Remaining", "0")), false)
+		require.Zero(t, tests.AsError(t, err).ResetAt, "nobody has to wait for it")
+		_, err = tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"), "Retry-After", "30")), false)
+		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
+		require.Zero(t, tests.AsError(t, err).Advice().After)
+	})
+}
+
+// What was applied is said to be.
+func TestErrors_LostResponsesSayThatItHappened(t *testing.T) {
+	_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(201, "{")), true)
+	require.Contains(t, tests.AsError(t, err).Advice().Hint, "it happened")
+}
+
+// A whole response that came as the context ended was not waited for.
+func TestErrors_ResponseAsTheContextEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	_, err := tests.Call(ctx, tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		cancel()
+		return tests.Respond(404, tests.Envelope("LIST_NOT_FOUND")), nil
+	})), false)
+	require.ErrorIs(t, err, prospectkit.CodeListNotFound)
+	require.NotContains(t, err.Error(), "while it waited")
+}
+
+// One error may hold those of several calls: what may have happened is never hidden behind what did not.
+func TestOutcomeOf_SeveralErrors(t *testing.T) {
+	missing := &prospectkit.Error{Code: prospectkit.CodeListNotFound}
+	unknown := &prospectkit.OutcomeUnknownError{Op: "lists.add-contacts"}
+	for name, tc := range map[string]struct {
+		err     error
+		outcome prospectkit.Outcome
+		action  prospectkit.Action
+	}{
+		"the second is unknown":   {errors.Join(missing, unknown), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+		"the first is":            {errors.Join(unknown, missing), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+		"deep inside":             {fmt.Errorf("sync: %w", errors.Join(missing, fmt.Errorf("list B: %w", errors.Join(unknown)))), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+		"one was applied":         {errors.Join(missing, prospectkit.ErrResponseLost), prospectkit.OutcomeApplied, prospectkit.ActionNever},
+		"none happened":           {fmt.Errorf("%w: %w", errors.New("sync failed"), missing), prospectkit.OutcomeNotApplied, prospectkit.ActionNever},
+		"a class beside an error": {fmt.Errorf("%w: %w", prospectkit.ErrNotFound, missing), prospectkit.OutcomeNotApplied, prospectkit.ActionNever},
+		"no call":                 {errors.Join(io.EOF, context.Canceled), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+	} {
+		require.Equal(t, tc.outcome, prospectkit.OutcomeOf(tc.err), name)
+		require.Equal(t, tc.action, prospectkit.AdviceOf(tc.err).Action, name)
+	}
+}
+
+// A function that returns a nil *Error as an error has slipped: nothing is known of its call, and nothing panics.
+func TestOutcomeOf_NilErrorOfAType(t *testing.T) {
+	var none *prospectkit.Error
+	for name, err := range map[string]error{"alone": none, "wrapped": fmt.Errorf("sync: %w", none), "joined": errors.Join(none, io.EOF)} {
+		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), name)
+		require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(err).Action, name)
+		require.Empty(t, prospectkit.CodeOf(err), name)
+		require.NotErrorIs(t, err, prospectkit.ErrNotFound, name)
+		require.NotErrorIs(t, err, prospectkit.CodeListNotFound, name)
+	}
+	require.Equal(t, slog.KindString, none.LogValue().Kind())
+	require.Equal(t, none.Error(), none.LogValue().String())
+	require.Equal(t, "prospectkit: an *Error that is nil", none.Error())
+}

@@ -1,0 +1,197 @@
+package outcome_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/tests"
+)
+
+// zeroErrors are the exported error types, as a fake makes them.
+var zeroErrors = map[string]error{
+	"Code":                prospectkit.Code(""),
+	"Error":               &prospectkit.Error{},
+	"ErrorClass":          prospectkit.ErrNotFound, // a class is always one of the constants
+	"MissingRecordsError": &prospectkit.MissingRecordsError{},
+	"NameConflictError":   &prospectkit.NameConflictError{},
+	"OutcomeUnknownError": &prospectkit.OutcomeUnknownError{},
+	"RefusedError":        &prospectkit.RefusedError{},
+	"SafetyRule":          prospectkit.RuleReadOnly, // a rule is always one of the constants
+	"WaitTimeoutError":    &prospectkit.WaitTimeoutError{},
+	"RateLimitWaitError":  &prospectkit.RateLimitWaitError{},
+}
+
+// exportedErrors finds in the source what has a method Error.
+func exportedErrors(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(tests.Path("*.go"))
+	require.NoError(t, err)
+	found := make(map[string]bool)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		file, err := parser.ParseFile(gotoken.NewFileSet(), name, text, 0)
+		require.NoError(t, err)
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || f.Name.Name != "Error" {
+				continue
+			}
+			of := f.Recv.List[0].Type
+			if pointer, ok := of.(*ast.StarExpr); ok {
+				of = pointer.X
+			}
+			if name, ok := of.(*ast.Ident); ok && name.IsExported() {
+				found[name.Name] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(found))
+}
+
+// Whoever fakes a service makes errors by hand, and whoever stores them reads them back: they print, and read well.
+func TestErrors_ZeroValues(t *testing.T) {
+	require.Equal(t, exportedErrors(t), slices.Sorted(maps.Keys(zeroErrors)))
+	for name, err := range zeroErrors {
+		text, fault := json.Marshal(err)
+		require.NoError(t, fault, name)
+		decoded := reflect.New(reflect.TypeOf(err))
+		require.NoError(t, json.Unmarshal(text, decoded.Interface()), name)
+		read, ok := reflect.TypeAssert[error](decoded.Elem())
+		require.True(t, ok, name)
+		for _, err := range []error{err, read} {
+			requireReadable(t, name, err)
+		}
+	}
+}
+
+func requireReadable(t *testing.T, name string, err error) {
+	t.Helper()
+	var out tests.Shows
+	out.Show(err, errors.Join(err, io.EOF), prospectkit.CodeOf(err), prospectkit.AdviceOf(err))
+	slog.New(slog.NewTextHandler(&out, nil)).Error("x", "err", err)
+	require.NotContains(t, out.String(), "PANIC", name)
+	require.NotContains(t, out.String(), "%!v", name)
+	require.NotErrorIs(t, err, io.EOF, name)
+	require.NotEmpty(t, prospectkit.OutcomeOf(err), name)
+	require.NotEmpty(t, prospectkit.AdviceOf(err).Hint, name)
+	if name == "Code" || name == "SafetyRule" {
+		return // they are nothing but their text
+	}
+	text := err.Error()
+	require.Regexp(t, `^prospectkit: [a-z]`, text, name)
+	require.NotRegexp(t, `: :|:$|: $|  |\(\)|0001|<nil>|no cause| 0 `, text, name)
+}
+
+func TestErrors_MadeByHand(t *testing.T) {
+	for want, err := range map[string]error{
+		"prospectkit: no details are known": &prospectkit.Error{},
+		"prospectkit: LIST_NOT_FOUND":       &prospectkit.Error{Code: prospectkit.CodeListNotFound},
+		"prospectkit: lists.get: 404 LIST_NOT_FOUND: gone. (request r)": &prospectkit.Error{
+			Op: "lists.get", Status: 404, Code: prospectkit.CodeListNotFound, Message: "gone.", RequestID: "r",
+		},
+		"prospectkit: too late":                              &prospectkit.Error{Message: "too late"},
+		"prospectkit: outcome unknown, it may have happened": &prospectkit.OutcomeUnknownError{},
+		"prospectkit: the response was lost":                 prospectkit.ErrResponseLost,
+		"prospectkit: refused locally":                       &prospectkit.RefusedError{},
+		"prospectkit: refused locally: limit is odd; sort is even": &prospectkit.RefusedError{Violations: []prospectkit.Violation{
+			{Param: "limit", Problem: "is odd"}, {Param: "sort", Problem: "is even"},
+		}},
+		"prospectkit: the rate limit has no room within the longest wait allowed (WithMaxWait)": &prospectkit.RateLimitWaitError{},
+		"prospectkit: not settled": &prospectkit.WaitTimeoutError{},
+		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameConflictError{Holder: &prospectkit.List{}},
+	} {
+		require.EqualError(t, err, want)
+	}
+}
+
+func TestErrors_CodesMatchTheirClass(t *testing.T) {
+	for _, row := range op.Codes {
+		code := prospectkit.Code(row.Name)
+		requireClass(t, code, classStatus(row))
+		want := prospectkit.OutcomeNotApplied
+		if code == prospectkit.CodeUnexpectedError {
+			want = prospectkit.OutcomeUnknown
+		}
+		require.Equal(t, want, prospectkit.OutcomeOf(code), code)
+		require.Equal(t, want, prospectkit.OutcomeOf(&prospectkit.Error{Code: code}), code)
+		require.Equal(t, code.Advice(), prospectkit.AdviceOf(fmt.Errorf("fake: %w", code)))
+	}
+	requireClass(t, prospectkit.Code("NEW_ONE"), 0)
+	require.NotErrorIs(t, prospectkit.CodeListNotFound, prospectkit.CodeRateLimited)
+	require.NotErrorIs(t, prospectkit.CodeListNotFound, io.EOF)
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.Code("NEW_ONE")))
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(prospectkit.ErrNotFound))
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
+}
+
+func TestErrors_AdviceOf(t *testing.T) {
+	require.Equal(t, prospectkit.Advice{}, prospectkit.AdviceOf(nil))
+	require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(io.EOF).Action)
+	for _, err := range tests.Family(t) {
+		var ours interface{ Advice() prospectkit.Advice }
+		require.ErrorAs(t, err, &ours)
+		require.Equal(t, ours.Advice(), prospectkit.AdviceOf(fmt.Errorf("syncing: %w", err)))
+	}
+	wait := &prospectkit.RateLimitWaitError{Wait: 7}
+	require.ErrorIs(t, wait, prospectkit.CodeRateLimited)
+	require.Equal(t, prospectkit.CodeRateLimited, prospectkit.CodeOf(wait))
+
+	t.Setenv(prospectkit.EnvBaseURL, "")
+	t.Setenv(prospectkit.EnvToken, "")
+	_, err := prospectkit.FromEnv()
+	require.Contains(t, prospectkit.AdviceOf(err).Hint, "environment")
+}
+
+// A fake can state the outcome of a call.
+func TestErrors_ResolutionOfAFake(t *testing.T) {
+	var fake error = &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened, Object: new(prospectkit.List)}}
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](fake)
+	require.True(t, ok)
+	r, err := unknown.Resolve(context.Background())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	_, found := prospectkit.Resolved[prospectkit.List](r)
+	require.True(t, found)
+	require.ErrorIs(t, fake, prospectkit.ErrOutcomeUnknown)
+
+	r, err = new(prospectkit.OutcomeUnknownError).Resolve(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+}
+
+// Records print as JSON, whether they were read or made.
+func TestErrors_RecordsPrint(t *testing.T) {
+	for want, v := range map[string]any{
+		`{"id":"1","email":"a@b.example","name":"A"}`:           &prospectkit.User{ID: "1", Email: "a@b.example", Name: "A"},
+		`{"id":"1","name":"A","type":"agents"}`:                 prospectkit.Folder{ID: "1", Name: "A", Kind: "agents"},
+		`{"id":"1","claim":"A","category":"faq"}`:               &prospectkit.Fact{ID: "1", Claim: "A", Category: prospectkit.FactFAQ},
+		`{"campaignId":"1","status":"active"}`:                  &prospectkit.Approval{CampaignID: "1", Status: prospectkit.CampaignActive},
+		`{"crm":"c","listIds":["1"]}`:                           &prospectkit.CRMPushed{CRM: "c", ListIDs: []string{"1"}},
+		`{"stepId":"1","preview":null}`:                         prospectkit.StepPreview{StepID: "1"},
+		`{"Value":"A","Known":true,"Near":null,"Widens":false}`: prospectkit.CheckedValue{Value: "A", Known: true},
+	} {
+		require.Equal(t, want, fmt.Sprint(v))
+	}
+}

@@ -1,0 +1,48 @@
+package services_test
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
+)
+
+// A page that was requested early, and refused because its wait was too long, is requested again when it is needed.
+func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(60)
+		full := tests.RoundTrip(func(r *http.Request) (*http.Response, error) { // each response uses the minute up
+			resp, err := s.RoundTrip(r)
+			if err == nil {
+				resp.Header.Set("RateLimit-Limit", "120")
+				resp.Header.Set("RateLimit-Remaining", "0")
+				resp.Header.Set("RateLimit-Reset", "40")
+			}
+			return resp, err
+		})
+		var refused atomic.Int32
+		client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(full), prospectkit.WithMaxWait(0),
+			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+				if e.Kind == event.KindCall && e.Err != nil {
+					refused.Add(1)
+				}
+			}))
+		require.NoError(t, err)
+		seen := 0
+		for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(4)) {
+			require.NoError(t, err)
+			seen++
+			time.Sleep(2 * time.Minute)
+		}
+		require.Equal(t, 6, seen)
+		require.Positive(t, refused.Load())
+	})
+}

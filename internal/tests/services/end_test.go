@@ -1,0 +1,393 @@
+package services_test
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+)
+
+// numbered serves pages by a function of the number: the records of the page, by name, and its pagination.
+func numbered(asked *[]int, page func(number int) (names, pagination string)) tests.RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		number, err := strconv.Atoi(r.URL.Query().Get("pageNum"))
+		*asked = append(*asked, number)
+		names, pagination := page(number)
+		records := make([]string, 0, len(names))
+		for name := range strings.SplitSeq(names, "") {
+			records = append(records, `{"id":"`+name+`"}`)
+		}
+		return tests.Respond(http.StatusOK, `{"data":[`+strings.Join(records, ",")+`],"pagination":{`+pagination+`}}`), err
+	}
+}
+
+// Services that send the same page whatever is asked for, or nothing at all, and never say that it was the last.
+var endless = map[string]struct {
+	page      func(number int) (names, pagination string)
+	delivered int // elements
+	asked     int
+	says      string
+}{
+	"the same page, no totals": {
+		func(int) (string, string) { return "ab", "" },
+		2, 3, "pages 2 and 3 hold nothing but records that came before, and no total is given",
+	},
+	"the same page, too many pages told": {
+		func(n int) (string, string) {
+			return "ab", fmt.Sprintf(`"pageNum":%d,"totalPages":1000000,"totalRecords":2000000`, n)
+		},
+		2, 3, "pages 2 and 3 hold nothing but records that came before, and the total is 1000000 pages",
+	},
+	"the same page, too many records told": {
+		func(int) (string, string) { return "ab", `"totalRecords":2000000` },
+		2, 3, "and the total is 2000000 records",
+	},
+	"the last page again and again": {
+		func(n int) (string, string) { return []string{"ab", "cd", "ef"}[min(n, 3)-1], "" },
+		6, 5, "pages 4 and 5 hold nothing but records that came before",
+	},
+	"pages in turn": {
+		func(n int) (string, string) { return []string{"ab", "cd"}[n%2], "" },
+		4, 4, "pages 3 and 4 hold nothing but records that came before",
+	},
+	"nothing, but many pages told": {
+		func(n int) (string, string) { return []string{"ab", ""}[min(n, 2)-1], `"totalPages":1000000` },
+		2, 3, "pages 2 and 3 are empty, and the total is 1000000 pages",
+	},
+	"the same page, and a total that grows too slowly": {
+		func(n int) (string, string) {
+			return "ab", fmt.Sprintf(`"totalPages":1000000,"totalRecords":%d`, 100+n)
+		},
+		2, 3, "pages 2 and 3 hold nothing but records",
+	},
+}
+
+func TestPager_EndsWhereNothingNewComes(t *testing.T) {
+	t.Parallel()
+	for name, tc := range endless {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			contract(t, func(t *testing.T, pager pagerFunc, byPage bool) {
+				var asked []int
+				client := tests.NewClient(t, numbered(&asked, tc.page))
+				delivered, failed := 0, error(nil)
+				for _, err := range pager(t.Context(), client, extent{limit: 2}) {
+					if failed = err; err == nil {
+						delivered++
+					}
+				}
+				if byPage {
+					delivered *= 2
+				}
+				require.ErrorContains(t, failed, tc.says)
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(failed))
+				require.Equal(t, []int{tc.delivered, tc.asked}, []int{delivered, len(asked)})
+			})
+		})
+	}
+}
+
+// Rows without ids cannot be told from each other, but a page that is the one before it to the letter, and again, can.
+func TestPager_EndsWithoutIDs(t *testing.T) {
+	t.Parallel()
+	n := 0
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		n++
+		return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[{"name":"a"},{"name":%d}]}`, min(n, 3))), nil
+	}))
+	got, err := prospectkit.Collect(client.Lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 2}), 100)
+	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given")
+	require.Equal(t, 5, n)
+	require.Len(t, got, 8)
+}
+
+// Pages that a walk may meet and that are not the end of it.
+func TestPager_ReadsOn(t *testing.T) {
+	t.Parallel()
+	const five = `"totalPages":5,"totalRecords":10`
+	for name, tc := range map[string]struct {
+		page    func(number int) (names, pagination string)
+		want    string
+		asked   int
+		missing int
+	}{
+		"an empty page in the middle":         {func(n int) (string, string) { return []string{"ab", "", "ef", "gh", "ij"}[n-1], five }, "abefghij", 5, 2},
+		"two, but not in a row":               {func(n int) (string, string) { return []string{"ab", "", "ef", "", "ij"}[n-1], five }, "abefij", 5, 4},
+		"an empty last page":                  {func(n int) (string, string) { return []string{"ab", "cd", "ef", "gh", ""}[n-1], five }, "abcdefgh", 5, 2},
+		"an empty first page":                 {func(n int) (string, string) { return []string{"", "cd", "ef", "gh", "ij"}[n-1], five }, "cdefghij", 5, 2},
+		"short pages, records told":           {func(n int) (string, string) { return "abcde"[n-1 : n], `"totalRecords":5` }, "abcde", 5, 0},
+		"pages of many lengths, records told": {func(n int) (string, string) { return []string{"a", "bc", "d", "ef"}[n-1], `"totalRecords":6` }, "abcdef", 4, 0},
+		"fewer records than told":             {func(n int) (string, string) { return []string{"ab", "c", ""}[n-1], `"totalRecords":4` }, "abc", 3, 1},
+		"nothing new on the last two":         {func(n int) (string, string) { return []string{"ab", "ab", ""}[n-1], `"totalPages":3,"totalRecords":2` }, "ab", 3, 0},
+		"one page of repeats":                 {func(n int) (string, string) { return []string{"ab", "ab", "cd", ""}[n-1], "" }, "abcd", 4, 0},
+		"a total that grows forever": {func(n int) (string, string) {
+			return "abcdefghijklmnopqrstuvwxyz"[n-1 : n], fmt.Sprintf(`"totalPages":%d`, min(n+2, 26))
+		}, "abcdefghijklmnopqrstuvwxyz", 26, 0},
+		"inserts of a page before each page": {
+			func(n int) (string, string) {
+				return []string{"ab", "ab", "ab", "ab", "cd"}[n-1], fmt.Sprintf(`"totalPages":5,"totalRecords":%d`, 2+2*n)
+			},
+			"abcd", 5, 0,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var asked []int
+			var p prospectkit.Progress
+			client := tests.NewClient(t, numbered(&asked, tc.page))
+			all := client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p))
+			if tc.missing >= 2 { // a page
+				all = missing(t, tc.missing, all)
+			}
+			require.Equal(t, tc.want, strings.Join(drain(t, all), ""))
+			require.Len(t, asked, tc.asked)
+			require.True(t, p.Report().Finished)
+			require.Equal(t, tc.missing, p.Report().Missing)
+		})
+	}
+}
+
+// A walk that begins on a later page does not know what should have come. One that resumes knows its place.
+func TestPager_MissingIsOfTheWhole(t *testing.T) {
+	t.Parallel()
+	page := func(n int) (string, string) { return []string{"ab", "cd", "e"}[n-1], `"totalPages":3,"totalRecords":6` }
+	var asked []int
+	client := tests.NewClient(t, numbered(&asked, page))
+	var p prospectkit.Progress
+	read := func(params prospectkit.ListsParams, opts ...prospectkit.PageOption) int {
+		drain(t, client.Lists.All(t.Context(), params, append(opts, prospectkit.WithProgress(&p))...))
+		return p.Report().Missing
+	}
+	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}))
+	require.Zero(t, read(prospectkit.ListsParams{Limit: 2, PageNum: 2}))
+	_, q := take(t, client, 2, 1, "")
+	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(q.Checkpoint())))
+}
+
+// A walk that begins on a later page of a service with short pages still comes to the end.
+func TestPager_ReadsShortPagesFromTheMiddle(t *testing.T) {
+	t.Parallel()
+	var asked []int
+	client := tests.NewClient(t, numbered(&asked, func(n int) (string, string) { return "abcdef"[n-1 : n], `"totalRecords":6` }))
+	got := drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 5, PageNum: 3}))
+	require.Equal(t, "cdef", strings.Join(got, ""))
+	require.Equal(t, []int{3, 4, 5, 6}, asked)
+}
+
+// "Newest created first" (documented) tells where lists join only if none can move into what the query selects.
+func TestPager_OrderIsKnownWhereListsJoinInFront(t *testing.T) {
+	t.Parallel()
+	lists := tests.NewClient(t, tests.ShelfOf("abc")).Lists
+	for params, want := range map[prospectkit.ListsParams]bool{
+		{}:                              true,
+		{Kind: prospectkit.CompanyList}: true,
+		{Limit: 2}:                      true,
+		{FolderID: tests.FolderID}:      false,
+		{Search: "x"}:                   false,
+		{FolderID: tests.FolderID, Search: "x", Kind: prospectkit.ContactList}: false,
+	} {
+		var p prospectkit.Progress
+		drain(t, lists.All(t.Context(), params, prospectkit.WithProgress(&p)))
+		require.Equal(t, want, p.Report().OrderKnown, params)
+	}
+}
+
+// Totals without the number of a page, or without pages, still promise more.
+func TestPager_PartialTotals(t *testing.T) {
+	for _, totals := range []string{`{"totalPages":2}`, `{"totalRecords":3}`} {
+		s := tests.Stage(t, tests.Always(200, `{"campaigns":[{"id":"a"},{"id":"b"}],"pagination":`+totals+`}`), tests.Always(200, `{"campaigns":[{"id":"c"}],"pagination":`+totals+`}`))
+		got, err := prospectkit.Collect(tests.NewClient(t, s).Campaigns.All(t.Context()), 9)
+		require.NoError(t, err, totals)
+		require.Len(t, got, 3, totals)
+		s.Done()
+	}
+}
+
+// miscounting serves some records by pages that do not add up. Its function returns the first record of a page, how many records
+// it has at most, and the number of pages that is told.
+func miscounting(records int, page func(number, limit int) (from, size, pages int)) tests.RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		number, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
+		limit, _ := strconv.Atoi(r.URL.Query().Get("limit"))
+		from, size, pages := page(max(number, 1), limit)
+		data := []string{}
+		for i := from; i < min(from+size, records); i++ {
+			data = append(data, fmt.Sprintf(`{"id":"%d"}`, i))
+		}
+		return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`,
+			strings.Join(data, ","), max(number, 1), pages, records)), nil
+	}
+}
+
+// Each case is read with pages of so many, and misses so many; 0 stands for less than a page, which is no error.
+var miscounts = map[string]struct {
+	records int
+	page    func(number, limit int) (from, size, pages int)
+	missing map[int]int // by limit
+}{
+	"pages begin at 0": {105, func(n, l int) (int, int, int) { return n * l, l, (104 + l) / l }, map[int]int{1: 1, 10: 10, 30: 30, 1000: 105}},
+	"pages begin at 0, of three records": {
+		3, func(n, l int) (int, int, int) { return n * l, l, (2 + l) / l }, map[int]int{1: 1, 2: 2, 50: 3},
+	},
+	"one page is told":               {105, func(n, l int) (int, int, int) { return (n - 1) * l, l, 1 }, map[int]int{1: 104, 10: 95, 60: 0, 1000: 0}},
+	"the second page is empty":       {105, func(n, l int) (int, int, int) { return (n - 1) * l, l * min(1, max(n-2, 2-n)), (104 + l) / l }, map[int]int{1: 1, 10: 10, 30: 30, 1000: 0}},
+	"the limit is cut, not in pages": {105, func(n, l int) (int, int, int) { return (n - 1) * min(l, 20), min(l, 20), (104 + l) / l }, map[int]int{10: 0, 20: 0, 1000: 85}},
+	"the limit is cut":               {105, func(n, l int) (int, int, int) { l = min(l, 20); return (n - 1) * l, l, (104 + l) / l }, map[int]int{10: 0, 20: 0, 30: 0, 1000: 0}},
+	"pages overlap":                  {105, func(n, l int) (int, int, int) { return max(0, (n-1)*l-1), l, (104 + l) / l }, map[int]int{10: 0, 30: 0, 1000: 0}},
+	"each page lacks a record":       {105, func(n, l int) (int, int, int) { return (n - 1) * l, l - 1, (104 + l) / l }, map[int]int{30: 0, 200: 0}},
+}
+
+// A walk that delivers far fewer records than the service counts ends with an error, however it reads.
+func TestPager_PagesAreMissing(t *testing.T) {
+	t.Parallel()
+	for name, tc := range miscounts {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
+				for limit, lacking := range tc.missing {
+					for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.Prefetch(3)}, {prospectkit.WithProgress(new(prospectkit.Progress))}} {
+						seq := pager(t.Context(), tests.NewClient(t, miscounting(tc.records, tc.page)), extent{limit: limit}, opts...)
+						if lacking > 0 {
+							seq = missing(t, lacking, seq)
+						}
+						count(t, seq)
+					}
+				}
+			})
+		})
+	}
+}
+
+// Killed after each page, a walk still ends with the error, and again whenever it is resumed there. It moves on in each run.
+func TestPager_PagesAreMissingAcrossRuns(t *testing.T) {
+	t.Parallel()
+	for name, tc := range miscounts {
+		for limit, lacking := range tc.missing {
+			t.Run(fmt.Sprint(name, " by ", limit), func(t *testing.T) {
+				t.Parallel()
+				lists := tests.NewClient(t, miscounting(tc.records, tc.page)).Lists
+				checkpoint, runs := "", 0
+				run := func() (ended bool) {
+					var p prospectkit.Progress
+					pages := lists.RowsPages(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: limit}, prospectkit.ResumeFrom(checkpoint), prospectkit.WithProgress(&p))
+					n, failed := 0, error(nil)
+					for page, err := range pages {
+						if failed = err; err != nil || n == 1 {
+							break // killed before the second page is done
+						}
+						require.True(t, checkpoint == "" || len(page.Items) > 0, "an empty page in run %d", runs)
+						n, checkpoint = n+1, p.Checkpoint()
+					}
+					if !p.Report().Finished {
+						return false
+					}
+					_, short := errors.AsType[*prospectkit.MissingRecordsError](failed)
+					require.Equal(t, lacking > 0, short, "run %d: %v", runs, failed)
+					return true
+				}
+				for !run() {
+					runs++
+					require.LessOrEqual(t, runs, tc.records+1)
+				}
+				require.True(t, run(), "again")
+			})
+		}
+	}
+}
+
+// A range that its loop leaves, or whose total changes on the way, ends without an error.
+func TestPager_WhatIsMissingIsNoError(t *testing.T) {
+	t.Parallel()
+	lists := tests.NewClient(t, miscounting(105, miscounts["pages begin at 0"].page)).Lists
+	got, err := prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 10}), 95)
+	require.NoError(t, err)
+	require.Len(t, got, 95)
+	got, err = prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: 10}), 96)
+	require.ErrorContains(t, err, "10 of 105 records are missing")
+	require.Len(t, got, 95)
+
+	for _, totals := range [][]int{{10, 11, 11}, {10, 9, 9, 9, 9}, {10, 11, 10, 10, 10, 10}} { // before and after a fall, pages are read again
+		n := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			total := totals[min(n, len(totals)-1)]
+			n++
+			page := r.URL.Query().Get("pageNum")
+			return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[{"id":"%sa"},{"id":"%sb"}],"pagination":{"totalPages":3,"totalRecords":%d}}`, page, page, total)), nil
+		}))
+		require.Len(t, drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2})), 6, totals)
+	}
+}
+
+// Where the order of pages is assumed, so is their size: the largest counts.
+func TestPager_PagesOfAnAssumedListingAreMissing(t *testing.T) {
+	t.Parallel()
+	page := func(r *http.Request) (*http.Response, error) {
+		names := map[string]string{"": `{"id":"a"},{"id":"b"}`, "3": `{"id":"e"}`}[r.URL.Query().Get("pageNum")]
+		return tests.Respond(http.StatusOK, `{"campaigns":[`+names+`],"pagination":{"totalPages":3,"totalRecords":5}}`), nil
+	}
+	campaigns := tests.NewClient(t, tests.RoundTrip(page)).Campaigns
+	var p prospectkit.Progress
+	for _, err := range campaigns.All(t.Context(), prospectkit.WithProgress(&p)) {
+		require.NoError(t, err)
+		break
+	}
+	for _, from := range []string{"", p.Checkpoint()} {
+		_, err := prospectkit.Collect(campaigns.All(t.Context(), prospectkit.ResumeFrom(from)), 9)
+		require.ErrorContains(t, err, "2 of 5 records are missing")
+	}
+}
+
+// Pages that were empty in the first run are not in the second, which finds its place on a page before: nothing is missing.
+func TestPager_PagesAreNoLongerMissing(t *testing.T) {
+	t.Parallel()
+	letters := "----abcdef"
+	lists := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		number, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
+		data := ""
+		if text := letters[2*max(0, number-1):][:2]; text != "--" {
+			data = fmt.Sprintf(`{"id":"%c"},{"id":"%c"}`, text[0], text[1])
+		}
+		return tests.Respond(http.StatusOK, `{"data":[`+data+`],"pagination":{"totalPages":4,"totalRecords":8}}`), nil
+	})).Lists
+	var p prospectkit.Progress
+	for _, err := range lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&p)) {
+		require.NoError(t, err)
+		break
+	}
+	letters = "yzabcdef"
+	rest := drain(t, lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())))
+	require.Len(t, rest, 5)
+}
+
+// A name that a walk did not find, because a page was missing, is not taken as unseen.
+func TestPager_PagesAreMissingForALookup(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		empty := tests.Always(http.StatusOK, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+		posts := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			if r.Method == http.MethodPost {
+				posts++
+				return tests.Breaks(r)
+			}
+			return empty(r)
+		}))
+		_, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Berlin"})
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+		require.ErrorContains(t, err, "1 of 1 records are missing")
+		require.Equal(t, 1, posts)
+		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+		require.True(t, ok)
+		_, err = unknown.Resolve(t.Context())
+		require.ErrorContains(t, err, "1 of 1 records are missing")
+	})
+}

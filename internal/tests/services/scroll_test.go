@@ -1,0 +1,465 @@
+package services_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
+	"example.com/prospectkit/internal/tests"
+)
+
+// secretToken is what no output may ever show.
+const secretToken = `scr-"0ll/7OKEN-`
+
+// searchBody is a request as it goes out.
+type searchBody struct {
+	Filters     filter.Search `json:"filters"`
+	Size        int           `json:"size"`
+	ScrollToken string        `json:"scrollToken"`
+}
+
+func searchRequest(r *http.Request) (in searchBody) {
+	if err := json.NewDecoder(r.Body).Decode(&in); err != nil {
+		panic(err)
+	}
+	return in
+}
+
+// page is a response with two profiles and a token, as JSON.
+func pageOf(number int, token string) string {
+	if token != "" {
+		token = `, "scrollToken": ` + token
+	}
+	return fmt.Sprintf(`{"profiles": [{"firstName": "%da"}, {"firstName": "%db"}]%s}`, number, number, token)
+}
+
+// pages serves so many pages of two profiles, each by the token of the one before, and counts the requests.
+func pages(sent *int, last int) tests.RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		*sent++
+		number := 1
+		if in := searchRequest(r); in.ScrollToken != "" {
+			_, err := fmt.Sscanf(in.ScrollToken, secretToken+"%d", &number)
+			if err != nil {
+				return nil, err
+			}
+		}
+		if number == last {
+			return tests.Respond(200, pageOf(number, "")), nil
+		}
+		return tests.Respond(200, pageOf(number, tests.JSONText(fmt.Sprint(secretToken, number+1)))), nil
+	}
+}
+
+// names ranges over profiles.
+func names(seq iter.Seq2[*prospectkit.Profile, error]) (all []string, err error) {
+	for p, err := range seq {
+		if err != nil {
+			return all, err
+		}
+		all = append(all, p.FirstName)
+	}
+	return all, nil
+}
+
+func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
+	var bodies []searchBody
+	sent := 0
+	serve := pages(&sent, 3)
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		text, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		bodies = append(bodies, searchRequest(r))
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		require.Equal(t, "v", r.URL.Query().Get("q"), "options hold for all pages")
+		return serve(r)
+	}))
+	filters := filter.Search{"levels": filter.Including("director")}
+	seq := client.Search.Prospects(t.Context(), prospectkit.SearchParams{Filters: filters}, prospectkit.UnlimitedPages(), prospectkit.WithQuery("q", "v"))
+	require.Empty(t, bodies, "nothing is read before the range")
+	for range 2 { // each range restarts
+		bodies = nil
+		var got []string
+		for p, err := range seq {
+			require.NoError(t, err)
+			got = append(got, p.FirstName)
+			filters["levels"][0].Value = "changed meanwhile"
+			filters["more"] = nil
+		}
+		require.Equal(t, []string{"1a", "1b", "2a", "2b", "3a", "3b"}, got)
+		require.Len(t, bodies, 3)
+		for i, in := range bodies {
+			require.Equal(t, 100, in.Size)
+			require.Equal(t, filter.Search{"levels": filter.Including("director")}, in.Filters)
+			require.Equal(t, i > 0, in.ScrollToken != "", "the first page has no token, the others have")
+		}
+	}
+}
+
+func TestScroll_ReadsAPageWhenTheLoopNeedsIt(t *testing.T) {
+	sent, seen := 0, 0
+	client := tests.NewClient(t, pages(&sent, 9))
+	for _, err := range client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()) {
+		require.NoError(t, err)
+		require.Equal(t, 1+seen/2, sent)
+		if seen++; seen == 5 {
+			break
+		}
+	}
+	require.Equal(t, 3, sent, "a break ends it")
+}
+
+func TestScroll_PaidPagesNeedADecision(t *testing.T) {
+	client := tests.NewClient(t, tests.Untouched(t))
+	missing := []string{"MaxPaidPages is required, because each page may spend credits; UnlimitedPages if you mean it"}
+	_, err := names(client.Search.Prospects(t.Context(), tests.Everything))
+	require.Equal(t, missing, tests.Refusals(t, err))
+	_, err = names(client.Search.RunSaved(t.Context(), tests.SavedID, prospectkit.RunParams{}))
+	require.Equal(t, missing, tests.Refusals(t, err))
+	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(2), prospectkit.UnlimitedPages()))
+	require.Equal(t, []string{"MaxPaidPages contradicts UnlimitedPages"}, tests.Refusals(t, err))
+	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(-1)))
+	require.Equal(t, []string{"MaxPaidPages is -1, must be positive"}, tests.Refusals(t, err))
+	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, nil, prospectkit.UnlimitedPages(), prospectkit.ResumeFrom("")))
+	require.Equal(t, []string{
+		"option 1 is nil", "ResumeFrom is not possible here: the service forbids storing its tokens, so start a new range",
+	}, tests.Refusals(t, err))
+	unpaid := []string{"MaxPaidPages is for iterators that spend credits: this one does not"}
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute, prospectkit.MaxPaidPages(1)), 1)
+	require.Equal(t, unpaid, tests.Refusals(t, err))
+	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.UnlimitedPages()), 1)
+	require.Equal(t, unpaid, tests.Refusals(t, err))
+}
+
+func TestScroll_MaxPaidPages(t *testing.T) {
+	for limit := 1; limit <= 4; limit++ {
+		sent := 0
+		var p prospectkit.Progress
+		got, err := names(tests.NewClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(limit), prospectkit.WithProgress(&p)))
+		require.Equal(t, min(limit, 3), sent)
+		require.Len(t, got, 2*sent, "what was paid for is delivered")
+		if limit >= 3 {
+			require.NoError(t, err, "the results ended")
+			continue
+		}
+		require.Equal(t, prospectkit.Report{Requests: limit, Delivered: 2 * limit}, p.Report())
+		refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+		require.True(t, ok)
+		require.Equal(t, prospectkit.RulePaidPages, refused.Rule)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.ActionNever, prospectkit.AdviceOf(err).Action)
+		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages")
+	}
+}
+
+// The end is the absence of a token, and nothing else.
+func TestScroll_End(t *testing.T) {
+	for name, c := range map[string]struct {
+		bodies []string
+		want   int
+		err    string
+	}{
+		"no token":                   {[]string{pageOf(1, "")}, 2, ""},
+		"null":                       {[]string{pageOf(1, "null")}, 2, ""},
+		"empty":                      {[]string{pageOf(1, `""`)}, 2, ""},
+		"an empty page goes on":      {[]string{`{"profiles": [], "scrollToken": "a"}`, pageOf(2, "")}, 2, ""},
+		"no profiles at all":         {[]string{`{"profiles": []}`}, 0, ""},
+		"a number":                   {[]string{pageOf(1, "7")}, 2, "the token of the next page is not a string"},
+		"an object":                  {[]string{pageOf(1, `{"t": 1}`)}, 2, "the token of the next page is not a string"},
+		"the same token":             {[]string{pageOf(1, `"a"`), pageOf(2, `"a"`), pageOf(3, "")}, 6, ""},
+		"the same token and page":    {[]string{pageOf(1, `"a"`), pageOf(1, `"a"`), pageOf(1, `"a"`)}, 6, "the last 2 pages brought nothing new"},
+		"a page without profiles":    {[]string{pageOf(1, `"a"`), `{"scrollToken": "b"}`}, 2, "search.prospects: applied (status 200), but the response was lost: the page has no profiles"},
+		"profiles of another type":   {[]string{`{"profiles": {}}`}, 0, "the page has no profiles"},
+		"something that is no page":  {[]string{`[]`}, 0, "the response is not an object"},
+		"a page that is cut":         {[]string{`{"profiles": [{"firstName": "x"}`}, 0, "the response was lost"},
+		"a second token in one page": {[]string{`{"profiles": [], "scrollToken": "a", "scrollToken": null}`}, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				sent++
+				return tests.Respond(200, c.bodies[sent-1]), nil
+			}))
+			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+			require.Len(t, got, c.want)
+			require.Len(t, c.bodies, sent)
+			if c.err == "" {
+				require.NoError(t, err)
+				return
+			}
+			require.ErrorContains(t, err, c.err)
+		})
+	}
+}
+
+// A page without a profile, and one with a profile of a name, each with a token of its own.
+func blank(n int) string { return fmt.Sprintf(`{"profiles": [], "scrollToken": "%d"}`, n) }
+
+func profileNamed(name string, n int) string {
+	return fmt.Sprintf(`{"profiles": [{"firstName": "%s"}], "scrollToken": "%d"}`, name, n)
+}
+
+// Pages are paid for, so a scroll that brings nothing new ends, although another page is offered.
+func TestScroll_EndsWhenNothingComes(t *testing.T) {
+	for name, c := range map[string]struct {
+		body       func(n int) string
+		want, sent int
+		says       string
+	}{
+		"nothing at all": {blank, 0, 10, "search.prospects: unusable response with status 200: the last 10 pages brought nothing new, and another one is offered"},
+		"nothing after a while": {func(n int) string {
+			return map[bool]string{true: pageOf(n, tests.JSONText(strconv.Itoa(n))), false: blank(n)}[n < 3]
+		}, 4, 12, "the last 10 pages brought nothing new"},
+		"the same profile":      {func(n int) string { return profileNamed("a", n) }, 3, 3, "the last 2 pages brought nothing new"},
+		"two in turn":           {func(n int) string { return profileNamed(string("ab"[n%2]), n) }, 4, 4, "the last 2 pages brought nothing new"},
+		"now and then the same": {func(n int) string { return map[bool]string{true: profileNamed("a", n), false: blank(n)}[n%2 == 1] }, 3, 5, "the last 4 pages brought nothing new"},
+		"a token too long":      {func(int) string { return pageOf(1, tests.JSONText(strings.Repeat("t", 64<<10+1))) }, 2, 2, "the token of the next page has 65537 bytes, more than the 65536 that are sent back"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent := 0
+			client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+				sent++
+				return tests.Respond(200, c.body(sent)), nil
+			}))
+			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(1)))
+			require.ErrorContains(t, err, c.says)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, []int{c.want, c.sent}, []int{len(got), sent})
+		})
+	}
+}
+
+// Nine empty pages and one of repeats may stand between profiles, again and again, and at the end any number may.
+func TestScroll_GoesOnAfterEmptyPages(t *testing.T) {
+	sent := 0
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		body := blank(sent)
+		switch {
+		case sent == 66:
+			body = `{"profiles": [{"firstName": "1a"}]}`
+		case sent%11 == 1:
+			body = pageOf(sent, tests.JSONText(strconv.Itoa(sent)))
+		case sent%11 == 2:
+			body = pageOf(sent-1, tests.JSONText(strconv.Itoa(sent)))
+		}
+		return tests.Respond(200, body), nil
+	}))
+	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+	require.NoError(t, err)
+	require.Equal(t, 66, sent)
+	require.Len(t, got, 6*4+1)
+}
+
+func TestScroll_TokenOfTheGreatestLength(t *testing.T) {
+	token := strings.Repeat("t", 64<<10)
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		if searchRequest(r).ScrollToken != token {
+			return tests.Respond(200, pageOf(1, tests.JSONText(token))), nil
+		}
+		return tests.Respond(200, pageOf(2, "")), nil
+	}))
+	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+	require.NoError(t, err)
+	require.Len(t, got, 4)
+}
+
+// What may be retried, on the first page and after it: a paid page that may have been delivered never is.
+func TestScroll_PagesAreRetriedOnlyIfThatCostsNothing(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail          tests.RoundTrip
+		first, behind int // requests for the page that fails
+		outcome       prospectkit.Outcome
+	}{
+		"lost response":     {tests.Consumed, 1, 1, prospectkit.OutcomeUnknown},
+		"the service's 500": {tests.Always(500, tests.Envelope("UNEXPECTED_ERROR")), 3, 1, prospectkit.OutcomeUnknown},
+		"bad gateway":       {tests.Always(502, "<html>"), 1, 1, prospectkit.OutcomeUnknown},
+		"refused":           {tests.Always(422, tests.Envelope("INVALID_REQUEST")), 1, 1, prospectkit.OutcomeNotApplied},
+		"rate limit":        {tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "1"), 3, 3, prospectkit.OutcomeNotApplied},
+	} {
+		for _, behind := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, after the first: %t", name, behind), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					sent, failed := 0, 0
+					serve := pages(&sent, 3)
+					client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+						if sent == 1 || !behind {
+							failed++
+							return c.fail(r)
+						}
+						return serve(r)
+					}))
+					var p prospectkit.Progress
+					got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&p)))
+					want := c.first
+					if behind {
+						want = c.behind
+						require.Len(t, got, 2)
+						require.Equal(t, prospectkit.Report{Requests: 1, Delivered: 2}, p.Report())
+						require.Equal(t, c.outcome, prospectkit.OutcomeOf(err))
+						require.ErrorContains(t, err, "search.prospects: ")
+					}
+					require.Equal(t, want, failed)
+					if behind || name != "the service's 500" {
+						require.Equal(t, c.outcome, prospectkit.OutcomeOf(err))
+					}
+				})
+			})
+		}
+	}
+}
+
+func TestScroll_NextWorksOnce(t *testing.T) {
+	sent := 0
+	first, err := tests.NewClient(t, pages(&sent, 3)).Search.ProspectsPage(t.Context(), tests.Everything)
+	require.NoError(t, err)
+	require.True(t, first.More())
+	second, err := first.Next(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "2a", second.Items[0].FirstName)
+	_, err = first.Next(t.Context())
+	require.Equal(t, []string{"Next was called already: a scroll moves forward only"}, tests.Refusals(t, err))
+	third, err := second.Next(t.Context())
+	require.NoError(t, err)
+	require.False(t, third.More())
+	_, err = third.Next(t.Context())
+	require.Equal(t, []string{"Next has nothing to read: this page is the last"}, tests.Refusals(t, err))
+	require.Equal(t, 3, sent)
+	_, err = new(prospectkit.ScrollPage[prospectkit.Profile]).Next(t.Context())
+	require.Equal(t, []string{"page was not made by a call"}, tests.Refusals(t, err))
+	require.False(t, new(prospectkit.ScrollPage[prospectkit.Profile]).More())
+}
+
+// A call that was definitely not applied leaves the token; one that may have been spends it.
+func TestScroll_NextAfterAnError(t *testing.T) {
+	for name, c := range map[string]struct {
+		fail  tests.RoundTrip
+		again bool
+	}{
+		"refused":       {tests.Always(422, tests.Envelope("INVALID_REQUEST")), true},
+		"lost response": {tests.Consumed, false},
+		"unreadable":    {tests.Always(200, `{}`), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			sent, failing := 0, false
+			serve := pages(&sent, 3)
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if failing {
+					return c.fail(r)
+				}
+				return serve(r)
+			}))
+			page, err := client.Search.ProspectsPage(t.Context(), tests.Everything)
+			require.NoError(t, err)
+			failing = true
+			_, err = page.Next(t.Context())
+			require.Error(t, err)
+			failing = false
+			next, err := page.Next(t.Context())
+			if !c.again {
+				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.Equal(t, 1, sent)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "2a", next.Items[0].FirstName)
+		})
+	}
+}
+
+// No token in pages, errors, logs, events, Info, reports or checkpoints, even if the service repeats it in an error.
+func TestScroll_NothingShowsAToken(t *testing.T) {
+	var out bytes.Buffer
+	show := func(values ...any) {
+		for _, v := range values {
+			for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q"} {
+				fmt.Fprintf(&out, verb, v)
+			}
+			text, _ := json.Marshal(v)
+			out.Write(text)
+		}
+	}
+	sent := 0
+	echo := `{"error": {"code": "INVALID_REQUEST", "message": "bad token ` + strings.Trim(tests.JSONText(secretToken+"2"), `"`) + `", "param": ` + tests.JSONText(secretToken+"2") + `}}`
+	serve := pages(&sent, 9)
+	handler := slog.NewJSONHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug})
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		if sent == 1 {
+			return tests.Respond(422, echo), nil
+		}
+		return serve(r)
+	}), prospectkit.WithLogger(slog.New(handler)), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { show(e) }))
+	var info prospectkit.Info
+	page, err := client.Search.ProspectsPage(t.Context(), tests.Everything, prospectkit.WithInfo(&info))
+	require.NoError(t, err)
+	show(page, *page, info)
+	_, err = page.Next(t.Context(), prospectkit.WithInfo(&info))
+	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
+	e := tests.AsError(t, err)
+	require.Equal(t, "bad token [hidden]", e.Message)
+	require.Equal(t, "[hidden]", e.Param)
+	show(err, *e, info)
+	slog.New(handler).Info("x", "err", err, "page", page)
+
+	sent = 0
+	var progress prospectkit.Progress
+	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&progress)))
+	require.Error(t, err)
+	show(err, tests.AsError(t, err), progress.Report())
+	slog.New(handler).Info("x", "err", err)
+	require.Empty(t, progress.Checkpoint(), "there is nothing to resume from")
+	for _, secret := range []string{secretToken, strings.Trim(tests.JSONText(secretToken), `"`), secretToken[5:], tests.Token} {
+		require.NotContains(t, out.String(), secret)
+	}
+}
+
+func TestScroll_ProgressCounts(t *testing.T) {
+	sent := 0
+	var progress prospectkit.Progress
+	seq := tests.NewClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&progress))
+	seen := 0
+	for _, err := range seq {
+		require.NoError(t, err)
+		seen++
+		require.Equal(t, seen, progress.Report().Delivered)
+	}
+	require.Equal(t, prospectkit.Report{Requests: 3, Delivered: 6, Finished: true}, progress.Report())
+	require.Empty(t, progress.Checkpoint())
+}
+
+// Ranges at the same time do not disturb each other.
+func TestScroll_RangesAreIndependent(t *testing.T) {
+	served := make(map[string]int)
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		in := searchRequest(r)
+		served[in.ScrollToken]++
+		if in.ScrollToken == "" {
+			return tests.Respond(200, pageOf(1, `"a"`)), nil
+		}
+		return tests.Respond(200, pageOf(2, "")), nil
+	}))
+	seq := client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages())
+	for _, err := range seq {
+		require.NoError(t, err)
+		got, err := names(seq)
+		require.NoError(t, err)
+		require.Len(t, got, 4)
+	}
+	require.Equal(t, []int{5, 5}, []int{served[""], served["a"]})
+}

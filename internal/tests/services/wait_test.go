@@ -1,0 +1,268 @@
+package services_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/event"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
+)
+
+// rateTold is a response with an agent and the headers of a rate window.
+func rateTold(status string, limit, remaining, reset int) tests.RoundTrip {
+	return tests.Always(200, tests.AgentJSON(status), "RateLimit-Limit", strconv.Itoa(limit), "RateLimit-Remaining", strconv.Itoa(remaining),
+		"RateLimit-Reset", strconv.Itoa(reset))
+}
+
+// waited runs WaitSettled over a script, in a bubble, and checks how long it took.
+func waited(t *testing.T, steps []tests.RoundTrip, atLeast, atMost time.Duration, check func(*testing.T, *prospectkit.Agent, error), opts ...prospectkit.ClientOption) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		s := tests.Stage(t, steps...)
+		began := time.Now()
+		agent, err := tests.NewClient(t, s, opts...).Agents.WaitSettled(t.Context(), tests.AgentID)
+		check(t, agent, err)
+		s.Done()
+		require.GreaterOrEqual(t, time.Since(began), atLeast)
+		require.LessOrEqual(t, time.Since(began), atMost)
+	})
+}
+
+func settledAs(status prospectkit.AgentStatus) func(*testing.T, *prospectkit.Agent, error) {
+	return func(t *testing.T, agent *prospectkit.Agent, err error) {
+		t.Helper()
+		require.NoError(t, err)
+		require.Equal(t, status, agent.Status)
+	}
+}
+
+func TestWait_Settled(t *testing.T) {
+	for _, status := range []string{"active", "paused", "expired", "failed"} {
+		waited(t, []tests.RoundTrip{tests.Sees(status)}, 0, 0, settledAs(prospectkit.AgentStatus(status)))
+	}
+	// 2 s, 3 s, 4.5 s: each at most a tenth longer.
+	waited(t, append(tests.Times(3, tests.Sees("processing")), tests.Sees("active")), 9500*time.Millisecond, 10450*time.Millisecond, settledAs("active"))
+	// Neither an undocumented state nor none at all is an end.
+	waited(t, []tests.RoundTrip{tests.Sees("hibernating"), tests.Sees(""), tests.Always(200, `{"agent":{}}`), tests.Sees("paused")}, 9500*time.Millisecond, 10450*time.Millisecond, settledAs("paused"))
+}
+
+func TestWait_SlowsDownToAPollAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var polls []time.Time
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			polls = append(polls, time.Now())
+			return tests.Sees("processing")(r)
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		_, err := client.Agents.WaitSettled(ctx, tests.AgentID)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Less(t, len(polls), 1450, "a day of 2,000 requests is not used up")
+		require.Greater(t, len(polls), 1300)
+		for i := 1; i < len(polls); i++ {
+			pause := polls[i].Sub(polls[i-1])
+			require.GreaterOrEqual(t, pause, 2*time.Second)
+			require.LessOrEqual(t, pause, 66*time.Second)
+		}
+	})
+}
+
+// A minute between polls would use more than a day's quota of a surface with 1,000 requests.
+func TestWait_ForACampaignLastsTheDay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		polls := 0
+		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			polls++
+			return tests.Always(200, `[]`)(r)
+		}))
+		ctx, cancel := context.WithTimeout(t.Context(), 24*time.Hour)
+		defer cancel()
+		_, err := client.Campaigns.WaitInitialized(ctx, tests.ListID)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Less(t, polls, 1000)
+		require.Greater(t, polls, 900)
+	})
+}
+
+func TestWait_LeavesHalfOfTheWindowToOthers(t *testing.T) {
+	// 6 requests left for 60 s: three of them are the waiter's.
+	waited(t, []tests.RoundTrip{rateTold("processing", 30, 6, 60), tests.Sees("active")}, 20*time.Second, 22*time.Second, settledAs("active"))
+	// One left, or none: not before the reset.
+	waited(t, []tests.RoundTrip{rateTold("processing", 30, 1, 40), tests.Sees("active")}, 40*time.Second, 44*time.Second, settledAs("active"))
+	waited(t, []tests.RoundTrip{rateTold("processing", 30, 0, 40), tests.Sees("active")}, 40*time.Second, 44*time.Second, settledAs("active"))
+	// Plenty left: no slower than usual.
+	waited(t, []tests.RoundTrip{rateTold("processing", 30, 29, 10), tests.Sees("active")}, 2*time.Second, 2200*time.Millisecond, settledAs("active"))
+	// What is left was not told: no slower either.
+	untold := tests.Always(200, tests.AgentJSON("processing"), "RateLimit-Limit", "30", "RateLimit-Remaining", "", "RateLimit-Reset", "50")
+	waited(t, []tests.RoundTrip{untold, tests.Sees("active")}, 2*time.Second, 2200*time.Millisecond, settledAs("active"))
+	// A day that is nearly used up: once in an hour at most, and at least.
+	waited(t, []tests.RoundTrip{rateTold("processing", 2000, 4, 36_000), tests.Sees("active")}, time.Hour, 66*time.Minute, settledAs("active"))
+	// The window of another surface does not matter.
+	lists := tests.Always(200, `{"list":`+tests.OneList+`}`, "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "50")
+	synctest.Test(t, func(t *testing.T) {
+		client := tests.NewClient(t, tests.Stage(t, lists, tests.Sees("processing"), tests.Sees("active")))
+		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		require.NoError(t, err)
+		began := time.Now()
+		_, err = client.Agents.WaitSettled(t.Context(), tests.AgentID)
+		require.NoError(t, err)
+		require.Less(t, time.Since(began), 3*time.Second)
+	})
+}
+
+func TestWait_ForADraftEndsAtOnce(t *testing.T) {
+	waited(t, []tests.RoundTrip{tests.Sees("processing"), tests.Sees("initializing")}, 2*time.Second, 3*time.Second, func(t *testing.T, agent *prospectkit.Agent, err error) {
+		var never *prospectkit.Error
+		require.ErrorAs(t, err, &never)
+		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
+		require.ErrorIs(t, err, prospectkit.ErrConflict)
+		require.Equal(t, prospectkit.OutcomeNotApplied, never.Outcome())
+		require.Equal(t, prospectkit.AgentStatusInitializing, agent.Status)
+		require.ErrorContains(t, err, "never started")
+		require.Equal(t, slog.KindGroup, never.LogValue().Kind())
+	})
+	started := tests.Always(200, `{"agent":{"status":"initializing","started":true}}`)
+	waited(t, []tests.RoundTrip{started, tests.Sees("active")}, 2*time.Second, 3*time.Second, settledAs("active"))
+}
+
+// Each failing poll is one call, with retries of its own: single failures are survived, five in a row are not.
+func TestWait_SurvivesFailures(t *testing.T) {
+	failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
+	noRetry := prospectkit.WithRetry(prospectkit.NoRetry)
+	four := append(tests.Times(4, failing), tests.Sees("processing"))
+	waited(t, append(append(four, four...), tests.Sees("active")), time.Minute, 10*time.Minute, settledAs("active"), noRetry)
+	waited(t, []tests.RoundTrip{tests.CutOff, tests.Always(502, "<html>"), tests.Always(200, "<html>"), tests.Sees("active")}, 9*time.Second, 11*time.Second, settledAs("active"), noRetry)
+	waited(t, append(tests.Times(3, failing), tests.Sees("active")), 2750*time.Millisecond, 4*time.Second, settledAs("active"))
+
+	waited(t, append([]tests.RoundTrip{tests.Sees("processing")}, tests.Times(5, failing)...), 0, 10*time.Minute, func(t *testing.T, agent *prospectkit.Agent, err error) {
+		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status, "the value seen last")
+		var unsettled *prospectkit.WaitTimeoutError
+		require.ErrorAs(t, err, &unsettled)
+		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, 6, unsettled.Polls)
+	}, noRetry)
+}
+
+func TestWait_EndsWherePollingIsOfNoUse(t *testing.T) {
+	for status, code := range map[int]prospectkit.Code{
+		404: prospectkit.CodeAgentNotFound, 403: prospectkit.CodeInsufficientScope, 401: prospectkit.CodeUnauthorized,
+		422: prospectkit.CodeValidationFailed,
+	} {
+		waited(t, []tests.RoundTrip{tests.Sees("processing"), tests.Always(status, tests.Envelope(string(code)))}, 2*time.Second, 3*time.Second,
+			func(t *testing.T, agent *prospectkit.Agent, err error) {
+				require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
+				require.Equal(t, code, prospectkit.CodeOf(err))
+				require.Equal(t, status, tests.AsError(t, err).Status)
+			})
+	}
+	waited(t, []tests.RoundTrip{tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))}, 0, 0, func(t *testing.T, agent *prospectkit.Agent, err error) {
+		require.Nil(t, agent)
+		require.ErrorIs(t, err, prospectkit.ErrNotFound)
+	})
+}
+
+func TestWait_ObeysTheRateLimit(t *testing.T) {
+	limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "600")
+	waited(t, []tests.RoundTrip{tests.Sees("processing"), limited, tests.Sees("active")}, 602*time.Second, 670*time.Second, settledAs("active"))
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		began := time.Now()
+		s := tests.Stage(t, tests.Sees("processing"), limited)
+		agent, err := tests.NewClient(t, s).Agents.WaitSettled(ctx, tests.AgentID)
+		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+		require.Equal(t, 429, tests.AsError(t, err).Status)
+		require.Less(t, time.Since(began), 3*time.Second, "a wait beyond the deadline is refused at once")
+		s.Done()
+	})
+}
+
+func TestWait_EndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), 4*time.Second)
+		defer cancel()
+		began := time.Now()
+		agent, err := tests.NewClient(t, tests.Sees("hibernating")).Agents.WaitSettled(ctx, tests.AgentID)
+		require.Equal(t, 4*time.Second, time.Since(began))
+		require.Equal(t, prospectkit.AgentStatus("hibernating"), agent.Status)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var unsettled *prospectkit.WaitTimeoutError
+		require.ErrorAs(t, err, &unsettled)
+		require.Equal(t, "hibernating", unsettled.State)
+		require.Equal(t, "agents.get", unsettled.Op)
+		require.Equal(t, 2, unsettled.Polls)
+		require.Equal(t, 4*time.Second, unsettled.Waited)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, prospectkit.ActionMayPass, unsettled.Advice().Action)
+		require.Equal(t, slog.KindGroup, unsettled.LogValue().Kind())
+		require.EqualError(t, err, "prospectkit: agents.get: not settled after 4s and 2 polls, last seen as hibernating: context deadline exceeded")
+	})
+	ctx, cancel := context.WithCancelCause(t.Context())
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		cancel(errors.New("the user has left"))
+		return nil, context.Canceled
+	}))
+	agent, err := client.Agents.WaitSettled(ctx, tests.AgentID)
+	require.Nil(t, agent)
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "1 poll, no state was seen")
+}
+
+func TestWait_TellsObservers(t *testing.T) {
+	var told []string
+	observer := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+		if e.Kind == event.KindWait {
+			require.Equal(t, "agents.get", e.Op)
+			require.NotEmpty(t, e.Host)
+			require.Equal(t, ratelimit.SurfaceAgents, e.Surface)
+			require.Equal(t, len(told)+2, e.Attempt)
+			require.GreaterOrEqual(t, e.Wait, 2*time.Second)
+			told = append(told, e.Reason)
+		}
+	})
+	steps := []tests.RoundTrip{tests.Sees("processing"), tests.Sees("hibernating"), tests.CutOff, tests.Sees("active")}
+	waited(t, steps, 0, time.Minute, settledAs("active"), observer, prospectkit.WithRetry(prospectkit.NoRetry))
+	require.Equal(t, []string{
+		"polling: not settled yet", "polling: the state is undocumented", "polling: the last poll failed",
+	}, told)
+}
+
+func TestWait_ForAList(t *testing.T) {
+	list := func(state string) tests.RoundTrip {
+		return tests.Always(200, `{"list":{"id":"`+tests.ListID+`","name":"Berlin","completionStatus":`+tests.JSONText(state)+`}}`)
+	}
+	done := func(l *prospectkit.List) bool { return l.Raw().Text("completionStatus") == "yours" }
+	synctest.Test(t, func(t *testing.T) {
+		s := tests.Stage(t, list("x"), list("y"), list("yours"))
+		began := time.Now()
+		got, err := tests.NewClient(t, s).Lists.WaitFor(t.Context(), tests.ListID, done)
+		require.NoError(t, err)
+		require.Equal(t, "Berlin", got.Name)
+		require.GreaterOrEqual(t, time.Since(began), 5*time.Second)
+		s.Done()
+
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		got, err = tests.NewClient(t, list("x")).Lists.WaitFor(ctx, tests.ListID, done)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.Equal(t, "Berlin", got.Name, "the list as it was seen last")
+		require.ErrorContains(t, err, "1 poll, last seen as failing the test")
+	})
+	_, err := tests.NewClient(t, tests.Untouched(t)).Lists.WaitFor(t.Context(), tests.ListID, nil)
+	require.Equal(t, []string{"test must not be nil"}, tests.Refusals(t, err))
+	_, err = tests.NewClient(t, tests.Untouched(t)).Lists.WaitFor(t.Context(), "x", done)
+	require.Equal(t, []string{"listId must be 24 hexadecimal digits"}, tests.Refusals(t, err))
+}

@@ -1,0 +1,196 @@
+package tasks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/changes"
+	"example.com/prospectkit/filter"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/push"
+)
+
+var solutions = map[string]func(program, context.Context){
+	"1": program.add, "3": program.export, "4": program.search, "6": program.settle, "8": program.push, "9": program.follow, "10": program.upload,
+	"2":                            func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Ensure(ctx, q1)).List.ID) },
+	"2 creates":                    func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Create(ctx, q1)).ID) },
+	"5":                            func(p program, ctx context.Context) { must(p.Campaigns.ApproveReviewed(ctx, p.args[0], p.args[1])) },
+	"5 approves whatever is there": func(p program, ctx context.Context) { must(p.Campaigns.Approve(ctx, p.args[0])) },
+	"7":                            func(p program, ctx context.Context) { fmt.Println(must(p.Agents.CreateAndStart(ctx, heads)).ID) },
+	"7 creates it started":         func(p program, ctx context.Context) { fmt.Println(must(p.Agents.Create(ctx, heads)).ID) },
+}
+
+var (
+	q1    = prospectkit.NewList{Name: "Q1"}
+	heads = prospectkit.PersonDiscovery{
+		ListName: "Heads of sales", MaxCreditSpend: 1000, Start: true, Filters: prospectkit.Fields{"jobTitles": []string{"Head of Sales"}},
+	}
+)
+
+type program struct {
+	*prospectkit.Client
+	journal *journal.FileJournal
+	mistake string
+	args    []string
+}
+
+// solution makes the test binary a program that solves the ten tasks, as llms.txt and the package documentation lead to. With the name of a
+// mistake, it makes that one.
+const solution = "SOLUTION"
+
+func TestMain(m *testing.M) {
+	if task, mistake, ok := strings.Cut(os.Getenv(solution), " "); ok {
+		solve(task, mistake)
+		return
+	}
+	_ = flag.Set("test.parallel", "4") // the programs wait, most of the time
+	m.Run()
+}
+
+func solve(task, mistake string) {
+	p := program{mistake: mistake, journal: must(journal.File("writes.journal")), args: os.Args[1:]}
+	defer p.journal.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // what looks for an effect looks for half of it
+	defer cancel()
+	options := []prospectkit.ClientOption{prospectkit.WithJournal(p.journal)}
+	for ticket, err := range p.journal.InDoubt(ctx) {
+		if name := must(ticket, err).Workspace; name != "" && p.mistake != "ignores the workspace" {
+			options = append(options, prospectkit.WithWorkspace(name))
+		}
+	}
+	p.Client = must(prospectkit.FromEnv(options...))
+	if solve, ok := solutions[task+" "+mistake]; ok {
+		solve(p, ctx)
+	} else {
+		solutions[task](p, ctx)
+	}
+}
+
+func save(name string, text []byte) error { return os.WriteFile(name, text, 0o600) }
+
+// had reports whether a call of an earlier run has one of the outcomes.
+func (p program) had(ctx context.Context, op string, outcomes ...journal.Outcome) (found bool) {
+	for e, err := range p.Calls(ctx, op) {
+		found = found || slices.Contains(outcomes, must(e, err).Outcome)
+	}
+	return found
+}
+
+func (p program) rows(ctx context.Context) []prospectkit.Row {
+	return must(prospectkit.Collect(p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}), 10_000))
+}
+
+func (p program) add(ctx context.Context) {
+	var missing []prospectkit.Fields
+	must(0, json.Unmarshal(must(os.ReadFile("contacts.json")), &missing))
+	rows := p.rows(ctx)
+	if p.mistake != "adds what is there" {
+		missing = slices.DeleteFunc(missing, func(c prospectkit.Fields) bool {
+			return slices.ContainsFunc(rows, func(row prospectkit.Row) bool { return row.Text("email") == c["email"] })
+		})
+	}
+	switch {
+	case len(missing) == 0:
+	case p.had(ctx, "lists.add-contacts", journal.Unknown) && p.mistake != "adds what may come":
+		fmt.Println("may come, or not:", missing)
+	default:
+		must(p.Lists.AddContacts(ctx, p.args[0], prospectkit.Fields{"contacts": missing}))
+	}
+}
+
+func (p program) export(ctx context.Context) {
+	var out []byte
+	for i, row := range p.rows(ctx) {
+		if i < 1000 || p.mistake != "takes a page for all" {
+			out = fmt.Appendln(out, row.Text("email"))
+		}
+	}
+	must(0, save("rows.csv", out))
+}
+
+func (p program) search(ctx context.Context) {
+	if p.had(ctx, "search.prospects", journal.Unknown, journal.Applied) && p.mistake != "pays again" {
+		return
+	}
+	vps := prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including("vp")}, Size: 10}
+	var out []byte
+	for profile, err := range p.Search.Prospects(ctx, vps, prospectkit.MaxPaidPages(2)) {
+		if errors.Is(err, prospectkit.RulePaidPages) {
+			break
+		}
+		out = fmt.Appendf(out, "%s\n", must(profile, err).Raw().Raw())
+		if p.mistake != "stores at the end" {
+			must(0, save("found.jsonl", out))
+		}
+	}
+	must(0, save("found.jsonl", out))
+}
+
+func (p program) settle(ctx context.Context) {
+	for ticket, err := range p.InDoubt(ctx) {
+		if must(ticket, err); p.mistake == "reads nothing" {
+			must(0, p.journal.Ended(ctx, ticket.ID, journal.NotApplied))
+		} else if found := must(p.Resolve(ctx, ticket)); found.Verdict != prospectkit.VerdictHappened && !found.Final {
+			fmt.Println(ticket.Op, found.Note)
+		}
+	}
+}
+
+func (p program) push(ctx context.Context) {
+	var ids []string // of the first run: a checkpoint is of the same ids in the same order
+	text, err := os.ReadFile("ids.json")
+	stored, _ := os.ReadFile("checkpoint")
+	if err != nil || p.mistake == "begins again" {
+		for _, row := range p.rows(ctx) {
+			ids = append(ids, row.ID())
+		}
+		text, stored = must(json.Marshal(ids)), nil
+		must(0, save("ids.json", text))
+	}
+	must(0, json.Unmarshal(text, &ids))
+	saved := func(_ context.Context, now string) error { return save("checkpoint", []byte(now)) }
+	for part, err := range p.Lists.PushEach(ctx, p.args[0], "crm-1", ids, push.SaveTo(saved), push.ResumeFrom(string(stored))) {
+		if part == nil || part.Outcome != journal.Unknown {
+			must(part, err)
+		} else if p.mistake != "names nobody" {
+			fmt.Println("look into the CRM for", part.ContactIDs)
+		}
+	}
+}
+
+func (p program) follow(ctx context.Context) {
+	var copied struct { // the rows, and where their changes go on
+		After string
+		Rows  map[string]string
+	}
+	if text, err := os.ReadFile("copy.json"); err == nil && p.mistake != "reads all again" {
+		must(0, json.Unmarshal(text, &copied))
+	}
+	held := func(context.Context) (int, error) { return len(copied.Rows), nil }
+	for change, err := range p.Lists.Changes(ctx, p.args[0], copied.After, changes.Holding(held)) {
+		if full, ok := errors.AsType[*changes.FullSyncRequiredError](err); ok {
+			copied.After, copied.Rows = full.After, map[string]string{}
+			for _, row := range p.rows(ctx) {
+				copied.Rows[row.ID()] = row.Text("email")
+			}
+			break
+		}
+		copied.Rows[must(change, err).Row.ID()], copied.After = change.Row.Text("email"), change.Checkpoint()
+	}
+	must(0, save("copy.json", must(json.Marshal(copied))))
+}
+
+func (p program) upload(ctx context.Context) {
+	if !p.had(ctx, "imports.create", journal.Unknown, journal.Applied) || p.mistake == "imports again" {
+		must(p.Imports.Upload(ctx, must(prospectkit.UploadFile("contacts.csv"))))
+	}
+}
