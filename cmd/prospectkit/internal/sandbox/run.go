@@ -42,13 +42,30 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 		printRules(std.Out)
 		return nil
 	}
-	stop := cli.Progress(std.Err, func() string { return "making the data" })
-	h, err := newHost(*cfg, std.Err)
-	stop()
+	h, err := cfg.prepare(ctx, std.Err)
 	if err != nil {
 		return err
 	}
 	return h.serve(ctx, std.Out)
+}
+
+// prepare makes the data, which may take minutes, unless the context ends before.
+func (cfg *config) prepare(ctx context.Context, stderr io.Writer) (*host, error) {
+	stop := cli.Progress(stderr, func() string { return "making the data" })
+	defer stop()
+	ready := make(chan struct{})
+	var made *host
+	var err error
+	go func() {
+		defer close(ready)
+		made, err = newHost(*cfg, stderr)
+	}()
+	select {
+	case <-ready:
+		return made, err
+	case <-ctx.Done():
+		return nil, errors.New("stopped")
+	}
 }
 
 // printRules lists the assumptions by their ids.
