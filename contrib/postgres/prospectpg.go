@@ -186,7 +186,7 @@ func persist(ctx context.Context, attempt func() error) error {
 func passing(err error) bool {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	// connection, standby, the same or lost transaction, conflict, too many, locked, shutdown
-	return !ok || slices.Contains([]string{"08", "0A", "25", "40", "53", "55", "57"}, refused.Code[:2])
+	return !ok || slices.ContainsFunc([]string{"08", "0A", "25", "40", "53", "55", "57"}, func(class string) bool { return strings.HasPrefix(refused.Code, class) })
 }
 
 // explain names the usual mistake.
