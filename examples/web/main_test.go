@@ -138,7 +138,7 @@ func TestServe(t *testing.T) {
 		}))
 	}()
 	go func() {
-		resp, err := http.Post("http://"+listener.Addr().String(), "", http.NoBody) //nolint:noctx // finish ends it
+		resp, err := http.Post("http://"+listener.Addr().String(), "", http.NoBody)
 		if err == nil {
 			err = resp.Body.Close()
 		}
@@ -147,8 +147,8 @@ func TestServe(t *testing.T) {
 	<-began
 	stop()
 	select {
-	case <-done:
-		require.Fail(t, "the server ended before its request")
+	case err := <-done:
+		require.Fail(t, "the server ended before its request", "%v", err)
 	case <-time.After(100 * time.Millisecond):
 	}
 	close(finish)
