@@ -5,6 +5,7 @@ package main
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -45,7 +46,7 @@ func TestSignalsEndTheCommand(t *testing.T) {
 // A signal also ends a sandbox that still makes or reads its data, which may take minutes.
 func TestSignalsEndTheCommand_BeforeItServes(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "seed.json")
-	require.NoError(t, syscall.Mkfifo(path, 0o600))
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", path).Run())
 	cmd, _ := child(t, []string{asCommand + "=1"}, "sandbox", "-seed", path)
 	seed, err := os.OpenFile(path, os.O_WRONLY, 0) // when the command reads it
 	require.NoError(t, err)

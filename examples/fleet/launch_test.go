@@ -167,7 +167,7 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 	})
 }
 
-// late is a way to the service on which a creation is still under way after its connection was cut.
+// late is a way to the service on which a creation is still in flight after its connection was cut.
 type late struct {
 	http.RoundTripper
 

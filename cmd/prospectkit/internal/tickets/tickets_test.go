@@ -413,7 +413,7 @@ type full struct{}
 
 func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
 
-// A verdict that nobody could read is a failure. It is in the journal all the same.
+// A verdict that nobody could read is a failure. The journal has it.
 func TestResolve_FullDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
