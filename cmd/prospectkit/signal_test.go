@@ -5,10 +5,12 @@ package main
 import (
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,4 +41,18 @@ func TestSignalsEndTheCommand(t *testing.T) {
 			require.Equal(t, "kept", state.Workspaces[0].Lists[0].Name)
 		})
 	}
+}
+
+// A signal also ends a sandbox that still makes or reads its data, which may take minutes.
+func TestSignalsEndTheCommand_BeforeItServes(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "seed.json")
+	require.NoError(t, exec.CommandContext(t.Context(), "mkfifo", path).Run())
+	cmd, _ := child(t, []string{asCommand + "=1"}, "sandbox", "-seed", path)
+	seed, err := os.OpenFile(path, os.O_WRONLY, 0) // when the command reads it
+	require.NoError(t, err)
+	defer seed.Close()
+	require.NoError(t, cmd.Process.Signal(os.Interrupt))
+	late := time.AfterFunc(10*time.Second, func() { _ = cmd.Process.Kill() })
+	defer late.Stop()
+	require.EqualError(t, cmd.Wait(), "exit status 2")
 }

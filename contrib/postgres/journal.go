@@ -172,7 +172,8 @@ func (s *Store) Entries(ctx context.Context, actor string) iter.Seq2[journal.Ent
 // tickets of the workspace in the database.
 func (s *Store) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
 	// As text: the database cannot read a string with NUL out of its JSON. Within a string, the quotes are escaped.
-	return s.entries(ctx, "strpos(ticket::text, $2) > 0", fmt.Sprintf(`"op":%q`, op))
+	name, _ := json.Marshal(op) // as it is in the ticket
+	return s.entries(ctx, "strpos(ticket::text, $2) > 0", `"op":`+string(name))
 }
 
 // entries yields the entries that fit a condition with the parameter $2.

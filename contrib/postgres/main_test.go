@@ -143,7 +143,7 @@ func (p *server) start() error {
 	args := []string{"-D", p.data(), "-k", p.dir, "-F"}
 	for _, setting := range []string{
 		"listen_addresses=", "synchronous_commit=off", "wal_writer_delay=10s", "default_transaction_isolation=serializable",
-		"TimeZone=Asia/Kathmandu", "DateStyle=SQL, DMY", "IntervalStyle=sql_standard", "max_connections=300",
+		"TimeZone=Asia/Kathmandu", "DateStyle=SQL, DMY", "IntervalStyle=sql_standard", "bytea_output=escape", "max_connections=300",
 	} {
 		args = append(args, "-c", setting)
 	}

@@ -103,7 +103,8 @@ func storable(name string) bool {
 const (
 	begin = "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE"
 	// A process that stops between two statements would hold its lock for ever.
-	bounded = "SET LOCAL idle_in_transaction_session_timeout = "
+	bounded  = "SET LOCAL idle_in_transaction_session_timeout = "
+	readable = "SET LOCAL bytea_output = hex" // the only form of text that pgx reads
 	// Where the role gives durability away, this takes it back.
 	raised = `set_config('synchronous_commit',
 		CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
@@ -146,6 +147,7 @@ func (s *Store) lock(ctx context.Context, fill func(*pgx.Batch)) (*pgxpool.Conn,
 	b := &pgx.Batch{}
 	b.Queue(begin)
 	b.Queue(bounded + idle)
+	b.Queue(readable)
 	fill(b)
 	if err := conn.SendBatch(ctx, b).Close(); err != nil {
 		conn.Release()
@@ -186,7 +188,7 @@ func persist(ctx context.Context, attempt func() error) error {
 func passing(err error) bool {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
 	// connection, standby, the same or lost transaction, conflict, too many, locked, shutdown
-	return !ok || slices.Contains([]string{"08", "0A", "25", "40", "53", "55", "57"}, refused.Code[:2])
+	return !ok || slices.ContainsFunc([]string{"08", "0A", "25", "40", "53", "55", "57"}, func(class string) bool { return strings.HasPrefix(refused.Code, class) })
 }
 
 // explain names the usual mistake.

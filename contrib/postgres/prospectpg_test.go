@@ -4,8 +4,16 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 )
+
+// A pooler of some kind may refuse without a code.
+func TestPassing(t *testing.T) {
+	for code, wanted := range map[string]bool{"": false, "5": false, "57P01": true, "40001": true, "42P01": false, "23505": false} {
+		require.Equal(t, wanted, passing(&pgconn.PgError{Code: code}), code)
+	}
+}
 
 func TestNewChecks(t *testing.T) {
 	server, name := workspace(t)

@@ -173,6 +173,7 @@ func (w *workspace) find(ctx context.Context) (*prospectkit.Campaign, error) {
 // campaign makes the campaign, once. Names of campaigns may repeat, so it looks before it makes one, and makes no other one while an
 // earlier call may still take effect.
 func (w *workspace) campaign(ctx context.Context, m *made) error {
+	began := time.Now()
 	found, err := w.find(ctx)
 	if err != nil || found != nil {
 		if found != nil {
@@ -185,7 +186,7 @@ func (w *workspace) campaign(ctx context.Context, m *made) error {
 		case err != nil:
 			return err
 		case e.Outcome == journal.NotApplied:
-		case e.Outcome == journal.Unknown && time.Since(e.Ticket.LastSent) > w.lease: // by now it would be in the listing (assumed)
+		case e.Outcome == journal.Unknown && began.Sub(e.Ticket.LastSent) > w.lease: // it would have been in the listing (assumed)
 			if err := w.store.Ended(ctx, e.Ticket.ID, journal.NotApplied); err != nil {
 				return err
 			}

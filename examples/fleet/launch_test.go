@@ -1,9 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -161,5 +164,49 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 		_, err = w.step(t.Context(), stepApprove, &m)
 		require.NoError(t, err)
 		require.Equal(t, 1, processed(sb, "campaigns.approve"))
+	})
+}
+
+// late is a way to the service on which a creation is still in flight after its connection was cut.
+type late struct {
+	http.RoundTripper
+
+	by time.Duration
+}
+
+func (l late) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.Method != http.MethodPost {
+		return l.RoundTripper.RoundTrip(req)
+	}
+	req = req.Clone(context.WithoutCancel(req.Context()))
+	body, err := io.ReadAll(req.Body)
+	req.Body = io.NopCloser(bytes.NewReader(body))
+	time.AfterFunc(l.by, func() {
+		if resp, err := l.RoundTripper.RoundTrip(req); err == nil {
+			_ = resp.Body.Close()
+		}
+	})
+	return nil, errors.Join(err, io.ErrUnexpectedEOF)
+}
+
+// A listing from before the end of a lost creation does not say that there is no campaign, however late its response comes.
+func TestTake_SlowListing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store, m := new(journal.MemoryJournal), made{}
+		sb.Do(func(tx *sandbox.Tx) { m.ListID = tx.CreateList(contacts) })
+		m.ResultsID = m.ListID
+		take := func(transport http.RoundTripper) {
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(once{store}))
+			require.NoError(t, err)
+			w := workspace{name: "acme", client: client, store: store, lease: time.Second, job: "job 1"}
+			_, err = w.step(prospectkit.WithActor(t.Context(), w.job), stepCampaign, &m)
+			require.Error(t, err)
+		}
+		take(late{sb.Transport(), 900 * time.Millisecond})
+		time.Sleep(500 * time.Millisecond)
+		sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Latency(time.Second))
+		take(sb.Transport())
+		require.Len(t, sb.Campaigns(), 1)
 	})
 }

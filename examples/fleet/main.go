@@ -97,11 +97,12 @@ func (f *fleet) settle(ctx context.Context, client *river.Client[pgx.Tx], worksp
 	if w == nil {
 		return fmt.Errorf("there is no workspace %q", workspace)
 	}
-	if err := w.checkpoints.Settle(ctx, ticket, found); err != nil {
+	err := w.checkpoints.Settle(ctx, ticket, found)
+	if err != nil && !errors.Is(err, journal.ErrNotInDoubt) { // such as of a command that was stopped before it came to the job
 		return err
 	}
-	_, err := client.JobRetry(ctx, job)
-	return err
+	_, failed := client.JobRetry(ctx, job)
+	return errors.Join(err, failed)
 }
 
 // workspace is one customer's, as one job uses it.

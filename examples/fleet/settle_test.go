@@ -86,7 +86,8 @@ func TestSettle(t *testing.T) {
 	found := journal.Settlement{Outcome: "perhaps", By: "ada", Because: "the outbox has the messages"}
 	require.Error(t, s.fleet.settle(ctx, client, name, ticket, found, job))
 	found.Outcome = journal.Applied
-	require.NoError(t, s.fleet.settle(ctx, client, name, ticket, found, job))
+	require.Error(t, s.fleet.settle(ctx, client, name, ticket, found, job+1000), "a wrong number")
+	require.ErrorIs(t, s.fleet.settle(ctx, client, name, ticket, found, job), journal.ErrNotInDoubt, "that settled it")
 	require.Equal(t, int64(1), look("SELECT 1 FROM fleet.launch WHERE step = 'done'"))
 	require.Equal(t, 1, s.sb.Calls("campaigns.approve"))
 	require.Equal(t, "stopped", s.sb.Campaigns()[0].Status)

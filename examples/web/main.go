@@ -26,14 +26,14 @@ func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "the `address` to listen on")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
-	err := serve(ctx, *addr)
+	err := run(ctx, *addr)
 	stop()
 	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-func serve(ctx context.Context, addr string) error {
+func run(ctx context.Context, addr string) error {
 	sb := sandbox.New(nil)
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithMaxWait(deadline))
 	if err != nil {
@@ -43,17 +43,21 @@ func serve(ctx context.Context, addr string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: handler(client), ReadHeaderTimeout: time.Second}
-	end := context.AfterFunc(ctx, func() { _ = server.Shutdown(context.WithoutCancel(ctx)) }) // when no request is left
-	defer end()
 	log.Println("listening on", listener.Addr())
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
-		return err
-	}
-	return nil
+	return serve(ctx, listener, handler(client))
 }
 
 const deadline = 2 * time.Second
+
+// serve answers the requests in progress when the context ends, and returns then.
+func serve(ctx context.Context, listener net.Listener, handler http.Handler) error {
+	server, ended := &http.Server{Handler: handler, ReadTimeout: time.Second}, make(chan error)
+	stop := context.AfterFunc(ctx, func() { ended <- server.Shutdown(context.WithoutCancel(ctx)) })
+	if err := server.Serve(listener); stop() { // which returns as soon as Shutdown begins
+		return err
+	}
+	return <-ended
+}
 
 func handler(client *prospectkit.Client) http.Handler {
 	mux := http.NewServeMux()

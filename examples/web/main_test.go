@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -124,12 +125,34 @@ func TestAGoneBrowserCutsNothing(t *testing.T) {
 	})
 }
 
-// An interrupt ends the server when no request is left.
+// An interrupt ends the server when no request is left: the program ends then, and would cut a write in the middle.
 func TestServe(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
 	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan error)
-	go func() { done <- serve(ctx, "127.0.0.1:0") }()
+	began, finish, answered, done := make(chan bool), make(chan bool), make(chan error, 1), make(chan error)
+	go func() {
+		done <- serve(ctx, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+			began <- true
+			<-finish
+		}))
+	}()
+	go func() {
+		resp, err := http.Post("http://"+listener.Addr().String(), "", http.NoBody)
+		if err == nil {
+			err = resp.Body.Close()
+		}
+		answered <- err
+	}()
+	<-began
 	stop()
+	select {
+	case err := <-done:
+		require.Fail(t, "the server ended before its request", "%v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	close(finish)
 	require.NoError(t, <-done)
-	require.Error(t, serve(t.Context(), "127.0.0.1:99999"))
+	require.NoError(t, <-answered)
+	require.Error(t, run(t.Context(), "127.0.0.1:99999"))
 }

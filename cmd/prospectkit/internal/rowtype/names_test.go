@@ -99,3 +99,14 @@ func TestJoin(t *testing.T) {
 		require.Equal(t, elsewhere, join(other[0], other[1]), other)
 	}
 }
+
+// A column whose id is the key of another field has no field of its own: encoding/json drops both of two fields with one key.
+func TestNames_ColumnsLikeFields(t *testing.T) {
+	r := &Rows{Type: "Contact", Documented: []string{"company.name"}, Columns: []Column{{ID: "a", Name: "A"}, {ID: "company", Name: "Firm"}, {ID: "A", Name: "Other A"}}}
+	require.NoError(t, r.Add([]byte(`{"id":"1","a":2,"A":3}`)))
+	var keys []string
+	for _, f := range r.plan().structs[0].Fields {
+		keys = append(keys, f.Key)
+	}
+	require.ElementsMatch(t, []string{"id", "company", "a", "A"}, keys)
+}

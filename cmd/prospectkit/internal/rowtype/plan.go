@@ -97,7 +97,7 @@ func (p *planner) object(in *scope, name string) *object {
 		o.Fields = append(o.Fields, p.seenField(in, taken, name, key))
 	}
 	o.Fields = append(o.Fields, in.documentedFields(taken)...)
-	o.Fields = append(o.Fields, in.columnFields(taken)...)
+	o.Fields = append(o.Fields, in.columnFields(taken, o.Fields)...)
 	if len(keys) < len(in.members) || o.Exact() {
 		o.Other = taken.take("Other")
 	}

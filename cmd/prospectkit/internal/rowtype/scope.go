@@ -138,8 +138,8 @@ func (in *scope) documentedFields(taken names) (fields []field) {
 	return fields
 }
 
-// columnFields are custom columns that no object had, although objects had others, by id.
-func (in *scope) columnFields(taken names) (fields []field) {
+// columnFields are custom columns that no object had, although objects had others, by id. None has the key of another field.
+func (in *scope) columnFields(taken names, others []field) (fields []field) {
 	prefix, found := "", false
 	had := map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(in.columns)) {
@@ -150,9 +150,9 @@ func (in *scope) columnFields(taken names) (fields []field) {
 		}
 	}
 	for _, c := range in.planner.columns {
-		if found && !had[c.ID] && c.ID != "" {
+		key := prefix + c.ID
+		if found && !had[c.ID] && c.ID != "" && !slices.ContainsFunc(others, func(f field) bool { return f.Key == key }) {
 			had[c.ID], in.placed[c.ID] = true, true
-			key := prefix + c.ID
 			fields = append(fields, unseen(taken.take(goName(c.Name, "Column")), key, c.describe(key)+"; no row had it"))
 		}
 	}

@@ -99,7 +99,7 @@ func (cfg config) check() error {
 		return fmt.Errorf("-latency: %v is negative", cfg.latency)
 	}
 	if cfg.stateFile != "" {
-		return wrap("-state", writable(filepath.Dir(cfg.stateFile)))
+		return wrap("-state", writable(filepath.Dir(target(cfg.stateFile))))
 	}
 	return nil
 }

@@ -86,7 +86,8 @@ func (h *host) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	box := h.current.Load()
 	if r.Method != http.MethodGet {
-		box.touched.Add(1)
+		box.touched.Add(1)       // a fault may hold it after its effect
+		defer box.touched.Add(1) // the state may have been saved before its effect
 	}
 	box.handler.ServeHTTP(w, r)
 }

@@ -42,13 +42,30 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 		printRules(std.Out)
 		return nil
 	}
-	stop := cli.Progress(std.Err, func() string { return "making the data" })
-	h, err := newHost(*cfg, std.Err)
-	stop()
+	h, err := cfg.prepare(ctx, std.Err)
 	if err != nil {
 		return err
 	}
 	return h.serve(ctx, std.Out)
+}
+
+// prepare makes the data, which may take minutes, unless the context ends before.
+func (cfg *config) prepare(ctx context.Context, stderr io.Writer) (*host, error) {
+	stop := cli.Progress(stderr, func() string { return "making the data" })
+	defer stop()
+	ready := make(chan struct{})
+	var made *host
+	var err error
+	go func() {
+		defer close(ready)
+		made, err = newHost(*cfg, stderr)
+	}()
+	select {
+	case <-ready:
+		return made, err
+	case <-ctx.Done():
+		return nil, errors.New("stopped")
+	}
 }
 
 // printRules lists the assumptions by their ids.
@@ -134,8 +151,24 @@ func (h *host) save() error {
 	return wrap("save the state", writeState(h.cfg.stateFile, h.current.Load().Snapshot()))
 }
 
-// writeState replaces a file atomically: readers, and a machine after a power cut, find the old state or the new one.
+// target is the file to which a link leads, also if that is not there yet, and any other path as it is.
+func target(path string) string {
+	if at, err := filepath.EvalSymlinks(path); err == nil {
+		return at
+	}
+	at, err := os.Readlink(path)
+	switch {
+	case err != nil:
+		return path
+	case filepath.IsAbs(at):
+		return at
+	}
+	return filepath.Join(filepath.Dir(path), at)
+}
+
+// writeState replaces a file atomically: readers, and a machine after a power cut, find the old state or the new one. A link stays.
 func writeState(path string, state sandbox.State) (err error) {
+	path = target(path)
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

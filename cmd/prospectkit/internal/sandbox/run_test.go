@@ -209,8 +209,11 @@ func TestTextTellsWhatToExport(t *testing.T) {
 }
 
 func TestStateOutlivesTheProcess(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "state.json")
-	p := start(t, "-state", file)
+	dir := t.TempDir()
+	link, file := filepath.Join(dir, "link"), filepath.Join(dir, "volume", "state.json")
+	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
+	require.NoError(t, os.Symlink(filepath.Join("volume", "state.json"), link)) // which stays
+	p := start(t, "-state", link)
 	p.ok(t, "POST", "/business/lists", `{"name":"kept"}`)
 	p.stopped(t)
 

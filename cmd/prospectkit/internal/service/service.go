@@ -5,6 +5,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"sync/atomic"
@@ -29,6 +30,7 @@ const longest = 2 * time.Minute // wait for a rate limit
 type Access struct {
 	timeout   time.Duration
 	tokenFile string
+	fromFile  string // the key in that file, once it was read
 	requests  atomic.Int64
 	waits     atomic.Int64 // until then, in Unix seconds
 }
@@ -44,11 +46,10 @@ func (a *Access) Credentials(std cli.Std) (baseURL, token string, err error) {
 	baseURL, token = strings.TrimSpace(std.Getenv(prospectkit.EnvBaseURL)), std.Getenv(prospectkit.EnvToken)
 	from := "the variable " + prospectkit.EnvToken + " is not set"
 	if a.tokenFile != "" {
-		text, err := os.ReadFile(a.tokenFile)
-		if err != nil {
+		if err := a.read(); err != nil {
 			return "", "", err
 		}
-		token, from = string(text), "the file "+a.tokenFile+" is empty"
+		token, from = a.fromFile, "the file "+a.tokenFile+" is empty"
 	}
 	token = strings.TrimSpace(token)
 	switch {
@@ -60,6 +61,24 @@ func (a *Access) Credentials(std cli.Std) (baseURL, token string, err error) {
 		return "", "", fmt.Errorf("%s: it is an API key, from the key management of the app", from)
 	}
 	return baseURL, token, nil
+}
+
+// read reads the file of the key, once: it may be a pipe.
+func (a *Access) read() error {
+	if a.fromFile != "" {
+		return nil
+	}
+	const most = 1 << 12 // bytes
+	file, err := os.Open(a.tokenFile)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	text, err := io.ReadAll(io.LimitReader(file, most+1))
+	if a.fromFile = string(text); err == nil && len(text) > most {
+		err = fmt.Errorf("the file %s is too long: it holds nothing but an API key", a.tokenFile)
+	}
+	return err
 }
 
 // Client returns a client that only reads, and spends nothing.

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
@@ -118,9 +119,11 @@ func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Cli
 		if !settled {
 			status = cli.InDoubt
 		}
-		fmt.Fprintf(std.Out, "%s  %s  %s\n  %s\n", id, cli.Printable(t.Op), at(t.LastSent), text)
 		if settled {
-			fmt.Fprint(std.Out, reserved(t))
+			text += strings.TrimSuffix("\n"+reserved(t), "\n")
+		}
+		if _, failed := fmt.Fprintf(std.Out, "%s  %s  %s\n  %s\n", id, cli.Printable(t.Op), at(t.LastSent), text); failed != nil {
+			return 0, errors.Join(err, failed)
 		}
 	}
 	return status, err

@@ -408,6 +408,28 @@ func TestResolve_Stopped(t *testing.T) {
 	})
 }
 
+// full is the standard output on a disk without room.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, io.ErrShortWrite }
+
+// A verdict that nobody could read is a failure. The journal has it.
+func TestResolve_FullDisk(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		made := call(sb, "made", "lists.create")
+		made.Lookup = journal.Lookup{Name: "Nobody's", Kind: sb.Lists()[0].EntityType}
+		path := left(t, made)
+		var complaints bytes.Buffer
+		std := cli.Std{Out: full{}, Err: &complaints, Getenv: func(name string) string {
+			return map[string]string{prospectkit.EnvBaseURL: sb.BaseURL(), prospectkit.EnvToken: sb.Token()}[name]
+		}}
+		require.Equal(t, cli.Failed, cli.Main(t.Context(), std, tickets.New(prospectkit.WithTransport(sb.Transport())), []string{"resolve", "-journal", path}))
+		require.Contains(t, complaints.String(), io.ErrShortWrite.Error())
+		require.Equal(t, journal.NotApplied, outcomes(t, path)["made"])
+	})
+}
+
 // Without a key nothing is asked, and the journal is not opened.
 func TestResolve_CannotRun(t *testing.T) {
 	path := left(t, push("a"))

@@ -1,0 +1,37 @@
+package service_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/cmd/prospectkit/internal/service"
+)
+
+// The file of the key is read once, because it may be a pipe, and not to an end that may never come.
+func TestCredentials_TokenFile(t *testing.T) {
+	std := cli.Std{Getenv: func(string) string { return "https://service.test/api/v1" }}
+	path := filepath.Join(t.TempDir(), "key")
+	access := func(text string) *service.Access {
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		var a service.Access
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		a.Flags(flags)
+		require.NoError(t, flags.Parse([]string{"-token-file", path}))
+		return &a
+	}
+	a := access(" key\n")
+	for range 2 {
+		_, token, err := a.Credentials(std)
+		require.NoError(t, err)
+		require.Equal(t, "key", token)
+		_ = os.Remove(path)
+	}
+	_, _, err := access(strings.Repeat("k", 1<<16)).Credentials(std)
+	require.ErrorContains(t, err, "is too long")
+}
