@@ -83,7 +83,7 @@ func (c *call) decodeBody(body []byte) error {
 		if body, err = unwrapEntity(c.op.Entity, c.shape != op.Typed, body); err == nil {
 			err = decodeRecord(body, c.want.maxItems, c.want.out)
 		}
-	} else if c.shape == op.Typed || c.op.Class == op.PaidRead || c.shape == op.Partial && c.op.FreeRead() {
+	} else if c.shape == op.Typed || c.op.Class == op.PaidRead || c.shape == op.Partial && c.op.Confirms != op.Yes {
 		err = redact.OwnError("the response is empty")
 	}
 	if err == nil && c.want.accept != nil {

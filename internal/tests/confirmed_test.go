@@ -92,13 +92,32 @@ func claimsNothingElse(t *testing.T, row *op.Op, call AnyCall, got any, lost str
 	if _, raw := got.(*prospectkit.Object); raw {
 		return
 	}
-	whole, err := call(t.Context(), SandboxClient(t, EverySandbox(t, time.Now())))
+	sb := EverySandbox(t, time.Now())
+	before := leaves(t, sb.Snapshot(), map[string]int{}, 1)
+	whole, err := call(t.Context(), SandboxClient(t, sb))
 	require.NoError(t, err)
+	changed := leaves(t, sb.Snapshot(), before, -1)
 	known, sent := fieldsOf(t, row, got), fieldsOf(t, row, whole)
 	require.False(t, row.Confirms == op.Yes && len(known) == 0, "%s: its method says what is known without the response, as known of expected, or by doChange", row.Name)
 	for field, value := range known {
 		require.Equal(t, sent[field], value, "%s: %s, as the method knows it after %q, and as the sandbox responds", row.Name, field, lost)
 	}
+	for field, value := range sent {
+		if row.Confirms == op.Yes && row.Shape == op.Typed && changed[fmt.Sprint(field, "=", value)] < 0 {
+			require.Equal(t, value, known[field], "%s: the call changes %s, so known of expected says it", row.Name, field)
+		}
+	}
+}
+
+// leaves adds how often each field of a state has each value.
+func leaves(t *testing.T, state sandbox.State, counts map[string]int, by int) map[string]int {
+	t.Helper()
+	text, err := json.Marshal(state)
+	require.NoError(t, err)
+	for _, field := range regexp.MustCompile(`"(\w+)":("[^"]*"|\d+|true|false)`).FindAllStringSubmatch(string(text), -1) {
+		counts[field[1]+"="+strings.Trim(field[2], `"`)] += by
+	}
+	return counts
 }
 
 // What a row says in Confirms, read at the sandbox: a success says all where a call gives a state to what exists, unless the document shows

@@ -187,7 +187,8 @@ func TestChecksFindTheirTests(t *testing.T) {
 						here++
 					}
 				}
-				require.True(t, here > 0 || !strings.Contains(string(text), "golden.Equal("), "%s: no test that writes its files matches %s", path, pattern)
+				writes := slices.Contains(args, "-update") && strings.Contains(string(text), "golden.Equal(")
+				require.True(t, here > 0 || !writes, "%s: no test that writes its files matches %s", path, pattern)
 				found += here
 			}
 			require.Positive(t, found, "%s: %s", place, pattern)

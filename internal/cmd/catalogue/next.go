@@ -104,10 +104,11 @@ func keyed(source, dir string) (map[string]string, error) {
 }
 
 // checks are what go runs once nothing is missing: the tests that write the golden files which an operation, or what the sandbox keeps for
-// it, may change; and the one that finds what is new of a response.
+// it, may change; and those that find what is new of a response.
 var checks = [][]string{
 	{"test", ".", "./sandbox", "./internal/tests", "-run", `^(TestRetryData|TestRetryData_World|TestExchanges|TestGolden\w+)$`, "-update"},
-	{"test", "./cmd/prospectkit/internal/firstcontact", "-run", "^TestRun_Unchanged$", "-failfast"},
+	{"test", "./internal/tests", "-run", `^TestConfirmed_(ASuccess\w+|Is\w+)$`},
+	{"test", "./cmd/prospectkit/internal/firstcontact", "-run", "^TestRun_(Unchanged|StaticMock)$", "-failfast"},
 }
 
 // runChecks returns what the tests say that fail.

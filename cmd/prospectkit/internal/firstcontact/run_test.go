@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
@@ -80,12 +81,12 @@ func TestRun_Unchanged(t *testing.T) {
 // A mock that knows the documentation only responds alike to everything, without rate headers.
 func TestRun_StaticMock(t *testing.T) {
 	const id = "0123456789abcdef01234567"
-	list := oneList(t, id)
+	list, alone := oneList(t, id)
 	const pages = `"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}`
 	documentedOnly := map[string]string{
 		"GET /business/me":                             `{"user":{"id":"` + id + `","email":"a@b.example","name":"Ada"}}`,
 		"GET /business/lists":                          `{"data":[` + list + `],` + pages + `}`,
-		"GET /business/lists/{id}":                     `{"list":` + list + `}`,
+		"GET /business/lists/{id}":                     alone,
 		"GET /business/lists/{id}/rows":                `{"entityType":"contactList","data":[{}],` + pages + `}`,
 		"GET /business/folders":                        `{"folders":[{"id":"` + id + `","name":"Regions","type":"contactList"}]}`,
 		"GET /business/agents":                         `{"agents":[{"id":"` + id + `","status":"active","listId":"` + id + `","contactsFound":2}]}`,
@@ -130,20 +131,25 @@ func TestRun_StaticMock(t *testing.T) {
 	}
 }
 
-// oneList is a list as a listing shows it.
-func oneList(t *testing.T, id string) string {
+// oneList is a list, as a listing shows it, and the response of a read of it alone.
+func oneList(t *testing.T, id string) (listed, alone string) {
 	t.Helper()
 	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{{ID: id, Name: "Berlin"}}}}}))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+"/business/lists", http.NoBody)
-	require.NoError(t, err)
-	request.SetBasicAuth(sb.Token(), "")
-	response, err := sb.Client().Do(request)
-	require.NoError(t, err)
+	read := func(path string) []byte {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+path, http.NoBody)
+		require.NoError(t, err)
+		request.SetBasicAuth(sb.Token(), "")
+		response, err := sb.Client().Do(request)
+		require.NoError(t, err)
+		body, err := io.ReadAll(response.Body)
+		require.NoError(t, err)
+		require.NoError(t, response.Body.Close())
+		return body
+	}
 	var page struct{ Data []json.RawMessage }
-	require.NoError(t, json.NewDecoder(response.Body).Decode(&page))
-	require.NoError(t, response.Body.Close())
-	require.Len(t, page.Data, 1, response.Status)
-	return string(page.Data[0])
+	require.NoError(t, json.Unmarshal(read("/business/lists"), &page))
+	require.Len(t, page.Data, 1)
+	return string(page.Data[0]), string(read("/business/lists/" + id))
 }
 
 // against runs over the network of this machine.
