@@ -1,6 +1,5 @@
-// Command sync keeps a copy of a contact list in a SQLite database, by what has changed. It may be killed at any moment and run
-// again; a second run beside it fails. Empty feed in place, such as once a day, to read all rows: some removals hide
-// (docs/safety.md). PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN name the service.
+// Command sync keeps a copy of a contact list in SQLite, by what has changed. It may be killed at any moment and run again. Empty feed in
+// place, such as once a day, to read all rows: some removals hide (docs/safety.md). PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN name the service.
 package main
 
 import (
@@ -38,12 +37,11 @@ func sync(ctx context.Context, lists *prospectkit.ListsService, listID, file str
 		return err
 	}
 	defer db.Close()
-	db.SetMaxOpenConns(1) // which has the file alone, until the end: an older run would store what it has read before
+	db.SetMaxOpenConns(1) // which has the file alone: a second run fails, as it would store what it has read before
 	_, err = db.ExecContext(ctx, schema)
 	for n := 0; err == nil && n < 9; n++ { // the list may change while it is read
-		err = proceed(ctx, lists, listID, db)
-		full, ok := errors.AsType[*changes.FullSyncRequiredError](err)
-		if !ok {
+		var full *changes.FullSyncRequiredError
+		if err = proceed(ctx, lists, listID, db); !errors.As(err, &full) {
 			return err
 		}
 		err = store(ctx, db, nil, `UPDATE place SET feed = ?, page = '', full = full + 1`, full.After)

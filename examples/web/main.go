@@ -1,7 +1,5 @@
-// Command web serves lists to the users of a web application: each request ends within two seconds, and each error becomes the status that
-// lets proxies and browsers do the right thing. It runs on a sandbox in this process until it is interrupted:
-//
-//	curl -X POST 'http://127.0.0.1:8080/lists?name=Berlin'
+// Command web serves lists to users: each request ends within two seconds, and each error becomes the status by which proxies and browsers
+// do the right thing. It runs on a sandbox in this process, until it is interrupted: curl -X POST 'http://127.0.0.1:8080/lists?name=Berlin'
 package main
 
 import (
