@@ -180,6 +180,8 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 	switch {
 	case string(list.Kind) != q.ticket.Lookup.Kind:
 		return ruledOut(list, "a list of the other kind holds the name")
+	case list.CreatedAt.IsZero():
+		return unknowable(list, "the list of that name does not say when it was created")
 	case certain:
 		return ruledOut(list, "a list of that name is older than the call")
 	case older:

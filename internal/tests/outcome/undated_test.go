@@ -11,10 +11,10 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-// A list of the name whose age is unknown may be the one that the call made. It is not taken for an older one.
+// A list of the name whose age is unknown may be the one that the call made, or an older one. A person looks.
 func TestOutcome_ListWithoutADate(t *testing.T) {
 	for created, want := range map[string]prospectkit.Verdict{
-		``: prospectkit.VerdictHappened, `,"createdAt":null`: prospectkit.VerdictHappened, `,"createdAt":"1999-01-01T00:00:00Z"`: prospectkit.VerdictNotSeen,
+		``: prospectkit.VerdictUnknowable, `,"createdAt":null`: prospectkit.VerdictUnknowable, `,"createdAt":"1999-01-01T00:00:00Z"`: prospectkit.VerdictNotSeen,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
