@@ -9,6 +9,7 @@ import (
 
 	"example.com/prospectkit"
 	prospectpg "example.com/prospectkit/contrib/postgres"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -70,8 +71,10 @@ func ExampleStore_Entries() {
 			if err != nil {
 				return err
 			}
-			fmt.Println(name, "has called", e.Ticket.Op+":", e.Outcome)
-			return nil
+			if e.Outcome != journal.NotApplied { // unknown: it may have, so a person looks
+				fmt.Println(name, "has called", e.Ticket.Op+":", e.Outcome)
+				return nil
+			}
 		}
 		_, err := client.Lists.Create(prospectkit.WithActor(ctx, name), prospectkit.NewList{Name: "Berlin"})
 		return err
