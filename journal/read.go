@@ -71,7 +71,7 @@ func (c *claim) check(s scanned) error {
 	if other || s.size >= c.synced && (s.bad < 0 || s.bad >= c.synced) {
 		return nil
 	}
-	return fmt.Errorf("%w: %d bytes were durable, and the end is damaged or missing: restore it, or, to do without what is missing, "+
+	return fmt.Errorf("%w: %d bytes were durable, and the file or its end is damaged or missing: restore it, or, to do without what is missing, "+
 		"remove the file that ends in .lock", ErrCorrupt, c.synced)
 }
 
