@@ -107,7 +107,7 @@ func keyed(source, dir string) (map[string]string, error) {
 // it, may change; and those that find what is new of a response.
 var checks = [][]string{
 	{"test", ".", "./sandbox", "./internal/tests", "-run", `^(TestRetryData|TestRetryData_World|TestExchanges|TestGolden\w+)$`, "-update"},
-	{"test", "./internal/tests", "-run", `^TestConfirmed_(ASuccess\w+|Is\w+)$`},
+	{"test", "./internal/tests", "./internal/tests/call", "-run", `^(TestConfirmed_(ASuccess|Is)\w+|TestClass_\w+|TestResolve_WhatAReadShows|TestDecode_ResponsesAboutSomethingElse)$`},
 	{"test", "./cmd/prospectkit/internal/firstcontact", "-run", "^TestRun_(Unchanged|StaticMock)$", "-failfast"},
 }
 

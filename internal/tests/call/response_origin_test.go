@@ -398,7 +398,8 @@ func TestDecode_ResponsesAboutSomethingElse(t *testing.T) {
 				rt := tests.Stage(t, stale, stale, stale)
 				_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, rt))
 				row, _ := op.ByName(name)
-				require.ErrorContains(t, err, "the 2xx response may not be the service's: it is about something else")
+				require.ErrorContains(t, err, "the 2xx response may not be the service's: it is about something else",
+					"the method lacks repeatsID or the like of call_types.go; or the response of the sandbox shows the id for another thing")
 				var seen *prospectkit.Error
 				require.ErrorAs(t, err, &seen)
 				require.Equal(t, body, seen.Body, "one can see what it is about")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"io/fs"
 	"net/http"
@@ -22,12 +21,11 @@ import (
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/tickets"
 	"example.com/prospectkit/internal/credential"
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // asHolder makes the test binary a program that has a journal open until its standard input ends.
 const asHolder = "PROSPECTKIT_TEST_HOLDS"
@@ -108,18 +106,12 @@ func TestInDoubt(t *testing.T) {
 	old, err := os.ReadFile("../../../../journal/testdata/before-settle.journal")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, old, 0o600))
-	for golden, args := range map[string][]string{"in-doubt.txt": {"in-doubt", "-journal", path}, "in-doubt.json": {"in-doubt", "-json", "-journal", path}} {
+	for file, args := range map[string][]string{"in-doubt.txt": {"in-doubt", "-journal", path}, "in-doubt.json": {"in-doubt", "-json", "-journal", path}} {
 		status, out, complaints := run(t.Context(), nil, args...)
 		require.Equal(t, cli.InDoubt, status)
 		require.Empty(t, complaints)
 		out = strings.ReplaceAll(out, cli.Quoted(path), "writes.journal")
-		golden = filepath.Join("testdata", golden)
-		if *update {
-			require.NoError(t, os.WriteFile(golden, []byte(out), 0o600))
-		}
-		want, err := os.ReadFile(golden)
-		require.NoError(t, err)
-		require.Equal(t, strings.ReplaceAll(string(want), "\r\n", "\n"), out)
+		golden.Equal(t, filepath.Join("testdata", file), out)
 	}
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
