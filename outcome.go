@@ -133,8 +133,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // surface, and never the call itself. A read that fails is an error.
 //
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
-// until 10 s after the call, or 65 s for agents, whose service may work that long, and until 10 s after an attempt that
-// had no response ended. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+// until 10 s after the call, or 65 s for agents, whose service may work that long, and in the process of the call until 10 s after its last
+// attempt ended. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
 // not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
@@ -229,10 +229,10 @@ func (q *resolver) mayBeUndone() bool {
 	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
 
-// shows is how long after the call left its change shows at the latest (assumed): also 10 s after its attempt ended, because a service that
-// was silent until then is slow.
+// shows is how long after the call left its change shows at the latest (assumed): also 10 s after its last attempt ended, because a service
+// that was silent until then is slow.
 func (q *resolver) shows() time.Duration {
-	return max(q.op.VisibleAfter, q.lasted+op.ListsCreate.VisibleAfter)
+	return max(q.op.VisibleAfter, q.lasted+op.UsuallyVisibleAfter)
 }
 
 // hasHadTime reports whether the change would have shown in the last look.

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 	"time"
@@ -86,39 +85,12 @@ type outcome struct {
 // alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
 // unless a later record says that it was durable. The file grows by about 400 bytes a call, until [FileJournal.Compact].
 func File(path string) (*FileJournal, error) {
-	path, err := onlyName(path)
+	path, err := filesystem.Target(path)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
 	return openFile(osFiles{}, path)
 }
-
-// onlyName returns the name of the file at path that does not depend on links: one file has one lock. A link to a file that is not there
-// leads to where it would be.
-func onlyName(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	for range mostLinks {
-		if target, err := filepath.EvalSymlinks(path); err == nil {
-			return target, nil
-		}
-		dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-		if err != nil {
-			break
-		}
-		path = filepath.Join(dir, filepath.Base(path))
-		target, err := os.Readlink(path)
-		if err != nil {
-			break
-		}
-		if path = target; !filepath.IsAbs(target) {
-			path = filepath.Join(dir, target)
-		}
-	}
-	return path, err
-}
-
-// mostLinks is how many links in a row are followed, as by most systems.
-const mostLinks = 40
 
 func openFile(on filesystem.FS, path string) (*FileJournal, error) {
 	j := &FileJournal{files: on, path: path, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch()}

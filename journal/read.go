@@ -25,7 +25,7 @@ import (
 // journal without one, such as a copy, and on Windows and Plan 9 beside a running program, a cut goes unnoticed.
 func Read(path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
-		path, err := onlyName(path)
+		path, err := filesystem.Target(path)
 		if err != nil {
 			yield(Entry{}, fmt.Errorf("journal: %w", err))
 			return

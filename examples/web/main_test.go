@@ -125,34 +125,48 @@ func TestAGoneBrowserCutsNothing(t *testing.T) {
 	})
 }
 
+// pipes is a listener within the program, so that its time is virtual.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if conn, ok := <-p; ok {
+		return conn, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error { close(p); return nil }
+
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
 // An interrupt ends the server when no request is left: the program ends then, and would cut a write in the middle.
 func TestServe(t *testing.T) {
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	ctx, stop := context.WithCancel(t.Context())
-	began, finish, answered, done := make(chan bool), make(chan bool), make(chan error, 1), make(chan error)
-	go func() {
-		done <- serve(ctx, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-			began <- true
-			<-finish
-		}))
-	}()
-	go func() {
-		resp, err := http.Post("http://"+listener.Addr().String(), "", http.NoBody)
-		if err == nil {
-			err = resp.Body.Close()
-		}
-		answered <- err
-	}()
-	<-began
-	stop()
-	select {
-	case err := <-done:
-		require.Fail(t, "the server ended before its request", "%v", err)
-	case <-time.After(100 * time.Millisecond):
-	}
-	close(finish)
-	require.NoError(t, <-done)
-	require.NoError(t, <-answered)
+	synctest.Test(t, func(t *testing.T) {
+		listener := make(pipes)
+		ctx, stop := context.WithCancel(t.Context())
+		finish, answered, done := make(chan bool), make(chan error, 1), make(chan error, 1)
+		go func() {
+			done <- serve(ctx, listener, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-finish }))
+		}()
+		go func() {
+			client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, DialContext: func(context.Context, string, string) (net.Conn, error) {
+				here, there := net.Pipe()
+				listener <- there
+				return here, nil
+			}}}
+			resp, err := client.Post("http://web.test", "", http.NoBody)
+			if err == nil {
+				err = resp.Body.Close()
+			}
+			answered <- err
+		}()
+		synctest.Wait()
+		stop()
+		time.Sleep(time.Minute)
+		require.Empty(t, done, "the server ended before its request")
+		close(finish)
+		require.NoError(t, <-done)
+		require.NoError(t, <-answered)
+	})
 	require.Error(t, run(t.Context(), "127.0.0.1:99999"))
 }

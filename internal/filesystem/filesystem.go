@@ -1,4 +1,4 @@
-// Package filesystem is what a journal needs of a file system, so that a simulation can put its own below.
+// Package filesystem is what a journal needs of a file system, so that a simulation can put its own below; and where a link leads.
 package filesystem
 
 import (

@@ -16,7 +16,7 @@ const (
 
 // How long a change may take to show is undocumented, but agents may work until their time-out.
 const (
-	usuallyVisibleAfter = 10 * time.Second
+	UsuallyVisibleAfter = 10 * time.Second
 	agentsVisibleAfter  = 65 * time.Second
 )
 
@@ -389,7 +389,7 @@ func def(o Op) *Op {
 	o.Scope = cmp.Or(o.Scope, shared.scope)
 	o.Timeout = cmp.Or(o.Timeout, shared.timeout, UsualTimeout)
 	if o.Class != Read { // which changes nothing
-		o.VisibleAfter = cmp.Or(o.VisibleAfter, shared.visibleAfter, usuallyVisibleAfter)
+		o.VisibleAfter = cmp.Or(o.VisibleAfter, shared.visibleAfter, UsuallyVisibleAfter)
 	}
 	o.Spends, o.Sends, o.WritesOutside = cmp.Or(o.Spends, No), cmp.Or(o.Sends, No), cmp.Or(o.WritesOutside, No)
 	o.Provenance = cmp.Or(o.Provenance, Documented)

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/faultspec"
+	"example.com/prospectkit/internal/filesystem"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -99,7 +101,8 @@ func (cfg config) check() error {
 		return fmt.Errorf("-latency: %v is negative", cfg.latency)
 	}
 	if cfg.stateFile != "" {
-		return wrap("-state", writable(filepath.Dir(target(cfg.stateFile))))
+		file, err := filesystem.Target(cfg.stateFile)
+		return wrap("-state", cmp.Or(err, writable(filepath.Dir(file))))
 	}
 	return nil
 }

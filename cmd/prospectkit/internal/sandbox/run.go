@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/internal/filesystem"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -151,24 +152,11 @@ func (h *host) save() error {
 	return wrap("save the state", writeState(h.cfg.stateFile, h.current.Load().Snapshot()))
 }
 
-// target is the file to which a link leads, also if that is not there yet, and any other path as it is.
-func target(path string) string {
-	if at, err := filepath.EvalSymlinks(path); err == nil {
-		return at
-	}
-	at, err := os.Readlink(path)
-	switch {
-	case err != nil:
-		return path
-	case filepath.IsAbs(at):
-		return at
-	}
-	return filepath.Join(filepath.Dir(path), at)
-}
-
 // writeState replaces a file atomically: readers, and a machine after a power cut, find the old state or the new one. A link stays.
 func writeState(path string, state sandbox.State) (err error) {
-	path = target(path)
+	if path, err = filesystem.Target(path); err != nil {
+		return err
+	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
 	if err != nil {
 		return err

@@ -75,10 +75,14 @@ func (a *Access) read() error {
 	}
 	defer file.Close()
 	text, err := io.ReadAll(io.LimitReader(file, most+1))
-	if a.fromFile = string(text); err == nil && len(text) > most {
-		err = fmt.Errorf("the file %s is too long: it holds nothing but an API key", a.tokenFile)
+	switch {
+	case err != nil:
+		return err
+	case len(text) > most:
+		return fmt.Errorf("the file %s is too long: it has to hold nothing but an API key", a.tokenFile)
 	}
-	return err
+	a.fromFile = string(text)
+	return nil
 }
 
 // Client returns a client that only reads, and spends nothing.
