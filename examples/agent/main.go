@@ -1,6 +1,5 @@
-// Command agent starts an agent without unexpected costs, waits for its first run, and prints what it has found. It may be killed and run
-// again: there is one agent, which is started once. It runs on a sandbox in this process, whose clock is fast. With prospectkit.FromEnv,
-// start does the same at the service.
+// Command agent starts an agent without unexpected costs, waits for its first run, and prints what it has found. It may be killed and run again:
+// there is one agent, started once. It runs on a sandbox with a fast clock. With prospectkit.FromEnv, start does the same at the service.
 package main
 
 import (
@@ -39,8 +38,7 @@ func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error
 	if err != nil {
 		return err
 	}
-	// A draft costs nothing. It is started once, whatever happens to the responses: its name is the key, so take one that only
-	// this program uses.
+	// A draft costs nothing. Whatever happens to the responses, it is started once: its name is the key, so take one that only this program uses.
 	started, err := client.Agents.Ensure(ctx, prospectkit.PersonDiscovery{
 		ListName: "Heads of sales in Berlin", MaxCreditSpend: maxSpend, Start: true,
 		// The names of the filters are undocumented: these are assumed.

@@ -1,5 +1,4 @@
-// Package claim checks the claim of a learned fact before it is sent, as the service's anonymization
-// gate does.
+// Package claim checks the claim of a learned fact before it is sent, as the service's anonymization gate does.
 package claim
 
 import (
@@ -7,8 +6,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Rule names a rule of the service's anonymization gate.
@@ -28,45 +25,38 @@ type Finding struct {
 	Start, End int
 }
 
-// Check finds e-mail addresses, runs of 9 or more phone-like digits, contract vocabulary, and currency
-// amounts beside deal language in the same claim (each amount and each such word is a finding). It
-// makes no request. Case does not matter. A word may have an ending, as in "discounts" and "contract
-// terms"; MSA, SOW and NDA only an s (assumed). Findings are in text order.
+// Check finds e-mail addresses, runs of 9 or more phone-like digits, contract vocabulary, and currency amounts beside deal language in
+// the same claim (each amount and each such word is a finding). It makes no request. Case does not matter. A word may have an ending, as
+// in "discounts" and "contract terms"; MSA, SOW and NDA only an s (assumed). Findings are in text order.
 //
-// The result is only advice. The gate's exact patterns are undocumented: a claim without findings may
-// be rejected, and one with findings may pass. Names of persons and customers do not belong in a
-// claim, but neither Check nor the gate checks for them.
+// The result is only advice. The gate's exact patterns are undocumented: a claim without findings may be rejected, and one with findings
+// may pass. Names of persons and customers do not belong in a claim, but neither Check nor the gate checks for them.
 func Check(text string) []Finding {
-	findings := slices.Concat(
-		findForms(text, Email, emailForm),
-		findForms(text, Digits, phoneForm),
-		findWords(text, Contract, contractWords),
-	)
-	amounts, deals := findForms(text, Deal, amountForm), findWords(text, Deal, dealWords)
-	if len(amounts) > 0 && len(deals) > 0 {
+	findings := slices.Concat(find(text, Email, emailForm), find(text, Digits, phoneForm),
+		find(text, Contract, contractWords), find(text, Contract, lastWords))
+	if amounts, deals := find(text, Deal, amountForm), find(text, Deal, dealWords); len(amounts) > 0 && len(deals) > 0 {
 		findings = slices.Concat(findings, amounts, deals)
 	}
-	slices.SortStableFunc(findings, func(a, b Finding) int {
-		return cmp.Or(cmp.Compare(a.Start, b.Start), cmp.Compare(a.End, b.End))
-	})
+	slices.SortStableFunc(findings, func(a, b Finding) int { return cmp.Or(a.Start-b.Start, a.End-b.End) })
 	return findings
 }
 
+// What the group of a form matches is a finding.
 var (
-	emailForm = regexp.MustCompile(`[\pL\pN._%+\-]+@[\pL\pN\-]+(?:\.[\pL\pN\-]+)+`)
-	phoneForm = regexp.MustCompile(`[+(]?\d(?:[\pZ().\-/]{0,3}\d){8,}`)
+	emailForm  = regexp.MustCompile(`([\pL\pN._%+\-]+@[\pL\pN\-]+(?:\.[\pL\pN\-]+)+)`)
+	phoneForm  = regexp.MustCompile(`([+(]?\d(?:[\pZ().\-/]{0,3}\d){8,})`)
+	amountForm = regexp.MustCompile(`(?i)(` + currency + `\pZ?` + amount + `|` + amount + `\pZ?` + currency + `)`)
+	dealWords  = words(`(?:discount|quote|contract|renewal|proposal|negotiated|agreed)` + more)
 
-	amountForm = wordForm(currency + `\pZ?` + amount + `|` + amount + `\pZ?` + currency)
-	dealWords  = wordForm(`(?:discount|quote|contract|renewal|proposal|negotiated|agreed)` + more)
-
-	contractWords = wordForm(`(?:renewal date|contract term|termination clause|auto renew|payment terms|` +
-		`master service agreement|non disclosure)` + more + `|net(?: )?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
+	contractWords = words(`(?:contract term|auto renew|payment terms|master service agreement|non disclosure)` + more +
+		`|net(?: )?(?:30|60|90)|(?:MSA|SOW|NDA)s?`)
+	lastWords = words(`(?:renewal date|termination clause)` + more) // may overlap with those: "contract termination clause"
 )
 
-// wordForm makes an expression in which a space matches any separator of words, also hyphens and line
-// ends.
-func wordForm(text string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)` + strings.ReplaceAll(text, " ", `[\pZ\s\-]+`))
+// words makes a form of whole words of any script. A space matches any separator of words, also hyphens and line ends.
+func words(text string) *regexp.Regexp {
+	text = strings.ReplaceAll(text, " ", `[\pZ\s\-]+`)
+	return regexp.MustCompile(`(?i)(?:^|[^\pL\p{Nd}_])(` + text + `)(?:[^\pL\p{Nd}_]|$)`)
 }
 
 const (
@@ -76,38 +66,13 @@ const (
 		`dollars?|euros?|pounds?|francs?|yen|rupees?)\b)`
 )
 
-func findForms(text string, rule Rule, form *regexp.Regexp) []Finding {
-	var findings []Finding
-	for _, span := range form.FindAllStringIndex(text, -1) {
-		findings = append(findings, Finding{Rule: rule, Start: span[0], End: span[1]})
-	}
-	return findings
-}
-
-// findWords finds whole words. Matches may overlap.
-func findWords(text string, rule Rule, form *regexp.Regexp) []Finding {
-	var findings []Finding
+func find(text string, rule Rule, form *regexp.Regexp) (findings []Finding) {
 	for at := 0; ; {
-		span := form.FindStringIndex(text[at:])
+		span := form.FindStringSubmatchIndex(text[at:])
 		if span == nil {
 			return findings
 		}
-		start, end := at+span[0], at+span[1]
-		if wholeWords(text, start, end) {
-			findings = append(findings, Finding{Rule: rule, Start: start, End: end})
-		}
-		_, size := utf8.DecodeRuneInString(text[start:])
-		at = start + size
+		findings = append(findings, Finding{Rule: rule, Start: at + span[2], End: at + span[3]})
+		at += span[3]
 	}
-}
-
-// wholeWords reports whether a span neither starts nor ends inside a word, of any script.
-func wholeWords(text string, start, end int) bool {
-	before, _ := utf8.DecodeLastRuneInString(text[:start])
-	after, _ := utf8.DecodeRuneInString(text[end:])
-	return !inWord(before) && !inWord(after)
-}
-
-func inWord(r rune) bool {
-	return r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r)
 }

@@ -126,7 +126,7 @@ func TestCopyUnderEveryFailure(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 		require.NoError(run, err)
-		return tested.Copy(run.Context(), client, run.Lists()[0].ID, prospectkit.RowsParams{Limit: 1}, run.Dir())
+		return Copy(run.Context(), client, run.Lists()[0].ID, prospectkit.RowsParams{Limit: 1}, run.Dir())
 	}, func(run *sandbox.Run) error {
 		text, err := os.ReadFile(filepath.Join(run.Dir(), "addresses.txt"))
 		if err == nil && string(text) != "grace@navy.example\nalan@park.example\n" {

@@ -1,4 +1,4 @@
-package tested
+package tested_test
 
 import (
 	"context"
