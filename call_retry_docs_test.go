@@ -150,7 +150,6 @@ func TestRetryDocs_Defaults(t *testing.T) {
 		safetyPage: {
 			fmt.Sprintf("%.0f s after the call, for agents %.0f s (assumed", usually, agents), fmt.Sprintf("it looks for %.0f s, or for half of the time", usually),
 		},
-		"client.go":       {fmt.Sprintf("// %.0f s, or %.0f s for agents) before a verdict", usually, agents)},
 		"outcome.go":      {fmt.Sprintf("until %.0f s after the call, or %.0f s for agents", usually, agents)},
 		"lists_ensure.go": {fmt.Sprintf("it looks for the list for %.0f s, or for half of the time", usually)},
 	} {
