@@ -100,9 +100,9 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 //
 //	1-10  11-50  51-200  201-500  501-1,000  1,001-5,000  5,001-10,000  10,001+
 type PersonDiscovery struct {
-	ListName       string     `json:"listName"` // of the agent and its results list
-	Start          bool       `json:"start"`    // spend credits at once; default: a draft
-	Expires        Expiration `json:"expirationDate,omitzero"`
+	ListName       string     `json:"listName"`                // of the agent and its results list
+	Start          bool       `json:"start"`                   // spend credits at once; default: a draft
+	Expires        Expiration `json:"expirationDate,omitzero"` // default: one month after creation
 	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
 	Unlimited      bool       `json:"-"`                       // start without MaxCreditSpend
 	Filters        Fields     `json:"-"`                       // at least one; arrays of strings, OR-ed
@@ -139,11 +139,11 @@ const (
 type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // of the agent and its results list, not of a source
 	EventType      WatchEvent `json:"eventType"`
-	ListID         string     `json:"listId,omitzero"`    // the source list
-	ListIDs        []string   `json:"listIds,omitempty"`  // or several: the people of all, each once
-	Frequency      int        `json:"frequency,omitzero"` // days between checks, 1 to 90; default 1
-	Start          bool       `json:"start"`              // spend credits at once; default: a draft
-	Expires        Expiration `json:"expirationDate,omitzero"`
+	ListID         string     `json:"listId,omitzero"`         // the source list
+	ListIDs        []string   `json:"listIds,omitempty"`       // or several: the people of all, each once
+	Frequency      int        `json:"frequency,omitzero"`      // days between checks, 1 to 90; default 1
+	Start          bool       `json:"start"`                   // spend credits at once; default: a draft
+	Expires        Expiration `json:"expirationDate,omitzero"` // default: one month after creation
 	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
 	Unlimited      bool       `json:"-"`                       // start without MaxCreditSpend
 	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
@@ -203,11 +203,11 @@ const (
 type WebMonitor struct {
 	ListName       string        `json:"listName"` // of the agent and its results list
 	EntityType     MonitorTarget `json:"entityType"`
-	Prompt         string        `json:"prompt"`                // 1 to 2000 characters; naming the year helps
-	SearchPeriod   SearchPeriod  `json:"searchPeriod,omitzero"` // default: a day
-	NumResults     int           `json:"numResults,omitzero"`   // web pages read per run, 1 to 100; default 10
-	Start          bool          `json:"start"`                 // spend credits at once; default: a draft
-	Expires        Expiration    `json:"expirationDate,omitzero"`
+	Prompt         string        `json:"prompt"`                  // 1 to 2000 characters; naming the year helps
+	SearchPeriod   SearchPeriod  `json:"searchPeriod,omitzero"`   // default: a day
+	NumResults     int           `json:"numResults,omitzero"`     // web pages read per run, 1 to 100; default 10
+	Start          bool          `json:"start"`                   // spend credits at once; default: a draft
+	Expires        Expiration    `json:"expirationDate,omitzero"` // default: one month after creation
 	MaxCreditSpend int           `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
 	Unlimited      bool          `json:"-"`                       // start without MaxCreditSpend
 	Extra          Fields        `json:"-"`                       // fields whose names are undocumented

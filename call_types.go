@@ -59,7 +59,7 @@ type args struct {
 
 // expected is what a method knows of the response, beyond the row of the operation. What is left out is nothing; do is
 // for methods that know no more than its type. If the response repeats an id or a name of the request, begin with repeatsID or
-// repeatsName. If the row Confirms and its response is typed, say what is known. The functions look at out.
+// repeatsName. If the row Confirms and its response is typed, say what is known. The functions read what was decoded into out.
 type expected struct {
 	out any // a pointer to what each response is decoded into, as for encoding/json
 
@@ -67,8 +67,8 @@ type expected struct {
 	// content, or the documented shape of its response proves a read, free or paid, and nothing proves a write.
 	proof func() bool
 
-	// What the call sent, and where the response repeats it. The same proves the response; what is not near, and not empty, is
-	// about another thing, so that it is the response to another request.
+	// What the call sent, and where the response repeats it. If both are the same, that proves the response. If the response shows
+	// something that is not even near, it is the response to another request.
 	sent       string
 	shown      *string // nil: nothing repeats it
 	same, near func(shown, sent string) bool

@@ -154,11 +154,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 }
 
 // ApproveReviewed approves a campaign if it is still what was reviewed, with that digest: the service then sends its messages to people,
-// as after [CampaignsService.Approve]. A digest is used up by one approval.
-//
-// First it makes the [CampaignsService.Review] twice more: once before the gates; then after them, with the contacts first, so that a
-// change while those are read also counts. Before it sends another request, as after a 429, it asks the gates and reads again: a gateway
-// may have repeated the first one. It does the same after a wait of more than about a minute, three times at most.
+// as after [CampaignsService.Approve]. A digest is used up by one approval, in whichever process, as far as the journal of the client
+// remembers. Without a journal that is a [journal.History], as those of package journal are, every review is refused with [ErrInvalid].
 //
 // What to do with its error:
 //
@@ -167,21 +164,21 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     wanted the approval, and uses the review up, which the journal notes. If a teammate has stopped the campaign since, it stays
 //     stopped until a new review is approved.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
-//     review. Nothing was approved: review it again.
-//   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. This call sent nothing: look again later.
+//     review. Review it again.
+//   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. Look again later.
 //   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, by whatever review, may have happened. Nothing more is
-//     sent until that is known: Resolve the error, or settle its Ticket in the journal. A
-//     rejection with [CodeCampaignNotApprovable] or [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a
-//     gateway may have repeated the request. Resolve then finds [VerdictHappened] if the campaign is active. If it is not, the verdict is
-//     never final, and a person settles the ticket.
-//   - any other error: this call approved nothing. Such is a response of a cache (with an Age), which is no proof that nothing differs. The
-//     reads ask for no cache (Cache-Control); one that ignores that and sets no Age goes unnoticed.
+//     sent until that is known: Resolve the error, or settle its Ticket in the journal. A rejection with [CodeCampaignNotApprovable] or
+//     [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a gateway may have repeated the request.
+//     Unless the campaign is active, the verdict of Resolve is never final.
+//   - any other error: this call approved nothing.
 //
-// A review with ListsUnread can be approved: neither lists nor contacts are compared. The approval itself takes no content, so a change of a
-// part after its last read and before the approval goes unnoticed.
+// It makes the [CampaignsService.Review] once more before the gates, and again after them, with the contacts first, so that a change
+// while those are read also counts. It asks the gates and reads again before another request, as after a 429, because a gateway may have
+// repeated the first one, and after a wait of more than about a minute, three times at most. A response of a cache (with an Age) is an
+// error: the reads ask for no cache (Cache-Control), and one that ignores that and sets no Age goes unnoticed.
 //
-// Earlier approvals are known as far as the journal of the client remembers, in whichever process. So it has to be a
-// [journal.History], as those of this package are: without one, every review is refused with [ErrInvalid].
+// The approval itself takes no content, so a change of a part after its last read goes unnoticed. A review with ListsUnread can be
+// approved: neither lists nor contacts are compared.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
 //

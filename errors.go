@@ -573,11 +573,12 @@ func (e *RefusedError) errorCode() Code {
 }
 
 // RateLimitWaitError is a call that this client ended because its wait for a rate limit would be longer than [WithMaxWait]
-// allows, or end after the context's deadline. It was not sent; as the cause of an [*Error], there were earlier attempts, such as
-// one that got a 429 whose Retry-After does not fit. A call that cannot fit in time is refused at once, any other when its
-// longest wait is over. A 429 whose wait would fit, but whose attempts are used up, is an [*Error] without it: [ErrRateLimited]
-// and [AdviceOf] cover both. It matches [ErrRateLimited] and [CodeRateLimited], but not [ErrRefusedLocally], and
-// context.DeadlineExceeded if the deadline was too near.
+// allows, or end after the context's deadline. A call that cannot fit in time is refused at once, any other when its longest wait is
+// over. Nothing was sent, unless it is the cause of an [*Error]: then there were earlier attempts, such as one that got a 429 whose
+// Retry-After does not fit.
+//
+// It matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near, but not
+// [ErrRefusedLocally]. A 429 after which no attempt was left is an [*Error] without it: [ErrRateLimited] and [AdviceOf] cover both.
 type RateLimitWaitError struct {
 	Op      string
 	Method  string

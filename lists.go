@@ -141,8 +141,7 @@ func (n NewList) check(bad *check.Violations) {
 	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create creates an empty list at the folder root. The request is sent again only if it is certain that the
-// service did not process it. No credit cost is documented.
+// Create creates an empty list at the folder root. No credit cost is documented.
 //
 // After an unknown outcome, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
 // [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] looks, and creates the
@@ -352,12 +351,13 @@ func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts .
 //
 // A part that was sent and not applied, or whose outcome is unknown, comes with its error. The loop goes on, unless you leave it,
 // or the call or its wait for the rate limit was refused. If parts are left because the context has ended, or a checkpoint could
-// not be saved, the last element is an error without a part. A part of which [push.Except] keeps everything back is not applied,
-// without an error, unless an earlier run may have sent it. A second range goes on where the first has ended: it sends what was
-// not applied. No part whose outcome is unknown is sent again without [push.RepeatUnknown]. Its error is an
+// not be saved, the last element is an error without a part: its part is nil. A part of which [push.Except] keeps everything back is not
+// applied, without an error, unless an earlier run may have sent it.
+//
+// A second range continues where the first has ended: it sends what was not applied. A part whose outcome is unknown has an
 // [OutcomeUnknownError]: check the CRM. With a journal that is a [journal.History], settle the tickets of the part then, with the
-// journal's Ended: each range begins with what the journal knows of them. A part that was applied is left out, and one that was
-// not is sent. Otherwise, name the part in RepeatUnknown.
+// journal's Ended: each range begins with what the journal knows of them, and sends the part only if it was not applied. Otherwise,
+// only [push.RepeatUnknown], which names the part, sends it again.
 //
 // Errors: those of [ListsService.PushToCRM].
 //
@@ -405,9 +405,10 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
-// never retried after an unknown outcome. The rows show what was added. How soon is undocumented, so what they
-// lack may still come from an earlier call that was applied or is unknown: [Client.Calls] yields these. Do not add it again before the
-// rows of that call are there, or a person has settled its ticket.
+// never retried after an unknown outcome.
+//
+// The rows show what was added; how soon is undocumented. So before you add what they lack, ask [Client.Calls] for earlier calls that were
+// applied or are unknown: wait until their rows are there, or a person has settled their tickets.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -422,7 +423,7 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 
 // AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule
-// lists.add-contacts). Credits and retries are as for [ListsService.AddMembers].
+// lists.add-contacts). For credits, retries, and what to ask before another call, see [ListsService.AddMembers].
 //
 // Errors: likely: [CodeListNotFound], [CodeInsufficientCredits].
 //

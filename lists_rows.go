@@ -155,15 +155,14 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 // changed first. Each comes with the next checkpoint; each range begins at saved. If nothing has changed,
 // that takes one request. Up to 10,000 changed rows are held in memory.
 //
-// A range that cannot promise all changes ends with [changes.ErrFullSyncRequired]: for an empty checkpoint, which is how a feed
-// begins, for a company list, for rows out of order or without updatedAt, when the count shows that rows were removed, best with
-// [changes.Holding], and when too many rows have changed at once. [changes.FullSyncRequiredError] has the reason, and the
-// checkpoint for the time after the full sync.
+// A range that cannot promise all changes ends with a [changes.FullSyncRequiredError], which matches [changes.ErrFullSyncRequired]. It has
+// the checkpoint for the time after the full sync, and the reason: an empty checkpoint, as every feed begins; a company list; rows
+// out of order or without updatedAt; a number that shows that rows were removed, best with [changes.Holding]; too many changes at once.
 //
-// A row may become visible a minute after its updatedAt (assumed): the checkpoint remembers what was yielded of that minute, or
-// asks for a full sync if these are more than 900 rows. The Date of the responses tells the time; without one, this machine's clock has to
-// be right to two minutes. A change that leaves updatedAt as it was is not seen, nor is that of a
-// row without it which comes after all that have changed.
+// A row may become visible a minute after its updatedAt (assumed). The checkpoint remembers what was yielded of that minute; if these are
+// more than 900 rows, a full sync is required. The Date of the responses tells the time; without one, this machine's clock has to
+// be right to two minutes. What is not seen: a change that leaves updatedAt as it was, and one of a row without updatedAt
+// that comes after all that have changed.
 //
 // Errors: those of [ListsService.Rows].
 //

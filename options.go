@@ -80,8 +80,8 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
 // needs a transport that passes the request's context on to net/http; with any other, the outcome
 // of a failed write is unknown. Do not use a transport that retries: it would silently repeat
-// writes. Nor one that makes calls with a client of the same budget, which may wait for the permit of
-// the call that it is sending.
+// writes. Do not use one that makes calls with a client of the same budget, either: it may wait for the
+// permit of the call that it is sending.
 //
 // In a browser, a transport of net/http is refused: see [New].
 func WithTransport(rt http.RoundTripper) ClientOption {
@@ -190,17 +190,15 @@ func WithGate(gate Gate) ClientOption {
 	})
 }
 
-// WithJournal stores a ticket of every write and every paid read before it is sent, and notes its outcome afterwards. If the
-// ticket cannot be stored, the call is refused with [RuleJournal], and nothing is sent; before a retry, the call ends with the
-// error of the last attempt, which then has the journal's error as a cause, or with an earlier unknown outcome. After a restart,
-// [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a
-// [journal.MemoryJournal] does not. [Client.With] cannot replace a journal: what it remembers, such as reviews that were approved, would
-// be forgotten.
+// WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call. After a restart,
+// [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a [journal.MemoryJournal] does
+// not. Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
 //
-// Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
+// If a ticket cannot be stored, nothing is sent: the call is refused with [RuleJournal]. Before a retry, it ends with the error of
+// the last attempt, of which the journal's error is then a cause, or with an earlier unknown outcome.
 //
-// The journal is also the audit trail: see [WithActor]. A call that is retried is stored again before
-// each attempt.
+// The journal is also the audit trail: see [WithActor]. [Client.With] can add a journal, but not replace one: what that remembers, such as
+// reviews that were approved, would be forgotten.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithJournal", j)
@@ -208,18 +206,18 @@ func WithJournal(j journal.Journal) ClientOption {
 	})
 }
 
-// WithSpendGuard reserves the most that a call can cost before its ticket is stored. A call that does
-// not fit is refused with [ErrSpendCap], one whose price is unknown or that cannot be reserved with
-// [RuleSpendGuard], and nothing is sent. Reads that are free and drafts of agents need no price, nor do writes
-// of which the API description does not hint at a cost, such as creating a list. One that has a price
-// counts as spending, also for [NoSpend] and a [Gate].
+// WithSpendGuard reserves the most that a call can cost, before its ticket is stored. If that does not fit, nothing is sent: the call
+// is refused with [ErrSpendCap], or with [RuleSpendGuard] if its price is unknown or cannot be reserved. No price is needed for
+// free reads, drafts of agents, and writes of which the API description does not hint at a cost, such as creating a list. An operation
+// with a price counts as spending, also for [NoSpend] and a [Gate]. [Client.With] can add a guard, but not replace one.
 //
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
-// [VerdictHappened] or a final [VerdictNotSeen]. The start of an agent counts all its runs, since later
-// ones happen without a call: see [spend.Price]. The configuration of a draft cannot be read, so its start needs a
-// price for agents.activate (a PerCall, not Runs), unless [AgentsService.CreateAndStart] or Ensure has created it in the same call.
-// An activation that is refused because the agent has started counts as spent, and so does a creation with Start whose name
-// is taken: a gateway may have repeated the request. [Client.With] cannot replace a guard.
+// [VerdictHappened] or a final [VerdictNotSeen]. An activation that is refused because the agent has started counts as spent, and so
+// does a creation with Start whose name is taken: a gateway may have repeated the request.
+//
+// The start of an agent counts all its runs, since later ones happen without a call: see [spend.Price]. What a draft was saved with cannot
+// be read. So its start needs a price for agents.activate (a PerCall, not Runs), unless [AgentsService.CreateAndStart] or Ensure has
+// created it in the same call.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {
@@ -232,9 +230,11 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 
 // WithWorkspace gives the workspace a name of yours, which tickets carry. Give it beside [WithJournal] if several workspaces share the
 // journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
-// another workspace, and [Client.InDoubt] and [Client.Calls] leave it out. A ticket without a name belongs to its key. So settle what is in
-// doubt before you add or change a name, or change the key of calls without one. Another name is another workspace: a checkpoint for
-// [ResumeFrom] is of its name, too, and a review that was approved under the old name, or at another base URL, can be approved again.
+// another workspace, and [Client.InDoubt] and [Client.Calls] leave it out.
+//
+// A ticket without a name belongs to its key. So settle what is in doubt before you add or change a name, or change the key of calls
+// without one. Another name is another workspace: a checkpoint for [ResumeFrom] does not fit it, and a review that was approved under
+// the old name, or at another base URL, can be approved again.
 func WithWorkspace(name string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")

@@ -94,8 +94,8 @@ type Resolution struct {
 	AsOf    time.Time // when the last read of the state began; zero for VerdictUnknowable
 	Note    string    // what remains uncertain, and why
 
-	// Final of VerdictNotSeen says that the change would have shown by now, and nobody can have undone it (assumed: see Resolve), and of
-	// VerdictUnknowable that nobody has to find out.
+	// Final of VerdictNotSeen says that the call had no effect (assumed: see Resolve), so that it may be made again; of
+	// VerdictUnknowable, that nobody has to find out.
 	Final bool
 }
 
@@ -134,20 +134,21 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 //
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long, and in the process of the call until 10 s after its last
-// attempt ended. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+// attempt ended. A change has shown by then (assumed: no such time is documented), so [VerdictNotSeen] is Final. It is not final,
+// and a person has to look, if
 //
-// More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
-// not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
-// no documented move leads back to one). A list or an agent that the call names by its id, and that is gone, was deleted: that is
-// never final, either.
+//   - the call was more than 15 minutes ago: somebody may have renamed, moved or deleted what it made. Two things remain proof: an
+//     older list has the name, or the agent to start or pause is still a draft (assumed: no documented move leads back to one).
+//   - a list or an agent that the call names by its id is gone: it was deleted.
+//   - the call is an approval, whose activation runs in the background.
+//   - the context ended first, or a transport of yours did not return when the context of the call ended.
+//   - a success was not believed, because it named something else or did not prove itself: it may be that of the call, rewritten on the way.
+//   - what was read comes from a cache (with an Age), and may be from before the call. The reads ask for no cache (Cache-Control); one
+//     that ignores that and sets no Age goes unnoticed.
 //
-// The verdict is not final if the context ends first, if a transport of yours did not return when the context of the call ended, if a
-// success came that was not believed because it named something else or did not prove itself (whoever rewrites a name on the way makes
-// it look so), or for an approval, whose activation runs in the background. What a cache
-// shows may be from before the call: with an Age, the verdict is [VerdictNotSeen], and not final. The reads ask for no cache (Cache-Control);
-// one that ignores that and sets no Age goes unnoticed. If no documented read can show the
-// change, the verdict is [VerdictUnknowable], with the reason. That is Final for the adjustment of a draft by [AgentsService.Ensure]
-// once it cannot come late, because Ensure adjusts the draft again before it starts it. Its ticket stays in doubt, for a person.
+// If no documented read can show the change, the verdict is [VerdictUnknowable], with the reason. That is Final for the adjustment of a
+// draft by [AgentsService.Ensure] once it cannot come late, because Ensure adjusts the draft again before it starts it. Its ticket stays
+// in doubt, for a person.
 //
 // With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
 // there. An error of either is returned beside the resolution.

@@ -146,12 +146,13 @@ func WithProgress(p *Progress) PageOption {
 }
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
-// taken. The base URL, the name of [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must
-// what [WithQuery] and [WithRoute] say, and a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed. An empty checkpoint, and one taken after the range was Finished, start at the beginning.
+// taken. An empty checkpoint, and one taken after the range was Finished, start at the beginning. The base URL, the name of
+// [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must what [WithQuery] and
+// [WithRoute] say, and a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed.
 //
-// Records that were added before this position since the walk began, as all new lists are, are not delivered: the next walk delivers
-// them, from the beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store
-// the checkpoint after the loop, too: otherwise each run only continues after the last record.
+// Records that were added before this position since the walk began, as all new lists are, come only in the next walk, from the
+// beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store the
+// checkpoint after the loop, too, which says that the walk has ended: otherwise each run only continues after the last record.
 //
 // The place is found by the last 16 records. If some of them have moved or are gone, the iterator starts further in front, and
 // Rewound of the [Report] is true: records may come twice, or be skipped if OrderKnown is false.

@@ -117,7 +117,7 @@ type Op struct {
 	Shape         Shape
 	RawResponse   bool          // nothing of the response is documented, although something of the request is
 	Entity        string        // the key that wraps the response, if there is one; "data" only if its own section shows it, against the convention that pages alone have it
-	Confirms      Effect        // of a write, Yes or No: a success whose body is lost is one. Yes if the caller knows all that is documented of the body, such as the state that the call gives
+	Confirms      Effect        // of a write, Yes or No: whether it succeeds although the body of its success is lost. Yes if the caller knows all that is documented of the body, such as the state that the call gives
 	Resolves      bool          // of a write: a documented read shows its effect, and the function look... beside the method reads it
 	Verify        string        // what shows an unknown outcome, or why nothing does; empty for free reads
 	VisibleAfter  time.Duration // a change may take this long after the call to show (assumed: no such time is documented)

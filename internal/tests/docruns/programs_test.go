@@ -155,11 +155,9 @@ func Given[T any](w *World, name string) T {
 		"agentIDs": []string{tests.RunsID}, "contactIDs": []string{tests.ContactID, tests.StepID}, "objected": []string{},
 		"text": "Teams save a day a week.", "path": filepath.Join(w.Dir(), "journal"), "baseURL": w.BaseURL(), "token": w.Token(),
 		"tokens": map[string]string{"main": w.Token()}, "saved": saved, "stored": saved,
-		"agreed":   func(string) bool { return true },
-		"signed":   func(string) error { return nil },
-		"held":     func(context.Context) (int, error) { return 0, nil },
-		"fullSync": func(string) error { return nil },
-		"store":    func(_ *prospectkit.Row, checkpoint string) error { w.Save("saved", checkpoint); return nil },
+		"agreed": func(string) bool { return true },
+		"signed": func(string) error { return nil },
+		"store":  func(_ *prospectkit.Row, checkpoint string) error { w.Save("saved", checkpoint); return nil },
 	}[name], func(_ context.Context, checkpoint string) error { w.Save("stored", checkpoint); return nil }} {
 		if v, ok := value.(T); ok {
 			return v
