@@ -125,9 +125,7 @@ func listPager(s *ListsService, p ListsParams) pager[List] {
 		p.PageNum = number
 		return args{query: p}
 	}
-	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[List], error) {
-		return readPage(ctx, s.conf, op.ListsList, in, p.Limit, opts, missingIn[List])
-	}, func(l *List) string { return l.ID })
+	return recordPager(of, in, func(l *List) string { return l.ID })
 }
 
 // NewList describes a list to create, at the folder root: [ListsService.Move] moves it.

@@ -336,6 +336,13 @@ func numbered[T any](
 	return pager[T]{of}
 }
 
+// recordPager is a pager over pages whose shape is documented.
+func recordPager[T any](of collection, in func(number int) args, id func(*T) string) pager[T] {
+	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[T], error) {
+		return readPage(ctx, of.conf, of.op, in, of.limit, opts, missingIn[T])
+	}, id)
+}
+
 // pageRange reads the pages of one range.
 type pageRange struct {
 	of      collection

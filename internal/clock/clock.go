@@ -55,7 +55,7 @@ func (s Sent) Recent(within time.Duration, at time.Time, h http.Header) bool {
 
 // ages are what the clocks say of how long after the call an instant is, if both are known.
 func (s Sent) ages(at time.Time, h http.Header) (least, most time.Duration, known bool) {
-	now, dated := service(h)
+	now, dated := DateOf(h)
 	if !dated || s.Ahead == nil {
 		return 0, 0, false
 	}
@@ -71,7 +71,7 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 	if s.Ahead != nil {
 		sent = append(sent, s.First.Add(*s.Ahead))
 	}
-	if now, dated := service(h); dated {
+	if now, dated := DateOf(h); dated {
 		sent = append(sent, now.Add(-atMost(s.First)))
 	}
 	if len(sent) == 0 {
@@ -91,7 +91,7 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 // last, by every clock.
 func (s Sent) Younger(within time.Duration, made time.Time, h http.Header) bool {
 	sent := []time.Time{time.Now().Add(-atLeast(s.Last))} // by each clock
-	if now, known := service(h); known {
+	if now, known := DateOf(h); known {
 		sent = append(sent, now.Add(-atLeast(s.Last)))
 	}
 	if s.Ahead != nil {
@@ -107,7 +107,7 @@ func (s Sent) Younger(within time.Duration, made time.Time, h http.Header) bool 
 // if only a gateway can have repeated a request. If the Date and the local clock differ, the earlier counts.
 func Before(t time.Time, h http.Header) time.Time {
 	now, off := time.Now(), maxSkewWithoutDate
-	if date, dated := service(h); dated {
+	if date, dated := DateOf(h); dated {
 		off = MaxError
 		if date.Before(now) {
 			now = date
@@ -121,8 +121,8 @@ func Cached(h http.Header) bool {
 	return slices.ContainsFunc(h["Age"], func(age string) bool { return age != "" && age != "0" }) // each cache may have added its own
 }
 
-// service returns the service's time, unless a cache may have sent it.
-func service(h http.Header) (now time.Time, dated bool) {
+// DateOf returns the service's time when it sent a response, unless that may come from a cache.
+func DateOf(h http.Header) (now time.Time, dated bool) {
 	if len(h["Date"]) != 1 || len(h["Age"]) > 0 {
 		return now, false
 	}
@@ -139,7 +139,7 @@ type Service struct {
 
 // Hear notes the Date of a response of the service that arrived at an instant. That of a cache is ignored.
 func (s *Service) Hear(h http.Header, at time.Time) {
-	if date, dated := service(h); dated {
+	if date, dated := DateOf(h); dated {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.date, s.at = date, at

@@ -20,10 +20,6 @@ const (
 	agentsVisibleAfter  = 65 * time.Second
 )
 
-// A code is documented for an operation if the API description names it in the section of the
-// operation, in its table of states, or in a condition of the error table that can mean no other
-// operation. Any other that fits is likely.
-
 // Codes shared by the three kinds of agent.
 var (
 	agentCodes  = []string{"LIST_NAME_TAKEN", "INSUFFICIENT_CREDITS", "AGENT_LIMIT_REACHED", "VALIDATION_FAILED", "INVALID_REQUEST"}

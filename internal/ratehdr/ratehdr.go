@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"example.com/prospectkit/internal/clock"
 )
 
 // Never is a wait that is too long to be meant: an absurd number of seconds, or an overflowing
@@ -40,20 +42,20 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 		case reset <= maxRelativeReset:
 			r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
 		case reset >= epochFloor:
-			r.Reset, r.HasReset = max(0, time.Unix(reset, 0).Sub(dateOf(h, now))), true
+			r.Reset, r.HasReset = max(0, time.Unix(reset, 0).Sub(sentAt(h, now))), true
 		}
 	}
 	return r, r.Limit >= 0 || r.Remaining >= 0
 }
 
 // ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,
-// relative to the Date of the response if there is one, or else to now by the service's clock. Of several lines, which a proxy may have
+// relative to the Date of the response if the service has just sent it, or else to now by the service's clock. Of several lines, which a proxy may have
 // joined by commas, the longest wait counts.
 // Negative and invalid values count as absent, a date in the past as zero, an absurd value as
 // [Never].
 func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
 	if len(h["Retry-After"]) > 0 {
-		now = dateOf(h, now)
+		now = sentAt(h, now)
 	}
 	for _, line := range h["Retry-After"] {
 		before := ""
@@ -85,9 +87,9 @@ func retryAfter(s string, now time.Time) (time.Duration, bool) {
 	return Never, true
 }
 
-// dateOf returns the instant that the dates of a response are relative to: its Date, or else now.
-func dateOf(h http.Header, now time.Time) time.Time {
-	if date, err := http.ParseTime(strings.TrimSpace(h.Get("Date"))); err == nil {
+// sentAt is the instant that the dates of a response are relative to: the Date of the service, or else now.
+func sentAt(h http.Header, now time.Time) time.Time {
+	if date, dated := clock.DateOf(h); dated {
 		return date
 	}
 	return now

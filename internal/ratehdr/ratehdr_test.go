@@ -70,6 +70,14 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
+// How long a cache has kept a response is no part of the wait.
+func TestRetryAfter_FromACache(t *testing.T) {
+	h := http.Header{"Retry-After": {"Sat, 21 Nov 2026 12:00:30 GMT"}, "Date": {"Sat, 21 Nov 2026 11:59:30 GMT"}, "Age": {"20"}}
+	got, ok := ParseRetryAfter(h, now)
+	require.True(t, ok)
+	require.Equal(t, 30*time.Second, got)
+}
+
 func TestRate(t *testing.T) {
 	header := func(limit, remaining, reset string) http.Header {
 		h := http.Header{}

@@ -68,7 +68,11 @@ func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbo
 // A success that holds nothing, or nothing that is the operation's, is as one without its body.
 func TestConfirmed_ASuccessThatSaysNothing(t *testing.T) {
 	EachOperation(t, func(t *testing.T, row *op.Op, call AnyCall) {
-		for _, body := range []string{"", "{", "null", `{}`, `{"unknown":1}`, `{"` + row.Entity + `":{}}`, `{"` + row.Entity + `":null}`} {
+		bodies := []string{"", "{", "null", `{}`, `{"unknown":1}`, `{"` + row.Entity + `":{}}`, `{"` + row.Entity + `":null}`}
+		if !row.Write() && row.Shape == op.Typed {
+			bodies = append(bodies, `{"data":[{}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`)
+		}
+		for _, body := range bodies {
 			synctest.Test(t, func(t *testing.T) {
 				got, err := call(t.Context(), NewClient(t, Always(200, body)))
 				_, raw := got.(*prospectkit.Object)
@@ -77,6 +81,9 @@ func TestConfirmed_ASuccessThatSaysNothing(t *testing.T) {
 					require.NoError(t, err, body)
 				case row.Write() && !raw:
 					require.ErrorIs(t, err, prospectkit.ErrResponseLost, "%s: validate of %T has to say what is not a whole response, as that of Fact does: %s", row.Name, got, body)
+				}
+				if !row.Write() && row.Shape == op.Typed && !raw {
+					require.Error(t, err, "%s: validate of what %T holds has to say what is not a whole record, as that of List does: %s", row.Name, got, body)
 				}
 				if err == nil {
 					claimsNothingElse(t, row, call, got, body)

@@ -106,8 +106,8 @@ func TestResolve_WhatAReadShows(t *testing.T) {
 		before := seen(sb)
 		recorded(t, sb, row)
 		for name, body := range seen(sb) {
-			require.True(t, body == before[name] || regexp.MustCompile("proves|undocumented").MatchString(row.Verify), "Verify of %s in internal/op/table.go: "+
-				"%s shows at the sandbox that it happened: the row Resolves, or Verify says why this proves nothing, with the word \"proves\":\n%s", row.Name, name, body)
+			require.True(t, body == before[name] || regexp.MustCompile("proves|undocumented").MatchString(row.Verify), "after %s, the sandbox's handler of %s "+
+				"shows more. If the description has that, the row in internal/op/table.go Resolves, or its Verify says with the word \"proves\" why it proves nothing; if not, the handler must not show it:\n%s", row.Name, name, body)
 		}
 	})
 }

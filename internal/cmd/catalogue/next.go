@@ -107,7 +107,7 @@ func keyed(source, dir string) (map[string]string, error) {
 // it, may change; and those that find what is new of a response.
 var checks = [][]string{
 	{"test", ".", "./sandbox", "./internal/tests", "-run", `^(TestRetryData|TestRetryData_World|TestExchanges|TestGolden\w+)$`, "-update"},
-	{"test", "./internal/tests", "./internal/tests/call", "-run", `^(TestConfirmed_(ASuccess|Is)\w+|TestClass_\w+|TestResolve_WhatAReadShows|TestDecode_ResponsesAboutSomethingElse)$`},
+	{"test", "./internal/tests", "./internal/tests/call", "./internal/tests/services", "-run", `^(TestConfirmed_(ASuccess|Is)\w+|TestClass_\w+|TestResolve_WhatAReadShows|TestDecode_ResponsesAboutSomethingElse|TestPages_TheDefault\w+)$`},
 	{"test", "./cmd/prospectkit/internal/firstcontact", "-run", "^TestRun_(Unchanged|StaticMock)$", "-failfast"},
 }
 
@@ -115,7 +115,7 @@ var checks = [][]string{
 func runChecks(out io.Writer, source string) (failed []string) {
 	for _, args := range checks {
 		command := regexp.MustCompile(` (\^\S+)`).ReplaceAllString("go "+strings.Join(args, " "), " '$1'")
-		fmt.Fprintln(out, command)
+		fmt.Fprintln(out, "running "+command)
 		if text, err := runGo(source, args...); err != nil {
 			failed = append(failed, command+" fails:\n"+text[:min(len(text), 4000)])
 		}
@@ -162,8 +162,10 @@ func report(out io.Writer, source string) error {
 	} else {
 		todo = append(todo, runChecks(out, source)...)
 	}
-	if len(todo) > 0 {
-		_, err = fmt.Fprintf(out, "To do next, in this order (CONTRIBUTING.md, \"Adding an operation\"):\n  %s\n", strings.Join(todo, "\n  "))
+	if len(todo) == 0 {
+		_, err = fmt.Fprintln(out, "Nothing is missing. CONTRIBUTING.md, \"Adding an operation\", says which tests to run now.")
+		return err
 	}
+	_, err = fmt.Fprintf(out, "To do next, in this order (CONTRIBUTING.md, \"Adding an operation\"):\n  %s\n", strings.Join(todo, "\n  "))
 	return err
 }

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
+	"net/url"
 	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -37,25 +39,25 @@ func TestCheckpoint_FirstPageIsNoPartOfTheQuery(t *testing.T) {
 			first, rest = 1, "234"
 		}
 		var progress prospectkit.Progress
-		for item, err := range walk.from(tests.ListID, first, prospectkit.WithProgress(&progress)) {
+		for item, err := range walk.from(tests.ListID, first, 1, prospectkit.WithProgress(&progress)) {
 			require.NoError(t, err, name)
 			require.Equal(t, strconv.Itoa(first), item, name)
 			break
 		}
 		from := prospectkit.ResumeFrom(progress.Checkpoint())
-		require.Equal(t, rest, allOf(t, walk.from(tests.ListID, 0, from)), name)
+		require.Equal(t, rest, allOf(t, walk.from(tests.ListID, 0, 1, from)), name)
 		if walk.ids {
-			for _, err := range walk.from(tests.FolderID, 0, from) {
+			for _, err := range walk.from(tests.FolderID, 0, 1, from) {
 				require.ErrorContains(t, err, "ResumeFrom", "%s: a checkpoint is of one collection", name)
 			}
 		}
 		if !walk.begins {
 			continue
 		}
-		require.Equal(t, rest, allOf(t, walk.from(tests.ListID, 2, from)), name)
+		require.Equal(t, rest, allOf(t, walk.from(tests.ListID, 2, 1, from)), name)
 		for _, other := range []int{3, 4} { // page 3 would not come if the walk went on at page 4
 			asked = nil
-			for _, err := range walk.from(tests.ListID, other, from, prospectkit.WithProgress(new(prospectkit.Progress))) {
+			for _, err := range walk.from(tests.ListID, other, 1, from, prospectkit.WithProgress(new(prospectkit.Progress))) {
 				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
 				require.ErrorContains(t, err, "ResumeFrom was taken with another PageNum: leave PageNum out", name)
 			}
@@ -65,10 +67,57 @@ func TestCheckpoint_FirstPageIsNoPartOfTheQuery(t *testing.T) {
 	}
 }
 
+// Whoever gives no limit reads the largest pages that there are, and nobody may ask for larger ones.
+func TestPages_TheDefaultOfAnIteratorIsTheLargest(t *testing.T) {
+	var asked []*url.URL
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		asked = append(asked, r.URL)
+		return tests.Respond(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`), nil
+	}))
+	for name, walk := range everyPager(t, client) {
+		if !walk.limits {
+			continue
+		}
+		asked = nil
+		require.NoError(t, endOf(walk.from(tests.ListID, 0, 0)), "%s without a Limit", name)
+		require.Len(t, asked, 1, name)
+		limit, err := strconv.Atoi(asked[0].Query().Get("limit"))
+		require.NoError(t, err, "%s without a Limit asks for none: its pager gives the largest", name)
+		require.NotEqual(t, 422, statusOf(t, asked[0], limit), "%s: the sandbox refuses the limit of %d, which a range without one asks for", name, limit)
+		require.Equal(t, 422, statusOf(t, asked[0], limit+1), "%s without a Limit asks for %d; the sandbox has larger pages", name, limit)
+		require.ErrorIs(t, endOf(walk.from(tests.ListID, 0, limit+1)), prospectkit.ErrRefusedLocally, "%s: check of its parameters bounds Limit", name)
+	}
+}
+
+// endOf is the error with which a walk ends.
+func endOf(walk iter.Seq2[string, error]) (err error) {
+	for _, err = range walk {
+	}
+	return err
+}
+
+// statusOf is how the sandbox responds if such a page is asked for.
+func statusOf(t *testing.T, page *url.URL, limit int) int {
+	t.Helper()
+	sb := tests.EverySandbox(t, time.Now())
+	query := page.Query()
+	query.Set("limit", strconv.Itoa(limit))
+	base, err := url.Parse(sb.BaseURL())
+	require.NoError(t, err)
+	at := &url.URL{Scheme: base.Scheme, Host: base.Host, Path: base.Path + page.Path[strings.Index(page.Path, "/business"):], RawQuery: query.Encode()}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, at.String(), http.NoBody)
+	require.NoError(t, err)
+	r.SetBasicAuth(sb.Token(), "")
+	resp, err := sb.Transport().RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	return resp.StatusCode
+}
+
 // walk is a method that pages by number: what it yields, from a first page on.
 type walk struct {
-	ids, begins bool // whether it takes an id, and the number of the first page
-	from        func(id string, first int, opts ...prospectkit.PageOption) iter.Seq2[string, error]
+	ids, begins, limits bool // whether it takes an id, the number of the first page, and how much is on a page
+	from                func(id string, first, limit int, opts ...prospectkit.PageOption) iter.Seq2[string, error]
 }
 
 // everyPager has the methods that yield pages by number.
@@ -90,9 +139,10 @@ func everyPager(t *testing.T, client *prospectkit.Client) map[string]walk {
 				w.ids = w.ids || in.Kind() == reflect.String
 				if in.Kind() == reflect.Struct {
 					_, w.begins = in.FieldByName("PageNum")
+					_, w.limits = in.FieldByName("Limit")
 				}
 			}
-			w.from = func(id string, first int, opts ...prospectkit.PageOption) iter.Seq2[string, error] {
+			w.from = func(id string, first, limit int, opts ...prospectkit.PageOption) iter.Seq2[string, error] {
 				in := []reflect.Value{reflect.ValueOf(t.Context())}
 				for i := 1; i < last; i++ {
 					value := reflect.New(signature.In(i)).Elem()
@@ -100,7 +150,7 @@ func everyPager(t *testing.T, client *prospectkit.Client) map[string]walk {
 						value.SetString(id)
 					} else {
 						value.FieldByName("PageNum").SetInt(int64(first))
-						value.FieldByName("Limit").SetInt(1)
+						value.FieldByName("Limit").SetInt(int64(limit))
 					}
 					in = append(in, value)
 				}
@@ -145,7 +195,7 @@ func begunOn(t *testing.T, w walk, first int) (all string) {
 	t.Helper()
 	var progress prospectkit.Progress
 	for range 2 {
-		all = allOf(t, w.from(tests.ListID, first, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(progress.Checkpoint())))
+		all = allOf(t, w.from(tests.ListID, first, 1, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(progress.Checkpoint())))
 	}
 	return all
 }
