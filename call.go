@@ -140,6 +140,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if in.upload != nil {
 		in.upload.Check(c.ctx, c.timeout, bad)
 	}
+	bad.Must(!c.opts.allowResume || in.lookup.Digest != "", "AllowResume", "is for ApproveReviewed")
 	for _, part := range []any{in.query, in.body} {
 		if self, ok := part.(interface{ check(*check.Violations) }); ok {
 			self.check(bad)

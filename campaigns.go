@@ -21,7 +21,7 @@ type CampaignStatus string
 // The documented values. The value of a draft is undocumented.
 const (
 	CampaignActive  CampaignStatus = "active"  // its messages go out
-	CampaignStopped CampaignStatus = "stopped" // an approval resumes it
+	CampaignStopped CampaignStatus = "stopped" // an approval resumes it: see [AllowResume]
 )
 
 // Known reports whether the status is documented.

@@ -165,7 +165,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //   - nil: the service has confirmed the approval.
 //   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
 //     wanted the approval, and uses the review up, which the journal notes. If a teammate has stopped the campaign since, it stays
-//     stopped until a new review is approved.
+//     stopped until a new review is approved with [AllowResume].
+//   - a [RefusedError] with [RuleResume]: the review is of a campaign that is stopped, or was approved before, and the call has no
+//     [AllowResume]. Nothing was approved: a person decides.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Nothing was approved: review it again.
 //   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. This call sent nothing: look again later.
@@ -202,6 +204,9 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		return nil, err
 	}
 	first, err := s.reviewed(ctx, campaignID, digest, approvals, nil, opts)
+	if err == nil {
+		err = s.mayResume(first.Campaign, approvals, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -313,6 +318,21 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 		return nil, refused
 	}
 	return now, nil
+}
+
+// mayResume returns an error if an approval would resume the campaign, which is as it was reviewed, and the caller does not allow that.
+func (s *CampaignsService) mayResume(campaign *Campaign, approvals []journal.Entry, opts []CallOption) error {
+	stopped := strings.EqualFold(string(campaign.Status), string(CampaignStopped))
+	if !stopped && len(approvals) == 0 || s.conf.with(opts, new(check.Violations)).allowResume {
+		return nil
+	}
+	how := "is stopped"
+	if n := len(approvals); n > 0 && !stopped {
+		how = "was approved at " + approvals[n-1].Ticket.LastSent.UTC().Format(time.RFC3339)
+	}
+	refused := ruleRefusal(op.CampaignsApprove, RuleResume, nil)
+	refused.Violations = []Violation{{Param: "campaign", Problem: how + ": pass AllowResume if a person who has read this has agreed to resume it"}}
+	return refused
 }
 
 // approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the

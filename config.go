@@ -220,6 +220,7 @@ type callConfig struct {
 	starts            *spend.Agent  // the draft, if this call created it
 	evidence          *readEvidence // what its responses tell of the state that they show
 	allowRetryUnknown bool
+	allowResume       bool
 }
 
 // readEvidence is what the responses of some reads tell of the state that they show.

@@ -481,6 +481,9 @@ const (
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
+	// RuleResume: the campaign was approved before, and is not active: Violations say how that is known. Only AllowResume resumes it.
+	RuleResume SafetyRule = "approving it would resume it"
+
 	// RuleApproving: another call that approves the same campaign has a ticket without an outcome. This one sent nothing. Once that call
 	// has ended, or its ticket is settled, call ApproveReviewed again.
 	RuleApproving SafetyRule = "another call may be approving this campaign"

@@ -34,7 +34,7 @@ func (d *doubtful) review(t *testing.T) *prospectkit.Review {
 
 func (d *doubtful) approve(t *testing.T, r *prospectkit.Review) error {
 	t.Helper()
-	_, err := d.client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err := d.client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 	return err
 }
 
