@@ -46,6 +46,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.reserveAndJournal(&a); err != nil {
 		return nil, err
 	}
+	if err := c.onceMeanwhile(); err != nil {
+		return nil, err
+	}
 	if c.in.beforeAttempt != nil {
 		if err := c.in.beforeAttempt(c); err != nil {
 			return nil, err

@@ -328,7 +328,7 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 }
 
 // Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their
-// first attempts: what earlier runs did, or may have done. Ask it before a write that no read shows. A misspelt name yields nothing:
+// first attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing:
 // [catalogue.ByName] knows those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress:
 // InProgress tells. Calls of another service, or that name another workspace, are left out: see [WithWorkspace]. One without a workspace
 // may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History], the only element is a [RefusedError].

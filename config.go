@@ -221,6 +221,7 @@ type callConfig struct {
 	evidence          *readEvidence // what its responses tell of the state that they show
 	allowRetryUnknown bool
 	allowResume       bool
+	once              string
 }
 
 // readEvidence is what the responses of some reads tell of the state that they show.

@@ -406,8 +406,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
 // never retried after an unknown outcome. The rows show what was added. How soon is undocumented, so what they
-// lack may still come from an earlier call that was applied or is unknown: [Client.Calls] yields these. Do not add it again before the
-// rows of that call are there, or a person has settled its ticket.
+// lack may still come from an earlier call that was applied or is unknown: with [Once], that call keeps this one back.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
