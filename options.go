@@ -430,7 +430,8 @@ func AllowResume() CallOption {
 //
 // A call with the same key that the journal knows keeps this one from being sent:
 //
-//   - It was applied: the error is a [RefusedError] with [RuleDone], which is success for whoever wanted the call.
+//   - It was applied: the error is a [RefusedError] with [RuleDone], which is success for whoever wanted the call. Its result, such as an id, is
+//     not kept.
 //   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
 //   - It is in progress: a [RefusedError] with [RuleDoing]. Two calls at the same moment may keep back each other: call it again later.
 //
