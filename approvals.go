@@ -2,9 +2,7 @@ package prospectkit
 
 import (
 	"context"
-	"fmt"
 	"iter"
-	"slices"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
@@ -23,57 +21,6 @@ func (c *config) approvals(ctx context.Context, campaignID string) (all []journa
 		}
 	}
 	return all, nil
-}
-
-// onceBefore returns an error if a call with the key of [Once] was applied, or may have been.
-func (c *call) onceBefore() error {
-	for e, err := range c.sameKey() {
-		switch {
-		case err != nil:
-			return c.withRoute(ruleRefusal(c.op, RuleJournal, err))
-		case e.Outcome == journal.Applied:
-			return c.withRoute(ruleRefusal(c.op, RuleDone, doneBy(e.Ticket)))
-		case e.InProgress:
-			return c.withRoute(ruleRefusal(c.op, RuleDoing, noOutcomeYet(e.Ticket)))
-		}
-		shows, _ := c.conf.lookOf(c.op).(look)
-		return earlierUnknown(c.op, e.Ticket, shows, c.conf.settle)
-	}
-	return nil
-}
-
-// onceMeanwhile keeps an attempt back if there is another call with the key of [Once] by now. Each stores its ticket before it looks here,
-// so of two at the same time at least one sees the other.
-func (c *call) onceMeanwhile() error {
-	for e, err := range c.sameKey() {
-		switch {
-		case err != nil:
-			return c.keepBack(RuleJournal, err)
-		case e.Ticket.ID == c.ticketID:
-		case e.Outcome == journal.Applied:
-			return c.keepBack(RuleDone, doneBy(e.Ticket))
-		default:
-			return c.keepBack(RuleDoing, noOutcomeYet(e.Ticket))
-		}
-	}
-	return nil
-}
-
-func doneBy(t journal.Ticket) error { return fmt.Errorf("by ticket %s", t.ID) }
-
-// sameKey yields the calls with the key of [Once], this one too, that were applied, or may have been.
-func (c *call) sameKey() iter.Seq2[journal.Entry, error] {
-	return func(yield func(journal.Entry, error) bool) {
-		if c.opts.once == "" {
-			return
-		}
-		for e, err := range c.conf.calls(c.ctx, c.op.Name) {
-			same := e.Ticket.Once == c.opts.once && slices.EqualFunc(e.Ticket.IDs, c.in.ids, sameID)
-			if (err != nil || same && e.Outcome != journal.NotApplied) && !yield(e, err) {
-				return
-			}
-		}
-	}
 }
 
 // calls yields what the journal knows of the calls of an operation, except those that are certainly of another service or workspace. It

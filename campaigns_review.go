@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -270,8 +269,6 @@ func (c *call) mayApprove() error {
 	}
 	return nil
 }
-
-func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
 
 // keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
 func (c *call) keepUntilRead() error {

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -60,6 +61,27 @@ func TestOnce(t *testing.T) {
 	}
 	require.NoError(t, add(ListID, "c"), "a person has said that it did not happen")
 	require.ErrorIs(t, add(ListID, "c"), prospectkit.RuleDone)
+}
+
+// The doubt about an earlier call is not settled by a look with a key that may be of another workspace.
+func TestOnce_OfAnotherKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+		create := func(token string) error {
+			client, err := prospectkit.New(sb.BaseURL(), token, prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+			require.NoError(t, err)
+			_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Once"}, prospectkit.Once("a"))
+			return err
+		}
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+		require.ErrorIs(t, create(sb.Token()), prospectkit.ErrOutcomeUnknown)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](create(sb.Key()))
+		require.True(t, ok)
+		found, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, found.Verdict)
+		require.Contains(t, found.Note, "the key is not that of the call")
+	})
 }
 
 func TestOnce_Refused(t *testing.T) {
