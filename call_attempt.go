@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"maps"
 	"net/http"
 	"net/http/httptrace"
@@ -235,28 +234,39 @@ func (c *call) journaled() bool {
 
 // onceBefore returns an error if a call with the key of [Once] was applied, or may have been.
 func (c *call) onceBefore() error {
-	for e, err := range c.sameKey() {
-		switch {
-		case err != nil:
-			return c.withRoute(ruleRefusal(c.op, RuleJournal, err))
-		case e.Outcome == journal.Applied:
-			return c.withRoute(ruleRefusal(c.op, RuleDone, doneBy(e.Ticket)))
-		case e.InProgress:
-			return c.withRoute(ruleRefusal(c.op, RuleDoing, noOutcomeYet(e.Ticket)))
-		}
-		shows, _ := c.conf.lookOf(c.op).(look)
-		return earlierUnknown(c.op, e.Ticket, c.conf.ownLook(shows), c.conf.settle)
+	if c.opts.once == "" {
+		return nil
 	}
-	return nil
+	before, err := c.sameKey()
+	switch {
+	case err != nil:
+		return c.withRoute(ruleRefusal(c.op, RuleJournal, err))
+	case len(before) == 0:
+		return nil
+	}
+	e := before[0]
+	switch {
+	case e.Outcome == journal.Applied:
+		return c.withRoute(ruleRefusal(c.op, RuleDone, doneBy(e.Ticket)))
+	case e.InProgress:
+		return c.withRoute(ruleRefusal(c.op, RuleDoing, noOutcomeYet(e.Ticket)))
+	}
+	shows, _ := c.conf.lookOf(c.op).(look)
+	return earlierUnknown(c.op, e.Ticket, c.conf.ownLook(shows), c.conf.settle)
 }
 
 // onceMeanwhile keeps an attempt back if there is another call with the key of [Once] by now. Each stores its ticket before it looks here,
 // so of two at the same time at least one sees the other.
 func (c *call) onceMeanwhile() error {
-	for e, err := range c.sameKey() {
+	if c.opts.once == "" {
+		return nil
+	}
+	known, err := c.sameKey()
+	if err != nil {
+		return c.keepBack(RuleJournal, err)
+	}
+	for _, e := range known {
 		switch {
-		case err != nil:
-			return c.keepBack(RuleJournal, err)
 		case e.Ticket.ID == c.ticketID:
 		case e.Outcome == journal.Applied:
 			return c.keepBack(RuleDone, doneBy(e.Ticket))
@@ -269,19 +279,17 @@ func (c *call) onceMeanwhile() error {
 
 func doneBy(t journal.Ticket) error { return fmt.Errorf("by ticket %s", t.ID) }
 
-// sameKey yields the calls with the key of [Once], this one too, that were applied, or may have been.
-func (c *call) sameKey() iter.Seq2[journal.Entry, error] {
-	return func(yield func(journal.Entry, error) bool) {
-		if c.opts.once == "" {
-			return
+// sameKey returns the calls with the key of [Once], this one too, that were applied, or may have been.
+func (c *call) sameKey() (all []journal.Entry, err error) {
+	for e, err := range c.conf.calls(c.ctx, c.op.Name) {
+		if err != nil {
+			return nil, err
 		}
-		for e, err := range c.conf.calls(c.ctx, c.op.Name) {
-			same := e.Ticket.Once == c.opts.once && slices.EqualFunc(e.Ticket.IDs, c.in.ids, sameID)
-			if (err != nil || same && e.Outcome != journal.NotApplied) && !yield(e, err) {
-				return
-			}
+		if e.Outcome != journal.NotApplied && e.Ticket.Once == c.opts.once && slices.EqualFunc(e.Ticket.IDs, c.in.ids, sameID) {
+			all = append(all, e)
 		}
 	}
+	return all, nil
 }
 
 func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }

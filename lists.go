@@ -326,7 +326,7 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 // connection of the team's designated sync user and the field mapping saved in the app. It spends
 // no credits. Without an error, the service has accepted it, even if the rest of its response was lost: the
 // result then has no ListIDs. It is never retried after an unknown outcome: check the CRM, which alone shows the
-// result.
+// result. To make it once, pass [Once].
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected],
 // [CodeValidationFailed].
@@ -450,7 +450,7 @@ func (c ContactSave) check(bad *check.Violations) {
 // SaveContacts saves contacts of one list into another. Body and response are undocumented, except for
 // fields of [ContactSave]: supply others in Extra. The sandbox takes sourceListId, optionally contactIds, and listId
 // or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
-// is never retried after an unknown outcome: check the list instead.
+// is never retried after an unknown outcome: check the list instead. To make it once, pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved],
 // [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].

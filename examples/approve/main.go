@@ -77,7 +77,7 @@ func approve(ctx context.Context, client *prospectkit.Client, campaignID string,
 		return errors.New("nothing was approved")
 	}
 	_, err = client.Campaigns.ApproveReviewed(ctx, campaignID, review.Digest(), prospectkit.AllowResume()) // a person has read whether it resumes
-	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok { // it looks, and never repeats it
+	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {                           // it looks, and never repeats it
 		r, failed := unknown.Resolve(ctx)
 		if failed != nil || r.Verdict != prospectkit.VerdictHappened {
 			return errors.Join(err, failed)
