@@ -42,6 +42,12 @@ type Review struct {
 // and has about 160 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
+// Resumes reports whether an approval would resume the campaign, because it is stopped, or was approved before: [CampaignsService.ApproveReviewed]
+// then needs [AllowResume].
+func (r *Review) Resumes() bool {
+	return r.Approvals > 0 || strings.EqualFold(string(r.Campaign.Status), string(CampaignStopped))
+}
+
 // String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
 // the campaign, steps, lists and scheduled sends with their fields, of the sends the first 20.
 func (r *Review) String() string { return r.content.String() }
@@ -204,7 +210,7 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 	}
 	first, err := s.reviewed(ctx, campaignID, digest, approvals, nil, opts)
 	if err == nil {
-		err = s.mayResume(first.Campaign, approvals, opts)
+		err = s.mayResume(first, approvals, opts)
 	}
 	if err != nil {
 		return nil, err
@@ -318,13 +324,13 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 }
 
 // mayResume returns an error if an approval would resume the campaign, which is as it was reviewed, and the caller does not allow that.
-func (s *CampaignsService) mayResume(campaign *Campaign, approvals []journal.Entry, opts []CallOption) error {
-	stopped := strings.EqualFold(string(campaign.Status), string(CampaignStopped))
-	if !stopped && len(approvals) == 0 || s.conf.with(opts, new(check.Violations)).allowResume {
+func (s *CampaignsService) mayResume(r *Review, approvals []journal.Entry, opts []CallOption) error {
+	r.Approvals = len(approvals)
+	if !r.Resumes() || s.conf.with(opts, new(check.Violations)).allowResume {
 		return nil
 	}
 	how := "is stopped"
-	if n := len(approvals); n > 0 && !stopped {
+	if n := len(approvals); n > 0 && r.Campaign.Status != CampaignStopped {
 		how = "was approved at " + approvals[n-1].Ticket.LastSent.UTC().Format(time.RFC3339)
 	}
 	refused := ruleRefusal(op.CampaignsApprove, RuleResume, nil)

@@ -703,10 +703,12 @@ func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, remembers := range []bool{true, false} { // a job on a new machine knows the status only
 			sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+			resumes := false
 			approve := func(opts ...prospectkit.CallOption) error {
 				client := SandboxClient(t, sb, prospectkit.WithJournal(j))
 				r, err := client.Campaigns.Review(t.Context(), CampaignID)
 				require.NoError(t, err)
+				require.Equal(t, resumes, r.Resumes())
 				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), opts...)
 				return err
 			}
@@ -715,6 +717,7 @@ func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
 				j = new(journal.MemoryJournal)
 			}
 			stopCampaign(sb)
+			resumes = true
 			err := approve()
 			require.ErrorIs(t, err, prospectkit.RuleResume)
 			require.ErrorContains(t, err, "campaign is stopped: pass AllowResume")
