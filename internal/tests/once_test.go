@@ -63,7 +63,7 @@ func TestOnce(t *testing.T) {
 	require.ErrorIs(t, add(ListID, "c"), prospectkit.RuleDone)
 }
 
-// The doubt about an earlier call is not settled by a look with a key that may be of another workspace.
+// The unknown outcome of an earlier call is not settled by a look with a key that may be of another workspace.
 func TestOnce_OfAnotherKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
