@@ -435,8 +435,8 @@ func AllowResume() CallOption {
 //   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
 //   - It is in progress: a [RefusedError] with [RuleDoing]. Two calls at the same moment may keep back each other: call it again later.
 //
-// The journal has to be a [journal.History], as those of this module are, and is read twice for each such call. A key whose ticket it was told
-// to drop is forgotten.
+// The journal has to be a [journal.History], as those of this module are. Its Calls are read twice for each such call, which takes longer
+// the more it holds. A key whose ticket it was told to drop is forgotten.
 func Once(key string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(key != "", "Once", "needs a key")
