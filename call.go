@@ -109,6 +109,9 @@ func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opt
 			err = c.askGate(gate)
 		}
 	}
+	if err == nil {
+		err = c.onceBefore()
+	}
 	if err == nil && in.lastLook != nil {
 		c.evidence, err = in.lastLook(c.ctx)
 	}
@@ -140,6 +143,9 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if in.upload != nil {
 		in.upload.Check(c.ctx, c.timeout, bad)
 	}
+	_, remembers := conf.journal.(journal.History)
+	bad.Must(c.opts.once == "" || o.Write() && remembers, "Once", "is for writes, of a client whose WithJournal is a History")
+	bad.Must(!c.opts.allowResume || in.lookup.Digest != "", "AllowResume", "is for ApproveReviewed")
 	for _, part := range []any{in.query, in.body} {
 		if self, ok := part.(interface{ check(*check.Violations) }); ok {
 			self.check(bad)

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptrace"
+	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -44,6 +46,9 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		c.reportToBudget(&a, resp)
 	}()
 	if err := c.reserveAndJournal(&a); err != nil {
+		return nil, err
+	}
+	if err := c.onceMeanwhile(); err != nil {
 		return nil, err
 	}
 	if c.in.beforeAttempt != nil {
@@ -226,6 +231,68 @@ func (c *call) reserve() error {
 func (c *call) journaled() bool {
 	return c.conf.journal != nil && !c.op.FreeRead()
 }
+
+// onceBefore returns an error if a call with the key of [Once] was applied, or may have been.
+func (c *call) onceBefore() error {
+	if c.opts.once == "" {
+		return nil
+	}
+	before, err := c.sameKey()
+	switch {
+	case err != nil:
+		return c.withRoute(ruleRefusal(c.op, RuleJournal, err))
+	case len(before) == 0:
+		return nil
+	}
+	e := before[0]
+	switch {
+	case e.Outcome == journal.Applied:
+		return c.withRoute(ruleRefusal(c.op, RuleDone, doneBy(e.Ticket)))
+	case e.InProgress:
+		return c.withRoute(ruleRefusal(c.op, RuleDoing, noOutcomeYet(e.Ticket)))
+	}
+	shows, _ := c.conf.lookOf(c.op).(look)
+	return earlierUnknown(c.op, e.Ticket, c.conf.ownLook(shows), c.conf.settle)
+}
+
+// onceMeanwhile keeps an attempt back if there is another call with the key of [Once] by now. Each stores its ticket before it looks here,
+// so of two at the same time at least one sees the other.
+func (c *call) onceMeanwhile() error {
+	if c.opts.once == "" {
+		return nil
+	}
+	known, err := c.sameKey()
+	if err != nil {
+		return c.keepBack(RuleJournal, err)
+	}
+	for _, e := range known {
+		switch {
+		case e.Ticket.ID == c.ticketID:
+		case e.Outcome == journal.Applied:
+			return c.keepBack(RuleDone, doneBy(e.Ticket))
+		default:
+			return c.keepBack(RuleDoing, noOutcomeYet(e.Ticket))
+		}
+	}
+	return nil
+}
+
+func doneBy(t journal.Ticket) error { return fmt.Errorf("by ticket %s", t.ID) }
+
+// sameKey returns the calls with the key of [Once], this one too, that were applied, or may have been.
+func (c *call) sameKey() (all []journal.Entry, err error) {
+	for e, err := range c.conf.calls(c.ctx, c.op.Name) {
+		if err != nil {
+			return nil, err
+		}
+		if e.Outcome != journal.NotApplied && e.Ticket.Once == c.opts.once && slices.EqualFunc(e.Ticket.IDs, c.in.ids, sameID) {
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
 
 // keepBack keeps an attempt from being sent. Before the first attempt, that makes the call a refusal. Later, it is
 // added to the cause of the last attempt.

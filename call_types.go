@@ -282,7 +282,7 @@ func (c *call) ticket() journal.Ticket {
 	}
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
-		Service: c.conf.base.String(), Workspace: c.conf.workspace, KeyMark: mark, Actor: actorOf(c.ctx),
+		Service: c.conf.base.String(), Workspace: c.conf.workspace, KeyMark: mark, Actor: actorOf(c.ctx), Once: c.opts.once,
 		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
 		Open: c.open,
 	}

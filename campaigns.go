@@ -21,7 +21,7 @@ type CampaignStatus string
 // The documented values. The value of a draft is undocumented.
 const (
 	CampaignActive  CampaignStatus = "active"  // its messages go out
-	CampaignStopped CampaignStatus = "stopped" // an approval resumes it
+	CampaignStopped CampaignStatus = "stopped" // an approval resumes it: see [AllowResume]
 )
 
 // Known reports whether the status is documented.
@@ -124,7 +124,7 @@ func (n NewCampaign) check(bad *check.Violations) {
 // at most 200 characters. A social_connection step must not follow a social_message step.
 //
 // The service may generate parts of the campaign, so the call counts as spending credits. Names may
-// repeat, so a second call creates a second campaign. It is never retried after an unknown outcome:
+// repeat, so a second call creates a second campaign: pass the name to [Once]. It is never retried after an unknown outcome:
 // check [CampaignsService.All] instead.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound],

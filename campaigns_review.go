@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -42,6 +41,12 @@ type Review struct {
 // Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
 // and has about 160 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
+
+// Resumes reports whether an approval would resume the campaign, because it is stopped, or was approved before: [CampaignsService.ApproveReviewed]
+// then needs [AllowResume].
+func (r *Review) Resumes() bool {
+	return r.Approvals > 0 || strings.EqualFold(string(r.Campaign.Status), string(CampaignStopped))
+}
 
 // String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
 // the campaign, steps, lists and scheduled sends with their fields, of the sends the first 20.
@@ -162,7 +167,9 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //   - nil: the service has confirmed the approval.
 //   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
 //     wanted the approval, and uses the review up, which the journal notes. If a teammate has stopped the campaign since, it stays
-//     stopped until a new review is approved.
+//     stopped until a new review is approved with [AllowResume].
+//   - a [RefusedError] with [RuleResume]: the review is of a campaign that is stopped, or was approved before, and the call has no
+//     [AllowResume]. Nothing was approved: a person decides.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Review it again.
 //   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. Look again later.
@@ -199,6 +206,9 @@ func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, dige
 		return nil, err
 	}
 	first, err := s.reviewed(ctx, campaignID, digest, approvals, nil, opts)
+	if err == nil {
+		err = s.mayResume(first, approvals, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -263,8 +273,6 @@ func (c *call) mayApprove() error {
 	return nil
 }
 
-func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
-
 // keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
 func (c *call) keepUntilRead() error {
 	c.cause = errtext.With(c.cause, errAged)
@@ -310,6 +318,21 @@ func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest stri
 		return nil, refused
 	}
 	return now, nil
+}
+
+// mayResume returns an error if an approval would resume the campaign, which is as it was reviewed, and the caller does not allow that.
+func (s *CampaignsService) mayResume(r *Review, approvals []journal.Entry, opts []CallOption) error {
+	r.Approvals = len(approvals)
+	if !r.Resumes() || s.conf.with(opts, new(check.Violations)).allowResume {
+		return nil
+	}
+	how := "is stopped"
+	if n := len(approvals); n > 0 && r.Campaign.Status != CampaignStopped {
+		how = "was approved at " + approvals[n-1].Ticket.LastSent.UTC().Format(time.RFC3339)
+	}
+	refused := ruleRefusal(op.CampaignsApprove, RuleResume, nil)
+	refused.Violations = []Violation{{Param: "campaign", Problem: how + ": pass AllowResume if a person who has read this has agreed to resume it"}}
+	return refused
 }
 
 // approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the

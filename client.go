@@ -265,7 +265,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(o, t, c.ownLook(c.lookOf(o)), c.conf.settle, false)
+	q := newResolver(o, t, c.conf.ownLook(c.lookOf(o)), c.conf.settle, false)
 	r, err := q.resolve(ctx, o.VisibleAfter, opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
@@ -277,21 +277,6 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		c.resting.Forget(call)
 	}
 	return r, err
-}
-
-// ownLook is a look into the workspace of the call. Unless its name tells that, or an id, the key has to be that of the call: another
-// workspace may have something of the same name, or nothing.
-func (c *Client) ownLook(l look) look {
-	if l == nil {
-		return nil
-	}
-	return func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-		r, err := l(ctx, q, opts)
-		if err == nil && q.ticket.Workspace == "" && len(q.ticket.IDs) == 0 && q.ticket.KeyMark != c.conf.keys().Current().Mark() {
-			return unknowable(r.Object, "the key is not that of the call, and no workspace is named (WithWorkspace), so it may be of another one: a person has to look")
-		}
-		return r, err
-	}
 }
 
 // lookOf finds the function that stands beside the method of an operation.
@@ -326,7 +311,7 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 }
 
 // Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their
-// first attempts: what earlier runs did, or may have done. Ask it before a write that no read shows. A misspelt name yields nothing:
+// first attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing:
 // [catalogue.ByName] knows those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress:
 // InProgress tells. Calls of another service, or that name another workspace, are left out: see [WithWorkspace]. One without a workspace
 // may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History], the only element is a [RefusedError].

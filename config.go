@@ -220,6 +220,8 @@ type callConfig struct {
 	starts            *spend.Agent  // the draft, if this call created it
 	evidence          *readEvidence // what its responses tell of the state that they show
 	allowRetryUnknown bool
+	allowResume       bool
+	once              string
 }
 
 // readEvidence is what the responses of some reads tell of the state that they show.

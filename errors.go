@@ -481,6 +481,14 @@ const (
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
+	// RuleResume: the campaign was approved before, and is not active: Violations say how that is known. Only AllowResume resumes it.
+	RuleResume SafetyRule = "approving it would resume it"
+
+	// RuleDone: the journal knows a call with the key of Once that was applied. What was asked for has happened.
+	RuleDone SafetyRule = "done before, with this key"
+	// RuleDoing: a call with the key of Once has a ticket without an outcome. This one sent nothing: make it again later.
+	RuleDoing SafetyRule = "another call with this key may be in progress"
+
 	// RuleApproving: another call that approves the same campaign has a ticket without an outcome. This one sent nothing. Once that call
 	// has ended, or its ticket is settled, call ApproveReviewed again.
 	RuleApproving SafetyRule = "another call may be approving this campaign"
@@ -547,7 +555,7 @@ func (e *RefusedError) Is(target error) bool {
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
 // Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal], [RuleApproving],
-// [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
+// [RuleDoing], [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
 func (e *RefusedError) Advice() Advice {
 	if hint, ok := mayPass[e.Rule]; ok {
 		return Advice{Action: ActionMayPass, Hint: "nothing was sent; " + hint}
@@ -560,6 +568,7 @@ func (e *RefusedError) Advice() Advice {
 
 var mayPass = map[SafetyRule]string{ //nolint:gosec // G101: these are hints, not credentials
 	RuleJournal:    "retry when the journal works",
+	RuleDoing:      "make the call again later",
 	RuleApproving:  "once the other call has ended, ApproveReviewed tells whether it approved",
 	RuleToken:      "retry when the token source works",
 	RuleSpendGuard: "the guard needs a price, credits or its store: see the cause",

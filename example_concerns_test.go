@@ -14,6 +14,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/event"
+	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
@@ -161,6 +162,28 @@ func ExampleAllowRetryUnknown() {
 	// Output:
 	// unknown after 1
 	// applied after 3
+}
+
+// A webhook is delivered twice: its number keeps the second call from adding the contact again.
+func ExampleOnce() {
+	ctx := context.Background()
+	sb := sandbox.New(nil)
+	client, err := clientOf(sb).With(prospectkit.WithJournal(new(journal.MemoryJournal))) // in production journal.File, or PostgreSQL
+	if err != nil {
+		log.Fatal(err)
+	}
+	list, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "From the form"})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for range 2 {
+		ada := prospectkit.Fields{"contacts": []prospectkit.Fields{{"email": "ada@engines.example"}}}
+		_, err = client.Lists.AddContacts(ctx, list.ID, ada, prospectkit.Once("webhook 4711"))
+		fmt.Println(err == nil, errors.Is(err, prospectkit.RuleDone), sb.Calls("lists.add-contacts"))
+	}
+	// Output:
+	// true false 1
+	// false true 1
 }
 
 // What an error says about the call, and what to do about it, without a list of cases.

@@ -323,7 +323,7 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 // connection of the team's designated sync user and the field mapping saved in the app. It spends
 // no credits. Without an error, the service has accepted it, even if the rest of its response was lost: the
 // result then has no ListIDs. It is never retried after an unknown outcome: check the CRM, which alone shows the
-// result.
+// result. To make it once, pass [Once].
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected],
 // [CodeValidationFailed].
@@ -403,10 +403,8 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
 // fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
 // spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
-// never retried after an unknown outcome.
-//
-// The rows show what was added; how soon is undocumented. So before you add what they lack, ask [Client.Calls] for earlier calls that were
-// applied or are unknown: wait until their rows are there, or a person has settled their tickets.
+// never retried after an unknown outcome. The rows show what was added. How soon is undocumented, so what they
+// lack may still come from an earlier call that was applied or is unknown: with [Once], that call keeps this one back.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -450,7 +448,7 @@ func (c ContactSave) check(bad *check.Violations) {
 // SaveContacts saves contacts of one list into another. Body and response are undocumented, except for
 // fields of [ContactSave]: supply others in Extra. The sandbox takes sourceListId, optionally contactIds, and listId
 // or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
-// is never retried after an unknown outcome: check the list instead.
+// is never retried after an unknown outcome: check the list instead. To make it once, pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved],
 // [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].

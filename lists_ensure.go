@@ -241,7 +241,7 @@ type NameConflictError struct {
 
 // Error says what has the name.
 func (e *NameConflictError) Error() string {
-	text := "the name is taken, but no list has it: an agent may hold it"
+	text := "the name is taken, but no list has it: an agent may hold it, or a new list may show late"
 	if e.Holder != nil {
 		holder := cmp.Or(redact.PlainName(string(e.Holder.Kind)), "list of another kind")
 		text = fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))

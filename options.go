@@ -416,6 +416,35 @@ func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
+// AllowResume lets [CampaignsService.ApproveReviewed] resume a campaign: one that is stopped, or that was approved before. Pass it only if
+// [Review.Resumes] is true, and a person has agreed to that. A program that reviews and approves without a person would
+// otherwise undo what a teammate has stopped. Any other call refuses it.
+func AllowResume() CallOption {
+	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
+}
+
+// Once makes a write once for a key, in all runs and processes that share the journal of [WithJournal]. It is for a write that a second call
+// would repeat, such as an import or new rows of a list; Ensure and CreateAndStart need no key. The key tells what the call does: a hash of
+// the file, or the number of the webhook or the job. It counts for one operation and the ids of its path, and is stored in the ticket, as
+// WithActor's name is.
+//
+// A call with the same key that the journal knows keeps this one from being sent:
+//
+//   - It was applied: the error is a [RefusedError] with [RuleDone], which is success for whoever wanted the call. Its result, such as an id, is
+//     not kept.
+//   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
+//   - It is in progress: a [RefusedError] with [RuleDoing]. Two calls at the same moment may keep back each other: call it again later.
+//
+// The journal has to be a [journal.History], as those of this module are. Its Calls are read twice for each such call, which takes longer
+// the more it holds. A key whose ticket it was told to drop is forgotten.
+func Once(key string) CallOption {
+	return callOption(func(c *callConfig, bad *check.Violations) {
+		bad.Must(key != "", "Once", "needs a key")
+		bad.Text("Once", key)
+		c.once = key
+	})
+}
+
 func actorOf(ctx context.Context) string {
 	who, _ := ctx.Value(actorKey{}).(string)
 	return who

@@ -184,6 +184,21 @@ func earlierUnknown(o *op.Op, t journal.Ticket, l look, s settle) *OutcomeUnknow
 	}
 }
 
+// ownLook is a look into the workspace of the call. Unless its name tells that, or an id, the key has to be that of the call: another
+// workspace may have something of the same name, or nothing.
+func (c *config) ownLook(l look) look {
+	if l == nil {
+		return nil
+	}
+	return func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+		r, err := l(ctx, q, opts)
+		if err == nil && q.ticket.Workspace == "" && len(q.ticket.IDs) == 0 && q.ticket.KeyMark != c.keys().Current().Mark() {
+			return unknowable(r.Object, "the key is not that of the call, and no workspace is named (WithWorkspace), so it may be of another one: a person has to look")
+		}
+		return r, err
+	}
+}
+
 func (e *OutcomeUnknownError) note() string {
 	const notOurs = "no call of this process made this error: if a journal has its ticket, resolve that"
 	if o, ok := op.ByName(e.Op); ok {

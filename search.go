@@ -118,7 +118,7 @@ func (m MatchSave) check(bad *check.Violations) {
 // SaveMatches runs a search on the server and saves the matches into a list. Body and response are
 // undocumented, except for fields of [MatchSave]. The sandbox takes filters and listId or listName (assumed:
 // rule search.save-to-list). It counts as spending credits. It is never retried after an unknown outcome:
-// check the list instead.
+// check the list instead. To make it once, pass [Once].
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous],
 // [CodeListNameTaken], [CodeListNameReserved], [CodeInsufficientCredits].

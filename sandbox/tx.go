@@ -29,7 +29,7 @@ func (tx *Tx) change(what string, apply func(now time.Time) bool) {
 	}
 	tx.sb.mu.Unlock()
 	if !done {
-		tx.sb.misuse("Tx.%s: no object has this id", what)
+		tx.sb.misuse("Tx.%s: nothing has this id or name, or it is not in a state for that", what)
 	}
 }
 

@@ -70,13 +70,17 @@ func approve(ctx context.Context, client *prospectkit.Client, campaignID string,
 		_, err := fmt.Fprintln(out, "It was approved before.")
 		return err
 	}
-	if _, err := fmt.Fprintf(out, "%s\n\nType yes to send this: ", review); err != nil {
+	word, options := "yes", []prospectkit.CallOption(nil)
+	if review.Resumes() { // a yes out of habit does not undo what a teammate has stopped
+		word, options = "resume", append(options, prospectkit.AllowResume())
+	}
+	if _, err := fmt.Fprintf(out, "%s\n\nType %s to send this: ", review, word); err != nil {
 		return err // nobody has seen it
 	}
-	if answer, _ := bufio.NewReader(in).ReadString('\n'); answer != "yes\n" {
+	if answer, _ := bufio.NewReader(in).ReadString('\n'); answer != word+"\n" {
 		return errors.New("nothing was approved")
 	}
-	_, err = client.Campaigns.ApproveReviewed(ctx, campaignID, review.Digest())
+	_, err = client.Campaigns.ApproveReviewed(ctx, campaignID, review.Digest(), options...)
 	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok { // it looks, and never repeats it
 		r, failed := unknown.Resolve(ctx)
 		if failed != nil || r.Verdict != prospectkit.VerdictHappened {

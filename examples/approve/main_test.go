@@ -94,3 +94,25 @@ func TestNothingIsSentWithoutAYes(t *testing.T) {
 		require.Zero(t, sb.Calls("campaigns.approve"))
 	})
 }
+
+// A yes is not enough to resume what a teammate has stopped.
+func TestAStopTakesAnotherWord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		sb.Do(func(tx *sandbox.Tx) { spring(tx) })
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal)))
+		require.NoError(t, err)
+		id := sb.Campaigns()[0].ID
+		answer := func(text string) error {
+			return approve(t.Context(), client, id, strings.NewReader(text+"\n"), io.Discard)
+		}
+		require.NoError(t, answer("yes"))
+		time.Sleep(time.Minute)
+		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(id) })
+		time.Sleep(time.Minute)
+		require.Error(t, answer("yes"))
+		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		require.NoError(t, answer("resume"))
+		require.Equal(t, 2, sb.Calls("campaigns.approve"))
+	})
+}

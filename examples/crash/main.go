@@ -14,7 +14,6 @@ import (
 	"log"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
@@ -82,19 +81,11 @@ func work(ctx context.Context, client *prospectkit.Client) error {
 	return nil
 }
 
-// push pushes a list, unless an earlier push has left, or may have.
+// push pushes a list, unless the journal knows of a push that has left, or may have.
 func push(ctx context.Context, client *prospectkit.Client, listID string) error {
-	for e, err := range client.Calls(ctx, "lists.crm-push") {
-		switch {
-		case err != nil:
-			return err
-		case !slices.Contains(e.Ticket.IDs, listID) || e.Ticket.Lookup.Kind != crm || e.Outcome == journal.NotApplied:
-		case e.Outcome == journal.Unknown:
-			return fmt.Errorf("look into the CRM for list %s, then settle ticket %s as applied or not applied", listID, e.Ticket.ID)
-		default:
-			return nil
-		}
+	_, err := client.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, All: true}, prospectkit.Once(crm))
+	if errors.Is(err, prospectkit.RuleDone) {
+		return nil
 	}
-	_, err := client.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, All: true})
-	return err
+	return err // if the outcome is unknown, a person looks into the CRM, and settles the ticket that it names
 }

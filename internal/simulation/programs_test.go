@@ -509,7 +509,7 @@ func approver(u *user) error {
 			return nil //nolint:nilerr // the next call tries again
 		}
 		u.write(u.ctx, random, n, "campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), opts...)
+			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), append(opts, prospectkit.AllowResume())...)
 		})
 		return nil
 	})

@@ -34,7 +34,7 @@ func (d *doubtful) review(t *testing.T) *prospectkit.Review {
 
 func (d *doubtful) approve(t *testing.T, r *prospectkit.Review) error {
 	t.Helper()
-	_, err := d.client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err := d.client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 	return err
 }
 
@@ -157,4 +157,37 @@ func TestApproveReviewed_WhileItIsSent(t *testing.T) {
 			require.ErrorIs(t, err, prospectkit.RuleApproved)
 		})
 	}
+}
+
+// Whoever reviews and approves without a person, in a cron job or a queue, does not undo what a teammate has stopped.
+func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, remembers := range []bool{true, false} { // a job on a new machine knows the status only
+			sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+			resumes := false
+			approve := func(opts ...prospectkit.CallOption) error {
+				client := SandboxClient(t, sb, prospectkit.WithJournal(j))
+				r, err := client.Campaigns.Review(t.Context(), CampaignID)
+				require.NoError(t, err)
+				require.Equal(t, resumes, r.Resumes())
+				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), opts...)
+				return err
+			}
+			require.NoError(t, approve())
+			if !remembers {
+				j = new(journal.MemoryJournal)
+			}
+			stopCampaign(sb)
+			resumes = true
+			err := approve()
+			require.ErrorIs(t, err, prospectkit.RuleResume)
+			require.ErrorContains(t, err, "campaign is stopped: pass AllowResume")
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+			require.Equal(t, 1, sb.Calls("campaigns.approve"))
+			require.NoError(t, approve(prospectkit.AllowResume()), "a person has agreed")
+			require.Equal(t, 2, sb.Calls("campaigns.approve"))
+			_, err = SandboxClient(t, sb).Campaigns.Approve(t.Context(), CampaignID, prospectkit.AllowResume())
+			require.ErrorContains(t, err, "AllowResume is for ApproveReviewed")
+		}
+	})
 }

@@ -165,7 +165,7 @@ func TestApproveReviewed_AfterCompact(t *testing.T) {
 		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, first)
 		require.ErrorIs(t, err, prospectkit.RuleReview, "it is from before another approval")
 		second := review()
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, second)
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, second, prospectkit.AllowResume())
 		require.NoError(t, err)
 		stopAndCompact()
 		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, second)
@@ -205,7 +205,7 @@ func TestApproveReviewed_UsedUpByATeammate(t *testing.T) {
 		require.Contains(t, entries[0].Because, "another call")
 		r, err = client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 		require.NoError(t, err, "a person who agrees again is obeyed")
 	})
 }

@@ -288,7 +288,7 @@ func TestApproveReviewed_SettlesWhatIsActive(t *testing.T) {
 		approve := func() (string, error) {
 			r, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 			return r.Digest(), err
 		}
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
@@ -341,7 +341,7 @@ func usedUp(t *testing.T, several bool) {
 		return r.Digest()
 	}
 	approve := func(digest string) error {
-		_, err := client().Campaigns.ApproveReviewed(t.Context(), CampaignID, digest)
+		_, err := client().Campaigns.ApproveReviewed(t.Context(), CampaignID, digest, prospectkit.AllowResume())
 		return err
 	}
 	_, err := client().Campaigns.Approve(t.Context(), CampaignID)
@@ -446,6 +446,9 @@ func testApproveAtOnce(t *testing.T) {
 	r, err = client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.RuleResume, "its activation is not over, or it was stopped")
+	require.ErrorContains(t, err, "campaign was approved at ")
+	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 	require.NoError(t, err)
 
 	broken := errors.New("the database is away")
@@ -509,7 +512,7 @@ func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
 			sb.Do(func(tx *sandbox.Tx) { rows = tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
 			newer, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, newer.Digest())
+			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, newer.Digest(), prospectkit.AllowResume())
 			require.NoError(t, err)
 			sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(ListID, rows...) })
 		},

@@ -176,7 +176,7 @@ func (s *suite) complete() {
 	all := journal.Ticket{
 		Version: journal.Version, ID: "c0ffee", Op: "agents.create", IDs: []string{"5f0000000000000000000001", "x/y"},
 		Lookup:  journal.Lookup{Name: "Größe \"1\" <&>\u2028\n", Kind: "contacts", Start: true, FolderID: "5f0000000000000000000002"},
-		Service: "https://service.test/api/v1", Workspace: "w", Actor: "maria", FirstSent: began, LastSent: began.Add(time.Second),
+		Service: "https://service.test/api/v1", Workspace: "w", Actor: "maria", Once: "key", FirstSent: began, LastSent: began.Add(time.Second),
 		ServiceAhead: &ahead, Open: true,
 	}
 	s.sending(all, ticket("plain", time.Hour))

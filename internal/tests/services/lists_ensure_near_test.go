@@ -32,7 +32,7 @@ func TestEnsure_NameThatDiffersInCase(t *testing.T) {
 			require.ErrorAs(t, err, &taken)
 			require.Equal(t, near, taken.Near)
 			require.Nil(t, taken.Holder)
-			want := "prospectkit: lists.ensure: the name is taken, but no list has it: an agent may hold it"
+			want := "prospectkit: lists.ensure: the name is taken, but no list has it: an agent may hold it, or a new list may show late"
 			if near != nil {
 				want = "prospectkit: lists.ensure: the name is taken; a list's name differs from it in case, spaces or accents only, or is cut off"
 			}

@@ -1,0 +1,187 @@
+package tests
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// adder adds a contact to a list once for a key.
+func adder(t *testing.T, j journal.Journal) (*sandbox.Sandbox, func(list, key string) error) {
+	t.Helper()
+	sb := EverySandbox(t, time.Now())
+	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
+	return sb, func(list, key string) error {
+		_, err := client.Lists.AddContacts(t.Context(), list, oneContact(), prospectkit.Once(key))
+		return err
+	}
+}
+
+func oneContact() prospectkit.Fields {
+	return prospectkit.Fields{"contacts": []prospectkit.Fields{{"email": "ada@engines.example"}}}
+}
+
+// What the journal knows of the key decides; another key, list or operation is another call.
+func TestOnce(t *testing.T) {
+	j := new(journal.MemoryJournal)
+	sb, add := adder(t, j)
+	other := sb.Lists()[0].ID
+	if other == ListID {
+		other = sb.Lists()[1].ID
+	}
+	require.NoError(t, add(ListID, "a"))
+	require.Equal(t, "a", j.Entries()[0].Ticket.Once)
+	err := add(ListID, "a")
+	require.ErrorIs(t, err, prospectkit.RuleDone)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.NoError(t, add(ListID, "b"))
+	require.NoError(t, add(other, "a"))
+
+	sb.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropBefore())
+	require.ErrorIs(t, add(ListID, "c"), prospectkit.ErrOutcomeUnknown)
+	sent := sb.Calls("lists.add-contacts")
+	err = add(ListID, "c")
+	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	require.ErrorContains(t, err, "an earlier one is in doubt")
+	require.Equal(t, sent, sb.Calls("lists.add-contacts"))
+	for ticket, err := range j.InDoubt(t.Context()) {
+		require.NoError(t, err)
+		require.NoError(t, j.Settle(t.Context(), ticket.ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "no such row"}))
+	}
+	require.NoError(t, add(ListID, "c"), "a person has said that it did not happen")
+	require.ErrorIs(t, add(ListID, "c"), prospectkit.RuleDone)
+}
+
+// The unknown outcome of an earlier call is not settled by a look with a key that may be of another workspace.
+func TestOnce_OfAnotherKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
+		create := func(token string) error {
+			client, err := prospectkit.New(sb.BaseURL(), token, prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+			require.NoError(t, err)
+			_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Once"}, prospectkit.Once("a"))
+			return err
+		}
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+		require.ErrorIs(t, create(sb.Token()), prospectkit.ErrOutcomeUnknown)
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](create(sb.Key()))
+		require.True(t, ok)
+		found, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.VerdictUnknowable, found.Verdict)
+		require.Contains(t, found.Note, "the key is not that of the call")
+	})
+}
+
+func TestOnce_Refused(t *testing.T) {
+	sb := EverySandbox(t, time.Now())
+	remembers := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
+	forgets := SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{new(journal.MemoryJournal)}))
+	for name, call := range map[string]func() (any, error){
+		"no key": func() (any, error) {
+			return remembers.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once(""))
+		},
+		"no text": func() (any, error) {
+			return remembers.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("\xff"))
+		},
+		"a read": func() (any, error) { return remembers.Account.Me(t.Context(), prospectkit.Once("a")) },
+		"no history": func() (any, error) {
+			return forgets.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
+		},
+	} {
+		_, err := call()
+		require.ErrorIs(t, err, prospectkit.ErrInvalid, name)
+		require.ErrorContains(t, err, "Once", name)
+	}
+	require.Empty(t, sb.Journal())
+	away := errors.New("the database is away")
+	broken := SandboxClient(t, sb, prospectkit.WithJournal(&brokenHistory{err: away}))
+	_, err := broken.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
+	require.ErrorIs(t, err, prospectkit.RuleJournal)
+	require.ErrorIs(t, err, away)
+	require.Empty(t, sb.Journal())
+}
+
+// overtaken stores the ticket of another process, with an outcome, right before that of the call.
+type overtaken struct {
+	journal.MemoryJournal
+	outcome journal.Outcome
+}
+
+func (j *overtaken) Sending(ctx context.Context, t journal.Ticket) error {
+	other := t
+	other.ID = "other"
+	if err := j.MemoryJournal.Sending(ctx, other); err != nil {
+		return err
+	}
+	if j.outcome != journal.Unknown {
+		_ = j.Ended(ctx, other.ID, j.outcome)
+	}
+	return j.MemoryJournal.Sending(ctx, t)
+}
+
+// Of two calls at the same moment, at least one sees the ticket of the other.
+func TestOnce_Meanwhile(t *testing.T) {
+	for outcome, rule := range map[journal.Outcome]error{
+		journal.Unknown: prospectkit.RuleDoing, journal.Applied: prospectkit.RuleDone, journal.NotApplied: nil,
+	} {
+		j := &overtaken{outcome: outcome}
+		sb, add := adder(t, j)
+		err := add(ListID, "a")
+		require.ErrorIs(t, err, rule)
+		sent := sb.Calls("lists.add-contacts")
+		require.Equal(t, rule == nil, sent == 1, "%v: %d requests", outcome, sent)
+	}
+}
+
+func TestOnce_AtTheSameMoment(t *testing.T) {
+	for range 50 {
+		j, err := journal.File(filepath.Join(t.TempDir(), "journal"))
+		require.NoError(t, err)
+		sb, add := adder(t, j)
+		var both sync.WaitGroup
+		for range 3 {
+			both.Go(func() { _ = add(ListID, "a") })
+		}
+		both.Wait()
+		require.LessOrEqual(t, sb.Calls("lists.add-contacts"), 1)
+		require.NoError(t, j.Close())
+	}
+}
+
+// Every pair of failures and stops, and a second delivery: never two.
+func TestEveryFailure_Once(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		file, err := journal.File(filepath.Join(run.Dir(), "journal"))
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		client := clientOf(run, prospectkit.WithJournal(file))
+		for range 2 {
+			_, err = client.Lists.AddContacts(run.Context(), ListID, oneContact(), prospectkit.Once("a"))
+			if err == nil || errors.Is(err, prospectkit.RuleDone) {
+				err = nil
+				run.Save("added", "yes")
+			}
+		}
+		return err
+	}, func(run *sandbox.Run) error {
+		_, said := run.Load("added")
+		if n := effective(run, "lists.add-contacts"); n > 1 || n == 0 && said {
+			return fmt.Errorf("added %d times", n)
+		}
+		return nil
+	}, everySweep()...)
+}
