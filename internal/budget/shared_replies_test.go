@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -79,28 +78,23 @@ func TestAPermitOfOneWhoLeftGoesBack(t *testing.T) {
 	})
 }
 
-// While the store takes its time to answer the first in the queue, a call that gives up further behind asks nothing.
+// While the first in the queue asks a store that takes its time, a call that gives up further behind neither asks nor waits for that.
 func TestOnlyTheFirstAsksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var k kept
-		var asks, most atomic.Int32
 		l := NewShared(Config{}, &StoreClient{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
-			most.Store(max(most.Load(), asks.Add(1)))
-			defer asks.Add(-1)
 			time.Sleep(200 * time.Millisecond)
 			return k.ask(ctx, a)
 		})
 		_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile}) // the others wait for its response
 		require.NoError(t, err)
-		var all sync.WaitGroup
+		var ends []<-chan came
 		for i := range 2 * atOnce {
-			all.Go(func() {
-				_, _ = l.Acquire(t.Context(), Request{MaxWait: 5*time.Second - time.Duration(i)*10*time.Millisecond})
-			})
+			ends = append(ends, acquire(t.Context(), l, Request{MaxWait: 5*time.Second - time.Duration(i)*10*time.Millisecond}))
 		}
-		time.Sleep(4 * time.Second)
-		most.Store(0)
-		all.Wait()
-		require.EqualValues(t, 1, most.Load())
+		for i, end := range ends[1:] {
+			require.Equal(t, 5*time.Second-time.Duration(i+1)*10*time.Millisecond, (<-end).after)
+		}
+		require.Error(t, (<-ends[0]).err)
 	})
 }
