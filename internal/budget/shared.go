@@ -21,11 +21,12 @@ type store struct {
 	config Config
 	turn   chan struct{} // full while an exchange is in flight
 
-	alone     bool     // the store is unavailable: the state is the part of this process, else a copy of the store's
-	elsewhere int      // requests that were sent alone, and that the store has to be told of
-	unused    []Permit // of the store, to be returned: of calls that left the queue meanwhile, or whose end elsewhere counts
-	pending   []Report // for the next ask
-	round     int      // how often the pending reports were taken, and all that waited were considered
+	alone     bool      // the store is unavailable: the state is the part of this process, else a copy of the store's
+	elsewhere int       // requests that were sent alone, and that the store has to be told of
+	unused    []Permit  // of the store, to be returned: of calls that left the queue meanwhile, or whose end elsewhere counts
+	pending   []Report  // for the next ask
+	round     int       // how often the pending reports were taken, and all that waited were considered
+	asked     time.Time // the last one
 }
 
 const (
@@ -74,14 +75,31 @@ func (l *Limiter) exchange(ctx context.Context, caller *Waiter, needed func() bo
 			return
 		case <-caller.wake: // it may go, or has to look again
 		case <-ctx.Done():
+		case <-time.After(3 * l.client.Timeout): // the exchange in flight and the next one take two
+			if l.overdue() {
+				l.client.heard(0, errOverdue)
+			}
 		}
 	}
+}
+
+var errOverdue = errors.New("budget: the store does not return when the context ends")
+
+// overdue reports whether the store keeps an exchange for longer than it may.
+func (l *Limiter) overdue() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Since(l.asked) > 2*l.client.Timeout
 }
 
 // needs reports whether to ask the store. While it is unavailable, the process decides alone.
 func (l *Limiter) needs(caller *Waiter, needed func() bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	select {
+	case <-caller.wake: // for this look: chance must not decide whether the turn comes first
+	default:
+	}
 	switch {
 	case !needed():
 		return false
@@ -114,6 +132,7 @@ func (l *Limiter) ask() *Ask {
 	}
 	l.elsewhere, l.unused, l.pending = 0, nil, nil
 	l.round++
+	l.asked = time.Now()
 	return a
 }
 

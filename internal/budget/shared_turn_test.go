@@ -2,6 +2,8 @@ package budget
 
 import (
 	"context"
+	"log/slog"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -233,6 +235,54 @@ func TestNoWaitAsksOnce(t *testing.T) {
 			require.Equal(t, 100*time.Millisecond, end.after)
 		}
 		require.Len(t, s.all, 4)
+	})
+}
+
+// A store that does not return when its time is over holds up the call that asked it, and no other one. What comes meanwhile counts elsewhere.
+func TestAStoreThatIgnoresItsTime(t *testing.T) {
+	slowly(t, Config{PerMinute: 120}, func(t *testing.T, l *Limiter, s *slow) {
+		t.Helper()
+		permits := s.take(t, l, 2)
+		l.client.Timeout = DefaultTimeout
+		s.before = 30 * time.Second
+		hangs := acquire(t.Context(), l, Request{MaxWait: aWhile})
+		s.before = 60 * time.Millisecond
+		began := time.Now()
+		l.Done(time.Now(), &Report{permits[0], told(120, 99, time.Minute)})
+		require.LessOrEqual(t, time.Since(began), 3*l.client.Timeout)
+		require.False(t, l.client.usable())
+		l.Done(time.Now(), &Report{permits[1], told(120, 98, time.Minute)})
+		require.LessOrEqual(t, time.Since(began), 3*l.client.Timeout)
+		for range 10 {
+			end := <-acquire(t.Context(), l, Request{MaxWait: aWhile})
+			require.NoError(t, end.err)
+			require.LessOrEqual(t, end.after, patience.Duration(), "the one in the store may have the look")
+			l.Done(time.Now(), &Report{end.p, told(120, 97, time.Minute)})
+			time.Sleep(time.Second)
+		}
+		require.Len(t, s.all, 1)
+		require.NoError(t, (<-hangs).err)
+		opening(t, l, told(120, 90, time.Minute))
+		require.EqualValues(t, 1+2+10+1, s.stored(t).Completed)
+	})
+}
+
+// A store that keeps to its time is not taken for one that does not, although many wait for it for long.
+func TestManyWaitForTheirTurn(t *testing.T) {
+	slowly(t, Config{PerMinute: 120}, func(t *testing.T, l *Limiter, s *slow) {
+		t.Helper()
+		var log strings.Builder
+		l.client.Timeout, l.client.Log = 110*time.Millisecond, slog.New(slog.NewTextHandler(&log, nil))
+		var all sync.WaitGroup
+		for range 4 * atOnce {
+			all.Go(func() {
+				_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
+				require.NoError(t, err)
+			})
+		}
+		all.Wait()
+		require.Len(t, s.all, 1+4)
+		require.Empty(t, log.String())
 	})
 }
 
