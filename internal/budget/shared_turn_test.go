@@ -260,7 +260,7 @@ func TestAStoreThatIgnoresItsTime(t *testing.T) {
 			l.Done(time.Now(), &Report{end.p, told(120, 97, time.Minute)})
 			time.Sleep(time.Second)
 		}
-		require.Len(t, s.all, 1)
+		s.note(func() { require.Len(t, s.all, 1) })
 		require.NoError(t, (<-hangs).err)
 		opening(t, l, told(120, 90, time.Minute))
 		require.EqualValues(t, 1+2+10+1, s.stored(t).Completed)
