@@ -98,3 +98,31 @@ func TestOnlyTheFirstAsksAgain(t *testing.T) {
 		require.Error(t, (<-ends[0]).err)
 	})
 }
+
+// A call that comes while a 429 is on its way to the store does not make the process forget the pause: the last decision counts.
+func TestTheLastDecisionCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shaky
+		gate, gated := make(chan struct{}), atomic.Bool{}
+		l := NewShared(Config{PerMinute: 120}, &StoreClient{Timeout: time.Second}, func(ctx context.Context, a *Ask) (Reply, error) {
+			if gated.CompareAndSwap(true, false) {
+				<-gate
+			}
+			return s.ask(ctx, a)
+		})
+		opening(t, l, told(120, 119, time.Minute))
+		p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
+		require.NoError(t, err)
+		gated.Store(true)
+		go l.Done(time.Now(), &Report{p, hold(30 * time.Second)})
+		synctest.Wait()
+		_ = acquire(t.Context(), l, Request{MaxWait: time.Second})
+		time.Sleep(time.Millisecond)
+		close(gate)
+		synctest.Wait()
+		s.away.Store(true)
+		_, err = l.Acquire(t.Context(), Request{})
+		require.Error(t, err)
+		time.Sleep(2 * time.Second)
+	})
+}
