@@ -50,7 +50,8 @@ type BudgetConfig struct {
 	Store ratelimit.Store
 
 	// StoreTimeout is how long the store may take to respond before it counts as away; default 250
-	// ms.
+	// ms. A call may wait for two responses before it is sent, and for two after it: for the one that
+	// is due when it comes, and for the next, which is also its own.
 	StoreTimeout time.Duration
 
 	// Processes is the least number of processes that share the store; default 2. While the store

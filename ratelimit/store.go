@@ -17,7 +17,8 @@ import (
 //	write the state, and commit
 //
 // Exchange must not retry after an error, because the first attempt may have happened; return the
-// error. It must return when the context ends, and be safe for concurrent use.
+// error. It must return when the context ends, and be safe for concurrent use. A budget has one
+// exchange of each surface in progress, which carries what all its calls report and want by then.
 type Store interface {
 	Exchange(ctx context.Context, surface Surface, ask *Ask) (Reply, error)
 }

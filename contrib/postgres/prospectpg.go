@@ -29,7 +29,6 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 )
 
 // DefaultLease is [Config.Lease] unless that is set.
@@ -64,7 +63,6 @@ type Store struct {
 	owner     string // this process
 
 	mu    sync.Mutex
-	turns map[ratelimit.Surface]chan struct{}
 	calls map[string]bool            // by the ID of the ticket: in progress, or else its outcome is being noted
 	late  map[string]journal.Outcome // of calls that ended while the database was away
 }
@@ -89,7 +87,7 @@ func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	return &Store{
 		pool: pool, workspace: c.Workspace, lease: c.Lease,
 		owner: fmt.Sprintf("%s/%d/%s", strings.ToValidUTF8(host, ""), os.Getpid(), rand.Text()),
-		turns: map[ratelimit.Surface]chan struct{}{}, calls: map[string]bool{}, late: map[string]journal.Outcome{},
+		calls: map[string]bool{}, late: map[string]journal.Outcome{},
 	}, nil
 }
 

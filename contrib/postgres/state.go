@@ -13,17 +13,9 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// Exchange decides on an ask in one transaction, which locks the row of the surface. The next one of this process waits outside of the
-// database, so that the budget takes few connections of the pool.
+// Exchange decides on an ask in one transaction, which locks the row of the surface.
 func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
 	var reply ratelimit.Reply
-	turn := s.turn(surface)
-	select {
-	case turn <- struct{}{}:
-	case <-ctx.Done():
-		return reply, ctx.Err()
-	}
-	defer func() { <-turn }()
 	conn, was, err := s.read(ctx, surface)
 	if err != nil {
 		return reply, explain(err)
@@ -44,15 +36,6 @@ func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ra
 		return reply, explain(err)
 	}
 	return decided, nil
-}
-
-func (s *Store) turn(surface ratelimit.Surface) chan struct{} {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.turns[surface] == nil {
-		s.turns[surface] = make(chan struct{}, 1)
-	}
-	return s.turns[surface]
 }
 
 // budgetRow is what an exchange reads.

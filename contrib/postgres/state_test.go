@@ -162,13 +162,23 @@ func TestBudget_OneHistory(t *testing.T) {
 		}
 	}
 	all.Wait()
-	for _, store := range stores {
-		require.EqualValues(t, 1, store.pool.Stat().NewConnsCount(), "one connection is enough")
-	}
 	for n := range int64(160) {
 		_, ok := seen.Load(n + 1)
 		require.True(t, ok, n)
 	}
+}
+
+// A budget takes one connection for a surface, however many calls wait.
+func TestBudget_Connections(t *testing.T) {
+	server, name := workspace(t)
+	store := server.store(t, name)
+	c := client(t, sandbox.New(t), store)
+	var all sync.WaitGroup
+	for range 20 {
+		all.Go(func() { _ = remaining(t, c) })
+	}
+	all.Wait()
+	require.EqualValues(t, 1, store.pool.Stat().NewConnsCount())
 }
 
 // The store does what the package does: nothing is lost on the way to the database and back.

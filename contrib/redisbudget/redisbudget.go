@@ -18,7 +18,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
 
 	"github.com/redis/go-redis/v9"
 
@@ -30,9 +29,6 @@ type Store struct {
 	client  redis.UniversalClient
 	prefix  string
 	process string
-
-	mu     sync.Mutex
-	queues map[ratelimit.Surface]*queue
 }
 
 // New keeps the budget under keys that begin with the prefix in braces, so that a cluster keeps them together. Processes
@@ -54,67 +50,25 @@ func New(client redis.UniversalClient, prefix string) (*Store, error) {
 	if !obeys {
 		return nil, errors.New("redisbudget: the client needs ContextTimeoutEnabled")
 	}
-	return &Store{client: client, prefix: prefix, process: rand.Text(), queues: map[ratelimit.Surface]*queue{}}, nil
+	return &Store{client: client, prefix: prefix, process: rand.Text()}, nil
 }
 
-// Exchange decides on an ask when it is the turn of this process, which then decides on all asks that wait in it.
+// Exchange decides on an ask when it is the turn of this process. Budgets that share a store share its turns.
 func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
-	q, w := s.queue(surface), &waiter{ask: ask, over: make(chan struct{})}
-	q.join(w)
-	defer q.leave(w)
-	select {
-	case <-w.over:
-		return w.reply, w.err
-	case <-ctx.Done():
-		return ratelimit.Reply{}, ctx.Err()
-	case q.turn <- struct{}{}:
-	}
-	defer func() { <-q.turn }()
-	for {
-		select {
-		case <-w.over: // another call has decided on it
-			return w.reply, w.err
-		default:
-		}
-		if err := s.decide(ctx, surface, q); err != nil {
+	for { // until it still has the turn when it writes
+		t, err := s.take(ctx, surface)
+		if err != nil {
 			return ratelimit.Reply{}, fmt.Errorf("redisbudget: %w", err)
 		}
+		state, reply := ask.Decide(t.state, t.now, t.processes)
+		kept, err := s.write(ctx, surface, t.joined, state)
+		if err != nil {
+			return ratelimit.Reply{}, fmt.Errorf("redisbudget: %w", err)
+		}
+		if kept {
+			return reply, nil
+		}
 	}
-}
-
-func (s *Store) queue(surface ratelimit.Surface) *queue {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.queues[surface] == nil {
-		s.queues[surface] = &queue{turn: make(chan struct{}, 1)}
-	}
-	return s.queues[surface]
-}
-
-// decide waits for a turn, and uses it for the asks that wait by then. They keep waiting if the turn was lost before the write.
-func (s *Store) decide(ctx context.Context, surface ratelimit.Surface, q *queue) error {
-	t, err := s.take(ctx, surface)
-	if err != nil {
-		return err
-	}
-	state, asks := t.state, q.first(atOnce)
-	replies := make([]ratelimit.Reply, len(asks))
-	for i, w := range asks {
-		state, replies[i] = w.ask.Decide(state, t.now, t.processes)
-	}
-	kept, err := s.write(ctx, surface, t.joined, state)
-	if err == nil && !kept {
-		return nil
-	}
-	if err != nil {
-		err = fmt.Errorf("redisbudget: %w", err)
-	}
-	for i, w := range asks {
-		q.leave(w)
-		w.reply, w.err = replies[i], err
-		close(w.over)
-	}
-	return nil
 }
 
 // digest is the name by which Redis knows a script. It protects nothing, so FIPS 140 allows it.

@@ -7,8 +7,6 @@ type Ask struct {
 	Elsewhere int  // requests that it sent and completed meanwhile
 	Reports   []Report
 	Wanted    []Priority // one for each request, in order
-
-	number int // for the process
 }
 
 // Report is the result of a request.

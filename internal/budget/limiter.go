@@ -25,7 +25,6 @@ type Limiter struct {
 	roundTrip Instant   // the recent round trip of requests
 	keeper    *Waiter   // which keeps the time for all waiters
 	due       Instant   // when the keeper will check again
-	asked     int       // how many waiters a store is being asked for
 	foresight *foresight
 	*store    // nil: the state is this process's own
 }

@@ -111,12 +111,11 @@ func (l *Queue) passed(w *Waiter) {
 	}
 }
 
-// order is the order in which all would be admitted, without the first few, and at most n of them.
-func (l *Queue) order(skip, n int) []Priority {
+// order is the order in which the first n would be admitted.
+func (l *Queue) order(n int) []Priority {
 	left, streak := [...]int{len(l.queues[Interactive]), len(l.queues[Batch])}, l.streak
-	n = min(n, left[Interactive]+left[Batch]-skip)
-	var order []Priority
-	for i := range skip + n {
+	order := make([]Priority, min(n, l.Waiting()))
+	for i := range order {
 		p := Interactive
 		if left[Interactive] == 0 || left[Batch] > 0 && streak >= streakMax {
 			p = Batch
@@ -125,9 +124,7 @@ func (l *Queue) order(skip, n int) []Priority {
 		if streak++; p == Batch || left[Batch] == 0 {
 			streak = 0
 		}
-		if i >= skip {
-			order = append(order, p)
-		}
+		order[i] = p
 	}
 	return order
 }

@@ -9,23 +9,24 @@ import (
 // store is how a limiter shares its state with other processes. Each process has its own queue. One exchange carries
 // an [Ask] to the store (reports on ended requests, and how many calls wait) and brings a [Reply] back (permits, and a copy of the state).
 //
-//   - Who asks: a call that arrives, a request that ends, and the first in the queue when it is time (due). They ask for all that
-//     wait, outside of the lock: asked is for how many an exchange is in flight.
+//   - Who asks: a call that arrives, a request that ends, and the first in the queue when it is time (due). One exchange is in flight, outside
+//     of the lock: whoever gets the turn takes the reports of all along and asks for all that wait, so those that come next need not (round).
 //   - What comes back: permits go to the first in the queue (hand), whoever asked. Those that nobody needs any more are unused, and
 //     go back with the next ask.
 //   - While the store is unavailable (alone), decide uses this process's part of the limits, and elsewhere counts what the store has
-//     to be told of.
+//     to be told of. Nobody waits for the turn then.
 type store struct {
 	client *StoreClient
 	send   func(context.Context, *Ask) (Reply, error)
 	config Config
+	turn   chan struct{} // full while an exchange is in flight
 
-	alone     bool     // the store is unavailable: the state is the part of this process, else a copy of the store's
-	elsewhere int      // requests that were sent alone, and that the store has to be told of
-	unused    []Permit // of the store, to be returned: of calls that left the queue meanwhile, or whose end elsewhere counts
-	sent      int      // asks, which are numbered
-	taken     int      // the one whose state was adopted last
-	decided   Instant  // when the store decided on it, by its clock
+	alone     bool      // the store is unavailable: the state is the part of this process, else a copy of the store's
+	elsewhere int       // requests that were sent alone, and that the store has to be told of
+	unused    []Permit  // of the store, to be returned: of calls that left the queue meanwhile, or whose end elsewhere counts
+	pending   []Report  // for the next ask
+	round     int       // how often the pending reports were taken, and all that waited were considered
+	asked     time.Time // the last one
 }
 
 const (
@@ -39,61 +40,103 @@ const (
 func NewShared(c Config, client *StoreClient, send func(context.Context, *Ask) (Reply, error)) *Limiter {
 	now := time.Now() // the clock of the store, more or less: permits of a process that has not reached it yet may be reported to it
 	return &Limiter{
-		queue: Queue{State: NewState(c)}, start: now, ahead: Instant(now.UnixMicro()), store: &store{client: client, send: send, config: c},
+		queue: Queue{State: NewState(c)}, start: now, ahead: Instant(now.UnixMicro()),
+		store: &store{client: client, send: send, config: c, turn: make(chan struct{}, 1)},
 	}
 }
 
-// tell takes a report to the store, and asks for all waiters.
+// tell takes a report to the store. It returns when it is there, or counts elsewhere.
 func (l *Limiter) tell(r *Report) {
 	l.mu.Lock()
 	l.recordRoundTrip(l.now(), r)
-	a := l.ask([]Report{*r}, l.queue.order(l.asked, atOnce), nil)
+	l.pending = append(l.pending, *r)
+	round := l.round
 	l.mu.Unlock()
-	l.exchange(context.Background(), a, nil)
+	l.exchange(context.Background(), new(Waiter), func() bool { return l.round == round })
 }
 
 // askFor asks for all waiters, if it is time and this call has to do it.
 func (l *Limiter) askFor(ctx context.Context, w *Waiter, arrived bool) {
 	l.mu.Lock()
-	first := l.queue.Head() == w
+	round := l.round
+	l.mu.Unlock()
+	l.exchange(ctx, w, func() bool {
+		first := l.queue.Head() == w
+		return w.queued && (first || arrived) && (l.now() >= l.due || first && arrived && l.round == round)
+	})
+}
+
+// exchange asks the store when it is the turn of this call, unless others that had the turn before have made it needless.
+func (l *Limiter) exchange(ctx context.Context, caller *Waiter, needed func() bool) {
+	for ctx.Err() == nil && l.needs(caller, needed) {
+		select {
+		case l.turn <- struct{}{}:
+			l.useTurn(ctx, caller, needed)
+			return
+		case <-caller.wake: // it may go, or has to look again
+		case <-ctx.Done():
+		case <-time.After(3 * l.client.Timeout): // the exchange in flight and the next one take two
+			if l.overdue() {
+				l.client.heard(0, errOverdue)
+			}
+		}
+	}
+}
+
+var errOverdue = errors.New("budget: the store does not return when the context ends")
+
+// overdue reports whether the store keeps an exchange for longer than it may.
+func (l *Limiter) overdue() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Since(l.asked) > 2*l.client.Timeout
+}
+
+// needs reports whether to ask the store. While it is unavailable, the process decides alone.
+func (l *Limiter) needs(caller *Waiter, needed func() bool) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	select {
+	case <-caller.wake: // for this look: chance must not decide whether the turn comes first
+	default:
+	}
+	switch {
+	case !needed():
+		return false
+	case l.client.usable():
+		return true
+	}
+	l.decide(caller)
+	return false
+}
+
+// useTurn asks, and passes the turn on. A cancelled call loses no permit.
+func (l *Limiter) useTurn(ctx context.Context, caller *Waiter, needed func() bool) {
+	defer func() { <-l.turn }()
 	var a *Ask
-	if w.queued && (first || arrived) && (l.now() >= l.due || first && arrived) {
-		wanted := l.queue.order(l.asked, atOnce)
-		if len(wanted) == 0 && w.noWait { // another reply may come too late for it
-			wanted = []Priority{w.Priority}
-		}
-		if len(wanted) > 0 {
-			a = l.ask(nil, wanted, w)
-		}
+	l.mu.Lock()
+	if needed() {
+		a = l.ask()
 	}
 	l.mu.Unlock()
-	l.exchange(ctx, a, w)
-}
-
-// ask prepares an exchange. While the store is unavailable it is nil, and the process has decided alone.
-func (l *Limiter) ask(reports []Report, wanted []Priority, caller *Waiter) *Ask {
-	if !l.client.usable() {
-		l.decide(reports, caller)
-		return nil
-	}
-	l.sent++
-	a := &Ask{Config: l.config, Returned: l.alone, Elsewhere: l.elsewhere, Reports: reports, Wanted: wanted, number: l.sent}
-	for _, p := range l.unused {
-		a.Reports = append(a.Reports, Report{p, Observation{NotSent: true}})
-	}
-	l.asked += len(wanted)
-	l.elsewhere, l.unused = 0, nil
-	return a
-}
-
-// exchange sends an ask to the store, and returns permits that are no longer needed. No call waits for the store longer than the
-// client allows, and a cancelled call loses no permit.
-func (l *Limiter) exchange(ctx context.Context, a *Ask, caller *Waiter) {
 	for a != nil {
 		a = l.carry(ctx, a, caller)
 	}
 }
 
+// ask takes along what the store has to be told, and asks for those that wait.
+func (l *Limiter) ask() *Ask {
+	a := &Ask{Config: l.config, Returned: l.alone, Elsewhere: l.elsewhere, Reports: l.pending, Wanted: l.queue.order(atOnce)}
+	for _, p := range l.unused {
+		a.Reports = append(a.Reports, Report{p, Observation{NotSent: true}})
+	}
+	l.elsewhere, l.unused, l.pending = 0, nil, nil
+	l.round++
+	l.asked = time.Now()
+	return a
+}
+
+// carry takes an ask to the store, for no longer than the client allows.
 func (l *Limiter) carry(ctx context.Context, a *Ask, caller *Waiter) (next *Ask) {
 	panicked := true
 	defer func() {
@@ -113,42 +156,34 @@ var errPanicked = errors.New("budget: the store panicked")
 
 // abandon ends an exchange in which the store, or the log, panicked: the caller is gone, and the others continue without a reply.
 func (l *Limiter) abandon(a *Ask, caller *Waiter) {
-	if caller != nil {
-		l.mu.Lock()
-		if caller.queued {
-			l.queue.Leave(caller)
-		} else if caller.refusal == nil {
-			l.unused = append(l.unused, caller.Permit)
-		}
-		l.mu.Unlock()
+	l.mu.Lock()
+	if l.queue.Leave(caller); caller.Permit.Valid() {
+		l.unused = append(l.unused, caller.Permit)
 	}
-	l.answered(a, nil, errPanicked, nil)
+	l.mu.Unlock()
+	l.answered(a, nil, errPanicked, caller)
 	l.client.heard(0, errPanicked)
 }
 
-// answered applies a reply, and returns the next ask.
+// answered applies a reply, and returns another ask if permits came that nobody needs any more.
 func (l *Limiter) answered(a *Ask, reply *Reply, err error, caller *Waiter) *Ask {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.asked -= len(a.Wanted)
 	if err != nil {
 		l.elsewhere += a.Elsewhere
-		l.decide(a.Reports, caller)
+		l.pending = append(a.Reports, l.pending...)
+		l.decide(caller)
 		return nil
 	}
 	for _, g := range reply.Grants { // first, so that the new state refuses no call that may go
-		l.hand(g, caller)
+		l.hand(g)
 	}
-	late := l.decided - reply.Now
-	if late < 0 || late == 0 && a.number > l.taken || late > instant(l.client.Timeout) { // the clock of the store was set back
-		l.taken, l.decided = a.number, reply.Now
-		l.adopt(reply, len(reply.Grants) < len(a.Wanted))
-	}
+	l.adopt(reply, len(reply.Grants) < len(a.Wanted))
 	l.call(caller)
 	if len(l.unused) == 0 {
 		return nil
 	}
-	return l.ask(nil, nil, caller)
+	return l.ask()
 }
 
 // adopt takes over the state of the store.
@@ -183,12 +218,9 @@ func (l *Limiter) follow(now Instant) {
 	}
 }
 
-// hand gives a permit to the first call that may have it, or to a caller that cannot wait while all others are still being asked for.
-func (l *Limiter) hand(g Grant, caller *Waiter) {
+// hand gives a permit to the first call that may have it.
+func (l *Limiter) hand(g Grant) {
 	w := l.queue.first(g.Priority)
-	if caller != nil && caller.noWait && caller.queued && caller.Priority == g.Priority && l.asked >= l.queue.Waiting()-1 {
-		w = caller
-	}
 	if w == nil && g.Priority == Batch { // it leaves the reserve untouched, so any call may have it
 		w = l.queue.first(Interactive)
 	}
@@ -202,13 +234,13 @@ func (l *Limiter) hand(g Grant, caller *Waiter) {
 }
 
 // decide uses the part of this process.
-func (l *Limiter) decide(reports []Report, caller *Waiter) {
+func (l *Limiter) decide(caller *Waiter) {
 	now, s := l.now(), &l.queue.State
 	if !l.alone {
 		l.queue.State, l.alone = s.alone(now, l.client.parts()), true
 		l.review(now)
 	}
-	for _, r := range reports {
+	for _, r := range l.pending {
 		if !r.Observation.NotSent {
 			l.elsewhere += 1 + r.Observation.Replays
 		}
@@ -217,6 +249,8 @@ func (l *Limiter) decide(reports []Report, caller *Waiter) {
 		}
 		s.report(now, &r.Permit, &r.Observation)
 	}
+	l.pending = nil
+	l.round++
 	l.dispatch(now, caller)
 	if l.queue.Waiting() > 0 {
 		l.due = min(l.due, now+instant(retryEvery))

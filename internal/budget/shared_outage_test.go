@@ -255,12 +255,12 @@ func TestNoWaitWithAStore(t *testing.T) {
 func TestStorePanicLosesNoPermit(t *testing.T) {
 	client := &StoreClient{Timeout: time.Second, Log: slog.New(slog.DiscardHandler)}
 	l := NewShared(Config{PerMinute: 120}, client, new(shaky).ask)
-	for _, caller := range []*Waiter{{Permit: Permit{At: second}}, {refusal: new(WaitTooLongError)}} {
+	for _, caller := range []*Waiter{{Permit: Permit{Epoch: 1}}, {refusal: new(WaitTooLongError)}} {
 		l.mu.Lock()
-		a := l.ask(nil, []Priority{Interactive}, caller)
+		a := l.ask()
 		l.mu.Unlock()
 		l.abandon(a, caller)
-		require.Equal(t, []Permit{{At: second}}, l.unused, "of the one that was refused there is none")
+		require.Equal(t, []Permit{{Epoch: 1}}, l.unused, "of the one that was refused there is none")
 		l.client = &StoreClient{Timeout: time.Second, Log: client.Log} // which has not panicked yet
 	}
 }

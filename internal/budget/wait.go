@@ -49,6 +49,9 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	}
 	l.mu.Unlock()
 	l.tend(ctx, w, true)
+	if ctx.Err() != nil {
+		return Permit{}, l.leave(ctx, w)
+	}
 	l.refuseHopeless(w, ahead)
 	return l.await(ctx, w)
 }
@@ -119,7 +122,7 @@ func (l *Limiter) check(w *Waiter) (over bool, pause time.Duration, err error) {
 		return true, 0, refusal
 	}
 	next := w.giveUp
-	if l.queue.Head() == w && l.asked < l.queue.Waiting() { // else a reply is due
+	if l.queue.Head() == w {
 		next = min(next, l.due)
 	}
 	return false, max(time.Microsecond, (next - now).Duration()), nil
