@@ -237,7 +237,7 @@ func rowOf(o catalogue.Operation) (own *catalogue.Operation, row *op.Op, bad che
 // credits. With [WithWorkspace], the key may be another one of the workspace. Without, another key may be of
 // another workspace: then the verdict about something without an id is [VerdictUnknowable].
 //
-// If the call is recent, Resolve watches for as long as a change may need to show (assumed:
+// If the call is recent, Resolve watches for as long as an attempt may last and a change may then need to show (assumed:
 // 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. More than 15 minutes after the call, it is
 // not final: see [OutcomeUnknownError.Resolve]. The clock of the service and the local one both have to tell how long
 // ago the call was: no verdict is final by one clock alone. A ticket knows the clock of the service
@@ -268,7 +268,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		return &r, nil
 	}
 	q := newResolver(o, t, c.ownLook(c.lookOf(o)), c.conf.settle, false)
-	r, err := q.resolve(ctx, o.VisibleAfter, opts)
+	r, err := q.resolve(ctx, q.patience(), opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
 	case r.Verdict == VerdictUnknowable, r.Verdict == VerdictNotSeen && q.neverFinal:

@@ -133,8 +133,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 // surface, and never the call itself. A read that fails is an error.
 //
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
-// until 10 s after the call, or 65 s for agents, whose service may work that long, and in the process of the call until 10 s after its last
-// attempt ended. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+// until 10 s after the call, or 65 s for agents, whose service may work that long, and until 10 s after its last attempt ended, or would
+// have if the context of the call had not. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
 // not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
@@ -159,10 +159,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	q := e.resolver()
-	if e.other {
-		return q.resolve(ctx, e.op.VisibleAfter, opts)
-	}
-	return q.resolve(ctx, q.shows()-clock.Since(q.sent.Last), opts)
+	return q.resolve(ctx, q.patience(), opts)
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
@@ -170,6 +167,9 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 	if n := len(e.Attempts); n > 0 {
 		last := e.Attempts[n-1]
 		q.lasted = last.At.Add(last.Duration).Sub(q.sent.Last)
+		if errors.Is(last.Err, context.Canceled) || errors.Is(last.Err, context.DeadlineExceeded) {
+			q.lasted = max(q.lasted, q.limit())
+		}
 	}
 	return q
 }
@@ -199,7 +199,7 @@ type resolver struct {
 	settle   settle
 	sent     clock.Sent
 	info     *Info         // of the last response
-	lasted   time.Duration // how long after it left the last attempt ended, if this process made it
+	lasted   time.Duration // how long after it left the last attempt ended, or would have
 	looks    int           // so far
 	read     time.Time     // when the last look began, which may take many responses: one that comes late may show an earlier state
 	evidence readEvidence  // of the last look
@@ -229,19 +229,29 @@ func (q *resolver) mayBeUndone() bool {
 	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
 
+// limit is how long an attempt of the call can last.
+func (q *resolver) limit() time.Duration { return max(q.op.Timeout, q.ticket.Timeout) }
+
 // shows is how long after the call left its change shows at the latest (assumed): also 10 s after its last attempt ended, because a service
-// that was silent until then is slow.
+// that was silent until then is slow. In another process, that may have left and ended as late as an attempt can.
 func (q *resolver) shows() time.Duration {
-	return max(q.op.VisibleAfter, q.lasted+op.UsuallyVisibleAfter)
+	if q.sent.Local {
+		return max(q.op.VisibleAfter, q.lasted+op.UsuallyVisibleAfter)
+	}
+	return q.op.VisibleAfter + q.limit()
+}
+
+// patience is how long a change may yet take to show. Of what another process sent, one clock alone does not tell how long ago that was.
+func (q *resolver) patience() time.Duration {
+	if q.sent.Local {
+		return q.shows() - clock.Since(q.sent.Last)
+	}
+	return q.shows()
 }
 
 // hasHadTime reports whether the change would have shown in the last look.
 func (q *resolver) hasHadTime() bool {
-	within := q.shows()
-	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
-		within += max(q.op.Timeout, q.ticket.Timeout)
-	}
-	return !q.evidence.cached && q.sent.Overdue(within, q.read, q.info.Header)
+	return !q.evidence.cached && q.sent.Overdue(q.shows(), q.read, q.info.Header)
 }
 
 // resolve finds out the outcome, and settles a final one.
@@ -273,7 +283,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if err != nil {
 		return nil, err
 	}
-	watched := !q.sent.Local && q.read.Sub(began) >= q.op.VisibleAfter && !q.evidence.cached
+	watched := !q.sent.Local && q.read.Sub(began) >= q.shows() && !q.evidence.cached
 	q.conclude(&r, watched || q.hasHadTime())
 	return &r, nil
 }
