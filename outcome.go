@@ -229,8 +229,8 @@ func (q *resolver) mayBeUndone() bool {
 	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
 
-// limit is how long an attempt of the call can last.
-func (q *resolver) limit() time.Duration { return max(q.op.Timeout, q.ticket.Timeout) }
+// limit is how long an attempt of the call can last, as far as that matters: after assumedKept, nothing is final.
+func (q *resolver) limit() time.Duration { return min(max(q.op.Timeout, q.ticket.Timeout), assumedKept) }
 
 // shows is how long after the call left its change shows at the latest (assumed): also 10 s after its last attempt ended, because a service
 // that was silent until then is slow. In another process, that may have left and ended as late as an attempt can.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -397,28 +398,36 @@ func TestResolve_AfterALongAttempt(t *testing.T) {
 // A service that was silent until the attempt ended is slow, so what it makes may show later than usual: no look right after that is final.
 // Whoever gave up earlier, or was killed, does not know how long it would have been silent.
 func TestResolve_AfterASilentAttempt(t *testing.T) {
-	for name, waited := range map[string]time.Duration{"to its limit": time.Hour, "until its context ended": 2 * time.Second, "until a kill": 2 * time.Second} {
+	for name, test := range map[string]struct {
+		waited, limit time.Duration
+		killed        bool
+	}{
+		"to its limit":                  {waited: time.Hour, limit: 30 * time.Second},
+		"until its context ended":       {waited: 2 * time.Second, limit: 30 * time.Second},
+		"until a kill":                  {waited: 2 * time.Second, limit: 30 * time.Second, killed: true},
+		"until a kill, without a limit": {waited: 2 * time.Second, limit: math.MaxInt64, killed: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			var made atomic.Bool
 			tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
 				list := ""
 				if r.Method == http.MethodPost {
-					time.Sleep(35 * time.Second) // the attempt ends after 30
+					time.Sleep(35 * time.Second)
 					made.Store(true)
 				} else if made.Load() {
 					list = fmt.Sprintf(`{"id":%q,"name":"Q1","entityType":"contactList","createdAt":%q}`, tests.ListID, time.Now().UTC().Format(time.RFC3339))
 				}
 				fmt.Fprintf(w, `{"data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`, list, min(1, len(list)))
 			}, func(t *testing.T, m *tests.MemoryServer) {
-				client := m.Client(t)
+				client := m.Client(t, prospectkit.WithAttemptTimeout(test.limit))
 				require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
-				ctx, cancel := context.WithTimeout(t.Context(), waited)
+				ctx, cancel := context.WithTimeout(t.Context(), test.waited)
 				defer cancel()
 				_, err := client.Lists.Create(ctx, tests.Q1)
 				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 				require.True(t, ok, "%v", err)
 				resolve := unknown.Resolve
-				if name == "until a kill" {
+				if test.killed {
 					ticket := tests.Written(t, unknown.Ticket())
 					resolve = func(ctx context.Context, _ ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
 						return m.Client(t).Resolve(ctx, ticket)
