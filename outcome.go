@@ -41,6 +41,7 @@ type OutcomeUnknownError struct {
 	op     *op.Op
 	cause  error
 	other  bool                  // another call made it, perhaps on another machine
+	gaveUp bool                  // its last attempt had no response when this side ended it
 	ticket func() journal.Ticket // a closure, so that no dump shows it
 	look   look                  // nil: no documented read shows the effect
 	settle settle                // nil: no call of this process made the error
@@ -134,7 +135,7 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 //
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long, and until 10 s after its last attempt ended, or would
-// have if the context of the call had not. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
+// have if neither its context nor a shorter [WithAttemptTimeout] had ended it. A change has shown by then (assumed: no such time is documented), so the verdict [VerdictNotSeen] is Final.
 //
 // More than 15 minutes after the call, somebody may have undone it: renamed, moved or deleted what it made. Then [VerdictNotSeen] is
 // not final, and a person has to look. Two things remain proof: an older list has the name, or the agent is still a draft (assumed:
@@ -167,7 +168,7 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 	if n := len(e.Attempts); n > 0 {
 		last := e.Attempts[n-1]
 		q.lasted = last.At.Add(last.Duration).Sub(q.sent.Last)
-		if errors.Is(last.Err, context.Canceled) || errors.Is(last.Err, context.DeadlineExceeded) {
+		if e.gaveUp {
 			q.lasted = max(q.lasted, q.limit())
 		}
 	}
@@ -230,7 +231,9 @@ func (q *resolver) mayBeUndone() bool {
 }
 
 // limit is how long an attempt of the call can last, as far as that matters: after assumedKept, nothing is final.
-func (q *resolver) limit() time.Duration { return min(max(q.op.Timeout, q.ticket.Timeout), assumedKept) }
+func (q *resolver) limit() time.Duration {
+	return min(max(q.op.Timeout, q.ticket.Timeout), assumedKept)
+}
 
 // shows is how long after the call left its change shows at the latest (assumed): also 10 s after its last attempt ended, because a service
 // that was silent until then is slow. In another process, that may have left and ended as late as an attempt can.

@@ -404,6 +404,7 @@ func TestResolve_AfterASilentAttempt(t *testing.T) {
 	}{
 		"to its limit":                  {waited: time.Hour, limit: 30 * time.Second},
 		"until its context ended":       {waited: 2 * time.Second, limit: 30 * time.Second},
+		"to a short limit":              {waited: time.Hour, limit: 2 * time.Second},
 		"until a kill":                  {waited: 2 * time.Second, limit: 30 * time.Second, killed: true},
 		"until a kill, without a limit": {waited: 2 * time.Second, limit: math.MaxInt64, killed: true},
 	} {
