@@ -237,7 +237,7 @@ func rowOf(o catalogue.Operation) (own *catalogue.Operation, row *op.Op, bad che
 // credits. With [WithWorkspace], the key may be another one of the workspace. Without, another key may be of
 // another workspace: then the verdict about something without an id is [VerdictUnknowable].
 //
-// If the call is recent, Resolve watches for as long as an attempt may last and a change may then need to show (assumed:
+// If the call is recent, Resolve watches for as long as an attempt lasts by default at most, and a change may then need to show (assumed:
 // 10 s, or 65 s for agents) before a verdict [VerdictNotSeen] is Final. More than 15 minutes after the call, it is
 // not final: see [OutcomeUnknownError.Resolve]. The clock of the service and the local one both have to tell how long
 // ago the call was: no verdict is final by one clock alone. A ticket knows the clock of the service

@@ -169,7 +169,7 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 		last := e.Attempts[n-1]
 		q.lasted = last.At.Add(last.Duration).Sub(q.sent.Last)
 		if e.gaveUp {
-			q.lasted = max(q.lasted, q.limit())
+			q.lasted = max(q.lasted, q.op.Timeout)
 		}
 	}
 	return q
@@ -230,18 +230,13 @@ func (q *resolver) mayBeUndone() bool {
 	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
 
-// limit is how long an attempt of the call can last, as far as that matters: after assumedKept, nothing is final.
-func (q *resolver) limit() time.Duration {
-	return min(max(q.op.Timeout, q.ticket.Timeout), assumedKept)
-}
-
 // shows is how long after the call left its change shows at the latest (assumed): also 10 s after its last attempt ended, because a service
-// that was silent until then is slow. In another process, that may have left and ended as late as an attempt can.
+// that was silent until then is slow. What another process has sent may have left just before it ended, and nobody waited for a response.
 func (q *resolver) shows() time.Duration {
 	if q.sent.Local {
 		return max(q.op.VisibleAfter, q.lasted+op.UsuallyVisibleAfter)
 	}
-	return q.op.VisibleAfter + q.limit()
+	return q.op.VisibleAfter + q.op.Timeout
 }
 
 // patience is how long a change may yet take to show. Of what another process sent, one clock alone does not tell how long ago that was.
@@ -254,7 +249,11 @@ func (q *resolver) patience() time.Duration {
 
 // hasHadTime reports whether the change would have shown in the last look.
 func (q *resolver) hasHadTime() bool {
-	return !q.evidence.cached && q.sent.Overdue(q.shows(), q.read, q.info.Header)
+	within := q.shows()
+	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
+		within = max(within, q.op.VisibleAfter+min(q.ticket.Timeout, assumedKept))
+	}
+	return !q.evidence.cached && q.sent.Overdue(within, q.read, q.info.Header)
 }
 
 // resolve finds out the outcome, and settles a final one.
