@@ -156,6 +156,7 @@ func rates() (all []Rate) {
 		{Class: "look", Fault: undone, Share: 0.15},
 		{Class: "looked for", Fault: arrivesLate, Share: 0.15},
 		{Class: "looked for", Fault: lostLate, Share: 0.15},
+		{Class: "looked for", Fault: sim.KillAfter, Share: 0.1},
 		{Class: "background", Fault: arrivesLate, Share: 0.5},
 		{Class: "late", Fault: arrivesLate, Share: 0.15},
 		{Class: "lossy", Fault: longWait, Share: 0.08},
