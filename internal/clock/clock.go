@@ -49,8 +49,8 @@ func (s Sent) Recent(within time.Duration, at time.Time, h http.Header) bool {
 	if s.Local { // the monotonic clock may stand still while the machine sleeps
 		return max(at.Sub(s.Last), at.Round(0).Sub(s.Last.Round(0))) <= within
 	}
-	_, most, known := s.ages(at, h)
-	return known && most <= within
+	least, most, known := s.ages(at, h)
+	return known && least >= -MaxError && most <= within // a clock by which it lies ahead tells nothing
 }
 
 // ages are what the clocks say of how long after the call an instant is, if both are known.

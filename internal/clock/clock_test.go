@@ -84,6 +84,7 @@ func TestSent_RecentAndYounger(t *testing.T) {
 			"the Date of a cache":         {there, aged(dated(now), "7"), false, 18 * time.Minute, 17 * time.Minute},
 			"longer ago by the Date":      {there, dated(now.Add(time.Second)), false, 18 * time.Minute, 17 * time.Minute},
 			"the service was ahead":       {clock.Sent{Last: called, Ahead: &hour}, dated(now.Add(hour)), true, hour + 18*time.Minute, hour + 17*time.Minute},
+			"an instant ahead":            {clock.Sent{Last: called.Add(hour), Ahead: &behind}, dated(now), false, 33 * time.Minute, 31 * time.Minute},
 			"it was behind, and is ahead": {clock.Sent{Last: called, Ahead: &behind}, dated(now.Add(hour)), false, hour + 18*time.Minute, hour + 17*time.Minute},
 		} {
 			require.Equal(t, test.recent, test.sent.Recent(within, now, test.header), name)
