@@ -64,9 +64,10 @@ func (s Sent) ages(at time.Time, h http.Header) (least, most time.Duration, know
 }
 
 // Older reports whether what was made at an instant of the service's clock is older than the call. It
-// is certain if no clock says otherwise, so that one wrong clock rules out nothing.
+// is certain if no clock says otherwise, so that one wrong clock rules out nothing, and none was set back since the call.
 func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 	local := time.Now().Add(-atMost(s.First))
+	known := s.Ahead != nil || time.Until(s.First) <= MaxError // how long ago the call was
 	var sent []time.Time // when the call was sent, by each Date
 	if s.Ahead != nil {
 		sent = append(sent, s.First.Add(*s.Ahead))
@@ -76,7 +77,7 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 	}
 	if len(sent) == 0 {
 		older = made.Before(local.Add(-maxSkewWithoutDate))
-		return older, older
+		return older, older && known
 	}
 	likely, early := sent[0], slices.MinFunc(append(sent, local), time.Time.Compare)
 	for _, at := range sent {
@@ -84,7 +85,7 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 			likely = at
 		}
 	}
-	return made.Before(likely.Add(-maxSkew)), made.Before(early.Add(-maxSkew))
+	return made.Before(likely.Add(-maxSkew)), known && made.Before(early.Add(-maxSkew))
 }
 
 // Younger reports whether what was made at an instant of the service's clock was made later than within a time after the call was sent
