@@ -137,6 +137,8 @@ func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []Call
 		return ruledOut(agent, "an agent of another kind holds the name")
 	case !want.Start && agent.Status != "" && !agent.Draft():
 		return unknowable(agent, "an agent of that name has left the draft state: it may be this one, started since")
+	case want.Start && agent.Status == "" && !agent.Started:
+		return unknowable(agent, "the agent of that name has no status")
 	case want.Start && agent.Draft():
 		note := "an agent of that name is a draft, and was not started"
 		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: note}, nil

@@ -341,7 +341,7 @@ func (c *call) result(loopErr error) error {
 		return e
 	case c.unknown != nil: // no later refusal and no end of a wait makes it known
 		t := c.ticket()
-		c.unknown.Attempts, c.unknown.ticket = slices.Clone(c.attempts), func() journal.Ticket { return t }
+		c.unknown.Attempts, c.unknown.gaveUp, c.unknown.ticket = slices.Clone(c.attempts), c.gaveUp, func() journal.Ticket { return t }
 		return c.unknown
 	case c.rule != "": // kept the first attempt back
 		return c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))

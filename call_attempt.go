@@ -461,6 +461,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	if resp != nil {
 		c.noteResponse(a, resp, now)
 	}
+	c.gaveUp = resp == nil && (a.expired || errors.Is(err, context.DeadlineExceeded))
 	c.readResult(a, resp, err, now)
 	c.errorResponse.foreign = !c.isServiceEnvelope(a)
 	if a.hasRateHeaders || c.done || !c.errorResponse.foreign { // a Date of another server tells nothing

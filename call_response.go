@@ -64,8 +64,13 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 }
 
 // readBeginning looks into a 2xx whose body broke off, is damaged or too long: what would refuse the whole of it refuses its beginning.
+// One that does not begin as an object with a field is read from its error on.
 func (c *call) readBeginning(a *attempt, resp *http.Response) {
-	switch _, err := c.decode(resp, jsonscan.Completed(*a.Body)); {
+	text := jsonscan.Completed(*a.Body)
+	if at := bytes.Index(*a.Body, []byte(`"error"`)); at >= 0 && (len(text) <= len("{}") || text[0] != '{') {
+		text = jsonscan.Completed(append([]byte("{"), (*a.Body)[at:]...))
+	}
+	switch _, err := c.decode(resp, text); {
 	case errors.Is(err, errEnveloped):
 		a.hasRateHeaders = false
 	case errors.Is(err, errOther), errors.Is(err, errStored):

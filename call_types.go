@@ -160,6 +160,7 @@ type tally struct {
 	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown
 	firstSent time.Time            // the first attempt that may have had an effect
 	lastSent  time.Time
+	gaveUp    bool   // the last attempt had no response when this side ended it
 	ticketID  string // empty until the call needs a ticket
 	open      bool   // not seeing the effect will prove nothing
 	reserved  bool   // credits, by the guard

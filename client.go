@@ -239,7 +239,7 @@ func rowOf(o catalogue.Operation) (own *catalogue.Operation, row *op.Op, bad che
 //
 // For [VerdictNotSeen] to be final, the clock of the service and the local one both have to tell how long ago the call was. A
 // ticket knows the clock of the service only if a response came before the call, so begin with a read. If the call is recent, Resolve
-// watches for as long as a change may need to show.
+// watches for as long as an attempt lasts by default at most, and a change may then need to show: 40 s, for agents 140 s.
 //
 // Resolve remembers in memory what no read settles: a verdict [VerdictUnknowable], or one that stays
 // [VerdictNotSeen] without being final. It reads such a ticket again after a
@@ -266,7 +266,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		return &r, nil
 	}
 	q := newResolver(o, t, c.conf.ownLook(c.lookOf(o)), c.conf.settle, false)
-	r, err := q.resolve(ctx, o.VisibleAfter, opts)
+	r, err := q.resolve(ctx, q.patience(), opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
 	case r.Verdict == VerdictUnknowable, r.Verdict == VerdictNotSeen && q.neverFinal:

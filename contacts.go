@@ -96,7 +96,9 @@ func timelineOf(conf *config, contactID string, p ActivityParams) *scroll[Object
 	fetch := func(ctx context.Context, cursor string, opts []CallOption) (*ScrollPage[Object], jsonscan.Text, error) {
 		in := args{ids: []string{contactID}, query: activityQuery{p, cursor}, pageToken: cursor}
 		found := new(activities)
-		c, err := doCall(ctx, conf, op.ContactsTimeline, in, opts, expected{out: found})
+		want := repeatsID(contactID, &found.ContactID)
+		want.out, want.proof = found, func() bool { return true } // a page proves itself by its shape
+		c, err := doCall(ctx, conf, op.ContactsTimeline, in, opts, want)
 		if err != nil {
 			return nil, nil, err
 		}

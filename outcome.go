@@ -41,6 +41,7 @@ type OutcomeUnknownError struct {
 	op     *op.Op
 	cause  error
 	other  bool                  // another call made it, perhaps on another machine
+	gaveUp bool                  // its last attempt had no response when this side ended it
 	ticket func() journal.Ticket // a closure, so that no dump shows it
 	look   look                  // nil: no documented read shows the effect
 	settle settle                // nil: no call of this process made the error
@@ -134,8 +135,8 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 //
 // Resolve reports a change at once. Otherwise it reads again, with growing pauses,
 // until 10 s after the call, or 65 s for agents, whose service may work that long, and in the process of the call until 10 s after its last
-// attempt ended. A change has shown by then (assumed: no such time is documented), so [VerdictNotSeen] is Final. It is not final,
-// and a person has to look, if
+// attempt ended, or would have if neither its context nor a shorter [WithAttemptTimeout] had ended it. A change has shown by then (assumed:
+// no such time is documented), so [VerdictNotSeen] is Final. It is not final, and a person has to look, if
 //
 //   - the call was more than 15 minutes ago: somebody may have renamed, moved or deleted what it made. Two things remain proof: an
 //     older list has the name, or the agent to start or pause is still a draft (assumed: no documented move leads back to one).
@@ -160,10 +161,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	q := e.resolver()
-	if e.other {
-		return q.resolve(ctx, e.op.VisibleAfter, opts)
-	}
-	return q.resolve(ctx, q.shows()-clock.Since(q.sent.Last), opts)
+	return q.resolve(ctx, q.patience(), opts)
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
@@ -171,6 +169,9 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 	if n := len(e.Attempts); n > 0 {
 		last := e.Attempts[n-1]
 		q.lasted = last.At.Add(last.Duration).Sub(q.sent.Last)
+		if e.gaveUp {
+			q.lasted = max(q.lasted, q.op.Timeout)
+		}
 	}
 	return q
 }
@@ -215,7 +216,7 @@ type resolver struct {
 	settle   settle
 	sent     clock.Sent
 	info     *Info         // of the last response
-	lasted   time.Duration // how long after it left the last attempt ended, if this process made it
+	lasted   time.Duration // how long after it left the last attempt ended, or would have
 	looks    int           // so far
 	read     time.Time     // when the last look began, which may take many responses: one that comes late may show an earlier state
 	evidence readEvidence  // of the last look
@@ -246,16 +247,27 @@ func (q *resolver) mayBeUndone() bool {
 }
 
 // shows is how long after the call left its change shows at the latest (assumed): also 10 s after its last attempt ended, because a service
-// that was silent until then is slow.
+// that was silent until then is slow. What another process has sent may have left just before it ended, and nobody waited for a response.
 func (q *resolver) shows() time.Duration {
-	return max(q.op.VisibleAfter, q.lasted+op.UsuallyVisibleAfter)
+	if q.sent.Local {
+		return max(q.op.VisibleAfter, q.lasted+op.UsuallyVisibleAfter)
+	}
+	return q.op.VisibleAfter + q.op.Timeout
+}
+
+// patience is how long a change may yet take to show. Of what another process sent, one clock alone does not tell how long ago that was.
+func (q *resolver) patience() time.Duration {
+	if q.sent.Local {
+		return q.shows() - clock.Since(q.sent.Last)
+	}
+	return q.shows()
 }
 
 // hasHadTime reports whether the change would have shown in the last look.
 func (q *resolver) hasHadTime() bool {
 	within := q.shows()
 	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
-		within += max(q.op.Timeout, q.ticket.Timeout)
+		within = max(within, q.op.VisibleAfter+min(q.ticket.Timeout, assumedKept))
 	}
 	return !q.evidence.cached && q.sent.Overdue(within, q.read, q.info.Header)
 }
@@ -289,7 +301,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	if err != nil {
 		return nil, err
 	}
-	watched := !q.sent.Local && q.read.Sub(began) >= q.op.VisibleAfter && !q.evidence.cached
+	watched := !q.sent.Local && q.read.Sub(began) >= q.shows() && !q.evidence.cached
 	q.conclude(&r, watched || q.hasHadTime())
 	return &r, nil
 }

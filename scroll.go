@@ -60,7 +60,7 @@ type scroll[T any] struct {
 }
 
 func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
-	s.opts = opts
+	s.opts = slices.Clone(opts)
 	return s.page(ctx, "", nil)
 }
 

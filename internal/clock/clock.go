@@ -49,8 +49,8 @@ func (s Sent) Recent(within time.Duration, at time.Time, h http.Header) bool {
 	if s.Local { // the monotonic clock may stand still while the machine sleeps
 		return max(at.Sub(s.Last), at.Round(0).Sub(s.Last.Round(0))) <= within
 	}
-	_, most, known := s.ages(at, h)
-	return known && most <= within
+	least, most, known := s.ages(at, h)
+	return known && least >= -MaxError && most <= within // a clock by which it lies ahead tells nothing
 }
 
 // ages are what the clocks say of how long after the call an instant is, if both are known.
@@ -64,9 +64,10 @@ func (s Sent) ages(at time.Time, h http.Header) (least, most time.Duration, know
 }
 
 // Older reports whether what was made at an instant of the service's clock is older than the call. It
-// is certain if no clock says otherwise, so that one wrong clock rules out nothing.
+// is certain if no clock says otherwise, so that one wrong clock rules out nothing, and none was set back since the call.
 func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 	local := time.Now().Add(-atMost(s.First))
+	known := s.Ahead != nil || time.Until(s.First) <= MaxError // how long ago the call was
 	var sent []time.Time // when the call was sent, by each Date
 	if s.Ahead != nil {
 		sent = append(sent, s.First.Add(*s.Ahead))
@@ -76,7 +77,7 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 	}
 	if len(sent) == 0 {
 		older = made.Before(local.Add(-maxSkewWithoutDate))
-		return older, older
+		return older, older && known
 	}
 	likely, early := sent[0], slices.MinFunc(append(sent, local), time.Time.Compare)
 	for _, at := range sent {
@@ -84,7 +85,7 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 			likely = at
 		}
 	}
-	return made.Before(likely.Add(-maxSkew)), made.Before(early.Add(-maxSkew))
+	return made.Before(likely.Add(-maxSkew)), known && made.Before(early.Add(-maxSkew))
 }
 
 // Younger reports whether what was made at an instant of the service's clock was made later than within a time after the call was sent

@@ -84,6 +84,7 @@ func TestSent_RecentAndYounger(t *testing.T) {
 			"the Date of a cache":         {there, aged(dated(now), "7"), false, 18 * time.Minute, 17 * time.Minute},
 			"longer ago by the Date":      {there, dated(now.Add(time.Second)), false, 18 * time.Minute, 17 * time.Minute},
 			"the service was ahead":       {clock.Sent{Last: called, Ahead: &hour}, dated(now.Add(hour)), true, hour + 18*time.Minute, hour + 17*time.Minute},
+			"an instant ahead":            {clock.Sent{Last: called.Add(hour), Ahead: &behind}, dated(now), false, 33 * time.Minute, 31 * time.Minute},
 			"it was behind, and is ahead": {clock.Sent{Last: called, Ahead: &behind}, dated(now.Add(hour)), false, hour + 18*time.Minute, hour + 17*time.Minute},
 		} {
 			require.Equal(t, test.recent, test.sent.Recent(within, now, test.header), name)
@@ -96,7 +97,7 @@ func TestSent_RecentAndYounger(t *testing.T) {
 
 func TestSent_Older(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sent, hour := time.Now(), time.Hour
+		sent, hour, behind := time.Now(), time.Hour, -time.Hour
 		time.Sleep(time.Minute)
 		now, later := dated(time.Now()), dated(time.Now().Add(5*hour))
 		local := clock.Sent{First: sent, Local: true}
@@ -116,6 +117,9 @@ func TestSent_Older(t *testing.T) {
 			"older by the later Date":    {known, 2 * hour, later, false, true},
 			"older by one against two":   {clock.Sent{First: sent, Ahead: new(time.Duration)}, 2 * hour, later, false, true},
 			"older by no Date":           {known, hour, dated(time.Now().Add(hour)), false, true},
+			"the call lies ahead":        {clock.Sent{First: sent.Add(hour)}, -10 * time.Minute, now, true, false},
+			"it does, and no Date":       {clock.Sent{First: sent.Add(100 * hour)}, -25 * hour, nil, true, false},
+			"it does, by a known clock":  {clock.Sent{First: sent.Add(hour), Ahead: &behind}, -10 * time.Minute, now, true, true},
 			"no Date now":                {known, 30 * time.Minute, nil, true, false},
 			"no Date at all":             {local, -25 * hour, nil, true, true},
 			"no Date, not a day older":   {local, -23 * hour, nil, false, true},

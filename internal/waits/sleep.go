@@ -49,7 +49,7 @@ func Until(ctx context.Context, patience time.Duration, try func() (done bool, e
 func Backoff(ctx context.Context, base, most time.Duration, n int) time.Duration {
 	d := base
 	for ; n > 1 && d < most; n-- {
-		d *= 2
+		d += min(d, most-d)
 	}
 	d = min(d, most)
 	return d/2 + chance.Below(ctx, d/2+1)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -124,6 +125,7 @@ func TestShared_ForgetsTheLastListing(t *testing.T) {
 
 func TestBackoff(t *testing.T) {
 	t.Parallel()
+	require.Positive(t, waits.Backoff(t.Context(), math.MaxInt64/2+2, math.MaxInt64, 2))
 	for n, most := range map[int]time.Duration{1: 100, 2: 200, 3: 400, 4: 500, 90: 500} {
 		least, longest := most, time.Duration(0)
 		for range 500 {

@@ -65,12 +65,14 @@ func TestDecode_LessEvidenceProvesNoMore(t *testing.T) {
 	}
 }
 
-// Neither does one that is damaged: an error before the damage is one, also if the response is whole.
+// Neither does one that is damaged: an error before the damage is one, also if the response is whole, and so is one behind damage at the
+// very beginning.
 func TestDecode_DamagedErrors(t *testing.T) {
 	for _, body := range []string{
 		`{"error":{"code":"LIST_NOT_FOUND","message":"n`, `{"error":{"code":"LIST_NOT_FOUND","message":"a` + "\n" + `b"}}`,
 		`{"error":{"code":"LIST_NOT_FOUND","message":"C:\Users"}}`, `{"error":{"code":"LIST_NOT_FOUND",}}`,
 		`{"error":{"code":"LIST_NOT_FOUND","param":` + strings.Repeat("[", 20_000) + strings.Repeat("]", 20_000) + `}}`, `{"id":7,"error":"down",}`,
+		`)]}'` + "\n" + `{"error":{"code":"LIST_NOT_FOUND"}}`, "\x00" + `{"error":{"code":"LIST_NOT_FOUND"}}`, `{\"error":"down"}`, `"error":"down"}`,
 	} {
 		tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
 			if row.Class == op.Read {

@@ -378,6 +378,7 @@ func TestDecode_ResponsesAboutSomethingElse(t *testing.T) {
 		"agents.create-people-watcher":   `{"agent":{` + elsewhere + `}}`,
 		"agents.create-web-monitor":      `{"agent":{` + elsewhere + `}}`,
 		"campaigns.preview-step":         `{"stepId":"65f0c0ffee65f0c0ffee6fff","preview":{}}`,
+		"contacts.timeline":              `{"contactId":"65f0c0ffee65f0c0ffee6fff","activities":[],"nextCursor":null}`,
 	}
 	for _, row := range op.All() { // where all is documented, an id of the request is that of the response
 		text, err := os.ReadFile(tests.Path("testdata", "http", row.Name, "sandbox.http"))

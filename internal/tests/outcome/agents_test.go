@@ -124,6 +124,7 @@ var lostCalls = []struct {
 	{"no names", createDraft, namelessAgents, prospectkit.VerdictUnknowable, "the listing has no names", false, 0},
 	{"started found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "processing"}), prospectkit.VerdictHappened, "", true, 0},
 	{"unknown state found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "odd"}), prospectkit.VerdictHappened, "", true, 0},
+	{"found without a status", createStarted, tests.Listed([3]string{"web-monitor", "Funding", ""}), prospectkit.VerdictUnknowable, "has no status", true, 0},
 	{"only a draft found", createStarted, tests.OurDraft, prospectkit.VerdictNotSeen, "is a draft", true, 65 * time.Second},
 	{"activated", activateOne, tests.Sees("active"), prospectkit.VerdictHappened, "a draft never changes on its own", true, 0},
 	{"in an unknown state", activateOne, tests.Sees("odd"), prospectkit.VerdictHappened, "", true, 0},

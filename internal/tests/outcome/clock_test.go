@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"slices"
@@ -395,30 +396,55 @@ func TestResolve_AfterALongAttempt(t *testing.T) {
 }
 
 // A service that was silent until the attempt ended is slow, so what it makes may show later than usual: no look right after that is final.
+// Whoever gave up earlier, or was killed, does not know how long it would have been silent.
 func TestResolve_AfterASilentAttempt(t *testing.T) {
-	var made atomic.Bool
-	tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
-		list := ""
-		if r.Method == http.MethodPost {
-			time.Sleep(35 * time.Second) // the attempt ends after 30
-			made.Store(true)
-		} else if made.Load() {
-			list = fmt.Sprintf(`{"id":%q,"name":"Q1","entityType":"contactList","createdAt":%q}`, tests.ListID, time.Now().UTC().Format(time.RFC3339))
-		}
-		fmt.Fprintf(w, `{"data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`, list, min(1, len(list)))
-	}, func(t *testing.T, m *tests.MemoryServer) {
-		_, err := m.Client(t).Lists.Create(t.Context(), tests.Q1)
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-		require.True(t, ok, "%v", err)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		r, err := unknown.Resolve(ctx)
-		require.NoError(t, err)
-		require.False(t, r.Final, r.Note)
-		r, err = unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
-	})
+	for name, test := range map[string]struct {
+		waited, limit time.Duration
+		killed        bool
+	}{
+		"to its limit":                  {waited: time.Hour, limit: 30 * time.Second},
+		"until its context ended":       {waited: 2 * time.Second, limit: 30 * time.Second},
+		"to a short limit":              {waited: time.Hour, limit: 2 * time.Second},
+		"until a kill":                  {waited: 2 * time.Second, limit: 30 * time.Second, killed: true},
+		"until a kill, without a limit": {waited: 2 * time.Second, limit: math.MaxInt64, killed: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var made atomic.Bool
+			tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+				list := ""
+				if r.Method == http.MethodPost {
+					time.Sleep(35 * time.Second)
+					made.Store(true)
+				} else if made.Load() {
+					list = fmt.Sprintf(`{"id":%q,"name":"Q1","entityType":"contactList","createdAt":%q}`, tests.ListID, time.Now().UTC().Format(time.RFC3339))
+				}
+				fmt.Fprintf(w, `{"data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`, list, min(1, len(list)))
+			}, func(t *testing.T, m *tests.MemoryServer) {
+				client := m.Client(t, prospectkit.WithAttemptTimeout(test.limit))
+				require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
+				ctx, cancel := context.WithTimeout(t.Context(), test.waited)
+				defer cancel()
+				_, err := client.Lists.Create(ctx, tests.Q1)
+				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+				require.True(t, ok, "%v", err)
+				resolve := unknown.Resolve
+				if test.killed {
+					ticket := tests.Written(t, unknown.Ticket())
+					resolve = func(ctx context.Context, _ ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+						return m.Client(t).Resolve(ctx, ticket)
+					}
+				}
+				ctx, cancel = context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				r, err := resolve(ctx)
+				require.NoError(t, err)
+				require.False(t, r.Final, r.Note)
+				r, err = resolve(t.Context())
+				require.NoError(t, err)
+				require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+			})
+		})
+	}
 }
 
 // A transport that does not return when the context ends may still send the request: nothing that a read shows now is final.
@@ -428,7 +454,7 @@ func TestResolve_WhatATransportKeeps(t *testing.T) {
 		queue := tests.RoundTrip(func(req *http.Request) (*http.Response, error) {
 			if req.Method == http.MethodPost {
 				req = req.WithContext(context.WithoutCancel(req.Context()))
-				time.Sleep(20 * time.Second)
+				time.Sleep(time.Minute)
 			}
 			return sb.Transport().RoundTrip(req)
 		})

@@ -346,6 +346,26 @@ func TestScroll_NextWorksOnce(t *testing.T) {
 	require.False(t, new(prospectkit.ScrollPage[prospectkit.Profile]).More())
 }
 
+// The caller may use the slice of options again before the next page, whose query stays that of the first.
+func TestScroll_KeepsItsOptions(t *testing.T) {
+	sent := 0
+	serve := pages(&sent, 2)
+	var bodies []string
+	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+		body, err := io.ReadAll(r.Body)
+		require.NoError(t, err)
+		bodies = append(bodies, string(body))
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		return serve(r)
+	}))
+	opts := []prospectkit.CallOption{prospectkit.WithField("country", "Germany")}
+	page, err := client.Search.ProspectsPage(t.Context(), tests.Everything, opts...)
+	require.NoError(t, err)
+	opts[0] = prospectkit.WithField("country", "France")
+	require.NoError(t, tests.Discard(page.Next(t.Context())))
+	require.Contains(t, bodies[1], "Germany")
+}
+
 // A call that was definitely not applied leaves the token; one that may have been spends it.
 func TestScroll_NextAfterAnError(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -21,7 +21,7 @@ program that has the journal open.
 
 ` + service.Variables + `
 Use a key of the workspace in which the call was made: in another one, what it made is not there. If the program names no workspace,
-use its own key. Run it soon after the call: later, somebody may have undone it, so that nothing is certain if it does not show. Each ticket takes up to 10 s, and 65 s
+use its own key. Run it soon after the call: later, somebody may have undone it, so that nothing is certain if it does not show. Each ticket takes up to 40 s, and 140 s
 if the call was about an agent.
 `
 
