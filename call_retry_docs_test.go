@@ -148,8 +148,12 @@ func TestRetryDocs_Defaults(t *testing.T) {
 			"at most " + words[retry.MaxAttempts] + " attempts", "waits at most " + words[int(wait.Minutes())] + " minutes for a rate limit",
 		},
 		safetyPage: {
-			fmt.Sprintf("%.0f s after the call, for agents %.0f s (assumed", usually, agents), fmt.Sprintf("it looks for %.0f s, or for half of the time", usually),
+			fmt.Sprintf("%.0f s after the last attempt ended, or would have if nothing had cut it, for agents at least %.0f s after the call; "+
+				"in another process, %.0f s after it was sent, for agents %.0f s.", usually, agents,
+				usually+op.ListsCreate.Timeout.Seconds(), agents+op.AgentsActivate.Timeout.Seconds()),
+			fmt.Sprintf("it looks for %.0f s, or for half of the time", usually),
 		},
+		"client.go":       {fmt.Sprintf("%.0f s, for agents %.0f s.", usually+op.ListsCreate.Timeout.Seconds(), agents+op.AgentsActivate.Timeout.Seconds())},
 		"outcome.go":      {fmt.Sprintf("until %.0f s after the call, or %.0f s for agents", usually, agents)},
 		"lists_ensure.go": {fmt.Sprintf("it looks for the list for %.0f s, or for half of the time", usually)},
 	} {
