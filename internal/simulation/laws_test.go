@@ -34,6 +34,9 @@ type laws struct {
 	calls     map[string]*made
 	marks     []string       // of the calls, in order
 	approvals map[string]int // by path
+	approved  time.Time      // the last of them
+	stopped   bool           // a teammate has stopped what was approved
+	once      map[string]int // calls with a key that were applied, by process and key
 	credits   int64          // that the guard allows
 	repeated  bool           // a gateway has repeated a request, which costs twice
 	empties   int64          // times that the store of the guards was lost
@@ -56,7 +59,7 @@ type laws struct {
 func newLaws(r *run) *laws {
 	return &laws{
 		service: r.service, first: r.service.Balance(), limits: true,
-		calls: map[string]*made{}, approvals: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{},
+		calls: map[string]*made{}, approvals: map[string]int{}, once: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{},
 		paused: map[string]pause{}, alone: map[string]bool{}, owed: map[string]string{}, settled: map[string]bool{},
 		held: func() (int64, error) {
 			total, err := r.books()
@@ -77,6 +80,7 @@ type made struct {
 	ends      bool // its context does
 	start     int
 	id        string // of its ticket
+	once      string // the key in it
 	sent      time.Time
 	arrived   int // requests that the service got and did not refuse before work
 	applied   int
@@ -97,7 +101,8 @@ const (
 	claimsAreTrue    = "applied and not applied are true"
 	verdictsAreTrue  = "happened and not seen are true"
 	capHolds         = "the cap of the guard is never exceeded"
-	oneApproval      = "a campaign is approved once"
+	oneApproval      = "a campaign is approved once, also if a teammate stops it"
+	onceAKey         = "a call with a key is made once"
 	everyRowOnce     = "a walk delivers each living row once"
 	noChangeMissed   = "a feed of changes misses none"
 	contextsEnd      = "nothing outlives its context"
@@ -134,7 +139,9 @@ func (l *laws) check() error {
 func (l *laws) read(entries []sandbox.Entry) {
 	for _, e := range entries[l.seen:] {
 		if e.Op == "campaigns.approve" && e.Processed {
-			if l.approvals[e.Path]++; l.approvals[e.Path] > 1 {
+			l.approved = time.Now()
+			blind := l.stopped && !strings.HasPrefix(markIn(e.Query), "approver") // Approve resumes what was stopped
+			if l.approvals[e.Path]++; l.approvals[e.Path] > 1 && !blind {
 				l.breach(oneApproval, "%s: %d times", e.Path, l.approvals[e.Path])
 			}
 		}
@@ -152,8 +159,15 @@ func (l *laws) read(entries []sandbox.Entry) {
 		if !beforeWork(o, e.Status) || c.later && e.Status == http.StatusInternalServerError {
 			c.arrived++
 		}
-		if e.Processed {
-			c.applied++
+		if !e.Processed {
+			continue
+		}
+		c.applied++
+		if key := c.process + " " + c.once; c.once != "" && !c.excused {
+			l.mark("a call with a key was applied")
+			if l.once[key]++; l.once[key] > 1 {
+				l.breach(onceAKey, "%s %s, %q: %d times", markIn(e.Query), e.Op, c.once, l.once[key])
+			}
 		}
 	}
 	l.seen = len(entries)
@@ -419,7 +433,7 @@ func (l *laws) ticket(t journal.Ticket) {
 	l.Lock()
 	defer l.Unlock()
 	if c := l.calls[markOfTicket(t)]; c != nil {
-		c.id, c.sent = t.ID, t.LastSent
+		c.id, c.sent, c.once = t.ID, t.LastSent, t.Once
 	}
 }
 

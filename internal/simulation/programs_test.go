@@ -314,7 +314,7 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 		return
 	}
 	u.laws.reach("outcome: %s", prospectkit.OutcomeOf(err))
-	for _, why := range []error{prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
+	for _, why := range []error{prospectkit.RuleDone, prospectkit.RuleDoing, prospectkit.RuleResume, prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
 		if errors.Is(err, why) {
 			u.laws.reach("error: %v", why)
 		}
@@ -337,7 +337,7 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 			}
 		}
 		r, _ := look(u.patient(random, mark))
-		u.laws.heard(u.Start, mark, r)
+		u.laws.heard(u.Start, markOfTicket(unknown.Ticket()), r) // which may be that of an earlier call
 	}
 }
 
@@ -415,7 +415,7 @@ var writeNames = func() []string {
 func writer(u *user) error {
 	return u.each(func(n int, random *rand.Rand) error {
 		if n == calls/2 {
-			u.both(n, writeNames)
+			u.both(n, anyOf(writeNames))
 		}
 		if n%4 == 3 {
 			_ = u.file.Compact(u.ctx, time.Now(), u.laws.archive)
@@ -435,7 +435,7 @@ func caller(u *user) error {
 }
 
 // both makes two calls at once.
-func (u *user) both(n int, names []string) {
+func (u *user) both(n int, choose func(*rand.Rand, string) (string, tests.AnyCall)) {
 	var both sync.WaitGroup
 	for side, strand := range []string{"left", "right"} {
 		n := 100 + 2*n + side
@@ -443,12 +443,20 @@ func (u *user) both(n int, names []string) {
 		both.Go(func() {
 			ctx := u.Context(fmt.Sprint(strand, n))
 			if u.Save(ctx, strand, "") == nil { // so that they begin one after the other
-				name := names[random.IntN(len(names))]
-				u.write(ctx, random, n, name, callOf(name, u.mark(n)))
+				name, call := choose(random, u.mark(n))
+				u.write(ctx, random, n, name, call)
 			}
 		})
 	}
 	both.Wait()
+}
+
+// anyOf chooses one of some operations.
+func anyOf(names []string) func(*rand.Rand, string) (string, tests.AnyCall) {
+	return func(random *rand.Rand, mark string) (string, tests.AnyCall) {
+		name := names[random.IntN(len(names))]
+		return name, callOf(name, mark)
+	}
 }
 
 func (u *user) writeAny(ctx context.Context, random *rand.Rand, n int) {
@@ -490,7 +498,7 @@ func spender(u *user) error {
 				return c.Agents.Ensure(ctx, d, opts...)
 			})
 		case 4, 5:
-			u.both(n, names)
+			u.both(n, anyOf(names))
 		default:
 			name := names[random.IntN(len(names))]
 			u.write(u.ctx, random, n, name, callOf(name, u.mark(n)))
@@ -501,21 +509,40 @@ func spender(u *user) error {
 
 var vps = filter.Search{"job_title_levels": filter.Including("vp")}
 
-// approver approves what it has reviewed.
+// approver approves what it has reviewed, without a person, and a teammate stops that.
 func approver(u *user) error {
 	return u.each(func(n int, random *rand.Rand) error {
+		if n%3 == 2 {
+			time.Sleep(time.Duration(1+random.IntN(4)) * time.Minute)
+			if err := u.Do(u.ctx, "stop", "stop", func(*sim.Turn) string { return u.stop() }); err != nil {
+				return err
+			}
+		}
 		seen, err := u.client.Campaigns.Review(u.ctx, tests.CampaignID)
 		if err != nil {
 			return nil //nolint:nilerr // the next call tries again
 		}
 		u.write(u.ctx, random, n, "campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), append(opts, prospectkit.AllowResume())...)
+			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), opts...)
 		})
 		return nil
 	})
 }
 
-// ensurer wants a list and an agent to be there, once.
+// stop stops the campaign, if no approval can be on its way that looked before the last one.
+func (u *user) stop() string {
+	u.laws.Lock()
+	defer u.laws.Unlock()
+	if approved := u.laws.approved; approved.IsZero() || time.Since(approved) < 2*time.Minute || u.service.Campaigns()[0].Status != "active" {
+		return "not active"
+	}
+	u.service.Do(func(tx *sandbox.Tx) { tx.StopCampaign(tests.CampaignID) })
+	u.laws.stopped = true
+	u.laws.mark("a teammate has stopped a campaign")
+	return "stopped"
+}
+
+// ensurer wants a list and an agent to be there, and contacts to be added, once.
 func ensurer(u *user) error {
 	spec := tests.Discovery()
 	spec.ListName, spec.MaxCreditSpend = "ensured agent", 1000
@@ -529,6 +556,14 @@ func ensurer(u *user) error {
 			}
 		}
 		u.write(u.ctx, random, goal+n, name, call)
+		if n%2 == 1 {
+			key := fmt.Sprint("key ", n/6)
+			u.both(n, func(*rand.Rand, string) (string, tests.AnyCall) {
+				return "lists.add-contacts", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
+					return c.Lists.AddContacts(ctx, tests.ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": key}}}, append(opts, prospectkit.Once(key))...)
+				}
+			})
+		}
 		return nil
 	})
 }
