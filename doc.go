@@ -30,7 +30,7 @@
 // To write:
 //   - Create, as in [ListsService.Create], sends its request again only if it is certain that the service did not process it.
 //   - Ensure, as in [ListsService.Ensure] and [AgentsService.Ensure], creates or finds, also after a lost response.
-//   - [Once] sends a write once for a key, such as an import or new contacts, in whichever process.
+//   - [Once] sends a write once for a key, such as an import or new contacts, in all processes that share a journal.
 //   - [OutcomeOf] says whether a call was applied: look at it before anything else.
 //   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads which.
 //   - [CampaignsService.Review] shows a person what a campaign will send, and [CampaignsService.ApproveReviewed] sends exactly that,

@@ -24,7 +24,7 @@ import (
 // happened. It was not sent again, except by [AllowRetryUnknown] or by a method that looks first, such as
 // [ListsService.Ensure].
 //
-// Read the state before you retry the call. Resolve does, where the API can tell; in another
+// Make the call again only if Resolve says [VerdictNotSeen], and that is Final. It reads the state, where the API can tell; in another
 // process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds
 // the *[Error] of the response, if there was one.
 type OutcomeUnknownError struct {

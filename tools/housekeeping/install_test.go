@@ -24,7 +24,7 @@ func TestAStrangerInstallsAndCompiles(t *testing.T) {
 	dir := stranger(t)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(goBlocks("README.md", readme)[0].code), 0o600))
 	serveSandbox(t, root)
-	out, err := exec.CommandContext(t.Context(), "sh", "-ec", "cd '"+dir+"'\n"+strings.ReplaceAll(install(t, readme, modules[0].path), "/path/to/the/clone", root)).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "sh", "-ec", "cd '"+dir+"'\n"+strings.ReplaceAll(install(t, readme, modules[0].path), "/path/to/the/clone", root)+"\ngo run .").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	require.Contains(t, string(out), "Berlin conference 84 0")
 	m, err := readGoMod(dir)
@@ -66,7 +66,7 @@ func install(t *testing.T, readme, path string) string {
 	blocks := strings.Split(chapter, "```")
 	require.Equal(t, "sh\ngo get "+path+"\n", blocks[1])
 	if len(blocks) == 3 {
-		return "go mod init program.invalid && go mod edit -replace " + path + "=/path/to/the/clone && go mod tidy && go run ."
+		return "go mod init program.invalid && go mod edit -replace " + path + "=/path/to/the/clone && go mod tidy"
 	}
 	script, isShell := strings.CutPrefix(blocks[3], "sh\n")
 	require.True(t, isShell)
