@@ -21,5 +21,12 @@ func lockFile(name string) (file, error) {
 		}
 		return nil, os.NewSyscallError("flock", err)
 	}
-	return f, nil
+	return flocked{f}, nil
+}
+
+type flocked struct{ *os.File }
+
+// Close gives the lock up first: a process that is just being started shares the file until it runs its program, and would keep the lock.
+func (f flocked) Close() error {
+	return errors.Join(os.NewSyscallError("flock", syscall.Flock(int(f.Fd()), syscall.LOCK_UN)), f.File.Close())
 }
