@@ -27,7 +27,7 @@ var groups = []group{
 	{"Campaigns, steps and scheduled sends.", []string{
 		"CAMPAIGN_", "INVALID_CAMPAIGN_", "LIST_INCOMPATIBLE_", "SEQUENCE_", "STEP_", "CONNECTION_", "SCHEDULED_", "TEMPLATE_", "WRITING_",
 	}},
-	{"Knowledge hubs and learned facts.", []string{"KNOWLEDGE_", "LEARNED_"}},
+	{"Knowledge hubs and learned facts.", []string{"KNOWLEDGE_", "HUB_", "LEARNED_"}},
 	{"Imports, exports and jobs.", []string{"IMPORT_", "EXPORT_", "NO_LEADS_", "JOB_"}},
 	{"Research, and website tracking.", []string{"RESEARCH_", "RUN_", "NO_ROWS_", "PROVENANCE_", "PROVIDERS_", "WEBSITE_"}},
 	{"Others.", []string{""}},
