@@ -338,8 +338,9 @@ func numbered[T any](
 
 // recordPager is a pager over pages whose shape is documented.
 func recordPager[T any](of collection, in func(number int) args, id func(*T) string) pager[T] {
+	missing := missingIn[T] // once: it allocates
 	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[T], error) {
-		return readPage(ctx, of.conf, of.op, in, of.limit, opts, missingIn[T])
+		return readPage(ctx, of.conf, of.op, in, of.limit, opts, missing)
 	}, id)
 }
 
