@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process that starts another one shares its open files with it for a moment. Close frees the journal all the same.
+// A process that starts another one shares its open files with it for a moment. Close frees the journal nevertheless.
 func TestFile_ClosedWhileAProcessStarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
 	j, err := File(path)
