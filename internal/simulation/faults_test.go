@@ -222,11 +222,13 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 			w.laws.twice(markOf(r))
 			w.deliver(copied(r))
 		case arrivesLate:
-			err = w.cutLate(o, r)
+			w.deliverLate(o, r, 5*time.Second)
+			connected(r)
+			err = io.EOF
 			return err.Error()
 		case sim.KillAfter:
-			if o != nil && o.Resolves && !o.Background && t.IntN(2) == 0 { // while the service works
-				w.deliverLate(r, 25*time.Second)
+			if o != nil && o.Resolves && t.IntN(2) == 0 { // while the service works
+				w.deliverLate(o, r, 25*time.Second)
 				return "on its way"
 			}
 		case noSuchHost:
@@ -356,19 +358,11 @@ func (w wire) deliver(r *http.Request) {
 	w.laws.again()
 }
 
-// cutLate keeps a request on its way for some seconds, less than a change may take to show: what works in the background may take any time.
-func (w wire) cutLate(o *op.Op, r *http.Request) error {
-	after := 5 * time.Second
+// deliverLate keeps a request on its way, for less than a change may take to show: what works in the background may take any time.
+func (w wire) deliverLate(o *op.Op, r *http.Request, after time.Duration) {
 	if o != nil && o.Background {
 		after = time.Minute
 	}
-	connected(r)
-	w.deliverLate(r, after)
-	return io.EOF
-}
-
-// deliverLate delivers a request later, whatever becomes of the process that sent it.
-func (w wire) deliverLate(r *http.Request, after time.Duration) {
 	late := copied(r)
 	time.AfterFunc(after, func() { w.deliver(late) })
 }
