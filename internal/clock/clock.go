@@ -68,7 +68,7 @@ func (s Sent) ages(at time.Time, h http.Header) (least, most time.Duration, know
 func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 	local := time.Now().Add(-atMost(s.First))
 	known := time.Until(s.First) <= MaxError // how long ago the call was
-	var sent []time.Time // when the call was sent, by each Date
+	var sent []time.Time                     // when the call was sent, by each Date
 	if s.Ahead != nil {
 		sent = append(sent, s.First.Add(*s.Ahead))
 	}
