@@ -156,7 +156,6 @@ func rates() (all []Rate) {
 		{Class: "look", Fault: undone, Share: 0.15},
 		{Class: "looked for", Fault: arrivesLate, Share: 0.15},
 		{Class: "looked for", Fault: lostLate, Share: 0.15},
-		{Class: "looked for", Fault: sim.KillAfter, Share: 0.1},
 		{Class: "background", Fault: arrivesLate, Share: 0.5},
 		{Class: "late", Fault: arrivesLate, Share: 0.15},
 		{Class: "lossy", Fault: longWait, Share: 0.08},
@@ -222,15 +221,8 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 			w.laws.twice(markOf(r))
 			w.deliver(copied(r))
 		case arrivesLate:
-			w.deliverLate(o, r, 5*time.Second)
-			connected(r)
-			err = io.EOF
+			err = w.deliverLate(o, r)
 			return err.Error()
-		case sim.KillAfter:
-			if o != nil && o.Resolves && t.IntN(2) == 0 { // while the service works
-				w.deliverLate(o, r, 25*time.Second)
-				return "on its way"
-			}
 		case noSuchHost:
 			httptrace.ContextClientTrace(r.Context()).GetConn("")
 			err = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: r.URL.Hostname(), IsNotFound: true}}
@@ -358,13 +350,15 @@ func (w wire) deliver(r *http.Request) {
 	w.laws.again()
 }
 
-// deliverLate keeps a request on its way, for less than a change may take to show: what works in the background may take any time.
-func (w wire) deliverLate(o *op.Op, r *http.Request, after time.Duration) {
+// deliverLate keeps a request on its way for some seconds, less than a change may take to show: what works in the background may take any time.
+func (w wire) deliverLate(o *op.Op, r *http.Request) error {
+	late, after := copied(r), 5*time.Second
 	if o != nil && o.Background {
 		after = time.Minute
 	}
-	late := copied(r)
+	connected(r)
 	time.AfterFunc(after, func() { w.deliver(late) })
+	return io.EOF
 }
 
 // connected tells the client that its request is on its way. It has a trace for each attempt.
