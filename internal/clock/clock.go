@@ -67,8 +67,8 @@ func (s Sent) ages(at time.Time, h http.Header) (least, most time.Duration, know
 // is certain if no clock says otherwise, so that one wrong clock rules out nothing, and none was set back since the call.
 func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 	local := time.Now().Add(-atMost(s.First))
-	known := s.Ahead != nil || time.Until(s.First) <= MaxError // how long ago the call was
-	var sent []time.Time                                       // when the call was sent, by each Date
+	known := time.Until(s.First) <= MaxError // how long ago the call was
+	var sent []time.Time                     // when the call was sent, by each Date
 	if s.Ahead != nil {
 		sent = append(sent, s.First.Add(*s.Ahead))
 	}
@@ -85,7 +85,11 @@ func (s Sent) Older(made time.Time, h http.Header) (older, certain bool) {
 			likely = at
 		}
 	}
-	return made.Before(likely.Add(-maxSkew)), known && made.Before(early.Add(-maxSkew))
+	off := maxSkew
+	if !s.Local && s.Ahead == nil { // the local clock alone tells how long ago the call was
+		off = maxSkewWithoutDate
+	}
+	return made.Before(likely.Add(-maxSkew)), known && made.Before(early.Add(-off))
 }
 
 // Younger reports whether what was made at an instant of the service's clock was made later than within a time after the call was sent
@@ -147,7 +151,7 @@ func (s *Service) Hear(h http.Header, at time.Time) {
 	}
 }
 
-// Ahead returns how far the service's clock is ahead, or nil if that is unknown.
+// Ahead returns how far the service's clock is ahead, or nil if that is unknown, also because the local clock was set since, or the machine slept.
 func (s *Service) Ahead() *time.Duration {
 	if ahead, known := s.ahead(); known {
 		return &ahead
@@ -158,7 +162,8 @@ func (s *Service) Ahead() *time.Duration {
 func (s *Service) ahead() (d time.Duration, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.date.Sub(s.at), !s.date.IsZero()
+	set := time.Since(s.at) - time.Since(s.at.Round(0))
+	return s.date.Sub(s.at), !s.date.IsZero() && set.Abs() <= MaxError
 }
 
 // At returns the service's time at an instant of this machine: that of this machine if its clock is unknown.

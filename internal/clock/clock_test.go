@@ -119,7 +119,9 @@ func TestSent_Older(t *testing.T) {
 			"older by no Date":           {known, hour, dated(time.Now().Add(hour)), false, true},
 			"the call lies ahead":        {clock.Sent{First: sent.Add(hour)}, -10 * time.Minute, now, true, false},
 			"it does, and no Date":       {clock.Sent{First: sent.Add(100 * hour)}, -25 * hour, nil, true, false},
-			"it does, by a known clock":  {clock.Sent{First: sent.Add(hour), Ahead: &behind}, -10 * time.Minute, now, true, true},
+			"and another clock knows":    {clock.Sent{First: sent.Add(hour), Ahead: &behind}, -10 * time.Minute, now, true, false},
+			"of an unknown age":          {clock.Sent{First: sent}, -23 * hour, now, true, false},
+			"of one, a day older":        {clock.Sent{First: sent}, -25 * hour, now, true, true},
 			"no Date now":                {known, 30 * time.Minute, nil, true, false},
 			"no Date at all":             {local, -25 * hour, nil, true, true},
 			"no Date, not a day older":   {local, -23 * hour, nil, false, true},
@@ -173,6 +175,15 @@ func TestSent_OneClockMayBeWrong(t *testing.T) {
 				require.False(t, older && sent.Ahead != nil && wrong != "edge", "two of three clocks are right")
 			}
 		}
+		if off.Abs() < 24*time.Hour { // so much a clock may be off if no other one is known
+			age = time.Duration(rapid.Int64Range(0, int64(1000*time.Hour)).Draw(t, "age of an older call"))
+			sent.First, sent.Local = truth.Add(-age+before), false
+			for _, ahead := range []*time.Duration{&ahead, nil} {
+				sent.Ahead = ahead
+				_, certain := sent.Older(truth.Add(-age), header)
+				require.False(t, certain)
+			}
+		}
 	})
 }
 
@@ -191,6 +202,15 @@ func TestService_Ahead(t *testing.T) {
 		require.Equal(t, time.Now().Add(time.Hour), s.At(time.Now()))
 		require.Equal(t, time.Now(), new(clock.Service).At(time.Now()))
 	})
+}
+
+// What was known of two clocks is no more once this machine's was set, or stood still.
+func TestService_AfterTheClockWasSet(t *testing.T) {
+	for off, known := range map[time.Duration]bool{9 * time.Second: true, time.Hour: false, -time.Hour: false} {
+		var s clock.Service
+		s.Hear(dated(time.Now()), slept(off))
+		require.Equal(t, known, s.Ahead() != nil, off)
+	}
 }
 
 // slept is an instant of this process that is so long ago, of which the machine has slept as long: its monotonic clock stood still.
