@@ -108,17 +108,18 @@ func (c *call) admit(a *attempt) error {
 	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {
 		return nil
 	}
-	err := c.enqueue(a, want) // there is no room: this tells how long the wait would be, for the event
-	full, tooLong := errors.AsType[*budget.WaitTooLongError](err)
-	if !tooLong || c.opts.maxWait == 0 {
+	var began time.Time // of a wait
+	want.MaxWait = c.opts.maxWait
+	want.Told = func(wait time.Duration) {
+		began = time.Now()
+		c.emit(Event{
+			Kind: event.KindWait, Attempt: len(c.attempts) + 1, Start: began, Wait: wait, Reason: "queued for the rate limit",
+		})
+	}
+	err := c.enqueue(a, want)
+	if began.IsZero() {
 		return c.notAdmitted(err)
 	}
-	began := a.began
-	c.emit(Event{
-		Kind: event.KindWait, Attempt: len(c.attempts) + 1, Start: began, Wait: full.Wait, Reason: "queued for the rate limit",
-	})
-	want.MaxWait = c.opts.maxWait
-	err = c.enqueue(a, want)
 	c.waited += a.began.Sub(began)
 	if n := len(c.attempts); n > 0 {
 		c.attempts[n-1].Wait += a.began.Sub(began)

@@ -12,6 +12,9 @@ import (
 type Request struct {
 	Priority Priority
 	MaxWait  time.Duration // 0 refuses instead of waiting
+
+	// Told, if set, is called before a wait, with what is expected of it. The call has its place in the queue by then.
+	Told func(time.Duration)
 }
 
 // Limiter admits calls when the [State] of a surface allows it. It starts no goroutine and no timer: waiting calls have theirs, and

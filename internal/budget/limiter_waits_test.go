@@ -222,3 +222,44 @@ func TestSnapshotOfOthers(t *testing.T) {
 		require.InDelta(t, 1.5, l.Snapshot().Others, 1e-9)
 	})
 }
+
+// Who has to wait is told so once, and keeps the place that it took when it arrived, however long it listens.
+func TestWait_IsToldInItsPlace(t *testing.T) {
+	eachLimiter(t, Config{PerMinute: 1}, told(1, 0, time.Minute), func(t *testing.T, l *Limiter) {
+		t.Helper()
+		var waits []time.Duration
+		first := acquire(t.Context(), l, Request{MaxWait: time.Hour, Told: func(wait time.Duration) {
+			waits = append(waits, wait)
+			time.Sleep(10 * time.Second) // and another one comes
+		}})
+		second := acquire(t.Context(), l, Request{MaxWait: time.Hour, Told: func(wait time.Duration) { waits = append(waits, wait) }})
+		require.Equal(t, 2, l.Snapshot().Waiting)
+		end := <-first
+		require.NoError(t, end.err)
+		require.Len(t, second, 0)
+		l.Done(time.Now(), &Report{end.p, told(1, 0, time.Minute)})
+		require.NoError(t, (<-second).err)
+		require.Len(t, waits, 2)
+		require.InDelta(t, end.after.Seconds(), waits[0].Seconds(), 2)
+		require.Greater(t, waits[1], waits[0])
+	})
+}
+
+// Nobody is told to wait who may go at once, or is refused; and who panics then leaves the queue.
+func TestWait_IsNotToldInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		never := func(time.Duration) { require.Fail(t, "there is no wait") }
+		l := fresh(t, Config{PerMinute: 20}, told(20, 1, time.Minute))
+		p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile, Told: never})
+		require.NoError(t, err)
+		l.Done(time.Now(), &Report{p, told(20, 0, time.Minute)})
+		for _, most := range []time.Duration{0, time.Second} {
+			_, err = l.Acquire(t.Context(), Request{MaxWait: most, Told: never})
+			require.ErrorAs(t, err, new(*WaitTooLongError))
+		}
+		require.PanicsWithValue(t, "observer", func() {
+			_, _ = l.Acquire(t.Context(), Request{MaxWait: aWhile, Told: func(time.Duration) { panic("observer") }})
+		})
+		require.Zero(t, l.Snapshot().Waiting)
+	})
+}

@@ -52,8 +52,28 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 	if ctx.Err() != nil {
 		return Permit{}, l.leave(ctx, w)
 	}
-	l.refuseHopeless(w, ahead)
+	if l.refuseHopeless(w, ahead); r.Told != nil {
+		l.announce(ctx, w, r.Told)
+	}
 	return l.await(ctx, w)
+}
+
+// announce tells a call that it has to wait, and for how long, as far as is known. It keeps its place.
+func (l *Limiter) announce(ctx context.Context, w *Waiter, told func(time.Duration)) {
+	l.mu.Lock()
+	waits, wait := w.queued, l.tooLate(l.now(), w, false).Wait
+	l.mu.Unlock()
+	if !waits {
+		return
+	}
+	panicked := true
+	defer func() {
+		if panicked {
+			_ = l.leave(ctx, w)
+		}
+	}()
+	told(wait)
+	panicked = false
 }
 
 // refuseHopeless refuses a new call whose wait is hopeless by the latest state.
