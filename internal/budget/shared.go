@@ -3,7 +3,6 @@ package budget
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 )
 
@@ -20,8 +19,7 @@ type store struct {
 	client *StoreClient
 	send   func(context.Context, *Ask) (Reply, error)
 	config Config
-	busy   bool            // an exchange is in flight
-	line   []chan struct{} // who has the next turns, in order; closed when it comes
+	turn   chan struct{} // full while an exchange is in flight
 
 	alone     bool      // the store is unavailable: the state is the part of this process, else a copy of the store's
 	elsewhere int       // requests that were sent alone, and that the store has to be told of
@@ -43,7 +41,7 @@ func NewShared(c Config, client *StoreClient, send func(context.Context, *Ask) (
 	now := time.Now() // the clock of the store, more or less: permits of a process that has not reached it yet may be reported to it
 	return &Limiter{
 		queue: Queue{State: NewState(c)}, start: now, ahead: Instant(now.UnixMicro()),
-		store: &store{client: client, send: send, config: c},
+		store: &store{client: client, send: send, config: c, turn: make(chan struct{}, 1)},
 	}
 }
 
@@ -70,55 +68,18 @@ func (l *Limiter) askFor(ctx context.Context, w *Waiter, arrived bool) {
 
 // exchange asks the store when it is the turn of this call, unless others that had the turn before have made it needless.
 func (l *Limiter) exchange(ctx context.Context, caller *Waiter, needed func() bool) {
-	if ctx.Err() != nil || !l.needs(caller, needed) {
-		return
-	}
-	for turn := l.join(); ; {
+	for ctx.Err() == nil && l.needs(caller, needed) {
 		select {
-		case <-turn:
+		case l.turn <- struct{}{}:
 			l.useTurn(ctx, caller, needed)
 			return
-		case <-caller.wake: // it may go, or has to look again: it keeps its place, so that chance decides nothing
+		case <-caller.wake: // it may go, or has to look again
 		case <-ctx.Done():
 		case <-time.After(3 * l.client.Timeout): // the exchange in flight and the next one take two
 			if l.overdue() {
 				l.client.heard(0, errOverdue)
 			}
 		}
-		if ctx.Err() != nil || !l.needs(caller, needed) {
-			l.stepOut(turn)
-			return
-		}
-	}
-}
-
-// join goes to the end of the line.
-func (l *Limiter) join() chan struct{} {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	turn := make(chan struct{})
-	if l.line = append(l.line, turn); !l.busy {
-		l.pass()
-	}
-	return turn
-}
-
-// pass gives the turn to the next in the line.
-func (l *Limiter) pass() {
-	if l.busy = len(l.line) > 0; l.busy {
-		close(l.line[0])
-		l.line = l.line[1:]
-	}
-}
-
-// stepOut gives up a place in the line, or the turn that has come meanwhile.
-func (l *Limiter) stepOut(turn chan struct{}) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if i := slices.Index(l.line, turn); i >= 0 {
-		l.line = slices.Delete(l.line, i, i+1)
-	} else {
-		l.pass()
 	}
 }
 
@@ -136,7 +97,7 @@ func (l *Limiter) needs(caller *Waiter, needed func() bool) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	select {
-	case <-caller.wake: // for this look
+	case <-caller.wake: // for this look: chance must not decide whether the turn comes first
 	default:
 	}
 	switch {
@@ -151,11 +112,7 @@ func (l *Limiter) needs(caller *Waiter, needed func() bool) bool {
 
 // useTurn asks, and passes the turn on. A cancelled call loses no permit.
 func (l *Limiter) useTurn(ctx context.Context, caller *Waiter, needed func() bool) {
-	defer func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.pass()
-	}()
+	defer func() { <-l.turn }()
 	var a *Ask
 	l.mu.Lock()
 	if needed() {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"maps"
 	"math/rand/v2"
 	"net/http"
@@ -151,6 +152,16 @@ func (o orderly) Ended(ctx context.Context, id string, outcome journal.Outcome) 
 		return err
 	}
 	return o.FileJournal.Ended(ctx, id, outcome)
+}
+
+func (o orderly) Calls(ctx context.Context, name string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) {
+		if err := o.start.Do(ctx, "journal", "calls", func(*sim.Turn) string { return "" }); err != nil {
+			yield(journal.Entry{}, err)
+			return
+		}
+		o.FileJournal.Calls(ctx, name)(yield)
+	}
 }
 
 // settle resolves what earlier starts left in doubt.
