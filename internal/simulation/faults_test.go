@@ -156,9 +156,9 @@ func rates() (all []Rate) {
 		{Class: "look", Fault: undone, Share: 0.15},
 		{Class: "looked for", Fault: arrivesLate, Share: 0.15},
 		{Class: "looked for", Fault: lostLate, Share: 0.15},
-		{Class: "looked for", Fault: sim.KillAfter, Share: 0.1},
+		{Class: "looked for", Fault: sim.KillAfter, Share: 0.2},
 		{Class: "background", Fault: arrivesLate, Share: 0.5},
-		{Class: "late", Fault: arrivesLate, Share: 0.15},
+		{Class: "late", Fault: arrivesLate, Share: 0.25},
 		{Class: "lossy", Fault: longWait, Share: 0.08},
 		{Class: "lossy", Fault: shortWait, Share: 0.08},
 	}
@@ -225,7 +225,7 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 			err = w.cutLate(o, r)
 			return err.Error()
 		case sim.KillAfter:
-			if o != nil && o.Resolves && !o.Background && t.IntN(2) == 0 { // while the service works
+			if o != nil && o.Resolves && !o.Background && t.IntN(4) > 0 { // while the service works
 				w.deliverLate(r, 25*time.Second)
 				return "on its way"
 			}
