@@ -245,7 +245,7 @@ func TestWait_IsToldInItsPlace(t *testing.T) {
 	})
 }
 
-// Nobody is told to wait who may go at once, or is refused; and who panics then leaves the queue.
+// A call that may go at once, or is refused, is not told of a wait; and one that panics then leaves the queue.
 func TestWait_IsNotToldInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		never := func(time.Duration) { require.Fail(t, "there is no wait") }
