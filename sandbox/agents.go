@@ -281,7 +281,7 @@ func (c *call) listAgents() response {
 		return reply(http.StatusOK, object{"agents": appendEach([]wireAgentRecord{}, newest, c.ws.record)})
 	}
 	q := c.params()
-	page := q.paging(1000, 50)
+	page := q.paging(50)
 	q.valid()
 	return pageOf(page, newest, c.ws.record)
 }

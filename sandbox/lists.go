@@ -93,7 +93,7 @@ func (l *list) wire() wireList {
 
 func (c *call) listLists() response {
 	q := c.params()
-	page := q.paging(1000, 50)
+	page := q.paging(50)
 	kind := q.choice("entityType", ContactList, CompanyList)
 	folder := q.Get("folderId")
 	if q.Has("folderId") {

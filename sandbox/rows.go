@@ -52,7 +52,7 @@ func Rows(rows ...Row) []json.RawMessage {
 
 func (c *call) listRows() response {
 	q := c.params()
-	page := q.paging(1000, 100)
+	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
 	sortOrder := q.choice("sortOrder", "asc", "desc")
 	switch {

@@ -41,7 +41,7 @@ func (s Send) wire() wireSend {
 }
 
 func (c *call) listSends() response {
-	page := c.params().paging(1000, 100)
+	page := c.params().paging(100)
 	cp := c.campaign()
 	return pageOf(page, cp.Sends, Send.wire)
 }

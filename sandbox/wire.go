@@ -49,9 +49,9 @@ type paging struct {
 	pageNum int64 // also on 32 bits, any page may be asked for
 }
 
-// paging reads which page is asked for, and how many it has: at most so many, or else the fallback.
-func (q *params) paging(most, fallback int) paging {
-	return paging{int(q.number("limit", most, fallback)), q.number("pageNum", 0, 1)}
+// paging reads which page is asked for, and how large it is: of up to 1,000, or of as many as the fallback.
+func (q *params) paging(fallback int) paging {
+	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1)}
 }
 
 // of is the range of n elements on the page.

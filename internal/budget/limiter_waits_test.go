@@ -236,7 +236,7 @@ func TestWait_IsToldInItsPlace(t *testing.T) {
 		require.Equal(t, 2, l.Snapshot().Waiting)
 		end := <-first
 		require.NoError(t, end.err)
-		require.Len(t, second, 0)
+		require.Empty(t, second)
 		l.Done(time.Now(), &Report{end.p, told(1, 0, time.Minute)})
 		require.NoError(t, (<-second).err)
 		require.Len(t, waits, 2)
