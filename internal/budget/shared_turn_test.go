@@ -281,7 +281,8 @@ func TestManyWaitForTheirTurn(t *testing.T) {
 			})
 		}
 		all.Wait()
-		require.Len(t, s.all, 1+4)
+		require.LessOrEqual(t, len(s.all), 1+4, "the first may find all of them there")
+		require.GreaterOrEqual(t, len(s.all), 4)
 		require.Empty(t, log.String())
 	})
 }
