@@ -3,20 +3,26 @@ package prospectkit
 import (
 	"context"
 	"iter"
+	"slices"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
 
-// approvals returns the calls that approved a campaign, or may have, in the order of their first attempts, as far as the journal knows.
-// See calls.
-func (c *config) approvals(ctx context.Context, campaignID string) (all []journal.Entry, err error) {
-	for e, err := range c.calls(ctx, op.CampaignsApprove.Name) {
+// approvals returns the calls that approved a campaign, or may have.
+func (c *config) approvals(ctx context.Context, campaignID string) ([]journal.Entry, error) {
+	return c.sent(ctx, op.CampaignsApprove, []string{campaignID})
+}
+
+// sent returns the calls of an operation about the same that were applied, or may have been, in the order of their first attempts, as far as
+// the journal knows. See calls.
+func (c *config) sent(ctx context.Context, o *op.Op, ids []string) (all []journal.Entry, err error) {
+	for e, err := range c.calls(ctx, o.Name) {
 		if err != nil {
 			return nil, err
 		}
-		if ids := e.Ticket.IDs; e.Outcome != journal.NotApplied && len(ids) > 0 && sameID(ids[0], campaignID) {
+		if e.Outcome != journal.NotApplied && slices.EqualFunc(e.Ticket.IDs, ids, sameID) {
 			all = append(all, e)
 		}
 	}

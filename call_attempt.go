@@ -9,7 +9,6 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptrace"
-	"slices"
 	"strings"
 	"time"
 
@@ -235,65 +234,54 @@ func (c *call) journaled() bool {
 
 // onceBefore returns an error if a call with the key of [Once] was applied, or may have been.
 func (c *call) onceBefore() error {
-	if c.opts.once == "" {
-		return nil
-	}
-	before, err := c.sameKey()
+	e, err := c.another()
 	switch {
-	case err != nil:
-		return c.withRoute(ruleRefusal(c.op, RuleJournal, err))
-	case len(before) == 0:
+	case err == nil && e == nil:
 		return nil
+	case err == nil && e.Outcome == journal.Unknown && !e.InProgress:
+		shows, _ := c.conf.lookOf(c.op).(look)
+		return earlierUnknown(c.op, e.Ticket, c.conf.ownLook(shows), c.conf.settle)
 	}
-	e := before[0]
-	switch {
-	case e.Outcome == journal.Applied:
-		return c.withRoute(ruleRefusal(c.op, RuleDone, doneBy(e.Ticket)))
-	case e.InProgress:
-		return c.withRoute(ruleRefusal(c.op, RuleDoing, noOutcomeYet(e.Ticket)))
-	}
-	shows, _ := c.conf.lookOf(c.op).(look)
-	return earlierUnknown(c.op, e.Ticket, c.conf.ownLook(shows), c.conf.settle)
+	rule, cause := keptBy(e, err)
+	return c.withRoute(ruleRefusal(c.op, rule, cause))
 }
 
 // onceMeanwhile keeps an attempt back if there is another call with the key of [Once] by now. Each stores its ticket before it looks here,
 // so of two at the same time at least one sees the other.
 func (c *call) onceMeanwhile() error {
-	if c.opts.once == "" {
+	e, err := c.another()
+	if err == nil && e == nil {
 		return nil
 	}
-	known, err := c.sameKey()
-	if err != nil {
-		return c.keepBack(RuleJournal, err)
-	}
-	for _, e := range known {
-		switch {
-		case e.Ticket.ID == c.ticketID:
-		case e.Outcome == journal.Applied:
-			return c.keepBack(RuleDone, doneBy(e.Ticket))
-		default:
-			return c.keepBack(RuleDoing, noOutcomeYet(e.Ticket))
-		}
-	}
-	return nil
+	return c.keepBack(keptBy(e, err))
 }
 
-func doneBy(t journal.Ticket) error { return fmt.Errorf("by ticket %s", t.ID) }
-
-// sameKey returns the calls with the key of [Once], this one too, that were applied, or may have been.
-func (c *call) sameKey() (all []journal.Entry, err error) {
-	for e, err := range c.conf.calls(c.ctx, c.op.Name) {
-		if err != nil {
-			return nil, err
-		}
-		if e.Outcome != journal.NotApplied && e.Ticket.Once == c.opts.once && slices.EqualFunc(e.Ticket.IDs, c.in.ids, sameID) {
-			all = append(all, e)
-		}
+// keptBy says why a call with the key of another one is not sent.
+func keptBy(e *journal.Entry, err error) (SafetyRule, error) {
+	switch {
+	case err != nil:
+		return RuleJournal, err
+	case e.Outcome == journal.Applied:
+		return RuleDone, fmt.Errorf("by ticket %s", e.Ticket.ID)
 	}
-	return all, nil
+	return RuleDoing, noOutcomeYet(e.Ticket)
 }
 
 func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
+
+// another is a call with the key of [Once], other than this one, that was applied, or else may have been.
+func (c *call) another() (found *journal.Entry, err error) {
+	if c.opts.once == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	known, err := c.conf.sent(c.ctx, c.op, c.in.ids)
+	for i, e := range known {
+		if e.Ticket.Once == c.opts.once && e.Ticket.ID != c.ticketID && (found == nil || e.Outcome == journal.Applied) {
+			found = &known[i]
+		}
+	}
+	return found, err
+}
 
 // keepBack keeps an attempt from being sent. Before the first attempt, that makes the call a refusal. Later, it is
 // added to the cause of the last attempt.

@@ -61,11 +61,12 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 // announce tells a call that it has to wait, and for how long, as far as is known. It keeps its place.
 func (l *Limiter) announce(ctx context.Context, w *Waiter, told func(time.Duration)) {
 	l.mu.Lock()
-	waits, wait := w.queued, l.tooLate(l.now(), w, false).Wait
-	l.mu.Unlock()
-	if !waits {
+	if !w.queued {
+		l.mu.Unlock()
 		return
 	}
+	wait := l.tooLate(l.now(), w, false).Wait
+	l.mu.Unlock()
 	panicked := true
 	defer func() {
 		if panicked {

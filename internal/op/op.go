@@ -111,18 +111,25 @@ type Op struct {
 	Free          string // the words of the API description by which Spends is No; empty: it only does not hint at a cost
 	NoBody        bool   // the API description says so
 	Provenance    Provenance
-	Codes         []string      // documented for it, beside the five that Client.Call names: in its section, in its table of states, or in a condition of the error table that can mean no other operation
-	Likely        []string      // any other that fits by the error table
-	Timeout       time.Duration // of one attempt
-	Shape         Shape
-	RawResponse   bool          // nothing of the response is documented, although something of the request is
-	Entity        string        // the key that wraps the response, if there is one; "data" only if its own section shows it, against the convention that pages alone have it
-	Confirms      Effect        // of a write, Yes or No: whether it succeeds although the body of its success is lost. Yes if the method can fill in every documented field of the result without it, such as the state that the call gives
-	Resolves      bool          // of a write: a documented read shows its effect, and the function look... beside the method reads it
-	Verify        string        // what shows an unknown outcome, or why nothing does; empty for free reads
-	VisibleAfter  time.Duration // a change may take this long after the call to show (assumed: no such time is documented)
-	Background    bool          // documented to work on after its response: a change may show at any time
-	Summary       string        // one phrase for the catalogue
+
+	// Codes are documented for it, beside the five that Client.Call names: in its section, in its table of states, or in a condition of the
+	// error table that can mean no other operation. Likely are others that fit by that table.
+	Codes, Likely []string
+
+	Timeout     time.Duration // of one attempt
+	Shape       Shape
+	RawResponse bool   // nothing of the response is documented, although something of the request is
+	Entity      string // the key that wraps the response, if there is one; "data" only if its own section shows it, against the convention that pages alone have it
+
+	// Confirms says of a write, Yes or No, whether it succeeds although the body of its success is lost: Yes if the method can fill in every
+	// documented field of the result without it, such as the state that the call gives.
+	Confirms Effect
+
+	Resolves     bool          // of a write: a documented read shows its effect, and the function look... beside the method reads it
+	Verify       string        // what shows an unknown outcome, or why nothing does; empty for free reads
+	VisibleAfter time.Duration // a change may take this long after the call to show (assumed: no such time is documented)
+	Background   bool          // documented to work on after its response: a change may show at any time
+	Summary      string        // one phrase for the catalogue
 }
 
 // Shape says how much of request and response is documented.
