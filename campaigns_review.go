@@ -45,7 +45,11 @@ func (r *Review) Digest() string { return r.content.Digest() }
 // Resumes reports whether an approval would resume the campaign, because it is stopped, or was approved before: [CampaignsService.ApproveReviewed]
 // then needs [AllowResume].
 func (r *Review) Resumes() bool {
-	return r.Approvals > 0 || strings.EqualFold(string(r.Campaign.Status), string(CampaignStopped))
+	return r.Approvals > 0 || r.stopped()
+}
+
+func (r *Review) stopped() bool {
+	return strings.EqualFold(string(r.Campaign.Status), string(CampaignStopped))
 }
 
 // String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
@@ -327,8 +331,8 @@ func (s *CampaignsService) mayResume(r *Review, approvals []journal.Entry, opts 
 		return nil
 	}
 	how := "is stopped"
-	if n := len(approvals); n > 0 && r.Campaign.Status != CampaignStopped {
-		how = "was approved at " + approvals[n-1].Ticket.LastSent.UTC().Format(time.RFC3339)
+	if !r.stopped() {
+		how = "was approved at " + approvals[len(approvals)-1].Ticket.LastSent.UTC().Format(time.RFC3339)
 	}
 	refused := ruleRefusal(op.CampaignsApprove, RuleResume, nil)
 	refused.Violations = []Violation{{Param: "campaign", Problem: how + ": pass AllowResume if a person who has read this has agreed to resume it"}}
