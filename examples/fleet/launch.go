@@ -170,8 +170,8 @@ func (w *workspace) find(ctx context.Context) (*prospectkit.Campaign, error) {
 	return nil, nil // there is none
 }
 
-// campaign makes the campaign, once. Names of campaigns may repeat, so it looks before it makes one, and makes no other one while an
-// earlier call may still take effect.
+// campaign makes the campaign, once. No read shows that a creation did not happen, so the ticket of one whose outcome is unknown keeps back
+// another one, until a listing that was asked for long after it does not hold the campaign.
 func (w *workspace) campaign(ctx context.Context, m *made) error {
 	began := time.Now()
 	found, err := w.find(ctx)
@@ -181,26 +181,16 @@ func (w *workspace) campaign(ctx context.Context, m *made) error {
 		}
 		return err
 	}
-	for e, err := range w.calls(ctx, "campaigns.create") {
-		switch {
-		case err != nil:
-			return err
-		case e.Outcome == journal.NotApplied:
-		case e.Outcome == journal.Unknown && began.Sub(e.Ticket.LastSent) > w.lease: // it would have been in the listing (assumed)
-			if err := w.store.Ended(ctx, e.Ticket.ID, journal.NotApplied); err != nil {
-				return err
-			}
-		default:
-			return engine.Later(time.Second)
-		}
-	}
 	_, err = w.client.Campaigns.Create(ctx, prospectkit.NewCampaign{
 		ListIDs: []string{m.ListID, m.ResultsID}, Extra: prospectkit.Fields{"name": w.campaignName()},
-	})
-	if prospectkit.OutcomeOf(err) != prospectkit.OutcomeApplied {
+	}, prospectkit.Once(w.campaignName()))
+	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok && began.Sub(unknown.Ticket().LastSent) > w.patience {
+		err = w.store.Ended(ctx, unknown.Ticket().ID, journal.NotApplied) // it would have been in the listing (assumed)
+	}
+	if !engine.Judge(err).Done {
 		return err
 	}
-	return engine.Later(time.Second) // and find it
+	return engine.Later(time.Second) // and find it, or make it
 }
 
 // finish settles what is left of a step that has reached its end: its effect is there, by this attempt or by one whose worker was killed.
@@ -256,23 +246,4 @@ func (w *workspace) calls(ctx context.Context, op string) iter.Seq2[journal.Entr
 			}
 		}
 	}
-}
-
-// once is a journal that refuses a second campaign of a job, even if the engine runs the job twice at once: each stores its
-// ticket, and then looks for that of the other. All other writes are safe by their method, or by a name.
-type once struct{ store }
-
-func (o once) Sending(ctx context.Context, t journal.Ticket) error {
-	if err := o.store.Sending(ctx, t); err != nil || t.Op != "campaigns.create" {
-		return err
-	}
-	for e, err := range o.Calls(ctx, t.Op) {
-		switch {
-		case err != nil:
-			return err
-		case e.Ticket.ID != t.ID && e.Ticket.Actor == t.Actor && e.Outcome != journal.NotApplied:
-			return errors.New("this job may have made the campaign before")
-		}
-	}
-	return nil
 }

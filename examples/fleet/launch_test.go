@@ -29,7 +29,7 @@ type crew struct {
 }
 
 func (c *crew) work(ctx context.Context, w workspace) error {
-	w.name, w.store, w.lease, w.patience = "acme", c.store, time.Second, time.Minute
+	w.name, w.store, w.patience = "acme", c.store, time.Minute
 	for c.at != stepDone {
 		if c.at == stepYes {
 			c.at = stepApprove
@@ -79,7 +79,7 @@ func TestTake_EveryFailure(t *testing.T) {
 	var c *crew
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()),
-			prospectkit.WithJournal(once{c.store}))
+			prospectkit.WithJournal(c.store))
 		require.NoError(run, err)
 		return c.work(run.Context(), workspace{client: client})
 	}, func(run *sandbox.Run) error {
@@ -137,9 +137,9 @@ func TestTake_TwiceAtOnce(t *testing.T) {
 		sb.Between("campaigns.approve", func(tx *sandbox.Tx) { tx.StopCampaign(sb.Campaigns()[0].ID) })
 		store := &together{MemoryJournal: new(journal.MemoryJournal)}
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()),
-			prospectkit.WithJournal(once{store}))
+			prospectkit.WithJournal(store))
 		require.NoError(t, err)
-		w := workspace{name: "acme", client: client, store: store, lease: time.Second, patience: time.Minute, job: "job 1"}
+		w := workspace{name: "acme", client: client, store: store, patience: time.Minute, job: "job 1"}
 		var m made
 		sb.Do(func(tx *sandbox.Tx) {
 			m.CampaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring, acme", sb.Lists()[0].ID))
@@ -197,9 +197,9 @@ func TestTake_SlowListing(t *testing.T) {
 		sb.Do(func(tx *sandbox.Tx) { m.ListID = tx.CreateList(contacts) })
 		m.ResultsID = m.ListID
 		take := func(transport http.RoundTripper) {
-			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(once{store}))
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(store))
 			require.NoError(t, err)
-			w := workspace{name: "acme", client: client, store: store, lease: time.Second, job: "job 1"}
+			w := workspace{name: "acme", client: client, store: store, patience: time.Minute, job: "job 1"}
 			_, err = w.step(prospectkit.WithActor(t.Context(), w.job), stepCampaign, &m)
 			require.Error(t, err)
 		}
@@ -208,5 +208,26 @@ func TestTake_SlowListing(t *testing.T) {
 		sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Latency(time.Second))
 		take(sb.Transport())
 		require.Len(t, sb.Campaigns(), 1)
+	})
+}
+
+// A creation that takes effect long after its connection was cut, and after its lease, stays the only one.
+func TestTake_SlowService(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t)
+		store, m := new(journal.MemoryJournal), made{}
+		sb.Do(func(tx *sandbox.Tx) { m.ListID = tx.CreateList(contacts) })
+		m.ResultsID = m.ListID
+		var transport http.RoundTripper = late{sb.Transport(), 35 * time.Second}
+		for m.CampaignID == "" {
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(store))
+			require.NoError(t, err)
+			w := workspace{name: "acme", client: client, store: store, patience: time.Minute, job: "job 1"}
+			_, _ = w.step(t.Context(), stepCampaign, &m)
+			time.Sleep(5 * time.Second)
+			transport = sb.Transport()
+		}
+		require.Len(t, sb.Campaigns(), 1)
+		require.Equal(t, 1, sb.Calls("campaigns.create"))
 	})
 }

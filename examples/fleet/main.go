@@ -42,7 +42,7 @@ const (
 	lease          = 5 * time.Second
 	jobTimeout     = 8 * time.Second
 	stuckAfter     = 10 * time.Second
-	patience       = 20 * time.Second // until a person has to settle an approval that no read shows
+	patience       = 20 * time.Second // after a request, until a read that does not show its effect counts, or a person has to look
 )
 
 func main() {
@@ -108,14 +108,13 @@ func (f *fleet) settle(ctx context.Context, client *river.Client[pgx.Tx], worksp
 // workspace is one customer's, as one job uses it.
 type workspace struct {
 	name   string
-	client *prospectkit.Client // with once as its journal
-	store  store
-	lease  time.Duration // of a ticket
+	client *prospectkit.Client
+	store  store // its journal
 	job    string        // in the tickets of its calls
 
 	fleet       *fleet
 	checkpoints *prospectpg.Store
-	patience    time.Duration // until a person has to settle an approval that no read shows
+	patience    time.Duration
 }
 
 // store is a journal that tells what a job did.
@@ -143,14 +142,14 @@ func newFleet(ctx context.Context, c config) (*fleet, error) {
 		if err != nil {
 			return nil, err
 		}
-		client, err := prospectkit.New(c.BaseURL, token, prospectkit.WithJournal(once{s}), prospectkit.WithWorkspace(name),
+		client, err := prospectkit.New(c.BaseURL, token, prospectkit.WithJournal(s), prospectkit.WithWorkspace(name),
 			prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: s, StoreTimeout: time.Second, Processes: c.Workers})),
 			prospectkit.WithUserAgent(c.Name), prospectkit.WithAttemptTimeout(attemptTimeout),
 			prospectkit.WithMaxWait(time.Second)) // a longer wait is no work: it gives its slot away
 		if err != nil {
 			return nil, err
 		}
-		f.workspaces[name] = &workspace{name: name, client: client, store: s, checkpoints: s, fleet: f, lease: lease, patience: patience}
+		f.workspaces[name] = &workspace{name: name, client: client, store: s, checkpoints: s, fleet: f, patience: patience}
 	}
 	return f, nil
 }

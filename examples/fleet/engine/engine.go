@@ -92,7 +92,7 @@ func Judge(err error) Verdict {
 	if wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
 		return Verdict{After: max(wait.Wait, soon)}
 	}
-	if errors.Is(err, prospectkit.RuleApproved) {
+	if errors.Is(err, prospectkit.RuleApproved) || errors.Is(err, prospectkit.RuleDone) {
 		return Verdict{Done: true}
 	}
 	if errors.Is(err, prospectkit.ErrSpendCap) || errors.Is(err, spend.ErrUnknownPrice) {
