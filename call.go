@@ -152,6 +152,9 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		}
 	}
 	c.buildURL()
+	if _, taken := op.ByName(o.Name); in.own != nil && !taken { // so that its ticket tells what it is about; of a method's name, Resolve would look there
+		c.in.ids = redact.IDs(c.opts.path)
+	}
 	c.spends, c.sends = consequences(o, in)
 	c.spends = c.spends || !in.free && conf.guard.Priced(o.Name)
 	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds

@@ -95,7 +95,7 @@ func (j *FileJournal) intact(ctx context.Context) (*claim, error) {
 }
 
 // Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred
-// thousand calls. An outcome that another call is about to write may not be in it yet: its ticket is then Unknown. It fails if
+// thousand calls. A call that ends meanwhile may count as in progress. It fails if
 // another program has changed the file, or if a failed fsync cannot be mended.
 func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -106,8 +106,8 @@ func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, err
 		}
 		for e, err := range readEntries(ctx, j.files, j.path, op, c) {
 			j.mu.Lock()
-			known := j.calls.entries[e.Ticket.ID]
-			e.InProgress = known != nil && known.InProgress
+			doubt := j.calls.entries[e.Ticket.ID] // nil: its outcome is known by now
+			e.InProgress = e.Outcome == Unknown && (doubt == nil || doubt.InProgress)
 			j.mu.Unlock()
 			if !yield(e, err) {
 				return

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"context"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -338,4 +339,21 @@ func (f cancelledFile) Read(p []byte) (int, error) {
 	f.of.reads++
 	f.of.cancel()
 	return f.file.Read(p)
+}
+
+// A call that ends while the journal is read is not one in doubt.
+func TestCalls_EndedMeanwhile(t *testing.T) {
+	j := newDisk(nil).open(t)
+	for _, id := range []string{"a", "b", "c"} {
+		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
+	}
+	require.NoError(t, j.Ended(t.Context(), "c", Unknown))
+	var seen []string
+	for e, err := range j.Calls(t.Context(), "lists.create") {
+		require.NoError(t, err)
+		require.Equal(t, Unknown, e.Outcome)
+		seen = append(seen, fmt.Sprint(e.Ticket.ID, " ", e.InProgress))
+		require.NoError(t, j.Ended(t.Context(), "b", Applied))
+	}
+	require.Equal(t, []string{"a true", "b true", "c false"}, seen)
 }

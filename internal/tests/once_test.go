@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -82,6 +84,25 @@ func TestOnce_OfAnotherKey(t *testing.T) {
 		require.Equal(t, prospectkit.VerdictUnknowable, found.Verdict)
 		require.Contains(t, found.Note, "the key is not that of the call")
 	})
+}
+
+// A key counts for the ids in the path, also of an operation of the caller.
+func TestOnce_Call(t *testing.T) {
+	j, sent := new(journal.MemoryJournal), 0
+	client := NewClient(t, RoundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return Respond(http.StatusOK, `{"data":{}}`), nil
+	}), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
+	share := func(list string) error {
+		o := Described(http.MethodPost, catalogue.ClassUnsafe)
+		o.Path = "/business/lists/" + list + "/share"
+		return client.Call(t.Context(), o, nil, nil, prospectkit.Once("with Ada"))
+	}
+	require.NoError(t, share("a1"))
+	require.NoError(t, share("b2"), "another list")
+	require.ErrorIs(t, share("a1"), prospectkit.RuleDone)
+	require.Equal(t, 2, sent)
+	require.Equal(t, []string{"b2"}, j.Entries()[1].Ticket.IDs)
 }
 
 func TestOnce_Refused(t *testing.T) {
