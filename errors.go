@@ -13,6 +13,7 @@ import (
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
@@ -423,13 +424,15 @@ func (e *Error) Advice() Advice {
 		return advice
 	case e.Status == http.StatusTooManyRequests:
 		return Advice{Action: ActionAfterDelay, Hint: "wait, then send the same request", After: e.RetryAfter}
+	case mismatch.Is(e.cause) && e.outcome == OutcomeNotApplied:
+		return Advice{Action: ActionFixInput, Hint: "the response does not fit your type: change the type"}
 	case e.Status != 0 || e.outcome != OutcomeNotApplied:
 		hint := "the response is not the service's own: look at status, content type and body"
 		return Advice{Action: ActionVerifyFirst, Hint: hint}
 	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
 		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
 	}
-	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the network is back"}
+	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the cause is gone, such as a network that is down"}
 }
 
 // maxName is how many bytes of a foreign name are kept.
@@ -493,7 +496,7 @@ const (
 	// has ended, or its ticket is settled, call ApproveReviewed again.
 	RuleApproving SafetyRule = "another call may be approving this campaign"
 
-	// Unwrap returns the cause of these.
+	// Of the next four, Unwrap of the error returns the cause.
 	RuleJournal    SafetyRule = "the journal failed"
 	RuleSpendGuard SafetyRule = "the spend guard did not reserve the credits"
 	RuleToken      SafetyRule = "the token source gave no token"

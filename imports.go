@@ -55,7 +55,7 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 // A second upload may import everything twice. It is retried, from the start of the file, only if
 // nothing was sent or the service rejected it unread. If the file cannot be read to its end, or the
 // connection breaks before the end is sent, the outcome is [OutcomeNotApplied]. A success that comes before it, such as that of a mock
-// that does not read the body, proves nothing: the outcome is unknown. After that point, an [OutcomeUnknownError] cannot be resolved: to
+// that does not read the body, proves nothing: the outcome is unknown. An [OutcomeUnknownError] of an import cannot be resolved: to
 // import a file once, pass a hash of it to [Once].
 //
 // Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported],

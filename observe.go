@@ -67,7 +67,7 @@ type Intent struct {
 	Writes bool     // may change something
 	Spends bool     // may spend credits; false for a draft, although others of its operation may
 	Sends  bool     // may send messages to prospects or write into a CRM
-	// Digest is that of the review that the call approves, as [CampaignsService.ApproveReviewed] has it. The campaign was that
+	// Digest is that of the review that the call approves, as [CampaignsService.ApproveReviewed] has it. The campaign still was that
 	// review a moment before. It is empty for every other call, also for [CampaignsService.Approve], which approves whatever is
 	// there.
 	Digest string

@@ -383,8 +383,8 @@ func WithShapes(data []byte) ClientOption {
 	})
 }
 
-// ReadOnly refuses every operation that may change something, before anything is sent. It is for
-// notebooks, dashboards and automated agents. [Client.With] and call options can add such a rule,
+// ReadOnly refuses every operation that may change something, before anything is sent. Searches are reads, and may spend credits: add
+// [NoSpend]. It is for notebooks, dashboards and automated agents. [Client.With] and call options can add such a rule,
 // but never lift one.
 func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })

@@ -84,7 +84,7 @@ type Verdict string
 // The verdicts.
 const (
 	VerdictHappened   Verdict = "happened"   // the state is what the call asked for
-	VerdictNotSeen    Verdict = "not seen"   // the state does not show it, so far or any more
+	VerdictNotSeen    Verdict = "not seen"   // not there now: it may come later, or was undone
 	VerdictUnknowable Verdict = "unknowable" // no documented read can show it
 )
 

@@ -51,7 +51,7 @@ func (p *Page[T]) hasContent() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect returns the first elements of an iterator as values: a []List of an iterator over *List. It stops at the limit, which must be
+// Collect returns the first elements of an iterator as a slice of values, such as []List. It stops at the limit, which must be
 // positive, without an error: there may be more. With an error, it returns the elements before it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T

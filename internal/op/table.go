@@ -230,7 +230,7 @@ var (
 		Name: "facts.edit", Method: "PATCH", Path: "/business/knowledge-hubs/learned-facts/{factId}", Scope: ScopeCampaigns, Surface: Campaigns,
 		Class: Idempotent, Confirms: No, Shape: Typed, Entity: "fact",
 		Summary: "edit a learned fact",
-		Verify:  "no read of a fact is documented: a second such edit leaves the same state, unless a teammate edits in between",
+		Verify:  "no read of a fact is documented: look at the fact in the app; a second edit may undo what a teammate wrote",
 		Codes:   []string{"LEARNED_FACT_NOT_FOUND", "LEARNED_FACT_NOT_ANONYMIZED", "VALIDATION_FAILED"},
 	})
 	HubsList = def(Op{
