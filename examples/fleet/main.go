@@ -109,8 +109,8 @@ func (f *fleet) settle(ctx context.Context, client *river.Client[pgx.Tx], worksp
 type workspace struct {
 	name   string
 	client *prospectkit.Client
-	store  store // its journal
-	job    string        // in the tickets of its calls
+	store  store  // its journal
+	job    string // in the tickets of its calls
 
 	fleet       *fleet
 	checkpoints *prospectpg.Store
