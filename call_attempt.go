@@ -89,6 +89,10 @@ func (e timeLimitError) Error() string {
 // Words is the text that may be logged: it quotes nobody.
 func (e timeLimitError) Words() string { return e.Error() }
 
+// Timeout and Temporary make it a [net.Error], as a caller expects of a time limit.
+func (e timeLimitError) Timeout() bool   { return true }
+func (e timeLimitError) Temporary() bool { return true }
+
 // admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that could only be
 // after the deadline, or after WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
