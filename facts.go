@@ -84,7 +84,8 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 
 func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }
 
-// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented.
+// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented: look where the hubs are in it, because
+// [Object.All] of another path yields nothing. In the sandbox it is "knowledgeHubs" (assumed).
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {

@@ -21,9 +21,10 @@ import (
 	"example.com/prospectkit/internal/rowquery"
 )
 
-// Row is a row of a list: a contact or a company. Beyond the fields that sort and filter, its
-// fields are undocumented, so a row keeps the whole object: read single fields with Text, Int and the
-// like, and everything with Decode. [Row.ID] returns its id, which is under "id" (assumed).
+// Row is a row of a list: a contact or a company. Beyond the names that sort and filter, its fields are undocumented. In the sandbox, the
+// names that sort are fields, and some of those that filter are not (assumed). So a row keeps the whole object: read single fields with
+// Text, Int and the like, and everything with Decode. A field that is not there reads as empty: look at a row first, or let the command
+// prospectkit rowtype write a struct for [RowsOf]. [Row.ID] returns its id, which is under "id" (assumed).
 //
 // A yielded pointer keeps its whole page in memory: copy the values to keep a few rows of many.
 type Row struct {
