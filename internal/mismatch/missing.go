@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/redact"
@@ -46,8 +47,9 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 type member struct {
 	name     string
 	of       reflect.Type
-	depth    int
+	rank     int // the least one counts
 	optional bool
+	none     bool // it and another of its name stand in each other's way
 }
 
 // search looks for missing members in one pass.
@@ -133,28 +135,62 @@ func (s *search) object(c *jsonscan.Cursor, t reflect.Type) error {
 	return c.Err()
 }
 
-// membersOf lists the members of a struct. Of those with one name, the first is the least deep, which counts.
+// membersOf lists the members of a struct by the rules of encoding/json: of fields with one name the least deep counts, then the tagged
+// one, and if there are several still, none.
 func membersOf(t reflect.Type) (members []member) {
-	for _, f := range reflect.VisibleFields(t) {
-		tag := f.Tag.Get("json")
-		name, options, _ := strings.Cut(tag, ",")
-		if f.IsExported() && tag != "-" && (!f.Anonymous || name != "") && !withinMember(t, f.Index) {
-			members = append(members, member{cmp.Or(name, f.Name), f.Type, len(f.Index), strings.Contains(options, "omit")})
+	known := make(map[reflect.Type]bool)
+	for level, depth := []reflect.Type{t}, 0; len(level) > 0; depth++ {
+		var deeper []reflect.Type
+		for _, t := range level {
+			for i := range t.NumField() {
+				m, promotes := memberOf(t.Field(i), depth)
+				n := slices.IndexFunc(members, func(other member) bool { return other.name == m.name })
+				switch {
+				case promotes != nil:
+					deeper = append(deeper, promotes)
+				case m.name != "" && n < 0:
+					members = append(members, m)
+				case m.name != "" && m.rank < members[n].rank:
+					members[n] = m
+				case m.name != "" && m.rank == members[n].rank:
+					members[n].none = true
+				}
+			}
 		}
+		for _, t := range level {
+			known[t] = true
+		}
+		level = slices.DeleteFunc(deeper, func(t reflect.Type) bool { return known[t] })
 	}
-	slices.SortStableFunc(members, func(a, b member) int { return cmp.Compare(a.depth, b.depth) })
-	return members
+	return slices.DeleteFunc(members, func(m member) bool { return m.none })
 }
 
-// withinMember reports whether a promoted field belongs to an embedded struct that is a member, or
-// none, by its own tag.
-func withinMember(t reflect.Type, index []int) bool {
-	for n := 1; n < len(index); n++ {
-		if name, _, _ := strings.Cut(t.FieldByIndex(index[:n]).Tag.Get("json"), ","); name != "" {
-			return true
-		}
+// memberOf is what a field is: a member, a struct whose fields are promoted, or neither.
+func memberOf(f reflect.StructField, depth int) (m member, promotes reflect.Type) {
+	inner, tag := f.Type, f.Tag.Get("json")
+	if f.Anonymous && inner.Kind() == reflect.Pointer && inner.Name() == "" {
+		inner = inner.Elem()
 	}
-	return false
+	embeds := f.Anonymous && inner.Kind() == reflect.Struct
+	name, options, _ := strings.Cut(tag, ",")
+	if strings.ContainsFunc(name, unusual) {
+		name = ""
+	}
+	rank := 2 * depth
+	switch {
+	case tag == "-" || !f.IsExported() && !embeds:
+		return member{}, nil
+	case name == "" && embeds:
+		return member{}, inner
+	case name == "":
+		rank++
+	}
+	return member{name: cmp.Or(name, f.Name), of: f.Type, rank: rank, optional: strings.Contains(options, "omit")}, nil
+}
+
+// unusual reports whether encoding/json takes a name with that character for none.
+func unusual(r rune) bool {
+	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
 }
 
 // NotThere returns an error that says that a path leads nowhere, and what is at the last place that

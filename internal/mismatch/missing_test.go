@@ -1,6 +1,7 @@
 package mismatch
 
 import (
+	"fmt"
 	"reflect"
 	"runtime"
 	"strings"
@@ -122,9 +123,59 @@ func TestMissingOfAnEmbeddedStructWithAName(t *testing.T) {
 		engine `json:"engine"`
 		Wheel  `json:"wheel"`
 	}
-	require.NoError(t, Missing([]byte(`{"wheel":{"size":1}}`), reflect.TypeFor[outer]()))
-	require.EqualError(t, Missing([]byte(`{"size":1}`), reflect.TypeFor[outer]()), `"wheel" is not there: the value is an object with size`)
-	require.EqualError(t, Missing([]byte(`{"wheel":{}}`), reflect.TypeFor[outer]()), `"wheel.size" is not there: wheel is an object without plain keys`)
+	require.NoError(t, Missing([]byte(`{"wheel":{"size":1},"engine":{"power":1}}`), reflect.TypeFor[outer]()))
+	require.EqualError(t, Missing([]byte(`{"wheel":{"size":1}}`), reflect.TypeFor[outer]()),
+		`"engine" is not there: the value is an object with wheel`, "encoding/json fills it")
+	require.EqualError(t, Missing([]byte(`{"size":1,"engine":{"power":1}}`), reflect.TypeFor[outer]()), `"wheel" is not there: the value is an object with size, engine`)
+	require.EqualError(t, Missing([]byte(`{"wheel":{},"engine":{"power":1}}`), reflect.TypeFor[outer]()), `"wheel.size" is not there: wheel is an object without plain keys`)
+}
+
+type (
+	spare struct {
+		N int `json:"x"`
+	}
+	second struct {
+		N int `json:"z"`
+	}
+	// Texts is embedded, and no struct.
+	Texts []string
+)
+
+// Which fields are promoted, and which of one name counts, is as in encoding/json, and not as in Go.
+func TestMissing_FieldsAsEncodingJSONSeesThem(t *testing.T) {
+	type shadowed struct {
+		spare
+
+		N int `json:"y"`
+	}
+	type beside struct {
+		spare
+		second
+	}
+	number := reflect.TypeFor[int]()
+	repeated := reflect.StructOf([]reflect.StructField{
+		{Name: "A", Type: number, Tag: `json:"x"`}, {Name: "B", Type: number, Tag: `json:"x"`}, {Name: "C", Type: number},
+	})
+	type kinds struct {
+		Texts
+		fmt.Stringer
+
+		Unusual int `json:"it's"`
+	}
+	for _, c := range []struct {
+		of             reflect.Type
+		text, complete string
+	}{
+		{reflect.TypeFor[shadowed](), `{"y":1}`, `{"y":1,"x":2}`},
+		{reflect.TypeFor[beside](), `{"x":1}`, `{"x":1,"z":2}`},
+		{repeated, `{"x":1}`, `{"C":1}`},
+		{reflect.TypeFor[kinds](), `{"Texts":[],"Stringer":null,"it's":1}`, `{"Texts":[],"Stringer":null,"Unusual":1}`},
+		{reflect.TypeFor[kinds](), `{"Stringer":null,"Unusual":1}`, `{"Texts":[],"Stringer":null,"Unusual":1}`},
+		{reflect.TypeFor[kinds](), `{"Texts":[],"Unusual":1}`, `{"Texts":[],"Stringer":null,"Unusual":1}`},
+	} {
+		require.Error(t, Missing([]byte(c.text), c.of), c.text)
+		require.NoError(t, Missing([]byte(c.complete), c.of), c.complete)
+	}
 }
 
 // Wheel is embedded.
