@@ -142,8 +142,8 @@ func membersOf(t reflect.Type) (members []member) {
 	for level, depth := []reflect.Type{t}, 0; len(level) > 0; depth++ {
 		var deeper []reflect.Type
 		for _, t := range level {
-			for i := range t.NumField() {
-				m, promotes := memberOf(t.Field(i), depth)
+			for f := range t.Fields() {
+				m, promotes := memberOf(f, depth)
 				n := slices.IndexFunc(members, func(other member) bool { return other.name == m.name })
 				switch {
 				case promotes != nil:
