@@ -2,11 +2,7 @@ package jsonscan
 
 import (
 	"bytes"
-	"cmp"
 	"reflect"
-	"slices"
-	"strings"
-	"unicode"
 	"unsafe"
 )
 
@@ -14,8 +10,9 @@ import (
 type object struct {
 	of      reflect.Type
 	lenient bool
-	fields  []field
-	slot    int // of the keys
+	seen    []Field
+	fields  []field // how each is read
+	slot    int     // of the keys
 	own     ownText
 }
 
@@ -35,34 +32,22 @@ func (b *builder) object(t reflect.Type) reader {
 	if o.own.id != nil {
 		return o.readIndexed
 	}
-	b.collect(o, t, way{})
-	o.fields = slices.DeleteFunc(o.fields, func(f field) bool { return f.none })
-	slices.SortFunc(o.fields, func(x, y field) int { return slices.Compare(x.index, y.index) })
+	var agreed bool
+	o.seen, agreed = Fields(t)
+	b.whole = b.whole || !agreed
+	for _, f := range o.seen {
+		o.fields = append(o.fields, b.field(t, f.index))
+	}
 	if b.lenient {
 		return o.readLeniently
-	}
-	for i, f := range o.fields { // versions of encoding/json differ in which of two such names they prefer
-		b.whole = b.whole || slices.ContainsFunc(o.fields[:i], func(other field) bool { return strings.EqualFold(f.name, other.name) })
 	}
 	return o.members
 }
 
-// field is a field of a struct as JSON sees it.
+// field is how a [Field] is read.
 type field struct {
-	name   string
 	offset uintptr
 	node   *node
-	index  []int // of the fields that lead to it
-	rank   int   // the least one counts
-	none   bool  // it and another of its name stand in each other's way
-}
-
-// way leads to a struct that is embedded, at any depth, in the one that is planned.
-type way struct {
-	through  []reflect.Type // which may embed themselves
-	index    []int
-	pointers []embedded
-	offset   uintptr // from the pointer followed last, or the beginning
 }
 
 // embedded is a struct that is embedded by its pointer.
@@ -71,57 +56,23 @@ type embedded struct {
 	at uintptr // from the pointer before it, or the beginning
 }
 
-// collect lists the fields of a struct, those of embedded structs with them.
-func (b *builder) collect(o *object, t reflect.Type, w way) {
-	if slices.Contains(w.through, t) {
-		return
+// field plans a field of a struct, by the fields that lead to it.
+func (b *builder) field(t reflect.Type, index []int) field {
+	var pointers []embedded
+	offset := uintptr(0) // from the pointer followed last, or the beginning
+	for n, i := range index {
+		if n > 0 && t.Kind() == reflect.Pointer {
+			t = t.Elem()
+			pointers, offset = append(pointers, embedded{t, offset}), 0
+		}
+		offset += t.Field(i).Offset
+		t = t.Field(i).Type
 	}
-	w.through = append(slices.Clip(w.through), t)
-	for i := range t.NumField() {
-		f, to := t.Field(i), w
-		inner := f.Type
-		if f.Anonymous && f.Type.Kind() == reflect.Pointer && f.Type.Name() == "" {
-			inner = f.Type.Elem()
-		}
-		promoted := f.Anonymous && inner.Kind() == reflect.Struct
-		if f.Tag.Get("json") == "-" || !f.IsExported() && !promoted {
-			continue
-		}
-		name := b.tag(f.Tag.Get("json"))
-		to.index, to.offset = append(slices.Clip(w.index), i), w.offset+f.Offset
-		if name == "" && promoted {
-			if inner != f.Type {
-				b.whole = b.whole || !f.IsExported() // which encoding/json cannot set
-				to.pointers, to.offset = append(slices.Clip(w.pointers), embedded{inner, to.offset}), 0
-			}
-			b.collect(o, inner, to)
-			continue
-		}
-		b.whole = b.whole || !f.IsExported() // encoding/json fills the struct, and panics over a pointer to one
-		n := b.node(f.Type)
-		if len(w.pointers) > 0 {
-			n, to.offset = follow(w.pointers, to.offset, n), 0
-		}
-		rank := 2 * len(to.index)
-		if name != "" {
-			rank--
-		}
-		o.add(field{name: cmp.Or(name, f.Name), offset: to.offset, node: n, index: to.index, rank: rank})
+	n := b.node(t)
+	if len(pointers) > 0 {
+		n, offset = follow(pointers, offset, n), 0
 	}
-}
-
-// add adds a field by the rules of encoding/json: of fields with one name the least deep counts, then the tagged one, and if there are
-// several still, none.
-func (o *object) add(f field) {
-	i := slices.IndexFunc(o.fields, func(other field) bool { return other.name == f.name })
-	switch {
-	case i < 0:
-		o.fields = append(o.fields, f)
-	case f.rank < o.fields[i].rank:
-		o.fields[i] = f
-	case f.rank == o.fields[i].rank:
-		o.fields[i].none = true
-	}
+	return field{offset, n}
 }
 
 // follow plans a field after embedded pointers. Their structs are made when there is something to put there.
@@ -143,27 +94,10 @@ func follow(pointers []embedded, offset uintptr, inner *node) *node {
 	}}
 }
 
-// tag reads a field's tag.
-func (b *builder) tag(tag string) string {
-	name, options, _ := strings.Cut(tag, ",")
-	for option := range strings.SplitSeq(options, ",") {
-		b.whole = b.whole || !slices.Contains([]string{"", "omitempty", "omitzero"}, option) // versions of encoding/json differ in what they know
-	}
-	if strings.ContainsFunc(name, func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_- .:/()#%&+", r)
-	}) {
-		b.whole = true // the characters allowed in a name also differ
-	}
-	return name
-}
-
-// find returns the field for a key: the one of that name or, as with encoding/json, the first that differs in case only.
+// find returns the field for a key: of a record, the one of that name.
 func (o *object) find(key string) field {
-	i := slices.IndexFunc(o.fields, func(f field) bool { return f.name == key })
-	if i < 0 && !o.lenient {
-		i = slices.IndexFunc(o.fields, func(f field) bool { return strings.EqualFold(f.name, key) })
-	}
-	if i < 0 {
+	i := FieldOf(o.seen, key)
+	if i < 0 || o.lenient && o.seen[i].Name != key {
 		return field{}
 	}
 	return o.fields[i]

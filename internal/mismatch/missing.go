@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/redact"
@@ -37,25 +35,16 @@ func DecodeStrict(text []byte, v any) error {
 // Missing returns an error for the first field of a type that a JSON text has no key for. The tags
 // omitempty and omitzero excuse a field, and a type that decodes itself is not examined.
 func Missing(text []byte, t reflect.Type) error {
-	s, c := search{members: make(map[reflect.Type][]member)}, jsonscan.New(text)
+	s, c := search{fields: make(map[reflect.Type][]jsonscan.Field)}, jsonscan.New(text)
 	return cmp.Or(s.value(&c, t), c.End())
 }
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// A member is a field of a struct as JSON sees it.
-type member struct {
-	name     string
-	of       reflect.Type
-	rank     int // the least one counts
-	optional bool
-	none     bool // it and another of its name stand in each other's way
-}
-
 // search looks for missing members in one pass.
 type search struct {
-	members map[reflect.Type][]member // of the structs that it has met
-	path    []string
+	fields map[reflect.Type][]jsonscan.Field // of the structs that it has met
+	path   []string
 }
 
 // in reads a value under a name.
@@ -97,100 +86,36 @@ func (s *search) value(c *jsonscan.Cursor, t reflect.Type) error {
 }
 
 func (s *search) object(c *jsonscan.Cursor, t reflect.Type) error {
-	members, ok := s.members[t]
+	fields, ok := s.fields[t]
 	if !ok {
-		members = membersOf(t)
-		s.members[t] = members
+		fields, _ = jsonscan.Fields(t)
+		s.fields[t] = fields
 	}
-	start, seen := c.Mark(), make([]bool, len(members))
+	start, seen := c.Mark(), make([]bool, len(fields))
 	for in := c.Object(); in; { // null has no members
 		key, ok := c.Member()
 		if !ok {
 			break
 		}
-		is := func(m member) bool { return m.name == string(key) }
-		if !slices.ContainsFunc(members, is) {
-			is = func(m member) bool { return strings.EqualFold(m.name, string(key)) }
-		}
-		i := slices.IndexFunc(members, is)
+		i := jsonscan.FieldOf(fields, string(key))
 		if i < 0 {
 			c.Skip()
 			continue
 		}
-		for n, m := range members {
-			seen[n] = seen[n] || is(m)
-		}
-		if members[i].optional && c.Null() {
+		seen[i] = true
+		if fields[i].Optional && c.Null() {
 			continue
 		}
-		if err := s.in(members[i].name, c, members[i].of); err != nil {
+		if err := s.in(fields[i].Name, c, fields[i].Type); err != nil {
 			return err
 		}
 	}
-	for i, m := range members {
-		if !m.optional && !seen[i] && c.Err() == nil {
-			return NotThere(strings.Join(append(s.path, m.name), "."), strings.Join(s.path, "."), c.Since(start))
+	for i, f := range fields {
+		if !f.Optional && !seen[i] && c.Err() == nil {
+			return NotThere(strings.Join(append(s.path, f.Name), "."), strings.Join(s.path, "."), c.Since(start))
 		}
 	}
 	return c.Err()
-}
-
-// membersOf lists the members of a struct by the rules of encoding/json: of fields with one name the least deep counts, then the tagged
-// one, and if there are several still, none.
-func membersOf(t reflect.Type) (members []member) {
-	known := make(map[reflect.Type]bool)
-	for level, depth := []reflect.Type{t}, 0; len(level) > 0; depth++ {
-		var deeper []reflect.Type
-		for _, t := range level {
-			for f := range t.Fields() {
-				m, promotes := memberOf(f, depth)
-				n := slices.IndexFunc(members, func(other member) bool { return other.name == m.name })
-				switch {
-				case promotes != nil:
-					deeper = append(deeper, promotes)
-				case m.name != "" && n < 0:
-					members = append(members, m)
-				case m.name != "" && m.rank < members[n].rank:
-					members[n] = m
-				case m.name != "" && m.rank == members[n].rank:
-					members[n].none = true
-				}
-			}
-		}
-		for _, t := range level {
-			known[t] = true
-		}
-		level = slices.DeleteFunc(deeper, func(t reflect.Type) bool { return known[t] })
-	}
-	return slices.DeleteFunc(members, func(m member) bool { return m.none })
-}
-
-// memberOf is what a field is: a member, a struct whose fields are promoted, or neither.
-func memberOf(f reflect.StructField, depth int) (m member, promotes reflect.Type) {
-	inner, tag := f.Type, f.Tag.Get("json")
-	if f.Anonymous && inner.Kind() == reflect.Pointer && inner.Name() == "" {
-		inner = inner.Elem()
-	}
-	embeds := f.Anonymous && inner.Kind() == reflect.Struct
-	name, options, _ := strings.Cut(tag, ",")
-	if strings.ContainsFunc(name, unusual) {
-		name = ""
-	}
-	rank := 2 * depth
-	switch {
-	case tag == "-" || !f.IsExported() && !embeds:
-		return member{}, nil
-	case name == "" && embeds:
-		return member{}, inner
-	case name == "":
-		rank++
-	}
-	return member{name: cmp.Or(name, f.Name), of: f.Type, rank: rank, optional: strings.Contains(options, "omit")}, nil
-}
-
-// unusual reports whether encoding/json takes a name with that character for none.
-func unusual(r rune) bool {
-	return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("!#$%&()*+-./:;<=>?@[]^_{|}~ ", r)
 }
 
 // NotThere returns an error that says that a path leads nowhere, and what is at the last place that

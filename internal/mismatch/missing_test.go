@@ -95,7 +95,7 @@ func TestMissing(t *testing.T) {
 		head + `,"byName":{"a":null}}`:                           `"byName.a.power" is not there: byName.a is null`,
 		head + `,"engine":null,"pair":null,"built":null}`:        "", // the tag excuses it
 		`[]`:   "",
-		`null`: `"name" is not there: the value is null`,
+		`null`: `"power" is not there: the value is null`,
 	} {
 		err := Missing([]byte(text), reflect.TypeFor[vehicle]())
 		if want == "" {
@@ -157,6 +157,10 @@ func TestMissing_FieldsAsEncodingJSONSeesThem(t *testing.T) {
 		{Name: "A", Type: number, Tag: `json:"x"`}, {Name: "B", Type: number, Tag: `json:"x"`}, {Name: "C", Type: number},
 	})
 	unusual := reflect.StructOf([]reflect.StructField{{Name: "A", Type: number, Tag: `json:"it's"`}})
+	type alike struct {
+		A int `json:"id"`
+		B int `json:"Id"`
+	}
 	type kinds struct {
 		Texts
 		fmt.Stringer
@@ -169,6 +173,7 @@ func TestMissing_FieldsAsEncodingJSONSeesThem(t *testing.T) {
 		{reflect.TypeFor[beside](), `{"x":1}`, `{"x":1,"z":2}`},
 		{repeated, `{"x":1}`, `{"C":1}`},
 		{unusual, `{"it's":1}`, `{"A":1}`},
+		{reflect.TypeFor[alike](), `{"ID":1}`, `{"ID":1,"Id":2}`}, // one key fills one field
 		{reflect.TypeFor[kinds](), `{"Stringer":null}`, `{"Texts":[],"Stringer":null}`},
 		{reflect.TypeFor[kinds](), `{"Texts":[]}`, `{"Texts":[],"Stringer":null}`},
 	} {

@@ -1,0 +1,114 @@
+package jsonscan
+
+import (
+	"cmp"
+	"reflect"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// Field is a field of a struct as encoding/json sees it, its own or one of an embedded struct.
+type Field struct {
+	Name     string
+	Type     reflect.Type
+	Optional bool // by omitempty or omitzero
+
+	index []int // of the fields that lead to it
+	rank  int   // of fields with one name, the least one counts
+	none  bool  // it and another of its name stand in each other's way
+}
+
+// Fields lists the fields of a struct in their order, and reports whether all versions of encoding/json see and fill these.
+func Fields(t reflect.Type) (all []Field, agreed bool) {
+	c := collector{agreed: true}
+	c.collect(t, nil, nil)
+	all = slices.DeleteFunc(c.fields, func(f Field) bool { return f.none })
+	slices.SortFunc(all, func(x, y Field) int { return slices.Compare(x.index, y.index) })
+	for i, f := range all { // versions differ in which of two names they prefer that differ in case only
+		c.agreed = c.agreed && !slices.ContainsFunc(all[:i], f.differsInCase)
+	}
+	return all, c.agreed
+}
+
+func (f Field) differsInCase(other Field) bool { return strings.EqualFold(f.Name, other.Name) }
+
+// FieldOf is the index of the field for a key, or -1: of the one with that name or, as with encoding/json, of the first whose name differs
+// in case only.
+func FieldOf(fields []Field, key string) int {
+	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == key })
+	if i < 0 {
+		i = slices.IndexFunc(fields, Field{Name: key}.differsInCase)
+	}
+	return i
+}
+
+type collector struct {
+	fields []Field
+	agreed bool
+}
+
+// collect adds the fields of a struct, those of embedded structs with them. The way to it leads through types, which may embed themselves.
+func (c *collector) collect(t reflect.Type, through []reflect.Type, index []int) {
+	if slices.Contains(through, t) {
+		return
+	}
+	through = append(slices.Clip(through), t)
+	for i := range t.NumField() {
+		f, index := t.Field(i), append(slices.Clip(index), i)
+		inner := f.Type
+		if f.Anonymous && f.Type.Kind() == reflect.Pointer && f.Type.Name() == "" {
+			inner = f.Type.Elem()
+		}
+		promoted := f.Anonymous && inner.Kind() == reflect.Struct
+		if f.Tag.Get("json") == "-" || !f.IsExported() && !promoted {
+			continue
+		}
+		name, options := c.tag(f.Tag.Get("json"))
+		if name == "" && promoted {
+			c.agreed = c.agreed && (inner == f.Type || f.IsExported()) // encoding/json cannot set a pointer
+			c.collect(inner, through, index)
+			continue
+		}
+		c.agreed = c.agreed && f.IsExported() // encoding/json fills the struct, and panics over a pointer to one
+		rank := 2 * len(index)
+		if name != "" {
+			rank--
+		}
+		c.add(Field{Name: cmp.Or(name, f.Name), Type: f.Type, Optional: strings.Contains(options, "omit"), index: index, rank: rank})
+	}
+}
+
+// add adds a field by the rules of encoding/json: of fields with one name the least deep counts, then the tagged one, and if there are
+// several still, none.
+func (c *collector) add(f Field) {
+	i := slices.IndexFunc(c.fields, func(other Field) bool { return other.Name == f.Name })
+	switch {
+	case i < 0:
+		c.fields = append(c.fields, f)
+	case f.rank < c.fields[i].rank:
+		c.fields[i] = f
+	case f.rank == c.fields[i].rank:
+		c.fields[i].none = true
+	}
+}
+
+// tag reads a field's tag.
+func (c *collector) tag(tag string) (name, options string) {
+	name, options, _ = strings.Cut(tag, ",")
+	for option := range strings.SplitSeq(options, ",") {
+		c.agreed = c.agreed && slices.Contains([]string{"", "omitempty", "omitzero"}, option) // versions differ in what they know
+	}
+	c.agreed = c.agreed && onlyHas(name, "_- .:/()#%&+") // and in the characters that they take
+	if !onlyHas(name, "!#$%&()*+-./:;<=>?@[]^_{|}~ ") {
+		name = ""
+	}
+	return name, options
+}
+
+// onlyHas reports whether a name has letters, digits and these characters only.
+func onlyHas(name, others string) bool {
+	return !strings.ContainsFunc(name, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune(others, r)
+	})
+}
