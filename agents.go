@@ -330,8 +330,8 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 // For a draft it returns at once, with an error that matches [ErrNotStarted]. An undocumented
 // status does not end the wait, but observers get an event. A failed poll is repeated later, unless
 // that is useless according to its error. When the context ends, or five polls in a row have failed,
-// the error is a [WaitTimeoutError]. The agent as last seen is returned beside any
-// error: nil if no poll has succeeded.
+// the error is a [WaitTimeoutError]. The agent as last seen is returned beside any error: nil if no poll
+// has succeeded.
 //
 // Errors: those of [AgentsService.Get].
 //

@@ -87,8 +87,8 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 }
 
 // CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every
-// run. The spec needs MaxCreditSpend or Unlimited. The route of [AgentsService.Pause], which ends that, is undocumented: bound the runs by
-// Expires, too.
+// run. The spec needs MaxCreditSpend or Unlimited. The route of [AgentsService.Pause] is undocumented: bound
+// the runs by Expires, too.
 //
 // Neither a lost response nor a later call makes you pay twice: see [AgentsService.Activate].
 //

@@ -152,8 +152,8 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		}
 	}
 	c.buildURL()
-	if _, taken := op.ByName(o.Name); in.own != nil && !taken { // so that its ticket tells what it is about; of a method's name, Resolve would look there
-		c.in.ids = redact.IDs(c.opts.path)
+	if in.own != nil && c.opts.once != "" { // a path of the caller has no ids that tell it from another
+		c.opts.once += " " + c.opts.path
 	}
 	c.spends, c.sends = consequences(o, in)
 	c.spends = c.spends || !in.free && conf.guard.Priced(o.Name)

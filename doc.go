@@ -73,8 +73,8 @@
 // # Iterators
 //
 // Iterators request pages as the loop needs them. Each range begins at the first page, unless [ResumeFrom] says otherwise. Once the
-// context has ended, the next request is not made: what is left of a page is still yielded. An error ends the loop,
-// except in [AgentsService.WaitEach] and [ListsService.PushEach]; the [Report] of [WithProgress] then shows how far it came.
+// context has ended, the next request is not made: what is left of a page is still yielded. An error ends the loop, except in
+// [AgentsService.WaitEach] and [ListsService.PushEach]; the [Report] of [WithProgress] then shows how far it came.
 //
 // # The rest
 //

@@ -95,8 +95,8 @@ func (j *FileJournal) intact(ctx context.Context) (*claim, error) {
 }
 
 // Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred
-// thousand calls. A call that ends meanwhile may count as in progress. It fails if
-// another program has changed the file, or if a failed fsync cannot be mended.
+// thousand calls. A call that ends meanwhile may count as in progress. It fails if another program has changed the file, or if a failed
+// fsync cannot be mended.
 func (j *FileJournal) Calls(ctx context.Context, op string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
 		c, err := j.intact(ctx)

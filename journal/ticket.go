@@ -21,7 +21,7 @@ type Ticket struct {
 	// KeyMark tells the key of the call from others, if no workspace is named: 32 bits of a hash, which do not tell the key.
 	KeyMark string `json:"keyMark,omitempty"`
 	Actor   string `json:"actor,omitempty"` // who made the call
-	Once    string `json:"once,omitempty"`  // the key with which the call is made once
+	Once    string `json:"once,omitempty"`  // the key with which the call is made once; after that of Client.Call, its path
 
 	FirstSent time.Time `json:"firstSent"` // the earliest time at which the call can have had its effect, by the local clock
 	LastSent  time.Time `json:"lastSent"`  // when it was sent last

@@ -189,45 +189,51 @@ func (l late) RoundTrip(req *http.Request) (*http.Response, error) {
 	return nil, errors.Join(err, io.ErrUnexpectedEOF)
 }
 
+// creation is a workspace whose next step makes the campaign.
+type creation struct {
+	sb    *sandbox.Sandbox
+	store *journal.MemoryJournal
+	made  made
+}
+
+func newCreation(t *testing.T) *creation {
+	c := &creation{sb: sandbox.New(t), store: new(journal.MemoryJournal)}
+	c.sb.Do(func(tx *sandbox.Tx) { c.made.ListID = tx.CreateList(contacts) })
+	c.made.ResultsID = c.made.ListID
+	return c
+}
+
+// take takes the step in a new process.
+func (c *creation) take(t *testing.T, transport http.RoundTripper) error {
+	client, err := prospectkit.New(c.sb.BaseURL(), c.sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(c.store))
+	require.NoError(t, err)
+	w := workspace{name: "acme", client: client, store: c.store, patience: time.Minute, job: "job 1"}
+	_, err = w.step(t.Context(), stepCampaign, &c.made)
+	return err
+}
+
 // A listing from before the end of a lost creation does not say that there is no campaign, however late its response comes.
 func TestTake_SlowListing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t)
-		store, m := new(journal.MemoryJournal), made{}
-		sb.Do(func(tx *sandbox.Tx) { m.ListID = tx.CreateList(contacts) })
-		m.ResultsID = m.ListID
-		take := func(transport http.RoundTripper) {
-			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(store))
-			require.NoError(t, err)
-			w := workspace{name: "acme", client: client, store: store, patience: time.Minute, job: "job 1"}
-			_, err = w.step(prospectkit.WithActor(t.Context(), w.job), stepCampaign, &m)
-			require.Error(t, err)
-		}
-		take(late{sb.Transport(), 900 * time.Millisecond})
+		c := newCreation(t)
+		require.Error(t, c.take(t, late{c.sb.Transport(), 900 * time.Millisecond}))
 		time.Sleep(500 * time.Millisecond)
-		sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Latency(time.Second))
-		take(sb.Transport())
-		require.Len(t, sb.Campaigns(), 1)
+		c.sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Latency(time.Second))
+		require.Error(t, c.take(t, c.sb.Transport()))
+		require.Len(t, c.sb.Campaigns(), 1)
 	})
 }
 
 // A creation that takes effect long after its connection was cut, and after its lease, stays the only one.
 func TestTake_SlowService(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t)
-		store, m := new(journal.MemoryJournal), made{}
-		sb.Do(func(tx *sandbox.Tx) { m.ListID = tx.CreateList(contacts) })
-		m.ResultsID = m.ListID
-		var transport http.RoundTripper = late{sb.Transport(), 35 * time.Second}
-		for m.CampaignID == "" {
-			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(transport), prospectkit.WithJournal(store))
-			require.NoError(t, err)
-			w := workspace{name: "acme", client: client, store: store, patience: time.Minute, job: "job 1"}
-			_, _ = w.step(t.Context(), stepCampaign, &m)
+		c := newCreation(t)
+		err := c.take(t, late{c.sb.Transport(), 35 * time.Second})
+		for ; err != nil; err = c.take(t, c.sb.Transport()) {
 			time.Sleep(5 * time.Second)
-			transport = sb.Transport()
 		}
-		require.Len(t, sb.Campaigns(), 1)
-		require.Equal(t, 1, sb.Calls("campaigns.create"))
+		time.Sleep(time.Minute) // whatever is on its way has arrived
+		require.Len(t, c.sb.Campaigns(), 1)
+		require.Equal(t, 1, c.sb.Calls("campaigns.create"))
 	})
 }

@@ -42,7 +42,7 @@ const (
 	lease          = 5 * time.Second
 	jobTimeout     = 8 * time.Second
 	stuckAfter     = 10 * time.Second
-	patience       = 20 * time.Second // after a request, until a read that does not show its effect counts, or a person has to look
+	patience       = 20 * time.Second // longer than a request may take: then a read that does not show its effect counts, or a person has to look
 )
 
 func main() {

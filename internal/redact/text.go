@@ -29,24 +29,12 @@ func Printable(s string) string {
 func Route(path string) string {
 	elements := strings.Split(path, "/")
 	for i, element := range elements {
-		if isID(element) {
+		if PlainName(element) == "" && element != "" {
 			elements[i] = "{id}"
 		}
 	}
 	return strings.Join(elements, "/")
 }
-
-// IDs are those that Route leaves out, in order.
-func IDs(path string) (ids []string) {
-	for element := range strings.SplitSeq(path, "/") {
-		if isID(element) {
-			ids = append(ids, element)
-		}
-	}
-	return ids
-}
-
-func isID(element string) bool { return element != "" && PlainName(element) == "" }
 
 // PlainName returns a text that looks like a name in an API: at most 40 letters, underscores and
 // hyphens. For any other text, which could be an id, an address or a sentence, it returns nothing.

@@ -16,11 +16,6 @@ func TestPlainName(t *testing.T) {
 	}
 }
 
-func TestIDs(t *testing.T) {
-	require.Empty(t, IDs("/business/lists"))
-	require.Equal(t, []string{"65f0c0ffee65", "ada@mail.example"}, IDs("/lists/65f0c0ffee65/rows/ada@mail.example/"))
-}
-
 func TestRoute(t *testing.T) {
 	for path, want := range map[string]string{
 		"":                         "",

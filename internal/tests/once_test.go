@@ -86,23 +86,27 @@ func TestOnce_OfAnotherKey(t *testing.T) {
 	})
 }
 
-// A key counts for the ids in the path, also of an operation of the caller.
+// A key counts for the path of an operation of the caller, whatever its elements look like, and whatever name the operation has.
 func TestOnce_Call(t *testing.T) {
-	j, sent := new(journal.MemoryJournal), 0
-	client := NewClient(t, RoundTrip(func(*http.Request) (*http.Response, error) {
-		sent++
-		return Respond(http.StatusOK, `{"data":{}}`), nil
-	}), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
-	share := func(list string) error {
-		o := Described(http.MethodPost, catalogue.ClassUnsafe)
-		o.Path = "/business/lists/" + list + "/share"
-		return client.Call(t.Context(), o, nil, nil, prospectkit.Once("with Ada"))
+	for _, name := range []string{"lists.share", "lists.create"} {
+		j, sent := new(journal.MemoryJournal), 0
+		client := NewClient(t, RoundTrip(func(*http.Request) (*http.Response, error) {
+			sent++
+			return Respond(http.StatusOK, `{"data":{}}`), nil
+		}), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
+		share := func(list string) error {
+			o := Described(http.MethodPost, catalogue.ClassUnsafe)
+			o.Name, o.Path = name, "/business/lists/"+list+"/share"
+			return client.Call(t.Context(), o, nil, nil, prospectkit.Once("with Ada"))
+		}
+		for _, list := range []string{"a1", "b2", "berlin", "paris"} {
+			require.NoError(t, share(list), "another list")
+		}
+		require.ErrorIs(t, share("a1"), prospectkit.RuleDone)
+		require.ErrorIs(t, share("berlin"), prospectkit.RuleDone)
+		require.Equal(t, 4, sent)
+		require.Equal(t, "with Ada /business/lists/b2/share", j.Entries()[1].Ticket.Once)
 	}
-	require.NoError(t, share("a1"))
-	require.NoError(t, share("b2"), "another list")
-	require.ErrorIs(t, share("a1"), prospectkit.RuleDone)
-	require.Equal(t, 2, sent)
-	require.Equal(t, []string{"b2"}, j.Entries()[1].Ticket.IDs)
 }
 
 func TestOnce_Refused(t *testing.T) {
