@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"reflect"
 	"unsafe"
+
+	"example.com/prospectkit/internal/jsonfields"
 )
 
 // object is how a struct is read.
 type object struct {
 	of      reflect.Type
 	lenient bool
-	seen    []Field
+	seen    []jsonfields.Field
 	fields  []field // how each is read
 	slot    int     // of the keys
 	own     ownText
@@ -33,10 +35,10 @@ func (b *builder) object(t reflect.Type) reader {
 		return o.readIndexed
 	}
 	var agreed bool
-	o.seen, agreed = Fields(t)
+	o.seen, agreed = jsonfields.Of(t)
 	b.whole = b.whole || !agreed
 	for _, f := range o.seen {
-		o.fields = append(o.fields, b.field(t, f.index))
+		o.fields = append(o.fields, b.field(t, f.Index))
 	}
 	if b.lenient {
 		return o.readLeniently
@@ -44,7 +46,7 @@ func (b *builder) object(t reflect.Type) reader {
 	return o.members
 }
 
-// field is how a [Field] is read.
+// field is how a [jsonfields.Field] is read.
 type field struct {
 	offset uintptr
 	node   *node
@@ -96,7 +98,7 @@ func follow(pointers []embedded, offset uintptr, inner *node) *node {
 
 // find returns the field for a key: of a record, the one of that name.
 func (o *object) find(key string) field {
-	i := FieldOf(o.seen, key)
+	i := jsonfields.Find(o.seen, key)
 	if i < 0 || o.lenient && o.seen[i].Name != key {
 		return field{}
 	}

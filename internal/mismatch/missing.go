@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"example.com/prospectkit/internal/jsonfields"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/redact"
 )
@@ -35,7 +36,7 @@ func DecodeStrict(text []byte, v any) error {
 // Missing returns an error for the first field of a type that a JSON text has no key for. The tags
 // omitempty and omitzero excuse a field, and a type that decodes itself is not examined.
 func Missing(text []byte, t reflect.Type) error {
-	s, c := search{fields: make(map[reflect.Type][]jsonscan.Field)}, jsonscan.New(text)
+	s, c := search{fields: make(map[reflect.Type][]jsonfields.Field)}, jsonscan.New(text)
 	return cmp.Or(s.value(&c, t), c.End())
 }
 
@@ -43,7 +44,7 @@ var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // search looks for missing members in one pass.
 type search struct {
-	fields map[reflect.Type][]jsonscan.Field // of the structs that it has met
+	fields map[reflect.Type][]jsonfields.Field // of the structs that it has met
 	path   []string
 }
 
@@ -88,7 +89,7 @@ func (s *search) value(c *jsonscan.Cursor, t reflect.Type) error {
 func (s *search) object(c *jsonscan.Cursor, t reflect.Type) error {
 	fields, ok := s.fields[t]
 	if !ok {
-		fields, _ = jsonscan.Fields(t)
+		fields, _ = jsonfields.Of(t)
 		s.fields[t] = fields
 	}
 	start, seen := c.Mark(), make([]bool, len(fields))
@@ -97,7 +98,7 @@ func (s *search) object(c *jsonscan.Cursor, t reflect.Type) error {
 		if !ok {
 			break
 		}
-		i := jsonscan.FieldOf(fields, string(key))
+		i := jsonfields.Find(fields, string(key))
 		if i < 0 {
 			c.Skip()
 			continue

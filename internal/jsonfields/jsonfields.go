@@ -1,4 +1,5 @@
-package jsonscan
+// Package jsonfields lists the fields of a struct that encoding/json reads and writes, by its rules, which it does not export.
+package jsonfields
 
 import (
 	"cmp"
@@ -12,19 +13,19 @@ import (
 type Field struct {
 	Name     string
 	Type     reflect.Type
-	Optional bool // by omitempty or omitzero
+	Optional bool  // by omitempty or omitzero
+	Index    []int // of the fields that lead to it
 
-	index []int // of the fields that lead to it
-	rank  int   // of fields with one name, the least one counts
-	none  bool  // it and another of its name stand in each other's way
+	rank int  // of fields with one name, the least one counts
+	none bool // it and another of its name stand in each other's way
 }
 
-// Fields lists the fields of a struct in their order, and reports whether all versions of encoding/json see and fill these.
-func Fields(t reflect.Type) (all []Field, agreed bool) {
+// Of lists the fields of a struct in their order, and reports whether all versions of encoding/json see and fill these.
+func Of(t reflect.Type) (all []Field, agreed bool) {
 	c := collector{agreed: true}
 	c.collect(t, nil, nil)
 	all = slices.DeleteFunc(c.fields, func(f Field) bool { return f.none })
-	slices.SortFunc(all, func(x, y Field) int { return slices.Compare(x.index, y.index) })
+	slices.SortFunc(all, func(x, y Field) int { return slices.Compare(x.Index, y.Index) })
 	for i, f := range all { // versions differ in which of two names they prefer that differ in case only
 		c.agreed = c.agreed && !slices.ContainsFunc(all[:i], f.differsInCase)
 	}
@@ -33,9 +34,9 @@ func Fields(t reflect.Type) (all []Field, agreed bool) {
 
 func (f Field) differsInCase(other Field) bool { return strings.EqualFold(f.Name, other.Name) }
 
-// FieldOf is the index of the field for a key, or -1: of the one with that name or, as with encoding/json, of the first whose name differs
+// Find is the index of the field for a key, or -1: of the one with that name or, as with encoding/json, of the first whose name differs
 // in case only.
-func FieldOf(fields []Field, key string) int {
+func Find(fields []Field, key string) int {
 	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == key })
 	if i < 0 {
 		i = slices.IndexFunc(fields, Field{Name: key}.differsInCase)
@@ -75,7 +76,7 @@ func (c *collector) collect(t reflect.Type, through []reflect.Type, index []int)
 		if name != "" {
 			rank--
 		}
-		c.add(Field{Name: cmp.Or(name, f.Name), Type: f.Type, Optional: strings.Contains(options, "omit"), index: index, rank: rank})
+		c.add(Field{Name: cmp.Or(name, f.Name), Type: f.Type, Optional: strings.Contains(options, "omit"), Index: index, rank: rank})
 	}
 }
 
