@@ -25,8 +25,9 @@ type (
 
 		M int
 	}
-	loop struct {
-		*loop
+	// Loop embeds itself.
+	Loop struct {
+		*Loop
 
 		Next int
 	}
@@ -67,7 +68,7 @@ func TestOf(t *testing.T) {
 			hidden int
 			M      int `json:"P"`
 		}](),
-		reflect.TypeFor[loop](),
+		reflect.TypeFor[Loop](),
 		tagged("a", "a", "F0", "-", "-,", "it's", "a@b", `\\`, "é", " ", ",string", "A"),
 	} {
 		value := reflect.New(of).Elem()
