@@ -27,19 +27,17 @@ func Of(t reflect.Type) (all []Field, agreed bool) {
 	all = slices.DeleteFunc(c.fields, func(f Field) bool { return f.none })
 	slices.SortFunc(all, func(x, y Field) int { return slices.Compare(x.Index, y.Index) })
 	for i, f := range all { // versions differ in which of two names they prefer that differ in case only
-		c.agreed = c.agreed && !slices.ContainsFunc(all[:i], f.differsInCase)
+		c.agreed = c.agreed && !slices.ContainsFunc(all[:i], func(other Field) bool { return strings.EqualFold(f.Name, other.Name) })
 	}
 	return all, c.agreed
 }
-
-func (f Field) differsInCase(other Field) bool { return strings.EqualFold(f.Name, other.Name) }
 
 // Find is the index of the field for a key, or -1: of the one with that name or, as with encoding/json, of the first whose name differs
 // in case only.
 func Find(fields []Field, key string) int {
 	i := slices.IndexFunc(fields, func(f Field) bool { return f.Name == key })
 	if i < 0 {
-		i = slices.IndexFunc(fields, Field{Name: key}.differsInCase)
+		i = slices.IndexFunc(fields, func(f Field) bool { return strings.EqualFold(f.Name, key) })
 	}
 	return i
 }

@@ -36,6 +36,7 @@ func (b *builder) object(t reflect.Type) reader {
 	}
 	var agreed bool
 	o.seen, agreed = jsonfields.Of(t)
+	o.fields = make([]field, 0, len(o.seen))
 	b.whole = b.whole || !agreed
 	for _, f := range o.seen {
 		o.fields = append(o.fields, b.field(t, f.Index))
