@@ -47,13 +47,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err := c.reserveAndJournal(&a); err != nil {
 		return nil, err
 	}
-	if err := c.onceMeanwhile(); err != nil {
+	if err := c.lookForOthers(); err != nil {
 		return nil, err
-	}
-	if c.in.beforeAttempt != nil {
-		if err := c.in.beforeAttempt(c); err != nil {
-			return nil, err
-		}
 	}
 	if err := a.openUpload(); err != nil { // after the journal, which may refuse and would leave it open
 		return nil, err
@@ -193,6 +188,29 @@ func (c *call) reserveAndStore(now time.Time) error {
 	if err := c.reserve(); err != nil {
 		return err
 	}
+	return c.store()
+}
+
+// lookForOthers keeps the attempt back if another call, whose ticket is stored by now, is in its way. If that takes long, the ticket is stored
+// again: another worker may have taken it over meanwhile, and then it cannot be.
+func (c *call) lookForOthers() error {
+	began := time.Now()
+	if err := c.onceMeanwhile(); err != nil {
+		return err
+	}
+	if c.in.beforeAttempt != nil {
+		if err := c.in.beforeAttempt(c); err != nil {
+			return err
+		}
+	}
+	if time.Since(began) < staleTicket {
+		return nil
+	}
+	return c.store()
+}
+
+// store stores the ticket of the call, if it needs one.
+func (c *call) store() error {
 	for try := 1; c.journaled(); try++ {
 		c.lastSent = time.Now()
 		if err := c.conf.journal.Sending(c.ctx, c.ticket()); err != nil {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"net"
 	"net/http"
@@ -323,6 +324,48 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 				require.True(t, r.Final)
 				require.GreaterOrEqual(t, time.Since(sent), 10*time.Second)
 			})
+		})
+	}
+}
+
+// slowHistory takes its time to tell of earlier calls, right before the request. By then, another worker may have taken over the ticket.
+type slowHistory struct {
+	*journal.MemoryJournal
+	looks int
+	takes time.Duration
+	taken bool
+}
+
+func (j *slowHistory) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
+	if j.looks++; j.looks == 2 {
+		time.Sleep(j.takes)
+	}
+	return j.MemoryJournal.Calls(ctx, op)
+}
+
+func (j *slowHistory) Sending(ctx context.Context, t journal.Ticket) error {
+	if j.taken && j.looks == 2 {
+		return errors.New("another worker has settled it")
+	}
+	return j.MemoryJournal.Sending(ctx, t)
+}
+
+// A ticket says when its request was sent, however long it took to look for other calls with its key: whoever finds it counts from then, and
+// nothing is sent if another worker has taken it over.
+func TestResolve_AfterASlowHistory(t *testing.T) {
+	for _, taken := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			sb, j := sandbox.New(t), &slowHistory{new(journal.MemoryJournal), 0, 6 * time.Minute, taken}
+			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+			require.NoError(t, err)
+			_, err = client.Lists.Create(t.Context(), tests.Q1, prospectkit.Once("q1"))
+			if taken {
+				require.ErrorIs(t, err, prospectkit.RuleJournal)
+				require.Empty(t, sb.Journal())
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, sb.Journal()[0].Time.UTC(), j.Entries()[0].Ticket.LastSent.UTC())
 		})
 	}
 }
