@@ -284,7 +284,7 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 // have definitely left something, or because the merged figures are lower than possible now that nothing is in flight.
 func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float64) bool {
 	f := &s.Figures
-	if s.inFlight() == 0 && cover <= 0 && f.Sent >= s.BlindAt {
+	if s.inFlight() == 0 && (cover <= 0 || f.Known < s.Completed) && f.Sent >= s.BlindAt {
 		return float64(f.Remaining) > keep+reserve
 	}
 	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin

@@ -82,6 +82,11 @@ func TestLookAfterOverlappingResponses(t *testing.T) {
 		"all but one of them":                {func(s *State) { s.Config.Reserve = 3 }, Batch, true},
 		"reserved, and a share":              {func(s *State) { s.Config.Reserve, s.Config.Share = 3, 0.02 }, Batch, false},
 		"reserved, and a share, interactive": {func(s *State) { s.Config.Reserve, s.Config.Share = 3, 0.02 }, Interactive, true},
+		"there is cover, but it is kept":     {func(s *State) { s.Figures.Known, s.Config.Share = 47, 0.02 }, Interactive, true},
+		"there is cover, but it is reserved": {func(s *State) { s.Figures.Known, s.Config.Reserve = 47, 1 }, Batch, true},
+		"late ones are all that is unknown": {func(s *State) {
+			s.Figures.Known, s.LateNew, s.LateTurn, s.Dispatched, s.Config.Share = 50, 3, day, 53, 0.02
+		}, Interactive, false},
 	} {
 		s := mid(4, 0)
 		s.Figures.Known = 46
