@@ -42,10 +42,10 @@ type Review struct {
 // and has about 160 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
-// Resumes reports whether an approval would resume the campaign, because it is stopped, or was approved before: [CampaignsService.ApproveReviewed]
-// then needs [AllowResume].
+// Resumes reports whether an approval would resume the campaign, or may: because it is stopped, was approved before, or the listing does not
+// show its status. [CampaignsService.ApproveReviewed] then needs [AllowResume].
 func (r *Review) Resumes() bool {
-	return r.Approvals > 0 || r.stopped()
+	return r.Approvals > 0 || r.stopped() || r.Campaign.Status == ""
 }
 
 func (r *Review) stopped() bool {
@@ -172,8 +172,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
 //     wanted the approval, and uses the review up, which the journal notes. If a teammate has stopped the campaign since, it stays
 //     stopped until a new review is approved with [AllowResume].
-//   - a [RefusedError] with [RuleResume]: the review is of a campaign that is stopped, or was approved before, and the call has no
-//     [AllowResume]. Nothing was approved: a person decides.
+//   - a [RefusedError] with [RuleResume]: the review is of a campaign that [Review.Resumes], and the call has no [AllowResume]. Nothing was approved: a person decides.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Review it again.
 //   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. Look again later.
@@ -330,8 +329,11 @@ func (s *CampaignsService) mayResume(r *Review, approvals []journal.Entry, opts 
 	if !r.Resumes() || s.conf.with(opts, new(check.Violations)).allowResume {
 		return nil
 	}
-	how := "is stopped"
-	if !r.stopped() {
+	how := "may be stopped: the listing does not show its status"
+	switch {
+	case r.stopped():
+		how = "is stopped"
+	case r.Approvals > 0:
 		how = "was approved at " + approvals[len(approvals)-1].Ticket.LastSent.UTC().Format(time.RFC3339)
 	}
 	refused := ruleRefusal(op.CampaignsApprove, RuleResume, nil)

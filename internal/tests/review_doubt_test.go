@@ -1,7 +1,9 @@
 package tests
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"path/filepath"
 	"strings"
@@ -189,5 +191,34 @@ func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
 			_, err = SandboxClient(t, sb).Campaigns.Approve(t.Context(), CampaignID, prospectkit.AllowResume())
 			require.ErrorContains(t, err, "AllowResume is for ApproveReviewed")
 		}
+	})
+}
+
+// A listing without the status, which is undocumented there, may hide that a teammate has stopped the campaign.
+func TestApproveReviewed_ResumesWithoutAStatus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now())
+		_, err := SandboxClient(t, sb).Campaigns.Approve(t.Context(), CampaignID)
+		require.NoError(t, err)
+		stopCampaign(sb)
+		client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := sb.Transport().RoundTrip(r)
+			if err == nil && strings.HasSuffix(r.URL.Path, "/campaigns") {
+				body, _ := io.ReadAll(resp.Body)
+				body = bytes.ReplaceAll(body, []byte(`"status":"stopped"`), []byte(`"status":null`))
+				resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+			}
+			return resp, err
+		})))
+		seen, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		require.True(t, seen.Resumes())
+		require.Contains(t, seen.String(), "\nIts status is not shown: if it was STOPPED, approving resumes it.\n")
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+		require.ErrorIs(t, err, prospectkit.RuleResume)
+		require.ErrorContains(t, err, "campaign may be stopped: the listing does not show its status: pass AllowResume")
+		require.Equal(t, 1, sb.Calls("campaigns.approve"))
+		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest(), prospectkit.AllowResume())
+		require.NoError(t, err, "a person has agreed")
 	})
 }
