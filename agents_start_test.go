@@ -217,6 +217,18 @@ var starting = []struct {
 		},
 	},
 	{
+		name:  "the draft's response cannot be read, and the draft is not found",
+		steps: []tests.RoundTrip{tests.OtherAgents, tests.Always(201, "{}"), denied},
+		sends: []string{"list", "create", "list"},
+		check: func(t *testing.T, err error) {
+			t.Helper()
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "nothing was started")
+			require.NotErrorIs(t, err, prospectkit.ErrResponseLost)
+			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+			require.ErrorContains(t, err, "prospectkit: agents.create-and-start: a draft was saved, but not found again, so it was not started: applied (status 201)")
+		},
+	},
+	{
 		name:  "another process was faster to start it",
 		steps: []tests.RoundTrip{tests.OtherAgents, tests.DraftSaved, tests.Always(409, tests.Envelope("AGENT_NOT_A_DRAFT")), tests.Sees("active")},
 		sends: []string{"list", "create", "activate", "get"}, agent: "active",
