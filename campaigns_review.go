@@ -185,7 +185,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // It makes the [CampaignsService.Review] once more before the gates, and again after them, with the contacts first, so that a change
 // while those are read also counts. It asks the gates and reads again before another request, as after a 429, because a gateway may have
 // repeated the first one, and after a wait of more than about a minute, three times at most. A response of a cache (with an Age) is an
-// error: the reads ask for no cache (Cache-Control), and one that ignores that and sets no Age goes unnoticed.
+// error: the reads ask for no cache (Cache-Control), and one that ignores that and sets no Age goes unnoticed. With the review before it,
+// an approval takes ten requests of the rate limit of campaigns, 30 a minute: the fourth within a minute waits, as a [WithLogger] tells.
 //
 // The approval itself takes no content, so a change of a part after its last read goes unnoticed. A review with ListsUnread can be
 // approved: neither lists nor contacts are compared.
