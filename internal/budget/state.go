@@ -267,7 +267,7 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	}
 	spare := float64(cover) - taken
 	d = Delay{Until: reset, News: cover <= 0 && s.inFlight() > 0 && left > 0}
-	if s.Others.slides() && cover <= 0 {
+	if f.Window == Minute && s.Others.slides() && cover <= 0 {
 		d.Until = min(reset, max(s.Counts[Minute].roomAt(s.overMinute(), minute), now+100*millisecond))
 	}
 	if spare > reserve && !d.News { // the rest is left to others for now

@@ -46,13 +46,14 @@ func TestWhyARequestWaits(t *testing.T) {
 			s.Counts[Minute].add(-20*second, minute, 2)
 			s.Counts[Minute].add(second, minute, 109)
 		}, Interactive, Delay{Until: 40 * second}},
-		"it slides, and is reserved": {mid(0, 0), func(s *State) { s.Others.Slides, s.Config.Reserve = sure, 1 }, Batch, Delay{Until: 31*second + 100*millisecond}},
-		"others, hardly any left":    {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 25*second }, Interactive, Delay{Until: 31*second + second/4}},
-		"others, held back":          {mid(10, 0), func(s *State) { s.Others.Sum, s.Others.Span = 32.5, float64(minute) }, Interactive, Delay{Until: 35 * second}},
-		"others, known for long":     {mid(20, 1), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{}},
-		"nobody, kept back":          {mid(10, 0), func(s *State) { s.Config.Share, s.Figures.At = 0.5, 20*second }, Interactive, Delay{Until: 51*second + 2440}},
-		"others, all in use":         {mid(20, 20), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{Until: 61 * second, News: true}},
-		"others likely took it":      {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{Until: 61 * second}},
+		"it slides, and the day is used up": {mid(0, 0), func(s *State) { s.Others.Slides, s.Figures.Window, s.Figures.ResetBy = sure, Day, hour }, Interactive, Delay{Until: hour + second}},
+		"it slides, and is reserved":        {mid(0, 0), func(s *State) { s.Others.Slides, s.Config.Reserve = sure, 1 }, Batch, Delay{Until: 31*second + 100*millisecond}},
+		"others, hardly any left":           {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 25*second }, Interactive, Delay{Until: 31*second + second/4}},
+		"others, held back":                 {mid(10, 0), func(s *State) { s.Others.Sum, s.Others.Span = 32.5, float64(minute) }, Interactive, Delay{Until: 35 * second}},
+		"others, known for long":            {mid(20, 1), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{}},
+		"nobody, kept back":                 {mid(10, 0), func(s *State) { s.Config.Share, s.Figures.At = 0.5, 20*second }, Interactive, Delay{Until: 51*second + 2440}},
+		"others, all in use":                {mid(20, 20), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{Until: 61 * second, News: true}},
+		"others likely took it":             {mid(4, 0), func(s *State) { s.Others.Sum, s.Others.Span, s.Figures.At = 32.5, float64(minute), 20*second }, Interactive, Delay{Until: 61 * second}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.change != nil {
