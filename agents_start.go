@@ -42,16 +42,14 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 	return &e
 }
 
-// notFoundAgain is the error of the method with this name, after a draft was saved whose response was lost, and which no read found: nothing
-// was started, so it is not applied, although the creation was.
-func notFoundAgain(name string, o *op.Op, creation error) *Error {
-	e := withoutEffect(op.AgentsActivate, otherCallError{creation})
-	e.Op = name
-	e.special = special{
-		text: "a draft was saved, but not found again, so it was not started", causeOp: o.Name,
-		advice: Advice{Action: ActionMayPass, Hint: "call again: the draft is found by its name, and then started"},
-	}
-	return e
+// notFoundAgain is the error of the method with this name, after a draft was saved whose response was lost, and which no read found: the
+// creation was applied, and nothing was started.
+func notFoundAgain(name string, creation *Error) *Error {
+	e := *creation
+	e.Op, e.special.causeOp = name, creation.Op
+	e.special.text = "a draft was saved, but not found again, so it was not started"
+	e.special.advice = Advice{Action: ActionMayPass, Hint: "call again: the draft is found by its name, and then started"}
+	return &e
 }
 
 // EnsuredAgent is the result of [AgentsService.Ensure].
@@ -86,7 +84,7 @@ type EnsuredAgent struct {
 // agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
 // outcome that remains unknown is returned as an [OutcomeUnknownError]. Once there is an agent, the
 // result is returned beside any error, and an error about its start matches [ErrNotStarted]. If the response to the creation of a draft
-// was lost, and no read finds it, there is no result: with Start, that is not applied, because nothing was started.
+// was lost, and no read finds it, there is no result, but an error that matches [ErrResponseLost]: call again, and the draft is found.
 //
 // [CodeListNameTaken] means that a list, or an agent of another kind, has the name, or that there was too little time to see
 // what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
@@ -106,8 +104,8 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // Neither a lost response nor a later call makes you pay twice: see [AgentsService.Activate].
 //
 // If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have
-// started if the outcome of the error is unknown. Either way, call it again, also if a draft was saved and not found again, which is an
-// error without an agent.
+// started if the outcome of the error is unknown. Either way, call it again, also after an error that
+// matches [ErrResponseLost], without an agent: a draft was saved, but not found again, so it was not started.
 //
 // It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is adjusted
 // to the spec and activated; with [WithSpendGuard], that needs a price for agents.activate. An agent that has started already is no
@@ -136,8 +134,8 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 		}
 	}
 	e, err := s.ensureDraft(ctx, in.draft(), start, opts)
-	if start && err != nil && OutcomeOf(err) == OutcomeApplied {
-		err = notFoundAgain(name, spec.op, err)
+	if lost, ok := errors.AsType[*Error](err); ok && start && lost.outcome == OutcomeApplied {
+		err = notFoundAgain(name, lost)
 	}
 	if err != nil {
 		return nil, err
