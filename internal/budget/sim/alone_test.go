@@ -20,11 +20,12 @@ func alone(seed uint64, m Model, workers int) Config {
 var seeds = flag.Uint64("seeds", 1, "how many times as many runs of a kind")
 
 func TestAlone(t *testing.T) {
-	calls := 0
+	calls, kinds := 0, uint64(0)
 	for _, m := range Models {
 		for _, workers := range []int{1, 8, 50, 200} {
 			for _, latency := range []time.Duration{20 * time.Millisecond, 200 * time.Millisecond, time.Second} {
-				for seed := range 2 * *seeds {
+				kinds++
+				for seed := kinds % 2; seed < 2**seeds; seed += 2 {
 					c := alone(seed, m, workers)
 					c.Latency, c.RoundDown = latency, seed%2 == 1
 					r := Run(t, c)
@@ -49,7 +50,7 @@ func TestAlone(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, calls, 100_000*int(*seeds))
+	require.Greater(t, calls, 50_000*int(*seeds))
 }
 
 func TestEverySurface(t *testing.T) {
