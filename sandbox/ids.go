@@ -2,15 +2,12 @@ package sandbox
 
 import (
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
 
-var idForm = regexp.MustCompile(`^[0-9a-fA-F]{24}$`)
-
 // isID reports whether s has the form of every id: 24 hexadecimal digits.
-func isID(s string) bool { return idForm.MatchString(s) }
+func isID(s string) bool { return len(s) == 24 && strings.Trim(s, "0123456789abcdefABCDEF") == "" }
 
 func sameID(a, b string) bool { return strings.EqualFold(a, b) }
 

@@ -226,12 +226,13 @@ func eachID(objects any, visit func(of string, id *string)) {
 				walk(v.Index(i))
 			}
 		case v.Kind() == reflect.Struct:
-			for i := range v.NumField() {
-				switch field := v.Type().Field(i); {
-				case field.Name == "ID":
-					visit(v.Type().Name(), v.Field(i).Addr().Interface().(*string))
-				case field.IsExported():
-					walk(v.Field(i))
+			for i := range v.NumField() { //nolint:modernize // v.Fields allocates
+				switch field := v.Field(i); {
+				case !field.CanSet():
+				case field.Kind() != reflect.String:
+					walk(field)
+				case v.Type().Field(i).Name == "ID":
+					visit(v.Type().Name(), field.Addr().Interface().(*string))
 				}
 			}
 		}

@@ -245,11 +245,14 @@ func place(at []int, i int) int {
 // unescape undoes one layer of the escapes that begin with one of some bytes, and returns where each byte begins. Without escapes, at
 // is nil.
 func unescape(text []byte, first string) (plain []byte, at []int) {
-	i := bytes.IndexAny(text, first)
-	if i < 0 {
-		return nil, nil
-	}
-	for ; i < len(text); i++ {
+	for i := 0; i < len(text); i++ {
+		if at == nil { // as nearly always: nothing is copied yet
+			skip := bytes.IndexAny(text[i:], first)
+			if skip < 0 {
+				return nil, nil
+			}
+			i += skip
+		}
 		n, of := 0, ""
 		if strings.IndexByte(first, text[i]) >= 0 {
 			n, of = escape(text[i:])
