@@ -4,8 +4,8 @@ package budget
 const slots = 64 // a power of two
 
 // WindowCount counts requests over the length of a window, in a fixed number of slots, and remembers those of the length before. A slot
-// expires with its youngest request, so the count is never too low. The race detector watches what changes a count, and not the two long
-// loops over it, which would take ten times as long.
+// expires with its youngest request, so the count is never too low. The race detector watches what changes a count, and not the loops
+// that only read it, which would take ten times as long.
 type WindowCount struct {
 	Sum    int64
 	Head   int
@@ -19,6 +19,31 @@ type WindowCount struct {
 
 // slot is the place of a slot, counted from the head.
 func (l *WindowCount) slot(i int) int { return (l.Head + i) & (2*slots - 1) }
+
+// since is the first slot that is not older than an instant. Slots follow each other in time.
+//
+//go:norace
+func (l *WindowCount) since(at Instant) int {
+	from, to := -l.Past, l.Used
+	for from < to {
+		if middle := from + (to-from)>>1; l.At[l.slot(middle)] < at {
+			from = middle + 1
+		} else {
+			to = middle
+		}
+	}
+	return from
+}
+
+// total is how many requests are in the slots from one to before another.
+//
+//go:norace
+func (l *WindowCount) total(from, to int) (n int64) {
+	for i := from; i < to; i++ {
+		n += l.N[l.slot(i)]
+	}
+	return n
+}
 
 // step is how long a slot takes requests.
 func step(length Instant) Instant { return length / (slots - 2) }
@@ -65,13 +90,8 @@ func (l *WindowCount) roomAt(n int64, length Instant) Instant {
 //
 //go:norace
 func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
-	i, drop, current, before := -l.Past, -l.Past, l.Sum+l.Faded, int64(0)
-	for ; i < l.Used && l.At[l.slot(i)] < from; i++ {
-		current, before = current-l.N[l.slot(i)], before+l.N[l.slot(i)]
-	}
-	for ; drop < i && l.At[l.slot(drop)]+length < from; drop++ {
-		before -= l.N[l.slot(drop)]
-	}
+	i, drop := l.since(from), l.since(from-length)
+	before, current := l.total(drop, i), l.total(i, l.Used)
 	for most := 0.0; ; {
 		began := to
 		moves := i < l.Used && l.At[l.slot(i)] < began
@@ -98,16 +118,9 @@ func (l *WindowCount) weighed(now, length, from, to Instant) float64 {
 
 // before is how many requests were certainly counted in the window before one that began between two instants, and the first slot that is
 // not older.
-//
-//go:norace
 func (l *WindowCount) before(length, from, to, trip Instant) (n int64, next int) {
-	i, oldest := -l.Past, to-length+step(length)+trip
-	for ; i < l.Used && l.At[l.slot(i)] <= from; i++ {
-		if l.At[l.slot(i)] >= oldest {
-			n += l.N[l.slot(i)]
-		}
-	}
-	return n, i
+	next = l.since(from + 1)
+	return l.total(l.since(to-length+step(length)+trip), next), next
 }
 
 // certain is how many requests were certainly counted in the window before one that began between two instants, and in that one.
@@ -115,11 +128,6 @@ func (l *WindowCount) before(length, from, to, trip Instant) (n int64, next int)
 func (l *WindowCount) certain(length, from, to, trip Instant) (before, current, unsure int64) {
 	long := step(length) + trip
 	before, i := l.before(length, from, to, trip)
-	for ; i < l.Used && l.At[l.slot(i)]-long <= to; i++ {
-		unsure += l.N[l.slot(i)]
-	}
-	for ; i < l.Used; i++ {
-		current += l.N[l.slot(i)]
-	}
-	return before, current, unsure
+	later := max(i, l.since(to+long+1))
+	return before, l.total(later, l.Used), l.total(i, later)
 }
