@@ -122,7 +122,7 @@ func TestDigest_UsedUp(t *testing.T) {
 	doubtful := made(`{}`)
 	doubtful.Approved("a", true)
 	require.False(t, after("a").ApprovedAs(doubtful.Digest()), "it is known now")
-	require.Contains(t, doubtful.String(), "contacts, as its lists have none.\nIts status is not shown: if it was STOPPED, approving resumes it.\nAn earlier approval is IN DOUBT, it may have happened: until ticket a is resolved or settled, nothing is approved; make this review again then.\n", "so that nobody agrees in vain")
+	require.Contains(t, doubtful.String(), "contacts, as its lists have none.\nIts status is unknown: if it was STOPPED, approving resumes it.\nAn earlier approval is IN DOUBT, it may have happened: until ticket a is resolved or settled, nothing is approved; make this review again then.\n", "so that nobody agrees in vain")
 	changed := made(`{"n":1}`)
 	changed.Approved("a", false)
 	require.True(t, changed.ApprovedAs(after("a").Digest()), "whatever else differs")
@@ -132,7 +132,7 @@ func TestDigest_UsedUp(t *testing.T) {
 func TestString_Unread(t *testing.T) {
 	r := made()
 	r.Unread = []review.Section{review.Lists, review.Contacts}
-	require.Equal(t, "Approving this sends messages: 0 steps, to its contacts.\nIts status is not shown: if it was STOPPED, approving resumes it.\nNot reviewed, because the API does not show them: lists contacts\n\nCampaign\n  id: c\n", r.String())
+	require.Equal(t, "Approving this sends messages: 0 steps, to its contacts.\nIts status is unknown: if it was STOPPED, approving resumes it.\nNot reviewed, because the API does not show them: lists contacts\n\nCampaign\n  id: c\n", r.String())
 }
 
 // The first lines say what a yes does, whatever follows.
@@ -168,7 +168,7 @@ Step 1 of 1
 // A text of a teammate cannot look like other lines, or change the terminal.
 func TestString_Plain(t *testing.T) {
 	text := made(`{"body":"Hi\nStep 2 of 2\n\u001b[2J","n":null,"x":[1]}`, `3`).String()
-	require.Equal(t, "Approving this sends messages: 2 steps, to no contacts, as its lists have none.\nIts status is not shown: if it was STOPPED, approving resumes it.\n\nCampaign\n  id: c\nStep 1 of 2\n  body: Hi\n    | Step 2 of 2\n    | \ufffd[2J\n  n: null\n  x: [1]\nStep 2 of 2\n  3\n", text)
+	require.Equal(t, "Approving this sends messages: 2 steps, to no contacts, as its lists have none.\nIts status is unknown: if it was STOPPED, approving resumes it.\n\nCampaign\n  id: c\nStep 1 of 2\n  body: Hi\n    | Step 2 of 2\n    | \ufffd[2J\n  n: null\n  x: [1]\nStep 2 of 2\n  3\n", text)
 	many := made(slices.Repeat([]string{`{}`}, 25)...)
 	require.True(t, strings.HasSuffix(many.String(), "\nStep 25 of 25\n"), "each is sent to everybody, so each is shown")
 	for range 25 {

@@ -62,7 +62,7 @@ func (r *Review) summarize(b *strings.Builder) {
 	b.WriteString(".\n")
 	switch status, _ := shown.Status.(string); {
 	case status == "":
-		b.WriteString("Its status is not shown: if it was STOPPED, approving resumes it.\n")
+		b.WriteString("Its status is unknown: if it was STOPPED, approving resumes it.\n")
 	case strings.EqualFold(status, "stopped"):
 		b.WriteString("It was STOPPED: approving resumes it where it was.\n")
 	case strings.EqualFold(status, "active"):

@@ -213,7 +213,7 @@ func TestApproveReviewed_ResumesWithoutAStatus(t *testing.T) {
 		seen, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		require.True(t, seen.Resumes())
-		require.Contains(t, seen.String(), "\nIts status is not shown: if it was STOPPED, approving resumes it.\n")
+		require.Contains(t, seen.String(), "\nIts status is unknown: if it was STOPPED, approving resumes it.\n")
 		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
 		require.ErrorIs(t, err, prospectkit.RuleResume)
 		require.ErrorContains(t, err, "campaign may be stopped: the listing does not show its status: pass AllowResume")
