@@ -1,5 +1,5 @@
 // Command sync keeps a copy of a contact list in SQLite, by what has changed. It may be killed at any moment and run again. Empty feed in
-// place, such as once a day, to read all rows: some removals hide (docs/safety.md). PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN name the service.
+// place, such as once a day, to read all rows: some removals hide (docs/guide.md). PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN name the service.
 package main
 
 import (

@@ -151,7 +151,7 @@ func (r *run) change(tx *sandbox.Tx, id string, late time.Duration) {
 				was = text[:24]
 			}
 			switch early := r.clock.Now().Add(-late).UTC().Format(rowTime); {
-			case row["updatedAt"].(string) <= was: // docs/safety.md: the clock was set back, and nothing tells
+			case row["updatedAt"].(string) <= was: // docs/guide.md: the clock was set back, and nothing tells
 				return
 			case early > was && !r.laws.backward:
 				row["updatedAt"] = early
