@@ -226,7 +226,7 @@ func eachID(objects any, visit func(of string, id *string)) {
 				walk(v.Index(i))
 			}
 		case v.Kind() == reflect.Struct:
-			for i := range v.NumField() { //nolint:modernize // v.Fields allocates
+			for i := range v.NumField() {
 				switch field := v.Field(i); {
 				case !field.CanSet():
 				case field.Kind() != reflect.String:
@@ -249,7 +249,7 @@ func copied[T any](object T) T {
 func detach(v reflect.Value) {
 	switch v.Kind() { //nolint:exhaustive // nothing else is shared
 	case reflect.Struct:
-		for i := range v.NumField() { //nolint:modernize // v.Fields allocates
+		for i := range v.NumField() {
 			if field := v.Field(i); field.CanSet() {
 				detach(field)
 			}
