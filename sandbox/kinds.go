@@ -227,12 +227,11 @@ func eachID(objects any, visit func(of string, id *string)) {
 			}
 		case v.Kind() == reflect.Struct:
 			for i := range v.NumField() {
-				switch field := v.Field(i); {
-				case !field.CanSet():
-				case field.Kind() != reflect.String:
-					walk(field)
-				case v.Type().Field(i).Name == "ID":
-					visit(v.Type().Name(), field.Addr().Interface().(*string))
+				switch field := v.Type().Field(i); {
+				case field.Name == "ID":
+					visit(v.Type().Name(), v.Field(i).Addr().Interface().(*string))
+				case field.IsExported():
+					walk(v.Field(i))
 				}
 			}
 		}
@@ -249,7 +248,7 @@ func copied[T any](object T) T {
 func detach(v reflect.Value) {
 	switch v.Kind() { //nolint:exhaustive // nothing else is shared
 	case reflect.Struct:
-		for i := range v.NumField() {
+		for i := range v.NumField() { //nolint:modernize // v.Fields allocates
 			if field := v.Field(i); field.CanSet() {
 				detach(field)
 			}
