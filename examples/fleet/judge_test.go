@@ -165,6 +165,9 @@ func (s *supervisor) judgeJournal(ctx context.Context, c *counts) error {
 		}
 		delete(done, op)
 	}
+	if done["agents.adjust"] <= s.kills+s.databases { // Ensure gives the draft of a run that was killed the spec once more, and starts it
+		delete(done, "agents.adjust")
+	}
 	for op, n := range done {
 		if n > 0 {
 			wrong = append(wrong, fmt.Errorf("%s: %d, and nobody asked for it", op, n))
