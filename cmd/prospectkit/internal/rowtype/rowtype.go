@@ -8,8 +8,8 @@ package rowtype
 import (
 	"encoding/json"
 	"errors"
+	"go/doc"
 	"go/token"
-	"go/types"
 	"slices"
 	"strings"
 	"unicode"
@@ -35,14 +35,14 @@ func CheckNames(pkg, typ string) error {
 	switch {
 	case !token.IsIdentifier(pkg) || pkg == "_":
 		return errors.New("the package needs a name of letters and digits that begins with a letter, and that Go does not reserve")
-	case !token.IsIdentifier(typ) || types.Universe.Lookup(typ) != nil || slices.Contains(taken, typ) || !unicode.IsLetter([]rune(typ)[0]):
+	case !token.IsIdentifier(typ) || doc.IsPredeclared(typ) || slices.Contains(taken, typ) || !unicode.IsLetter([]rune(typ)[0]):
 		return errors.New("the type needs a name of letters and digits that begins with a letter, and that Go does not use itself, such as Contact")
 	}
 	return nil
 }
 
-// taken are names of packages that the written file imports, or that Go keeps for functions.
-var taken = []string{"fmt", "json", "time", "init", "main"}
+// taken are names that the written file uses for something else, or that Go keeps for functions.
+var taken = strings.Fields("json time fmt data key value into members field err out init main")
 
 // Add looks at a row. It is an error if the row is no JSON object.
 func (r *Rows) Add(row []byte) error {

@@ -264,7 +264,7 @@ func TestCheckNames(t *testing.T) {
 	for _, pkg := range []string{"", "_", "func", "a b", "2a", "a.b"} {
 		require.ErrorContains(t, CheckNames(pkg, "Contact"), "the package needs a name", pkg)
 	}
-	for _, typ := range []string{"", "_", "_x", "type", "string", "int", "rune", "iota", "append", "json", "main", "init", "a b", "2a", "[]int"} {
+	for _, typ := range []string{"", "_", "_x", "type", "string", "int", "rune", "iota", "append", "json", "main", "init", "a b", "2a", "[]int", "err"} {
 		require.ErrorContains(t, CheckNames("main", typ), "the type needs a name", typ)
 	}
 }
