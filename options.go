@@ -426,8 +426,9 @@ func AllowResume() CallOption {
 // Once makes a write once for a key, in all runs and processes that share the journal of [WithJournal], which it needs, and the name of
 // [WithWorkspace]. If several workspaces share a journal, name them: a key counts for all that have no name. Once is for a write that a
 // second call would repeat, such as an import or new rows of a list; Ensure and CreateAndStart need no key. The key tells what the call
-// does: a hash of the file, or the number of the webhook or the job. It counts for one operation and the ids of its path, or the whole path
-// of [Client.Call], and is stored in the ticket, as WithActor's name is.
+// does: a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a hash of the part, or
+// only the first is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in
+// the ticket, as WithActor's name is.
 //
 // A call with the same key that the journal knows keeps this one from being sent:
 //
