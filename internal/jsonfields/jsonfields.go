@@ -42,6 +42,13 @@ func Find(fields []Field, key string) int {
 	return i
 }
 
+// Streams reports whether a type reads itself by UnmarshalJSONFrom, the method of encoding/json/v2. From Go 1.27 on encoding/json calls it,
+// too, before all others. Its interface cannot be named with an older Go.
+func Streams(t reflect.Type) bool {
+	_, ok := reflect.PointerTo(t).MethodByName("UnmarshalJSONFrom")
+	return ok
+}
+
 type collector struct {
 	fields []Field
 	agreed bool

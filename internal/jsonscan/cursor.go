@@ -12,9 +12,9 @@
 // raw values are copied into chunks: keeping one of them keeps at most 8 KiB of its neighbours.
 //
 // A [Decoder] plans a type once: which field a key belongs to, and how each field is read. Where the plan cannot read exactly as
-// encoding/json does, encoding/json reads the whole row: always for a nameless struct type that promotes an unmarshal method, for
-// tags with other options than omitempty and omitzero or with unusual characters, and for an embedded pointer to an unexported struct;
-// if the key is there, for slices of bytes, maps without string keys, channels, functions, complex numbers and interfaces with methods;
+// encoding/json does, encoding/json reads the whole row: always for a nameless struct type that promotes an unmarshal method, for a type
+// with UnmarshalJSONFrom, for tags with other options than omitempty and omitzero or with unusual characters, and for an embedded pointer to
+// an unexported struct; if the key is there, for slices of bytes, maps without string keys, channels, functions, complex numbers and interfaces with methods;
 // and for a second key of a slice, map or pointer, or a value that does not fit.
 //
 // An allowance of 16 MiB and four times the length of the text bounds the values made from it. Elements, map entries and the

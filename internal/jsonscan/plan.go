@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 	"unsafe"
+
+	"example.com/prospectkit/internal/jsonfields"
 )
 
 // plan describes how values of one type are read. It is made once for a type and never changes. Fields are written by their offset in
@@ -98,7 +100,7 @@ func (b *builder) reader(n *node, t reflect.Type) reader {
 		return b.byKind(n, t)
 	case t == numberType:
 		return among("-0123456789", reading(func(c *Cursor) string { return c.keep(c.Span()) }))
-	case t.Name() == "" && (p.Implements(selfReader) || p.Implements(textReader)): // versions of encoding/json differ in whether they see them
+	case jsonfields.Streams(t), t.Name() == "" && (p.Implements(selfReader) || p.Implements(textReader)): // versions of encoding/json differ in whether they see them
 		b.whole = true
 	case p.Implements(selfReader):
 		return readSelf(t)

@@ -40,7 +40,9 @@ func Missing(text []byte, t reflect.Type) error {
 	return cmp.Or(s.value(&c, t), c.End())
 }
 
-var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
+func readsItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) || jsonfields.Streams(t)
+}
 
 // search looks for missing members in one pass.
 type search struct {
@@ -58,11 +60,11 @@ func (s *search) in(name string, c *jsonscan.Cursor, t reflect.Type) error {
 
 func (s *search) value(c *jsonscan.Cursor, t reflect.Type) error {
 	mayBeNull := t.Kind() == reflect.Pointer
-	for t.Kind() == reflect.Pointer && !reflect.PointerTo(t).Implements(unmarshaler) {
+	for t.Kind() == reflect.Pointer && !readsItself(t) {
 		t = t.Elem()
 	}
-	switch self := reflect.PointerTo(t).Implements(unmarshaler); {
-	case self:
+	switch {
+	case readsItself(t):
 	case t.Kind() == reflect.Struct && (c.Is('{') || c.Is('n') && !mayBeNull):
 		return s.object(c, t)
 	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && c.Is('['):

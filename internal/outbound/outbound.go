@@ -150,11 +150,17 @@ func (f *Found) selfMade(v reflect.Value, path string) bool {
 	if v.CanAddr() {
 		v = v.Addr() // with all its methods
 	}
-	if t := v.Type(); !t.Implements(marshaler) && !t.Implements(textMarshaler) {
+	t := v.Type()
+	if _, streams := t.MethodByName("MarshalJSONTo"); streams { // of encoding/json/v2: from Go 1.27 on encoding/json calls it before the others
+		text, err := json.Marshal(v.Interface())
+		f.encoded(text, err, v, path)
+		return true
+	}
+	if !t.Implements(marshaler) && !t.Implements(textMarshaler) {
 		return false
 	}
-	if t := reflect.Indirect(v); t.Type() == timeType {
-		f.Times = append(f.Times, t.Interface().(time.Time)) //nolint:forcetypeassert // it is one
+	if at := reflect.Indirect(v); at.Type() == timeType {
+		f.Times = append(f.Times, at.Interface().(time.Time)) //nolint:forcetypeassert // it is one
 		return true
 	}
 	switch self := v.Interface().(type) {
@@ -168,15 +174,21 @@ func (f *Found) selfMade(v reflect.Value, path string) bool {
 	case json.RawMessage:
 		f.text(string(self), path)
 	case json.Marshaler:
-		if text, err := self.MarshalJSON(); err == nil && (!utf8.Valid(text) || Suspect(string(text)) && holdsInvalid(v)) {
-			f.Invalid = append(f.Invalid, plain(path))
-		}
+		text, err := self.MarshalJSON()
+		f.encoded(text, err, v, path)
 	case encoding.TextMarshaler:
 		if text, err := self.MarshalText(); err == nil {
 			f.text(string(text), path)
 		}
 	}
 	return true
+}
+
+// encoded looks at the text that a value encodes itself as.
+func (f *Found) encoded(text []byte, err error, v reflect.Value, path string) {
+	if err == nil && (!utf8.Valid(text) || Suspect(string(text)) && holdsInvalid(v)) {
+		f.Invalid = append(f.Invalid, plain(path))
+	}
 }
 
 func (f *Found) text(s, path string) {
