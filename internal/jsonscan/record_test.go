@@ -119,7 +119,10 @@ func TestRowsOfAPage(t *testing.T) {
 
 	got, err := decodeText[page[Exact[own]]](strings.Replace(text, `"x"`, `5`, 1))
 	require.NoError(t, err)
-	require.Equal(t, []Exact[own]{{"", own{ID: 5, Name: "a"}}, {"", own{ID: 7, Name: "b", Extra: map[string]any{"id": "deep", "n": 1.0}}}}, got.Data)
+	require.Equal(t, []Exact[own]{
+		{Value: own{ID: 5, Name: "a"}, sum: got.Data[0].sum}, {Value: own{ID: 7, Name: "b", Extra: map[string]any{"id": "deep", "n": 1.0}}, sum: got.Data[1].sum},
+	}, got.Data)
+	require.NotEqual(t, got.Data[0].sum, got.Data[1].sum)
 	indexed, err := decodeText[page[indexedRow]](text)
 	require.NoError(t, err)
 	require.Len(t, indexed.Data, 2)

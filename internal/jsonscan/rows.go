@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"hash/maphash"
 	"math"
 	"reflect"
 	"unsafe"
@@ -17,10 +18,13 @@ type Source string
 // ID is the string under "id" of a record that is kept as text.
 type ID string
 
-// Exact is an object that is read into a T as encoding/json does, although it is a part of a record, and the string under its "id".
+// Exact is an object that is read into a T as encoding/json does, although it is a part of a record, and the string under its "id". Without
+// one, it differs from any other with another text, whatever T leaves out.
 type Exact[T any] struct {
 	ID    string
 	Value T
+
+	sum uint64 // of the text, if there is no id
 }
 
 func (*Exact[T]) isExact() {}
@@ -136,9 +140,12 @@ func (d *decoder) index(mark int) Index {
 	return d.chunk[first:len(d.chunk):len(d.chunk)]
 }
 
+var sums = maphash.MakeSeed()
+
 // exactly plans an [Exact], whose value has a plan of its own.
 func (b *builder) exactly(t reflect.Type) reader {
 	f, _ := t.FieldByName("Value")
+	sum, _ := t.FieldByName("sum")
 	inner, slot := planOf(f.Type, false), b.learner()
 	return func(d *decoder, p unsafe.Pointer) bool {
 		if !d.c.Is('{') {
@@ -153,6 +160,9 @@ func (b *builder) exactly(t reflect.Type) reader {
 		err := l.inner.decode(d.c, reflect.NewAt(f.Type, unsafe.Add(p, f.Offset)))
 		id := l.inner.idSince(start)
 		*(*string)(p) = id
+		if id == "" {
+			*(*uint64)(unsafe.Add(p, sum.Offset)) = maphash.Bytes(sums, d.c.Since(start))
+		}
 		if err != nil && d.c.bad == 0 {
 			d.failed = &MismatchError{f.Type, id, err}
 		}

@@ -143,5 +143,5 @@ func TestFirstRowIsLeftToEncodingJSON(t *testing.T) {
 	const row = `{"id":"a","its' ":"no","Odd":"yes"}`
 	var want own
 	_ = json.Unmarshal([]byte(row), &want)
-	require.Equal(t, []Exact[own]{{"a", want}}, read[[]Exact[own]](t, "["+row+"]"))
+	require.Equal(t, []Exact[own]{{ID: "a", Value: want}}, read[[]Exact[own]](t, "["+row+"]"))
 }

@@ -107,6 +107,17 @@ func TestPager_EndsWithoutIDs(t *testing.T) {
 	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given")
 	require.Equal(t, 5, n)
 	require.Len(t, got, 8)
+
+	n = 0
+	type named struct{ Name any }
+	_, err = prospectkit.Collect(prospectkit.RowsOf[named](t.Context(), client.Lists, tests.ListID, prospectkit.RowsParams{Limit: 2}), 100)
+	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given")
+	n = 0
+	type deaf struct{ Other string } // in which all rows are alike
+	var p prospectkit.Progress
+	_, err = prospectkit.Collect(prospectkit.RowsOf[deaf](t.Context(), client.Lists, tests.ListID, prospectkit.RowsParams{Limit: 2}, prospectkit.WithProgress(&p)), 100)
+	require.ErrorContains(t, err, "pages 4 and 5 hold nothing but records that came before, and no total is given", "whatever the type of the caller leaves out")
+	require.Equal(t, 8, p.Report().Delivered)
 }
 
 // Pages that a walk may meet and that are not the end of it.
