@@ -12,7 +12,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
-	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -266,7 +265,7 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 // created just now may not be visible yet.
 func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation error, reads []CallOption) (*EnsuredAgent, error) {
 	e := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}
-	enough, err := waits.Until(ctx, spec.op.VisibleAfter, func() (done bool, err error) {
+	enough, err := s.conf.until(ctx, spec.op, spec.op.VisibleAfter, func() (done bool, err error) {
 		agent, others, err := s.find(ctx, spec.name, reads)
 		switch {
 		case agent.mayBeOf(spec.kind):

@@ -316,10 +316,11 @@ func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 		e.outcome = OutcomeUnknown
 		cause = e
 	}
-	shows, _ := c.conf.lookOf(c.op).(look)
+	conf := c.conf
+	shows, _ := conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
-		op: c.op, cause: cause, look: shows, settle: c.conf.settle,
+		op: c.op, cause: cause, look: shows, conf: func() *config { return conf },
 	}
 }
 

@@ -371,7 +371,7 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 		}
 	}
 	last := doubts[len(doubts)-1]
-	return nil, cmp.Or(err, error(earlierUnknown(op.CampaignsApprove, last, s.lookForApproval, s.conf.settle)))
+	return nil, cmp.Or(err, error(earlierUnknown(s.conf, op.CampaignsApprove, last, s.lookForApproval)))
 }
 
 // settleApplied settles the approvals in doubt of a campaign that is active, as Resolve does.

@@ -265,7 +265,7 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(o, t, c.conf.ownLook(c.lookOf(o)), c.conf.settle, false)
+	q := newResolver(c.conf, o, t, c.conf.ownLook(c.lookOf(o)), false)
 	r, err := q.resolve(ctx, q.patience(), opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:

@@ -15,7 +15,6 @@ import (
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/waits"
 )
 
 // Ensured is the result of [ListsService.Ensure].
@@ -163,7 +162,7 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	var near []*List
 	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: cause}
 	reads := append(slices.Clip(e.reads), WithInfo(&info))
-	enough, err := waits.Until(ctx, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
+	enough, err := e.lists.conf.until(ctx, op.ListsCreate, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
 		conflict.Holder, near, err = e.lists.named(ctx, e.in.Name, reads)
 		return conflict.Holder != nil, err
 	})

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
@@ -44,14 +45,11 @@ type OutcomeUnknownError struct {
 	gaveUp bool                  // its last attempt had no response when this side ended it
 	ticket func() journal.Ticket // a closure, so that no dump shows it
 	look   look                  // nil: no documented read shows the effect
-	settle settle                // nil: no call of this process made the error
+	conf   func() *config        // a closure, too; nil: no call of this process made the error
 }
 
 // look reads the state once, for the effect of one call.
 type look func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error)
-
-// settle tells a final outcome to the guard and the journal.
-type settle func(context.Context, journal.Ticket, journal.Outcome) error
 
 // Error says in one line why the outcome is unknown.
 func (e *OutcomeUnknownError) Error() string {
@@ -157,7 +155,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 	switch {
 	case e.Resolution != nil:
 		return e.Resolution, nil
-	case e.settle == nil:
+	case e.conf == nil:
 		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
 	}
 	q := e.resolver()
@@ -165,7 +163,7 @@ func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (
 }
 
 func (e *OutcomeUnknownError) resolver() *resolver {
-	q := newResolver(e.op, e.Ticket(), e.look, e.settle, !e.other)
+	q := newResolver(e.conf(), e.op, e.Ticket(), e.look, !e.other)
 	if n := len(e.Attempts); n > 0 {
 		last := e.Attempts[n-1]
 		q.lasted = last.At.Add(last.Duration).Sub(q.sent.Last)
@@ -177,11 +175,12 @@ func (e *OutcomeUnknownError) resolver() *resolver {
 }
 
 // earlierUnknown is the error of a call that is not sent, because the outcome of another one is unknown: its Resolve is about that one.
-func earlierUnknown(o *op.Op, t journal.Ticket, l look, s settle) *OutcomeUnknownError {
+func earlierUnknown(c *config, o *op.Op, t journal.Ticket, l look) *OutcomeUnknownError {
 	return &OutcomeUnknownError{
-		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, op: o, other: true, look: l, settle: s,
+		Op: o.Name, Method: o.Method, Route: o.Path, SentAt: t.FirstSent, op: o, other: true, look: l,
 		cause:  fmt.Errorf("this call was not sent, because an earlier one is in doubt: Resolve it, or settle ticket %s, as prospectkit settle does", t.ID),
 		ticket: func() journal.Ticket { return t },
+		conf:   func() *config { return c },
 	}
 }
 
@@ -210,10 +209,10 @@ func (e *OutcomeUnknownError) note() string {
 
 // resolver is the search for the effect of one call.
 type resolver struct {
+	conf     *config
 	op       *op.Op
 	ticket   journal.Ticket
 	look     look // nil: there is nothing to read
-	settle   settle
 	sent     clock.Sent
 	info     *Info         // of the last response
 	lasted   time.Duration // how long after it left the last attempt ended, or would have
@@ -228,12 +227,12 @@ type resolver struct {
 	neverFinal     bool // nothing for good: it may still show, it may have been undone, or the clocks disagree
 }
 
-func newResolver(o *op.Op, t journal.Ticket, l look, s settle, local bool) *resolver {
+func newResolver(c *config, o *op.Op, t journal.Ticket, l look, local bool) *resolver {
 	if len(t.IDs) == 0 && t.Lookup.Name == "" {
 		l = nil
 	}
 	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
-	return &resolver{op: o, ticket: t, look: l, settle: s, info: new(Info), sent: sent, neverFinal: o.Background || t.Open}
+	return &resolver{conf: c, op: o, ticket: t, look: l, info: new(Info), sent: sent, neverFinal: o.Background || t.Open}
 }
 
 // assumedKept is how long after a call nobody is assumed to have undone it. It covers the restart of a killed program by a
@@ -285,7 +284,14 @@ func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []C
 	case r.Verdict != VerdictNotSeen || !r.Final:
 		return r, nil
 	}
-	return r, q.settle(ctx, q.ticket, outcome)
+	return r, q.conf.settle(ctx, q.ticket, outcome)
+}
+
+// until looks for the effect of a call with growing pauses, as [waits.Until] does, and tells observers of them.
+func (c *config) until(ctx context.Context, o *op.Op, patience time.Duration, look func() (done bool, err error)) (enough bool, err error) {
+	return waits.Until(ctx, patience, func(n int, pause time.Duration) {
+		c.emit(ctx, o, Event{Kind: event.KindWait, Attempt: n, Start: time.Now(), Wait: pause, Reason: "polling: its effect does not show yet"})
+	}, look)
 }
 
 // watch looks until the change shows or patience is over.
@@ -294,7 +300,7 @@ func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []Cal
 	q.info = cmp.Or(settings{}.with(opts, new(check.Violations)).info, q.info)
 	opts = append(slices.Clip(opts), WithInfo(q.info), q.evidence.option())
 	var r Resolution
-	_, err := waits.Until(ctx, patience, func() (done bool, err error) {
+	_, err := q.conf.until(ctx, q.op, patience, func() (done bool, err error) {
 		r, done, err = q.lookOnce(ctx, opts)
 		return done, err
 	})

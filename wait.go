@@ -13,7 +13,6 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
-	"example.com/prospectkit/ratelimit"
 )
 
 // WaitTimeoutError is a wait that ended before the state it waits for: the context ended, or the
@@ -147,13 +146,4 @@ func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 		return 0, false
 	}
 	return pause + chance.Below(ctx, pause/10), ctx.Err() == nil
-}
-
-// emit reports an event outside of any call.
-func (c *config) emit(ctx context.Context, o *op.Op, e Event) {
-	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, ratelimit.Surface(o.Surface)
-	e.Host = c.base.Host
-	for _, f := range c.observers {
-		notify(ctx, f, e)
-	}
 }

@@ -29,17 +29,21 @@ func EndsWithin(ctx context.Context, d time.Duration) bool {
 }
 
 // Until calls try with growing pauses until it is done, a try that began when patience was over has ended, or the context would
-// end. It reports false in the last case: another try might have been done.
-func Until(ctx context.Context, patience time.Duration, try func() (done bool, err error)) (enough bool, err error) {
+// end. It reports false in the last case: another try might have been done. Before a pause it calls pausing, with the number of the next try.
+func Until(ctx context.Context, patience time.Duration, pausing func(n int, pause time.Duration), try func() (done bool, err error)) (enough bool, err error) {
 	until := time.Now().Add(patience)
-	for pause := time.Second; ; pause *= 2 {
+	for n, pause := 2, time.Second; ; n, pause = n+1, pause*2 {
 		last := !time.Now().Before(until)
 		done, err := try()
 		if err != nil || done || last {
 			return true, err
 		}
 		rest := max(0, min(pause, time.Until(until)))
-		if EndsWithin(ctx, rest) || Sleep(ctx, rest) != nil {
+		if EndsWithin(ctx, rest) {
+			return false, nil
+		}
+		pausing(n, rest)
+		if Sleep(ctx, rest) != nil {
 			return false, nil //nolint:nilerr // the caller asks the context
 		}
 	}

@@ -163,7 +163,7 @@ func TestUntil_BeforeTheDeadline(t *testing.T) {
 		for limit, want := range map[time.Duration]time.Duration{time.Second: 0, time.Second + 1: time.Second, 3 * time.Second: time.Second, 3*time.Second + 1: 3 * time.Second} {
 			ctx, cancel := context.WithTimeout(t.Context(), limit)
 			began := time.Now()
-			enough, err := waits.Until(ctx, time.Hour, func() (bool, error) { return false, nil })
+			enough, err := waits.Until(ctx, time.Hour, func(int, time.Duration) {}, func() (bool, error) { return false, nil })
 			require.NoError(t, err)
 			require.False(t, enough, "another sleep and the context would end at once")
 			require.Equal(t, want, time.Since(began))

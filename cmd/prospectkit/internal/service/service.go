@@ -116,10 +116,10 @@ func (a *Access) Observe(_ context.Context, e prospectkit.Event) {
 // Requests says how many requests were sent.
 func (a *Access) Requests() string { return errtext.Plural(int(a.requests.Load()), "request") }
 
-// Waiting says for how long the client still waits; it is empty unless it does.
+// Waiting says for how long the client still waits, for the rate limit or for what a call did to show; it is empty unless it does.
 func (a *Access) Waiting() string {
 	if left := a.waits.Load() - time.Now().Unix(); left > 0 {
-		return fmt.Sprintf(", waiting %ds for the rate limit", left)
+		return fmt.Sprintf(", waiting %ds", left)
 	}
 	return ""
 }

@@ -6,11 +6,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
+	"example.com/prospectkit/event"
 )
 
 // The file of the key is read once, because it may be a pipe, and not to an end that may never come.
@@ -34,4 +37,12 @@ func TestCredentials_TokenFile(t *testing.T) {
 	}
 	_, _, err := access(strings.Repeat("k", 1<<16)).Credentials(std)
 	require.ErrorContains(t, err, "is too long")
+}
+
+// The command says that it waits, and claims no reason: it also waits to see whether a call shows, which is no matter of the rate limit.
+func TestWaiting_ClaimsNoReason(t *testing.T) {
+	var a service.Access
+	require.Empty(t, a.Waiting())
+	a.Observe(t.Context(), prospectkit.Event{Kind: event.KindWait, Wait: time.Hour, Reason: "polling: its effect does not show yet"})
+	require.Regexp(t, `^, waiting \d+s$`, a.Waiting())
 }
