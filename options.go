@@ -428,7 +428,7 @@ func AllowResume() CallOption {
 // second call would repeat, such as an import or new rows of a list; Ensure and CreateAndStart need no key. The key tells what the call
 // does: a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a hash of the part, or
 // only the first is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in
-// the ticket, as WithActor's name is.
+// the ticket, as WithActor's name is: the command prospectkit in-doubt shows both.
 //
 // A call with the same key that the journal knows keeps this one from being sent:
 //

@@ -129,6 +129,7 @@ func subject(t journal.Ticket) string {
 		{"name ", t.Lookup.Name},
 		{"kind ", t.Lookup.Kind},
 		{"folder ", t.Lookup.FolderID},
+		{"key ", t.Once},
 		{"workspace ", t.Workspace},
 		{"by ", t.Actor},
 	} {

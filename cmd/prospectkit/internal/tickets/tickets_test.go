@@ -100,6 +100,14 @@ func push(ticket string) journal.Ticket {
 	return journal.Ticket{ID: ticket, Op: "lists.crm-push", IDs: []string{id}, Service: "https://service.test/api/v1", FirstSent: sent, LastSent: sent}
 }
 
+// Of two imports in doubt, only the key tells which file it was: no read shows either.
+func TestInDoubt_ShowsTheKey(t *testing.T) {
+	path := left(t, journal.Ticket{ID: "A", Op: "imports.create", Service: "https://service.test/api/v1", Once: "5d41402a", FirstSent: sent, LastSent: sent})
+	status, out, complaints := run(t.Context(), nil, "in-doubt", "-journal", path)
+	require.Equal(t, cli.InDoubt, status, complaints)
+	require.Contains(t, out, "call:  key 5d41402a\n")
+}
+
 // What a person reads. The file was written before settlements had names.
 func TestInDoubt(t *testing.T) {
 	path := filepath.Join(folder(t), "writes.journal")
