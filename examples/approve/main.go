@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"log/slog"
 	"os"
 
 	"example.com/prospectkit"
@@ -36,7 +37,8 @@ func demo(ctx context.Context, path string, in io.Reader, out io.Writer) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"),
+		prospectkit.WithLogger(slog.Default())) // which tells of waits: an approval takes ten requests of 30 a minute
 	if err != nil {
 		return err
 	}
