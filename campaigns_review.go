@@ -172,7 +172,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
 //     wanted the approval, and uses the review up, which the journal notes. If a teammate has stopped the campaign since, it stays
 //     stopped until a new review is approved with [AllowResume].
-//   - a [RefusedError] with [RuleResume]: the review is of a campaign that [Review.Resumes], and the call has no [AllowResume]. Nothing was approved: a person decides.
+//   - a [RefusedError] with [RuleResume]: the approval would resume the campaign, or may, as [Review.Resumes] says, and the call has no
+//     [AllowResume]. Nothing was approved: a person decides.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Review it again.
 //   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. Look again later.
@@ -186,7 +187,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // while those are read also counts. It asks the gates and reads again before another request, as after a 429, because a gateway may have
 // repeated the first one, and after a wait of more than about a minute, three times at most. A response of a cache (with an Age) is an
 // error: the reads ask for no cache (Cache-Control), and one that ignores that and sets no Age goes unnoticed. With the review before it,
-// an approval takes ten requests of the rate limit of campaigns, 30 a minute: the fourth within a minute waits, as a [WithLogger] tells.
+// an approval takes at least ten requests of the rate limit of campaigns, 30 a minute: the fourth within a minute waits, as a [WithLogger] tells.
 //
 // The approval itself takes no content, so a change of a part after its last read goes unnoticed. A review with ListsUnread can be
 // approved: neither lists nor contacts are compared.

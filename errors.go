@@ -484,7 +484,8 @@ const (
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"
 
-	// RuleResume: the campaign was approved before or may be stopped, and is not active: Violations say how that is known. Only AllowResume resumes it.
+	// RuleResume: the campaign is stopped or was approved before, or the listing shows no status: Violations say which. Only
+	// AllowResume resumes it.
 	RuleResume SafetyRule = "approving it would resume it"
 
 	// RuleDone: the journal knows a call with the key of Once that was applied. What was asked for has happened.

@@ -416,9 +416,9 @@ func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
-// AllowResume lets [CampaignsService.ApproveReviewed] resume a campaign: one that [Review.Resumes]. Pass it only if
-// that is true, and a person has agreed to that. A program that reviews and approves without a person would
-// otherwise undo what a teammate has stopped. Any other call refuses it.
+// AllowResume lets [CampaignsService.ApproveReviewed] resume a campaign: one that is stopped, that was approved before, or whose status the
+// listing does not show. Pass it only if [Review.Resumes] is true, and a person has agreed to that. A program that reviews and approves
+// without a person would otherwise undo what a teammate has stopped. Any other call refuses it.
 func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }

@@ -165,7 +165,8 @@ func (s *supervisor) judgeJournal(ctx context.Context, c *counts) error {
 		}
 		delete(done, op)
 	}
-	if done["agents.adjust"] <= s.kills+s.databases { // Ensure gives the draft of a run that was killed the spec once more, and starts it
+	// Ensure gives the draft of a run that was killed the spec once more, before it starts it.
+	if n := done["agents.adjust"]; n <= s.kills+s.databases && n == known["agents.adjust"] {
 		delete(done, "agents.adjust")
 	}
 	for op, n := range done {

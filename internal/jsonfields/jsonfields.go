@@ -42,11 +42,20 @@ func Find(fields []Field, key string) int {
 	return i
 }
 
-// Streams reports whether a type reads itself by UnmarshalJSONFrom, the method of encoding/json/v2. From Go 1.27 on encoding/json calls it,
-// too, before all others. Its interface cannot be named with an older Go.
+// Streams reports whether a type reads itself by UnmarshalJSONFrom, which encoding/json calls before all other methods, from Go 1.27 on.
 func Streams(t reflect.Type) bool {
-	_, ok := reflect.PointerTo(t).MethodByName("UnmarshalJSONFrom")
-	return ok
+	return OfStreams(reflect.PointerTo(t).MethodByName("UnmarshalJSONFrom"))
+}
+
+// OfStreams reports whether a method takes a coder of encoding/json/jsontext, so that encoding/json calls it. Its interface cannot be named with
+// an older Go, and there are others of that name. The method is found by the caller: with a name that is a constant, the linker can still drop
+// methods that nobody calls.
+func OfStreams(m reflect.Method, ok bool) bool {
+	if !ok || m.Type.NumIn() != 2 { // the receiver is the first
+		return false
+	}
+	coder := m.Type.In(1)
+	return coder.Kind() == reflect.Pointer && coder.Elem().PkgPath() == "encoding/json/jsontext"
 }
 
 type collector struct {

@@ -230,3 +230,12 @@ func TestMissingOfOtherKinds(t *testing.T) {
 	require.NoError(t, Missing([]byte(`{"Power":1,"Name":"a"}`), reflect.TypeFor[outer]()))
 	require.EqualError(t, Missing([]byte(`{"Name":"a"}`), reflect.TypeFor[outer]()), `"Power" is not there: the value is an object with Name`)
 }
+
+// otherCoder reads itself by a method of another library, of which encoding/json knows nothing.
+type otherCoder struct{ Name string }
+
+func (*otherCoder) UnmarshalJSONFrom(*strings.Reader) error { return nil }
+
+func TestMissing_AMethodOfAnotherLibrary(t *testing.T) {
+	require.ErrorContains(t, Missing([]byte(`{}`), reflect.TypeFor[otherCoder]()), "Name")
+}

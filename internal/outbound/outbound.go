@@ -12,6 +12,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"example.com/prospectkit/internal/jsonfields"
 )
 
 // Found is what Inspect finds in a value.
@@ -151,7 +153,7 @@ func (f *Found) selfMade(v reflect.Value, path string) bool {
 		v = v.Addr() // with all its methods
 	}
 	t := v.Type()
-	if _, streams := t.MethodByName("MarshalJSONTo"); streams { // of encoding/json/v2: from Go 1.27 on encoding/json calls it before the others
+	if jsonfields.OfStreams(t.MethodByName("MarshalJSONTo")) { // encoding/json calls it before the others
 		text, err := json.Marshal(v.Interface())
 		f.encoded(text, err, v, path)
 		return true

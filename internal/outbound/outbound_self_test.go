@@ -192,3 +192,19 @@ func TestEveryTangleEnds(t *testing.T) {
 	p.right, p.text = p, ""
 	require.Empty(t, outbound.Inspect(map[string]any{"x": p}, "").Invalid)
 }
+
+// otherCoder encodes itself by a method of another library, of which encoding/json knows nothing.
+type otherCoder struct {
+	At   time.Time
+	Text string
+}
+
+func (otherCoder) MarshalJSONTo(*strings.Builder) error { return nil }
+
+func TestAMethodOfAnotherLibrary(t *testing.T) {
+	at := time.Date(2026, time.January, 31, 10, 30, 0, 0, time.FixedZone("", 3600))
+	body, err := outbound.Encode(map[string]any{"own": otherCoder{At: at, Text: bad}}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"own.Text"}, body.Invalid)
+	require.Contains(t, string(body.Text), `"2026-01-31T09:30:00.000Z"`)
+}
