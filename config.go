@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -248,4 +249,13 @@ type pageConfig struct {
 	unlimited  bool
 	prefetch   int // pages read ahead
 	restarts   int // of a scroll, at most
+}
+
+// emit reports an event outside of any call.
+func (c *config) emit(ctx context.Context, o *op.Op, e Event) {
+	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, ratelimit.Surface(o.Surface)
+	e.Host = c.base.Host
+	for _, f := range c.observers {
+		notify(ctx, f, e)
+	}
 }

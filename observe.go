@@ -9,7 +9,6 @@ import (
 
 	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/event"
-	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -138,13 +137,4 @@ type Info struct {
 func notify(ctx context.Context, f Observer, e Event) {
 	defer func() { _ = recover() }()
 	f(ctx, e)
-}
-
-// emit reports an event outside of any call.
-func (c *config) emit(ctx context.Context, o *op.Op, e Event) {
-	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, ratelimit.Surface(o.Surface)
-	e.Host = c.base.Host
-	for _, f := range c.observers {
-		notify(ctx, f, e)
-	}
 }
