@@ -90,6 +90,7 @@ type Report struct {
 
 	Restarts  int // of a search whose token was dead: see WithRestarts
 	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
+	Lost      int // pages of a search that may have been paid for and did not come: MaxPaidPages counts them with Requests
 
 	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them.
 	// If it is false, records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
@@ -195,7 +196,8 @@ func UnlimitedPages() PageOption {
 // with the error of the page.
 //
 // The restarted search skips the profiles that were delivered before. Its first pages spend credits
-// again and count against [MaxPaidPages]; the [Report] counts them. Search results have no
+// again and count against [MaxPaidPages]; the [Report] counts them as PaidAgain. A page that was lost
+// may be paid for twice, which no error tells: the Report counts it as Lost. Search results have no
 // documented id: a profile is recognized by its socialUrl, or without one by its whole text. A
 // restart that brings nothing new is the last. The range keeps up to 50 bytes for each delivered
 // profile.

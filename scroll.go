@@ -160,7 +160,7 @@ func (w *scrollWalk[T]) walk(ctx context.Context, yield func(*T, error) bool) {
 		w.delivered = make(pagewalk.Set)
 	}
 	w.progress.Start("", false)
-	page, err := w.first(ctx, w.calls)
+	page, err := w.noted(w.first(ctx, w.calls))
 	for err == nil {
 		if !w.handOut(page.Items, yield) {
 			return
@@ -176,11 +176,20 @@ func (w *scrollWalk[T]) walk(ctx context.Context, yield func(*T, error) bool) {
 			err = ruleRefusal(w.op, RulePaidPages, nil)
 			break
 		}
-		if page, err = page.next(ctx, nil); err != nil && w.restart(ctx, err) {
-			page, err = w.first(ctx, w.calls)
+		if page, err = w.noted(page.next(ctx, nil)); err != nil && w.restart(ctx, err) {
+			page, err = w.noted(w.first(ctx, w.calls))
 		}
 	}
 	yield(nil, err)
+}
+
+// noted counts a page that may have been paid for and did not come.
+func (w *scrollWalk[T]) noted(page *ScrollPage[T], err error) (*ScrollPage[T], error) {
+	if err != nil && OutcomeOf(err) != OutcomeNotApplied {
+		w.paid++
+		w.progress.Update(func(r *pagewalk.Report) { r.Lost++ })
+	}
+	return page, err
 }
 
 // handOut yields the new elements of a page, and reports whether the walk goes on.
@@ -231,9 +240,6 @@ func (w *scrollWalk[T]) stuck(items []T) error {
 func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
 	if w.restarted == w.restarts || w.fresh == 0 || ctx.Err() != nil || !deadToken(err) {
 		return false
-	}
-	if OutcomeOf(err) != OutcomeNotApplied {
-		w.paid++
 	}
 	if w.capped() {
 		return false

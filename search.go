@@ -77,6 +77,9 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 // A range cannot be resumed: the service's tokens move forward only and must not be stored. The request
 // of a later page is never retried once it may have been processed.
 //
+// A page is paid for as a whole: a loop that is left in the middle of one, or killed there, loses the
+// rest. [SearchService.ProspectsPage] and Next hand out whole pages, to be stored at once.
+//
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search, scope search.

@@ -25,6 +25,7 @@ type Report struct {
 	Missing    int
 	Restarts   int
 	PaidAgain  int
+	Lost       int
 	OrderKnown bool
 	Joined     int
 }

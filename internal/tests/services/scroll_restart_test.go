@@ -56,6 +56,42 @@ func TestScroll_RestartAfterATokenHasExpired(t *testing.T) {
 	})
 }
 
+// A page that was lost is paid for, and its restart pays for it once more. No error tells, so the report does.
+func TestScroll_ReportCountsALostPage(t *testing.T) {
+	search := prospectkit.SearchParams{Filters: filter.Search{"job_title_levels": filter.Including("vp")}, Size: 5}
+	for name, c := range map[string]struct {
+		lost, restarts int
+		fault          sandbox.FaultOption
+		want           []int // Requests, Lost, Restarts, PaidAgain
+		outcome        prospectkit.Outcome
+	}{
+		"restarted":          {3, 1, sandbox.DropAfter(), []int{5, 1, 1, 2}, prospectkit.OutcomeNotApplied}, // that of the cap
+		"no restart":         {3, 0, sandbox.DropAfter(), []int{2, 1, 0, 0}, prospectkit.OutcomeUnknown},
+		"the first":          {1, 1, sandbox.DropAfter(), []int{0, 1, 0, 0}, prospectkit.OutcomeUnknown},
+		"cut":                {3, 1, sandbox.Truncate(20), []int{5, 1, 1, 2}, prospectkit.OutcomeNotApplied},
+		"the last below cap": {6, 1, sandbox.DropAfter(), []int{5, 1, 0, 0}, prospectkit.OutcomeUnknown},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := sandbox.New(t, sandbox.Credits(1000))
+				client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+				require.NoError(t, err)
+				sb.Fail("search.prospects", sandbox.Nth(c.lost), c.fault)
+				var p prospectkit.Progress
+				opts := []prospectkit.PageOption{prospectkit.MaxPaidPages(6), prospectkit.WithProgress(&p)}
+				if c.restarts > 0 {
+					opts = append(opts, prospectkit.WithRestarts(c.restarts))
+				}
+				_, err = prospectkit.Collect(client.Search.Prospects(t.Context(), search, opts...), 1000)
+				require.Equal(t, c.outcome, prospectkit.OutcomeOf(err), "%v", err)
+				r := p.Report()
+				require.Equal(t, c.want, []int{r.Requests, r.Lost, r.Restarts, r.PaidAgain})
+				require.Len(t, sb.Ledger(), r.Requests+r.Lost, "pages paid for")
+			})
+		})
+	}
+}
+
 // fourPages serves four pages of two profiles. It fails before request number n as the script says.
 func fourPages(sent *int, script map[int]tests.RoundTrip) tests.RoundTrip {
 	served := 0
