@@ -176,7 +176,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     [AllowResume]. Nothing was approved: a person decides.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Review it again.
-//   - a [RefusedError] with [RuleApproving]: another approval of the campaign is being sent. Look again later.
+//   - a [RefusedError] with [RuleApproving]: another approval of the campaign may be in progress. Two calls at the same moment may keep
+//     back each other, so that nothing is approved: make the call again later, with the same digest.
 //   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, by whatever review, may have happened. Nothing more is
 //     sent until that is known: Resolve the error, or settle its Ticket in the journal. A rejection with [CodeCampaignNotApprovable] or
 //     [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a gateway may have repeated the request.
