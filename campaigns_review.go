@@ -43,13 +43,19 @@ type Review struct {
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // Resumes reports whether an approval would resume the campaign, or may: because it is stopped, was approved before, or the listing does not
-// show its status. [CampaignsService.ApproveReviewed] then needs [AllowResume].
+// show its status. [CampaignsService.ApproveReviewed] then needs [AllowResume]. It is false for a campaign that is active, whose approval
+// is refused with [RuleApproved].
 func (r *Review) Resumes() bool {
-	return r.Approvals > 0 || r.stopped() || r.Campaign.Status == ""
+	return !r.has(CampaignActive) && (r.Approvals > 0 || r.has(CampaignStopped) || r.has(""))
 }
 
-func (r *Review) stopped() bool {
-	return strings.EqualFold(string(r.Campaign.Status), string(CampaignStopped))
+// has reports whether the campaign has a status, or none with "".
+func (r *Review) has(status CampaignStatus) bool {
+	shown := CampaignStatus("")
+	if r.Campaign != nil {
+		shown = r.Campaign.Status
+	}
+	return strings.EqualFold(string(shown), string(status))
 }
 
 // String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
@@ -64,6 +70,8 @@ func (r *Review) String() string { return r.content.String() }
 //
 // The lists are those under listIds in the listing (assumed). They need the scope lists. Without
 // listIds, the review has ListsUnread, and its text says so.
+//
+// Of the options, those apply that a client can have, too, such as [WithMaxWait]. The others are ignored: [WithInfo] is not filled.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
@@ -170,8 +178,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 //   - nil: the service has confirmed the approval.
 //   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
-//     wanted the approval, and uses the review up, which the journal notes. If a teammate has stopped the campaign since, it stays
-//     stopped until a new review is approved with [AllowResume].
+//     wanted the approval. A review of a campaign that was not active is used up by that, which the journal notes. If a teammate has
+//     stopped the campaign since, it stays stopped until a new review is approved with [AllowResume].
 //   - a [RefusedError] with [RuleResume]: the approval would resume the campaign, or may, as [Review.Resumes] says, and the call has no
 //     [AllowResume]. Nothing was approved: a person decides.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
@@ -184,11 +192,12 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     Unless the campaign is active, the verdict of Resolve is never final.
 //   - any other error: this call approved nothing.
 //
-// It makes the [CampaignsService.Review] once more before the gates, and again after them, with the contacts first, so that a change
-// while those are read also counts. It asks the gates and reads again before another request, as after a 429, because a gateway may have
-// repeated the first one, and after a wait of more than about a minute, three times at most. A response of a cache (with an Age) is an
-// error: the reads ask for no cache (Cache-Control), and one that ignores that and sets no Age goes unnoticed. With the review before it,
-// an approval takes at least ten requests of the rate limit of campaigns, 30 a minute: the fourth within a minute waits, as a [WithLogger] tells.
+// It makes the [CampaignsService.Review] once more before the gates, and again after them, with the contacts first, so that a change while
+// those are read also counts. It asks the gates and reads again before another request, as after a 429, because a gateway may have repeated
+// the first one, and after a wait of more than about a minute, three times at most. A response of a cache (with an Age) is an error: the
+// reads ask for no cache (Cache-Control), and one that ignores that and sets no Age goes unnoticed. With the review before it, an approval
+// takes at least ten requests of the rate limit of campaigns, 30 a minute, some of which are left to teammates: the third within a
+// minute may wait for the next one, as a [WithLogger] tells.
 //
 // The approval itself takes no content, so a change of a part after its last read goes unnoticed. A review with ListsUnread can be
 // approved: neither lists nor contacts are compared.
@@ -334,7 +343,7 @@ func (s *CampaignsService) mayResume(r *Review, approvals []journal.Entry, opts 
 	}
 	how := "may be stopped: the listing does not show its status"
 	switch {
-	case r.stopped():
+	case r.has(CampaignStopped):
 		how = "is stopped"
 	case r.Approvals > 0:
 		how = "was approved at " + approvals[len(approvals)-1].Ticket.LastSent.UTC().Format(time.RFC3339)

@@ -58,9 +58,9 @@ type Client struct {
 	resting *waits.Rests[Resolution] // what Resolve cannot settle; new with another transport
 }
 
-// New returns a client for the service at baseURL, with an API token. It makes no request, starts no
-// goroutine and reads no environment variable. All invalid arguments and options are returned
-// together, in one [RefusedError].
+// New returns a client for the service at baseURL, with an API token. It makes no request, starts no goroutine and reads no environment
+// variable, but its default transport takes a proxy from there. All invalid arguments and options are returned together, in one
+// [RefusedError].
 //
 // The base URL ends in /api/v1. It must be https, except for this machine or with [AllowPlainHTTP].
 // Its host must be in ASCII: other letters may only look like those of the service.
@@ -245,7 +245,7 @@ func rowOf(o catalogue.Operation) (own *catalogue.Operation, row *op.Op, bad che
 // [VerdictNotSeen] without being final. It reads such a ticket again after a
 // minute, then after twice as long each time, up to an hour. Until then the Note of the Resolution
 // says when it was read, and it has no Object. So a loop over [Client.InDoubt] does not use up
-// the rate limit. Clients of [Client.With] share this memory.
+// the rate limit. Clients of [Client.With] share this memory, unless they have another transport.
 //
 // The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of
 // this package.
@@ -310,11 +310,12 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	}
 }
 
-// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their
-// first attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing:
-// [catalogue.ByName] knows those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress:
-// InProgress tells. Calls of another service, or that name another workspace, are left out: see [WithWorkspace]. One without a workspace
-// may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History], the only element is a [RefusedError].
+// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their first
+// attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing: [catalogue.ByName] knows
+// those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress: InProgress tells. Calls of
+// another service, or that name another workspace than this client, are left out: see [WithWorkspace]. If the call or this client has no
+// name, it may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History], the only element is a
+// [RefusedError].
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
 	if _, ok := c.conf.journal.(journal.History); !ok {
 		return func(yield func(journal.Entry, error) bool) {

@@ -497,7 +497,7 @@ const (
 	// has ended, or its ticket is settled, call ApproveReviewed again.
 	RuleApproving SafetyRule = "another call may be approving this campaign"
 
-	// Of the next four, Unwrap of the error returns the cause.
+	// Of the next four, Unwrap of the error always returns the cause.
 	RuleJournal    SafetyRule = "the journal failed"
 	RuleSpendGuard SafetyRule = "the spend guard did not reserve the credits"
 	RuleToken      SafetyRule = "the token source gave no token"

@@ -111,7 +111,8 @@ func levelOf(e Event) slog.Level {
 // concernsProgramOnly reports whether a call that failed is the business of the program alone, not of who operates it.
 func concernsProgramOnly(e Event) bool {
 	rejected := errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, ErrConflict) || errors.Is(e.Err, ErrInvalid)
-	refused := errors.Is(e.Err, ErrRefusedLocally) && AdviceOf(e.Err).Action == ActionNever
+	inProgress := errors.Is(e.Err, RuleDoing) || errors.Is(e.Err, RuleApproving)
+	refused := errors.Is(e.Err, ErrRefusedLocally) && (AdviceOf(e.Err).Action == ActionNever || inProgress)
 	return e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
 }
 

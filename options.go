@@ -30,11 +30,12 @@ func WithRetry(p RetryPolicy) Option {
 	})
 }
 
-// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with Retry-After; default 2 minutes.
-// Zero refuses every wait. A call may wait before each of its attempts. If the wait after a response would be longer, the call
-// ends at once with the error of the response, which wraps a [RateLimitWaitError] if it is a 429. A call that queues ends with
-// a RateLimitWaitError: at once if it cannot fit, otherwise when the time is over. The first request on a surface is sent alone,
-// to learn what is left: until its response, other calls that may not wait are refused.
+// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with Retry-After; default 2 minutes. Zero refuses
+// every wait. A call may wait before each of its attempts, and after a Retry-After up to a tenth longer, at most a second. RetryPolicy bounds
+// the backoff without one. If the wait after a response would be longer, the call ends at once with the error of the response, which wraps a
+// [RateLimitWaitError] if it is a 429. A call that queues ends with a RateLimitWaitError: at once if it cannot fit, otherwise when the time
+// is over. The first request on a surface is sent alone, to learn what is left: until its response, other calls that may not wait are
+// refused.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -206,10 +207,10 @@ func WithJournal(j journal.Journal) ClientOption {
 	})
 }
 
-// WithSpendGuard reserves the most that a call can cost, before its ticket is stored. If that does not fit, nothing is sent: the call
-// is refused with [ErrSpendCap], or with [RuleSpendGuard] if its price is unknown or cannot be reserved. No price is needed for
-// free reads, drafts of agents, and writes of which the API description does not hint at a cost, such as creating a list. An operation
-// with a price counts as spending, also for [NoSpend] and a [Gate]. [Client.With] can add a guard, but not replace one.
+// WithSpendGuard reserves the most that a call can cost, before its ticket is stored. If that does not fit, nothing is sent: the call is
+// refused with [ErrSpendCap], or with [RuleSpendGuard] if its price is unknown or cannot be reserved. No price is needed for free reads,
+// drafts of agents, and writes of which the API description does not hint at a cost, such as creating a list. An operation with a price
+// counts as spending, also for [NoSpend] and a [Gate], except a draft of an agent. [Client.With] can add a guard, but not replace one.
 //
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
 // [VerdictHappened] or a final [VerdictNotSeen]. An activation that is refused because the agent has started counts as spent, and so
@@ -230,7 +231,7 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 
 // WithWorkspace gives the workspace a name of yours, which tickets carry. Give it beside [WithJournal] if several workspaces share the
 // journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
-// another workspace, and [Client.InDoubt] and [Client.Calls] leave it out.
+// another workspace, and [Client.InDoubt] leaves it out. [Client.Calls] does so only if both have a name.
 //
 // A ticket without a name belongs to its key. So settle what is in doubt before you add or change a name, or change the key of calls
 // without one. Another name is another workspace: a checkpoint for [ResumeFrom] does not fit it, and a review that was approved under
@@ -383,16 +384,16 @@ func WithShapes(data []byte) ClientOption {
 	})
 }
 
-// ReadOnly refuses every operation that may change something, before anything is sent. Searches are reads, and may spend credits: add
-// [NoSpend]. It is for notebooks, dashboards and automated agents. [Client.With] and call options can add such a rule,
-// but never lift one.
+// ReadOnly refuses every operation that may change something, before anything is sent. Searches, Contacts.Resolve and Campaigns.PreviewStep
+// are reads, and may spend credits: add [NoSpend]. It is for notebooks, dashboards and automated agents. [Client.With] and call options can
+// add such a rule, but never lift one.
 func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
 
-// NoSpend refuses every operation that spends credits, or may: searches, and whatever fills a list or a campaign.
-// It allows drafts of agents, reads that are free, and other writes. The API description says that a push into a
-// CRM spends none. Of the others, such as creating or moving a list, adjusting a draft, pausing an agent,
+// NoSpend refuses every operation that spends credits, or may: searches, Contacts.Resolve, Campaigns.PreviewStep, the start of an agent, the
+// creation or change of a campaign, and whatever fills a list. It allows drafts of agents, reads that are free, and other writes. The API
+// description says that a push into a CRM spends none. Of the others, such as creating or moving a list, adjusting a draft, pausing an agent,
 // approving a campaign or editing a fact, it does not hint at a cost.
 func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
@@ -418,17 +419,18 @@ func AllowRetryUnknown() CallOption {
 
 // AllowResume lets [CampaignsService.ApproveReviewed] resume a campaign: one that is stopped, that was approved before, or whose status the
 // listing does not show. Pass it only if [Review.Resumes] is true, and a person has agreed to that. A program that reviews and approves
-// without a person would otherwise undo what a teammate has stopped. Any other call refuses it.
+// without a person would otherwise undo what a teammate has stopped. Any other request refuses it, and Review ignores it.
 func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
 
 // Once makes a write once for a key, in all runs and processes that share the journal of [WithJournal], which it needs, and the name of
-// [WithWorkspace]. If several workspaces share a journal, name them: a key counts for all that have no name. Once is for a write that a
-// second call would repeat, such as an import or new rows of a list; Ensure and CreateAndStart need no key. The key tells what the call
-// does: a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a hash of the part, or
-// only the first is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in
-// the ticket, as WithActor's name is: the command prospectkit in-doubt shows both.
+// [WithWorkspace]. If several workspaces share a journal, name all of them: a key that was used without a name counts for every workspace,
+// and that of any workspace counts for a client without a name. Once is for a write that a second call would repeat, such as an import or new
+// rows of a list. Ensure and CreateAndStart need no key, and with one a second run of Lists.Ensure ends with RuleDone, without the list. The
+// key tells what the call does: a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a
+// hash of the part, or only the first is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call],
+// and is stored in the ticket, as WithActor's name is: the command prospectkit in-doubt shows both.
 //
 // A call with the same key that the journal knows keeps this one from being sent:
 //
@@ -437,8 +439,8 @@ func AllowResume() CallOption {
 //   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
 //   - It is in progress: a [RefusedError] with [RuleDoing]. Two calls at the same moment may keep back each other: call it again later.
 //
-// The journal has to be a [journal.History], as those of this module are. Its Calls are read twice for each such call, which takes longer
-// the more it holds. A key whose ticket it was told to drop is forgotten.
+// The journal has to be a [journal.History], as those of this module are. Its Calls are read before the call and before each attempt,
+// which takes longer the more it holds. A key whose ticket it was told to drop is forgotten.
 func Once(key string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(key != "", "Once", "needs a key")

@@ -391,8 +391,8 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.O
 	return err
 }
 
-// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or what another approval
-// has done, and nil for the other rules. The outcome and the code of a call of their own do not match: this one was not sent.
+// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or which other call keeps this one back, as far as
+// Violations do not say it, and nil for the other rules. The outcome and the code of a call of their own do not match: this one was not sent.
 func (e *RefusedError) Unwrap() error {
 	if deciding(e.cause) != nil {
 		return otherCallError{e.cause}

@@ -83,7 +83,7 @@ type outcome struct {
 // damaged or cut off, or the file is missing, File returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
 // the file stays as it is. How much was durable stands in the lock file. Without that file, as in a copy of the journal
 // alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
-// unless a later record says that it was durable. The file grows by about 400 bytes a call, until [FileJournal.Compact].
+// unless a later record says that it was durable. The file grows by about 500 bytes a call, until [FileJournal.Compact].
 func File(path string) (*FileJournal, error) {
 	path, err := filesystem.Target(path)
 	if err != nil {

@@ -1,7 +1,7 @@
 package sandbox
 
 // Rule is an assumption of the sandbox: what happens is undocumented, and the sandbox has to do something. The tests of what is
-// documented: testdata/conformance.md.
+// documented stand in testdata/conformance.md at the root of the module.
 type Rule struct {
 	ID string `json:"id"`
 	// Ambient marks an assumption that never decides the outcome of a request: when events happen, in which order

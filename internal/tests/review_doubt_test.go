@@ -176,6 +176,7 @@ func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
 				return err
 			}
 			require.NoError(t, approve())
+			require.ErrorIs(t, approve(), prospectkit.RuleApproved, "it is active: there is nothing to resume")
 			if !remembers {
 				j = new(journal.MemoryJournal)
 			}
@@ -192,6 +193,11 @@ func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
 			require.ErrorContains(t, err, "AllowResume is for ApproveReviewed")
 		}
 	})
+}
+
+// A test of a program may make a review by hand.
+func TestReview_ResumesWithoutACampaign(t *testing.T) {
+	require.True(t, new(prospectkit.Review).Resumes())
 }
 
 // A listing without the status, which is undocumented there, may hide that a teammate has stopped the campaign.

@@ -143,19 +143,15 @@ func TestRestarts(t *testing.T) {
 	}
 }
 
-// On a sliding counter, one run in fifty falls below 88 %.
 func TestLostAnswers(t *testing.T) {
 	for _, m := range Models {
-		use, runs := 0.0, 6**seeds
-		for seed := range runs {
+		for seed := range 6 * *seeds {
 			c := alone(seed, m, 50)
 			c.Lost = 0.05
 			r := Run(t, c)
 			require.Zero(t, r.Refused, "%s, seed %d: %s", m, seed, r)
-			require.GreaterOrEqual(t, r.Use, 0.8, "%s, seed %d: %s", m, seed, r)
-			use += r.Use
+			require.GreaterOrEqual(t, r.Use, 0.88, "%s, seed %d: %s", m, seed, r)
 		}
-		require.GreaterOrEqual(t, use/float64(runs), 0.93, m)
 	}
 }
 
