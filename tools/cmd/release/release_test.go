@@ -74,7 +74,7 @@ func TestRelease(t *testing.T) {
 		command(t, later, "go", "get", modulePath+"/"+dir+"@latest")
 		require.Equal(t, "v0.1.1", version(t, later, modulePath+"/"+dir))
 	}
-	command(t, later, "go", "vet", ".") // which compiles all of them
+	command(t, later, "go", "build", "-trimpath", ".") // all of them
 }
 
 func TestPrepare_Refused(t *testing.T) {
@@ -137,7 +137,7 @@ func TestVerify_Refused(t *testing.T) {
 	refused("lacks the line")
 }
 
-// maintainer is a clone of this repository without its tags.
+// maintainer is a clone of this repository without its tags and its history, which a checkout of a workflow may lack.
 func maintainer(t *testing.T) string {
 	t.Helper()
 	top, err := git(".", "rev-parse", "--show-toplevel")
@@ -146,6 +146,8 @@ func maintainer(t *testing.T) string {
 	command(t, ".", "git", "clone", "--quiet", "--no-tags", top, root)
 	command(t, root, "git", "config", "user.name", "Maintainer")
 	command(t, root, "git", "config", "user.email", "maintainer@prospectkit.invalid")
+	command(t, root, "git", "checkout", "--quiet", "--orphan", "development")
+	command(t, root, "git", "commit", "--quiet", "--message=All of it")
 	t.Setenv("GOWORK", "")
 	t.Setenv("GOFLAGS", "-buildvcs=false")
 	return root
@@ -174,16 +176,18 @@ func publish(t *testing.T, root, remote, version, wanted string) (checkout strin
 	require.Equal(t, wanted, string(text))
 	sums, err := os.ReadFile(filepath.Join(dist, "prospectkit-"+version+".sum"))
 	require.NoError(t, err)
-	t.Setenv("GOMODCACHE", t.TempDir())
-	for _, dir := range append([]string{"."}, published...) {
-		out := command(t, t.TempDir(), "go", "mod", "download", "-json", strings.TrimSuffix(modulePath+"/"+dir, "/.")+"@"+version)
-		for _, sum := range []string{"Sum", "GoModSum"} {
-			_, sum, found := strings.Cut(out, fmt.Sprintf("%q: \"", sum))
-			require.True(t, found)
-			sum, _, _ = strings.Cut(sum, `"`)
-			require.Contains(t, string(sums), sum+"\n", "what the go command computes")
+	t.Run("checksums of "+version, func(t *testing.T) {
+		t.Setenv("GOMODCACHE", t.TempDir())
+		for _, dir := range append([]string{"."}, published...) {
+			out := command(t, t.TempDir(), "go", "mod", "download", "-json", strings.TrimSuffix(modulePath+"/"+dir, "/.")+"@"+version)
+			for _, sum := range []string{"Sum", "GoModSum"} {
+				_, sum, found := strings.Cut(out, fmt.Sprintf("%q: \"", sum))
+				require.True(t, found)
+				sum, _, _ = strings.Cut(sum, `"`)
+				require.Contains(t, string(sums), sum+"\n", "what the go command computes")
+			}
 		}
-	}
+	})
 	return checkout, tags
 }
 
@@ -195,7 +199,7 @@ func consumers(t *testing.T, remote string) {
 		"GOPROXY":          "file://" + filepath.ToSlash(env[0]) + "/cache/download," + env[1],
 		"GOPRIVATE":        strings.TrimSuffix(modulePath, "/prospectkit"), // no proxy and no checksum database
 		"GOSUMDB":          "off",
-		"GOFLAGS":          "-modcacherw -trimpath",
+		"GOFLAGS":          "-modcacherw",
 		"GIT_CONFIG_COUNT": "1",
 		"GIT_CONFIG_KEY_0": "url.file://" + filepath.ToSlash(remote) + ".insteadOf", "GIT_CONFIG_VALUE_0": "https://" + modulePath,
 	} {
@@ -244,7 +248,7 @@ func requireFirstProgram(t *testing.T, root string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n"+program), 0o600))
 	command(t, dir, "sh", "-c", install)
 	command(t, dir, "go", "mod", "tidy")
-	command(t, dir, "go", "vet", ".")
+	command(t, dir, "go", "build", "-trimpath", "-o", os.DevNull, ".")
 	mod, err := os.ReadFile(filepath.Join(dir, "go.mod"))
 	require.NoError(t, err)
 	require.Equal(t, 3, strings.Count(string(mod), "// indirect"), "%s", mod)
@@ -254,7 +258,7 @@ func requireFirstProgram(t *testing.T, root string) {
 func requireCommands(t *testing.T, root string) {
 	bin := t.TempDir()
 	t.Setenv("GOBIN", bin)
-	command(t, newConsumer(t, "with an empty cache"), "go", "install", modulePath+"/cmd/...@v0.1.0")
+	command(t, newConsumer(t, "with an empty cache"), "go", "install", "-trimpath", modulePath+"/cmd/...@v0.1.0")
 	installed, err := os.ReadDir(bin)
 	require.NoError(t, err)
 	sources, err := filepath.Glob(filepath.Join(root, "cmd", "*", "main.go"))
