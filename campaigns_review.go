@@ -71,12 +71,15 @@ func (r *Review) String() string { return r.content.String() }
 // The lists are those under listIds in the listing (assumed). They need the scope lists. Without
 // listIds, the review has ListsUnread, and its text says so.
 //
-// Of the options, those apply that a client can have, too, such as [WithMaxWait]. The others are ignored: [WithInfo] is not filled.
+// It takes the options that a client can have, too, such as [WithMaxWait], and refuses those for one request, such as [WithInfo].
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
 // GET /business/campaigns and GET /business/campaigns/{campaignId}/steps and GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts ...CallOption) (*Review, error) {
+	if len(sharedOptions(opts)) < len(opts) {
+		return nil, refusal(op.CampaignsList, check.One("options", "must be ones that a client can have, too: a review is many requests"))
+	}
 	r, err := s.review(ctx, campaignID, nil, opts)
 	if err != nil {
 		return nil, err

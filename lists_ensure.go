@@ -53,6 +53,9 @@ type Ensured struct {
 // POST /business/lists, scope lists.
 func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOption) (*Ensured, error) {
 	in.Name = strings.TrimSpace(in.Name)
+	opts = append(slices.Clip(opts), callOption(func(c *callConfig, bad *check.Violations) { // a second call would end without the list
+		bad.Must(c.once == "", "Once", "is not for Ensure: the name is its key")
+	}))
 	e := ensuring{lists: s, in: in, began: time.Now(), reads: sharedOptions(opts)}
 	var list *List
 	var found *Ensured

@@ -419,7 +419,7 @@ func AllowRetryUnknown() CallOption {
 
 // AllowResume lets [CampaignsService.ApproveReviewed] resume a campaign: one that is stopped, that was approved before, or whose status the
 // listing does not show. Pass it only if [Review.Resumes] is true, and a person has agreed to that. A program that reviews and approves
-// without a person would otherwise undo what a teammate has stopped. Any other request refuses it, and Review ignores it.
+// without a person would otherwise undo what a teammate has stopped. Any other request refuses it, and so does Review.
 func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
@@ -427,10 +427,10 @@ func AllowResume() CallOption {
 // Once makes a write once for a key, in all runs and processes that share the journal of [WithJournal], which it needs, and the name of
 // [WithWorkspace]. If several workspaces share a journal, name all of them: a key that was used without a name counts for every workspace,
 // and that of any workspace counts for a client without a name. Once is for a write that a second call would repeat, such as an import or new
-// rows of a list. Ensure and CreateAndStart need no key, and with one a second run of Lists.Ensure ends with RuleDone, without the list. The
-// key tells what the call does: a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a
-// hash of the part, or only the first is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call],
-// and is stored in the ticket, as WithActor's name is: the command prospectkit in-doubt shows both.
+// rows of a list. Ensure and CreateAndStart need no key: their name is one, and Lists.Ensure refuses another. The key tells what the call does:
+// a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a hash of the part, or only the first
+// is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in the ticket, as
+// WithActor's name is: the command prospectkit in-doubt shows both.
 //
 // A call with the same key that the journal knows keeps this one from being sent:
 //

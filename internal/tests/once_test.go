@@ -125,6 +125,7 @@ func TestOnce_Refused(t *testing.T) {
 		"no history": func() (any, error) {
 			return forgets.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
 		},
+		"a name is the key": func() (any, error) { return remembers.Lists.Ensure(t.Context(), Q1, prospectkit.Once("a")) },
 	} {
 		_, err := call()
 		require.ErrorIs(t, err, prospectkit.ErrInvalid, name)

@@ -44,6 +44,23 @@ func TestCampaigns_EveryReadOfAReviewMayFail(t *testing.T) {
 	}
 }
 
+// A review is many requests: what is for one of them would do nothing, or be filled by any of them.
+func TestCampaigns_ReviewRefusesOptionsForOneCall(t *testing.T) {
+	sb := tests.EverySandbox(t, time.Now())
+	client := tests.SandboxClient(t, sb)
+	for _, option := range []prospectkit.CallOption{
+		prospectkit.WithInfo(new(prospectkit.Info)), prospectkit.WithHeader("X-Trace", "a"), prospectkit.WithQuery("a", "b"),
+		prospectkit.WithField("a", "b"), prospectkit.Once("a"), prospectkit.AllowResume(), prospectkit.AllowRetryUnknown(), nil,
+	} {
+		_, err := client.Campaigns.Review(t.Context(), tests.CampaignID, prospectkit.WithMaxWait(time.Minute), option)
+		require.ErrorIs(t, err, prospectkit.ErrInvalid)
+		require.ErrorContains(t, err, "options")
+	}
+	require.Empty(t, sb.Journal())
+	_, err := client.Campaigns.Review(t.Context(), tests.CampaignID, prospectkit.WithMaxWait(time.Minute))
+	require.NoError(t, err)
+}
+
 // A review is of the campaign that was asked for, wherever the listing has it.
 func TestCampaigns_ReviewOfTheRightCampaign(t *testing.T) {
 	review := func(listing string) string {
