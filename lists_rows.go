@@ -215,8 +215,8 @@ type RowSource interface {
 // or a fake, it decodes the rows that the source yields.
 //
 // A row that does not fit your types ends the range with an [*Error]. Its RowID names the row. Its text
-// names type and field, but no value. errors.As finds the error of your UnmarshalJSON. With client.Lists
-// as the source, the rows before it on its page, up to 999, are not handed out.
+// names type and field, but no value. errors.As finds the error of your UnmarshalJSON, which may be called
+// twice for a row. With client.Lists as the source, the rows before it on its page, up to 999, are not handed out.
 //
 // A page that would take too much memory in your types also ends the range: see [WithMaxResponseBytes].
 //

@@ -50,7 +50,8 @@ func turns(words string, turn func(n int) bool) FaultOption {
 		does(words, func(f *Fault) { f.turn = turn }))
 }
 
-// Nth affects only the nth matching request after [Sandbox.Fail], counted from one.
+// Nth affects only the nth matching request after [Sandbox.Fail], counted from one, of all keys and workspaces together. With [ForKey], those of
+// its key match.
 func Nth(n int) FaultOption {
 	return positive("Nth", n, turns(fmt.Sprintf("request %d", n), func(i int) bool { return i == n }))
 }

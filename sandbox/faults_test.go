@@ -68,6 +68,20 @@ func TestFaultsForAKeyAndByBody(t *testing.T) {
 	})
 }
 
+// Requests are counted for all keys together, or with ForKey for its key.
+func TestNthCountsAllKeys(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
+		other := c.as(sb.Workspace("other").Token())
+		sb.Fail("account.me", sandbox.Nth(2), sandbox.Status(503, ""))
+		sb.Fail("account.me", sandbox.ForKey(other.token), sandbox.Nth(2), sandbox.HTML(502))
+		c.get("/business/me").ok(200)
+		require.Equal(t, 503, other.get("/business/me").status, "the second of all, the first of its key")
+		c.get("/business/me").ok(200)
+		require.Equal(t, 502, other.get("/business/me").status)
+	})
+}
+
 func TestInjectedAnswersApplyNothing(t *testing.T) {
 	for name, tc := range map[string]struct {
 		opts  []sandbox.FaultOption
