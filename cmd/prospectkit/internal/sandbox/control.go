@@ -67,6 +67,7 @@ func (h *host) control() http.Handler {
 		{"GET /_sandbox/overview", "lists, agents and campaigns; ?workspace=NAME for another workspace", h.within(h.getOverview)},
 		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.within(getOutbox)},
 		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.within(getWindows)},
+		{"POST /_sandbox/campaigns/{id}/stop", "stop an active campaign, as a teammate does in the app; ?workspace=NAME for another workspace", h.within(h.postStop)},
 		{"GET /_sandbox/operations", "the operations and their routes", getOperations},
 	} {
 		mux.Handle(route.pattern, route.handle)
@@ -238,6 +239,16 @@ func (h *host) postClock(r *http.Request) (any, error) {
 		return h.time(box.Advance(d)), nil
 	}
 	return refuse(http.StatusBadRequest, `either {"advance": "24h"}, not negative, or {"to": "2026-01-31T09:00:00Z"}`)
+}
+
+func (h *host) postStop(r *http.Request, tenant *sandbox.Tenant) (any, error) {
+	id := r.PathValue("id")
+	if !slices.ContainsFunc(campaignItems(tenant), func(c campaignItem) bool { return strings.EqualFold(c.ID, id) && c.Status == "active" }) {
+		return refuse(http.StatusNotFound, "no active campaign has the id %q", id)
+	}
+	tenant.Do(func(tx *sandbox.Tx) { tx.StopCampaign(id) })
+	h.current.Load().touched.Add(1)
+	return map[string]any{"campaigns": campaignItems(tenant)}, nil
 }
 
 func getOperations(*http.Request) (any, error) {

@@ -110,7 +110,9 @@ func TestRecords(t *testing.T) {
 	require.Contains(t, p.control(t, "GET", "", "").body, "POST /_sandbox/reset")
 }
 
-func TestOutbox(t *testing.T) {
+// startReady starts the command with a campaign that can be approved, and returns the campaign's id.
+func startReady(t *testing.T) (p *process, id string) {
+	t.Helper()
 	seed := filepath.Join(t.TempDir(), "seed.json")
 	file, err := os.Create(seed)
 	require.NoError(t, err)
@@ -122,9 +124,13 @@ func TestOutbox(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, file.Close())
 
-	p := start(t, "-seed", seed, "-clock", "manual")
+	p = start(t, "-seed", seed, "-clock", "manual")
 	campaigns := p.ok(t, "GET", "/business/campaigns", "").body["campaigns"].([]any)
-	id := campaigns[0].(map[string]any)["id"].(string)
+	return p, campaigns[0].(map[string]any)["id"].(string)
+}
+
+func TestOutbox(t *testing.T) {
+	p, id := startReady(t)
 	p.ok(t, "POST", "/business/campaigns/"+id+"/approve", "")
 	require.Empty(t, p.control(t, "GET", "outbox", "").body["outbox"])
 	p.control(t, "POST", "clock", `{"advance":"1h"}`)
@@ -133,6 +139,26 @@ func TestOutbox(t *testing.T) {
 	require.Equal(t, id, messages[0].(map[string]any)["campaignId"])
 	require.Equal(t, "message", messages[0].(map[string]any)["kind"])
 	require.Equal(t, http.StatusNotFound, p.control(t, "GET", "outbox?workspace=nobody", "").StatusCode)
+}
+
+// What a teammate does in the app, and no request of the API can: to resume it, a program approves it.
+func TestATeammateStopsACampaign(t *testing.T) {
+	p, id := startReady(t)
+	stop := "campaigns/" + strings.ToUpper(id) + "/stop"
+	require.Equal(t, http.StatusNotFound, p.control(t, "POST", stop, "").StatusCode, "a draft")
+	p.ok(t, "POST", "/business/campaigns/"+id+"/approve", "")
+	require.Equal(t, http.StatusNotFound, p.control(t, "POST", stop+"?workspace=nobody", "").StatusCode)
+	a := p.control(t, "POST", stop, "")
+	require.Equal(t, http.StatusOK, a.StatusCode)
+	require.Equal(t, "stopped", a.body["campaigns"].([]any)[0].(map[string]any)["status"])
+	require.Equal(t, http.StatusNotFound, p.control(t, "POST", stop, "").StatusCode)
+	p.control(t, "POST", "clock", `{"advance":"1h"}`)
+	require.Empty(t, p.control(t, "GET", "outbox", "").body["outbox"])
+
+	p.ok(t, "POST", "/business/campaigns/"+id+"/approve", "")
+	p.control(t, "POST", "clock", `{"advance":"1h"}`)
+	require.Len(t, p.control(t, "GET", "outbox", "").body["outbox"], 1)
+	require.Empty(t, p.stderr.String())
 }
 
 func TestControlPlaneIsForThisMachineOnly(t *testing.T) {
@@ -208,6 +234,11 @@ func TestStateIsSavedWhileRunning(t *testing.T) {
 
 		require.NoError(t, os.Remove(file))
 		require.False(t, saved(), "nothing has changed since")
+		for _, c := range campaignItems(h.current.Load().Tenant) {
+			h.control().ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", controlPath+"campaigns/"+c.ID+"/stop", nil))
+		}
+		require.True(t, saved(), "one of them was active")
+		require.NoError(t, os.Remove(file))
 		require.NoError(t, h.reset())
 		time.Sleep(saveEvery + time.Second)
 		require.FileExists(t, file)
