@@ -26,8 +26,8 @@ type Review struct {
 	Steps    []Step
 	Sends    []Send
 	Lists    []List
-	Contacts int // rows of the lists
 
+	ContactsCount int // rows of the lists
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
 	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows: the text tells which.
@@ -91,7 +91,7 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 	for _, e := range approvals {
 		r.content.Approved(e.Ticket.ID, e.Outcome == journal.Unknown)
 	}
-	r.Contacts, r.ListsUnread, r.Approvals = r.content.Count(review.Contacts), r.content.Unread != nil, len(approvals)
+	r.ContactsCount, r.ListsUnread, r.Approvals = r.content.Count(review.Contacts), r.content.Unread != nil, len(approvals)
 	return r, nil
 }
 

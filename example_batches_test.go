@@ -108,7 +108,7 @@ func ExampleCampaignsService_ApproveReviewed() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(len(seen.Steps), "step,", seen.Contacts, "contact") // print seen for the person
+	fmt.Println(len(seen.Steps), "step,", seen.ContactsCount, "contact") // print seen for the person
 
 	sb.Do(func(tx *sandbox.Tx) { tx.AddRows(fairListID, sandbox.Row{"email": "bob@zuse.example"}) })
 	_, err = client.Campaigns.ApproveReviewed(ctx, autumnID, seen.Digest())
@@ -153,7 +153,7 @@ func ExampleCampaignsService() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(seen.Campaign.ID == campaign.ID, len(seen.Steps), len(seen.Lists), seen.Contacts) // print seen for the person
+		fmt.Println(seen.Campaign.ID == campaign.ID, len(seen.Steps), len(seen.Lists), seen.ContactsCount) // print seen for the person
 		approval, err := client.Campaigns.ApproveReviewed(ctx, campaign.ID, seen.Digest())
 		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 			log.Fatal(err)

@@ -217,7 +217,7 @@ func TestReview_Text(t *testing.T) {
 	for _, want := range []string{"name: Spring", "Step 1 of 1", "subject: Hello {{firstName}}", "name: Berlin", "messages: 1 step, to the 2 contacts in its lists, by email.", "Scheduled send 1 of 1", "subject: Hello Ada"} {
 		require.Contains(t, text, want)
 	}
-	require.Equal(t, 2, r.Contacts)
+	require.Equal(t, 2, r.ContactsCount)
 }
 
 func TestApproveReviewed_Refusals(t *testing.T) {
