@@ -150,7 +150,8 @@ func (o Object) Find(path string) (Object, error) {
 	}
 }
 
-// All iterates over the elements of the array at a path, if there is one.
+// All iterates over the elements of the array at a path. If something else is there, or nothing, it yields none. Where a wrong guess must
+// not read as an empty array, use Find, and Decode into a slice.
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)

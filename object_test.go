@@ -94,6 +94,9 @@ func TestObject_Elements(t *testing.T) {
 	require.Equal(t, []string{"7", "8"}, read("a.1.in.0"))
 	for _, path := range []string{"", "o", "s", "n", "missing", "a.0"} {
 		require.Empty(t, read(path), path)
+		var all []prospectkit.Object
+		v, err := o.Find(path)
+		require.Equal(t, path == "n", err == nil && v.Decode(&all) == nil, "of what is silent, Decode takes null: %s", path)
 	}
 	require.Len(t, slices.Collect(objectOf(t, `[1,2]`).All("")), 2)
 	for v := range o.All("a") {
