@@ -28,6 +28,7 @@ type Review struct {
 	Lists    []List
 
 	ContactsCount int // rows of the lists
+
 	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
 	ListsUnread bool
 	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows: the text tells which.
