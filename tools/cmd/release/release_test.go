@@ -19,11 +19,11 @@ const (
 
 // TestRelease plays two releases in a bare repository, under another module path. Consumers get every module by the go command itself.
 func TestRelease(t *testing.T) {
-	root := maintainer(t)
+	root := maintainer(t, ".")
 	remote := filepath.Join(t.TempDir(), "remote.git")
 	command(t, root, "git", "init", "--quiet", "--bare", remote)
 	command(t, root, "git", "remote", "add", "forge", remote)
-	consumers(t, remote)
+	downloads := consumers(t, remote)
 
 	note(t, root, "\n### Added\n\n- All of it.\n")
 	require.NoError(t, prepare(root, modulePath, "v0.1.0"))
@@ -37,10 +37,7 @@ func TestRelease(t *testing.T) {
 		command(t, root, "go", "-C", dir, "list", "-deps", "-test", "./...")
 	}
 
-	checkout, tags := publish(t, root, remote, "v0.1.0", "### Added\n\n- All of it.\n")
-	again, err := verify(checkout, "v0.1.0", t.TempDir())
-	require.NoError(t, err, "a second run of the workflow")
-	require.Equal(t, tags, again)
+	tags := publish(t, root, remote, "v0.1.0", "### Added\n\n- All of it.\n")
 	require.Equal(t, []string{"contrib/otelprospectkit/v0.1.0", "contrib/postgres/v0.1.0", "contrib/redisbudget/v0.1.0"}, tags)
 	t.Run("each alone", func(t *testing.T) {
 		for _, dir := range append([]string{"."}, published...) {
@@ -59,12 +56,17 @@ func TestRelease(t *testing.T) {
 	})
 	t.Run("the first program", func(t *testing.T) { requireFirstProgram(t, root) })
 	t.Run("the commands", func(t *testing.T) { requireCommands(t, root) })
+	t.Run("these tests after a release", func(t *testing.T) {
+		requirePrepareRefused(t, root)
+		requireVerifyRefused(t, root)
+	})
 
 	later := newConsumer(t, "")
 	for _, dir := range slices.Backward(published) {
 		get(t, later, dir, "v0.1.0")
 	}
 	note(t, root, "\n### Fixed\n\n- A part of it.\n\n## [0.1.0] - 2026-01-02\n\n- All of it.\n")
+	t.Setenv("GOMODCACHE", downloads) // with the tools
 	require.NoError(t, prepare(root, "", "v0.1.1"))
 	publish(t, root, remote, "v0.1.1", "### Fixed\n\n- A part of it.\n")
 	command(t, later, "go", "get", modulePath+"/contrib/postgres@latest") // takes the library along, and leaves the others
@@ -77,8 +79,11 @@ func TestRelease(t *testing.T) {
 	command(t, later, "go", "build", "-trimpath", ".") // all of them
 }
 
-func TestPrepare_Refused(t *testing.T) {
-	root := maintainer(t)
+func TestPrepare_Refused(t *testing.T) { requirePrepareRefused(t, ".") }
+
+func requirePrepareRefused(t *testing.T, of string) {
+	t.Helper()
+	root := maintainer(t, of)
 	note(t, root, "\n- A note.\n")
 	head := command(t, root, "git", "rev-parse", "HEAD")
 	command(t, root, "git", "tag", "v0.1.0")
@@ -111,8 +116,12 @@ func TestPrepare_Refused(t *testing.T) {
 }
 
 // TestVerify_Refused: a tag on a commit that the command has not written.
-func TestVerify_Refused(t *testing.T) {
-	root := maintainer(t)
+func TestVerify_Refused(t *testing.T) { requireVerifyRefused(t, ".") }
+
+func requireVerifyRefused(t *testing.T, of string) {
+	t.Helper()
+	root := maintainer(t, of)
+	note(t, root, "\n- New.\n")
 	command(t, root, "git", "tag", "v0.1.0")
 	require.NoError(t, rename(root, modulePath))
 	refused := func(text string) {
@@ -128,26 +137,28 @@ func TestVerify_Refused(t *testing.T) {
 	require.NoError(t, err)
 	if replaced := modules[slices.IndexFunc(modules, goModule.published)].mod.Replace; len(replaced) > 0 { // until the first release
 		refused("replaces")
-		require.NoError(t, requireReleased(modules, "v0.0.9"))
-		modules, err = findModules(root)
-		require.NoError(t, err)
 	}
+	require.NoError(t, requireReleased(modules, "v0.0.9"))
 	refused("does not require")
+	modules, err = findModules(root)
+	require.NoError(t, err)
 	require.NoError(t, requireReleased(modules, "v0.1.0"))
 	refused("lacks the line")
 }
 
-// maintainer is a clone of this repository without its tags and its history, which a checkout of a workflow may lack.
-func maintainer(t *testing.T) string {
+// maintainer is a clone of a repository without its tags and its history, which a checkout of a workflow may lack, and under the
+// path that the module had before its first release.
+func maintainer(t *testing.T, of string) string {
 	t.Helper()
-	top, err := git(".", "rev-parse", "--show-toplevel")
+	top, err := git(of, "rev-parse", "--show-toplevel")
 	require.NoError(t, err)
 	root := filepath.Join(t.TempDir(), "clone")
 	command(t, ".", "git", "clone", "--quiet", "--no-tags", top, root)
 	command(t, root, "git", "config", "user.name", "Maintainer")
 	command(t, root, "git", "config", "user.email", "maintainer@prospectkit.invalid")
-	command(t, root, "git", "checkout", "--quiet", "--orphan", "development")
-	command(t, root, "git", "commit", "--quiet", "--message=All of it")
+	command(t, root, "git", "checkout", "--quiet", "--orphan", strings.ReplaceAll(t.Name(), "/", "-")) // as no branch is named
+	require.NoError(t, rename(root, "example.com/"+"prospectkit")) // which a release does not rename
+	command(t, root, "git", "commit", "--quiet", "--all", "--message=All of it")
 	t.Setenv("GOWORK", "")
 	t.Setenv("GOFLAGS", "-buildvcs=false")
 	return root
@@ -160,39 +171,40 @@ func note(t *testing.T, root, unreleased string) {
 	command(t, root, "git", "commit", "--quiet", "--all", "--message=A change")
 }
 
-// publish does what the owner does, and then what the workflow does in a checkout of the tag.
-func publish(t *testing.T, root, remote, version, wanted string) (checkout string, tags []string) {
+// publish does what the owner does, and then what the workflow does in a checkout of the tag. What follows has an empty cache of modules.
+func publish(t *testing.T, root, remote, version, wanted string) (tags []string) {
 	t.Helper()
 	command(t, root, "git", "tag", version)
 	command(t, root, "git", "push", "--quiet", "--tags", "forge", "HEAD")
-	checkout = filepath.Join(t.TempDir(), "checkout")
+	checkout := filepath.Join(t.TempDir(), "checkout")
 	dist := t.TempDir()
 	command(t, root, "git", "clone", "--quiet", "--branch", version, remote, checkout)
 	tags, err := verify(checkout, version, dist)
 	require.NoError(t, err)
 	command(t, checkout, "git", append([]string{"push", "--quiet", "origin"}, tags...)...)
+	again, err := verify(checkout, version, t.TempDir())
+	require.NoError(t, err, "a second run of the workflow")
+	require.Equal(t, tags, again)
 	text, err := os.ReadFile(filepath.Join(dist, "notes.md"))
 	require.NoError(t, err)
 	require.Equal(t, wanted, string(text))
 	sums, err := os.ReadFile(filepath.Join(dist, "prospectkit-"+version+".sum"))
 	require.NoError(t, err)
-	t.Run("checksums of "+version, func(t *testing.T) {
-		t.Setenv("GOMODCACHE", t.TempDir())
-		for _, dir := range append([]string{"."}, published...) {
-			out := command(t, t.TempDir(), "go", "mod", "download", "-json", strings.TrimSuffix(modulePath+"/"+dir, "/.")+"@"+version)
-			for _, sum := range []string{"Sum", "GoModSum"} {
-				_, sum, found := strings.Cut(out, fmt.Sprintf("%q: \"", sum))
-				require.True(t, found)
-				sum, _, _ = strings.Cut(sum, `"`)
-				require.Contains(t, string(sums), sum+"\n", "what the go command computes")
-			}
+	t.Setenv("GOMODCACHE", t.TempDir())
+	for _, dir := range append([]string{"."}, published...) {
+		out := command(t, t.TempDir(), "go", "mod", "download", "-json", strings.TrimSuffix(modulePath+"/"+dir, "/.")+"@"+version)
+		for _, sum := range []string{"Sum", "GoModSum"} {
+			_, sum, found := strings.Cut(out, fmt.Sprintf("%q: \"", sum))
+			require.True(t, found)
+			sum, _, _ = strings.Cut(sum, `"`)
+			require.Contains(t, string(sums), sum+"\n", "what the go command computes")
 		}
-	})
-	return checkout, tags
+	}
+	return tags
 }
 
 // consumers points the go command at the remote for the module path, and at the downloads of this machine for all others.
-func consumers(t *testing.T, remote string) {
+func consumers(t *testing.T, remote string) (downloads string) {
 	t.Helper()
 	env := strings.Split(strings.TrimSpace(command(t, ".", "go", "env", "GOMODCACHE", "GOPROXY")), "\n")
 	for name, value := range map[string]string{
@@ -205,6 +217,7 @@ func consumers(t *testing.T, remote string) {
 	} {
 		t.Setenv(name, value)
 	}
+	return env[0]
 }
 
 func newConsumer(t *testing.T, emptyCache string) string {
