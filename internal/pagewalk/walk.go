@@ -345,13 +345,13 @@ func (w *walk) catchUp(total int) (slipped, current *Page, err error) {
 // Where the order is documented, that is what comes after the last record seen. Elsewhere that one may have moved: then it is all that
 // was not seen, but for what comes before the first one seen if the walk has resumed, as it may have been delivered earlier.
 //
-// If none of these records was seen, nothing tells which of them are new, and come before what was seen.
+// If none of these records was seen, nothing tells which of them are new, and come before what was seen, or came before a checkpoint.
 func (w *walk) reread(low, total int) (slipped []Record, page *Page, steady bool, err error) {
 	steady = true
 	known, ordered := false, w.Progress.Report().OrderKnown
 	defer func() {
 		if !known || slipped != nil && w.seen.forgot {
-			w.Progress.unsure(w.seen.forgot)
+			w.Progress.unsure(w.seen.forgot || slipped != nil && w.Resume != nil)
 		}
 	}()
 	for number := low; number <= w.number; number++ {

@@ -103,6 +103,25 @@ func TestWalkRewindsOverAFall(t *testing.T) {
 	require.Equal(t, 2, report.Recovered)
 }
 
+// If nothing that is known stands any more in front of what is read again, that may have been delivered before the checkpoint.
+func TestWalkThatResumesKnowsNothingInFront(t *testing.T) {
+	t.Parallel()
+	for _, ordered := range []bool{false, true} {
+		s := &shelf{items: letters, limit: 2, edit: func(s *shelf, request int) {
+			if request == 3 {
+				s.items = "ab" + letters[16:]
+			}
+		}}
+		var p Progress
+		p.Start("q", ordered)
+		cp := &Checkpoint{Version: 1, Query: "q", Page: 6, Total: 26, Last: strings.Split("cdefghijkl", "")}
+		got, err := s.walk(t.Context(), Config{Resume: cp, Progress: &p}, -1)
+		require.NoError(t, err)
+		require.Contains(t, got, "ab", "the checkpoint does not name them")
+		require.True(t, p.Report().Rewound)
+	}
+}
+
 // What the report says about records that are missing, and about a place where they kept vanishing, stays true to the end.
 func TestWalkReportsWhatIsMissing(t *testing.T) {
 	t.Parallel()
