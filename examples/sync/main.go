@@ -41,8 +41,8 @@ func sync(ctx context.Context, lists *prospectkit.ListsService, listID, file str
 	_, err = db.ExecContext(ctx, schema)
 	for n := 0; err == nil && n < 9; n++ { // the list may change while it is read
 		var full *changes.FullSyncRequiredError
-		if err = proceed(ctx, lists, listID, db); !errors.As(err, &full) {
-			return err
+		if err = proceed(ctx, lists, listID, db); !errors.As(err, &full) || n > 0 && full.After == "" {
+			return err // in the second case, all rows were read just now, and the list cannot be followed: another run reads all again
 		}
 		err = store(ctx, db, nil, `UPDATE place SET feed = ?, page = '', full = full + 1`, full.After)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/changes"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -103,6 +104,26 @@ func TestProgram(t *testing.T) {
 	var row struct{ ID string }
 	require.NoError(t, json.Unmarshal(sb.Rows(listID)[7], &row))
 	require.Equal(t, 1+3+1, requests(func(tx *sandbox.Tx) { tx.RemoveRows(listID, row.ID) }))
+}
+
+// A list that cannot be followed is read once by each run, which says so.
+func TestCannotBeFollowed(t *testing.T) {
+	sb := sandbox.New(t, sandbox.NoLimits())
+	var listID string
+	sb.Do(func(tx *sandbox.Tx) {
+		listID = tx.CreateList(sandbox.List{Name: "Berlin", EntityType: sandbox.CompanyList, Rows: sandbox.Rows(people(2500)...)})
+	})
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "companies.db")
+	for run := 1; run <= 2; run++ {
+		require.ErrorContains(t, sync(t.Context(), client.Lists, listID, file), string(changes.ReasonNoOrder))
+		require.NoError(t, isCopy(t.Context(), sb, file))
+		require.Equal(t, run*(1+3+1), sb.Calls("lists.rows"))
+		var row struct{ ID string }
+		require.NoError(t, json.Unmarshal(sb.Rows(listID)[7], &row))
+		sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(listID, row.ID) })
+	}
 }
 
 // roundTrip is a transport.
