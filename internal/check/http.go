@@ -30,7 +30,7 @@ func BaseURL(bad *Violations, text, suffix string) *url.URL {
 		bad.Add(param, "must not carry credentials")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		bad.Add(param, "must not have a query or fragment")
-	case !strings.HasSuffix(strings.TrimSuffix(u.Path, "/"), suffix):
+	case !strings.HasSuffix(strings.TrimSuffix(u.EscapedPath(), "/"), suffix): // api%2Fv1 is another path, and no journal knows api/v%31
 		bad.Add(param, "must end in %s", suffix)
 	case !op.ValidPath(u.EscapedPath()):
 		bad.Add(param, "has a path with empty or dot segments")

@@ -51,6 +51,8 @@ var badConfigurations = []struct {
 	{"base URL of another version", "https://api.example.com/api/v2", tests.Token, nil, violation("base URL", "must end in /api/v1")},
 	{"base URL with a longer path", "https://api.example.com/api/v1/business", tests.Token, nil, violation("base URL", "must end in /api/v1")},
 	{"base URL that only looks alike", "https://api.example.com/myapi/v1", tests.Token, nil, violation("base URL", "must end in /api/v1")},
+	{"base URL with an encoded slash", "https://api.example.com/api%2Fv1", tests.Token, nil, violation("base URL", "must end in /api/v1")},
+	{"base URL in another spelling", "https://api.example.com/api/v%31", tests.Token, nil, violation("base URL", "must end in /api/v1")},
 	{"base URL with dot segments", "https://api.example.com/a/../api/v1", tests.Token, nil, violation("base URL", "has a path with empty or dot segments")},
 	{"base URL with empty segments", "https://api.example.com/a//api/v1", tests.Token, nil, violation("base URL", "has a path with empty or dot segments")},
 	{"plain HTTP", "http://api.example.com/api/v1", tests.Token, nil, violation("base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")},
