@@ -157,7 +157,8 @@ func maintainer(t *testing.T, of string) string {
 	command(t, root, "git", "config", "user.name", "Maintainer")
 	command(t, root, "git", "config", "user.email", "maintainer@prospectkit.invalid")
 	command(t, root, "git", "checkout", "--quiet", "--orphan", strings.ReplaceAll(t.Name(), "/", "-")) // as no branch is named
-	require.NoError(t, rename(root, "example.com/"+"prospectkit"))                                     // which a release does not rename
+	placeholder := "example.com/" + "prospectkit"                                                      // which a release does not rename
+	require.NoError(t, rename(root, placeholder))
 	command(t, root, "git", "commit", "--quiet", "--all", "--message=All of it")
 	t.Setenv("GOWORK", "")
 	t.Setenv("GOFLAGS", "-buildvcs=false")
