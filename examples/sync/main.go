@@ -39,8 +39,7 @@ func sync(ctx context.Context, lists *prospectkit.ListsService, listID, file str
 	defer db.Close()
 	db.SetMaxOpenConns(1) // which has the file alone: a second run fails, as it would store what it has read before
 	_, err = db.ExecContext(ctx, schema)
-	for n := 0; err == nil && n < 9; n++ { // the list may change while it is read
-		var full *changes.FullSyncRequiredError
+	for n, full := 0, (*changes.FullSyncRequiredError)(nil); err == nil && n < 9; n++ { // the list may change while it is read
 		if err = proceed(ctx, lists, listID, db); !errors.As(err, &full) || n > 0 && full.After == "" {
 			return err // in the second case, all rows were read just now, and the list cannot be followed: another run reads all again
 		}
@@ -49,7 +48,7 @@ func sync(ctx context.Context, lists *prospectkit.ListsService, listID, file str
 	return errors.Join(errors.New("run it again"), err)
 }
 
-// proceed ends the full sync, if one is in progress, and follows the changes after it.
+// proceed ends the full sync, if one is in progress, and follows the changes after it. Rows that the totals count stay, though no page has shown them.
 func proceed(ctx context.Context, lists *prospectkit.ListsService, listID string, db *sql.DB) error {
 	var feed, page string
 	if err := db.QueryRowContext(ctx, `SELECT feed, page FROM place`).Scan(&feed, &page); err != nil {
@@ -65,7 +64,8 @@ func proceed(ctx context.Context, lists *prospectkit.ListsService, listID string
 				return err
 			}
 		}
-		if err := store(ctx, db, nil, `DELETE FROM contact WHERE full < (SELECT full FROM place); UPDATE place SET page = ?`, "none"); err != nil {
+		all := progress.Report().Missing == 0 && !progress.Report().Incomplete
+		if err := store(ctx, db, nil, `UPDATE place SET page = 'none'; DELETE FROM contact WHERE ? AND full < (SELECT full FROM place)`, all); err != nil {
 			return err
 		}
 	}
@@ -84,12 +84,12 @@ func proceed(ctx context.Context, lists *prospectkit.ListsService, listID string
 }
 
 // store stores rows and the place after them, or neither.
-func store(ctx context.Context, db *sql.DB, rows []prospectkit.Row, place, checkpoint string) error {
+func store(ctx context.Context, db *sql.DB, rows []prospectkit.Row, place string, value any) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}
-	_, err = tx.ExecContext(ctx, place, checkpoint)
+	_, err = tx.ExecContext(ctx, place, value)
 	for i := 0; err == nil && i < len(rows); i++ {
 		_, err = tx.ExecContext(ctx, `INSERT OR REPLACE INTO contact SELECT ?, ?, full FROM place`, rows[i].ID(), string(rows[i].Raw()))
 	}

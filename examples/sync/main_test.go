@@ -1,11 +1,13 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -130,6 +132,44 @@ func TestCannotBeFollowed(t *testing.T) {
 type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// What a full sync has not shown, although the totals count it, stays in the copy.
+func TestMissing(t *testing.T) {
+	sb := sandbox.New(t, sandbox.NoLimits())
+	var listID string
+	sb.Do(func(tx *sandbox.Tx) {
+		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(2500)...)})
+	})
+	requests, hidden := 0, 0
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
+		resp, err := sb.Transport().RoundTrip(r)
+		if requests++; requests != hidden {
+			return resp, err
+		}
+		var page map[string]json.RawMessage
+		var rows []json.RawMessage
+		require.NoError(t, json.NewDecoder(resp.Body).Decode(&page))
+		require.NoError(t, json.Unmarshal(page["data"], &rows))
+		page["data"], err = json.Marshal(rows[1:])
+		require.NoError(t, err)
+		body, err := json.Marshal(page)
+		require.NoError(t, err)
+		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+		return resp, nil
+	})))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "contacts.db")
+	require.NoError(t, sync(t.Context(), client.Lists, listID, file))
+	require.Equal(t, 1+3+1, requests)
+	db, err := sql.Open("sqlite", file)
+	require.NoError(t, err)
+	_, err = db.ExecContext(t.Context(), `UPDATE place SET feed = ''`)
+	require.NoError(t, errors.Join(err, db.Close()))
+	hidden = requests + 3
+	require.NoError(t, sync(t.Context(), client.Lists, listID, file))
+	require.NoError(t, isCopy(t.Context(), sb, file))
+	require.Equal(t, 2*(1+3+1), requests, "a row that was dropped would have to be read again")
+}
 
 // A run that begins before another has ended, as those of a schedule may, is refused: the older one may store what it has read before.
 func TestOneRunAtATime(t *testing.T) {
