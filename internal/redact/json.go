@@ -28,9 +28,6 @@ const deepest = 4
 // inJSON hides in a JSON text, also one that is cut or slightly wrong: each string and number under a name that is a secret's, or in the
 // "value" beside a "name" or "key" that is one; and within other strings, what named hides in any text, and of URLs more.
 func inJSON(text string) string {
-	if !mayNameSecrets(text) && !strings.ContainsAny(text, `\?#@&`) {
-		return text
-	}
 	var out strings.Builder
 	done := 0
 	for _, part := range inOrder(secretsIn(text, 0)) { // which may overlap

@@ -27,13 +27,14 @@ const mark = `(?:\?|\\u003f)`
 
 // named hides in a text the values of fields that are named like secrets, and the queries of URLs. If it is JSON, see inJSON.
 func named(text string) string {
-	if mayNameSecrets(text) && secretField.MatchString(text) { // else without an allocation
+	may := mayNameSecrets(text)
+	if may && secretField.MatchString(text) { // else without an allocation
 		text = secretField.ReplaceAllString(text, "${1}"+Hidden)
 	}
 	if strings.ContainsAny(text, `?\`) {
 		text = query.ReplaceAllString(text, "${1}"+Hidden)
 	}
-	if isJSON(text) {
+	if isJSON(text) && (may || strings.ContainsAny(text, `\?#@&`)) {
 		text = inJSON(text)
 	}
 	return text
