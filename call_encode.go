@@ -92,10 +92,10 @@ func (c *call) queryString(params any) string {
 func (c *call) encode() {
 	in, bad, more := &c.in, &c.bad, len(c.opts.fields) > 0
 	if in.upload == nil && in.body == nil && !more && len(c.opts.header) == 0 {
-		c.header = c.conf.sharedHeader(c.op)
+		c.header = c.conf.sharedHeader()
 		return
 	}
-	c.header = c.conf.commonHeader(c.op)
+	c.header = c.conf.commonHeader()
 	for _, kv := range c.opts.header {
 		c.header.Set(kv[0], kv[1])
 	}

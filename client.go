@@ -150,13 +150,8 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 
 func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Resolution]) *Client {
 	conf.userAgent = []string{strings.TrimSpace(conf.app + " " + userAgent)}
-	header, ofRows := conf.commonHeader(nil), conf.commonHeader(op.ListsRows)
-	conf.sharedHeader = func(o *op.Op) http.Header {
-		if o == op.ListsRows {
-			return ofRows
-		}
-		return header
-	}
+	header := conf.commonHeader()
+	conf.sharedHeader = func() http.Header { return header }
 	c := &Client{conf: conf, polls: polls, resting: resting}
 	conf.closed = new(atomic.Bool)
 	s := service{conf}

@@ -140,11 +140,11 @@ func (s settings) with(opts []CallOption, bad *check.Violations) callConfig {
 type config struct {
 	settings
 	base         *url.URL
-	keys         func() *credential.Keys  // a closure, so that no dump of a client shows one
-	source       credential.Source        // of these options
-	lookOf       func(*op.Op) any         // a look; any, because this file knows no outcome
-	sharedHeader func(*op.Op) http.Header // of calls that add nothing; a closure, because it holds the key
-	app          string                   // of WithUserAgent
+	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
+	source       credential.Source       // of these options
+	lookOf       func(*op.Op) any        // a look; any, because this file knows no outcome
+	sharedHeader func() http.Header      // of calls that add nothing; a closure, because it holds the key
+	app          string                  // of WithUserAgent
 	userAgent    []string
 	httpClient   *http.Client          // of the options, until build copies it
 	through      string                // of these options, the one that gave it
@@ -187,14 +187,10 @@ func (c *config) secrets() redact.Secrets { return c.keys().Secrets() }
 var (
 	acceptJSON = []string{"application/json"}
 	acceptGzip = []string{"gzip"}
-	noCache    = []string{"no-cache"}
 )
 
-func (c *config) commonHeader(o *op.Op) http.Header {
+func (c *config) commonHeader() http.Header {
 	h := http.Header{"Authorization": c.keys().Current().Header(), "Accept": acceptJSON, "User-Agent": c.userAgent}
-	if o == op.ListsRows { // a change that Changes has seen before a full sync does not come after it: no cache may hide it there
-		h["Cache-Control"] = noCache
-	}
 	if c.compressed { // net/http would also ask for it, but use more memory to decompress
 		h["Accept-Encoding"] = acceptGzip
 	}

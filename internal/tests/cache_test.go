@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/changes"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -102,36 +101,5 @@ func TestResolve_BehindACacheWithoutAge(t *testing.T) {
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
-	})
-}
-
-// A copy of a list is what the service has: a change that was seen before the full sync does not come after it, so no cache may hide it there.
-func TestChanges_BehindACacheWithoutAge(t *testing.T) {
-	behindACache(t, func(t *testing.T, sb *sandbox.Sandbox, _ *ageless, client *prospectkit.Client) {
-		var listID, id string
-		sb.Do(func(tx *sandbox.Tx) {
-			listID = tx.CreateList(sandbox.List{Name: "Followed"})
-			id = tx.AddRows(listID, touched("before"))[0]
-		})
-		walk := func() (name string) {
-			for row, err := range client.Lists.Rows(t.Context(), listID, prospectkit.RowsParams{}) {
-				require.NoError(t, err)
-				name = row.Text("firstName")
-			}
-			return name
-		}
-		require.Equal(t, "before", walk())
-		time.Sleep(10 * time.Second)
-		sb.Do(func(tx *sandbox.Tx) { tx.ChangeRow(listID, sandbox.Row{"id": id, "firstName": "after"}) })
-		var full *changes.FullSyncRequiredError
-		for _, err := range client.Lists.Changes(t.Context(), listID, "") {
-			require.ErrorAs(t, err, &full)
-		}
-		name := walk()
-		for c, err := range client.Lists.Changes(t.Context(), listID, full.After) {
-			require.NoError(t, err)
-			name = c.Row.Text("firstName")
-		}
-		require.Equal(t, "after", name)
 	})
 }
