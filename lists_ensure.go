@@ -164,7 +164,7 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	var info Info
 	var near []*List
 	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: cause}
-	reads := append(slices.Clip(e.reads), WithInfo(&info))
+	reads := append(slices.Clip(e.reads), WithInfo(&info), new(readEvidence).option()) // a cache may have the listing without it
 	enough, err := e.lists.conf.until(ctx, op.ListsCreate, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
 		conflict.Holder, near, err = e.lists.named(ctx, e.in.Name, reads)
 		return conflict.Holder != nil, err

@@ -103,3 +103,15 @@ func TestResolve_BehindACacheWithoutAge(t *testing.T) {
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 	})
 }
+
+// A name that is taken is looked for in what the service has: a cache may have the listing from before somebody took it.
+func TestEnsure_BehindACacheWithoutAge(t *testing.T) {
+	behindACache(t, func(t *testing.T, sb *sandbox.Sandbox, _ *ageless, client *prospectkit.Client) {
+		require.ErrorIs(t, Discard(client.Lists.Named(t.Context(), "Q1", "")), prospectkit.CodeListNotFound)
+		var id string
+		sb.Do(func(tx *sandbox.Tx) { id = tx.CreateList(sandbox.List{Name: "Q1"}) })
+		e, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Q1"})
+		require.NoError(t, err)
+		require.Equal(t, id, e.List.ID)
+	})
+}
