@@ -89,7 +89,7 @@ func usesOfRoot(t *testing.T) map[string]map[string]bool {
 		if strings.HasSuffix(path, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(fset, path, nil, 0)
+		file, err := parser.ParseFile(fset, path, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		files = append(files, file)
 	}

@@ -377,10 +377,13 @@ func TestRedaction_ProblemsQuoteTexts(t *testing.T) {
 		names, err := filepath.Glob(Path(pattern))
 		require.NoError(t, err)
 		for _, name := range names {
-			file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, 0)
+			if strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(gotoken.NewFileSet(), name, nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
 			ast.Inspect(file, func(n ast.Node) bool {
-				if text, ok := problemOf(n); ok && !strings.HasSuffix(name, "_test.go") && verb.MatchString(text) {
+				if text, ok := problemOf(n); ok && verb.MatchString(text) {
 					found[text] = true
 				}
 				return true
