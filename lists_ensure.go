@@ -27,7 +27,7 @@ type Ensured struct {
 }
 
 // Ensure gets or creates the list with this name, after trimming, and this kind. The name serves as
-// idempotency key. The result says whether this call created the list, and whether that is certain.
+// idempotency key, so [Once] is refused. The result says whether this call created the list, and whether that is certain.
 //
 // It costs one request if the list is new, some reads more if the name is taken, and up to two more
 // creations after an unknown outcome. No credit cost is documented.

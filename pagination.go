@@ -79,7 +79,7 @@ type Report struct {
 	Repeats    int  // records that came a second time and were dropped; a range remembers at least its last 32,768
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
-	Incomplete bool // the total kept falling while pages were read again: some records may have been skipped
+	Incomplete bool // the total kept falling while pages were read again, or did so before the checkpoint: some records may have been skipped
 	Rewound    bool // the place of the checkpoint was unsure, or more had moved than is remembered: some may have been delivered twice, or skipped if OrderKnown is false
 	Finished   bool // the end was reached
 

@@ -42,8 +42,8 @@ func (e *CapError) Error() string {
 	return fmt.Sprintf("the call can cost %d credits, and %d of %d are left", e.Credits, e.Left, e.Cap)
 }
 
-// Guard keeps what all calls can cost within a cap. A response with more results than were asked for is booked in full. It is safe for concurrent use. It starts no
-// goroutine and no timer that outlives a call.
+// Guard keeps what all calls can cost within a cap. A response with more results than were asked for is booked in full. It is safe for
+// concurrent use. It starts no goroutine and no timer that outlives a call.
 type Guard struct {
 	most   int64
 	prices Prices

@@ -48,7 +48,7 @@ func sync(ctx context.Context, lists *prospectkit.ListsService, listID, file str
 	return errors.Join(errors.New("run it again"), err)
 }
 
-// proceed ends the full sync, if one is in progress, and follows the changes after it. Rows that the totals count stay, though no page has shown them.
+// proceed ends the full sync, if one is in progress, and follows the changes after it. If rows were missing in it, it drops none.
 func proceed(ctx context.Context, lists *prospectkit.ListsService, listID string, db *sql.DB) error {
 	var feed, page string
 	if err := db.QueryRowContext(ctx, `SELECT feed, page FROM place`).Scan(&feed, &page); err != nil {

@@ -91,7 +91,7 @@ func (p *Progress) resume(cp *Checkpoint) {
 	p.do(func() {
 		p.place = *cp
 		p.place.Last = slices.Clone(cp.Last)
-		p.report.Rewound, p.report.Joined = cp.Unsure, cp.Joined
+		p.report.Rewound, p.report.Joined, p.report.Incomplete = cp.Unsure, cp.Joined, cp.Incomplete
 	})
 }
 
@@ -134,6 +134,7 @@ func (p *Progress) Checkpoint() string {
 		return ""
 	}
 	place := p.place
+	place.Incomplete = p.report.Incomplete
 	if p.report.Finished {
 		place = Checkpoint{Version: version, Query: place.Query, Page: 1, First: place.First, Ended: true}
 	}
@@ -162,6 +163,8 @@ type Checkpoint struct {
 	Joined  int      `json:"j,omitempty"` // by how much the total has risen, all in all
 	First   int      `json:"f,omitempty"` // page that the walk began with; 0 is 1
 	Ended   bool     `json:"e,omitempty"` // the walk: there is no place
+
+	Incomplete bool `json:"k,omitempty"` // as in the report: some in front of the place may have been skipped
 }
 
 const version = 1

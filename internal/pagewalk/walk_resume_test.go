@@ -146,12 +146,26 @@ func TestWalkReportsWhatIsMissing(t *testing.T) {
 	require.Zero(t, vanishing.Missing, "f and e went, one of them while pages were read again")
 	hidden := report("abcdeb", nil)
 	require.Equal(t, 1, hidden.Missing, "b came twice")
-	incomplete := report(letters, func(s *shelf, request int) {
+	vanish := func(s *shelf, request int) {
 		if request == 2 || request > 2 && request <= 14 && request%2 == 1 || request == 16 {
 			s.items = s.items[1:]
 		}
-	})
-	require.True(t, incomplete.Incomplete)
+	}
+	require.True(t, report(letters, vanish).Incomplete)
+
+	var before, after Progress
+	before.Start("q", false)
+	after.Start("q", false)
+	s := &shelf{items: letters, limit: 2, edit: vanish}
+	_, err := s.walk(t.Context(), Config{Progress: &before}, 12)
+	require.NoError(t, err)
+	require.True(t, before.Report().Incomplete)
+	cp, err := Parse(before.Checkpoint(), "q")
+	require.NoError(t, err)
+	s.edit = nil
+	_, err = s.walk(t.Context(), Config{Progress: &after, Resume: cp}, -1)
+	require.NoError(t, err)
+	require.True(t, after.Report().Incomplete, "the run before the checkpoint may have skipped some")
 }
 
 // Each page may have its own total, or none. A page without one proves no fall, no growth and no loss.

@@ -156,7 +156,7 @@ func maintainer(t *testing.T, of string) string {
 	command(t, ".", "git", "clone", "--quiet", "--no-tags", top, root)
 	command(t, root, "git", "config", "user.name", "Maintainer")
 	command(t, root, "git", "config", "user.email", "maintainer@prospectkit.invalid")
-	command(t, root, "git", "checkout", "--quiet", "--orphan", strings.ReplaceAll(t.Name(), "/", "-")) // as no branch is named
+	command(t, root, "git", "checkout", "--quiet", "--orphan", strings.ReplaceAll(t.Name(), "/", "-")) // a new name: the origin may be such a clone
 	placeholder := "example.com/" + "prospectkit"                                                      // which a release does not rename
 	require.NoError(t, rename(root, placeholder))
 	command(t, root, "git", "commit", "--quiet", "--all", "--message=All of it")

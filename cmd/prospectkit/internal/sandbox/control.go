@@ -243,7 +243,7 @@ func (h *host) postClock(r *http.Request) (any, error) {
 
 func (h *host) postStop(r *http.Request, tenant *sandbox.Tenant) (any, error) {
 	id := r.PathValue("id")
-	if !slices.ContainsFunc(campaignItems(tenant), func(c campaignItem) bool { return strings.EqualFold(c.ID, id) && c.Status == "active" }) {
+	if !slices.ContainsFunc(tenant.Campaigns(), func(c sandbox.Campaign) bool { return strings.EqualFold(c.ID, id) && c.Status == "active" }) {
 		return refuse(http.StatusNotFound, "no active campaign has the id %q", id)
 	}
 	tenant.Do(func(tx *sandbox.Tx) { tx.StopCampaign(id) })
