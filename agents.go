@@ -57,13 +57,13 @@ func (s AgentStatus) Settled() bool {
 // Agent is an agent. After a creation, all fields are documented. In the listing, only status, listId
 // and contactsFound are; that Get returns them, too, is assumed.
 type Agent struct {
-	ID            string      `json:"id" doc:"assumed"`      // assumed after a read
-	Type          AgentType   `json:"type" doc:"assumed"`    // assumed after a read; empty for a legacy kind
-	Name          string      `json:"name" doc:"assumed"`    // assumed after a read; also of its results list
-	Status        AgentStatus `json:"status"`                // documented in the listing
-	Started       bool        `json:"started" doc:"assumed"` // assumed after a read; false for a draft
-	ListID        string      `json:"listId,omitempty"`      // documented in the listing; its results list
-	ContactsFound int         `json:"contactsFound"`         // documented in the listing
+	ID            string      `json:"id"`               // assumed after a read
+	Type          AgentType   `json:"type"`             // assumed after a read; empty for a legacy kind
+	Name          string      `json:"name"`             // assumed after a read; also of its results list
+	Status        AgentStatus `json:"status"`           // documented in the listing
+	Started       bool        `json:"started"`          // assumed after a read; false for a draft
+	ListID        string      `json:"listId,omitempty"` // documented in the listing; its results list
+	ContactsFound int         `json:"contactsFound"`    // documented in the listing
 	partial
 }
 

@@ -5,7 +5,6 @@ import (
 	"context"
 	"math"
 	"net/http"
-	"reflect"
 	"slices"
 	"time"
 
@@ -44,7 +43,7 @@ func doExpecting[T any](ctx context.Context, conf *config, o *op.Op, in args, op
 // doRecord makes a call whose undocumented response holds a record with the key: see recordOf. Any other response is an error.
 func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name, key string) (*T, error) {
 	record, response := new(T), new(Object)
-	want := holdsRecord(record, response, name)
+	want := expected{out: response}
 	want.accept = func() error { return recordOf(*response, name, key, record) }
 	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
 		return nil, err
@@ -56,7 +55,7 @@ func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 // response holds the record, that is the result. Otherwise the result has only the id.
 func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, name string, record *T, id *string) (*T, error) {
 	response, changed := new(Object), in.ids[0]
-	want := holdsRecord(record, response, name)
+	want := expected{out: response}
 	want.proof = func() bool { return sameID(*id, changed) }
 	want.accept = func() error {
 		if recordOf(*response, name, "id", record) != nil {
@@ -72,19 +71,6 @@ func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 	}
 	*id = cmp.Or(*id, changed)
 	return record, nil
-}
-
-// holdsRecord expects an undocumented response that may hold a record under a name.
-func holdsRecord[T any](record *T, response *Object, name string) expected {
-	return expected{
-		out: response, documented: reflect.TypeFor[T](), keys: []string{name},
-		missing: func() []string {
-			if response.IsZero() {
-				return nil
-			}
-			return missingIn([]T{*record})
-		},
-	}
 }
 
 // doCall makes a call. Every request of this package goes through it.

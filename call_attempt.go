@@ -487,9 +487,6 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		Kind: event.KindAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
 		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
 	})
-	if resp != nil && a.BodyErr == nil {
-		c.emitUndocumented(resp, *a.Body)
-	}
 	if !c.done {
 		c.decideNext(a, resp, err, now)
 	}

@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"reflect"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/jsonscan"
@@ -20,7 +18,6 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/undocumented"
 )
 
 // readResponse decodes a 2xx response, and refuses one that may be a gateway's.
@@ -337,54 +334,6 @@ func (e *Error) clean(c *call, body []byte) {
 	e.prose = redact.WithoutIDs(e.prose)
 }
 
-func (c *call) emitUndocumented(resp *http.Response, body []byte) {
-	if len(c.observers) == 0 {
-		return
-	}
-	var found []event.Undocumented
-	if c.errorResponse.Code != "" && !c.errorResponse.Code.Known() {
-		found = append(found, event.Undocumented{Kind: event.UndocumentedCode, Name: redact.PlainName(string(c.errorResponse.Code))})
-	}
-	for name := range resp.Header {
-		if undocumented.IsHeader(name) && len(name) <= maxName {
-			found = append(found, event.Undocumented{Kind: event.UndocumentedHeader, Name: name})
-		}
-	}
-	if c.done && c.want.missing != nil {
-		for _, name := range c.want.missing() {
-			found = append(found, event.Undocumented{Kind: event.UndocumentedMissing, Name: name})
-		}
-	}
-	reported := c.conf.reported
-	if reported.Due(c.op.Name, len(body), !c.done) {
-		switch {
-		case c.done:
-			found = append(found, c.responseShape().In(body)...)
-		case c.errorResponse.Code != "":
-			found = append(found, errorShape.In(body)...)
-		}
-	}
-	for _, u := range found {
-		if text := u.Name + u.Value; c.conf.known.Knows(string(u.Kind), u.Name, u.Value) ||
-			c.secrets().Hide(text, false) != text || !reported.Report(c.op.Name, u) {
-			continue
-		}
-		c.emit(Event{Kind: event.KindUndocumented, Attempt: len(c.attempts), Start: time.Now(), Status: c.status, Undocumented: u})
-	}
-}
-
-// responseShape is the documented part of the responses, or nil.
-func (p *plan) responseShape() *undocumented.Shape {
-	keys := p.want.keys
-	if p.op.Entity != "" {
-		keys = append(slices.Clip(keys), p.op.Entity)
-	}
-	t := cmp.Or(p.want.documented, reflect.TypeOf(p.want.out).Elem())
-	return undocumented.ResponseShape(p.op.Name, t, reflect.TypeFor[Object](), p.shape == op.Typed, keys...)
-}
-
-var errorShape = undocumented.ShapeOf(reflect.TypeFor[errorEnvelope](), nil, true)
-
 // validator is implemented by responses with required fields. All other fields are read leniently:
 // one that is missing or of another type is zero.
 type validator interface{ validate() error }
@@ -451,27 +400,6 @@ func recordOf[T any](response Object, name, key string, out *T) error {
 // otherShape is the error of a response that has another shape than was assumed. It names the keys that are there.
 func otherShape(want string, response Object) error {
 	return fmt.Errorf("%w: it is %s", redact.OwnError("the response has no "+want), mismatch.Outline(response.raw))
-}
-
-// missingIn names the fields that no record has, although each is inferred or assumed to have them: see [partial].
-func missingIn[T any](records []T) (missing []string) {
-	if len(records) == 0 {
-		return nil
-	}
-	for f := range reflect.TypeFor[T]().Fields() {
-		name, optional, _ := strings.Cut(f.Tag.Get("json"), ",")
-		has := func(record T) bool {
-			kept, ok := any(record).(interface{ Raw() Object })
-			if ok {
-				_, ok = kept.Raw().Get(name)
-			}
-			return ok
-		}
-		if f.Tag.Get("doc") != "" && optional == "" && !slices.ContainsFunc(records, has) {
-			missing = append(missing, name)
-		}
-	}
-	return missing
 }
 
 // errorIf returns an error if something is missing from a response.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"reflect"
 	"strings"
 	"time"
 
@@ -73,16 +72,11 @@ type expected struct {
 	shown      *string // nil: nothing repeats it
 	same, near func(shown, sent string) bool
 
-	known    any             // of an operation that Confirms: the documented result, where the response says nothing or is lost
-	accept   func() error    // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
-	take     func() error    // takes the response once it is known to be the service's; its error is that of the call
-	shape    op.Shape        // if it differs from the operation's
-	missing  func() []string // names what was asked for, or is assumed, and is not there: observers are told, and nothing fails
-	maxItems int             // of a page, at most; 0: as many as any array
-
-	// The documented part of a raw response: its type, and the keys that may wrap it.
-	documented reflect.Type
-	keys       []string
+	known    any          // of an operation that Confirms: the documented result, where the response says nothing or is lost
+	accept   func() error // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
+	take     func() error // takes the response once it is known to be the service's; its error is that of the call
+	shape    op.Shape     // if it differs from the operation's
+	maxItems int          // of a page, at most; 0: as many as any array
 }
 
 func repeatsID(id string, shown *string) expected {

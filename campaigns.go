@@ -44,11 +44,11 @@ func (s InitializationStatus) Known() bool {
 // Campaign is an outreach campaign. What it has is documented, and of its fields only initializationStatus; the places
 // of the others are assumed. Its name is not here, because no field with it is documented: see Raw.
 type Campaign struct {
-	ID                   string               `json:"id" doc:"assumed"`                   // assumed; the campaignId of the paths
-	Status               CampaignStatus       `json:"status" doc:"assumed"`               // assumed; an approval returns it under this name
-	InitializationStatus InitializationStatus `json:"initializationStatus" doc:"assumed"` // documented; that listings have it is assumed
-	Channels             []string             `json:"channels" doc:"assumed"`             // assumed; requests have it under this name. Its values are undocumented
-	ListIDs              []string             `json:"listIds" doc:"assumed"`              // assumed; requests have it under this name. The source lists, at most 10
+	ID                   string               `json:"id"`                   // assumed; the campaignId of the paths
+	Status               CampaignStatus       `json:"status"`               // assumed; an approval returns it under this name
+	InitializationStatus InitializationStatus `json:"initializationStatus"` // documented; that listings have it is assumed
+	Channels             []string             `json:"channels"`             // assumed; requests have it under this name. Its values are undocumented
+	ListIDs              []string             `json:"listIds"`              // assumed; requests have it under this name. The source lists, at most 10
 	partial
 }
 
@@ -187,12 +187,12 @@ func (t StepType) Known() bool { return t == StepSocialConnection || t == StepSo
 
 // Step is a step in the sequence of a campaign. Before an approval, each needs what its type says: subject and body, or a topic.
 type Step struct {
-	ID             string   `json:"id" doc:"inferred"`               // inferred: that each step has an id is documented; the stepId of paths
-	SequenceNumber int      `json:"sequenceNumber"`                  // documented; no two steps have the same
-	Type           StepType `json:"type" doc:"assumed"`              // assumed; the types are documented
-	Subject        string   `json:"subject,omitempty" doc:"assumed"` // assumed; that a step may have one is documented
-	Body           string   `json:"body,omitempty" doc:"inferred"`   // documented for StepSocialConnection, inferred for others
-	Topic          string   `json:"topic,omitempty" doc:"assumed"`   // assumed; that a step may have one is documented
+	ID             string   `json:"id"`                // inferred: that each step has an id is documented; the stepId of paths
+	SequenceNumber int      `json:"sequenceNumber"`    // documented; no two steps have the same
+	Type           StepType `json:"type"`              // assumed; the types are documented
+	Subject        string   `json:"subject,omitempty"` // assumed; that a step may have one is documented
+	Body           string   `json:"body,omitempty"`    // documented for StepSocialConnection, inferred for others
+	Topic          string   `json:"topic,omitempty"`   // assumed; that a step may have one is documented
 	partial
 }
 
@@ -257,8 +257,8 @@ func (s SendState) Editable() bool { return s == SendScheduled || s == SendAppro
 // Send is a scheduled send: a message that a campaign has sent or will send. Only its states are documented: for whom it is,
 // when it goes out and what it says is in Raw.
 type Send struct {
-	ID    string    `json:"id" doc:"assumed"`    // assumed; the sendId of a path
-	State SendState `json:"state" doc:"assumed"` // assumed; the states are documented
+	ID    string    `json:"id"`    // assumed; the sendId of a path
+	State SendState `json:"state"` // assumed; the states are documented
 	partial
 }
 

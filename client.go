@@ -24,7 +24,6 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
@@ -76,7 +75,6 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		maxBody:  32 << 20,
-		reported: new(undocumented.Memory),
 	}
 	var bad, badOptions check.Violations
 	c.apply(opts, &badOptions)

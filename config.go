@@ -19,8 +19,6 @@ import (
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/shapes/names"
-	"example.com/prospectkit/internal/undocumented"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -158,8 +156,7 @@ type config struct {
 	plainHTTP bool  // of AllowPlainHTTP
 	budget    *Budget
 	observers []Observer
-	reported  *undocumented.Memory // shared by With
-	dump      *wiredump.Writer     // of WithDebugWriter; nil: none
+	dump      *wiredump.Writer // of WithDebugWriter; nil: none
 
 	journal   journal.Journal // nil: none
 	guard     *spend.Guard    // nil: none
@@ -167,7 +164,6 @@ type config struct {
 	hooks     []CallHook
 	gates     []Gate
 	routes    map[*op.Op][2]string // method and path of WithRoutes
-	known     *names.File          // of WithShapes
 
 	// Of one client, not shared by With.
 	closed *atomic.Bool

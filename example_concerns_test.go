@@ -7,7 +7,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -513,28 +512,4 @@ func ExampleWithRoutes() {
 	fmt.Println(errors.Is(err, prospectkit.CodeAgentNotFound), sb.Calls("agents.pause"))
 	// Output:
 	// true 1
-}
-
-// The file that prospectkit check -o wrote says where a read is whose path is undocumented. The client and its double use it.
-func ExampleWithShapes() {
-	shapes := []byte(`{
-		"format": "prospectkit-shapes/1",
-		"operations": {"hubs.pages": {"route": "GET /business/hubs/{hubId}/chapters"}}
-	}`) // or os.ReadFile("shapes.json")
-	sb := sandbox.New(nil, sandbox.WithShapes(shapes))
-	sb.Do(func(tx *sandbox.Tx) {
-		tx.CreateHub(sandbox.Hub{Name: "Handbook", Pages: []sandbox.HubPage{{Title: "Prices"}}})
-	})
-	client := clientOf(sb, prospectkit.WithShapes(shapes))
-
-	pages, err := client.Facts.KnowledgePages(context.Background(), sb.Hubs()[0].ID)
-	if err != nil {
-		log.Fatal(err)
-	}
-	title, err := pages.Find("pages.0.title")
-	fmt.Println(title, err)
-	fmt.Println(sb.Journal()[0].Op, strings.HasSuffix(sb.Journal()[0].Path, "/chapters"))
-	// Output:
-	// "Prices" <nil>
-	// hubs.pages true
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
@@ -327,28 +326,6 @@ func ExamplePrefetch() {
 	// Grace
 	// Alan
 	// Edsger
-}
-
-// The service has learned something that this version does not know: an observer is told of it, before it matters.
-func ExampleUndocumented() {
-	sb := sandbox.New(nil)
-	sb.Fail("account.me", sandbox.RawBody(200, `{"user": {"id": "65f0c0ffee65f0c0ffee65f1", "name": "Ada", "timezone": "UTC"}}`))
-	canary := func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == event.KindUndocumented {
-			fmt.Println(e.Op, e.Undocumented.Kind, e.Undocumented.Name)
-		}
-	}
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithObserver(canary))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for range 2 {
-		if _, err := client.Account.Me(context.Background()); err != nil {
-			log.Fatal(err)
-		}
-	}
-	// Output:
-	// account.me field user.timezone
 }
 
 func ExampleCodeOf() {

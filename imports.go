@@ -112,7 +112,7 @@ func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOpt
 
 // PresignedUpload is an upload that [ImportsService.Presign] has reserved. Where to send the file to is undocumented: see Raw.
 type PresignedUpload struct {
-	ImportID string `json:"importId" doc:"inferred"` // inferred: [ImportsService.FromUpload] takes it under this name
+	ImportID string `json:"importId"` // inferred: [ImportsService.FromUpload] takes it under this name
 	partial
 }
 

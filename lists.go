@@ -114,7 +114,7 @@ func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOpt
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOption) (*Page[List], error) {
-	return readPage(ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts, missingIn[List])
+	return readPage[List](ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts)
 }
 
 func listPager(s *ListsService, p ListsParams) pager[List] {
@@ -215,8 +215,7 @@ type GetListParams struct {
 }
 
 // Get reads one list. Its columns are looked for under "columns" (assumed). If they were asked for and are not
-// there, Columns is nil and observers get an event: the list may have none, or the service may name them otherwise,
-// which Raw shows.
+// there, Columns is nil: the list may have none, or the service may name them otherwise, which Raw shows.
 //
 // Errors: documented: [CodeListNotFound] (also for a list of another workspace).
 //
@@ -224,12 +223,6 @@ type GetListParams struct {
 func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
 	list := new(List)
 	want := repeatsID(listID, &list.ID)
-	want.missing = func() []string {
-		if p.Include == "columns" && list.Columns == nil {
-			return []string{"columns"}
-		}
-		return nil
-	}
 	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, list, want)
 }
 

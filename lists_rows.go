@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"reflect"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +22,7 @@ import (
 
 // Row is a row of a list: a contact or a company. Beyond the names that sort and filter, its fields are undocumented. In the sandbox, the
 // names that sort are fields, and some of those that filter are not (assumed). So a row keeps the whole object: read single fields with
-// Text, Int and the like, and everything with Decode. A field that is not there reads as empty: look at a row first, or let the command
-// prospectkit rowtype write a struct for [RowsOf]. [Row.ID] returns its id, which is under "id" (assumed).
+// Text, Int and the like, and everything with Decode. A field that is not there reads as empty: look at a row first. [Row.ID] returns its id, which is under "id" (assumed).
 //
 // A yielded pointer keeps its whole page in memory: copy the values to keep a few rows of many.
 type Row struct {
@@ -135,7 +133,7 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*RowPage, error) {
 	q := p.of(listID)
-	return rowPage(rowsPage(ctx, s, q, q.page(p.PageNum), (*Row).ID, opts))
+	return rowPage(rowsPage[Row](ctx, s, q, q.page(p.PageNum), opts))
 }
 
 // RowPage is one page of the rows of a list.
@@ -291,13 +289,8 @@ func (q *rowsAsked) page(number int) args {
 
 func (q *rowsAsked) check(bad *check.Violations) { *bad = append(*bad, q.bad...) }
 
-func rowsPage[R any](ctx context.Context, s *ListsService, q *rowsAsked, in args, id func(*R) string, opts []CallOption) (*Page[R], error) {
-	page, err := readPage(ctx, s.conf, op.ListsRows, in, q.query.Limit, opts, func(rows []R) []string {
-		if len(rows) == 0 || slices.ContainsFunc(rows, func(row R) bool { return id(&row) != "" }) {
-			return nil
-		}
-		return []string{"id"}
-	})
+func rowsPage[R any](ctx context.Context, s *ListsService, q *rowsAsked, in args, opts []CallOption) (*Page[R], error) {
+	page, err := readPage[R](ctx, s.conf, op.ListsRows, in, q.query.Limit, opts)
 	if err == nil {
 		err = q.heeded(ListKind(page.kind))
 	}
@@ -311,7 +304,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	q, of := p.of(listID), collection{conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit}
 	return numbered(of, q.page, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[R], error) {
-		return rowsPage(ctx, s, q, in, id, opts)
+		return rowsPage[R](ctx, s, q, in, opts)
 	}, id)
 }
 

@@ -79,8 +79,8 @@ type record struct{ text jsonscan.Source }
 // that you made.
 func (r record) Raw() Object { return Object{raw: jsonscan.Text(r.text)} }
 
-// partial keeps the text of a record that is documented in part. Types of responses embed it. A field whose name or place is
-// not documented has a tag doc, with the word inferred or assumed: see missingIn.
+// partial keeps the text of a record that is documented in part. Types of responses embed it. The comment of a field
+// whose name or place is not documented begins with inferred or assumed.
 type partial struct{ raw Object }
 
 // Raw returns the record as the service sent it, with its undocumented fields. It is zero for a record

@@ -12,9 +12,8 @@ import (
 	"example.com/prospectkit/ratelimit"
 )
 
-// Event is one step of a call. It holds no key, id, query or URL of the call. Of
-// the response it holds the Code, any text of at most 64 bytes if it is not [Code.Known]; plain
-// names in Undocumented; and in Err the fields of an [*Error], of which Message, Param, Body and
+// Event is one step of a call. It holds no key, id, query or URL of the call. Of the response it holds the Code, any
+// text of at most 64 bytes if it is not [Code.Known], and in Err the fields of an [*Error], of which Message, Param, Body and
 // RowID may hold personal data.
 type Event struct {
 	Kind     event.Kind
@@ -42,8 +41,6 @@ type Event struct {
 	// unreadable_response, not_sent or no_response. It is empty for a success. The logger of [WithLogger] and LogValue of
 	// an error call it error.type; there, not_started is a draft that a method needs started.
 	ErrorType string
-
-	Undocumented event.Undocumented // what was found
 }
 
 // Observer receives events, in the goroutine of the call, which it holds until it returns. It must be safe for concurrent use,
@@ -89,8 +86,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 			slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
 			slog.String("delivery", string(e.Delivery)), slog.String("outcome", string(e.Outcome)))
 	}
-	attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next), slog.String("kind", string(e.Undocumented.Kind)),
-		slog.String("name", e.Undocumented.Name), slog.String("value", e.Undocumented.Value),
+	attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next),
 		milliseconds("wait_ms", e.Wait), milliseconds("duration_ms", e.Duration), milliseconds("waited_ms", e.Waited))
 	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), notEmpty(attrs)...)
 }
@@ -102,7 +98,7 @@ func levelOf(e Event) slog.Level {
 		return slog.LevelInfo
 	case e.Kind == event.KindCall && e.Err != nil:
 		return slog.LevelWarn
-	case e.Kind == event.KindWait, e.Kind == event.KindDecision, e.Kind == event.KindUndocumented, e.Err != nil:
+	case e.Kind == event.KindWait, e.Kind == event.KindDecision, e.Err != nil:
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug

@@ -13,8 +13,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
-	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/shapes/names"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -269,8 +267,7 @@ func WithDebugWriter(w io.Writer) ClientOption {
 // or the network failed, a deadline has passed, or the journal, the spend guard or the token source failed. Info is
 // for failed calls that are the business of the program: rejected with another documented code of class [ErrNotFound],
 // [ErrConflict] or [ErrInvalid], refused for their arguments or by any other safety rule, or canceled. Info is also for waits,
-// attempts without a usable response, what follows an attempt that failed, and undocumented parts of responses; Debug for
-// the rest.
+// attempts without a usable response, and what follows an attempt that failed; Debug for the rest.
 //
 // A failed call has the ErrorType of [Event] as error.type, and a reason in words of this package, or of net and crypto/tls
 // about a connection. Durations are milliseconds, such as duration_ms. Lines never hold a key, an id, a query, a
@@ -356,31 +353,6 @@ func WithRoutes(routes map[string]string) ClientOption {
 			all[o] = [2]string{method, path}
 		}
 		c.routes = all
-	})
-}
-
-// WithShapes uses what the command prospectkit check has learned of the service: the file that its flag -o
-// writes, by os.ReadFile or go:embed. Reads go to the paths that were found, as [WithRoutes] sets them, and
-// what was seen is no longer reported with [example.com/prospectkit/event.KindUndocumented]. Writes keep their paths. Data that is not
-// such a file, or has a path with other parameters, is a violation.
-func WithShapes(data []byte) ClientOption {
-	return clientOption(func(c *config, bad *check.Violations) {
-		file, err := names.Parse(data)
-		if err != nil {
-			bad.Add("WithShapes", "%v", err)
-			return
-		}
-		all := make(map[*op.Op][2]string)
-		maps.Copy(all, c.routes)
-		for _, name := range slices.Sorted(maps.Keys(file.Routes)) {
-			o, _ := op.ByName(name)
-			if path, moved, ok := names.PathOf(o, file.Routes[name]); !ok {
-				bad.Add("WithShapes", "has a route that does not fit %q", redact.PlainName(strings.ReplaceAll(name, ".", "-")))
-			} else if moved {
-				all[o] = [2]string{o.Method, path}
-			}
-		}
-		c.routes, c.known = all, file
 	})
 }
 

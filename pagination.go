@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"iter"
 	"net/http"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -340,9 +339,8 @@ func numbered[T any](
 
 // recordPager is a pager over pages whose shape is documented.
 func recordPager[T any](of collection, in func(number int) args, id func(*T) string) pager[T] {
-	missing := missingIn[T] // once: it allocates
 	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[T], error) {
-		return readPage(ctx, of.conf, of.op, in, of.limit, opts, missing)
+		return readPage[T](ctx, of.conf, of.op, in, of.limit, opts)
 	}, id)
 }
 
@@ -427,9 +425,8 @@ func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOp
 	var page *Page[T]
 	response := new(Object)
 	c, err := doCall(ctx, l.conf, l.op, in, opts, expected{
-		out: response, documented: reflect.TypeFor[T](), keys: []string{l.name, "data"},
-		proof:   func() bool { return page.hasContent() },
-		missing: func() []string { return missingIn(page.Items) },
+		out:   response,
+		proof: func() bool { return page.hasContent() },
 		accept: func() (err error) {
 			page, err = l.pageOf(*response, number)
 			return err
@@ -527,12 +524,11 @@ type pageTotals struct {
 	TotalRecords *int `json:"totalRecords"`
 }
 
-// readPage reads a page of about limit items. missing names the assumed fields that none of them has.
-func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption, missing func([]T) []string) (*Page[T], error) {
+// readPage reads a page of about limit items.
+func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit int, opts []CallOption) (*Page[T], error) {
 	response := new(pageResponse[T])
 	c, err := doCall(ctx, conf, o, in, opts, expected{
 		out: response, maxItems: roomFor(cmp.Or(limit, maxPageSize)),
-		missing: func() []string { return missing(response.Data) },
 	})
 	if err != nil {
 		return nil, err

@@ -51,7 +51,7 @@ var (
 // readQuery reads the query, and records what is undocumented in it.
 func (c *call) readQuery() {
 	query, err := url.ParseQuery(c.req.URL.RawQuery)
-	c.query = c.sb.disguise.query(c.op, query)
+	c.query = query
 	if err != nil {
 		c.uses(ruleQueryForm)
 	}

@@ -26,8 +26,7 @@ type limiterSettings struct {
 
 type surfaceLimit struct {
 	Limit
-	assumed bool          // neither documented nor set by an option
-	minute  time.Duration // the length of the shorter window
+	assumed bool // neither documented nor set by an option
 }
 
 // assumedLimit is for a surface with undocumented limits, and raisedLimit is one that nobody reaches.
@@ -40,14 +39,14 @@ func defaultLimits() limiterSettings {
 	settings := limiterSettings{surfaces: map[op.Surface]surfaceLimit{}}
 	for surface, w := range op.DocumentedLimits {
 		assumed := w == op.Limits{}
-		settings.surfaces[surface] = surfaceLimit{cmp.Or(Limit(w), assumedLimit), assumed, time.Minute}
+		settings.surfaces[surface] = surfaceLimit{cmp.Or(Limit(w), assumedLimit), assumed}
 	}
 	return settings
 }
 
 // put sets the limit of a surface. A surface without one gets raisedLimit, because every success has the headers.
 func (s *limiterSettings) put(surface op.Surface, limit Limit) {
-	s.surfaces[surface] = surfaceLimit{Limit: cmp.Or(limit, raisedLimit), minute: s.surfaces[surface].minute}
+	s.surfaces[surface] = surfaceLimit{Limit: cmp.Or(limit, raisedLimit)}
 }
 
 // WindowState is the state of a window.
@@ -113,7 +112,7 @@ func (sb *Sandbox) quota(ws *workspace, surface op.Surface) *quota {
 		q = &quota{}
 		limit := sb.limits.surfaces[surface]
 		for _, w := range []window{
-			{name: "minute", length: limit.minute, limit: limit.PerMinute, sliding: sb.limits.sliding},
+			{name: "minute", length: time.Minute, limit: limit.PerMinute, sliding: sb.limits.sliding},
 			{name: "day", length: 24 * time.Hour, limit: limit.PerDay, sliding: sb.limits.sliding},
 		} {
 			if w.limit > 0 {

@@ -111,22 +111,22 @@ func WithRoute(opName, route string) Option {
 				return fmt.Errorf("WithRoute: %s: %q lacks {%s}", opName, route, name)
 			}
 		}
-		if err := sb.move(map[*op.Op]string{o: method + " " + basePath + path}); err != nil {
+		if err := sb.move(o, method+" "+basePath+path); err != nil {
 			return fmt.Errorf("WithRoute: %s: %w", opName, err)
 		}
 		return nil
 	}
 }
 
-// move sets the patterns of operations, if a mux accepts those of all operations together.
-func (sb *Sandbox) move(patterns map[*op.Op]string) (err error) {
+// move sets the pattern of an operation, if a mux accepts those of all operations together.
+func (sb *Sandbox) move(o *op.Op, pattern string) (err error) {
 	before := maps.Clone(sb.paths)
 	defer func() {
 		if p := recover(); p != nil {
 			sb.paths, err = before, fmt.Errorf("%v", p)
 		}
 	}()
-	maps.Copy(sb.paths, patterns)
+	sb.paths[o] = pattern
 	sb.routes()
 	return nil
 }

@@ -25,20 +25,19 @@ type TB interface {
 type Sandbox struct {
 	*Tenant
 
-	clock    Clock
-	strict   bool
-	limits   limiterSettings
-	hideFor  time.Duration
-	short    int // status of INSUFFICIENT_CREDITS
-	prices   Prices
-	priced   []string // by WithPrices
-	pace     pace
-	plan     AgentPlan
-	scroll   ScrollPlan
-	remote   bool
-	paths    map[*op.Op]string // patterns that WithRoute has set; empty for none
-	mux      *http.ServeMux
-	disguise *disguise // of WithShapes
+	clock   Clock
+	strict  bool
+	limits  limiterSettings
+	hideFor time.Duration
+	short   int // status of INSUFFICIENT_CREDITS
+	prices  Prices
+	priced  []string // by WithPrices
+	pace    pace
+	plan    AgentPlan
+	scroll  ScrollPlan
+	remote  bool
+	paths   map[*op.Op]string // patterns that WithRoute has set
+	mux     *http.ServeMux
 
 	mu         sync.Mutex
 	t          TB // nil without a test, and once the test is over

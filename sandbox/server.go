@@ -56,7 +56,6 @@ func readBody(r io.Reader) ([]byte, error) {
 
 // exchange handles a request from its arrival to the response, which is not delivered yet.
 func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
-	r = sb.disguise.incoming(r)
 	t := sb.route(r)
 	sb.runHooks(t, r)
 	d, problems := sb.process(t, body, sb.fits(t.op, r, body))
@@ -85,7 +84,6 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	switch {
 	case d.fault.instead != nil:
 		d.response = d.fault.response(c)
-		sb.disguise.apply(c, &d.response)
 	case d.fault.serves():
 		d.fault.transform(&d.response)
 	default:
@@ -131,9 +129,6 @@ func (sb *Sandbox) response(c *call) (a response, problems []string) {
 		problems = append(problems, c.audit(a.status)...)
 	}
 	c.finish(&a)
-	if !c.refused() {
-		sb.disguise.apply(c, &a)
-	}
 	return a, problems
 }
 

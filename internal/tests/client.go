@@ -4,10 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
-	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,18 +16,6 @@ import (
 // Events gathers what a client reports.
 func Events(into *[]prospectkit.Event) prospectkit.ClientOption {
 	return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { *into = append(*into, e) })
-}
-
-// Undocumented gathers what is reported as undocumented, as "kind name value".
-func Undocumented(into *[]string) prospectkit.ClientOption {
-	var mu sync.Mutex
-	return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == event.KindUndocumented {
-			mu.Lock()
-			defer mu.Unlock()
-			*into = append(*into, strings.TrimSpace(fmt.Sprint(e.Undocumented.Kind, " ", e.Undocumented.Name, " ", e.Undocumented.Value)))
-		}
-	})
 }
 
 // LogLines runs f with a logger and parses what it wrote.

@@ -28,7 +28,7 @@ const statuses = `
 Exit status:
   0  all is well
   2  the command could not do its work, or was stopped before its end; it says why
-  3  check: something differs; rowtype -check: rows do not fit the type
+  3  check: something differs
   6  in-doubt, resolve: the outcome of a call is still in doubt
 `
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"sync"
 
+	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/shapes"
 )
 
 // unknownID has the form of an id. That one exists is as good as impossible.
@@ -28,10 +28,9 @@ type ask struct {
 	noKey bool
 	likes string // what is asked, in a few words
 
-	last   *exchange
-	view   *view  // of a success that was expected
-	why    string // there is no response
-	broken bool   // although it was sent
+	last *exchange
+	view *view  // of a success that was expected
+	why  string // there is no response
 }
 
 // reason says why an ask without a success tells nothing.

@@ -14,7 +14,7 @@ import (
 // What findings are about are assumptions of the sandbox, and each that bears the name of a free read is among them.
 func TestReport_SettlesAssumptions(t *testing.T) {
 	sb := sandbox.New(t)
-	report, _ := check(t, sb, sb.Transport(), nil)
+	report := check(t, sb, sb.Transport(), nil)
 	var reached []string
 	for _, f := range report.Findings {
 		reached = append(reached, f.Rules...)
@@ -37,7 +37,7 @@ var unasked = map[string]string{}
 func TestReport_AsksEveryRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)), sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"))
-		report, _ := check(t, sb, sb.Transport(), nil)
+		report := check(t, sb, sb.Transport(), nil)
 		told := map[string]bool{}
 		for _, f := range report.Findings {
 			told[f.Operation] = true

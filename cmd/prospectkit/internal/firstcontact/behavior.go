@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/shapes"
 )
 
 // paged is a request for a page.
@@ -43,16 +42,10 @@ func (j *judge) paging() {
 			case repeats:
 				return append(differences, "the page repeats the first element of the first page"), ""
 			case skips:
-				j.pagingOf(j.named(p.ask).op).FromZero = true
 				return []string{"pageNum=2 gives the third page: pages count from 0, and page 1 is the second"}, ""
 			}
 			return differences, why
 		})
-	}
-	for o, size := range map[*op.Op]int{op.ListsList: defaultLists, op.ListsRows: defaultRows} {
-		if p := j.file.Operations[o.Name].Paging; p != nil && p.Refused {
-			p.Largest = cmp.Or(p.Default, size) // what is in between was not asked
-		}
 	}
 }
 
@@ -73,15 +66,6 @@ const (
 	defaultRows  = 100
 	largestPage  = 1000
 )
-
-// pagingOf is what the file says about the pages of an operation.
-func (j *judge) pagingOf(o *op.Op) *shapes.Paging {
-	file := j.file.Operations[o.Name]
-	if file.Paging == nil {
-		file.Paging = &shapes.Paging{}
-	}
-	return file.Paging
-}
 
 // named is the ask of a name.
 func (r *Run) named(name string) *ask {
@@ -110,15 +94,12 @@ func (j *judge) page(p paged, v *view) (differences []string, why string) {
 	page, known := v.page("pageNum")
 	if known && page != p.page && v.exact("pagination.pageNum") {
 		differences = append(differences, fmt.Sprintf("pageNum is not that of the page that was asked for: %d instead of %d", page, p.page))
-		if page == 0 {
-			j.pagingOf(j.named(p.ask).op).ShowsZero = true
-		}
 	}
 	pages, known := v.page("totalPages")
 	records, also := v.page("totalRecords")
 	total := known && also && v.exact("pagination.totalPages") && v.exact("pagination.totalRecords")
 	more := total && records > p.limit*(p.page-1)+n
-	size, difference := j.size(p, n, more)
+	size, difference := p.size(n, more)
 	if difference != "" {
 		differences = append(differences, difference)
 	}
@@ -129,9 +110,6 @@ func (j *judge) page(p paged, v *view) (differences []string, why string) {
 		text := fmt.Sprintf("totalPages does not fit totalRecords and a page of %d", size)
 		if p.page > 1 && size == largestPage && pages > 1 {
 			text += ": pages are smaller"
-			if pages == (records+defaultLists-1)/defaultLists {
-				j.pagingOf(op.ListsList).Largest = defaultLists
-			}
 		}
 		differences = append(differences, text)
 	}
@@ -145,17 +123,15 @@ func (j *judge) page(p paged, v *view) (differences []string, why string) {
 }
 
 // size judges how many elements a page has, and returns how many it has if there are more.
-func (j *judge) size(p paged, n int64, more bool) (size int64, difference string) {
-	switch seen := j.named(p.ask).op; {
+func (p paged) size(n int64, more bool) (size int64, difference string) {
+	switch {
 	case p.defaultLimit && more && n > 0 && n != p.limit:
-		j.pagingOf(seen).Default = int(n)
 		return n, fmt.Sprintf("a page has %d elements by default, instead of %d", n, p.limit)
 	case p.defaultLimit && n > p.limit:
 		return p.limit, fmt.Sprintf("a page is longer than the documented default of %d", p.limit)
 	case n > p.limit:
 		return p.limit, "the page is longer than limit"
 	case p.limit == largestPage && more && n > 0 && n < p.limit:
-		j.pagingOf(seen).Largest = int(n)
 		return n, fmt.Sprintf("limit=%d gives only %d elements, although there are more", p.limit, n)
 	}
 	return p.limit, ""
@@ -219,7 +195,7 @@ func (j *judge) only(check, ask, array, field, value string) {
 		others, n := 0, 0
 		for _, item := range v.items(array) {
 			text := v.text(item, array+"[]", field)
-			if _, known := kinds[text]; known { // what is unknown is told by the response
+			if slices.Contains(kinds, text) { // what is unknown is told by the response
 				n++
 				if text != value {
 					others++
@@ -230,19 +206,10 @@ func (j *judge) only(check, ask, array, field, value string) {
 		case n == 0:
 			return nil, "this workspace has none with a documented kind"
 		case others > 0:
-			j.ignores(j.named(ask).op, field)
 			return []string{"others are returned, too"}, ""
 		}
 		return nil, ""
 	})
-}
-
-// ignores keeps that parameters of a query change nothing.
-func (j *judge) ignores(o *op.Op, parameters ...string) {
-	file := j.file.Operations[o.Name]
-	file.Ignored = append(file.Ignored, parameters...)
-	slices.Sort(file.Ignored)
-	file.Ignored = slices.Compact(file.Ignored)
 }
 
 // unmatched judges whether a search that no list matches returns none.
@@ -253,7 +220,6 @@ func (j *judge) unmatched(all *view) ([]string, string) {
 	case len(all.items("data")) == 0:
 		return nil, "this workspace shows no list"
 	case len(found.items("data")) > 0:
-		j.ignores(op.ListsList, "search")
 		return []string{"search is ignored: lists are returned that cannot match"}, ""
 	}
 	return nil, ""
@@ -275,7 +241,6 @@ func (j *judge) sorted(ask, field, order string) {
 		case right == 0:
 			return []string{asked + " gives the opposite order"}, ""
 		}
-		j.ignores(op.ListsRows, "sortBy", "sortOrder")
 		return []string{asked + " is ignored: the rows are in another order"}, ""
 	})
 }

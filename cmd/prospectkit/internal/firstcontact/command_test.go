@@ -18,7 +18,6 @@ import (
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
-	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
 )
@@ -93,32 +92,7 @@ func TestCommand_Differs(t *testing.T) {
 	require.LessOrEqual(t, report.Requests, firstcontact.MaxRequests())
 }
 
-func TestCommand_Compare(t *testing.T) {
-	older, now := filepath.Join(folder(t), "old.json"), filepath.Join(folder(t), "new.json")
-	_, env := service(t, nil)
-	code, _, _ := command(t, env, "-o", older)
-	require.Zero(t, code)
-	code, out, _ := command(t, env, "-compare", older)
-	require.Zero(t, code)
-	require.Contains(t, out, "Since the older file, nothing differs.")
-
-	_, env = service(t, renamed)
-	code, out, _ = command(t, env, "-compare", older, "-o", now)
-	require.Equal(t, cli.Differs, code)
-	require.Contains(t, out, "Different since the older file: 3\n")
-	require.Contains(t, out, "lists.list: data[].folderId is now folder_id\n")
-
-	code, out, _ = command(t, env, "-compare", now) // it is still another service than the documented one, but as it was
-	require.Zero(t, code, out)
-
-	data, err := os.ReadFile(now)
-	require.NoError(t, err)
-	_, env = service(t, nil, sandbox.WithShapes(data))
-	code, out, _ = command(t, env, "-compare", now)
-	require.Zero(t, code, out)
-}
-
-// A server for people, or one that is away, is no service to check: one line says what to do, and nothing is written.
+// A server for people, or one that is away, is no service to check: one line says what to do.
 func TestCommand_NoService(t *testing.T) {
 	for want, respond := range map[string]func(http.ResponseWriter){
 		"the service sent a response that cannot be used: check PROSPECTKIT_BASE_URL (status 200, text/html)": func(w http.ResponseWriter) {
@@ -139,88 +113,15 @@ func TestCommand_NoService(t *testing.T) {
 		env := func(name string) string {
 			return map[string]string{"PROSPECTKIT_BASE_URL": server.URL + "/api/v1", "PROSPECTKIT_TOKEN": "key"}[name]
 		}
-		file := filepath.Join(folder(t), "shapes.json")
-		code, out, complaints := command(t, env, "-o", file)
+		code, out, complaints := command(t, env)
 		server.Close()
 		require.Equal(t, cli.Failed, code, want)
 		require.Empty(t, out)
 		require.Equal(t, "prospectkit check: "+want+"\n", complaints)
-		require.NoFileExists(t, file)
 	}
 }
 
-// A file that the command has not written stays as it is, and nothing is sent. An earlier report is replaced, and an empty file filled.
-func TestCommand_ReplacesOnlyItsOwnFile(t *testing.T) {
-	sb, env := service(t, nil)
-	for text, want := range map[string]int{
-		"my notes":                             cli.Failed,
-		"{}":                                   cli.Failed,
-		`{"format":"prospectkit-shapes/9"}`:    cli.Failed,
-		string(shapes.New().Encode()) + "more": cli.Failed,
-		string(shapes.New().Encode()):          cli.OK,
-		"":                                     cli.OK,
-	} {
-		file, before := filepath.Join(folder(t), "file"), len(sb.Journal())
-		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-		code, _, complaints := command(t, env, "-o", file)
-		require.Equal(t, want, code, "%s%s", text, complaints)
-		kept, err := os.ReadFile(file)
-		require.NoError(t, err)
-		if want == cli.OK {
-			_, err = shapes.Parse(kept)
-			require.NoError(t, err)
-			continue
-		}
-		require.Equal(t, text, string(kept))
-		require.Contains(t, complaints, file+" is no report of this command")
-		require.Contains(t, complaints, "choose another name, or delete it")
-		require.Len(t, sb.Journal(), before)
-	}
-}
-
-// What an operation responded with is kept, so that its failure shows.
-func TestCommand_CompareLostOperation(t *testing.T) {
-	older := filepath.Join(folder(t), "old.json")
-	_, env := service(t, nil)
-	code, _, _ := command(t, env, "-o", older)
-	require.Zero(t, code)
-	for status, want := range map[int]string{
-		500: "search.saved: responded with 200, and responds with 500 to every request",
-		304: "search.saved: responded with 200, and responds with 304 to every request",
-		403: "search.saved: responded with 200, and responds with 403 to every request",
-		0:   "search.saved: responded with 200, and responds with nothing at all",
-	} {
-		_, env := lost(t, "/business/saved-searches", status)
-		now := filepath.Join(folder(t), "new.json")
-		code, out, complaints := command(t, env, "-compare", older, "-o", now)
-		require.Equal(t, cli.Differs, code, out+complaints)
-		require.Contains(t, out, "Different since the older file: 1\n  "+want+"\n")
-		code, out, _ = command(t, env, "-compare", now)
-		require.Zero(t, code, out)
-	}
-}
-
-// lost is a service of which one path responds with nothing but a status, or breaks the connection.
-func lost(t *testing.T, path string, status int) (sb *sandbox.Sandbox, env func(string) string) {
-	t.Helper()
-	sb = sandbox.New(t, sandbox.Seed(fixture.Small(1)))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case !strings.HasSuffix(r.URL.Path, path):
-			sb.Handler().ServeHTTP(w, r)
-		case status == 0:
-			panic(http.ErrAbortHandler)
-		default:
-			w.WriteHeader(status)
-		}
-	}))
-	t.Cleanup(server.Close)
-	return sb, func(name string) string {
-		return map[string]string{"PROSPECTKIT_BASE_URL": server.URL + "/api/v1", "PROSPECTKIT_TOKEN": sb.Token()}[name]
-	}
-}
-
-// Stopped in the middle, the check reports and keeps what it has found.
+// Stopped in the middle, the check reports what it has found.
 func TestCommand_Stopped(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -231,17 +132,11 @@ func TestCommand_Stopped(t *testing.T) {
 		}
 		renamed(w, kept)
 	})
-	file := filepath.Join(folder(t), "shapes.json")
 	var out, complaints bytes.Buffer
-	require.Equal(t, cli.Failed, run(ctx, []string{"-o", file}, env, &out, &complaints))
+	require.Equal(t, cli.Failed, run(ctx, nil, env, &out, &complaints))
 	require.Equal(t, "prospectkit check: stopped\n", complaints.String())
 	require.Contains(t, out.String(), "data[].folderId is now folder_id")
 	require.Contains(t, out.String(), "the run ended before it was asked")
-	data, err := os.ReadFile(file)
-	require.NoError(t, err)
-	kept, err := shapes.Parse(data)
-	require.NoError(t, err)
-	require.Equal(t, 200, kept.Operations["lists.list"].Status)
 
 	complaints.Reset()
 	require.Equal(t, cli.Failed, run(ctx, nil, env, &out, &complaints), "nothing was found")
@@ -284,16 +179,14 @@ func folder(t *testing.T) string {
 
 func TestCommand_CannotRun(t *testing.T) {
 	_, env := service(t, nil)
-	broken := filepath.Join(folder(t), "broken.json")
-	require.NoError(t, os.WriteFile(broken, []byte(`{"format":"prospectkit-shapes/9"}`), 0o600))
+	none := filepath.Join(folder(t), "none")
 	blank, key := filepath.Join(folder(t), "blank"), filepath.Join(folder(t), "key")
 	require.NoError(t, os.WriteFile(blank, []byte("\n"), 0o600))
 	require.NoError(t, os.WriteFile(key, []byte("wrong-key\n"), 0o600))
 	without := func(missing string) func(string) string {
 		return func(name string) string { return map[bool]string{true: "", false: env(name)}[name == missing] }
 	}
-	_, missing := os.ReadFile(broken + ".none")
-	below := os.WriteFile(filepath.Join(broken, "x"), nil, 0o600)
+	_, missing := os.ReadFile(none)
 	wrong := func(name string) string {
 		if name == "PROSPECTKIT_TOKEN" {
 			return "wrong-key"
@@ -307,19 +200,16 @@ func TestCommand_CannotRun(t *testing.T) {
 	}{
 		{without("PROSPECTKIT_BASE_URL"), nil, "PROSPECTKIT_BASE_URL is not set"},
 		{without("PROSPECTKIT_TOKEN"), nil, "PROSPECTKIT_TOKEN is not set"},
-		{without("PROSPECTKIT_TOKEN"), []string{"-token-file", broken + ".none"}, inWords(missing)},
+		{without("PROSPECTKIT_TOKEN"), []string{"-token-file", none}, inWords(missing)},
 		{without("PROSPECTKIT_TOKEN"), []string{"-token-file", blank}, "is empty: it is an API key"},
 		{without("PROSPECTKIT_TOKEN"), []string{"-token-file", key}, "the service rejects the key (401)"},
 		{wrong, nil, "the service rejects the key (401)"},
 		{func(string) string { return "https://sandbox.invalid/api/v2" }, nil, "PROSPECTKIT_BASE_URL must end in /api/v1\n"},
-		{env, []string{"-compare", broken}, "the format is"},
-		{env, []string{"-compare", broken + ".none"}, inWords(missing)},
 		{env, []string{"-nonsense"}, "prospectkit help check shows the flags"},
 		{env, []string{"extra"}, "is not expected"},
 		{env, []string{"-route", "contacts.timeline"}, "OPERATION=GET PATH"},
 		{env, []string{"-route", "agents.pause=GET /x"}, "not an operation that this command asks"},
 		{env, []string{"-timeout", "0s"}, "must be positive"},
-		{env, []string{"-o", filepath.Join(broken, "x")}, inWords(below)},
 	} {
 		code, _, complaints := command(t, c.env, c.args...)
 		require.Equal(t, cli.Failed, code, "%q", c.args)

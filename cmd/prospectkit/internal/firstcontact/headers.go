@@ -9,9 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/shapes"
-	"example.com/prospectkit/internal/undocumented"
 )
 
 // rateHeaders are the documented ones.
@@ -69,16 +68,12 @@ func (j *judge) headers() {
 	var differences, onErrors []string
 	never := true
 	for _, name := range rateHeaders {
-		h := &shapes.Header{}
-		j.file.Headers[name] = h
-		differences = append(differences, j.onSuccesses(name, h, succeeded)...)
-		missing := len(lacking(name, failed))
-		h.Errors = often(len(failed)-missing, len(failed))
-		if h.Successes == shapes.Never {
+		differences = append(differences, j.onSuccesses(name, succeeded)...)
+		if len(succeeded) > 0 && len(lacking(name, succeeded)) == len(succeeded) {
 			continue
 		}
 		never = false
-		if missing > 0 {
+		if missing := len(lacking(name, failed)); missing > 0 {
 			onErrors = append(onErrors, fmt.Sprintf("%s is missing from %s errors", name, map[bool]string{true: "all", false: "some"}[missing == len(failed)]))
 		}
 	}
@@ -103,32 +98,27 @@ func lacking(name string, all []*exchange) []*exchange {
 // retryAfter judges how a refusal by a rate limit says how long to wait, if there was one.
 func (j *judge) retryAfter() {
 	const name = "Retry-After"
-	var seen *shapes.Header
+	refused := false
 	var differences []string
 	for _, e := range j.log {
 		if e.status != http.StatusTooManyRequests {
 			continue
 		}
-		if seen == nil {
-			seen = &shapes.Header{Name: name, Errors: shapes.Always}
-			j.file.Headers[name] = seen
-		}
+		refused = true
 		text := e.header.Get(name)
 		_, noSeconds := strconv.ParseUint(text, 10, 63)
 		_, noDate := http.ParseTime(text)
 		switch {
 		case text == "":
-			seen.Errors = shapes.Never
 			differences = append(differences, name+" is missing from a 429")
 		case noSeconds != nil && noDate == nil:
-			seen.Text = true
 			differences = append(differences, name+" is a date instead of seconds")
 		case noSeconds != nil:
 			differences = append(differences, name+" is neither seconds nor a date")
 		}
 	}
 	why := ""
-	if seen == nil {
+	if !refused {
 		why = "no request was refused by a rate limit"
 	}
 	slices.Sort(differences)
@@ -136,49 +126,34 @@ func (j *judge) retryAfter() {
 }
 
 // onSuccesses judges one header of the successes.
-func (j *judge) onSuccesses(name string, h *shapes.Header, all []*exchange) (differences []string) {
-	garbled := false
+func (j *judge) onSuccesses(name string, all []*exchange) (differences []string) {
+	garbled, seen := false, ""
 	for _, e := range all {
 		if text, ok := e.headerLike(name); ok {
-			h.Name = http.CanonicalHeaderKey(e.nameOf(name))
+			seen = http.CanonicalHeaderKey(e.nameOf(name))
 			_, err := strconv.Atoi(text)
 			garbled = garbled || err != nil
 		}
 	}
 	var without []string
-	missing := lacking(name, all)
-	for _, e := range missing {
+	for _, e := range lacking(name, all) {
 		if !slices.Contains(without, e.ask.op.Name) {
 			without = append(without, e.ask.op.Name)
 		}
 	}
-	h.Text, h.Successes = garbled, often(len(all)-len(missing), len(all))
 	switch {
-	case h.Successes == shapes.Never:
+	case seen == "" && len(all) > 0:
 		differences = append(differences, name+" is missing")
 	case len(without) > 0:
-		h.Without = without
 		differences = append(differences, fmt.Sprintf("%s is missing from %s", name, strings.Join(without, ", ")))
 	}
-	if h.Name != "" && !strings.EqualFold(h.Name, name) {
-		differences = append(differences, fmt.Sprintf("%s is now %s", name, h.Name))
+	if seen != "" && !strings.EqualFold(seen, name) {
+		differences = append(differences, fmt.Sprintf("%s is now %s", name, seen))
 	}
 	if garbled {
 		differences = append(differences, name+" is not an integer")
 	}
 	return differences
-}
-
-func often(n, of int) string {
-	switch {
-	case of == 0:
-		return ""
-	case n == 0:
-		return shapes.Never
-	case n == of:
-		return shapes.Always
-	}
-	return shapes.Partly
 }
 
 // others judges headers that are undocumented, as far as they are about rate limits or deprecation.
@@ -187,20 +162,30 @@ func (j *judge) others() {
 	for _, e := range j.log {
 		for name := range e.header {
 			canonical := http.CanonicalHeaderKey(name)
-			if undocumented.IsHeader(canonical) && shapes.IsName(canonical) {
+			if isNews(canonical) && shapes.IsName(canonical) {
 				others[canonical] = canonical + " is undocumented"
 			}
 		}
 	}
-	for _, h := range j.file.Headers {
-		delete(others, http.CanonicalHeaderKey(h.Name))
+	for _, name := range rateHeaders {
+		for _, e := range j.samples((*exchange).succeeded) {
+			delete(others, http.CanonicalHeaderKey(e.nameOf(name)))
+		}
 	}
 	const wait = "Retry-After"
 	if slices.ContainsFunc(j.samples((*exchange).succeeded), func(e *exchange) bool { return e.header.Get(wait) != "" }) {
 		others[wait] = wait + " comes with a success"
 	}
-	j.file.Others = slices.Sorted(maps.Keys(others))
 	j.finish(Finding{Check: "headers: undocumented", Source: Documented}, slices.Sorted(maps.Values(others)), "")
+}
+
+// isNews reports whether a header is one of the API that is undocumented: about rate limits, deprecation or sunset. Others come
+// from intermediaries.
+func isNews(name string) bool {
+	plain := strings.TrimPrefix(name, "X-")
+	rate := strings.HasPrefix(plain, "Ratelimit") || strings.HasPrefix(plain, "Rate-Limit")
+	known := func(other string) bool { return strings.EqualFold(other, name) }
+	return name == "Deprecation" || name == "Sunset" || rate && !slices.ContainsFunc(rateHeaders, known)
 }
 
 // rate is what the headers of one response say.
@@ -238,17 +223,7 @@ func (j *judge) windows() {
 			j.finish(f, nil, "no response of this surface has limit and remaining")
 			continue
 		}
-		differences, seconds := judgeWindow(rates, w)
-		seen := &shapes.Window{Seconds: seconds, Milliseconds: inMilliseconds(rates)}
-		for _, r := range rates {
-			seen.Instant = seen.Instant || r.reset >= epoch
-			if !slices.Contains(seen.Limits, int(r.limit)) {
-				seen.Limits = append(seen.Limits, int(r.limit))
-			}
-		}
-		slices.Sort(seen.Limits)
-		j.file.Windows[string(surface)] = seen
-		j.finish(f, differences, "")
+		j.finish(f, judgeWindow(rates, w), "")
 	}
 }
 
@@ -261,9 +236,8 @@ const (
 	unknownReset = -1
 )
 
-// judgeWindow compares the headers of one surface with its documented windows. It returns the length of the shortest
-// window, if that is another one.
-func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) {
+// judgeWindow compares the headers of one surface with its documented windows.
+func judgeWindow(rates []rate, w op.Limits) (differences []string) {
 	add := func(format string, args ...any) {
 		if text := fmt.Sprintf(format, args...); !slices.Contains(differences, text) {
 			differences = append(differences, text)
@@ -294,10 +268,9 @@ func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) 
 			long = r.reset
 		case !isDay && r.reset > minute+slack:
 			add("the window of %d is longer than a minute: %d seconds", r.limit, r.reset)
-			long, seconds = r.reset, int(r.reset)
+			long = r.reset
 		case isMinute && i == 0 && r.reset != unknownReset && r.remaining == r.limit-1 && r.reset < minute-slack && !r.onTheMinute():
 			add("the window of %d is shorter than a minute", r.limit)
-			seconds = int(r.reset)
 		}
 		if i > 0 && r.limit == rates[i-1].limit && r.reset <= rates[i-1].reset {
 			compared++
@@ -307,7 +280,7 @@ func judgeWindow(rates []rate, w op.Limits) (differences []string, seconds int) 
 	if compared > 1 && !counted {
 		add("RateLimit-Remaining does not fall from request to request")
 	}
-	return differences, seconds
+	return differences
 }
 
 // inMilliseconds reports whether the resets of a surface are a thousand times too long: that of a new window has just the

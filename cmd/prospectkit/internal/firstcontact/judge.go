@@ -9,8 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/shapes"
 )
 
 // Verdict is what a run found out about one expectation.
@@ -41,7 +41,7 @@ type judge struct {
 	*Run
 	static bool
 	report *Report
-	file   *shapes.File
+	moves  map[string]string // of errors: see [shapes.Comparison]
 }
 
 // finish makes a verdict of differences: held if there is none.
@@ -56,13 +56,7 @@ func (j *judge) finish(f Finding, differences []string, why string) {
 	}
 	*count++
 	j.report.Findings = append(j.report.Findings, f)
-	if area, _, _ := strings.Cut(f.Check, ":"); f.Verdict != Untold && slices.Contains(behavior, area) && f.Check != envelopeCheck {
-		j.file.Behavior[f.Check] = slices.Clone(f.Differences)
-	}
 }
-
-// behavior are the checks of what has no shape: a later comparison knows their differences.
-var behavior = []string{"paging", "lists", "folders", "rows", "errors", "requests"}
 
 // finishUnread finishes where nothing was read: what differs settles no question then.
 func (j *judge) finishUnread(f Finding, differences []string, why string) {
@@ -72,15 +66,12 @@ func (j *judge) finishUnread(f Finding, differences []string, why string) {
 	j.finish(f, differences, why)
 }
 
-const envelopeCheck = "errors: envelope"
-
-// Report compares what was received with what is expected. With an older file, it also says what is different since.
-func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
-	j := &judge{Run: r, file: shapes.New(), report: &Report{Format: Format, Requests: r.Sent(), Compared: older != nil}}
+// Report compares what was received with what is expected.
+func (r *Run) Report() *Report {
+	j := &judge{Run: r, report: &Report{Format: Format, Requests: r.Sent()}}
 	j.static = j.findsAll() || j.pagesAlike() // what is asked makes no difference
 	for i := range descriptions {
 		d := &descriptions[i]
-		j.file.Operations[d.op.Name] = &shapes.Operation{}
 		j.route(d)
 		j.response(d)
 	}
@@ -95,10 +86,7 @@ func (r *Run) Report(older *shapes.File) (*Report, *shapes.File) {
 		j.headers()
 		j.windows()
 	}
-	if older != nil {
-		j.report.Since = shapes.Compare(older, j.file)
-	}
-	return j.report, j.file
+	return j.report
 }
 
 // pagesAlike reports whether no key is needed and all pages are the same.
@@ -145,7 +133,7 @@ func (j *judge) asked(o *op.Op) (successes []*exchange, first *exchange, why str
 
 // route judges where an operation is.
 func (j *judge) route(d *description) {
-	o, file := d.op, j.file.Operations[d.op.Name]
+	o := d.op
 	f := Finding{Check: o.Name + ": path", Operation: o.Name, Source: Documented}
 	if o.Provenance != op.Documented {
 		f.Source = Assumed
@@ -155,17 +143,14 @@ func (j *judge) route(d *description) {
 	found, moved := j.routes[o]
 	switch {
 	case j.missing[o]:
-		file.Missing = true
 		difference := fmt.Sprintf("%s leads nowhere", o.Route())
 		if j.guessed[o] {
 			difference += ", and so do similar paths; -route sets the right one"
 		}
 		j.finish(f, []string{difference}, "")
 	case moved && reached && found != o.Path && o.Path != "":
-		file.Route = "GET " + found
 		j.finish(f, []string{fmt.Sprintf("%s leads nowhere: found at GET %s", o.Route(), found)}, "")
 	case reached:
-		file.Route = "GET " + cmp.Or(found, o.Path)
 		if o.Path == "" {
 			f.Learnt = "found at GET " + found
 		}
@@ -192,22 +177,16 @@ func (e *exchange) refusal() string {
 
 // response judges the successes of an operation: status, type and content.
 func (j *judge) response(d *description) {
-	o, file := d.op, j.file.Operations[d.op.Name]
+	o := d.op
 	f := Finding{Check: o.Name + ": response", Operation: o.Name, Source: d.source, Rules: d.rules, Question: d.asks}
 	successes, first, why := j.asked(o)
 	if len(successes) == 0 {
-		j.finishUnread(f, j.unsuccessful(o, file, first), why)
+		j.finishUnread(f, j.unsuccessful(o, first), why)
 		return
 	}
-	file.Status = successes[0].status
-	var refusals, differences []string
+	var differences []string
 	if !j.static {
-		refusals = j.refusals(o)
-		differences = append(outside(successes), refusals...)
-	}
-	j.file.Behavior[o.Name+": valid requests"] = refusals
-	if kind := successes[0].mediaType(); kind != "application/json" {
-		file.Type = kind
+		differences = append(outside(successes), j.refusals(o)...)
 	}
 	seen := j.bodies[o]
 	empty := seen.IsEmpty()
@@ -224,7 +203,6 @@ func (j *judge) response(d *description) {
 		return
 	}
 	c := j.compare(described()[o], seen, j.static)
-	file.Body, file.Moves, file.Absent = seen, c.Moves, c.Absent
 	if j.static && d.source == Assumed {
 		j.finish(f, nil, "its content is undocumented, and this server responds alike whatever is asked")
 		return
@@ -236,21 +214,10 @@ func (j *judge) response(d *description) {
 }
 
 // unsuccessful judges an operation without a success.
-func (j *judge) unsuccessful(o *op.Op, file *shapes.Operation, e *exchange) []string {
+func (j *judge) unsuccessful(o *op.Op, e *exchange) []string {
 	switch {
-	case j.missing[o] || j.static:
-		return nil
-	case e == nil:
-		if slices.ContainsFunc(j.asks, func(a *ask) bool { return a.op == o && a.broken }) {
-			file.Unsuccessful = &shapes.Response{}
-		}
-		return nil
-	}
-	if e.status == http.StatusTooManyRequests || e.status >= http.StatusInternalServerError && !j.fails(o) {
-		return nil // by chance, it may be
-	}
-	file.Unsuccessful = &shapes.Response{Status: e.status, Code: e.code()}
-	switch {
+	case j.missing[o] || j.static || e == nil:
+	case e.status == http.StatusTooManyRequests, e.status >= http.StatusInternalServerError && !j.fails(o): // by chance, it may be
 	case e.status == http.StatusForbidden && o.Scope == op.ScopeAny:
 		return []string{fmt.Sprintf("responds with %d, although every valid key has access", e.status)}
 	case e.isOdd():
@@ -279,20 +246,19 @@ func (j *judge) always5xx(of func(*ask) bool) bool {
 // failures judges whether requests fail by chance.
 func (j *judge) failures() {
 	f := Finding{Check: "requests: failures", Source: Documented}
-	seen := shapes.Failures{Requests: len(j.log)}
+	failed, status := 0, 0
 	for _, e := range j.log {
 		if e.status >= http.StatusInternalServerError && !e.isOdd() && !j.fails(e.ask.op) && !j.failsAt(e.ask) {
-			seen.Failed, seen.Status = seen.Failed+1, e.status
+			failed, status = failed+1, e.status
 		}
 	}
-	text := fmt.Sprintf("%d of %d requests got a %d, others for the same did not", seen.Failed, seen.Requests, seen.Status)
-	switch seen.Failed {
+	text := fmt.Sprintf("%d of %d requests got a %d, others for the same did not", failed, len(j.log), status)
+	switch failed {
 	case 0:
 		j.finish(f, nil, "")
 	case 1:
 		j.finish(f, nil, text+": it may be chance")
 	default:
-		j.file.Failures = &seen
 		j.finish(f, []string{text}, "")
 	}
 }
@@ -306,7 +272,6 @@ func (j *judge) refusals(o *op.Op) (all []string) {
 		}
 		v := &view{value: e.value}
 		if a.asks("limit=1000") && v.text(v.value, "", "error.param") == "limit" {
-			j.pagingOf(o).Refused = true
 			all = append(all, fmt.Sprintf("limit=1000, documented as the largest, is refused with a %d", e.status))
 			continue
 		}
@@ -353,7 +318,7 @@ func outside(successes []*exchange) []string {
 // errors judges the errors that were expected.
 func (j *judge) errors() {
 	differences, why := j.envelope()
-	j.finish(Finding{Check: envelopeCheck, Source: Documented}, differences, why)
+	j.finish(Finding{Check: "errors: envelope", Source: Documented}, differences, why)
 	for _, a := range j.asks {
 		if a.fails != nil {
 			differences, why := j.failure(a)
@@ -365,8 +330,7 @@ func (j *judge) errors() {
 // envelope judges the body of all errors together.
 func (j *judge) envelope() (differences []string, why string) {
 	body := &shapes.Shape{}
-	var others []string
-	n, marked := 0, false
+	n, marked, other := 0, false, false
 	for _, a := range j.asks {
 		e := a.last
 		if e == nil || e.status < 400 || e.status >= 500 {
@@ -379,9 +343,7 @@ func (j *judge) envelope() (differences []string, why string) {
 		}
 		j.observer.See(body, e.value)
 		marked = marked || bytes.HasPrefix(e.body, byteOrder)
-		if kind := e.mediaType(); kind != "application/json" {
-			others = append(others, kind)
-		}
+		other = other || e.mediaType() != "application/json"
 	}
 	if n == 0 {
 		return nil, "there was no error"
@@ -389,13 +351,12 @@ func (j *judge) envelope() (differences []string, why string) {
 	if marked {
 		differences = append(differences, "errors begin with a byte order mark")
 	}
-	if len(others) > 0 {
-		j.file.Errors.Type = others[0]
+	if other {
 		differences = append(differences, "the content type is not application/json")
 	}
 	if body.Kinds != nil {
 		c := j.compare(described()[nil], body, false)
-		j.file.Errors.Body, j.file.Errors.Moves, j.file.Errors.Absent = body, c.Moves, c.Absent
+		j.moves = c.Moves
 		differences = append(differences, c.Differences...)
 	}
 	return differences, ""
@@ -410,11 +371,7 @@ func (j *judge) failure(a *ask) (differences []string, why string) {
 		return nil, a.reason()
 	}
 	code := e.code()
-	j.file.Errors.Note(shapes.Response{Status: a.fails.status, Code: a.fails.code}, shapes.Response{Status: e.status, Code: code})
 	if e.succeeded() {
-		if a.asks("limit=1001") {
-			j.pagingOf(a.op).AnyLimit = true
-		}
 		return []string{fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code)}, ""
 	}
 	if e.status != a.fails.status {
@@ -431,7 +388,7 @@ func (j *judge) failure(a *ask) (differences []string, why string) {
 
 // param judges which field an error names.
 func (j *judge) param(a *ask, e *exchange) []string {
-	v := &view{e.value, j.file.Errors.Moves}
+	v := &view{e.value, j.moves}
 	param := v.text(v.value, "", "error.param")
 	switch {
 	case param == a.fails.param, v.text(v.value, "", "error.code") == "", // the envelope tells that it has no such place

@@ -9,7 +9,6 @@ import (
 	"text/template"
 
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/shapes"
 )
 
 // Format is the format of a report as JSON.
@@ -17,22 +16,12 @@ const Format = "prospectkit-check/1"
 
 // Report is the result of a run.
 type Report struct {
-	Format   string         `json:"format"`
-	Requests int            `json:"requests"`
-	Held     int            `json:"held"`
-	Differ   int            `json:"differ"`
-	Untold   int            `json:"couldNotTell"`
-	Findings []Finding      `json:"findings"`
-	Compared bool           `json:"compared,omitempty"` // with an older file
-	Since    []shapes.Since `json:"since,omitempty"`
-}
-
-// Same reports whether nothing differs: from the older file if there is one, or else from what is expected.
-func (r *Report) Same() bool {
-	if r.Compared {
-		return len(r.Since) == 0
-	}
-	return r.Differ == 0
+	Format   string    `json:"format"`
+	Requests int       `json:"requests"`
+	Held     int       `json:"held"`
+	Differ   int       `json:"differ"`
+	Untold   int       `json:"couldNotTell"`
+	Findings []Finding `json:"findings"`
 }
 
 // WriteText writes the report for people.
@@ -54,12 +43,7 @@ func (r *Report) WriteText(w io.Writer, verbose bool) error {
 
 var reportText = template.Must(template.New("").Parse(`{{with .report -}}
 {{.Requests}} requests were sent, all of them GET. Nothing was changed and nothing was spent.
-{{if .Since}}
-Different since the older file: {{len .Since}}
-{{range .Since}}  {{.Operation}}: {{.Text}}
-{{end}}{{else if .Compared}}
-Since the older file, nothing differs.
-{{end}}{{end}}{{range .sections}}
+{{end}}{{range .sections}}
 {{.Title}}{{if .Hidden}} (-v names them){{end}}: {{len .Findings}}
 {{if not .Hidden}}{{range .Findings}}  {{.Check}} ({{.Source}}){{with .Why}}: {{.}}{{end}}{{with .Learnt}}: {{.}}{{end}}
 {{range .Differences}}    {{.}}

@@ -19,10 +19,10 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/shapes"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -259,8 +259,6 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 			if errors.Is(err, errTooMany) || a.last != nil {
 				return nil
 			}
-			_, waits := errors.AsType[*prospectkit.RateLimitWaitError](err)
-			a.broken = !waits
 			continue
 		}
 		a.last = e
@@ -270,7 +268,7 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		}
 	}
 	if a.last != nil {
-		a.why, a.broken = "", false
+		a.why = ""
 		r.learn(a)
 	}
 	return nil

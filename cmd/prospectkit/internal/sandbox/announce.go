@@ -97,7 +97,7 @@ func (h *host) announce(stdout io.Writer, root string) error {
 	for _, l := range a.Lists {
 		fmt.Fprintf(&text, "list %s  %-11s %7d rows  %s\n", l.ID, l.EntityType, l.Rows, cli.Printable(l.Name))
 	}
-	fmt.Fprintf(&text, "\nTry it:\n  curl -u %s '%s'\n  curl %sjournal\n\nDashboard: %[3]s\n",
+	fmt.Fprintf(&text, "\nTry it:\n  curl -u %s '%s'\n  curl %sjournal\n",
 		cli.Quoted(a.Token+":"), a.BaseURL+op.ListsList.Path, a.ControlURL)
 	if h.cfg.clock == "real" {
 		text.WriteString("\nAgents and campaigns take time: the first run of an agent ends after five minutes. With -clock x60 a minute takes a second.\n")

@@ -30,7 +30,6 @@ type config struct {
 	stateFile   string
 	clock       string
 	limits      bool
-	shapes      []sandbox.Option // of -shapes, which the others override
 	options     []sandbox.Option // of -limit, -price and -route
 	routes      []routeItem
 	credits     int64 // negative is as seeded
@@ -42,8 +41,7 @@ type config struct {
 }
 
 const help = `Runs a double of the Prospecting and Outreach Business API on a port of this machine, for programs in any
-language and for curl. It prints the two variables to export. Everything but the API is under /_sandbox/,
-and in a browser a dashboard.
+language and for curl. It prints the two variables to export. Everything but the API is under /_sandbox/.
 `
 
 const helpEnd = `
@@ -77,7 +75,6 @@ func (cfg *config) flags(flags *flag.FlagSet) {
 	flags.Func("limit", "limits of a surface, `SURFACE=MINUTE/DAY`, such as search=5/100; may be repeated", cfg.addLimit)
 	flags.Func("price", "credits that an operation costs for each row, `OPERATION=CREDITS`; may be repeated", cfg.addPrice)
 	flags.Func("route", "where to serve an operation with an undocumented path, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
-	flags.Func("shapes", "behave as the service was seen to, in a `file` of prospectkit check -o", cfg.addShapes)
 	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
 	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every response, which moves a manual clock")
 	flags.BoolVar(&cfg.strict, "strict", false, "reject undocumented requests with 501")
@@ -134,16 +131,6 @@ func (cfg *config) addRoute(text string) error {
 	operation, route, _ := strings.Cut(text, "=")
 	cfg.routes = append(cfg.routes, routeItem{operation, route})
 	return cfg.add(sandbox.WithRoute(operation, route))
-}
-
-// addShapes reads a file of prospectkit check.
-func (cfg *config) addShapes(name string) error {
-	file, err := os.ReadFile(name) //nolint:gosec // the user names the file
-	if err != nil {
-		return err
-	}
-	cfg.shapes = []sandbox.Option{sandbox.WithShapes(file)}
-	return tryOptions(cfg.shapes)
 }
 
 func (cfg *config) add(option sandbox.Option) error {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -49,7 +48,7 @@ func onlyFromHere(next http.Handler) http.Handler {
 // control serves the control plane. It needs no token.
 func (h *host) control() http.Handler {
 	mux := http.NewServeMux()
-	help := map[string]string{"GET /_sandbox/": "in a browser: the dashboard", "GET /_sandbox/state": "the state, in the format of -seed and -state"}
+	help := map[string]string{"GET /_sandbox/state": "the state, in the format of -seed and -state"}
 	for _, route := range []struct {
 		pattern, help string
 		handle        handler
@@ -57,14 +56,12 @@ func (h *host) control() http.Handler {
 		{"POST /_sandbox/reset", "reset to the seed and the flags; the clock continues", h.postReset},
 		{"GET /_sandbox/faults", "the faults and how often each fired", h.getFaults},
 		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`, h.postFault},
-		{"POST /_sandbox/faults/{number}", `switch one: {"on": false}`, h.postSwitch},
 		{"DELETE /_sandbox/faults", "remove all faults", h.deleteFaults},
 		{"GET /_sandbox/clock", "the time", h.getClock},
 		{"POST /_sandbox/clock", `move a manual clock, by ten years at most: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`, h.postClock},
-		{"GET /_sandbox/journal", "the requests so far, how many there are, and how many failed; ?last=N for the newest, ?failures=true for those that failed", h.getJournal},
+		{"GET /_sandbox/journal", "the requests so far; ?last=N for the newest", h.getJournal},
 		{"GET /_sandbox/calls", "of each operation: how many requests arrived, and how many the service processed", h.getCalls},
 		{"GET /_sandbox/ledger", "the credits; ?last=N for the newest, ?workspace=NAME for another workspace", h.within(getLedger)},
-		{"GET /_sandbox/overview", "lists, agents and campaigns; ?workspace=NAME for another workspace", h.within(h.getOverview)},
 		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.within(getOutbox)},
 		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.within(getWindows)},
 		{"POST /_sandbox/campaigns/{id}/stop", "stop an active campaign, as a teammate does in the app; ?workspace=NAME for another workspace", h.within(h.postStop)},
@@ -77,14 +74,7 @@ func (h *host) control() http.Handler {
 		w.Header().Set("Content-Type", "application/json")
 		_, _ = h.current.Load().Snapshot().WriteTo(w) // an error here means that the client is gone
 	})
-	mux.HandleFunc("GET /_sandbox/{$}", func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Vary", "Accept")
-		if strings.Contains(r.Header.Get("Accept"), "text/html") {
-			serveDashboard(w)
-			return
-		}
-		handler(func(*http.Request) (any, error) { return help, nil }).ServeHTTP(w, r)
-	})
+	mux.Handle("GET /_sandbox/{$}", handler(func(*http.Request) (any, error) { return help, nil }))
 	return mux
 }
 
@@ -185,21 +175,6 @@ func (h *host) postFault(r *http.Request) (any, error) {
 	}
 	all, err := h.getFaults(r)
 	return created{all}, err
-}
-
-func (h *host) postSwitch(r *http.Request) (any, error) {
-	var in struct{ On *bool }
-	if err := read(r, &in); err != nil {
-		return nil, err
-	}
-	number, err := strconv.Atoi(r.PathValue("number"))
-	if err != nil || in.On == nil {
-		return refuse(http.StatusBadRequest, `POST /_sandbox/faults/2 with {"on": false}, for example`)
-	}
-	if err := h.current.Load().turnFault(number, *in.On); err != nil {
-		return nil, refusal{http.StatusNotFound, err}
-	}
-	return h.getFaults(r)
 }
 
 func (h *host) deleteFaults(r *http.Request) (any, error) {

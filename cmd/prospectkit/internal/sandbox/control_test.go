@@ -129,6 +129,21 @@ func startReady(t *testing.T) (p *process, id string) {
 	return p, campaigns[0].(map[string]any)["id"].(string)
 }
 
+func TestNewestRecords(t *testing.T) {
+	p := start(t)
+	for range 3 {
+		p.ok(t, "GET", "/business/me", "")
+	}
+	newest := p.control(t, "GET", "journal?last=2", "").body["requests"].([]any)
+	require.Len(t, newest, 2)
+	require.Equal(t, "req_000003", newest[1].(map[string]any)["requestId"])
+	require.Len(t, p.control(t, "GET", "journal?last=9", "").body["requests"], 3)
+	require.Empty(t, p.control(t, "GET", "ledger?last=0", "").body["entries"])
+	for _, path := range []string{"journal?last=-1", "ledger?last=x", "journal?last="} {
+		require.Equal(t, http.StatusBadRequest, p.control(t, "GET", path, "").StatusCode, path)
+	}
+}
+
 func TestOutbox(t *testing.T) {
 	p, id := startReady(t)
 	p.ok(t, "POST", "/business/campaigns/"+id+"/approve", "")

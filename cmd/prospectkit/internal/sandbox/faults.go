@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"fmt"
 	"regexp"
 
 	"example.com/prospectkit/internal/faultspec"
@@ -12,7 +11,6 @@ import (
 type givenFault struct {
 	spec  string
 	fault *sandbox.Fault
-	off   bool
 }
 
 // faultView is a fault as the control plane shows it.
@@ -21,7 +19,6 @@ type faultView struct {
 	Fault  string `json:"fault"`
 	Does   string `json:"does"`
 	Hits   int    `json:"hits"`
-	On     bool   `json:"on"`
 }
 
 // keyWord is the part of a fault with a token, which is never returned.
@@ -43,22 +40,9 @@ func (box *instance) faultViews() []faultView {
 	defer box.mu.Unlock()
 	views := make([]faultView, len(box.faults))
 	for i, given := range box.faults {
-		views[i] = faultView{i + 1, given.spec, given.fault.String(), box.Hits(given.fault), !given.off}
+		views[i] = faultView{i + 1, given.spec, given.fault.String(), box.Hits(given.fault)}
 	}
 	return views
-}
-
-// turnFault switches one on or off.
-func (box *instance) turnFault(number int, on bool) error {
-	box.mu.Lock()
-	defer box.mu.Unlock()
-	if number < 1 || number > len(box.faults) {
-		return fmt.Errorf("there is no fault %d", number)
-	}
-	given := &box.faults[number-1]
-	given.off = !on
-	box.Switch(given.fault, on)
-	return nil
 }
 
 func (box *instance) clearFaults() {

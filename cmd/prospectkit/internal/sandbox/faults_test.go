@@ -55,6 +55,9 @@ func TestFaultByControlPlane(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, refused.StatusCode)
 	require.Contains(t, refused.body["error"], "account.you")
 
+	keyed := p.control(t, "POST", "faults", `{"fault":"account.me:key=secret-token:html=503"}`).body["faults"].([]any)
+	require.Equal(t, "account.me:key=...:html=503", keyed[1].(map[string]any)["fault"], "a token is never returned")
+
 	require.Empty(t, p.control(t, "DELETE", "faults", "").body["faults"])
 	p.ok(t, "GET", "/business/me", "")
 }

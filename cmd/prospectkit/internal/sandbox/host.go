@@ -62,7 +62,7 @@ func (h *host) reset() error {
 }
 
 func (h *host) options() []sandbox.Option {
-	opts := append([]sandbox.Option{sandbox.Seed(h.seed), sandbox.WithClock(h.clock)}, h.cfg.shapes...)
+	opts := []sandbox.Option{sandbox.Seed(h.seed), sandbox.WithClock(h.clock)}
 	if !h.cfg.limits {
 		opts = append(opts, sandbox.NoLimits())
 	}

@@ -26,18 +26,11 @@ func newest[T any](r *http.Request, records []T) ([]T, error) {
 }
 
 func (h *host) getJournal(r *http.Request) (any, error) {
-	requests := h.current.Load().Journal()
-	total := len(requests)
-	failed := slices.DeleteFunc(slices.Clone(requests), func(e sandbox.Entry) bool { return e.Status >= 200 && e.Status < 300 && e.Fault == "" })
-	failures := len(failed)
-	if r.URL.Query().Get("failures") == "true" {
-		requests = failed
-	}
-	requests, err := newest(r, requests)
+	requests, err := newest(r, h.current.Load().Journal())
 	for i, e := range requests {
 		requests[i].Effects = some(e.Effects)
 	}
-	return map[string]any{"requests": some(requests), "total": total, "failures": failures}, err
+	return map[string]any{"requests": some(requests)}, err
 }
 
 // getCalls counts what the journal holds.
@@ -104,19 +97,6 @@ type campaignItem struct {
 	InitializationStatus string         `json:"initializationStatus"`
 	Steps                []string       `json:"steps"` // their ids, in their order
 	Sends                map[string]int `json:"sends"` // by state
-}
-
-const mostLists = 100
-
-// getOverview is what the dashboard shows besides the records. Its lists are the newest ones, without system lists.
-func (h *host) getOverview(_ *http.Request, tenant *sandbox.Tenant) (any, error) {
-	lists := listItems(tenant.Lists())
-	return map[string]any{
-		"seed": h.source, "workspaces": each(h.seed.Workspaces, func(ws sandbox.Workspace) string { return ws.Name }),
-		"lists": lists[:min(len(lists), mostLists)], "listCount": len(lists),
-		"agents": agentItems(tenant), "campaigns": campaignItems(tenant), "outbox": len(tenant.Outbox()),
-		"problems": some(h.current.Load().Problems()),
-	}, nil
 }
 
 func agentItems(tenant *sandbox.Tenant) []agentItem {

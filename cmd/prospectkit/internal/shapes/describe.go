@@ -45,10 +45,7 @@ func describeText(text string) *Shape {
 		switch {
 		case strings.Contains(word, "|"):
 			s.addKind(String)
-			s.Values = map[string]int{}
-			for value := range strings.SplitSeq(word, "|") {
-				s.Values[value] = 0
-			}
+			s.Values = strings.Split(word, "|")
 		case slices.Contains([]string{FormatID, FormatTimestamp, FormatDate}, word):
 			s.addKind(String)
 			s.Format = word

@@ -1,6 +1,5 @@
 // Package shapes describes JSON values by names and types, never by what they say: what is expected of a response,
-// what was seen in one, how the two differ, and the file that keeps what was seen. Client and sandbox both read that
-// file, so the package knows neither; of the API it knows the table of operations.
+// what was seen in one, and how the two differ. It knows nothing of the API.
 package shapes
 
 import (
@@ -24,18 +23,13 @@ const (
 
 // Shape is what is known about the values at one place.
 type Shape struct {
-	Kinds  []string          `json:"kinds"`            // sorted
-	Format string            `json:"format,omitempty"` // that all strings or integers share: see [FormatOf]
-	Values map[string]int    `json:"values,omitempty"` // how often each value of an enumeration was seen
-	Fields map[string]*Shape `json:"fields,omitempty"` // of an object
-	Rest   *Shape            `json:"rest,omitempty"`   // what stands under keys that are data, such as ids
-	Items  *Shape            `json:"items,omitempty"`  // of an array
-
-	Optional     bool `json:"optional,omitempty"`     // some objects do not have this field
-	Undocumented bool `json:"undocumented,omitempty"` // no description has this field
-	Moved        bool `json:"moved,omitempty"`        // no description has this field, but its value at another place
-	Differs      bool `json:"differs,omitempty"`      // type or format are not the described ones
-	Loose        bool `json:"loose,omitempty"`        // objects differ in their fields, as rows do
+	Kinds    []string          // sorted
+	Format   string            // that all strings or integers share: see [FormatOf]
+	Values   []string          // of an enumeration, in a description; one after an asterisk is the end of others
+	Fields   map[string]*Shape // of an object
+	Rest     *Shape            // what stands under keys that are data, such as ids
+	Items    *Shape            // of an array
+	Optional bool              // some objects do not have this field
 
 	open    bool // of a description: there may be other fields
 	assumed bool // of a description: an assumption, not the documentation
@@ -48,20 +42,6 @@ type Shape struct {
 
 // Has reports whether a kind was seen, or is expected.
 func (s *Shape) Has(kind string) bool { return s != nil && slices.Contains(s.Kinds, kind) }
-
-// At returns the shape at a path of objects, or nil.
-func (s *Shape) At(path string) *Shape {
-	if path == "" {
-		return s
-	}
-	for name := range strings.SplitSeq(path, ".") {
-		if s == nil || s.Fields[name] == nil {
-			return nil
-		}
-		s = s.Fields[name]
-	}
-	return s
-}
 
 // IsEmpty reports whether the values tell nothing: only empty objects, or nothing at all.
 func (s *Shape) IsEmpty() bool {

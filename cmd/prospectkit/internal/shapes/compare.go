@@ -11,20 +11,12 @@ import (
 // Comparison is what [Compare] found.
 type Comparison struct {
 	Differences []string          // a sentence for each, without the full stop; the elements of an array stand under []
-	Absent      []string          // the places that are missing
 	Moves       map[string]string // the place of each value that has moved, within its object, by its expected path
 	Untold      []string          // places about which the values tell nothing: arrays without elements
 	Lenient     bool              // what is only assumed may be missing
-
-	older bool // what is expected is of an older file: only a description marks what was seen
-	loose bool // the objects at hand differ in their fields
 }
 
-// mark marks what was seen.
-func (c *Comparison) mark(flag *bool) { *flag = *flag || !c.older }
-
-// Compare compares what was seen with what is expected. It marks fields that are not expected, and names the values of
-// enumerations that it has seen.
+// Compare compares what was seen with what is expected.
 func (c *Comparison) Compare(want, got *Shape) { c.compare(want, got, "") }
 
 // differs says how a place differs: the one where the description has it.
@@ -45,13 +37,9 @@ func (c *Comparison) moved(path, to string) {
 func (c *Comparison) compare(want, got *Shape, at string) {
 	w := flatten(want, nil)
 	g := flatten(got, w.leaves)
-	got.Loose = got.Loose || want.open
-	loose := c.loose
-	c.loose = want.Loose
-	defer func() { c.loose = loose }()
 	c.objects(w, g, at)
 	pairs := pair(w, g)
-	c.moves(w, g, pairs, at)
+	c.moves(w, pairs, at)
 	c.retyped(w, g, pairs, at)
 	c.missing(w, g, pairs, at)
 	c.extra(w, g, pairs, want, at)
@@ -90,13 +78,13 @@ func (c *Comparison) objects(w, g flat, at string) {
 }
 
 func (c *Comparison) optional(want, got *Shape, at string) {
-	if got.Optional && !want.Optional && !c.loose && (!c.Lenient || !want.assumed) {
+	if got.Optional && !want.Optional && (!c.Lenient || !want.assumed) {
 		c.differs(at, "is missing from some of the objects")
 	}
 }
 
 // moves records what has another place. What moved together is told once.
-func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
+func (c *Comparison) moves(w flat, pairs map[string]string, at string) {
 	told := map[string]bool{}
 	tops := slices.SortedFunc(maps.Keys(w.objects), func(a, b string) int { return len(a) - len(b) })
 	for _, top := range tops {
@@ -128,18 +116,8 @@ func (c *Comparison) moves(w, g flat, pairs map[string]string, at string) {
 			continue
 		}
 		made(&c.Moves)[place(at, path)] = seen
-		c.renamed(w, g, seen)
 		if !told[path] {
 			c.moved(place(at, path), seen)
-		}
-	}
-}
-
-// renamed marks a place that no description has, although its value is described at another one.
-func (c *Comparison) renamed(w, g flat, path string) {
-	for ; path != "" && w.leaves[path] == nil && w.objects[path] == nil; path, _ = split(path) {
-		if moved := cmp.Or(g.leaves[path], g.objects[path]); moved != nil {
-			c.mark(&moved.Moved)
 		}
 	}
 }
@@ -179,12 +157,11 @@ func (c *Comparison) missing(w, g flat, pairs map[string]string, at string) {
 			continue
 		}
 		told[top] = true
-		c.Absent = append(c.Absent, place(at, top))
 		c.differs(place(at, top), "is missing (%s)", cmp.Or(w.objects[top], want))
 	}
 }
 
-// extra marks what no description has, and tells it unless the description is open.
+// extra tells what no description has, unless it is open.
 func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at string) {
 	taken := map[string]bool{}
 	for _, seen := range pairs {
@@ -205,14 +182,9 @@ func (c *Comparison) extra(w, g flat, pairs map[string]string, want *Shape, at s
 				top = parent
 			}
 		}
-		seen := cmp.Or(g.leaves[top], g.objects[top])
-		if want.Loose && !seen.Undocumented {
-			continue // a described field that rows may have
-		}
-		c.mark(&seen.Undocumented)
 		if !open && !told[top] {
 			told[top] = true
-			c.differs(place(at, top), "is undocumented (%s)", seen)
+			c.differs(place(at, top), "is undocumented (%s)", cmp.Or(g.leaves[top], g.objects[top]))
 		}
 	}
 	if root := g.objects[""]; root != nil && root.Rest != nil && want.Rest == nil && !want.open {
@@ -252,25 +224,6 @@ func (c *Comparison) element(want, got *Shape, at string) {
 	c.leaf(want, got, at)
 }
 
-// written returns the value that differs from a text only by case and separators, if it was seen at least so often.
-func (s *Shape) written(text string, least int) string {
-	for _, value := range slices.Sorted(maps.Keys(s.Values)) {
-		if value != text && s.Values[value] >= least && fold(value) == fold(text) && fold(value) != "" {
-			return value
-		}
-	}
-	return ""
-}
-
-// Written returns a documented value of an enumeration as it was seen: the service may write it in another case, or
-// with other separators.
-func (s *Shape) Written(text string) string {
-	if n, known := s.Values[text]; !known || n > 0 {
-		return text
-	}
-	return cmp.Or(s.written(text, 1), text)
-}
-
 // fold leaves the letters of a value, in lower case.
 func fold(text string) string {
 	return strings.Map(func(r rune) rune {
@@ -282,16 +235,16 @@ func fold(text string) string {
 }
 
 // expects reports whether an enumeration has a value, or a part of it after an asterisk.
-func expects(want *Shape, value string) bool {
-	if _, known := want.Values[value]; known {
-		return true
-	}
-	for part := range want.Values {
-		if word, ok := strings.CutPrefix(part, "*"); ok && strings.Contains(value, word) {
-			return true
-		}
-	}
-	return false
+func (s *Shape) expects(value string) bool {
+	return slices.ContainsFunc(s.Values, func(known string) bool {
+		word, part := strings.CutPrefix(known, "*")
+		return known == value || part && strings.Contains(value, word)
+	})
+}
+
+// writes reports whether a text differs from a value of an enumeration only by case and separators.
+func (s *Shape) writes(text string) bool {
+	return fold(text) != "" && slices.ContainsFunc(s.Values, func(known string) bool { return fold(known) == fold(text) })
 }
 
 // kinds compares types.
@@ -315,7 +268,6 @@ func (c *Comparison) kinds(want, got *Shape, at string) {
 	if len(odd.Kinds) < len(got.Kinds) {
 		seen = "sometimes " + seen
 	}
-	c.mark(&got.Differs)
 	c.differs(at, "is %s instead of %s", seen, want)
 }
 
@@ -327,43 +279,24 @@ func (c *Comparison) formats(want, got *Shape, at string) {
 	seen := slices.Sorted(maps.Keys(got.formats))
 	seen = slices.DeleteFunc(seen, func(format string) bool { return format == want.Format })
 	if len(seen) > 0 {
-		c.mark(&got.Differs)
 		c.differs(at, "has the form %q instead of %q", strings.Join(seen, ", "), want.Format)
 	}
 }
 
-// values compares the values of an enumeration, and keeps those that look like names.
+// values compares the values of an enumeration, and shows those that look like names.
 func (c *Comparison) values(want, got *Shape, at string) {
-	if len(want.Values) == 0 || !got.Has(String) {
+	if len(want.Values) == 0 {
 		return
 	}
-	if got.texts != nil || got.Values == nil {
-		got.Values = map[string]int{}
-	}
-	for text, n := range got.texts {
-		if _, known := want.Values[text]; !known && !IsValue(text) && want.written(text, 0) == "" {
-			text = ""
-		}
-		got.Values[text] += n
-	}
-	got.texts = nil
-	for value := range want.Values { // so that a later comparison knows what is documented
-		if !strings.HasPrefix(value, "*") {
-			got.Values[value] += 0
+	odd := map[string]bool{}
+	for text := range got.texts {
+		if !IsValue(text) && !want.writes(text) {
+			odd["(one that is no plain name)"] = true
+		} else if !want.expects(text) {
+			odd[text] = true
 		}
 	}
-	var odd []string
-	for _, value := range slices.Sorted(maps.Keys(got.Values)) {
-		n, known := want.Values[value]
-		other := want.written(value, 1)
-		switch {
-		case !expects(want, value):
-			odd = append(odd, cmp.Or(value, "(one that is no plain name)"))
-		case known && n == 0 && got.Values[value] > 0 && other != "": // of an older file
-			odd = append(odd, fmt.Sprintf("%s, which was written %s", value, other))
-		}
-	}
-	for _, value := range odd {
+	for _, value := range slices.Sorted(maps.Keys(odd)) {
 		c.differs(at, "has the undocumented value %s", value)
 	}
 }

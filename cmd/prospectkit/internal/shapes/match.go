@@ -178,12 +178,7 @@ func special(want, got *Shape) bool {
 }
 
 func sameValues(want, got *Shape) bool {
-	for value := range want.Values {
-		if got.Values[value] > 0 || got.texts[value] > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(want.Values, func(value string) bool { return got.texts[value] > 0 })
 }
 
 // compatible reports whether two shapes share a kind, apart from null.
