@@ -131,7 +131,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	}
 	_, remembers := conf.journal.(journal.History)
 	bad.Must(c.opts.once == "" || o.Write() && remembers, "Once", "is for writes, of a client whose WithJournal is a History")
-	bad.Must(!c.opts.allowResume || in.lookup.Digest != "", "AllowResume", "is for ApproveReviewed")
+	bad.Must(!c.opts.allowResume || in.lookup.Digest != "", "AllowResume", "is for Approve")
 	for _, part := range []any{in.query, in.body} {
 		if self, ok := part.(interface{ check(*check.Violations) }); ok {
 			self.check(bad)

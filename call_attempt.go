@@ -286,7 +286,7 @@ func keptBy(e *journal.Entry, err error) (SafetyRule, error) {
 	case e.Outcome == journal.Applied:
 		return RuleDone, fmt.Errorf("by ticket %s", e.Ticket.ID)
 	}
-	return RuleDoing, noOutcomeYet(e.Ticket)
+	return RuleInProgress, noOutcomeYet(e.Ticket)
 }
 
 func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }

@@ -12,7 +12,7 @@ import (
 )
 
 // CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only an approval
-// is documented to send messages: by ApproveReviewed, or by Approve without a review.
+// is documented to send messages: by Approve, or by ApproveUnreviewed.
 type CampaignsService struct{ service }
 
 // CampaignStatus is the state of a campaign.
@@ -343,8 +343,8 @@ type Approval struct {
 // String returns the approval as JSON, for fmt.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// Approve starts a campaign as it is by then; to approve exactly what a person has seen, and only once, use
-// [CampaignsService.ApproveReviewed]. The service then sends the messages of the campaign to people, in the background. Only approval
+// ApproveUnreviewed starts a campaign as it is by then; to approve exactly what a person has seen, and only once, use
+// [CampaignsService.Approve]. The service then sends the messages of the campaign to people, in the background. Only approval
 // is documented to send messages. No credit cost is documented. A stopped campaign resumes where it was. Only its owner can approve it.
 //
 // A nil error means that the service has confirmed it. If the rest of its response was lost or has another shape, the result
@@ -353,14 +353,14 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 // It is never retried after an unknown outcome: a teammate may have
 // stopped the campaign in between, and a second approval would resume it. So [AllowRetryUnknown] is refused. The error is then an
 // [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there). After a 429 it is resent, also if
-// that is the response to a request that a gateway has repeated: ApproveReviewed looks first.
+// that is the response to a request that a gateway has repeated: Approve looks first.
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
 // [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within
 // seconds), [CodeCampaignNotReady], [CodeValidationFailed].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
-func (s *CampaignsService) Approve(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
+func (s *CampaignsService) ApproveUnreviewed(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
 	return s.approve(ctx, campaignID, args{}, opts)
 }
 

@@ -44,7 +44,7 @@ type Review struct {
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // Resumes reports whether an approval would resume the campaign, or may: because it is stopped, was approved before, or the listing does not
-// show its status. [CampaignsService.ApproveReviewed] then needs [AllowResume]. It is false for a campaign that is active, whose approval
+// show its status. [CampaignsService.Approve] then needs [AllowResume]. It is false for a campaign that is active, whose approval
 // is refused with [RuleApproved].
 func (r *Review) Resumes() bool {
 	return !r.has(CampaignActive) && (r.Approvals > 0 || r.has(CampaignStopped) || r.has(""))
@@ -64,7 +64,7 @@ func (r *Review) has(status CampaignStatus) bool {
 func (r *Review) String() string { return r.content.String() }
 
 // Review reads all that the API shows of a campaign, for a person who is to approve it. It changes
-// nothing and sends no message. Pass the Digest of the review to [CampaignsService.ApproveReviewed].
+// nothing and sends no message. Pass the Digest of the review to [CampaignsService.Approve].
 //
 // It reads the campaign in the listing, its steps and scheduled sends, and its lists with their rows, a
 // request for each 1,000. Pages are those of [CampaignsService.All].
@@ -174,8 +174,8 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 	return nil
 }
 
-// ApproveReviewed approves a campaign if it is still what was reviewed, with that digest: the service then sends its messages to people,
-// as after [CampaignsService.Approve]. A digest is used up by one approval, in whichever process, as far as the journal of the client
+// Approve approves a campaign if it is still what was reviewed, with that digest: the service then sends its messages to people,
+// as after [CampaignsService.ApproveUnreviewed]. A digest is used up by one approval, in whichever process, as far as the journal of the client
 // remembers. Without a journal that is a [journal.History], as those of package journal are, every review is refused with [ErrInvalid].
 //
 // What to do with its error:
@@ -188,7 +188,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //     [AllowResume]. Nothing was approved: a person decides.
 //   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
 //     review. Review it again.
-//   - a [RefusedError] with [RuleApproving]: another approval of the campaign may be in progress. Two calls at the same moment may keep
+//   - a [RefusedError] with [RuleInProgress]: another approval of the campaign may be in progress. Two calls at the same moment may keep
 //     back each other, so that nothing is approved: make the call again later, with the same digest.
 //   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, by whatever review, may have happened. Nothing more is
 //     sent until that is known: Resolve the error, or settle its Ticket in the journal. A rejection with [CodeCampaignNotApprovable] or
@@ -206,10 +206,10 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 // The approval itself takes no content, so a change of a part after its last read goes unnoticed. A review with ListsUnread can be
 // approved: neither lists nor contacts are compared.
 //
-// Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.Approve].
+// Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.ApproveUnreviewed].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
-func (s *CampaignsService) ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
+func (s *CampaignsService) Approve(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {
 	switch {
 	case review.Outdated(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is of an earlier version of this package: review the campaign again"))
@@ -276,7 +276,7 @@ func (c *call) mayApprove() error {
 		switch {
 		case e.Ticket.ID == c.ticketID:
 		case e.Outcome == journal.Unknown:
-			return c.keepBack(RuleApproving, noOutcomeYet(e.Ticket))
+			return c.keepBack(RuleInProgress, noOutcomeYet(e.Ticket))
 		case e.Ticket.Lookup.Digest == digest:
 			return c.keepBack(RuleApproved, errApproved)
 		default:
@@ -292,7 +292,7 @@ func (c *call) mayApprove() error {
 	return nil
 }
 
-// keepUntilRead keeps an attempt from being sent by this call: ApproveReviewed reads again, and makes another one.
+// keepUntilRead keeps an attempt from being sent by this call: Approve reads again, and makes another one.
 func (c *call) keepUntilRead() error {
 	c.cause = errtext.With(c.cause, errAged)
 	return errAged
@@ -368,7 +368,7 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	for _, e := range known {
 		switch {
 		case e.InProgress:
-			return nil, ruleRefusal(op.CampaignsApprove, RuleApproving, noOutcomeYet(e.Ticket))
+			return nil, ruleRefusal(op.CampaignsApprove, RuleInProgress, noOutcomeYet(e.Ticket))
 		case e.Outcome == journal.Unknown:
 			doubts = append(doubts, e.Ticket)
 		case e.Ticket.Lookup.Digest == digest:

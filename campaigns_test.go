@@ -46,11 +46,21 @@ func TestCampaigns_Exchanges(t *testing.T) {
 		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) {
 			return c.Campaigns.Adjust(ctx, tests.CampaignID, prospectkit.CampaignChanges{})
 		}, campaign, ""},
-		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
-		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "warming-up"}`, ""},
-		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
-		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignNotReady},
-		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Approve(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignBusy},
+		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
+		}, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
+		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
+		}, `{"campaignId": "` + tests.CampaignID + `", "status": "warming-up"}`, ""},
+		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
+		}, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
+		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
+		}, "", prospectkit.CodeCampaignNotReady},
+		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) {
+			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
+		}, "", prospectkit.CodeCampaignBusy},
 		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.StepID + `", "sequenceNumber": 1, "type": ""}], ` + onePage + `}`, ""},
 		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignNotFound},
 		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.SendsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.SendID + `", "state": "scheduled"}], ` + onePage + `}`, ""},
@@ -91,7 +101,7 @@ func approved(t *testing.T, listing string) (*prospectkit.Resolution, []string) 
 		}
 		return tests.Respond(200, listing), nil
 	}))
-	_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+	_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 	tests.RequireUnknown(t, err)
 	unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	r, err := unknown.Resolve(t.Context())
@@ -111,7 +121,7 @@ func TestCampaigns_ApprovalIsResolvedByALaterPage(t *testing.T) {
 		}
 		return tests.Respond(200, fmt.Sprintf(page, 1, "65f0c0ffee65f0c0ffee6cff")), nil
 	}))
-	_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+	_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
 	r, err := unknown.Resolve(t.Context())
@@ -179,7 +189,7 @@ func TestCampaigns_ApprovalHasNoBody(t *testing.T) {
 		require.Empty(t, r.Header.Get("Content-Type"))
 		return tests.Respond(202, `{"campaignId": "`+tests.CampaignID+`", "status": "active"}`), nil
 	}))
-	approval, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+	approval, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 	require.NoError(t, err)
 	tests.SameFields(t, &prospectkit.Approval{CampaignID: tests.CampaignID, Status: prospectkit.CampaignActive}, approval)
 }

@@ -33,8 +33,8 @@
 //   - [Once] sends a write once for a key, such as an import or new contacts, in all processes that share a journal.
 //   - [OutcomeOf] says whether a call was applied: look at it before anything else.
 //   - [ErrOutcomeUnknown] matches a call that may have happened: [OutcomeUnknownError.Resolve] reads which.
-//   - [CampaignsService.Review] shows a person what a campaign will send, and [CampaignsService.ApproveReviewed] sends exactly that,
-//     once. The client needs a journal for it. [CampaignsService.Approve] sends whatever is there.
+//   - [CampaignsService.Review] shows a person what a campaign will send, and [CampaignsService.Approve] sends exactly that,
+//     once. The client needs a journal for it. [CampaignsService.ApproveUnreviewed] sends whatever is there.
 //   - Code..., such as [CodeListNameTaken], are the errors of the service; Err..., such as [ErrRateLimited], their classes.
 //
 // So a program that creates something asks for the outcome first:

@@ -450,7 +450,7 @@ const noError = "prospectkit: an *Error that is nil"
 
 // RefusedError is a call that this client refused to send: the arguments break documented bounds, or a
 // safety rule forbids the operation. It lists all violations. Earlier calls of the same iterator or
-// method, such as the reads of [CampaignsService.ApproveReviewed], may have been sent.
+// method, such as the reads of [CampaignsService.Approve], may have been sent.
 //
 // It matches [ErrRefusedLocally], for a spend cap also [ErrSpendCap], and for arguments also
 // [CodeValidationFailed] and [ErrInvalid], so that one branch covers the local and the remote check.
@@ -490,12 +490,9 @@ const (
 
 	// RuleDone: the journal knows a call with the key of Once that was applied. What was asked for has happened.
 	RuleDone SafetyRule = "done before, with this key"
-	// RuleDoing: a call with the key of Once has a ticket without an outcome. This one sent nothing: make it again later.
-	RuleDoing SafetyRule = "another call with this key may be in progress"
-
-	// RuleApproving: another call that approves the same campaign has a ticket without an outcome. This one sent nothing. Once that call
-	// has ended, or its ticket is settled, call ApproveReviewed again.
-	RuleApproving SafetyRule = "another call may be approving this campaign"
+	// RuleInProgress: a call with the key of Once, or another approval of the campaign, has a ticket without an outcome. This one sent
+	// nothing. Two calls at the same moment may keep back each other: make it again later.
+	RuleInProgress SafetyRule = "another call may be doing this"
 
 	// Of the next four, Unwrap of the error always returns the cause.
 	RuleJournal    SafetyRule = "the journal failed"
@@ -558,8 +555,8 @@ func (e *RefusedError) Is(target error) bool {
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
-// Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal], [RuleApproving],
-// [RuleDoing], [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
+// Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal], [RuleInProgress],
+// [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
 func (e *RefusedError) Advice() Advice {
 	if hint, ok := mayPass[e.Rule]; ok {
 		return Advice{Action: ActionMayPass, Hint: "nothing was sent; " + hint}
@@ -572,8 +569,7 @@ func (e *RefusedError) Advice() Advice {
 
 var mayPass = map[SafetyRule]string{ //nolint:gosec // G101: these are hints, not credentials
 	RuleJournal:    "retry when the journal works",
-	RuleDoing:      "make the call again later",
-	RuleApproving:  "once the other call has ended, ApproveReviewed tells whether it approved",
+	RuleInProgress: "make the call again later",
 	RuleToken:      "retry when the token source works",
 	RuleSpendGuard: "the guard needs a price, credits or its store: see the cause",
 }

@@ -101,7 +101,7 @@ func ExampleListsService_PushEach() {
 }
 
 // A person reads the review and agrees to its digest. A change since then refuses the approval.
-func ExampleCampaignsService_ApproveReviewed() {
+func ExampleCampaignsService_Approve() {
 	ctx := context.Background()
 	client, sb := batchSandbox()
 	seen, err := client.Campaigns.Review(ctx, autumnID)
@@ -111,7 +111,7 @@ func ExampleCampaignsService_ApproveReviewed() {
 	fmt.Println(len(seen.Steps), "step,", seen.ContactsCount, "contact") // print seen for the person
 
 	sb.Do(func(tx *sandbox.Tx) { tx.AddRows(fairListID, sandbox.Row{"email": "bob@zuse.example"}) })
-	_, err = client.Campaigns.ApproveReviewed(ctx, autumnID, seen.Digest())
+	_, err = client.Campaigns.Approve(ctx, autumnID, seen.Digest())
 	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
 		for _, changed := range refused.Violations[1:] { // the first is the list that they are in
 			fmt.Println(changed.Param, changed.Problem)
@@ -120,7 +120,7 @@ func ExampleCampaignsService_ApproveReviewed() {
 	if seen, err = client.Campaigns.Review(ctx, autumnID); err != nil {
 		log.Fatal(err)
 	}
-	approval, err := client.Campaigns.ApproveReviewed(ctx, autumnID, seen.Digest())
+	approval, err := client.Campaigns.Approve(ctx, autumnID, seen.Digest())
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
 	} else if err != nil { // it may have happened: look at its status, do not repeat it
@@ -154,7 +154,7 @@ func ExampleCampaignsService() {
 			log.Fatal(err)
 		}
 		fmt.Println(seen.Campaign.ID == campaign.ID, len(seen.Steps), len(seen.Lists), seen.ContactsCount) // print seen for the person
-		approval, err := client.Campaigns.ApproveReviewed(ctx, campaign.ID, seen.Digest())
+		approval, err := client.Campaigns.Approve(ctx, campaign.ID, seen.Digest())
 		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 			log.Fatal(err)
 		} else if err != nil { // it may have happened: look at its status, do not repeat it

@@ -110,11 +110,11 @@ func ExampleNoSend() {
 	})
 	client := clientOf(sb)
 
-	_, err := client.Campaigns.Approve(ctx, campaign, prospectkit.NoSend())
+	_, err := client.Campaigns.ApproveUnreviewed(ctx, campaign, prospectkit.NoSend())
 	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok {
 		fmt.Println(refused.Rule)
 	}
-	approval, err := client.Campaigns.Approve(ctx, campaign)
+	approval, err := client.Campaigns.ApproveUnreviewed(ctx, campaign)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -493,7 +493,7 @@ func ExampleWithGate() {
 	sb := sandbox.New(nil)
 	client := clientOf(sb, prospectkit.WithGate(freeze))
 	ctx := prospectkit.WithActor(context.Background(), "ada")
-	_, err := client.Campaigns.Approve(ctx, "c00000000000000000000001")
+	_, err := client.Campaigns.ApproveUnreviewed(ctx, "c00000000000000000000001")
 	fmt.Println(err)
 	_, err = client.Lists.Page(ctx, prospectkit.ListsParams{})
 	fmt.Println(err, len(sb.Journal()))

@@ -179,7 +179,7 @@ func ExampleCampaignsService_Create() {
 	if _, err = client.Campaigns.WaitInitialized(ctx, id); err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Campaigns.Approve(ctx, id) // from here on, messages go out
+	_, err = client.Campaigns.ApproveUnreviewed(ctx, id) // from here on, messages go out
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 		log.Fatal(err)
 	} else if err != nil { // it may have happened: look at its status, do not repeat it

@@ -204,12 +204,12 @@ func ExampleListsService_PushToCRM() {
 }
 
 // Nothing approves a second time. After a lost response, the state of the campaign tells.
-func ExampleCampaignsService_Approve() {
+func ExampleCampaignsService_ApproveUnreviewed() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
 
-	_, err := client.Campaigns.Approve(ctx, springID)
+	_, err := client.Campaigns.ApproveUnreviewed(ctx, springID)
 	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok {
 		resolution, err := unknown.Resolve(ctx) // reads only
 		if err != nil {
@@ -217,7 +217,7 @@ func ExampleCampaignsService_Approve() {
 		}
 		fmt.Println(resolution.Verdict)
 	}
-	_, err = client.Campaigns.Approve(ctx, springID)
+	_, err = client.Campaigns.ApproveUnreviewed(ctx, springID)
 	fmt.Println(errors.Is(err, prospectkit.CodeCampaignBusy), prospectkit.OutcomeOf(err))
 
 	sb.Advance(time.Hour)
@@ -253,7 +253,7 @@ func ExampleCampaignsService_WaitInitialized() {
 func ExampleCampaignsService_EditSend() {
 	ctx := context.Background()
 	client, sb := surfaceSandbox()
-	if _, err := client.Campaigns.Approve(ctx, springID); err != nil {
+	if _, err := client.Campaigns.ApproveUnreviewed(ctx, springID); err != nil {
 		log.Fatal(err)
 	}
 	sb.Advance(10 * time.Second) // the activation is over

@@ -64,8 +64,8 @@ type Intent struct {
 	Writes bool     // may change something
 	Spends bool     // may spend credits; false for a draft, although others of its operation may
 	Sends  bool     // may send messages to prospects or write into a CRM
-	// Digest is that of the review that the call approves, as [CampaignsService.ApproveReviewed] has it. The campaign still was that
-	// review a moment before. It is empty for every other call, also for [CampaignsService.Approve], which approves whatever is
+	// Digest is that of the review that the call approves, as [CampaignsService.Approve] has it. The campaign still was that
+	// review a moment before. It is empty for every other call, also for [CampaignsService.ApproveUnreviewed], which approves whatever is
 	// there.
 	Digest string
 }
@@ -107,8 +107,7 @@ func levelOf(e Event) slog.Level {
 // concernsProgramOnly reports whether a call that failed is the business of the program alone, not of who operates it.
 func concernsProgramOnly(e Event) bool {
 	rejected := errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, ErrConflict) || errors.Is(e.Err, ErrInvalid)
-	inProgress := errors.Is(e.Err, RuleDoing) || errors.Is(e.Err, RuleApproving)
-	refused := errors.Is(e.Err, ErrRefusedLocally) && (AdviceOf(e.Err).Action == ActionNever || inProgress)
+	refused := errors.Is(e.Err, ErrRefusedLocally) && (AdviceOf(e.Err).Action == ActionNever || errors.Is(e.Err, RuleInProgress))
 	return e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
 }
 

@@ -177,7 +177,7 @@ func WithCallHook(f CallHook) ClientOption {
 // WithGate asks gate before each call, once: before it is queued for a rate limit, before its ticket is
 // stored, and after the checks of arguments and the safety rules. It is the place for the rules of your application: a
 // person's yes, a freeze, a quota. A page of an iterator and a read of Resolve are calls, too, and so is each try of
-// [CampaignsService.ApproveReviewed], which reads again after a long wait.
+// [CampaignsService.Approve], which reads again after a long wait.
 //
 // If the gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and
 // that error. It may take its time: only its context bounds it. It can be given more than once, and
@@ -389,7 +389,7 @@ func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
-// AllowResume lets [CampaignsService.ApproveReviewed] resume a campaign: one that is stopped, that was approved before, or whose status the
+// AllowResume lets [CampaignsService.Approve] resume a campaign: one that is stopped, that was approved before, or whose status the
 // listing does not show. Pass it only if [Review.Resumes] is true, and a person has agreed to that. A program that reviews and approves
 // without a person would otherwise undo what a teammate has stopped. Any other request refuses it, and so does Review.
 func AllowResume() CallOption {
@@ -409,7 +409,7 @@ func AllowResume() CallOption {
 //   - It was applied: the error is a [RefusedError] with [RuleDone], which is success for whoever wanted the call. Its result, such as an id, is
 //     not kept.
 //   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
-//   - It is in progress: a [RefusedError] with [RuleDoing]. Two calls at the same moment may keep back each other: call it again later.
+//   - It is in progress: a [RefusedError] with [RuleInProgress]. Two calls at the same moment may keep back each other: call it again later.
 //
 // The journal has to be a [journal.History], as those of this module are. Its Calls are read before the call and before each attempt,
 // which takes longer the more it holds. A key whose ticket it was told to drop is forgotten.

@@ -82,7 +82,7 @@ func approve(ctx context.Context, client *prospectkit.Client, campaignID string,
 	if answer, _ := bufio.NewReader(in).ReadString('\n'); answer != word+"\n" {
 		return errors.New("nothing was approved")
 	}
-	_, err = client.Campaigns.ApproveReviewed(ctx, campaignID, review.Digest(), options...)
+	_, err = client.Campaigns.Approve(ctx, campaignID, review.Digest(), options...)
 	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok { // it looks, and never repeats it
 		r, failed := unknown.Resolve(ctx)
 		if failed != nil || r.Verdict != prospectkit.VerdictHappened {

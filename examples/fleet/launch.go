@@ -149,7 +149,7 @@ func (w *workspace) take(ctx context.Context, at string, m *made) (next string, 
 		m.Digest = r.Digest()
 		return stepYes, nil
 	case stepApprove: // nothing is sent if the journal says that this review was approved, or may have been
-		_, err := w.client.Campaigns.ApproveReviewed(ctx, m.CampaignID, m.Digest)
+		_, err := w.client.Campaigns.Approve(ctx, m.CampaignID, m.Digest)
 		if err = engine.Settle(ctx, err, w.patience); !engine.Judge(err).Done {
 			return "", err
 		}

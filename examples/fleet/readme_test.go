@@ -47,7 +47,7 @@ func (r *reviewed) job(ctx context.Context, client *prospectkit.Client, store by
 			return errors.New("not settled yet: run the job later")
 		}
 	}
-	_, err = client.Campaigns.ApproveReviewed(prospectkit.WithActor(ctx, "job 4711"), campaignID, digest)
+	_, err = client.Campaigns.Approve(prospectkit.WithActor(ctx, "job 4711"), campaignID, digest)
 	return err
 }
 

@@ -63,7 +63,7 @@ func gate(public ed25519.PublicKey, file string) prospectkit.Gate {
 func send(ctx context.Context, client *prospectkit.Client, campaignID string) error {
 	review, err := client.Campaigns.Review(ctx, campaignID)
 	if err == nil {
-		_, err = client.Campaigns.ApproveReviewed(ctx, campaignID, review.Digest(), prospectkit.AllowResume()) // who signs has read whether it resumes
+		_, err = client.Campaigns.Approve(ctx, campaignID, review.Digest(), prospectkit.AllowResume()) // who signs has read whether it resumes
 	}
 	return err // RuleApproved if an earlier start has done it
 }

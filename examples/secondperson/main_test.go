@@ -97,7 +97,7 @@ func TestNoYesNothingSent(t *testing.T) {
 		signed := func() { require.NoError(t, sign(ctx, o.person, id, o.key, agrees, o.file)) }
 		signed()
 		refused("another campaign", send(ctx, o.job, o.campaigns[1]))
-		_, err := o.job.Campaigns.Approve(ctx, id)
+		_, err := o.job.Campaigns.ApproveUnreviewed(ctx, id)
 		refused("not reviewed", err)
 		_, err = o.job.Lists.PushToCRM(ctx, o.Lists()[0].ID, prospectkit.CRMPush{CRM: "crm-1", All: true})
 		refused("a CRM", err)

@@ -61,13 +61,13 @@ func Find(ctx context.Context, lists Lister, name string) (*prospectkit.List, er
 
 // Approver is all that Launch needs of the client.
 type Approver interface {
-	ApproveReviewed(ctx context.Context, campaignID, digest string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
+	Approve(ctx context.Context, campaignID, digest string, opts ...prospectkit.CallOption) (*prospectkit.Approval, error)
 }
 
 // Launch approves what a person has said yes to, the review with that digest. Its error means that nothing was approved, and may be
 // repeated. If the outcome is unknown, a person has to look first.
 func Launch(ctx context.Context, campaigns Approver, campaignID, digest string) (doubt, err error) {
-	_, err = campaigns.ApproveReviewed(ctx, campaignID, digest)
+	_, err = campaigns.Approve(ctx, campaignID, digest)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	switch {
 	case errors.Is(err, prospectkit.RuleApproved): // by an earlier run

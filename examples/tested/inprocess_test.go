@@ -231,7 +231,7 @@ func TestAnotherKeyCannotExport(t *testing.T) {
 // approver is a fake of the only method that Launch calls.
 type approver func(id string) error
 
-func (f approver) ApproveReviewed(_ context.Context, id, _ string, _ ...prospectkit.CallOption) (*prospectkit.Approval, error) {
+func (f approver) Approve(_ context.Context, id, _ string, _ ...prospectkit.CallOption) (*prospectkit.Approval, error) {
 	return nil, f(id)
 }
 

@@ -163,7 +163,7 @@ var calls = []call{
 		s.sb.Do(func(tx *sandbox.Tx) {
 			id = tx.CreateCampaign(sandbox.ReadyCampaign(fmt.Sprint("Campaign ", n), listID))
 		})
-		return second(c.Campaigns.Approve(ctx, id))
+		return second(c.Campaigns.ApproveUnreviewed(ctx, id))
 	}},
 	{"facts.edit", false, func(ctx context.Context, _ *stage, c *prospectkit.Client, n int) error {
 		return second(c.Facts.Edit(ctx, factID, prospectkit.FactEdit{Claim: fmt.Sprint("Customers stay for reason ", n)}))

@@ -1,5 +1,5 @@
 // Package review is about what a person sees before they approve a campaign:
-// [example.com/prospectkit.CampaignsService.Review] makes a [Review], and ApproveReviewed compares its
+// [example.com/prospectkit.CampaignsService.Review] makes a [Review], and Approve compares its
 // digest.
 package review
 

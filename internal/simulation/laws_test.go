@@ -140,7 +140,7 @@ func (l *laws) read(entries []sandbox.Entry) {
 	for _, e := range entries[l.seen:] {
 		if e.Op == "campaigns.approve" && e.Processed {
 			l.approved = time.Now()
-			blind := l.stopped && !strings.HasPrefix(markIn(e.Query), "approver") // Approve resumes what was stopped
+			blind := l.stopped && !strings.HasPrefix(markIn(e.Query), "approver") // ApproveUnreviewed resumes what was stopped
 			if l.approvals[e.Path]++; l.approvals[e.Path] > 1 && !blind {
 				l.breach(oneApproval, "%s: %d times", e.Path, l.approvals[e.Path])
 			}

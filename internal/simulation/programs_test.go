@@ -325,7 +325,7 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 		return
 	}
 	u.laws.reach("outcome: %s", prospectkit.OutcomeOf(err))
-	for _, why := range []error{prospectkit.RuleDone, prospectkit.RuleDoing, prospectkit.RuleResume, prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
+	for _, why := range []error{prospectkit.RuleDone, prospectkit.RuleInProgress, prospectkit.RuleResume, prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
 		if errors.Is(err, why) {
 			u.laws.reach("error: %v", why)
 		}
@@ -534,7 +534,7 @@ func approver(u *user) error {
 			return nil //nolint:nilerr // the next call tries again
 		}
 		u.write(u.ctx, random, n, "campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-			return c.Campaigns.ApproveReviewed(ctx, tests.CampaignID, seen.Digest(), opts...)
+			return c.Campaigns.Approve(ctx, tests.CampaignID, seen.Digest(), opts...)
 		})
 		return nil
 	})

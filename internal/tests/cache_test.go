@@ -67,17 +67,17 @@ func behindACache(t *testing.T, test func(t *testing.T, sb *sandbox.Sandbox, cac
 }
 
 // A review is what the service has, not a cache: it is compared with what is there.
-func TestApproveReviewed_BehindACacheWithoutAge(t *testing.T) {
+func TestApprove_BehindACacheWithoutAge(t *testing.T) {
 	behindACache(t, func(t *testing.T, sb *sandbox.Sandbox, cache *ageless, client *prospectkit.Client) {
 		seen, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		sb.Do(func(tx *sandbox.Tx) { tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
 		require.ErrorIs(t, err, prospectkit.RuleReview)
 		seen, err = client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
 		require.NoError(t, err)
 		require.NotContains(t, cache.asked, http.MethodPost, "only reads are evidence")
 	})

@@ -93,7 +93,7 @@ var EveryCall = map[string]AnyCall{
 	"campaigns.list":            plain((*campaigns).Page),
 	"campaigns.create":          with((*campaigns).Create, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: fields{"name": "Summer"}}),
 	"campaigns.adjust":          withTwo((*campaigns).Adjust, CampaignID, prospectkit.CampaignChanges{Extra: fields{"name": "Autumn"}}),
-	"campaigns.approve":         with((*campaigns).Approve, CampaignID),
+	"campaigns.approve":         with((*campaigns).ApproveUnreviewed, CampaignID),
 	"campaigns.steps":           with((*campaigns).StepsPage, CampaignID),
 	"campaigns.scheduled-sends": with((*campaigns).SendsPage, CampaignID),
 	"campaigns.edit-send":       withTwo((*campaigns).EditSend, SendID, fields{"body": "Hello"}),

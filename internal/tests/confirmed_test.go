@@ -201,7 +201,7 @@ func fieldsOf(t *testing.T, row *op.Op, result any) map[string]any {
 func TestConfirmed_AQueueApprovesOnce(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		client := clientOf(run)
-		_, err := client.Campaigns.Approve(run.Context(), CampaignID)
+		_, err := client.Campaigns.ApproveUnreviewed(run.Context(), CampaignID)
 		for _, c := range run.Campaigns() {
 			if c.Status == string(prospectkit.CampaignActive) {
 				run.Do(func(tx *sandbox.Tx) { tx.StopCampaign(c.ID) })

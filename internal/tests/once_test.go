@@ -161,7 +161,7 @@ func (j *overtaken) Sending(ctx context.Context, t journal.Ticket) error {
 // Of two calls at the same moment, at least one sees the ticket of the other, which is no warning.
 func TestOnce_Meanwhile(t *testing.T) {
 	for outcome, rule := range map[journal.Outcome]error{
-		journal.Unknown: prospectkit.RuleDoing, journal.Applied: prospectkit.RuleDone, journal.NotApplied: nil,
+		journal.Unknown: prospectkit.RuleInProgress, journal.Applied: prospectkit.RuleDone, journal.NotApplied: nil,
 	} {
 		j := &overtaken{outcome: outcome}
 		lines, _ := LogLines(t, slog.LevelWarn, func(logger prospectkit.ClientOption) {

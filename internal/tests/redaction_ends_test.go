@@ -69,7 +69,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 		return err
 	},
 	"a write that sends": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
-		_, err := c.Campaigns.Approve(ctx, CampaignID, opts...)
+		_, err := c.Campaigns.ApproveUnreviewed(ctx, CampaignID, opts...)
 		return err
 	},
 	"an agent": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {

@@ -36,7 +36,7 @@ func (d *doubtful) review(t *testing.T) *prospectkit.Review {
 
 func (d *doubtful) approve(t *testing.T, r *prospectkit.Review) error {
 	t.Helper()
-	_, err := d.client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
+	_, err := d.client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 	return err
 }
 
@@ -51,7 +51,7 @@ func stopCampaign(sb *sandbox.Sandbox) {
 	time.Sleep(time.Minute)
 }
 
-// inDoubt runs a test after an approval by a review, or by Approve, whose request is lost.
+// inDoubt runs a test after an approval by a review, or by ApproveUnreviewed, whose request is lost.
 func inDoubt(t *testing.T, test func(t *testing.T, d *doubtful)) {
 	t.Helper()
 	for _, reviewed := range []bool{true, false} {
@@ -65,7 +65,7 @@ func inDoubt(t *testing.T, test func(t *testing.T, d *doubtful)) {
 			approve := func() error { return d.approve(t, seen) }
 			if !reviewed {
 				approve = func() error {
-					_, err := d.client.Campaigns.Approve(t.Context(), CampaignID)
+					_, err := d.client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 					return err
 				}
 			}
@@ -78,7 +78,7 @@ func inDoubt(t *testing.T, test func(t *testing.T, d *doubtful)) {
 }
 
 // While an approval of a campaign is in doubt, no review of it is approved: the first request may still arrive.
-func TestApproveReviewed_WhileOneIsInDoubt(t *testing.T) {
+func TestApprove_WhileOneIsInDoubt(t *testing.T) {
 	inDoubt(t, func(t *testing.T, d *doubtful) {
 		seen := d.review(t)
 		require.Contains(t, seen.String(), "\nApproved before: 1\nAn earlier approval is IN DOUBT, it may have happened: until ticket "+d.ticket.ID+" is resolved or settled, nothing is approved; make this review again then.\n")
@@ -98,7 +98,7 @@ func TestApproveReviewed_WhileOneIsInDoubt(t *testing.T) {
 }
 
 // Once a person has settled it, a review says so, and can be approved: one that was made in doubt says something else.
-func TestApproveReviewed_AfterTheDoubt(t *testing.T) {
+func TestApprove_AfterTheDoubt(t *testing.T) {
 	for outcome, says := range map[journal.Outcome]string{journal.Applied: "Approved before: 2\n", journal.NotApplied: "Approved before: 1\n"} {
 		t.Run(string(outcome), func(t *testing.T) {
 			inDoubt(t, func(t *testing.T, d *doubtful) {
@@ -117,10 +117,10 @@ func TestApproveReviewed_AfterTheDoubt(t *testing.T) {
 }
 
 // An approval that has happened after all is found, and no person has to settle anything.
-func TestApproveReviewed_TheOneInDoubtHasHappened(t *testing.T) {
+func TestApprove_TheOneInDoubtHasHappened(t *testing.T) {
 	inDoubt(t, func(t *testing.T, d *doubtful) {
 		seen := d.review(t)
-		_, err := SandboxClient(t, d.sb).Campaigns.Approve(t.Context(), CampaignID)
+		_, err := SandboxClient(t, d.sb).Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 		require.NoError(t, err, "the request arrives late")
 		time.Sleep(time.Minute)
 		approvedAlready(t, d.approve(t, seen))
@@ -128,7 +128,7 @@ func TestApproveReviewed_TheOneInDoubtHasHappened(t *testing.T) {
 }
 
 // A double click: while an approval is being sent, another call of the same process sends nothing, and asks no person.
-func TestApproveReviewed_WhileItIsSent(t *testing.T) {
+func TestApprove_WhileItIsSent(t *testing.T) {
 	file, err := journal.File(filepath.Join(t.TempDir(), "journal"))
 	require.NoError(t, err)
 	defer file.Close()
@@ -147,22 +147,22 @@ func TestApproveReviewed_WhileItIsSent(t *testing.T) {
 			clicked := false
 			second = func() {
 				clicked = true
-				_, err := client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
-				require.ErrorIs(t, err, prospectkit.RuleApproving)
+				_, err := client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
+				require.ErrorIs(t, err, prospectkit.RuleInProgress)
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			}
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
 			require.NoError(t, err)
 			require.True(t, clicked)
 			require.Equal(t, 1, sb.Calls("campaigns.approve"))
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
 			require.ErrorIs(t, err, prospectkit.RuleApproved)
 		})
 	}
 }
 
 // Whoever reviews and approves without a person, in a cron job or a queue, does not undo what a teammate has stopped.
-func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
+func TestApprove_ResumesIfAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, remembers := range []bool{true, false} { // a job on a new machine knows the status only
 			sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
@@ -172,7 +172,7 @@ func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
 				r, err := client.Campaigns.Review(t.Context(), CampaignID)
 				require.NoError(t, err)
 				require.Equal(t, resumes, r.Resumes())
-				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), opts...)
+				_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), opts...)
 				return err
 			}
 			require.NoError(t, approve())
@@ -189,8 +189,8 @@ func TestApproveReviewed_ResumesIfAllowed(t *testing.T) {
 			require.Equal(t, 1, sb.Calls("campaigns.approve"))
 			require.NoError(t, approve(prospectkit.AllowResume()), "a person has agreed")
 			require.Equal(t, 2, sb.Calls("campaigns.approve"))
-			_, err = SandboxClient(t, sb).Campaigns.Approve(t.Context(), CampaignID, prospectkit.AllowResume())
-			require.ErrorContains(t, err, "AllowResume is for ApproveReviewed")
+			_, err = SandboxClient(t, sb).Campaigns.ApproveUnreviewed(t.Context(), CampaignID, prospectkit.AllowResume())
+			require.ErrorContains(t, err, "AllowResume is for Approve")
 		}
 	})
 }
@@ -201,10 +201,10 @@ func TestReview_ResumesWithoutACampaign(t *testing.T) {
 }
 
 // A listing without the status, which is undocumented there, may hide that a teammate has stopped the campaign.
-func TestApproveReviewed_ResumesWithoutAStatus(t *testing.T) {
+func TestApprove_ResumesWithoutAStatus(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())
-		_, err := SandboxClient(t, sb).Campaigns.Approve(t.Context(), CampaignID)
+		_, err := SandboxClient(t, sb).Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 		require.NoError(t, err)
 		stopCampaign(sb)
 		client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -220,11 +220,11 @@ func TestApproveReviewed_ResumesWithoutAStatus(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, seen.Resumes())
 		require.Contains(t, seen.String(), "\nIts status is unknown: if it was STOPPED, approving resumes it.\n")
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
 		require.ErrorIs(t, err, prospectkit.RuleResume)
 		require.ErrorContains(t, err, "campaign may be stopped: the listing does not show its status: pass AllowResume")
 		require.Equal(t, 1, sb.Calls("campaigns.approve"))
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest(), prospectkit.AllowResume())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest(), prospectkit.AllowResume())
 		require.NoError(t, err, "a person has agreed")
 	})
 }

@@ -38,7 +38,7 @@ func inWorkspace(workspace string, opts ...prospectkit.ClientOption) []prospectk
 
 // Staging is a copy of production, with the same ids, and both share a journal: what was approved in one is not approved in the other. That
 // goes for workspaces, too, if both have a name.
-func TestApproveReviewed_OfAnotherServiceOrWorkspace(t *testing.T) {
+func TestApprove_OfAnotherServiceOrWorkspace(t *testing.T) {
 	for name, c := range map[string]struct {
 		first, second string // the names of their workspaces
 		staging, same bool
@@ -63,11 +63,11 @@ func TestApproveReviewed_OfAnotherServiceOrWorkspace(t *testing.T) {
 				require.NoError(t, err)
 				seen, err := second.Campaigns.Review(t.Context(), CampaignID)
 				require.NoError(t, err)
-				_, err = first.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+				_, err = first.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
 				require.NoError(t, err, "its content is the same")
 				again, err := second.Campaigns.Review(t.Context(), CampaignID)
 				require.NoError(t, err)
-				_, err = second.Campaigns.ApproveReviewed(t.Context(), CampaignID, seen.Digest())
+				_, err = second.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
 				require.Equal(t, c.same, errors.Is(err, prospectkit.RuleApproved), "%v", err)
 				require.Equal(t, c.same, again.Approvals == 1)
 				require.Equal(t, !c.same, two.Calls("campaigns.approve") == 1)
@@ -136,7 +136,7 @@ func TestNamesThatNoJournalKeeps(t *testing.T) {
 }
 
 // A journal that is compacted still knows which digests are used up, and which reviews an approval came after.
-func TestApproveReviewed_AfterCompact(t *testing.T) {
+func TestApprove_AfterCompact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())
 		j, err := journal.File(filepath.Join(t.TempDir(), "j"))
@@ -155,32 +155,32 @@ func TestApproveReviewed_AfterCompact(t *testing.T) {
 		}
 		var first string
 		for range 2 {
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID)
+			_, err = client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 			require.NoError(t, err)
 			stopAndCompact()
 			if first == "" {
 				first = review()
 			}
 		}
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, first)
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, first)
 		require.ErrorIs(t, err, prospectkit.RuleReview, "it is from before another approval")
 		second := review()
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, second, prospectkit.AllowResume())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, second, prospectkit.AllowResume())
 		require.NoError(t, err)
 		stopAndCompact()
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, second)
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, second)
 		require.ErrorIs(t, err, prospectkit.RuleApproved)
 		require.Equal(t, 3, sb.Calls("campaigns.approve"))
 	})
 }
 
 // A review is used up by whoever approves the campaign: a later start with the same yes does not resume what a teammate has stopped since.
-func TestApproveReviewed_UsedUpByATeammate(t *testing.T) {
+func TestApprove_UsedUpByATeammate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
 		client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
 		restarted := func() {
-			_, err := teammate.Campaigns.Approve(t.Context(), CampaignID)
+			_, err := teammate.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 			require.NoError(t, err)
 			time.Sleep(10 * time.Second)
 		}
@@ -193,10 +193,10 @@ func TestApproveReviewed_UsedUpByATeammate(t *testing.T) {
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		restarted()
-		_, err = client.Campaigns.ApproveReviewed(prospectkit.WithActor(t.Context(), "job 7"), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(prospectkit.WithActor(t.Context(), "job 7"), CampaignID, r.Digest())
 		approvedAlready(t, err)
 		stop()
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		approvedAlready(t, err)
 		require.Equal(t, 2, sb.Calls("campaigns.approve"))
 		entries := j.Entries()
@@ -205,7 +205,7 @@ func TestApproveReviewed_UsedUpByATeammate(t *testing.T) {
 		require.Contains(t, entries[0].Because, "another call")
 		r, err = client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 		require.NoError(t, err, "a person who agrees again is obeyed")
 	})
 }
@@ -224,7 +224,7 @@ func (j *failingJournal) Sending(ctx context.Context, t journal.Ticket) error {
 }
 
 // What notes that a review is used up leaves nothing in doubt: no approval was sent, and a ticket in doubt would keep back all later ones.
-func TestApproveReviewed_UsedUpIsNeverInDoubt(t *testing.T) {
+func TestApprove_UsedUpIsNeverInDoubt(t *testing.T) {
 	for name, lose := range map[string]bool{"the context ends": false, "the response of the store is lost": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -232,7 +232,7 @@ func TestApproveReviewed_UsedUpIsNeverInDoubt(t *testing.T) {
 				client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
 				r, err := client.Campaigns.Review(t.Context(), CampaignID)
 				require.NoError(t, err)
-				_, err = teammate.Campaigns.Approve(t.Context(), CampaignID)
+				_, err = teammate.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 				require.NoError(t, err)
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -243,7 +243,7 @@ func TestApproveReviewed_UsedUpIsNeverInDoubt(t *testing.T) {
 					cancel()
 					return nil
 				}
-				_, err = client.Campaigns.ApproveReviewed(ctx, CampaignID, r.Digest())
+				_, err = client.Campaigns.Approve(ctx, CampaignID, r.Digest())
 				approvedAlready(t, err)
 				require.Len(t, j.Entries(), 1)
 				require.NotEqual(t, journal.Unknown, j.Entries()[0].Outcome)
@@ -254,20 +254,20 @@ func TestApproveReviewed_UsedUpIsNeverInDoubt(t *testing.T) {
 
 // A review of an active campaign approves nothing, so there is nothing to use up: whoever reviews and approves on a schedule does not
 // fill the journal.
-func TestApproveReviewed_OfAnActiveCampaignNotesNothing(t *testing.T) {
+func TestApprove_OfAnActiveCampaignNotesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
 		client, teammate := SandboxClient(t, sb, prospectkit.WithJournal(j)), SandboxClient(t, sb)
-		_, err := teammate.Campaigns.Approve(t.Context(), CampaignID)
+		_, err := teammate.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 		require.NoError(t, err)
 		time.Sleep(10 * time.Second)
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		approvedAlready(t, err)
 		require.Empty(t, j.Entries())
 		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.ErrorIs(t, err, prospectkit.RuleReview)
 		require.Equal(t, 1, sb.Calls("campaigns.approve"))
 	})

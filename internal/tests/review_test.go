@@ -75,7 +75,7 @@ var reviewEdits = map[string]struct {
 }
 
 // Any change between review and approval, also while the approval reads, sends nothing.
-func TestApproveReviewed_Edits(t *testing.T) {
+func TestApprove_Edits(t *testing.T) {
 	gaps := []string{"", "campaigns.list", "campaigns.steps", "campaigns.scheduled-sends", "lists.get", "lists.rows"}
 	for name, edit := range reviewEdits {
 		for _, gap := range gaps {
@@ -95,7 +95,7 @@ func TestApproveReviewed_Edits(t *testing.T) {
 				if gap == "" {
 					edit.change(t, sb)
 				}
-				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+				_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 				refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 				require.True(t, ok, "%v", err)
 				require.Equal(t, prospectkit.RuleReview, refused.Rule)
@@ -117,7 +117,7 @@ func TestApproveReviewed_Edits(t *testing.T) {
 }
 
 // While the contacts are read for the last time, which may take minutes, no change goes unnoticed either.
-func TestApproveReviewed_EditsWhileContactsAreRead(t *testing.T) {
+func TestApprove_EditsWhileContactsAreRead(t *testing.T) {
 	for name, edit := range reviewEdits {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
@@ -130,7 +130,7 @@ func TestApproveReviewed_EditsWhileContactsAreRead(t *testing.T) {
 			client := SandboxClient(t, sb)
 			r, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 			require.True(t, ok, "%v", err)
 			require.Equal(t, prospectkit.RuleReview, refused.Rule)
@@ -141,7 +141,7 @@ func TestApproveReviewed_EditsWhileContactsAreRead(t *testing.T) {
 }
 
 // Without a change, one approval is sent, however much later and in whatever order the keys come.
-func TestApproveReviewed_Unchanged(t *testing.T) {
+func TestApprove_Unchanged(t *testing.T) {
 	synctest.Test(t, approveUnchanged)
 }
 
@@ -162,7 +162,7 @@ func approveUnchanged(t *testing.T) {
 	plain, err := SandboxClient(t, sb).Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	require.Equal(t, plain.Digest(), r.Digest())
-	_, err = shuffled.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = shuffled.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.NoError(t, err)
 	require.Equal(t, 1, sb.Calls("campaigns.approve"))
 	require.Positive(t, n)
@@ -220,10 +220,10 @@ func TestReview_Text(t *testing.T) {
 	require.Equal(t, 2, r.ContactsCount)
 }
 
-func TestApproveReviewed_Refusals(t *testing.T) {
+func TestApprove_Refusals(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	client := SandboxClient(t, sb)
-	_, err := client.Campaigns.ApproveReviewed(t.Context(), CampaignID, "yes")
+	_, err := client.Campaigns.Approve(t.Context(), CampaignID, "yes")
 	require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
 	require.Empty(t, sb.Journal())
 	_, err = client.Campaigns.Review(t.Context(), FactID)
@@ -231,7 +231,7 @@ func TestApproveReviewed_Refusals(t *testing.T) {
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	for _, mode := range []prospectkit.ClientOption{prospectkit.ReadOnly(), prospectkit.NoSend()} {
-		_, err = SandboxClient(t, sb, mode).Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = SandboxClient(t, sb, mode).Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	}
 	require.Zero(t, sb.Calls("campaigns.approve"))
@@ -248,7 +248,7 @@ func approvedAlready(t *testing.T, err error) {
 }
 
 // An approval that has happened is told as that, also to another process that knows nothing of it.
-func TestApproveReviewed_AlreadyApproved(t *testing.T) { synctest.Test(t, approveApproved) }
+func TestApprove_AlreadyApproved(t *testing.T) { synctest.Test(t, approveApproved) }
 
 func approveApproved(t *testing.T) {
 	t.Helper()
@@ -256,45 +256,45 @@ func approveApproved(t *testing.T) {
 	client := SandboxClient(t, sb)
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.NoError(t, err)
 	derived, err := client.With(prospectkit.WithMaxWait(0))
 	require.NoError(t, err)
 	for _, again := range []*prospectkit.Client{client, derived, SandboxClient(t, sb)} {
-		_, err = again.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = again.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		approvedAlready(t, err)
 	}
 	active, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, active.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, active.Digest())
 	approvedAlready(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, "review1"+strings.TrimPrefix(r.Digest(), "review3"))
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, "review1"+strings.TrimPrefix(r.Digest(), "review3"))
 	require.ErrorContains(t, err, "review the campaign again")
 	require.Equal(t, 1, sb.Calls("campaigns.approve"))
 }
 
 // A digest is used up by one approval: a teammate who stops the campaign after it is not overruled, until a person agrees again.
-func TestApproveReviewed_UsedUp(t *testing.T) {
+func TestApprove_UsedUp(t *testing.T) {
 	for name, several := range map[string]bool{"one process": false, "several": true} {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { usedUp(t, several) }) })
 	}
 }
 
 // Who sees that the campaign is active knows the outcome of an approval in doubt: it blocks no later one.
-func TestApproveReviewed_SettlesWhatIsActive(t *testing.T) {
+func TestApprove_SettlesWhatIsActive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())
 		client := SandboxClient(t, sb)
 		approve := func() (string, error) {
 			r, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 			return r.Digest(), err
 		}
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
 		digest, err := approve()
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, digest)
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, digest)
 		approvedAlready(t, err)
 		for _, err := range client.InDoubt(t.Context()) {
 			require.NoError(t, err)
@@ -308,7 +308,7 @@ func TestApproveReviewed_SettlesWhatIsActive(t *testing.T) {
 }
 
 // Without a journal that remembers, nothing would show that a review was used.
-func TestApproveReviewed_WithoutHistory(t *testing.T) {
+func TestApprove_WithoutHistory(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	for _, j := range []journal.Journal{nil, struct{ journal.Journal }{new(journal.MemoryJournal)}} {
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
@@ -318,7 +318,7 @@ func TestApproveReviewed_WithoutHistory(t *testing.T) {
 		require.NoError(t, err)
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.ErrorIs(t, err, prospectkit.ErrInvalid)
 		require.ErrorContains(t, err, "WithJournal is required")
 	}
@@ -341,10 +341,10 @@ func usedUp(t *testing.T, several bool) {
 		return r.Digest()
 	}
 	approve := func(digest string) error {
-		_, err := client().Campaigns.ApproveReviewed(t.Context(), CampaignID, digest, prospectkit.AllowResume())
+		_, err := client().Campaigns.Approve(t.Context(), CampaignID, digest, prospectkit.AllowResume())
 		return err
 	}
-	_, err := client().Campaigns.Approve(t.Context(), CampaignID)
+	_, err := client().Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 	require.NoError(t, err)
 	stop()
 
@@ -382,7 +382,7 @@ func usedUp(t *testing.T, several bool) {
 }
 
 // No read proves that an approval did not happen: nothing is approved, until a person has looked, and seen the campaign again.
-func TestApproveReviewed_AfterResolve(t *testing.T) {
+func TestApprove_AfterResolve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
 		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
@@ -390,31 +390,31 @@ func TestApproveReviewed_AfterResolve(t *testing.T) {
 		require.NoError(t, err)
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropBefore())
 		for range 2 {
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.Equal(t, 1, sb.Calls("campaigns.approve"))
 		}
 		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 		sb.Fail("campaigns.list", sandbox.Nth(1), sandbox.Status(401, "UNAUTHORIZED"))
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.ErrorIs(t, err, prospectkit.CodeUnauthorized, "whether it is active cannot be read")
 		found, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, found.Verdict)
 		require.False(t, found.Final, "it may still become active")
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 1, sb.Calls("campaigns.approve"))
 		require.NoError(t, j.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "it is a draft"}))
 		again, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, again.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, again.Digest())
 		require.NoError(t, err)
 	})
 }
 
 // Two calls with one digest, in two processes at once: each stores its ticket and looks for that of the other.
-func TestApproveReviewed_AtOnce(t *testing.T) { synctest.Test(t, testApproveAtOnce) }
+func TestApprove_AtOnce(t *testing.T) { synctest.Test(t, testApproveAtOnce) }
 
 func testApproveAtOnce(t *testing.T) {
 	t.Helper()
@@ -426,11 +426,11 @@ func testApproveAtOnce(t *testing.T) {
 	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}
 	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
 	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 	require.True(t, ok, "%v", err)
-	require.Equal(t, prospectkit.RuleApproving, refused.Rule)
-	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be approving this campaign: ticket other has no outcome yet")
+	require.Equal(t, prospectkit.RuleInProgress, refused.Rule)
+	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be doing this: ticket other has no outcome yet")
 	require.Equal(t, prospectkit.ActionMayPass, refused.Advice().Action)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 	require.NoError(t, j.Ended(t.Context(), other.ID, journal.NotApplied))
@@ -440,29 +440,29 @@ func testApproveAtOnce(t *testing.T) {
 		require.NoError(t, j.Sending(t.Context(), ended))
 		require.NoError(t, j.Ended(t.Context(), ended.ID, journal.Applied))
 	})
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.RuleApproved)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 	r, err = client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.RuleResume, "its activation is not over, or it was stopped")
 	require.ErrorContains(t, err, "campaign was approved at ")
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
 	require.NoError(t, err)
 
 	broken := errors.New("the database is away")
 	client = SandboxClient(t, sb, prospectkit.WithJournal(&brokenHistory{err: broken}))
 	_, err = client.Campaigns.Review(t.Context(), CampaignID)
 	require.ErrorIs(t, err, broken)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Equal(t, 1, sb.Calls("campaigns.approve"))
 }
 
 // Every pair of failures: at most one approval, and only of what was reviewed.
-func TestEveryFailure_ApproveReviewed(t *testing.T) {
+func TestEveryFailure_Approve(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 		file, err := journal.File(filepath.Join(run.Dir(), "journal"))
 		if err != nil {
@@ -479,7 +479,7 @@ func TestEveryFailure_ApproveReviewed(t *testing.T) {
 			digest = r.Digest()
 			run.Save("digest", digest)
 		}
-		_, err = client.Campaigns.ApproveReviewed(run.Context(), CampaignID, digest)
+		_, err = client.Campaigns.Approve(run.Context(), CampaignID, digest)
 		return err
 	}, func(run *sandbox.Run) error {
 		applied := 0
@@ -499,11 +499,11 @@ func TestEveryFailure_ApproveReviewed(t *testing.T) {
 }
 
 // An agreement to what a stopped campaign was is void after any later approval, even if the campaign is as it was again.
-func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
+func TestApprove_OlderThanAnotherApproval(t *testing.T) {
 	for how, approve := range map[string]func(*testing.T, *sandbox.Sandbox, *prospectkit.Client){
 		"blind": func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
 			t.Helper()
-			_, err := client.Campaigns.Approve(t.Context(), CampaignID)
+			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 			require.NoError(t, err)
 		},
 		"newer": func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -512,7 +512,7 @@ func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
 			sb.Do(func(tx *sandbox.Tx) { rows = tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
 			newer, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, newer.Digest(), prospectkit.AllowResume())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, newer.Digest(), prospectkit.AllowResume())
 			require.NoError(t, err)
 			sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(ListID, rows...) })
 		},
@@ -526,18 +526,18 @@ func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
 					sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
 					time.Sleep(time.Minute)
 				}
-				_, err := client.Campaigns.Approve(t.Context(), CampaignID)
+				_, err := client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 				require.NoError(t, err)
 				stop()
 				older, err := client.Campaigns.Review(t.Context(), CampaignID)
 				require.NoError(t, err)
 				approve(t, sb, client)
-				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, older.Digest())
+				_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
 				if how == "blind" {
 					approvedAlready(t, err) // it is active
 				}
 				stop()
-				_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, older.Digest())
+				_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
 				require.ErrorIs(t, err, prospectkit.RuleReview)
 				require.ErrorContains(t, err, "other calls have approved it, or may have: 1 reviewed, 2 now")
 				require.Equal(t, 2, sb.Calls("campaigns.approve"))
@@ -547,7 +547,7 @@ func TestApproveReviewed_OlderThanAnotherApproval(t *testing.T) {
 }
 
 // So is it while another process approves, by whatever review: it finds the ticket.
-func TestApproveReviewed_WhileAnotherIsApproved(t *testing.T) {
+func TestApprove_WhileAnotherIsApproved(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	j := new(journal.MemoryJournal)
 	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
@@ -556,18 +556,18 @@ func TestApproveReviewed_WhileAnotherIsApproved(t *testing.T) {
 	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", IDs: []string{CampaignID}}
 	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
 	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.RuleApproving)
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.RuleInProgress)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 }
 
 // A review that counts an approval which turns out not to have been applied is void after another one: as many, but not the same.
-func TestApproveReviewed_AsManyApprovals(t *testing.T) {
+func TestApprove_AsManyApprovals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
 		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
 		approve := func() error {
-			_, err := client.Campaigns.Approve(t.Context(), CampaignID)
+			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 			return err
 		}
 		stop := func() {
@@ -586,7 +586,7 @@ func TestApproveReviewed_AsManyApprovals(t *testing.T) {
 		require.NoError(t, j.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "it was still stopped"}))
 		require.NoError(t, approve())
 		stop()
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, older.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
 		require.ErrorIs(t, err, prospectkit.RuleReview)
 		require.Equal(t, 3, sb.Calls("campaigns.approve"))
 	})
@@ -594,7 +594,7 @@ func TestApproveReviewed_AsManyApprovals(t *testing.T) {
 
 // The campaign could be approved a moment ago. If the service refuses that, it was approved or stopped since, by a teammate, or approved
 // by this request, which a gateway has repeated: the agreement is used up.
-func TestApproveReviewed_OfOneThatHasJustBecomeActive(t *testing.T) {
+func TestApprove_OfOneThatHasJustBecomeActive(t *testing.T) {
 	for _, code := range []string{"CAMPAIGN_NOT_APPROVABLE", "CAMPAIGN_BUSY"} {
 		t.Run(code, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { repeatedApproval(t, code) }) })
 	}
@@ -613,7 +613,7 @@ func repeatedApproval(t *testing.T, code string) {
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Applied(), sandbox.Status(409, code))
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
 	require.Equal(t, []string{"the campaign may just have been approved"}, reasons)
@@ -624,20 +624,20 @@ func repeatedApproval(t *testing.T, code string) {
 	require.NoError(t, err)
 	require.Equal(t, prospectkit.VerdictUnknowable, resolved.Verdict, "a person settles it")
 	sent := sb.Calls("campaigns.approve")
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	require.Equal(t, sent, sb.Calls("campaigns.approve"))
 }
 
 // Nobody has approved it, and it stays a draft: it may become active at any time, so no verdict is final.
-func TestApproveReviewed_OfOneThatIsBusyAndStaysADraft(t *testing.T) {
+func TestApprove_OfOneThatIsBusyAndStaysADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())
 		client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Status(409, "CAMPAIGN_BUSY"))
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 		require.True(t, ok)
 		time.Sleep(time.Hour)
@@ -649,7 +649,7 @@ func TestApproveReviewed_OfOneThatIsBusyAndStaysADraft(t *testing.T) {
 }
 
 // What a cache shows may be what the person has seen, and no longer what is there.
-func TestApproveReviewed_WhatACacheShows(t *testing.T) {
+func TestApprove_WhatACacheShows(t *testing.T) {
 	for _, path := range []string{"/campaigns", "/steps", "/scheduled-sends", "/rows", "/lists/" + ListID} {
 		t.Run(path, func(t *testing.T) {
 			sb := EverySandbox(t, time.Now())
@@ -665,7 +665,7 @@ func TestApproveReviewed_WhatACacheShows(t *testing.T) {
 			r, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
 			aged = true
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 			require.ErrorContains(t, err, "came from a cache")
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
@@ -675,7 +675,7 @@ func TestApproveReviewed_WhatACacheShows(t *testing.T) {
 }
 
 // Nor is a campaign active because it was when a cache read it: an earlier approval stays unknown.
-func TestApproveReviewed_ActiveInACache(t *testing.T) {
+func TestApprove_ActiveInACache(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	cached := false
 	client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -688,12 +688,12 @@ func TestApproveReviewed_ActiveInACache(t *testing.T) {
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	cached = true
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	cached = false
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	approvedAlready(t, err)
 }

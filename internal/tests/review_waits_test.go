@@ -58,7 +58,7 @@ func limited(op string, nth, wait int) func(*sandbox.Sandbox) {
 
 // Whatever takes long between the reads and the approval, a change in that time sends nothing, and without one, the approval rests on
 // what was read a moment before. A yes that has ended by then is none.
-func TestApproveReviewed_AfterAWait(t *testing.T) {
+func TestApprove_AfterAWait(t *testing.T) {
 	for name, tc := range map[string]struct {
 		fail   func(*sandbox.Sandbox)
 		option func() prospectkit.ClientOption
@@ -94,7 +94,7 @@ func TestApproveReviewed_AfterAWait(t *testing.T) {
 						sb.Do(func(tx *sandbox.Tx) { tx.AddRows(ListID, sandbox.Row{"firstName": "Eve"}) })
 					})
 				}
-				_, err = SandboxClient(t, sb, options...).Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+				_, err = SandboxClient(t, sb, options...).Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 				read, sent := lastReadAndWrite(sb)
 				if tc.want != nil {
 					require.ErrorIs(t, err, tc.want)
@@ -123,13 +123,13 @@ func lastReadAndWrite(sb *sandbox.Sandbox) (read, sent time.Time) {
 }
 
 // What never ends in time is an error, and sends nothing.
-func TestApproveReviewed_NeverInTime(t *testing.T) {
+func TestApprove_NeverInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())
 		client := SandboxClient(t, sb, prospectkit.WithJournal(&slowHistory{takes: 2 * time.Minute}))
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.EqualError(t, err, "prospectkit: campaigns.approve: what was read is too old by now: the approval had to wait")
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
@@ -142,7 +142,7 @@ func TestApproveReviewed_NeverInTime(t *testing.T) {
 }
 
 // A service that takes long for each response, as one does for many pages, is not in the way of an approval, up to a point.
-func TestApproveReviewed_SlowReads(t *testing.T) {
+func TestApprove_SlowReads(t *testing.T) {
 	for takes, approves := range map[time.Duration]bool{9 * time.Second: true, 20 * time.Second: false} {
 		synctest.Test(t, func(t *testing.T) {
 			sb := EverySandbox(t, time.Now())
@@ -152,14 +152,14 @@ func TestApproveReviewed_SlowReads(t *testing.T) {
 			})))
 			r, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 			require.Equal(t, approves, err == nil, "%s: %v", takes, err)
 		})
 	}
 }
 
 // The response to a request that a gateway has repeated says nothing of the first one: after it, the campaign is reviewed again.
-func TestApproveReviewed_AfterAResponse(t *testing.T) {
+func TestApprove_AfterAResponse(t *testing.T) {
 	for _, status := range []int{http.StatusTooManyRequests, http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUnauthorized} {
 		for _, stops := range []bool{false, true} {
 			t.Run(fmt.Sprint(status, " stopped ", stops), func(t *testing.T) {
@@ -193,7 +193,7 @@ func approveAfter(t *testing.T, status int, stops bool) {
 	}))
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	want := error(prospectkit.RuleApproved)
 	if stops {
 		want = prospectkit.RuleReview
@@ -203,7 +203,7 @@ func approveAfter(t *testing.T, status int, stops bool) {
 }
 
 // A campaign that is reviewed again after each response is approved with as many requests as any call has.
-func TestApproveReviewed_Attempts(t *testing.T) {
+func TestApprove_Attempts(t *testing.T) {
 	for _, most := range []int{1, 2, 3, 5} {
 		synctest.Test(t, func(t *testing.T) {
 			sb := EverySandbox(t, time.Now())
@@ -211,7 +211,7 @@ func TestApproveReviewed_Attempts(t *testing.T) {
 			client := SandboxClient(t, sb, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: most}))
 			r, err := client.Campaigns.Review(t.Context(), CampaignID)
 			require.NoError(t, err)
-			_, err = client.Campaigns.ApproveReviewed(t.Context(), CampaignID, r.Digest())
+			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 			require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, most, sb.Calls("campaigns.approve"))

@@ -92,7 +92,7 @@ func TestSurfaces_IDsAreChecked(t *testing.T) {
 			"campaignId 1":    discard(c.Adjust(ctx, id, prospectkit.CampaignChanges{})),
 			"campaignId 2":    discard(c.StepsPage(ctx, id)),
 			"campaignId 3":    discard(c.SendsPage(ctx, id)),
-			"campaignId 4":    discard(c.Approve(ctx, id)),
+			"campaignId 4":    discard(c.ApproveUnreviewed(ctx, id)),
 			"campaignId 5":    discard(c.PreviewStep(ctx, id, StepID, nil, PreviewRoute)),
 			"campaignId 6":    discard(c.WaitInitialized(ctx, id)),
 			"stepId":          discard(c.PreviewStep(ctx, CampaignID, id, nil, PreviewRoute)),

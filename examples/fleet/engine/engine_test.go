@@ -45,7 +45,7 @@ func TestJudge_ALostResponse(t *testing.T) {
 	sb.Fail("campaigns.approve", sandbox.Status(http.StatusBadGateway, ""))
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
-	_, err = client.Campaigns.Approve(context.Background(), "a00000000000000000000001")
+	_, err = client.Campaigns.ApproveUnreviewed(context.Background(), "a00000000000000000000001")
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	require.Positive(t, engine.Judge(err).After)
 	require.False(t, engine.Judge(err).Person)

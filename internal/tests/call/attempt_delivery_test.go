@@ -43,7 +43,7 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 			tests.InMemory(t, tests.Drained(tests.Raw(reply)), func(t *testing.T, m *tests.MemoryServer) {
 				t.Helper()
 				var info prospectkit.Info
-				_, err := m.Client(t).Campaigns.Approve(t.Context(), tests.CampaignID, prospectkit.WithInfo(&info))
+				_, err := m.Client(t).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, prospectkit.WithInfo(&info))
 				tests.RequireUnknown(t, err)
 				require.EqualValues(t, 1, m.Requests.Load())
 				require.NotEqual(t, event.DeliveryUnprocessed, info.Attempts[0].Delivery)
@@ -51,7 +51,7 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 		})
 	}
 	for _, text := range []string{refused, away} {
-		_, err := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(text) })).Campaigns.Approve(t.Context(), tests.CampaignID)
+		_, err := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(text) })).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 		tests.RequireUnknown(t, err)
 	}
 	for _, debug := range []string{refused, away, "cannot retry err [; REFUSED_STREAM"} {
@@ -301,7 +301,7 @@ func TestDelivery_AnotherWay(t *testing.T) {
 					sent++ // the second way shows nothing
 					return nil, second
 				}))
-				_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+				_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 				tests.RequireUnknown(t, err)
 				require.Equal(t, 1, sent)
 			})
@@ -317,7 +317,7 @@ func TestDelivery_AnotherWay(t *testing.T) {
 				<-r.Context().Done()
 				return nil, context.Cause(r.Context())
 			}))
-			_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 			require.Equal(t, before == 0, prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied, "%v", err)
 			require.Equal(t, before == 0, sent > 1)
 		})
@@ -326,6 +326,6 @@ func TestDelivery_AnotherWay(t *testing.T) {
 	_, err := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		httptrace.ContextClientTrace(r.Context()).GetConn("api.example.com:443")
 		return nil, fmt.Errorf("instrumented: %w", failed)
-	})).Campaigns.Approve(t.Context(), tests.CampaignID)
+	})).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "it is net/http's failure to connect")
 }

@@ -27,7 +27,7 @@ func TestEncode_EveryBodyIsSent(t *testing.T) {
 	client := tests.ClientAt(t, server.URL)
 	field := prospectkit.WithField("note", "x")
 	approve := func(opts ...prospectkit.CallOption) error {
-		return tests.Discard(client.Campaigns.Approve(t.Context(), tests.CampaignID, opts...))
+		return tests.Discard(client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, opts...))
 	}
 	activate := func(opts ...prospectkit.CallOption) error {
 		return tests.Discard(client.Agents.Activate(t.Context(), tests.AgentID, opts...))

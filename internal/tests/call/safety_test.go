@@ -110,7 +110,7 @@ func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
 
 // Approving has no body (documented).
 func TestSafety_NoFieldWithoutABody(t *testing.T) {
-	_, err := tests.NewClient(t, tests.Untouched(t)).Campaigns.Approve(t.Context(), tests.CampaignID, prospectkit.WithField("x", 1))
+	_, err := tests.NewClient(t, tests.Untouched(t)).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, prospectkit.WithField("x", 1))
 	require.Equal(t, []string{"WithField cannot be used: this call has no body"}, tests.Refusals(t, err))
 }
 

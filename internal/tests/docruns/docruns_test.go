@@ -15,7 +15,7 @@ import (
 
 // careful repeats an approval only if there was none.
 func careful(ctx context.Context, client *prospectkit.Client, campaignID string) error {
-	_, err := client.Campaigns.Approve(ctx, campaignID)
+	_, err := client.Campaigns.ApproveUnreviewed(ctx, campaignID)
 	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown {
 		return nil // a person looks
 	}

@@ -31,7 +31,7 @@ func doubtful(t *testing.T, status *string) (client *prospectkit.Client, ticket 
 		return tests.Respond(200, `[{"id":"`+tests.CampaignID+`","status":"`+*status+`"}]`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
 	}), prospectkit.WithJournal(new(tests.Notebook)))
 	require.NoError(t, tests.Discard(client.Campaigns.Page(t.Context())))
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Discard(client.Campaigns.Approve(t.Context(), tests.CampaignID)))
+	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Discard(client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)))
 	require.True(t, ok)
 	n = 0
 	return client, unknown.Ticket(), func() int { mu.Lock(); defer mu.Unlock(); return n }
@@ -95,7 +95,7 @@ func TestResolve_WhoRemembers(t *testing.T) {
 		}
 		require.Equal(t, 4, reads(), "a ticket without an ID is not remembered")
 
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Discard(client.Campaigns.Approve(t.Context(), tests.CampaignID)))
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](tests.Discard(client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)))
 		require.True(t, ok)
 		time.Sleep(time.Hour)
 		for i := range 3 {

@@ -94,7 +94,7 @@ func TestResolve_NothingIsSettledByACache(t *testing.T) {
 		cached  prospectkit.Verdict
 	}{
 		"an approval": {func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Campaigns.Approve(ctx, tests.CampaignID))
+			return tests.Discard(c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID))
 		}, func(time.Time) string { return `[{"id":"` + tests.CampaignID + `","status":"active"}]` }, prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},
 		"an older list": {create, list(-48 * time.Hour), prospectkit.VerdictNotSeen, prospectkit.VerdictNotSeen},
 		"a list since":  {create, list(time.Second), prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},

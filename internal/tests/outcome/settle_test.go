@@ -48,7 +48,7 @@ func TestTicket_OnlyAFinalVerdictSettles(t *testing.T) {
 				}
 				return c.look(r)
 			}), prospectkit.WithJournal(book))
-			_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+			_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 			ctx, cancel := context.WithTimeout(t.Context(), c.patience)
 			defer cancel()

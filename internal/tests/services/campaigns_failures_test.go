@@ -38,7 +38,7 @@ func TestCampaigns_EveryReadOfAReviewMayFail(t *testing.T) {
 	}
 	for fails = 1; fails <= 2*reads; fails++ {
 		requests = 0
-		_, err = client.Campaigns.ApproveReviewed(t.Context(), tests.CampaignID, seen.Digest())
+		_, err = client.Campaigns.Approve(t.Context(), tests.CampaignID, seen.Digest())
 		require.ErrorIs(t, err, prospectkit.CodeInsufficientScope, fails)
 		require.Equal(t, fails, requests)
 	}
@@ -120,7 +120,7 @@ func TestCampaigns_ListingThatIsRefused(t *testing.T) {
 		}
 		return denied(r)
 	}))
-	_, err = client.Campaigns.Approve(t.Context(), tests.CampaignID)
+	_, err = client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
 	r, err := unknown.Resolve(t.Context())
@@ -143,7 +143,7 @@ func TestCampaigns_PagesWithTokens(t *testing.T) {
 		all, err := prospectkit.Collect(client.Campaigns.All(t.Context()), 10)
 		require.NoError(t, err, last)
 		require.Len(t, all, 2, last)
-		_, err = client.Campaigns.Approve(t.Context(), tests.CampaignID)
+		_, err = client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestCampaigns_StoppedThenActive(t *testing.T) {
 			}
 			return tests.Respond(200, `[{"id":"`+tests.CampaignID+`","status":"`+status+`"}]`), nil
 		}))
-		_, err := client.Campaigns.Approve(t.Context(), tests.CampaignID)
+		_, err := client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)

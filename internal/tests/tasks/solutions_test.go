@@ -23,8 +23,8 @@ var solutions = map[string]func(program, context.Context){
 	"1": program.add, "3": program.export, "4": program.search, "6": program.settle, "8": program.push, "9": program.follow, "10": program.upload,
 	"2":                            func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Ensure(ctx, q1)).List.ID) },
 	"2 creates":                    func(p program, ctx context.Context) { fmt.Println(must(p.Lists.Create(ctx, q1)).ID) },
-	"5":                            func(p program, ctx context.Context) { must(p.Campaigns.ApproveReviewed(ctx, p.args[0], p.args[1])) },
-	"5 approves whatever is there": func(p program, ctx context.Context) { must(p.Campaigns.Approve(ctx, p.args[0])) },
+	"5":                            func(p program, ctx context.Context) { must(p.Campaigns.Approve(ctx, p.args[0], p.args[1])) },
+	"5 approves whatever is there": func(p program, ctx context.Context) { must(p.Campaigns.ApproveUnreviewed(ctx, p.args[0])) },
 	"7":                            func(p program, ctx context.Context) { fmt.Println(must(p.Agents.CreateAndStart(ctx, heads)).ID) },
 	"7 creates it started":         func(p program, ctx context.Context) { fmt.Println(must(p.Agents.Create(ctx, heads)).ID) },
 }
