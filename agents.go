@@ -253,7 +253,7 @@ func saysStarted(err error) bool {
 }
 
 // Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess
-// could do harm: supply it with [WithRoute], with the method POST, PUT, PATCH or DELETE and one
+// could do harm: supply it with [WithRoutes], with the method POST, PUT, PATCH or DELETE and one
 // parameter in braces, for the agent. If the route needs a body, add its fields with [WithField].
 // The response is undocumented.
 //

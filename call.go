@@ -120,7 +120,9 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		c.ctx = context.Background() // for observers
 	}
 	route := conf.routes[o]
-	c.opts.method, c.opts.path = route[0], route[1]
+	if c.template = cmp.Or(in.path, route[1]); c.method == "" {
+		c.method, c.route = route[0], route[1]
+	}
 	eachOption(opts, bad, func(option CallOption) { option.applyCall(&c.opts, bad) })
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
 	if in.check != nil {
@@ -139,7 +141,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	}
 	c.buildURL()
 	if in.own != nil && c.opts.once != "" { // a path of the caller has no ids that tell it from another
-		c.opts.once += " " + c.opts.path
+		c.opts.once += " " + in.path
 	}
 	c.spends, c.sends = consequences(o, in)
 	c.spends = c.spends || !in.free && conf.guard.Priced(o.Name)

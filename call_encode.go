@@ -11,7 +11,6 @@ import (
 
 	"github.com/google/go-querystring/query"
 
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 )
@@ -19,13 +18,9 @@ import (
 // buildURL builds the URL: base, path with escaped ids, query.
 func (c *call) buildURL() {
 	in, bad := &c.in, &c.bad
-	template := c.route
-	if c.opts.path != "" {
-		template = c.opts.path
-		c.useSuppliedRoute()
-	}
+	template := cmp.Or(c.template, c.route)
 	if template == "" {
-		bad.Add("route", "is undocumented: set it with WithRoute")
+		bad.Add("route", "is undocumented: set it with WithRoutes")
 		return
 	}
 	rest := cmp.Or(c.route, template)
@@ -45,26 +40,11 @@ func (c *call) buildURL() {
 		return
 	}
 	plain, err := url.PathUnescape(escaped)
-	if err != nil {
-		bad.Add("path", "has an invalid escape")
-		return
-	}
+	bad.Must(err == nil, "path", "has an invalid escape")
 	if u.Path = plain; plain != escaped || u.RawPath != "" {
 		u.RawPath = escaped
 	}
 	u.RawQuery = c.queryString(in.query)
-}
-
-// useSuppliedRoute applies WithRoute. It rejects a method that differs from the documented
-// one.
-func (c *call) useSuppliedRoute() {
-	switch method := c.opts.method; {
-	case c.method == "":
-		check.OneOf(&c.bad, "method", method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-		c.method, c.route = method, c.opts.path
-	case method != "" && method != c.method:
-		c.bad.Add("WithRoute", "has the method %s, must have %s", method, c.method)
-	}
 }
 
 func (c *call) queryString(params any) string {
@@ -91,13 +71,13 @@ func (c *call) queryString(params any) string {
 
 func (c *call) encode() {
 	in, bad, more := &c.in, &c.bad, len(c.opts.fields) > 0
-	if in.upload == nil && in.body == nil && !more && len(c.opts.header) == 0 {
+	if in.upload == nil && in.body == nil && !more && c.opts.evidence == nil {
 		c.header = c.conf.sharedHeader()
 		return
 	}
 	c.header = c.conf.commonHeader()
-	for _, kv := range c.opts.header {
-		c.header.Set(kv[0], kv[1])
+	if c.opts.evidence != nil {
+		c.header["Cache-Control"] = []string{"no-cache"}
 	}
 	switch {
 	case in.upload != nil && more:

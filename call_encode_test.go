@@ -17,14 +17,16 @@ import (
 // located asks where a call with one id would go.
 func located(tb testing.TB, o *op.Op, id, template string) (*url.URL, error) {
 	tb.Helper()
-	client, err := New("https://api.example.com/base/api/v1", "tok")
-	require.NoError(tb, err)
-	var opts []CallOption
+	var opts []ClientOption
 	if template != "" {
-		opts = append(opts, WithRoute(o.Method+" "+template))
+		opts = append(opts, WithRoutes(map[string]string{o.Name: o.Method + " " + template}))
+	}
+	client, err := New("https://api.example.com/base/api/v1", "tok", opts...)
+	if err != nil {
+		return nil, err
 	}
 	c := new(call)
-	if err := c.prepare(tb.Context(), client.conf, o, args{ids: []string{id}}, opts); err != nil {
+	if err := c.prepare(tb.Context(), client.conf, o, args{ids: []string{id}}, nil); err != nil {
 		return nil, err
 	}
 	return &c.url, nil
@@ -56,7 +58,7 @@ func FuzzPath(f *testing.F) {
 	f.Add("65f0c0ffee65f0c0ffee65f0", "/0{")
 	f.Add("65f0c0ffee65f0c0ffee65f0", "/}0{")
 	f.Fuzz(func(t *testing.T, id, template string) {
-		u, err := located(t, &op.Op{Name: "x", Method: http.MethodGet, Class: op.Read, Surface: op.Agents}, id, template)
+		u, err := located(t, op.ContactsTimeline, id, template)
 		if err != nil {
 			var refused *RefusedError
 			require.ErrorAs(t, err, &refused)
@@ -75,46 +77,38 @@ func FuzzPath(f *testing.F) {
 func TestEncode_PathRefusesOtherIDs(t *testing.T) {
 	t.Parallel()
 	for _, id := range []string{"..", ".", "", "a/b", "%2e%2e", "x", "65f0c0ffee65f0c0ffee65f0 "} {
-		for _, template := range []string{"", "/business/other/{listId}"} {
-			_, err := located(t, op.ListsGet, id, template)
-			require.ErrorContains(t, err, "listId must be 24 hexadecimal digits", "id %q", id)
+		for _, template := range []string{"", "/business/other/{otherId}"} {
+			_, err := located(t, op.HubsPages, id, template)
+			require.ErrorContains(t, err, "hubId must be 24 hexadecimal digits", "id %q", id)
 		}
-		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, id, "/business/agents/{agentId}/pause")
-		require.ErrorContains(t, err, "agentId must be 24 hexadecimal digits", "id %q", id)
+		_, err := located(t, op.ContactsTimeline, id, "/business/people/{personId}/log")
+		require.ErrorContains(t, err, "personId must be 24 hexadecimal digits", "id %q", id)
 	}
 }
 
-func TestEncode_WithRouteRefusesDots(t *testing.T) {
+func TestEncode_WithRoutesRefusesDots(t *testing.T) {
 	t.Parallel()
 	for _, template := range []string{"/a/../b", "/a/%2e%2e/b", "/a/.%2E/b", "/%2e/b", "/a/x%2F..%2Fb", "/..", "/a/%zz", "a", "/a//b", "/a?b", "/a#b", "/a b", "/a/{id"} {
-		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, "65f0c0ffee65f0c0ffee65f0", template)
-		require.ErrorContains(t, err, "WithRoute must be a method and a path", "template %q", template)
+		_, err := located(t, op.ContactsTimeline, "65f0c0ffee65f0c0ffee65f0", template)
+		require.ErrorContains(t, err, "WithRoutes contacts.timeline must be a method and a path", "template %q", template)
 	}
 }
 
-// Each mistake of a path is told once, in words that help: what WithRoute or an id has said already is not said again as a wrong number.
+// Each mistake of a path is told once, in words that help: what an id has said already is not said again as a wrong number.
 func TestEncode_PathThatCannotBeBuilt(t *testing.T) {
 	t.Parallel()
-	const (
-		id    = "65f0c0ffee65f0c0ffee65f0"
-		route = "WithRoute must be a method and a path like POST /lists/{listId}, of letters, digits, - _ . ~ and whole parameters, without empty or dot segments"
-		wrong = "id must be 24 hexadecimal digits"
-	)
+	const id, wrong = "65f0c0ffee65f0c0ffee65f0", "id must be 24 hexadecimal digits"
 	for _, c := range []struct{ id, template, want string }{
 		{id, "/a/{id}/{x}", "path has 2 parameters, the call has 1 ids"},
 		{id, "/a", "path has 0 parameters, the call has 1 ids"},
 		{"x", "/a/{id}/{x}", wrong + "; path has 2 parameters, the call has 1 ids"},
 		{"", "/a/{id}", wrong},
-		{id, "/a/{id", route},
-		{id, "/a/%zz/{id}", route + "; path has an invalid escape"},
 	} {
-		_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet}, c.id, c.template)
-		require.EqualError(t, err, "prospectkit: x: refused locally: "+c.want, "id %q, %s", c.id, c.template)
+		_, err := located(t, op.ContactsTimeline, c.id, c.template)
+		require.EqualError(t, err, "prospectkit: contacts.timeline: refused locally: "+c.want, "id %q, %s", c.id, c.template)
 	}
-	_, err := located(t, &op.Op{Name: "x", Method: http.MethodGet, Path: "/a"}, "", "/a/{id}")
-	require.EqualError(t, err, "prospectkit: x: refused locally: path has 1 parameters, the call has 1 ids", "nothing else refuses an id that the route does not name")
-	_, err = located(t, &op.Op{Name: "x", Method: http.MethodGet}, id, "")
-	require.EqualError(t, err, "prospectkit: x: refused locally: route is undocumented: set it with WithRoute")
+	_, err := located(t, op.ContactsTimeline, id, "")
+	require.EqualError(t, err, "prospectkit: contacts.timeline: refused locally: route is undocumented: set it with WithRoutes")
 }
 
 // Parameters of which none is set are no query, whatever their fields would say of a zero.
@@ -130,11 +124,11 @@ func TestEncode_ZeroParametersAreNoQuery(t *testing.T) {
 }
 
 // ask sends one raw operation of the table, with or without a method of its own, down the road.
-func ask(t *testing.T, o *op.Op, rt func(*http.Request) *http.Response, ids []string, opts ...CallOption) error {
+func ask(t *testing.T, o *op.Op, rt func(*http.Request) *http.Response, ids []string, opts ...ClientOption) error {
 	t.Helper()
-	client, err := New("https://api.example.com/api/v1", "token", WithTransport(transportFunc(rt)))
+	client, err := New("https://api.example.com/api/v1", "token", append(opts, WithTransport(transportFunc(rt)))...)
 	require.NoError(t, err)
-	_, err = do[Object](context.Background(), client.conf, o, args{ids: ids}, opts)
+	_, err = do[Object](context.Background(), client.conf, o, args{ids: ids}, nil)
 	return err
 }
 
@@ -159,10 +153,11 @@ func TestEncode_WrongAssumedPathSaysSo(t *testing.T) {
 		}
 		err := ask(t, o, missing, ids)
 		require.ErrorIs(t, err, CodeEndpointNotFound, o.Name)
-		require.Equal(t, o.Provenance == op.AssumedPath, strings.Contains(err.Error(), "set it with WithRoute"), "%s: %v", o.Name, err)
+		require.Equal(t, o.Provenance == op.AssumedPath, strings.Contains(err.Error(), "set it with WithRoutes"), "%s: %v", o.Name, err)
 		if o.Provenance == op.AssumedPath {
-			err = ask(t, o, missing, ids, WithRoute(o.Method+" /business/elsewhere/{id}"))
-			require.NotContains(t, err.Error(), "WithRoute", "the caller did that already")
+			err = ask(t, o, missing, ids, WithRoutes(map[string]string{o.Name: o.Method + " /business/elsewhere/{id}"}))
+			require.ErrorIs(t, err, CodeEndpointNotFound, o.Name)
+			require.NotContains(t, err.Error(), "WithRoutes", "the caller did that already")
 		}
 	}
 }
@@ -174,7 +169,7 @@ func TestEncode_UndocumentedPathHasToBeGiven(t *testing.T) {
 		}
 		err := ask(t, o, missing, []string{"65f0c0ffee65f0c0ffee65f0"})
 		require.ErrorIs(t, err, ErrRefusedLocally, o.Name)
-		require.ErrorContains(t, err, "set it with WithRoute")
+		require.ErrorContains(t, err, "set it with WithRoutes")
 	}
 }
 
@@ -182,7 +177,7 @@ func TestEncode_IDsOfACallersPathAreChecked(t *testing.T) {
 	for _, id := range []string{"..", "a/b", "65f0c0ffee65f0c0ffee65f", "65f0c0ffee65f0c0ffee65f0?x"} {
 		sent := false
 		err := ask(t, op.ContactsTimeline, func(r *http.Request) *http.Response { sent = true; return missing(r) },
-			[]string{id}, WithRoute("GET /business/contacts/{contactId}/timeline"))
+			[]string{id}, WithRoutes(map[string]string{"contacts.timeline": "GET /business/contacts/{contactId}/timeline"}))
 		require.ErrorIs(t, err, ErrRefusedLocally, id)
 		require.ErrorContains(t, err, "contactId must be 24 hexadecimal digits")
 		require.False(t, sent, id)

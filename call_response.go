@@ -271,8 +271,8 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	switch {
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
 		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
-	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.opts.path == "":
-		e.hint = "the path of this operation is assumed; set it with WithRoute"
+	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.template == "":
+		e.hint = "the path of this operation is assumed; set it with WithRoutes"
 	}
 }
 

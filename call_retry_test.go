@@ -297,7 +297,7 @@ func TestAttempt_RequestsCannotBeReplayed(t *testing.T) {
 				}
 				return tests.Respond(421, ""), nil
 			}), prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}))
-			require.Error(t, kind.call(t.Context(), client, prospectkit.WithHeader("X-Other", "1")))
+			require.Error(t, kind.call(t.Context(), client, prospectkit.WithQuery("x", "1")))
 			require.Equal(t, 3, attempts)
 		})
 	}

@@ -44,6 +44,7 @@ type args struct {
 
 	// What it means.
 	own             *catalogue.Operation // of the caller of Call; nil for an operation of the catalogue
+	path            string               // that of own, as the caller has given it
 	free            bool                 // spends no credits, although the operation may
 	refusalMaySpend func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
 	cost            spend.Call           // what is known of its cost, beside operation, ids and body
@@ -108,6 +109,7 @@ type plan struct {
 	in        args
 	method    string
 	route     string          // the path template, as errors and events show it
+	template  string          // that of WithRoutes or the path of Call; empty: route
 	ctx       context.Context //nolint:containedctx // the call is the scope of this context
 	opts      callConfig
 	timeout   time.Duration // of one attempt
@@ -244,7 +246,7 @@ func consequences(o *op.Op, in args) (spends, sends bool) {
 
 // leadsTo are the other operations to which a route of the caller's may lead.
 func (c *call) leadsTo() (others []*op.Op) {
-	if c.opts.path == "" {
+	if c.template == "" {
 		return nil
 	}
 	path := strings.TrimPrefix(c.url.Path, c.conf.base.Path)

@@ -319,7 +319,7 @@ type StepPreview struct {
 func (p StepPreview) String() string { return textOf(Object{}, p) }
 
 // PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
-// body are undocumented: you supply both. Supply the path with [WithRoute] and two parameters in
+// body are undocumented: you supply both. Supply the path with [WithRoutes] and two parameters in
 // braces, for the campaign and then the step. The sandbox takes nothing: the body is
 // ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented, so it
 // counts as spending and is never retried after an unknown outcome.

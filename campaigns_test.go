@@ -71,22 +71,22 @@ func TestCampaigns_Exchanges(t *testing.T) {
 			return c.Campaigns.EditSend(ctx, tests.SendID, fields{"body": "Hello"})
 		}, "", prospectkit.CodeScheduledSendNotEditable},
 		{"campaigns.preview-step/rendered", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, fields{"sample": 1}, tests.PreviewRoute)
+			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, fields{"sample": 1})
 		}, `{"stepId": "` + tests.StepID + `", "preview": {"subject": "Hi", "body": "..."}}`, ""},
 		{"campaigns.preview-step/retyped", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil, tests.PreviewRoute)
+			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil)
 		}, `{"stepId": "", "preview": "text"}`, ""},
 		{"campaigns.preview-step/unavailable", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil, tests.PreviewRoute)
+			return c.Campaigns.PreviewStep(ctx, tests.CampaignID, tests.StepID, nil)
 		}, "", prospectkit.CodeStepPreviewUnavailable},
 	})
 }
 
 func TestCampaigns_PreviewNeedsAPath(t *testing.T) {
-	client := tests.NewClient(t, tests.Untouched(t))
-	_, err := client.Campaigns.PreviewStep(t.Context(), tests.CampaignID, tests.StepID, nil)
-	require.Equal(t, []string{"route is undocumented: set it with WithRoute"}, tests.Refusals(t, err))
-	_, err = client.Campaigns.PreviewStep(t.Context(), tests.CampaignID, tests.StepID, nil, prospectkit.WithRoute("POST /business/steps/{stepId}"))
+	_, err := tests.Unrouted(t).Campaigns.PreviewStep(t.Context(), tests.CampaignID, tests.StepID, nil)
+	require.Equal(t, []string{"route is undocumented: set it with WithRoutes"}, tests.Refusals(t, err))
+	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithRoutes(map[string]string{"campaigns.preview-step": "POST /business/steps/{stepId}"}))
+	_, err = client.Campaigns.PreviewStep(t.Context(), tests.CampaignID, tests.StepID, nil)
 	require.Equal(t, []string{"path has 1 parameters, the call has 2 ids"}, tests.Refusals(t, err))
 }
 

@@ -208,8 +208,7 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		}
 		return nil
 	}
-	route := callOption(func(c *callConfig, _ *check.Violations) { c.path = o.Path })
-	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own}, append([]CallOption{route}, opts...), raw, expected{take: take})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own, path: o.Path}, opts, raw, expected{take: take})
 	return err
 }
 

@@ -208,10 +208,7 @@ type settings struct {
 type callConfig struct {
 	settings
 	info   *Info
-	method string // of WithRoute, with the path
-	path   string
 	query  [][2]string
-	header [][2]string
 	fields []outbound.Field
 
 	starts            *spend.Agent  // the draft, if this call created it
@@ -230,9 +227,7 @@ type readEvidence struct {
 
 // option makes the responses of a call evidence, and asks caches for what the service has now.
 func (s *readEvidence) option() callOption {
-	return func(c *callConfig, _ *check.Violations) {
-		c.evidence, c.header = s, append(c.header, [2]string{"Cache-Control", "no-cache"})
-	}
+	return func(c *callConfig, _ *check.Violations) { c.evidence = s }
 }
 
 // pageConfig is the sum of the options of an iterator.
@@ -244,7 +239,6 @@ type pageConfig struct {
 	paidPages  int // limit of an iterator that spends credits
 	unlimited  bool
 	prefetch   int // pages read ahead
-	restarts   int // of a scroll, at most
 }
 
 // emit reports an event outside of any call.

@@ -52,7 +52,7 @@ func (q activityQuery) check(bad *check.Violations) {
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that
 // are still scheduled. The shape of an activity is undocumented. The contact's id is the id of a
 // row, or comes from [ContactsService.Resolve]. The path is undocumented: supply it with
-// [WithRoute] and one parameter in braces, for the contact. That it is a GET is inferred from its query.
+// [WithRoutes] and one parameter in braces, for the contact. That it is a GET is inferred from its query.
 //
 // No range can be resumed.
 //

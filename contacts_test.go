@@ -19,7 +19,7 @@ func TestContacts_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
 	activities := func(p prospectkit.ActivityParams) func(context.Context, client) (any, error) {
 		return func(ctx context.Context, c client) (any, error) {
-			return c.Contacts.ActivitiesPage(ctx, tests.ContactID, p, tests.TimelineRoute)
+			return c.Contacts.ActivitiesPage(ctx, tests.ContactID, p)
 		}
 	}
 	play(t, []surfaceCall{
@@ -61,7 +61,7 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	var queries []string
 	client := tests.NewClient(t, timeline(&queries, 3))
 	var progress prospectkit.Progress
-	seq := client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: 1}, tests.TimelineRoute, prospectkit.WithProgress(&progress))
+	seq := client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: 1}, prospectkit.WithProgress(&progress))
 	require.Empty(t, queries)
 	all, err := prospectkit.Collect(seq, 100)
 	require.NoError(t, err)
@@ -73,7 +73,7 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	require.Equal(t, prospectkit.Report{Requests: 3, Delivered: 4, Finished: true}, progress.Report())
 	require.Empty(t, progress.Checkpoint())
 
-	page, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute)
+	page, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{})
 	require.NoError(t, err)
 	for n := 2; n <= 3; n++ {
 		require.True(t, page.More())
@@ -94,15 +94,15 @@ func TestContacts_ActivityBounds(t *testing.T) {
 	var queries []string
 	client := tests.NewClient(t, timeline(&queries, 1))
 	for _, limit := range []int{0, 1, 99, 100} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit}, tests.TimelineRoute)
+		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit})
 		require.NoError(t, err)
 	}
 	for _, limit := range []int{-1, 101} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit}, tests.TimelineRoute)
+		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit})
 		require.Equal(t, []string{fmt.Sprintf("limit is %d, must be 1 to 100", limit)}, tests.Refusals(t, err))
 	}
-	_, err := client.Contacts.ActivitiesPage(t.Context(), "x", prospectkit.ActivityParams{Limit: 101})
-	require.Equal(t, []string{"limit is 101, must be 1 to 100", "route is undocumented: set it with WithRoute"}, tests.Refusals(t, err))
+	_, err := tests.Unrouted(t).Contacts.ActivitiesPage(t.Context(), "x", prospectkit.ActivityParams{Limit: 101})
+	require.Equal(t, []string{"limit is 101, must be 1 to 100", "route is undocumented: set it with WithRoutes"}, tests.Refusals(t, err))
 	require.Equal(t, []string{"", "limit=1", "limit=99", "limit=100"}, queries)
 }
 
@@ -118,7 +118,7 @@ func TestContacts_CursorBounds(t *testing.T) {
 			}
 			return tests.Respond(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
 		}))
-		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute), 9)
+		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}), 9)
 		if fits {
 			require.NoError(t, err)
 			require.Equal(t, 2, sent)
@@ -142,7 +142,7 @@ func TestContacts_ActivitiesAreRetriedAsReads(t *testing.T) {
 			}
 			return serve(r)
 		}))
-		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute), 9)
+		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}), 9)
 		require.NoError(t, err)
 		require.Len(t, all, 3)
 		require.Equal(t, 4, calls)

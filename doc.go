@@ -61,7 +61,7 @@
 //   - [WithGate] asks your application before each call.
 //   - [WithRetry] sets how often calls are retried, [Prefetch] reads pages ahead, [WithTokenSource] changes keys.
 //   - What the service's API description leaves open is called undocumented: such a body is [Fields], such a response an
-//     [Object]. What this package or its sandbox guesses is called assumed. [WithField], [WithRoute] and [Client.Call] reach what
+//     [Object]. What this package or its sandbox guesses is called assumed. [WithField], [WithRoutes] and [Client.Call] reach what
 //     has no name here.
 //
 // # What is retried

@@ -249,13 +249,17 @@ func ExampleCampaignsService_PreviewStep() {
 	const path = "/business/campaigns/{campaignId}/steps/{stepId}/preview"
 	ctx := context.Background()
 	client, sb := fieldsSandbox(sandbox.WithRoute("campaigns.preview-step", "POST "+path))
+	client, err := client.With(prospectkit.WithRoutes(map[string]string{"campaigns.preview-step": "POST " + path}))
+	if err != nil {
+		log.Fatal(err)
+	}
 	sb.Do(func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sourceListID)) })
 	id := sb.Campaigns()[0].ID
 	for step, err := range client.Campaigns.Steps(ctx, id) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		preview, err := client.Campaigns.PreviewStep(ctx, id, step.ID, nil, prospectkit.WithRoute("POST "+path))
+		preview, err := client.Campaigns.PreviewStep(ctx, id, step.ID, nil)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -159,15 +159,19 @@ func ExampleAgentsService_Pause() {
 	ctx := context.Background()
 	const route = "POST /business/agents/{agentId}/pause"
 	client, sb := surfaceSandbox(sandbox.WithRoute("agents.pause", route))
+	client, err := client.With(prospectkit.WithRoutes(map[string]string{"agents.pause": route}))
+	if err != nil {
+		log.Fatal(err)
+	}
 	agent, err := client.Agents.CreateAndStart(ctx, headsOfSales)
 	if err != nil {
 		log.Fatal(err)
 	}
-	_, err = client.Agents.Pause(ctx, agent.ID, prospectkit.WithRoute(route))
+	_, err = client.Agents.Pause(ctx, agent.ID)
 	fmt.Println("in a run:", prospectkit.CodeOf(err))
 
 	sb.Advance(time.Hour)
-	if _, err = client.Agents.Pause(ctx, agent.ID, prospectkit.WithRoute(route)); err != nil {
+	if _, err = client.Agents.Pause(ctx, agent.ID); err != nil {
 		log.Fatal(err)
 	}
 	if agent, err = client.Agents.Get(ctx, agent.ID); err != nil {
@@ -360,34 +364,6 @@ func ExampleScrollPage_Next() {
 	// 250 credits <nil>
 }
 
-// The token dies while the loop is busy. Page one is paid for again, and its profiles are skipped.
-func ExampleWithRestarts() {
-	client, sb := surfaceSandbox()
-	search := prospectkit.SearchParams{
-		Filters: filter.Search{"job_title_levels": filter.Including("vp")},
-		Size:    2,
-	}
-	var progress prospectkit.Progress
-	seen := 0
-	for _, err := range client.Search.Prospects(context.Background(), search,
-		prospectkit.MaxPaidPages(3), prospectkit.WithRestarts(1), prospectkit.WithProgress(&progress)) {
-		if err != nil {
-			fmt.Println("the cap:", errors.Is(err, prospectkit.RulePaidPages))
-			break
-		}
-		if seen++; seen == 1 {
-			sb.Advance(10 * time.Minute)
-		}
-	}
-	report := progress.Report()
-	fmt.Println(report.Delivered, "profiles,", report.Restarts, "restart,", report.PaidAgain, "page paid again")
-	fmt.Println(5000-sb.Balance(), "credits")
-	// Output:
-	// the cap: true
-	// 4 profiles, 1 restart, 1 page paid again
-	// 6 credits
-}
-
 func ExampleSearchService_RunSaved() {
 	client, _ := surfaceSandbox()
 	found, err := prospectkit.Collect(
@@ -431,8 +407,11 @@ func ExampleContactsService_Resolve() {
 func ExampleContactsService_Activities() {
 	const path = "/business/contacts/{contactId}/timeline"
 	client, _ := surfaceSandbox(sandbox.WithRoute("contacts.timeline", "GET "+path))
-	activities := client.Contacts.Activities(context.Background(), graceID,
-		prospectkit.ActivityParams{}, prospectkit.WithRoute("GET "+path))
+	client, err := client.With(prospectkit.WithRoutes(map[string]string{"contacts.timeline": "GET " + path}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	activities := client.Contacts.Activities(context.Background(), graceID, prospectkit.ActivityParams{})
 	for activity, err := range activities {
 		if err != nil {
 			log.Fatal(err)

@@ -102,7 +102,7 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 }
 
 // KnowledgePages lists the pages of a knowledge hub. Only the end of the path is documented;
-// [WithRoute] changes the rest, which is assumed. The response is undocumented.
+// [WithRoutes] changes the rest, which is assumed. The response is undocumented.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady],
 // [CodeKnowledgeHubPagesUnavailable] (the hub predates pages), [CodeKnowledgePageNotFound].

@@ -87,7 +87,11 @@ func TestFacts_HubExchanges(t *testing.T) {
 		{"hubs.get/not-found", func(ctx context.Context, c client) (any, error) { return c.Facts.Hub(ctx, tests.HubID) }, "", prospectkit.CodeKnowledgeHubNotFound},
 		{"hubs.pages/plain", func(ctx context.Context, c client) (any, error) { return c.Facts.KnowledgePages(ctx, tests.HubID) }, `{"pages": []}`, ""},
 		{"hubs.pages/elsewhere", func(ctx context.Context, c client) (any, error) {
-			return c.Facts.KnowledgePages(ctx, tests.HubID, prospectkit.WithRoute("GET /business/knowledge-hubs/{hubId}/all-pages"))
+			c, err := c.With(prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/knowledge-hubs/{hubId}/all-pages"}))
+			if err != nil {
+				return nil, err
+			}
+			return c.Facts.KnowledgePages(ctx, tests.HubID)
 		}, `{"pages": []}`, ""},
 		{"hubs.pages/unavailable", func(ctx context.Context, c client) (any, error) { return c.Facts.KnowledgePages(ctx, tests.HubID) }, "", prospectkit.CodeKnowledgeHubPagesUnavailable},
 		{"hubs.set-default/fields", func(ctx context.Context, c client) (any, error) { return c.Facts.SetDefaultHub(ctx, hub) }, `{"ok": true}`, ""},

@@ -314,29 +314,11 @@ func WithField(name string, value any) CallOption {
 	})
 }
 
-// WithHeader sets a request header. Headers that carry credentials, frame the message, permit
-// replays, switch the protocol or replace the method are refused.
-func WithHeader(key, value string) CallOption {
-	return callOption(func(c *callConfig, bad *check.Violations) {
-		c.header = append(c.header, [2]string{check.Header(bad, "WithHeader", key, value), value})
-	})
-}
-
-// WithRoute sets method and path of one call, as in WithRoute("POST /business/agents/{agentId}/pause").
-// It is for operations whose route is assumed or undocumented, and replaces a documented path, too, if
-// your service has it elsewhere. Parameters in braces take the call's ids, in order. The method of an
-// operation that has one cannot be changed, and a read cannot lead to an operation that writes or costs credits.
-func WithRoute(route string) CallOption {
-	return callOption(func(c *callConfig, bad *check.Violations) {
-		c.method, c.path = check.Route(bad, "WithRoute", route)
-	})
-}
-
 // WithRoutes sets routes of operations whose path is assumed or undocumented, by the name in the
 // catalogue, as in WithRoutes(map[string]string{"agents.pause": "POST /business/agents/{agentId}/pause"}).
-// They hold for every call, also those of [OutcomeUnknownError.Resolve]; [WithRoute] replaces one for a
-// call. Documented paths are refused; otherwise the rules are those of [WithRoute]. [Client.With] adds
-// to them.
+// Parameters in braces take the ids of the call, in order. A documented path, another method than the operation has, and a read that
+// leads to an operation that writes or costs credits are refused. The routes hold for every call, also those of
+// [OutcomeUnknownError.Resolve]. [Client.With] adds to them.
 func WithRoutes(routes map[string]string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		all := make(map[*op.Op][2]string)
@@ -348,8 +330,15 @@ func WithRoutes(routes map[string]string) ClientOption {
 				bad.Add(option, "is not an operation with an undocumented path")
 				continue
 			}
+			mistakes := len(*bad)
 			method, path := check.Route(bad, option, routes[name])
-			bad.Must(o.Method == "" || method == o.Method, option, "has the method %s, must have %s", method, o.Method)
+			switch {
+			case len(*bad) > mistakes:
+			case o.Method == "":
+				check.OneOf(bad, option, method, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
+			default:
+				bad.Must(method == o.Method, option, "has the method %s, must have %s", method, o.Method)
+			}
 			all[o] = [2]string{method, path}
 		}
 		c.routes = all

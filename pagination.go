@@ -87,10 +87,6 @@ type Report struct {
 	// all pages. Records may have come and gone meanwhile. See [MissingRecordsError].
 	Missing int
 
-	Restarts  int // of a search whose token was dead: see WithRestarts
-	PaidAgain int // pages read after a restart with records delivered before, which Repeats counts
-	Lost      int // pages of a search that may have been paid for and did not come: MaxPaidPages counts them with Requests
-
 	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them.
 	// If it is false, records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
 	// delivered twice.
@@ -147,8 +143,8 @@ func WithProgress(p *Progress) PageOption {
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
 // taken. An empty checkpoint, and one taken after the range was Finished, start at the beginning. The base URL, the name of
-// [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must what [WithQuery] and
-// [WithRoute] say, and a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed.
+// [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must what [WithQuery] says,
+// and a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed.
 //
 // Records that were added before this position since the walk began, as all new lists are, come only in the next walk, from the
 // beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store the
@@ -190,23 +186,6 @@ func UnlimitedPages() PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.unlimited = true })
 }
 
-// WithRestarts restarts a search, at most the given number of times, when the token of its next page is dead:
-// refused, unusable, or sent with a request whose outcome is unknown. Without it, the range ends
-// with the error of the page.
-//
-// The restarted search skips the profiles that were delivered before. Its first pages spend credits
-// again and count against [MaxPaidPages]; the [Report] counts them as PaidAgain. A page that was lost
-// may be paid for twice, which no error tells: the Report counts it as Lost. Search results have no
-// documented id: a profile is recognized by its socialUrl, or without one by its whole text. A
-// restart that brings nothing new is the last. The range keeps up to 50 bytes for each delivered
-// profile.
-func WithRestarts(times int) PageOption {
-	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		bad.Must(times >= 1, "WithRestarts", "is %d, must be positive", times)
-		c.restarts = times
-	})
-}
-
 // apply adds up the options of a range, and refuses those that do not fit it. A range that follows
 // tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
 func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
@@ -220,7 +199,6 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 	case c.paidPages != 0 && c.unlimited:
 		bad.Add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
-	bad.Must(spends || c.restarts == 0, "WithRestarts", "is for iterators that spend credits: this one does not")
 	bad.Must(!byToken || !c.resumes, "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
 	bad.Must(!byToken || c.prefetch == 0, "Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 }
@@ -386,8 +364,8 @@ func (r *pageRange) Short(report pagewalk.Report) error {
 // fingerprint identifies a collection without storing the query: with what the options of each call add to it.
 func (p collection) fingerprint(each callConfig) string {
 	base, added := p.conf.base, ""
-	if len(each.query) > 0 || each.path != "" {
-		added = fmt.Sprintf("\x00%q%q", each.query, each.path)
+	if len(each.query) > 0 {
+		added = fmt.Sprintf("\x00%q", each.query)
 	}
 	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.workspace + "\x00" + p.query + added))
 }

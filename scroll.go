@@ -2,10 +2,8 @@ package prospectkit
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
-	"net/http"
 	"slices"
 	"sync/atomic"
 
@@ -93,18 +91,15 @@ func tokenOf(text jsonscan.Text) (string, error) {
 		return "", nil
 	}
 	if !c.Is('"') {
-		return "", badTokenError{"the token of the next page is not a string"}
+		return "", redact.OwnError("the token of the next page is not a string")
 	}
 	token := c.String()
 	if n := len(token); n > maxToken {
 		what := fmt.Sprintf("the token of the next page has %d bytes, more than the %d that are sent back", n, maxToken)
-		return "", badTokenError{redact.OwnError(what)}
+		return "", redact.OwnError(what)
 	}
 	return token, nil
 }
-
-// badTokenError says that the token of the next page cannot be used.
-type badTokenError struct{ redact.OwnError }
 
 // once makes the call of the next page. A call that may have been processed uses up the token.
 func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
@@ -139,13 +134,10 @@ type scrollWalk[T any] struct {
 	scroll[T]
 	pageConfig
 
-	paid      int // pages read, and pages that may have been paid for without a response
-	restarted int
-	fresh     int             // elements yielded since the last restart
-	delivered pagewalk.Set    // elements, if there may be a restart
-	shown     pagewalk.Recent // on the pages since the last restart
-	empty     int             // pages without elements since the last that held something new
-	same      int             // pages with nothing but known elements, likewise
+	read  int             // pages
+	shown pagewalk.Recent // elements on the pages so far
+	empty int             // pages without elements since the last that held something new
+	same  int             // pages with nothing but known elements, likewise
 }
 
 // So many pages in a row end a scroll. Each may have been paid for.
@@ -154,13 +146,10 @@ const (
 	mostSame  = 2
 )
 
-// walk yields the elements of all pages, without those that came before a restart, and an error as the last.
+// walk yields the elements of all pages, and an error as the last.
 func (w *scrollWalk[T]) walk(ctx context.Context, yield func(*T, error) bool) {
-	if w.restarts > 0 {
-		w.delivered = make(pagewalk.Set)
-	}
 	w.progress.Start("", false)
-	page, err := w.noted(w.first(ctx, w.calls))
+	page, err := w.first(ctx, w.calls)
 	for err == nil {
 		if !w.handOut(page.Items, yield) {
 			return
@@ -172,42 +161,20 @@ func (w *scrollWalk[T]) walk(ctx context.Context, yield func(*T, error) bool) {
 		if err = w.stuck(page.Items); err != nil {
 			break
 		}
-		if w.capped() {
+		if w.paidPages > 0 && w.read >= w.paidPages {
 			err = ruleRefusal(w.op, RulePaidPages, nil)
 			break
 		}
-		if page, err = w.noted(page.next(ctx, nil)); err != nil && w.restart(ctx, err) {
-			page, err = w.noted(w.first(ctx, w.calls))
-		}
+		page, err = page.next(ctx, nil)
 	}
 	yield(nil, err)
 }
 
-// noted counts a page that may have been paid for and did not come.
-func (w *scrollWalk[T]) noted(page *ScrollPage[T], err error) (*ScrollPage[T], error) {
-	if err != nil && OutcomeOf(err) != OutcomeNotApplied {
-		w.paid++
-		w.progress.Update(func(r *pagewalk.Report) { r.Lost++ })
-	}
-	return page, err
-}
-
-// handOut yields the new elements of a page, and reports whether the walk goes on.
+// handOut yields the elements of a page, and reports whether the walk goes on.
 func (w *scrollWalk[T]) handOut(items []T, yield func(*T, error) bool) bool {
-	w.paid++
+	w.read++
 	w.progress.Update(func(r *pagewalk.Report) { r.Requests++ })
-	skipped := 0
-	defer func() {
-		if skipped > 0 {
-			w.progress.Update(func(r *pagewalk.Report) { r.Repeats, r.PaidAgain = r.Repeats+skipped, r.PaidAgain+1 })
-		}
-	}()
 	for i := range items {
-		if w.restarts > 0 && !w.delivered.Add(w.identity(&items[i])) && w.restarted > 0 {
-			skipped++
-			continue
-		}
-		w.fresh++
 		w.progress.Delivered("")
 		if !yield(&items[i], nil) {
 			return false
@@ -234,41 +201,4 @@ func (w *scrollWalk[T]) stuck(items []T) error {
 		return nil
 	}
 	return unusable(w.op, fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", w.empty+w.same))
-}
-
-// restart reports whether to read the first page again after an error.
-func (w *scrollWalk[T]) restart(ctx context.Context, err error) bool {
-	if w.restarted == w.restarts || w.fresh == 0 || ctx.Err() != nil || !deadToken(err) {
-		return false
-	}
-	if w.capped() {
-		return false
-	}
-	w.restarted, w.fresh, w.shown = w.restarted+1, 0, pagewalk.Recent{}
-	w.progress.Update(func(r *pagewalk.Report) { r.Restarts++ })
-	return true
-}
-
-// capped reports whether the pages are used up.
-func (w *scrollWalk[T]) capped() bool { return w.paidPages > 0 && w.paid >= w.paidPages }
-
-// deadToken reports whether the token of a failed page cannot be used again. The code for an expired
-// token is undocumented: since the same query was accepted before, a rejection of the
-// request (400, 404, 410, 422) counts as expiry.
-func deadToken(err error) bool {
-	if OutcomeOf(err) != OutcomeNotApplied {
-		return true // the request may have been processed, so its token is spent
-	}
-	if _, ok := errors.AsType[badTokenError](err); ok {
-		return true
-	}
-	e, ok := errors.AsType[*Error](err)
-	if !ok || errors.Is(err, ErrInsufficientCredits) {
-		return false
-	}
-	switch e.Status {
-	case http.StatusBadRequest, http.StatusNotFound, http.StatusGone, http.StatusUnprocessableEntity:
-		return true
-	}
-	return false
 }

@@ -182,7 +182,7 @@ func (c CompanySearch) check(bad *check.Violations) {
 // Companies searches for companies. Body and response are undocumented, except for the fields of [CompanySearch]. The
 // sandbox takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size
 // and scrollToken (assumed: rule search.companies). The documented path is the only one outside of
-// /business; [WithRoute] changes it. Whether it spends credits is undocumented, so it counts as
+// /business. Whether it spends credits is undocumented, so it counts as
 // spending and is never retried after an unknown outcome.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved],

@@ -52,9 +52,6 @@ func TestSearch_Exchanges(t *testing.T) {
 		}, `{"saved": 3}`, ""},
 		{"search.saved/plain", func(ctx context.Context, c client) (any, error) { return c.Search.Saved(ctx) }, `{"savedSearches": [{"id": "` + tests.SavedID + `"}]}`, ""},
 		{"search.companies/fields", func(ctx context.Context, c client) (any, error) { return c.Search.Companies(ctx, berlin) }, `{"companies": []}`, ""},
-		{"search.companies/elsewhere", func(ctx context.Context, c client) (any, error) {
-			return c.Search.Companies(ctx, berlin, prospectkit.WithRoute("POST /business/companies/search"))
-		}, `{"companies": []}`, ""},
 		{"search.companies/city", func(ctx context.Context, c client) (any, error) {
 			return c.Search.Companies(ctx, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Xyzzy"}}})
 		}, "", prospectkit.CodeCityFilterUnresolved},

@@ -117,9 +117,9 @@ const (
 // Provenance says how far an operation is documented.
 type Provenance string
 
-// The provenances. [example.com/prospectkit.WithRoute] sets a path.
+// The provenances. [example.com/prospectkit.WithRoutes] sets a path.
 const (
 	ProvenanceDocumented     Provenance = "documented"      // method and path are documented
-	ProvenanceAssumed        Provenance = "assumed"         // the path is assumed by analogy; WithRoute changes it
-	ProvenanceCallerSupplied Provenance = "caller-supplied" // no path is documented: WithRoute sets one
+	ProvenanceAssumed        Provenance = "assumed"         // the path is assumed by analogy; WithRoutes changes it
+	ProvenanceCallerSupplied Provenance = "caller-supplied" // no path is documented: WithRoutes sets one
 )

@@ -265,7 +265,7 @@ func TestNothingPrivateGetsOut(t *testing.T) {
 		ctx := t.Context()
 		id := "65f0c0ffee65f0c0ffee65f0"
 		r.sb.Fail("lists.create", sandbox.Nth(1), sandbox.RawBody(422, `{"error":{"code":"SECRET_CODE","message":"secret-message","param":"secret-param","request_id":"secret-request"}}`))
-		_, err = r.Lists.Create(ctx, prospectkit.NewList{Name: "secret-name"}, prospectkit.WithHeader("X-Own", "secret-header"))
+		_, err = r.Lists.Create(ctx, prospectkit.NewList{Name: "secret-name"}, prospectkit.WithQuery("own", "secret-query"))
 		require.Error(t, err)
 		_, err = r.Lists.Page(ctx, prospectkit.ListsParams{Search: "secret-search"}, prospectkit.WithQuery("own", "secret-query"))
 		require.NoError(t, err)

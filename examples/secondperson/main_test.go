@@ -106,7 +106,9 @@ func TestNoYesNothingSent(t *testing.T) {
 			Class: catalogue.ClassUnsafe, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
 		}
 		unsent("a call under another name", o.job.Call(ctx, quiet, nil, nil), prospectkit.ErrInvalid)
-		_, err = o.job.Agents.Activate(ctx, id, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
+		rerouted, err := o.job.With(prospectkit.WithRoutes(map[string]string{"agents.pause": "POST /business/campaigns/{id}/approve"}))
+		require.NoError(t, err)
+		_, err = rerouted.Agents.Pause(ctx, id)
 		unsent("a method with another route", err, prospectkit.ErrInvalid)
 		for about, change := range map[string]func(*yes){
 			"a later end":    func(y *yes) { y.Until = y.Until.Add(time.Hour) },

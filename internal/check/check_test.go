@@ -75,21 +75,6 @@ func TestHeaderCharacters(t *testing.T) {
 	require.False(t, check.HasControl("a b"))
 }
 
-func TestHeader(t *testing.T) {
-	t.Parallel()
-	var bad check.Violations
-	require.Equal(t, "X-Trace", check.Header(&bad, "WithHeader", "x-trace", "1"))
-	require.Empty(t, bad)
-	check.Header(&bad, "WithHeader", "a b", "1")
-	check.Header(&bad, "WithHeader", "X-A", "1\n2")
-	check.Header(&bad, "WithHeader", "idempotency-key", "1")
-	require.Equal(t, check.Violations{
-		{Param: "WithHeader", Problem: "needs a valid name and value"},
-		{Param: "WithHeader", Problem: "needs a valid name and value"},
-		{Param: "WithHeader", Problem: "must not set Idempotency-Key"},
-	}, bad)
-}
-
 func TestBaseURL(t *testing.T) {
 	t.Parallel()
 	var bad check.Violations
@@ -214,12 +199,12 @@ func TestDate(t *testing.T) {
 func TestRoute(t *testing.T) {
 	t.Parallel()
 	var bad check.Violations
-	method, path := check.Route(&bad, "WithRoute", "POST /agents/{agentId}/pause")
+	method, path := check.Route(&bad, "WithRoutes", "POST /agents/{agentId}/pause")
 	require.Equal(t, "POST /agents/{agentId}/pause", method+" "+path)
 	require.Empty(t, bad)
 	for _, route := range []string{"", "POST", "post /a", "POST a", "POST /a?b", "POST /a/../b", "POST /{a"} {
 		var bad check.Violations
-		check.Route(&bad, "WithRoute", route)
+		check.Route(&bad, "WithRoutes", route)
 		require.Len(t, bad, 1, route)
 	}
 }

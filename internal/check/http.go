@@ -87,27 +87,6 @@ func Token(bad *Violations, token string) {
 	}
 }
 
-// An idempotency key would let net/http resend a POST that was processed already, and none is
-// documented.
-var reservedHeaders = map[string]bool{
-	"Authorization": true, "Proxy-Authorization": true, "Cookie": true, "Host": true,
-	"Content-Length": true, "Content-Type": true, "Transfer-Encoding": true, "Accept-Encoding": true,
-	"Idempotency-Key": true, "X-Idempotency-Key": true, "Expect": true, "Te": true, "Trailer": true,
-	"Connection": true, "Keep-Alive": true, "Proxy-Connection": true, "Upgrade": true, "Http2-Settings": true,
-	"X-Http-Method": true, "X-Http-Method-Override": true, "X-Method-Override": true, // some servers take them for the method
-}
-
-// Header checks a header that a caller adds, and returns its canonical name.
-func Header(bad *Violations, param, key, value string) string {
-	canonical := http.CanonicalHeaderKey(key)
-	if !IsToken(key) || HasControl(value) {
-		bad.Add(param, "needs a valid name and value")
-	} else if reservedHeaders[canonical] {
-		bad.Add(param, "must not set %s", canonical)
-	}
-	return canonical
-}
-
 // Route checks method and path of an operation, and returns them.
 func Route(bad *Violations, param, route string) (method, path string) {
 	method, path, _ = strings.Cut(route, " ")

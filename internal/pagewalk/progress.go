@@ -23,9 +23,6 @@ type Report struct {
 	Rewound    bool
 	Finished   bool
 	Missing    int
-	Restarts   int
-	PaidAgain  int
-	Lost       int
 	OrderKnown bool
 	Joined     int
 }

@@ -1,9 +1,6 @@
 package pagewalk
 
-import (
-	"crypto/sha256"
-	"hash/maphash"
-)
+import "hash/maphash"
 
 // Recent remembers at least the last 32,768 ids that were added, and at most twice as many. Records
 // come back from the pages read last, and these are 32 of the largest pages.
@@ -102,15 +99,3 @@ func (t *table) grown() table {
 }
 
 func hash(id string) uint64 { return maphash.String(seed, id) | 1 }
-
-// Set remembers all texts that were added, in 12 bytes each.
-type Set map[[12]byte]struct{}
-
-// Add remembers a text and reports whether it is new.
-func (s Set) Add(text string) bool {
-	sum := sha256.Sum256([]byte(text))
-	key := [12]byte(sum[:])
-	_, known := s[key]
-	s[key] = struct{}{}
-	return !known
-}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -150,20 +149,4 @@ func TestRecentTakesAnEmptyIDForNew(t *testing.T) {
 	require.True(t, seen.Add(""))
 	require.False(t, seen.Has(""))
 	require.Nil(t, seen.young.slots)
-}
-
-func TestSetForgetsNothing(t *testing.T) {
-	t.Parallel()
-	set := make(Set)
-	texts := []string{"", "a", strings.Repeat("x", 24), strings.Repeat("a", 24), strings.Repeat("A", 23), strings.Repeat("long ", 1000)}
-	for i := range 1000 {
-		texts = append(texts, numbered(i))
-	}
-	for _, text := range texts {
-		require.True(t, set.Add(text), text)
-	}
-	for _, text := range texts {
-		require.False(t, set.Add(text), text)
-	}
-	require.Len(t, set, len(texts))
 }

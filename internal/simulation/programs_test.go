@@ -75,7 +75,7 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		u.file = opened.(*journal.FileJournal)
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
-			prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s, r.laws}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
+			tests.Routes(), prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s, r.laws}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
 			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 				if e.Kind == event.KindDecision {
 					r.laws.reach("decision: %s", e.Reason)

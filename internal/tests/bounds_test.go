@@ -224,7 +224,7 @@ func TestBounds_PageHoldsMoreThanWasAskedFor(t *testing.T) {
 			return err
 		}},
 		{"activities", 10_000, func(ctx context.Context, c *prospectkit.Client) error {
-			_, err := c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 3}, TimelineRoute)
+			_, err := c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 3})
 			return err
 		}},
 		{"folders", 10_000, folders(prospectkit.AgentFolder)},

@@ -53,13 +53,17 @@ const (
 	RunsID     = "65f0c0ffee65f0c0ffee6a09" // one that is active
 )
 
-// Undocumented routes, as the sandbox has them.
-var (
-	TimelineRoute = prospectkit.WithRoute("GET /business/contacts/{contactId}/activities")
-	PreviewRoute  = prospectkit.WithRoute("POST /business/campaigns/{campaignId}/steps/{stepId}/preview")
-	pauseRoute    = prospectkit.WithRoute("POST /business/agents/{agentId}/pause")
-	vps           = filter.Search{"job_title_levels": filter.Including("vp")}
-)
+// undocumentedRoutes are those of EverySandbox.
+var undocumentedRoutes = map[string]string{
+	"agents.pause":           "POST /business/agents/{agentId}/pause",
+	"campaigns.preview-step": "POST /business/campaigns/{campaignId}/steps/{stepId}/preview",
+	"contacts.timeline":      "GET /business/contacts/{contactId}/activities",
+}
+
+// Routes tells a client the undocumented routes. The clients of this package have it.
+func Routes() prospectkit.ClientOption { return prospectkit.WithRoutes(undocumentedRoutes) }
+
+var vps = filter.Search{"job_title_levels": filter.Including("vp")}
 
 // EveryCall has one call of each operation, which succeeds against EverySandbox. Fields with undocumented
 // names are those that the sandbox assumes.
@@ -85,10 +89,8 @@ var EveryCall = map[string]AnyCall{
 	"agents.get":                     with((*agents).Get, RunsID),
 	"agents.adjust":                  withTwo((*agents).Adjust, DraftID, fields{"maxCreditSpend": 2000}),
 	"agents.activate":                with((*agents).Activate, DraftID),
-	"agents.pause": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Agents.Pause(ctx, RunsID, append(opts, pauseRoute)...)
-	},
-	"agents.autocomplete": with((*agents).Autocomplete, prospectkit.AutocompleteTitle),
+	"agents.pause":                   with((*agents).Pause, RunsID),
+	"agents.autocomplete":            with((*agents).Autocomplete, prospectkit.AutocompleteTitle),
 
 	"campaigns.list":            plain((*campaigns).Page),
 	"campaigns.create":          with((*campaigns).Create, prospectkit.NewCampaign{ListIDs: []string{ListID}, Extra: fields{"name": "Summer"}}),
@@ -98,7 +100,7 @@ var EveryCall = map[string]AnyCall{
 	"campaigns.scheduled-sends": with((*campaigns).SendsPage, CampaignID),
 	"campaigns.edit-send":       withTwo((*campaigns).EditSend, SendID, fields{"body": "Hello"}),
 	"campaigns.preview-step": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Campaigns.PreviewStep(ctx, CampaignID, StepID, nil, append(opts, PreviewRoute)...)
+		return c.Campaigns.PreviewStep(ctx, CampaignID, StepID, nil, opts...)
 	},
 	"facts.edit":       withTwo((*facts).Edit, FactID, prospectkit.FactEdit{Claim: "Teams save a day a week.", Category: prospectkit.FactUseCases}),
 	"hubs.list":        plain((*facts).Hubs),
@@ -114,7 +116,7 @@ var EveryCall = map[string]AnyCall{
 	"search.filter-options": plain((*search).FilterOptions),
 	"contacts.resolve":      with((*contacts).Resolve, fields{"email": "ada@engines.example"}),
 	"contacts.timeline": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 1}, append(opts, TimelineRoute)...)
+		return c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 1}, opts...)
 	},
 	"imports.create":  with((*imports).FromUpload, ImportID),
 	"imports.presign": with((*imports).Presign, fields{"size": 1000}),
@@ -159,12 +161,11 @@ func everyOption(begin time.Time) []sandbox.Option {
 }
 
 // EveryRoute serves the operations with undocumented paths where EveryCall calls them.
-func EveryRoute() []sandbox.Option {
-	return []sandbox.Option{
-		sandbox.WithRoute("agents.pause", "POST /business/agents/{agentId}/pause"),
-		sandbox.WithRoute("campaigns.preview-step", "POST /business/campaigns/{campaignId}/steps/{stepId}/preview"),
-		sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"),
+func EveryRoute() (all []sandbox.Option) {
+	for name, route := range undocumentedRoutes {
+		all = append(all, sandbox.WithRoute(name, route))
 	}
+	return all
 }
 
 // EveryState is the state of EverySandbox, with a message that is due at a time.
@@ -216,7 +217,7 @@ func EveryState(begin, due time.Time) sandbox.State {
 // SandboxClient is a client that the sandbox paces like the service.
 func SandboxClient(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
-	own := []prospectkit.ClientOption{prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal))}
+	own := []prospectkit.ClientOption{Routes(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal))}
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append(own, opts...)...)
 	require.NoError(t, err)
 	return client

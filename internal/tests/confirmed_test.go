@@ -46,7 +46,7 @@ func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbo
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	sb := EverySandbox(t, time.Now())
 	hit := sb.Fail(row.Name, append(fault, sandbox.Nth(1))...)
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(file))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), Routes(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(file))
 	require.NoError(t, err)
 	var info prospectkit.Info
 	got, err := call(t.Context(), client, prospectkit.WithInfo(&info))

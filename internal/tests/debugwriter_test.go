@@ -61,7 +61,7 @@ func TestDebugWriter_HidesSecrets(t *testing.T) {
 		resp.Header.Set("X-Echo", r.Header.Get("Authorization"))
 		return resp, nil
 	}), prospectkit.WithDebugWriter(w))
-	_, _ = client.Imports.Presign(t.Context(), prospectkit.Fields{"name": Token}, prospectkit.WithHeader("X-Api-Key", signature), prospectkit.WithQuery("q", Token))
+	_, _ = client.Imports.Presign(t.Context(), prospectkit.Fields{"name": Token}, prospectkit.WithQuery("q", Token))
 	page, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{})
 	if err == nil {
 		_, _ = page.Next(t.Context())

@@ -56,7 +56,7 @@ func (r *rotation) client(t *testing.T, opts ...prospectkit.ClientOption) *prosp
 		}
 	}
 	opts = append([]prospectkit.ClientOption{
-		prospectkit.WithTransport(r.sb.Transport()), prospectkit.WithTokenSource(source), prospectkit.WithCallHook(count),
+		Routes(), prospectkit.WithTransport(r.sb.Transport()), prospectkit.WithTokenSource(source), prospectkit.WithCallHook(count),
 	}, opts...)
 	client, err := prospectkit.New(r.sb.BaseURL(), r.first, opts...)
 	require.NoError(t, err)

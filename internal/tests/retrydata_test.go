@@ -253,7 +253,7 @@ func (p *retryPlay) baseURL(server *sandbox.Server) string {
 
 func (p *retryPlay) options() []prospectkit.ClientOption {
 	opts := []prospectkit.ClientOption{
-		Unpaced(),
+		Unpaced(), Routes(),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}),
 		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
 			if e.Kind == event.KindAttempt {

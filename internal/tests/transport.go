@@ -94,8 +94,16 @@ func NewClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOp
 // Through is a client that sends through h.
 func Through(tb testing.TB, h *http.Client, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
-	client, err := prospectkit.New(BaseURL, Token, append([]prospectkit.ClientOption{Unpaced(), prospectkit.WithHTTPClient(h)}, opts...)...)
+	client, err := prospectkit.New(BaseURL, Token, append([]prospectkit.ClientOption{Unpaced(), Routes(), prospectkit.WithHTTPClient(h)}, opts...)...)
 	require.NoError(tb, err)
+	return client
+}
+
+// Unrouted is a client that knows no undocumented route, and must send nothing.
+func Unrouted(t *testing.T) *prospectkit.Client {
+	t.Helper()
+	client, err := prospectkit.New(BaseURL, Token, prospectkit.WithTransport(Untouched(t)))
+	require.NoError(t, err)
 	return client
 }
 

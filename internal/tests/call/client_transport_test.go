@@ -23,8 +23,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
 )
 
 // lists responds like the service: the account, one list, and failures by the last part of the id or name.
@@ -106,16 +108,16 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 			for _, c := range r.Cookies() {
 				cookies = append(cookies, c.Value)
 			}
-			return tests.Respond(map[bool]int{true: 503, false: 200}[len(cookies) == 0], tests.OneUser, "Set-Cookie", r.Header.Get("X-Jar")+"=b",
+			return tests.Respond(map[bool]int{true: 503, false: 200}[len(cookies) == 0], tests.OneUser, "Set-Cookie", strings.Fields(r.UserAgent())[0]+"=b",
 				"X-Seen", strings.Join(cookies, " ")), nil
 		})
 		for _, name := range []string{"one", "two"} {
 			jar, err := cookiejar.New(nil)
 			require.NoError(t, err)
-			client := tests.Through(t, &http.Client{Jar: jar, Transport: rt})
+			client := tests.Through(t, &http.Client{Jar: jar, Transport: rt}, prospectkit.WithUserAgent(name))
 			for range 2 {
 				var info prospectkit.Info
-				_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info), prospectkit.WithHeader("X-Jar", name))
+				_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 				require.NoError(t, err)
 				require.Equal(t, "b", info.Header.Get("X-Seen"))
 			}
@@ -124,6 +126,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 }
 
 func TestClient_FailuresKeepTheConnections(t *testing.T) {
+	elsewhere := catalogue.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassRead}
 	for name, options := range map[string][]prospectkit.ClientOption{
 		"own transport":      nil,
 		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),
@@ -142,7 +145,7 @@ func TestClient_FailuresKeepTheConnections(t *testing.T) {
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 				_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
-				_, err = client.Account.Me(t.Context(), prospectkit.WithRoute("GET /business/lists/x"), prospectkit.WithRetry(prospectkit.NoRetry))
+				err = client.Call(t.Context(), elsewhere, nil, nil, prospectkit.WithRetry(prospectkit.NoRetry))
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
 			}
 			require.EqualValues(t, 1, connections.Load())

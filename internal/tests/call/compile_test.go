@@ -18,7 +18,7 @@ var snippets = []struct{ code, complaint string }{
 	{`prospectkit.New("", "", prospectkit.WithUserAgent(""), prospectkit.WithMaxWait(0))`, ""},
 	{`client.With(prospectkit.WithLogger(nil), prospectkit.WithRetry(prospectkit.NoRetry))`, ""},
 	{`client.Account.Me(ctx, prospectkit.WithMaxWait(0), prospectkit.WithQuery("", ""), prospectkit.WithInfo(nil))`, ""},
-	{`client.Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.WithProgress(nil), prospectkit.WithHeader("", ""), prospectkit.WithMaxWait(0))`, ""},
+	{`client.Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.WithProgress(nil), prospectkit.WithQuery("", ""), prospectkit.WithMaxWait(0))`, ""},
 
 	{`client.Account.Me(ctx, prospectkit.WithUserAgent(""))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 	{`client.Account.Me(ctx, prospectkit.WithTransport(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
@@ -28,7 +28,7 @@ var snippets = []struct{ code, complaint string }{
 	{`prospectkit.New("", "", prospectkit.WithField("", 1))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},
 	{`prospectkit.New("", "", prospectkit.WithInfo(nil))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},
 	{`prospectkit.New("", "", prospectkit.WithProgress(nil))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},
-	{`client.With(prospectkit.WithRoute(""))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},
+	{`client.Account.Me(ctx, prospectkit.WithRoutes(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 	{`client.Account.Me(ctx, prospectkit.WithProgress(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 	{`client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.ResumeFrom(""))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 }

@@ -19,7 +19,7 @@ func TestEncode_EveryBodyIsSent(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		if err == nil {
 			tests.RateHeaders(w.Header(), http.StatusOK)
-			w.Header().Set("Seen", r.Header.Get("Content-Type")+r.Header.Get("X-Mine")+" "+strings.NewReplacer("\r", "", "\n", "").Replace(string(body)))
+			w.Header().Set("Seen", r.Header.Get("Content-Type")+" "+strings.NewReplacer("\r", "", "\n", "").Replace(string(body)))
 		}
 		_, _ = io.WriteString(w, `{"campaign":{"id":"`+tests.CampaignID+`","status":"active"}}`)
 	}))
@@ -37,9 +37,6 @@ func TestEncode_EveryBodyIsSent(t *testing.T) {
 		`^application/json {"note":"x"}$`: func(info prospectkit.CallOption) error { return activate(info, field) },
 		`^application/json {"note":"x","of":"y"}$`: func(info prospectkit.CallOption) error {
 			return activate(info, field, prospectkit.WithField("of", "y"))
-		},
-		`^mine$`: func(info prospectkit.CallOption) error {
-			return approve(info, prospectkit.WithHeader("X-Mine", "mine"))
 		},
 		`^application/json {"a":1}$`: func(info prospectkit.CallOption) error {
 			return tests.Discard(client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{Extra: prospectkit.Fields{"a": 1}}, info))

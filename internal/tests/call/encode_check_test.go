@@ -73,10 +73,10 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 			require.NotContains(t, err.Error(), "\xe9")
 		}
 	}
-	err := tests.Discard(c.Facts.KnowledgePages(ctx, tests.HubID, prospectkit.WithRoute("GET /business/"+tests.Latin1+"/{hubId}")))
-	require.Contains(t, tests.Refusals(t, err)[0], "WithRoute must be a method and a path")
-	err = tests.Discard(c.Facts.KnowledgePages(ctx, tests.HubID, prospectkit.WithRoute("GET /business/caf%E9/{hubId}")))
-	require.Contains(t, tests.Refusals(t, err)[0], "WithRoute must be a method and a path")
+	for _, path := range []string{"/business/" + tests.Latin1 + "/{hubId}", "/business/caf%E9/{hubId}"} {
+		_, err := c.With(prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET " + path}))
+		require.Contains(t, tests.Refusals(t, err)[0], "WithRoutes hubs.pages must be a method and a path")
+	}
 }
 
 var rawCall = catalogue.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Class: catalogue.ClassUnsafe, Surface: ratelimit.SurfaceLists}

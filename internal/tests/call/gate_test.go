@@ -230,7 +230,8 @@ func TestGate_OtherRoutes(t *testing.T) {
 		own.Path = "/business/campaigns/" + tests.CampaignID + tail
 		require.ErrorIs(t, tests.SandboxClient(t, sb).Call(t.Context(), own, nil, nil), prospectkit.CodeValidationFailed, tail)
 	}
-	_, err := tests.SandboxClient(t, sb).Agents.Activate(t.Context(), tests.CampaignID, prospectkit.WithRoute("POST /business/campaigns/{id}/approve"))
+	rerouted := tests.SandboxClient(t, sb, prospectkit.WithRoutes(map[string]string{"agents.pause": "POST /business/campaigns/{id}/approve"}))
+	_, err := rerouted.Agents.Pause(t.Context(), tests.CampaignID)
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
 	require.Zero(t, sb.Calls("campaigns.approve"))
 }

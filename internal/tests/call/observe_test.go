@@ -194,7 +194,7 @@ func TestObserve_LogHoldsListedFieldsOnly(t *testing.T) {
 			refused := tests.NewClient(t, tests.Always(422, `{"error":{"code":"VALIDATION_FAILED","message":"secret-message","param":"secret-param"}}`), logger)
 			_, err = refused.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret-search"}, prospectkit.WithQuery("k", "secret-query"))
 			require.Error(t, err)
-			_, err = refused.Lists.Create(t.Context(), prospectkit.NewList{Name: "secret-name"}, prospectkit.WithHeader("X-Own", "secret-header"))
+			_, err = refused.Lists.Create(t.Context(), prospectkit.NewList{Name: "secret-name"}, prospectkit.WithQuery("own", "secret-query"))
 			require.Error(t, err)
 			_, err = refused.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 			require.Error(t, err)

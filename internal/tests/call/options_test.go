@@ -116,19 +116,14 @@ func TestOptions_BadOnesSendNothing(t *testing.T) {
 		option prospectkit.CallOption
 		want   []prospectkit.Violation
 	}{
-		"nil":              {nil, violation("option 1", "is nil")},
-		"query key":        {prospectkit.WithQuery("", "x"), violation("WithQuery", "needs a key")},
-		"field name":       {prospectkit.WithField("", 1), violation("WithField", "needs a name")},
-		"capture":          {prospectkit.WithInfo(nil), violation("WithInfo", "got nil")},
-		"wait":             {prospectkit.WithMaxWait(-1), violation("WithMaxWait", "is -1ns, must not be negative")},
-		"attempt timeout":  {prospectkit.WithAttemptTimeout(-time.Second), violation("WithAttemptTimeout", "is -1s, must be positive")},
-		"retry":            {prospectkit.WithRetry(prospectkit.RetryPolicy{MaxDelay: -1}), violation("RetryPolicy", "has a negative delay")},
-		"header name":      {prospectkit.WithHeader("X Y", "v"), violation("WithHeader", "needs a valid name and value")},
-		"header no token":  {prospectkit.WithHeader("X(Y)", "v"), violation("WithHeader", "needs a valid name and value")},
-		"header not ASCII": {prospectkit.WithHeader("X-Größe", "v"), violation("WithHeader", "needs a valid name and value")},
-		"header empty":     {prospectkit.WithHeader("", "v"), violation("WithHeader", "needs a valid name and value")},
-		"header value":     {prospectkit.WithHeader("X-Trace", "a\r\nAuthorization: b"), violation("WithHeader", "needs a valid name and value")},
-		"unmarshalable":    {prospectkit.WithField("f", func() {}), violation("body", `cannot be encoded: field "f": json: unsupported type: func()`)},
+		"nil":             {nil, violation("option 1", "is nil")},
+		"query key":       {prospectkit.WithQuery("", "x"), violation("WithQuery", "needs a key")},
+		"field name":      {prospectkit.WithField("", 1), violation("WithField", "needs a name")},
+		"capture":         {prospectkit.WithInfo(nil), violation("WithInfo", "got nil")},
+		"wait":            {prospectkit.WithMaxWait(-1), violation("WithMaxWait", "is -1ns, must not be negative")},
+		"attempt timeout": {prospectkit.WithAttemptTimeout(-time.Second), violation("WithAttemptTimeout", "is -1s, must be positive")},
+		"retry":           {prospectkit.WithRetry(prospectkit.RetryPolicy{MaxDelay: -1}), violation("RetryPolicy", "has a negative delay")},
+		"unmarshalable":   {prospectkit.WithField("f", func() {}), violation("body", `cannot be encoded: field "f": json: unsupported type: func()`)},
 	} {
 		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, c.option)
 		var refused *prospectkit.RefusedError
@@ -141,45 +136,15 @@ func TestOptions_BadOnesSendNothing(t *testing.T) {
 
 func TestOptions_AllMistakesOfACallComeAtOnce(t *testing.T) {
 	wire := new(recorder)
-	_, err := tests.NewClient(t, wire).Lists.Create(t.Context(), prospectkit.NewList{Kind: "catalogue"}, nil, prospectkit.WithQuery("", ""), prospectkit.WithRoute("nowhere"))
+	_, err := tests.NewClient(t, wire).Lists.Create(t.Context(), prospectkit.NewList{Kind: "catalogue"}, nil, prospectkit.WithQuery("", ""))
 	var refused *prospectkit.RefusedError
 	require.ErrorAs(t, err, &refused)
 	var params []string
 	for _, v := range refused.Violations {
 		params = append(params, v.Param)
 	}
-	require.Equal(t, []string{"option 1", "WithQuery", "WithRoute", "name", "entityType"}, params)
+	require.Equal(t, []string{"option 1", "WithQuery", "name", "entityType"}, params)
 	require.Zero(t, wire.requests)
-}
-
-// reservedHeaders is written a second time on purpose.
-var reservedHeaders = []string{
-	"Authorization", "Cookie", "Host", "Content-Length", "Content-Type", "Transfer-Encoding", "Connection", "Accept-Encoding",
-	"Proxy-Authorization", "Idempotency-Key", "X-Idempotency-Key",
-	"Upgrade", "Te", "Trailer", "Expect", "Keep-Alive", "Proxy-Connection", "Http2-Settings",
-	"X-Http-Method", "X-Http-Method-Override", "X-Method-Override",
-}
-
-func TestWithHeader(t *testing.T) {
-	wire := new(recorder)
-	client := tests.NewClient(t, wire)
-	for _, name := range reservedHeaders {
-		for _, spelled := range []string{name, strings.ToLower(name), strings.ToUpper(name)} {
-			_, err := client.Account.Me(t.Context(), prospectkit.WithHeader(spelled, "x"))
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, spelled)
-			require.ErrorContains(t, err, "WithHeader must not set "+name)
-		}
-	}
-	require.Zero(t, wire.requests)
-
-	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{},
-		prospectkit.WithHeader("x-trace_1!", "abc"), prospectkit.WithHeader("X-Twice", "1"), prospectkit.WithHeader("x-twice", "2"))
-	require.NoError(t, err)
-	require.Equal(t, "abc", wire.header.Get("X-Trace_1!"))
-	require.Equal(t, []string{"2"}, wire.header["X-Twice"])
-	_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
-	require.NoError(t, err)
-	require.NotContains(t, wire.header, "X-Twice", "one call only")
 }
 
 func TestWithQuery(t *testing.T) {
@@ -266,33 +231,39 @@ func TestWithField(t *testing.T) {
 	require.Equal(t, sent, wire.requests)
 }
 
-func TestWithRoute(t *testing.T) {
+func TestWithRoutes_Paths(t *testing.T) {
 	wire := new(recorder)
-	client := tests.NewClient(t, wire)
+	at := func(route string) (*prospectkit.Client, error) {
+		return prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(wire), prospectkit.WithRoutes(map[string]string{"hubs.pages": route}))
+	}
 	for template, want := range map[string]string{
-		"/business/v2/lists/{id}":     "/api/v1/business/v2/lists/" + tests.ListID,
-		"/{id}":                       "/api/v1/" + tests.ListID,
-		"/lists/a-b_c.d~E/{anything}": "/api/v1/lists/a-b_c.d~E/" + tests.ListID,
+		"/business/v2/hubs/{id}":     "/api/v1/business/v2/hubs/" + tests.HubID,
+		"/{id}":                      "/api/v1/" + tests.HubID,
+		"/hubs/a-b_c.d~E/{anything}": "/api/v1/hubs/a-b_c.d~E/" + tests.HubID,
 	} {
-		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRoute("GET "+template))
+		client, err := at("GET " + template)
 		require.NoError(t, err, template)
+		require.NoError(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), tests.HubID)), template)
 		require.Equal(t, want, wire.path, template)
 	}
 	sent := wire.requests
-	for _, template := range []string{
-		"", "lists/{id}", "//evil.example/{id}", "/lists//{id}", "/../{id}", "/lists/./{id}", "/lists/{id}/..", "/lists/{id}?a=b", "/lists/{id}#x",
-		"/lists\\{id}", "/lists/{id}\r\n", "/lists/ {id}", "https://evil.example/{id}", "/lists", "/{a}/{b}", "/lists/{id", "/lists/{id}/%zz",
-		"/lists/{id}/with%20space", "/lists/%7Bx%7D/{anything}", "/lists/{id}/é", "/lists/{id};x=1", "/lists%2F%2F{id}",
+	for _, route := range []string{
+		"GET ", "GET hubs/{id}", "GET //evil.example/{id}", "GET /hubs//{id}", "GET /../{id}", "GET /hubs/./{id}", "GET /hubs/{id}/..", "GET /hubs/{id}?a=b", "GET /hubs/{id}#x",
+		"GET /hubs\\{id}", "GET /hubs/{id}\r\n", "GET /hubs/ {id}", "GET https://evil.example/{id}", "GET /hubs/{id", "GET /hubs/{id}/%zz",
+		"GET /hubs/{id}/with%20space", "GET /hubs/%7Bx%7D/{anything}", "GET /hubs/{id}/é", "GET /hubs/{id};x=1", "GET /hubs%2F%2F{id}",
+		"/hubs/{id}", " /hubs/{id}", "get /hubs/{id}", "GET", "GET  /hubs/{id}", "G@T /hubs/{id}", "DELETE /hubs/{id}",
 	} {
-		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRoute("GET "+template))
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "%q went to %s", template, wire.path)
+		_, err := at(route)
+		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "%q", route)
 	}
-	for _, route := range []string{"/lists/{id}", " /lists/{id}", "get /lists/{id}", "GET", "GET  /lists/{id}", "G@T /lists/{id}", "DELETE /lists/{id}"} {
-		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRoute(route))
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, route)
+	for _, route := range []string{"GET /hubs", "GET /{a}/{b}"} {
+		client, err := at(route)
+		require.NoError(t, err, route)
+		require.ErrorIs(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), tests.HubID)), prospectkit.ErrRefusedLocally, route)
 	}
-	_, err := client.Lists.Get(t.Context(), "../../me", prospectkit.GetListParams{}, prospectkit.WithRoute("GET /lists/{id}"))
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	client, err := at("GET /hubs/{id}")
+	require.NoError(t, err)
+	require.ErrorIs(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), "../../me")), prospectkit.ErrRefusedLocally)
 	require.Equal(t, sent, wire.requests)
 }
 
@@ -307,13 +278,10 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 	}
 	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
 	for name, call := range map[string]func() error{
-		"a paid read to an approval": func() error {
-			_, err := client.Contacts.Resolve(t.Context(), body, prospectkit.WithRoute("POST "+approve))
-			return err
-		},
-		"in another case": func() error {
-			_, err := client.Contacts.Resolve(t.Context(), body, prospectkit.WithRoute("POST /Business/Lists/"))
-			return err
+		"a method with the route of an approval": func() error {
+			rerouted, err := client.With(prospectkit.WithRoutes(map[string]string{"agents.pause": "POST /Business/campaigns/{id}/approve"}))
+			require.NoError(t, err)
+			return tests.Discard(rerouted.Agents.Pause(t.Context(), tests.CampaignID))
 		},
 		"an own read to an approval":          func() error { return own("POST", approve, catalogue.ClassRead) },
 		"an own paid read to an approval":     func() error { return own("POST", approve, catalogue.ClassPaidRead) },
@@ -324,8 +292,6 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 	}
 	require.Zero(t, wire.requests)
 	require.NoError(t, own("POST", "/business/companies/lookup", catalogue.ClassRead))
-	_, err := client.Search.Companies(t.Context(), prospectkit.CompanySearch{}, prospectkit.WithRoute("POST /business/companies/search"))
-	require.NotErrorIs(t, err, prospectkit.ErrInvalid)
 }
 
 func TestWithInfo(t *testing.T) {

@@ -79,7 +79,7 @@ var hugeCases = map[string]struct {
 		return tests.Exhaust(c.Search.RunSaved(ctx, tests.SavedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()))
 	}},
 	"activities": {manyOf(`{"activities":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Exhaust(c.Contacts.Activities(ctx, tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute))
+		return tests.Exhaust(c.Contacts.Activities(ctx, tests.ContactID, prospectkit.ActivityParams{}))
 	}},
 	"agents": {manyOf(`{"agents":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
 		return tests.Exhaust(c.Agents.All(ctx))

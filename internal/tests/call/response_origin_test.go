@@ -43,7 +43,7 @@ func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	sb := tests.EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 	proxy := &stripping{sb.Transport(), true}
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(proxy), prospectkit.WithRetry(prospectkit.NoRetry))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), tests.Routes(), prospectkit.WithTransport(proxy), prospectkit.WithRetry(prospectkit.NoRetry))
 	require.NoError(t, err)
 	return client, proxy
 }

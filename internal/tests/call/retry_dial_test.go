@@ -165,11 +165,10 @@ func (c *brokenConn) Write(p []byte) (int, error) {
 // A request whose headers did not get out whole was not processed. Once they may have been, nothing is certain: net/http hands
 // small requests to the kernel in one piece, and tells before.
 func TestRetry_CutWhileWriting(t *testing.T) {
-	long := prospectkit.WithHeader("X-Long", strings.Repeat("x", 12<<10))
-	short := prospectkit.WithHeader("X-Short", "x")
+	long, short := prospectkit.WithUserAgent(strings.Repeat("x", 12<<10)), prospectkit.WithUserAgent("x")
 	cases := []struct {
 		name     string
-		header   prospectkit.CallOption
+		header   prospectkit.ClientOption
 		left     int // bytes that get through on each connection
 		attempts int32
 		delivery event.Delivery
@@ -189,8 +188,8 @@ func TestRetry_CutWhileWriting(t *testing.T) {
 			})
 			var info prospectkit.Info
 			body := prospectkit.NewList{Name: strings.Repeat("n", 255)}
-			client := tests.ClientAt(t, "http://127.0.0.1", prospectkit.WithTransport(d))
-			_, err := client.Lists.Create(t.Context(), body, test.header, prospectkit.WithInfo(&info))
+			client := tests.ClientAt(t, "http://127.0.0.1", prospectkit.WithTransport(d), test.header)
+			_, err := client.Lists.Create(t.Context(), body, prospectkit.WithInfo(&info))
 			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, test.attempts, d.Dials.Load())
 			require.Len(t, info.Attempts, int(test.attempts))

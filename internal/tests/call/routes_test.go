@@ -14,7 +14,7 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-// The routes of a client hold for its calls and those of derived clients; the route of a call replaces one.
+// The routes of a client hold for its calls and those of derived clients, whose own replace one.
 func TestRoutes_OfAClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		routes := map[string]string{
@@ -37,7 +37,9 @@ func TestRoutes_OfAClient(t *testing.T) {
 		require.NoError(t, err)
 		_, err = client.Facts.KnowledgePages(t.Context(), tests.HubID)
 		require.NoError(t, err)
-		_, err = client.Facts.KnowledgePages(t.Context(), tests.HubID, prospectkit.WithRoute("GET /business/elsewhere/{hubId}"))
+		elsewhere, err := client.With(prospectkit.WithRoutes(map[string]string{"hubs.pages": "GET /business/elsewhere/{hubId}"}))
+		require.NoError(t, err)
+		_, err = elsewhere.Facts.KnowledgePages(t.Context(), tests.HubID)
 		require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
 		_, err = client.Agents.Pause(t.Context(), tests.RunsID, prospectkit.NoSend(), prospectkit.ReadOnly())
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "a route lifts no rule")
@@ -58,13 +60,16 @@ func TestRoutes_NotOfCall(t *testing.T) {
 
 func TestRoutes_Refusals(t *testing.T) {
 	_, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithRoutes(map[string]string{
-		"agents.halt": "POST /x", "lists.list": "GET /business/lists", "hubs.pages": "POST /business/hubs/{hubId}", "agents.pause": "/business/x",
+		"agents.halt": "POST /x", "lists.list": "GET /business/lists", "hubs.pages": "POST /business/hubs/{hubId}", "agents.pause": "/business/x", "contacts.timeline": "POST /business/x",
 	}))
 	const form = " must be a method and a path like POST /lists/{listId}, of letters, digits, - _ . ~ and whole parameters, without empty or dot segments"
 	require.Equal(t, []string{
 		"WithRoutes agents.halt is not an operation with an undocumented path",
 		"WithRoutes agents.pause" + form,
+		"WithRoutes contacts.timeline has the method POST, must have GET",
 		"WithRoutes hubs.pages has the method POST, must have GET",
 		"WithRoutes lists.list is not an operation with an undocumented path",
 	}, tests.Refusals(t, err))
+	_, err = prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithRoutes(map[string]string{"agents.pause": "GET /business/{id}/pause"}))
+	require.Equal(t, []string{`WithRoutes agents.pause is "GET", must be one of ["POST" "PUT" "PATCH" "DELETE"]`}, tests.Refusals(t, err))
 }

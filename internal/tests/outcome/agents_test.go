@@ -40,7 +40,7 @@ func activateOne(ctx context.Context, a *prospectkit.AgentsService) error {
 }
 
 func pauseOne(ctx context.Context, a *prospectkit.AgentsService) error {
-	_, err := a.Pause(ctx, tests.AgentID, prospectkit.WithRoute("POST /x/{agentId}"))
+	_, err := a.Pause(ctx, tests.AgentID)
 	return err
 }
 

@@ -107,9 +107,9 @@ func TestErrors_UnknownEndpoint(t *testing.T) {
 	_, err := client.Account.Me(t.Context())
 	require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
 	require.NotErrorIs(t, err, prospectkit.ErrNotFound)
-	require.NotContains(t, err.Error(), "WithRoute", "the document shows this path")
+	require.NotContains(t, err.Error(), "WithRoutes", "the document shows this path")
 	err = client.Call(t.Context(), tests.UnnamedOperation(catalogue.ClassRead), nil, nil)
-	require.NotContains(t, err.Error(), "WithRoute", "the caller gave this path")
+	require.NotContains(t, err.Error(), "WithRoutes", "the caller gave this path")
 }
 
 func TestErrors_AdviceWhenTheContextEnded(t *testing.T) {

@@ -49,7 +49,7 @@ func TestCampaigns_ReviewRefusesOptionsForOneCall(t *testing.T) {
 	sb := tests.EverySandbox(t, time.Now())
 	client := tests.SandboxClient(t, sb)
 	for _, option := range []prospectkit.CallOption{
-		prospectkit.WithInfo(new(prospectkit.Info)), prospectkit.WithHeader("X-Trace", "a"), prospectkit.WithQuery("a", "b"),
+		prospectkit.WithInfo(new(prospectkit.Info)), prospectkit.WithQuery("a", "b"),
 		prospectkit.WithField("a", "b"), prospectkit.Once("a"), prospectkit.AllowResume(), prospectkit.AllowRetryUnknown(), nil,
 	} {
 		_, err := client.Campaigns.Review(t.Context(), tests.CampaignID, prospectkit.WithMaxWait(time.Minute), option)

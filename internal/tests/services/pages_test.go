@@ -99,7 +99,7 @@ func TestPages_OfEveryKindTellTheirRate(t *testing.T) {
 			return page.Rate, page.RequestID
 		},
 		"activities": func(ctx context.Context, c *prospectkit.Client) (ratelimit.Headers, string) {
-			page, err := c.Contacts.ActivitiesPage(ctx, tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute)
+			page, err := c.Contacts.ActivitiesPage(ctx, tests.ContactID, prospectkit.ActivityParams{})
 			require.NoError(t, err)
 			return page.Rate, page.RequestID
 		},

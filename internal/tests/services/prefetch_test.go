@@ -84,7 +84,7 @@ func TestPrefetch_IsRefused(t *testing.T) {
 	require.Equal(t, token, tests.Refusals(t, err))
 	_, err = names(client.Search.RunSaved(t.Context(), tests.SavedID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1), prospectkit.Prefetch(2)))
 	require.Equal(t, token, tests.Refusals(t, err))
-	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, tests.TimelineRoute, prospectkit.Prefetch(2)), 1)
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, prospectkit.Prefetch(2)), 1)
 	require.Equal(t, token, tests.Refusals(t, err))
 	for _, n := range []int{-1, 0, 65} {
 		_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.Prefetch(n)), 1)

@@ -13,16 +13,12 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-// reel serves pages by tokens. Each is some profiles, with one letter each. The page that fails does so once.
-func reel(sent *int, parts []string, fails int) tests.RoundTrip {
+// reel serves pages by tokens. Each is some profiles, with one letter each.
+func reel(sent *int, parts []string) tests.RoundTrip {
 	return func(r *http.Request) (*http.Response, error) {
 		*sent++
 		number := 0
 		_, _ = fmt.Sscan(searchRequest(r).ScrollToken, &number) // the first has none
-		if number > 0 && number == fails {
-			fails = 0
-			return expired(r)
-		}
 		profiles := []fields{}
 		for _, name := range parts[number] {
 			profiles = append(profiles, fields{"firstName": string(name)})
@@ -48,7 +44,7 @@ func TestScroll_EndsWhereNothingNewComes(t *testing.T) {
 		"ab ba bc cb  cd da e":    {0, 0},
 	} {
 		sent := 0
-		client := tests.NewClient(t, reel(&sent, strings.Split(parts, " "), 0))
+		client := tests.NewClient(t, reel(&sent, strings.Split(parts, " ")))
 		_, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
 		if want.sent == 0 {
 			require.NoError(t, err, parts)
@@ -57,13 +53,4 @@ func TestScroll_EndsWhereNothingNewComes(t *testing.T) {
 		require.ErrorContains(t, err, fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", want.stale), parts)
 		require.Equal(t, want.sent, sent, parts)
 	}
-}
-
-// The pages before do not count against those after a restart.
-func TestScroll_AfterARestartEverythingIsNewAgain(t *testing.T) {
-	sent := 0
-	client := tests.NewClient(t, reel(&sent, []string{"a", "a", "b"}, 2))
-	profiles, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithRestarts(1)))
-	require.NoError(t, err)
-	require.Equal(t, []string{"a", "a", "b"}, profiles)
 }
