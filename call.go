@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
@@ -83,10 +82,7 @@ func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOpt
 // perform prepares the call, and runs it unless something refuses it.
 func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
 	err := c.prepare(ctx, conf, o, in, opts)
-	c.observers = conf.observers
-	for _, f := range conf.hooks { // each in the context of the one before it
-		c.runHook(f)
-	}
+	c.ctx = c.emit(Event{Kind: EventStart, Start: c.began})
 	if err == nil {
 		err = c.checkActor()
 	}
@@ -102,7 +98,7 @@ func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opt
 		c.evidence, err = in.lastLook(c.ctx)
 	}
 	if err != nil {
-		c.emitCall(err)
+		c.emitEnd(err)
 		return err
 	}
 	return c.finish(c.run())
@@ -183,18 +179,7 @@ func (c *config) safetyRule(o *op.Op, spends, sends bool, opts *callConfig) Safe
 	return ""
 }
 
-func (c *call) runHook(f CallHook) {
-	defer func() { _ = recover() }()
-	ctx, observer := f(c.ctx, c.event(Event{Kind: event.KindStart, Start: c.began}))
-	if ctx != nil {
-		c.ctx = ctx
-	}
-	if observer != nil {
-		c.observers = append(slices.Clip(c.observers), observer)
-	}
-}
-
-// checkActor refuses an actor that no journal keeps as it is. A hook may have named it.
+// checkActor refuses an actor that no journal keeps as it is. An observer may have named it.
 func (c *call) checkActor() error {
 	var bad check.Violations
 	if bad.Text("WithActor", actorOf(c.ctx)); len(bad) > 0 && c.journaled() {
@@ -312,7 +297,7 @@ func (c *call) finish(loopErr error) error {
 			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
 		}
 	}
-	c.emitCall(err)
+	c.emitEnd(err)
 	return err
 }
 
@@ -387,11 +372,11 @@ func (c *call) end(outcome journal.Outcome) {
 	})
 }
 
-func (c *call) emitCall(err error) {
+func (c *call) emitEnd(err error) {
 	now := time.Now()
 	c.countPause(now)
 	c.emit(Event{
-		Kind: event.KindCall, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
-		Status: c.status, Code: c.errorResponse.Code, Rate: c.rate, Outcome: OutcomeOf(err), Err: err,
+		Kind: EventEnd, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
+		Status: c.status, Code: c.errorResponse.Code, Outcome: OutcomeOf(err), Err: err,
 	})
 }

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/clock"
@@ -33,7 +32,7 @@ type transport struct{ base http.RoundTripper }
 // memory, and an upload is opened last.
 func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	c := callFrom(req.Context())
-	a := attempt{call: c, began: time.Now(), delivery: event.DeliveryNotSent}
+	a := attempt{call: c, began: time.Now(), delivery: deliveryNotSent}
 	if err := c.admit(&a); err != nil {
 		return nil, err
 	}
@@ -111,7 +110,7 @@ func (c *call) admit(a *attempt) error {
 	want.Told = func(wait time.Duration) {
 		began = time.Now()
 		c.emit(Event{
-			Kind: event.KindWait, Attempt: len(c.attempts) + 1, Start: began, Wait: wait, Reason: "queued for the rate limit",
+			Kind: EventWait, Attempt: len(c.attempts) + 1, Start: began, Wait: wait, Reason: "queued for the rate limit",
 		})
 	}
 	err := c.enqueue(a, want)
@@ -444,20 +443,20 @@ func (a *attempt) dumpResponse() {
 }
 
 // delivered returns what is known about the delivery of an attempt after send.
-func (a *attempt) delivered(resp *http.Response, err error) event.Delivery {
+func (a *attempt) delivered(resp *http.Response, err error) string {
 	switch {
 	case resp != nil && a.BodyErr == nil:
-		return event.DeliveryConfirmed
+		return deliveryConfirmed
 	case resp != nil:
-		return event.DeliveryUnknown
+		return deliveryUnknown
 	case !a.expired && a.trace.Unprocessed(err): // err may be why the context ended, which proves nothing about this attempt
-		return event.DeliveryUnprocessed
+		return deliveryUnprocessed
 	case a.trace.Unconnected, a.trace.Unwritten(err) && !a.expired:
-		return event.DeliveryNotSent
+		return deliveryNotSent
 	case a.truncated:
-		return event.DeliveryCutShort
+		return deliveryCutShort
 	}
-	return event.DeliveryUnknown // it got further, or there is no trace
+	return deliveryUnknown // it got further, or there is no trace
 }
 
 // recordAttempt records the result of an attempt, and decides what comes next.
@@ -483,12 +482,17 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		At: a.began, Duration: now.Sub(a.began), Status: c.status, Code: c.errorResponse.Code, Delivery: a.delivery, Err: c.cause,
 	}
 	c.attempts = append(c.attempts, try)
-	c.emit(Event{
-		Kind: event.KindAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
-		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Rate: c.rate, Err: try.Err,
-	})
+	e := Event{
+		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
+		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Err: try.Err,
+	}
 	if !c.done {
-		c.decideNext(a, resp, err, now)
+		e.Reason = c.decideNext(a, resp, err, now)
+		e.Next = c.next.String()
+	}
+	c.emit(e)
+	if !c.pausing.IsZero() {
+		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: now, Wait: c.pause, Reason: e.Reason})
 	}
 }
 
@@ -555,7 +559,7 @@ func (c *call) reportToBudget(a *attempt, resp *http.Response) {
 			result.Jitter = chance.Float64(c.ctx) // calls that were refused together return one after the other
 			result.Within = c.patience()
 		}
-	case a.delivery == event.DeliveryNotSent:
+	case a.delivery == deliveryNotSent:
 		result.NotSent = true
 	default:
 		result.Lost = true

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/exchange"
@@ -94,8 +93,8 @@ func decide(f failure, class op.Class, laterPage bool) step {
 }
 
 // decideNext decides what follows an unsuccessful attempt. No later failure makes an unknown outcome
-// known, except one that proves success: see stepLost.
-func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) {
+// known, except one that proves success: see stepLost. It returns what happened, in the words of the table.
+func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.Time) string {
 	f := c.classify(a, resp, err)
 	if f == failKeyRejected {
 		c.conf.keys().Reject(c.key)
@@ -113,16 +112,10 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	if c.next.retries() {
 		c.schedule(resp, now)
 	}
-	e := Event{
-		Kind: event.KindDecision, Attempt: len(c.attempts), Start: now, Status: c.status, Code: c.errorResponse.Code,
-		Reason: decisions[f].reason, Next: c.next.String(),
-	}
-	c.emit(e)
 	if c.pause > 0 {
 		c.attempts[len(c.attempts)-1].Wait, c.pausing = c.pause, now
-		e.Kind, e.Attempt, e.Wait, e.Next = event.KindWait, len(c.attempts)+1, c.pause, ""
-		c.emit(e)
 	}
+	return decisions[f].reason
 }
 
 // schedule sets the pause before the next attempt, or stops if no attempt, time or allowance is left.
@@ -238,13 +231,13 @@ func (c *call) isServiceEnvelope(a *attempt) bool {
 func (c *call) classifyIncomplete(a *attempt, err error) failure {
 	var tooLarge *exchange.TooLargeError
 	switch delivery := a.delivery; {
-	case (delivery == event.DeliveryNotSent || delivery == event.DeliveryUnprocessed) && exchange.IsPermanent(err):
+	case (delivery == deliveryNotSent || delivery == deliveryUnprocessed) && exchange.IsPermanent(err):
 		return failUnreachable // such as a wrong certificate, which the next attempt would meet, too
-	case delivery == event.DeliveryNotSent:
+	case delivery == deliveryNotSent:
 		return failNotSent // the trace proves it
-	case delivery == event.DeliveryUnprocessed:
+	case delivery == deliveryUnprocessed:
 		return failUnprocessed // the peer says it
-	case delivery == event.DeliveryCutShort:
+	case delivery == deliveryCutShort:
 		return failUpload // who got half a file has not processed it
 	case errors.As(a.BodyErr, &tooLarge) && (a.hasRateHeaders || c.op.FreeRead()):
 		return failUnusable // the same response would be as long the next time

@@ -15,7 +15,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -252,8 +251,8 @@ func TestRetry_LastAttemptIsTheError(t *testing.T) {
 
 		rt = tests.Stage(t, failed, tests.Always(404, tests.Envelope("LIST_NOT_FOUND")))
 		ctx, cancel := context.WithCancel(t.Context())
-		last := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == event.KindAttempt && e.Attempt == 2 {
+		last := tests.Watch(func(e prospectkit.Event) {
+			if e.Kind == prospectkit.EventAttempt && e.Attempt == 2 {
 				cancel()
 			}
 		})

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
@@ -102,22 +101,21 @@ type call struct {
 	first       [1]Attempt
 }
 
-// plan is what is sent, and within which limits. It is fixed after prepare, the call hooks and the gates.
+// plan is what is sent, and within which limits. It is fixed after prepare, the start of the observers and the gates.
 type plan struct {
-	conf      *config
-	op        *op.Op
-	in        args
-	method    string
-	route     string          // the path template, as errors and events show it
-	template  string          // that of WithRoutes or the path of Call; empty: route
-	ctx       context.Context //nolint:containedctx // the call is the scope of this context
-	opts      callConfig
-	timeout   time.Duration // of one attempt
-	surface   *surface
-	evidence  *readEvidence // of args.lastLook, once the gates have agreed
-	observers []Observer    // of the client, and those that call hooks returned
-	spends    bool          // see consequences
-	sends     bool
+	conf     *config
+	op       *op.Op
+	in       args
+	method   string
+	route    string          // the path template, as errors and events show it
+	template string          // that of WithRoutes or the path of Call; empty: route
+	ctx      context.Context //nolint:containedctx // the call is the scope of this context
+	opts     callConfig
+	timeout  time.Duration // of one attempt
+	surface  *surface
+	evidence *readEvidence // of args.lastLook, once the gates have agreed
+	spends   bool          // see consequences
+	sends    bool
 
 	url    url.URL
 	header http.Header
@@ -169,13 +167,13 @@ type attempt struct {
 	call           *call
 	report         budget.Report
 	began          time.Time
-	ended          time.Time      // zero until it has
-	truncated      bool           // the end of the upload was not sent
-	expired        bool           // its context had ended by then
-	unrecorded     bool           // it may be sent, and its result is not recorded yet
-	delivery       event.Delivery // set by send
-	abandoned      bool           // the exchange ignored its context and Close, and may go on
-	hasRateHeaders bool           // the response has rate headers, and may be the service's
+	ended          time.Time // zero until it has
+	truncated      bool      // the end of the upload was not sent
+	expired        bool      // its context had ended by then
+	unrecorded     bool      // it may be sent, and its result is not recorded yet
+	delivery       string    // set by send
+	abandoned      bool      // the exchange ignored its context and Close, and may go on
+	hasRateHeaders bool      // the response has rate headers, and may be the service's
 	rate           ratehdr.Rate
 
 	request  http.Request
@@ -339,27 +337,20 @@ func (c *call) countPause(now time.Time) {
 	}
 }
 
-func (c *call) emit(e Event) {
-	if len(c.observers) == 0 {
-		return
+// emit tells the observers, and returns the context that they make of it at the start.
+func (c *call) emit(e Event) context.Context {
+	if len(c.conf.observers) == 0 {
+		return c.ctx
 	}
-	e = c.event(e)
+	e.Method, e.Route, e.Rate = c.method, c.route, c.rate
 	switch e.Kind {
-	case event.KindAttempt:
+	case EventAttempt:
 		e.ErrorType = errorType(e.Err, e.Status, e.Code, e.Delivery)
-	case event.KindCall:
+	case EventEnd:
 		e.ErrorType = errorTypeOf(e.Err)
 	default:
 	}
-	for _, f := range c.observers {
-		notify(c.ctx, f, e)
-	}
-}
-
-func (c *call) event(e Event) Event {
-	e.Op, e.Method, e.Route, e.Surface = c.op.Name, c.method, c.route, ratelimit.Surface(c.op.Surface)
-	e.Host = c.conf.base.Host
-	return e
+	return c.conf.emit(c.ctx, c.op, e)
 }
 
 // secrets are hidden in every quote of a request or response: the key, and the tokens and cursors that the call sends.

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
@@ -300,7 +299,7 @@ func (c *call) keepUntilRead() error {
 
 // met reports whether an attempt of the call reached a server, or may have.
 func (c *call) met() bool {
-	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != event.DeliveryNotSent })
+	return slices.ContainsFunc(c.attempts, func(a Attempt) bool { return a.Delivery != deliveryNotSent })
 }
 
 // aged reports whether so much time has passed since the reads began that others may have changed what they showed. More reads

@@ -161,7 +161,6 @@ type config struct {
 	journal   journal.Journal // nil: none
 	guard     *spend.Guard    // nil: none
 	workspace string          // of the key, if the options name it
-	hooks     []CallHook
 	gates     []Gate
 	routes    map[*op.Op][2]string // method and path of WithRoutes
 
@@ -241,11 +240,12 @@ type pageConfig struct {
 	prefetch   int // pages read ahead
 }
 
-// emit reports an event outside of any call.
-func (c *config) emit(ctx context.Context, o *op.Op, e Event) {
-	e.Op, e.Method, e.Route, e.Surface = o.Name, o.Method, o.Path, ratelimit.Surface(o.Surface)
-	e.Host = c.base.Host
+// emit tells the observers, and returns the context that they make of it, which matters at the start of a call.
+func (c *config) emit(ctx context.Context, o *op.Op, e Event) context.Context {
+	e.Op, e.Surface, e.Host = o.Name, ratelimit.Surface(o.Surface), c.base.Host
+	e.Method, e.Route = cmp.Or(e.Method, o.Method), cmp.Or(e.Route, o.Path)
 	for _, f := range c.observers {
-		notify(ctx, f, e)
+		ctx = tell(ctx, f, e)
 	}
+	return ctx
 }

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/mismatch"
@@ -299,12 +298,25 @@ type special struct {
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
-	Status   int            // 0 when no response arrived
-	Code     Code           // of an error response
-	Delivery event.Delivery // what is known about delivery
-	Err      error          `json:"-"` // why there was no usable response
-	Wait     time.Duration  // before the next attempt
+	Status   int           // 0 when no response arrived
+	Code     Code          // of an error response
+	Err      error         `json:"-"` // why there was no usable response
+	Wait     time.Duration // before the next attempt
+
+	// Delivery is what a connection trace tells of the request: "not sent", "unprocessed" if the peer's protocol layer says so, "cut short"
+	// if the end of an upload was not sent, so that it was not processed, "confirmed" if a response arrived that is complete or an error, or
+	// else "unknown": it may have been processed. A failure of a transport without a trace, such as a mock, is "unknown" or "cut short".
+	Delivery string
 }
+
+// The words of Attempt.Delivery.
+const (
+	deliveryNotSent     = "not sent"    // no connection, or no header written
+	deliveryUnprocessed = "unprocessed" // the peer's protocol layer says that it was not processed
+	deliveryUnknown     = "unknown"     // it may have been processed
+	deliveryCutShort    = "cut short"   // the end of an upload was not sent, so it was not processed
+	deliveryConfirmed   = "confirmed"   // a complete response arrived, or an error response, even cut short
+)
 
 // withoutEffect returns the error of a call that changed nothing.
 func withoutEffect(o *op.Op, cause error) *Error {

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"example.com/prospectkit/changes"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/spend"
@@ -91,7 +90,7 @@ func (e *Error) tried() []Attempt { return e.Attempts }
 func errorTypeOf(err error) string {
 	own, ok := errors.AsType[ownError](err)
 	if !ok {
-		return errorType(err, 0, "", event.DeliveryNotSent)
+		return errorType(err, 0, "", deliveryNotSent)
 	}
 	switch e := own.(type) {
 	case *RefusedError:
@@ -102,7 +101,7 @@ func errorTypeOf(err error) string {
 		if e.special.text != "" {
 			return cmp.Or(e.special.logged, errorTypeOf(e.cause))
 		}
-		last := Attempt{Status: e.Status, Code: e.Code, Delivery: event.DeliveryNotSent}
+		last := Attempt{Status: e.Status, Code: e.Code, Delivery: deliveryNotSent}
 		return errorTypeOfLast(own, append([]Attempt{last}, e.Attempts...))
 	case interface{ tried() []Attempt }: // an OutcomeUnknownError, of an earlier run if it has no attempt
 		return errorTypeOfLast(own, append([]Attempt{{}}, e.tried()...))
@@ -118,7 +117,7 @@ func errorTypeOfLast(err error, attempts []Attempt) string {
 }
 
 // errorType is a word of a closed set for an attempt that failed, or nothing for a success.
-func errorType(err error, status int, code Code, delivery event.Delivery) string {
+func errorType(err error, status int, code Code, delivery string) string {
 	_, hopeless := errors.AsType[*RateLimitWaitError](err)
 	switch {
 	case code.Known():
@@ -135,7 +134,7 @@ func errorType(err error, status int, code Code, delivery event.Delivery) string
 		return "deadline_exceeded"
 	case status != 0:
 		return "unreadable_response"
-	case delivery == event.DeliveryNotSent, delivery == event.DeliveryUnprocessed:
+	case delivery == deliveryNotSent, delivery == deliveryUnprocessed:
 		return "not_sent"
 	}
 	return "no_response"

@@ -12,7 +12,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
@@ -364,44 +363,40 @@ func ExampleWithInfo() {
 func ExampleWithObserver() {
 	sb := sandbox.New(nil)
 	sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
-	client := clientOf(sb, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		fmt.Printf("%-8s %s %d %q\n", e.Kind, e.Op, e.Status, e.Code)
+	client := clientOf(sb, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context {
+		fmt.Printf("%-7s %s %d %q\n", e.Kind, e.Op, e.Status, e.Next)
+		return nil
 	}))
 	if _, err := client.Account.Me(context.Background()); err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// attempt  account.me 500 "UNEXPECTED_ERROR"
-	// decision account.me 500 "UNEXPECTED_ERROR"
-	// attempt  account.me 200 ""
-	// call     account.me 200 ""
+	// start   account.me 0 ""
+	// attempt account.me 500 "retry"
+	// attempt account.me 200 ""
+	// end     account.me 200 ""
 }
 
-// The calls of one job among all of a client.
-func ExampleWithCallHook() {
-	type jobKey struct{}
-	client := clientOf(sandbox.New(nil), prospectkit.WithCallHook(
-		func(ctx context.Context, start prospectkit.Event) (context.Context, prospectkit.Observer) {
-			job, ok := ctx.Value(jobKey{}).(string)
-			if !ok {
-				return ctx, nil
-			}
-			fmt.Println(job, "begins", start.Op)
-			return ctx, func(_ context.Context, e prospectkit.Event) {
-				if e.Kind == event.KindCall {
-					fmt.Println(job, "ended", e.Op, e.Status)
-				}
-			}
-		}))
-	ctx := context.Background()
-	for _, ctx := range []context.Context{ctx, context.WithValue(ctx, jobKey{}, "nightly")} {
-		if _, err := client.Account.Me(ctx); err != nil {
-			log.Fatal(err)
+// The context keeps what belongs to one call. A tracer puts its span there.
+func ExampleObserver() {
+	type attemptsKey struct{}
+	client := clientOf(sandbox.New(nil), prospectkit.WithObserver(func(ctx context.Context, e prospectkit.Event) context.Context {
+		attempts, _ := ctx.Value(attemptsKey{}).(*int)
+		switch e.Kind {
+		case prospectkit.EventStart:
+			return context.WithValue(ctx, attemptsKey{}, new(int))
+		case prospectkit.EventAttempt:
+			*attempts++
+		case prospectkit.EventEnd:
+			fmt.Println(e.Op, *attempts)
 		}
+		return nil
+	}))
+	if _, err := client.Account.Me(context.Background()); err != nil {
+		log.Fatal(err)
 	}
 	// Output:
-	// nightly begins account.me
-	// nightly ended account.me 200
+	// account.me 1
 }
 
 // At Info: waits, repetitions and failures. At Debug, every call.
@@ -424,9 +419,9 @@ func ExampleWithLogger() {
 	_, err := client.Lists.Get(context.Background(), "a00000000000000000000009", prospectkit.GetListParams{})
 	fmt.Println(errors.Is(err, prospectkit.ErrNotFound))
 	// Output:
-	// level=INFO msg="prospectkit decision" op=account.me attempt=1 next=retry
-	// level=INFO msg="prospectkit decision" op=lists.get attempt=1 next="return the error"
-	// level=INFO msg="prospectkit call" op=lists.get attempts=1 error.type=LIST_NOT_FOUND status=404 code=LIST_NOT_FOUND outcome="not applied"
+	// level=INFO msg="prospectkit attempt" op=account.me attempt=1 error.type=UNEXPECTED_ERROR status=500 code=UNEXPECTED_ERROR delivery=confirmed failure="the service failed" next=retry
+	// level=INFO msg="prospectkit attempt" op=lists.get attempt=1 error.type=LIST_NOT_FOUND status=404 code=LIST_NOT_FOUND delivery=confirmed failure="rejected by the service" next="return the error"
+	// level=INFO msg="prospectkit end" op=lists.get attempts=1 error.type=LIST_NOT_FOUND status=404 code=LIST_NOT_FOUND outcome="not applied"
 	// true
 }
 

@@ -25,7 +25,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 )
@@ -409,7 +408,7 @@ func requireCutShort(t *testing.T, err error, want string) {
 	require.ErrorContains(t, err, want)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	attempts := tests.AsError(t, err).Attempts
-	require.Equal(t, event.DeliveryCutShort, attempts[len(attempts)-1].Delivery)
+	require.Equal(t, "cut short", attempts[len(attempts)-1].Delivery)
 }
 
 // Whatever breaks before the end has left is not applied; from then on it is unknown.
@@ -492,7 +491,7 @@ func TestImports_UploadIsRetriedWhenNothingWasSent(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, *got, 1)
 		require.Contains(t, (*got)[0].parts[0], "|name\nAda\n")
-		require.Equal(t, event.DeliveryNotSent, info.Attempts[0].Delivery)
+		require.Equal(t, "not sent", info.Attempts[0].Delivery)
 		require.EqualValues(t, 2, s.opened.Load())
 	}, 0)
 }

@@ -8,31 +8,41 @@ import (
 	"time"
 
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/ratelimit"
+)
+
+// EventKind says what an [Event] reports.
+type EventKind string
+
+// The kinds of events, which come when it happens. Waits between polls are outside of any call.
+const (
+	EventStart   EventKind = "start"   // a call begins; it may be refused before anything is sent
+	EventAttempt EventKind = "attempt" // an attempt has ended, and what follows is decided
+	EventWait    EventKind = "wait"    // a wait begins: for a rate limit, before a retry, or between polls
+	EventEnd     EventKind = "end"     // the call has ended
 )
 
 // Event is one step of a call. It holds no key, id, query or URL of the call. Of the response it holds the Code, any
 // text of at most 64 bytes if it is not [Code.Known], and in Err the fields of an [*Error], of which Message, Param, Body and
 // RowID may hold personal data.
 type Event struct {
-	Kind     event.Kind
+	Kind     EventKind
 	Op       string // name in the operation catalogue
 	Method   string
 	Route    string
 	Host     string // of the base URL
 	Surface  ratelimit.Surface
-	Attempt  int // 1 for the first; of event.KindCall how many there were, of an event.KindWait between polls the number of the poll
+	Attempt  int // 1 for the first; of an EventEnd how many there were, of an EventWait between polls the number of the poll
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no response arrived
 	Code     Code
-	Delivery event.Delivery    // of an attempt
+	Delivery string            // of an attempt, in the words of [Attempt]
 	Wait     time.Duration     // of a wait: how long it is expected to take, as far as the service is known when it begins
 	Waited   time.Duration     // of the whole call: the time waited for rate limits and before retries
-	Reason   string            // of a wait or a decision
-	Next     string            // of a decision: what follows
-	Rate     ratelimit.Headers // by the last response that had rate headers; At is zero without one
+	Reason   string            // of a wait, or of an unsuccessful attempt
+	Next     string            // of an unsuccessful attempt: what follows
+	Rate     ratelimit.Headers // by the last response of the call that had rate headers; At is zero without one
 	Outcome  Outcome           // of the call
 	Err      error             // of the attempt or the call
 
@@ -43,15 +53,13 @@ type Event struct {
 	ErrorType string
 }
 
-// Observer receives events, in the goroutine of the call, which it holds until it returns. It must be safe for concurrent use,
-// and should be quick. A panic in it is ignored, so that it cannot break a call. Make no call from it with a client of the same
-// budget: the call whose event it gets may hold the permit that the other one waits for.
-type Observer func(ctx context.Context, e Event)
-
-// CallHook sees a call before it begins. The context that it returns must derive from the one it
-// gets; transport and observers get it, with the span of a tracer for example. The observer that it
-// returns gets the events of this call only; it may be nil. It holds the call until it returns.
-type CallHook func(ctx context.Context, start Event) (context.Context, Observer)
+// Observer gets each [Event], in the goroutine of the call, which it holds until it returns. The context that it returns for an
+// [EventStart] is that of the call from then on: the transport, the gates, the observers after it and all later events get it, with the
+// span of a tracer for example. It must derive from the one it got; nil leaves that. What it returns for any other event is ignored.
+//
+// An Observer must be safe for concurrent use, and should be quick. A panic in it is ignored. Make no call from it with this client: the
+// call whose event it gets may hold the permit that the other one waits for.
+type Observer func(ctx context.Context, e Event) context.Context
 
 // Gate says whether a call may leave. It gets the operation and what the call is about to do, and
 // refuses it with an error.
@@ -72,21 +80,25 @@ type Intent struct {
 
 func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	level := levelOf(e)
-	if !l.Enabled(ctx, level) {
+	if e.Kind == EventStart || !l.Enabled(ctx, level) {
 		return
 	}
 	attrs := []slog.Attr{slog.String("op", e.Op)}
-	if e.Kind == event.KindCall {
+	if e.Kind == EventEnd {
 		attrs = append(attrs, slog.Int("attempts", e.Attempt))
 	} else {
 		attrs = append(attrs, slog.Int("attempt", e.Attempt))
 	}
-	if e.Kind == event.KindAttempt || e.Kind == event.KindCall {
+	if e.Kind == EventAttempt || e.Kind == EventEnd {
 		attrs = append(attrs, slog.String("error.type", e.ErrorType), slog.String("reason", reasonOf(e.Err)),
 			slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
 			slog.String("delivery", string(e.Delivery)), slog.String("outcome", string(e.Outcome)))
 	}
-	attrs = append(attrs, slog.String("reason", e.Reason), slog.String("next", e.Next),
+	why := "reason"
+	if e.Kind == EventAttempt { // which has two
+		why = "failure"
+	}
+	attrs = append(attrs, slog.String(why, e.Reason), slog.String("next", e.Next),
 		milliseconds("wait_ms", e.Wait), milliseconds("duration_ms", e.Duration), milliseconds("waited_ms", e.Waited))
 	l.LogAttrs(ctx, level, "prospectkit "+string(e.Kind), notEmpty(attrs)...)
 }
@@ -94,11 +106,11 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 // levelOf is the level of an event, as [WithLogger] documents it.
 func levelOf(e Event) slog.Level {
 	switch {
-	case e.Kind == event.KindCall && e.Err != nil && concernsProgramOnly(e):
+	case e.Kind == EventEnd && e.Err != nil && concernsProgramOnly(e):
 		return slog.LevelInfo
-	case e.Kind == event.KindCall && e.Err != nil:
+	case e.Kind == EventEnd && e.Err != nil:
 		return slog.LevelWarn
-	case e.Kind == event.KindWait, e.Kind == event.KindDecision, e.Err != nil:
+	case e.Kind == EventWait, e.Next != "", e.Err != nil:
 		return slog.LevelInfo
 	}
 	return slog.LevelDebug
@@ -129,8 +141,12 @@ type Info struct {
 	MaxBody int  // set it before the call: how many bytes of Body to keep, at most 64 KiB; 0 for none
 }
 
-// notify calls an observer and ignores any panic in it.
-func notify(ctx context.Context, f Observer, e Event) {
+// tell calls an observer, and ignores any panic in it.
+func tell(ctx context.Context, f Observer, e Event) (next context.Context) {
+	next = ctx
 	defer func() { _ = recover() }()
-	f(ctx, e)
+	if derived := f(ctx, e); derived != nil && e.Kind == EventStart {
+		next = derived
+	}
+	return next
 }

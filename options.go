@@ -157,20 +157,12 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every event of every call, except [example.com/prospectkit/event.KindStart]. It can be given more than once.
+// WithObserver calls f for every event of every call, and for the waits between polls. It can be given more than once: the observers are
+// called in the order of the options, and each gets the context that the one before has made of it at the start of the call.
 func WithObserver(f Observer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithObserver", f)
 		c.observers = append(slices.Clip(c.observers), f)
-	})
-}
-
-// WithCallHook calls f at the start of every call, to follow each call on its own. It can be given
-// more than once. A panic in it is ignored, as in an [Observer].
-func WithCallHook(f CallHook) ClientOption {
-	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Given("WithCallHook", f)
-		c.hooks = append(slices.Clip(c.hooks), f)
 	})
 }
 
@@ -266,11 +258,11 @@ func WithDebugWriter(w io.Writer) ClientOption {
 // is unknown, a response was lost, a key, credits or a rate limit do not suffice, a path is wrong, the service
 // or the network failed, a deadline has passed, or the journal, the spend guard or the token source failed. Info is
 // for failed calls that are the business of the program: rejected with another documented code of class [ErrNotFound],
-// [ErrConflict] or [ErrInvalid], refused for their arguments or by any other safety rule, or canceled. Info is also for waits,
-// attempts without a usable response, and what follows an attempt that failed; Debug for the rest.
+// [ErrConflict] or [ErrInvalid], refused for their arguments or by any other safety rule, or canceled. Info is also for waits
+// and unsuccessful attempts; Debug for the rest. The start of a call is not logged.
 //
-// A failed call has the ErrorType of [Event] as error.type, and a reason in words of this package, or of net and crypto/tls
-// about a connection. Durations are milliseconds, such as duration_ms. Lines never hold a key, an id, a query, a
+// What failed has the ErrorType of [Event] as error.type, and a reason in words of this package, or of net and crypto/tls
+// about a connection. The Reason of an attempt is its failure. Durations are milliseconds, such as duration_ms. Lines never hold a key, an id, a query, a
 // body or the service's message, and no empty field. A code that is not [Code.Known] is logged if it is a plain name of at
 // most 40 letters. Without this option this package logs nothing. net/http itself writes unexpected bytes of an idle
 // connection to the standard logger, which no transport can turn off. The handler of l runs in the goroutine of the call, as an [Observer].
@@ -278,7 +270,10 @@ func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
 	}
-	return WithObserver(func(ctx context.Context, e Event) { logEvent(ctx, l, e) })
+	return WithObserver(func(ctx context.Context, e Event) context.Context {
+		logEvent(ctx, l, e)
+		return ctx
+	})
 }
 
 // AllowPlainHTTP accepts an http base URL of a host other than this machine. The token is then sent

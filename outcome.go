@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/errtext"
@@ -290,7 +289,7 @@ func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []C
 // until looks for the effect of a call with growing pauses, as [waits.Until] does, and tells observers of them.
 func (c *config) until(ctx context.Context, o *op.Op, patience time.Duration, look func() (done bool, err error)) (enough bool, err error) {
 	return waits.Until(ctx, patience, func(n int, pause time.Duration) {
-		c.emit(ctx, o, Event{Kind: event.KindWait, Attempt: n, Start: time.Now(), Wait: pause, Reason: "polling: its effect does not show yet"})
+		c.emit(ctx, o, Event{Kind: EventWait, Attempt: n, Start: time.Now(), Wait: pause, Reason: "polling: its effect does not show yet"})
 	}, look)
 }
 

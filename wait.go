@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
@@ -99,7 +98,7 @@ func waitFor[T any](
 		}
 		wait, fits := conf.pace(ctx, o.Surface, pause, err)
 		if fits && failed < pollFailures {
-			conf.emit(ctx, o, Event{Kind: event.KindWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason})
+			conf.emit(ctx, o, Event{Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason})
 			if waits.Sleep(ctx, wait) == nil {
 				continue
 			}

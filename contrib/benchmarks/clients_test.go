@@ -34,7 +34,7 @@ type get func(ctx context.Context, path string, out any) error
 func clients() []client {
 	all := []client{
 		{"prospectkit", openOurs()},
-		{"prospectkit-observed", openOurs(prospectkit.WithObserver(func(context.Context, prospectkit.Event) {}))},
+		{"prospectkit-observed", openOurs(prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) context.Context { return ctx }))},
 		{"hand", hand(decodeStream)},
 		{"hand-sonic", hand(decodeSonic)},
 		{"go-github", openGitHub},

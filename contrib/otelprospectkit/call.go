@@ -15,7 +15,6 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 )
 
 // The attributes without a convention.
@@ -34,25 +33,35 @@ const (
 // call follows one call. Its events arrive one after the other.
 type call struct {
 	*telemetry
+	op      string
 	span    trace.Span
 	wait    prospectkit.Event // that has not ended yet, if it has a kind
 	failure string            // the error type of the last attempt
 }
 
+func (t *telemetry) observe(ctx context.Context, e prospectkit.Event) context.Context {
+	if e.Kind == prospectkit.EventStart {
+		return t.begin(ctx, e)
+	}
+	if c, ok := ctx.Value(t).(*call); ok && c.op == e.Op {
+		c.observe(ctx, e)
+	} else if e.Kind == prospectkit.EventWait { // between the calls of a poll: it is not known how it ends
+		t.recordWait(ctx, e, e.Wait)
+	}
+	return ctx
+}
+
 func (c *call) observe(ctx context.Context, e prospectkit.Event) {
 	switch e.Kind {
-	case event.KindAttempt:
+	case prospectkit.EventAttempt:
 		c.waited(ctx, e.Start)
 		c.attempt(ctx, e)
-	case event.KindDecision:
-		c.span.AddEvent("decision", trace.WithTimestamp(e.Start),
-			trace.WithAttributes(attemptKey.Int(e.Attempt), reasonKey.String(e.Reason), nextKey.String(e.Next)))
-	case event.KindWait:
+	case prospectkit.EventWait:
 		c.waited(ctx, e.Start)
 		c.wait = e
 		c.span.AddEvent("wait", trace.WithTimestamp(e.Start),
 			trace.WithAttributes(attemptKey.Int(e.Attempt), reasonKey.String(e.Reason), durationKey.Float64(e.Wait.Seconds())))
-	case event.KindCall:
+	case prospectkit.EventEnd:
 		c.waited(ctx, e.Start.Add(e.Duration))
 		c.end(ctx, e)
 	default:
@@ -64,8 +73,12 @@ func (c *call) waited(ctx context.Context, until time.Time) {
 	if c.wait.Kind == "" {
 		return
 	}
-	c.waits.Record(ctx, until.Sub(c.wait.Start).Seconds(), metric.WithAttributes(append(c.name(c.wait), reasonKey.String(c.wait.Reason))...))
+	c.recordWait(ctx, c.wait, until.Sub(c.wait.Start))
 	c.wait = prospectkit.Event{}
+}
+
+func (t *telemetry) recordWait(ctx context.Context, e prospectkit.Event, took time.Duration) {
+	t.waits.Record(ctx, took.Seconds(), metric.WithAttributes(append(t.name(e), reasonKey.String(e.Reason))...))
 }
 
 func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
@@ -73,10 +86,18 @@ func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 		c.retries.Add(ctx, 1, metric.WithAttributes(append(c.name(e), semconv.ErrorTypeKey.String(c.failure))...))
 	}
 	c.failure = e.ErrorType
+	if !e.Rate.At.Before(e.Start) && e.Rate.Limit >= 0 && e.Rate.Remaining >= 0 { // of this response
+		window := metric.WithAttributes(append(slices.Clip(c.own), surfaceKey.String(string(e.Surface)), windowKey.String(string(e.Rate.Window)))...)
+		c.limit.Record(ctx, int64(e.Rate.Limit), window)
+		c.remaining.Record(ctx, int64(e.Rate.Remaining), window)
+	}
 	result := result(e)
 	c.attempts.Inst().Record(ctx, e.Duration.Seconds(), metric.WithAttributes(slices.Concat(c.request(e), result)...))
+	if e.Next != "" {
+		result = append(result, reasonKey.String(e.Reason), nextKey.String(e.Next))
+	}
 	c.span.AddEvent("attempt", trace.WithTimestamp(e.Start.Add(e.Duration)), trace.WithAttributes(append(result,
-		attemptKey.Int(e.Attempt), deliveryKey.String(string(e.Delivery)), durationKey.Float64(e.Duration.Seconds()))...))
+		attemptKey.Int(e.Attempt), deliveryKey.String(e.Delivery), durationKey.Float64(e.Duration.Seconds()))...))
 }
 
 func (c *call) end(ctx context.Context, e prospectkit.Event) {

@@ -29,12 +29,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	gauges, err := otelprospectkit.ObserveBudget(client.Budget(), otelprospectkit.WithMeterProvider(meters))
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = gauges.Unregister() }()
-
 	sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter()) // the response is lost
 	_, _ = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 	for _, span := range spans.GetSpans() {
@@ -46,5 +40,4 @@ func Example() {
 	// Output:
 	// lists.create Error
 	//   attempt
-	//   decision
 }

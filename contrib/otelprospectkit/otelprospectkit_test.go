@@ -3,6 +3,7 @@ package otelprospectkit_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"os"
@@ -67,7 +68,7 @@ func TestRetry(t *testing.T) {
 		require.NoError(t, err)
 
 		span := r.span(t)
-		require.Equal(t, []string{"attempt", "decision", "wait", "attempt"}, eventNames(span))
+		require.Equal(t, []string{"attempt", "wait", "attempt"}, eventNames(span))
 		require.Equal(t, codes.Unset, span.Status.Code)
 		require.Equal(t, int64(1), flat(span.Attributes)["http.request.resend_count"])
 		require.WithinDuration(t, began, span.StartTime, 0)
@@ -75,18 +76,16 @@ func TestRetry(t *testing.T) {
 		require.Equal(t, map[string]any{
 			"prospectkit.attempt": int64(1), "prospectkit.delivery": "confirmed", "prospectkit.duration": 1.0,
 			"http.response.status_code": int64(500), "error.type": "UNEXPECTED_ERROR",
+			"prospectkit.reason": "the service failed", "prospectkit.next": "retry",
 		}, flat(span.Events[0].Attributes))
 		require.WithinDuration(t, began.Add(time.Second), span.Events[0].Time, 0)
-		require.Equal(t, map[string]any{
-			"prospectkit.attempt": int64(1), "prospectkit.reason": "the service failed", "prospectkit.next": "retry",
-		}, flat(span.Events[1].Attributes))
 
 		retries, ok := r.metrics(t)["prospectkit.retries"].(metricdata.Sum[int64])
 		require.True(t, ok)
 		require.Equal(t, int64(1), retries.DataPoints[0].Value)
 		require.Equal(t, "UNEXPECTED_ERROR", flat(retries.DataPoints[0].Attributes.ToSlice())["error.type"])
 		_, waited, attributes := r.durations(t, "prospectkit.wait.duration")
-		require.InDelta(t, flat(span.Events[2].Attributes)["prospectkit.duration"], waited, 1e-9)
+		require.InDelta(t, flat(span.Events[1].Attributes)["prospectkit.duration"], waited, 1e-9)
 		require.InDelta(t, time.Since(began).Seconds()-1, waited, 1e-9)
 		require.Equal(t, "the service failed", attributes["prospectkit.reason"])
 	})
@@ -99,7 +98,7 @@ func TestRateLimited(t *testing.T) {
 		began := time.Now()
 		_, err := r.Account.Me(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, []string{"attempt", "decision", "wait", "attempt"}, eventNames(r.span(t)))
+		require.Equal(t, []string{"attempt", "wait", "attempt"}, eventNames(r.span(t)))
 		count, waited, attributes := r.durations(t, "prospectkit.wait.duration")
 		require.Equal(t, uint64(1), count)
 		require.InDelta(t, time.Since(began).Seconds(), waited, 1e-9, "what was waited, not what was planned")
@@ -133,34 +132,34 @@ var failures = map[string]struct {
 }{
 	"rejected by the service": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1"}) }) },
-		errType: "LIST_NAME_TAKEN", outcome: "not applied", events: []string{"attempt", "decision"},
+		errType: "LIST_NAME_TAKEN", outcome: "not applied", events: []string{"attempt"},
 	},
 	"unknown code": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.FutureCode(409, "SECRET_CODE")) },
-		errType: "409", outcome: "not applied", events: []string{"attempt", "decision"},
+		errType: "409", outcome: "not applied", events: []string{"attempt"},
 	},
 	"unknown outcome": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.DropAfter()) },
-		errType: "no_response", outcome: "unknown", events: []string{"attempt", "decision"},
+		errType: "no_response", outcome: "unknown", events: []string{"attempt"},
 	},
 	"gateway": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.HTML(502)) },
-		errType: "502", outcome: "unknown", events: []string{"attempt", "decision"},
+		errType: "502", outcome: "unknown", events: []string{"attempt"},
 	},
 	"lost response": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.Truncate(5)) },
-		errType: "unreadable_response", outcome: "applied", events: []string{"attempt", "decision"},
+		errType: "unreadable_response", outcome: "applied", events: []string{"attempt"},
 	},
 	"never sent": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.Refuse()) },
 		options: []prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)},
-		errType: "not_sent", outcome: "not applied", events: []string{"attempt", "decision"},
+		errType: "not_sent", outcome: "not applied", events: []string{"attempt"},
 	},
 	"refused locally": {name: strings.Repeat("x", 300), errType: "refused_locally", outcome: "not applied"},
 	"wait too long": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Consume("lists", 120) },
 		options: []prospectkit.CallOption{prospectkit.WithMaxWait(0)},
-		errType: "RATE_LIMITED", outcome: "not applied", events: []string{"attempt", "decision"},
+		errType: "RATE_LIMITED", outcome: "not applied", events: []string{"attempt"},
 	},
 	"canceled": {
 		ctx: func(ctx context.Context) (context.Context, context.CancelFunc) {
@@ -175,7 +174,7 @@ var failures = map[string]struct {
 		ctx: func(ctx context.Context) (context.Context, context.CancelFunc) {
 			return context.WithTimeout(ctx, time.Second)
 		},
-		errType: "deadline_exceeded", outcome: "unknown", events: []string{"attempt", "decision"},
+		errType: "deadline_exceeded", outcome: "unknown", events: []string{"attempt"},
 	},
 }
 
@@ -260,12 +259,10 @@ func TestConcurrentCallsDoNotMix(t *testing.T) {
 func TestNothingPrivateGetsOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		gauges, err := otelprospectkit.ObserveBudget(r.Budget(), otelprospectkit.WithMeterProvider(r.meters))
-		require.NoError(t, err)
 		ctx := t.Context()
 		id := "65f0c0ffee65f0c0ffee65f0"
 		r.sb.Fail("lists.create", sandbox.Nth(1), sandbox.RawBody(422, `{"error":{"code":"SECRET_CODE","message":"secret-message","param":"secret-param","request_id":"secret-request"}}`))
-		_, err = r.Lists.Create(ctx, prospectkit.NewList{Name: "secret-name"}, prospectkit.WithQuery("own", "secret-query"))
+		_, err := r.Lists.Create(ctx, prospectkit.NewList{Name: "secret-name"}, prospectkit.WithQuery("own", "secret-query"))
 		require.Error(t, err)
 		_, err = r.Lists.Page(ctx, prospectkit.ListsParams{Search: "secret-search"}, prospectkit.WithQuery("own", "secret-query"))
 		require.NoError(t, err)
@@ -278,7 +275,6 @@ func TestNothingPrivateGetsOut(t *testing.T) {
 		for _, secret := range []string{"secret", "SECRET", id, r.sb.Token(), "Authorization"} {
 			require.NotContains(t, text, secret)
 		}
-		require.NoError(t, gauges.Unregister())
 	})
 }
 
@@ -337,43 +333,49 @@ func TestPropagationByItsOwnTransport(t *testing.T) {
 	require.Equal(t, attributes["server.port"], measured["server.port"])
 }
 
-func TestBudget(t *testing.T) {
+// What is left of a window, as each response says it.
+func TestRateLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		gauges, err := otelprospectkit.ObserveBudget(r.Budget(), otelprospectkit.WithMeterProvider(r.meters))
-		require.NoError(t, err)
-		require.NotContains(t, r.metrics(t), "prospectkit.budget.used", "a surface that was not used has no series")
-
-		r.sb.Fail("account.me", sandbox.Nth(2), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(20))
-		_, err = r.Account.Me(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, map[string]float64{"minute": 119, "day": -1}, gauge[int64](t, r, "prospectkit.budget.remaining", "minute", "day"))
-		_, err = r.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
-		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-		require.Equal(t, map[string]float64{"minute": 120, "day": 10_000}, gauge[int64](t, r, "prospectkit.budget.limit", "minute", "day"))
-		require.Equal(t, map[string]float64{"": 0}, gauge[int64](t, r, "prospectkit.budget.waiting", ""))
-		require.InDelta(t, 21, gauge[float64](t, r, "prospectkit.budget.held", "")[""], 1.1)
-		require.NoError(t, gauges.Unregister())
-		require.NotContains(t, r.metrics(t), "prospectkit.budget.limit")
+		r.sb.Fail("account.me", sandbox.Nth(1), sandbox.HTML(502))
+		_, err := r.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
+		require.Error(t, err)
+		require.NotContains(t, r.metrics(t), "prospectkit.rate_limit.limit", "a gateway told nothing")
+		for left := range 3 {
+			_, err = r.Account.Me(t.Context())
+			require.NoError(t, err)
+			for name, value := range map[string]int64{"limit": 120, "remaining": int64(119 - left)} {
+				data, ok := r.metrics(t)["prospectkit.rate_limit."+name].(metricdata.Gauge[int64])
+				require.True(t, ok, name)
+				require.Len(t, data.DataPoints, 1)
+				require.Equal(t, map[string]any{"prospectkit.surface": "account", "prospectkit.window": "minute"}, flat(data.DataPoints[0].Attributes.ToSlice()))
+				require.Equal(t, value, data.DataPoints[0].Value)
+			}
+		}
 	})
 }
 
-// gauge reads the series of a gauge by window; one that is missing is -1.
-func gauge[N int64 | float64](t *testing.T, r *rig, name string, windows ...string) map[string]float64 {
-	t.Helper()
-	data, ok := r.metrics(t)[name].(metricdata.Gauge[N])
-	require.True(t, ok, name)
-	values := map[string]float64{}
-	for _, w := range windows {
-		values[w] = -1
-	}
-	for _, p := range data.DataPoints {
-		attributes := flat(p.Attributes.ToSlice())
-		require.Equal(t, "account", attributes["prospectkit.surface"])
-		window, _ := attributes["prospectkit.window"].(string)
-		values[window] = float64(p.Value)
-	}
-	return values
+// A wait between two polls belongs to no call, and to no span.
+func TestPolls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		polls := 0
+		r := newRig(t, prospectkit.WithTransport(roundTrip(func(*http.Request) (*http.Response, error) {
+			polls++
+			status := []string{"processing", "active"}[polls-1]
+			return &http.Response{
+				StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+				Body: io.NopCloser(strings.NewReader(`{"agent":{"id":"65f0c0ffee65f0c0ffee65f0","name":"Heads of sales","status":"` + status + `"}}`)),
+			}, nil
+		})))
+		began := time.Now()
+		_, err := r.Agents.WaitSettled(t.Context(), "65f0c0ffee65f0c0ffee65f0")
+		require.NoError(t, err)
+		require.Len(t, r.spans.GetSpans(), 2)
+		count, waited, attributes := r.durations(t, "prospectkit.wait.duration")
+		require.Equal(t, uint64(1), count)
+		require.InDelta(t, time.Since(began).Seconds(), waited, 1e-9)
+		require.Equal(t, "polling: not settled yet", attributes["prospectkit.reason"])
+	})
 }
 
 // roundTrip makes a transport of a function.
@@ -384,15 +386,13 @@ func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f
 func TestTheReadmeNamesEveryMetric(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		_, err := otelprospectkit.ObserveBudget(r.Budget(), otelprospectkit.WithMeterProvider(r.meters))
-		require.NoError(t, err)
 		r.sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
-		_, err = r.Account.Me(t.Context())
+		_, err := r.Account.Me(t.Context())
 		require.NoError(t, err)
 		readme, err := os.ReadFile("README.md")
 		require.NoError(t, err)
 		measured := slices.Collect(maps.Keys(r.metrics(t)))
-		named := regexp.MustCompile("`(prospectkit\\.(?:call|wait|budget)\\.[a-z_]+|prospectkit\\.retries|http\\.client\\.request\\.[a-z_]+)`").FindAllSubmatch(readme, -1)
+		named := regexp.MustCompile("`(prospectkit\\.(?:call|wait|rate_limit)\\.[a-z_]+|prospectkit\\.retries|http\\.client\\.request\\.[a-z_]+)`").FindAllSubmatch(readme, -1)
 		var listed []string
 		for _, n := range named {
 			listed = append(listed, string(n[1]))
@@ -416,8 +416,6 @@ func TestWorkspacesApart(t *testing.T) {
 			sb.Fail("account.me", sandbox.Nth(1), sandbox.Status(500, "UNEXPECTED_ERROR"))
 			client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), telemetry)
 			require.NoError(t, err)
-			_, err = otelprospectkit.ObserveBudget(client.Budget(), providers...)
-			require.NoError(t, err)
 			for range i + 1 {
 				_, err = client.Account.Me(t.Context())
 				require.NoError(t, err)
@@ -431,7 +429,7 @@ func TestWorkspacesApart(t *testing.T) {
 		for name, data := range metrics {
 			require.Len(t, series(t, name, data), 20, name)
 		}
-		left := series(t, "remaining", metrics["prospectkit.budget.remaining"])
+		left := series(t, "remaining", metrics["prospectkit.rate_limit.remaining"])
 		for i := range 20 {
 			require.Equal(t, i+1, of[int64(i)])
 			require.InDelta(t, 119-i, left[int64(i)], 0)
@@ -452,10 +450,6 @@ func series(t *testing.T, name string, data metricdata.Aggregation) map[any]floa
 	case metricdata.Sum[int64]:
 		for _, p := range data.DataPoints {
 			note(p.Attributes, float64(p.Value))
-		}
-	case metricdata.Gauge[float64]:
-		for _, p := range data.DataPoints {
-			note(p.Attributes, p.Value)
 		}
 	case metricdata.Gauge[int64]:
 		for _, p := range data.DataPoints {

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/filesystem"
 	"example.com/prospectkit/internal/op"
@@ -76,10 +75,11 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
 			tests.Routes(), prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s, r.laws}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
-			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-				if e.Kind == event.KindDecision {
+			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context {
+				if e.Next != "" {
 					r.laws.reach("decision: %s", e.Reason)
 				}
+				return nil
 			}),
 			prospectkit.WithTokenSource(func(context.Context) (string, error) { return r.key, nil }),
 		}

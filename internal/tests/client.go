@@ -10,12 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 )
 
-// Events gathers what a client reports.
+// Watch tells f of the events of a client, but for the start of a call.
+func Watch(f func(prospectkit.Event)) prospectkit.ClientOption {
+	return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context {
+		if e.Kind != prospectkit.EventStart {
+			f(e)
+		}
+		return nil
+	})
+}
+
+// Events gathers what Watch tells.
 func Events(into *[]prospectkit.Event) prospectkit.ClientOption {
-	return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { *into = append(*into, e) })
+	return Watch(func(e prospectkit.Event) { *into = append(*into, e) })
 }
 
 // LogLines runs f with a logger and parses what it wrote.
@@ -58,7 +67,7 @@ func Move(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOp
 // NextSteps lists what was decided.
 func NextSteps(seen []prospectkit.Event) (next []string) {
 	for _, e := range seen {
-		if e.Kind == event.KindDecision {
+		if e.Next != "" {
 			next = append(next, e.Next)
 		}
 	}

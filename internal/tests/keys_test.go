@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/sandbox"
 )
@@ -42,21 +41,23 @@ func (r *rotation) client(t *testing.T, opts ...prospectkit.ClientOption) *prosp
 		time.Sleep(50 * time.Millisecond)
 		return r.sb.Key(), nil
 	}
-	count := func(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
-		n := 0
-		return ctx, func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == event.KindAttempt && e.Code == prospectkit.CodeUnauthorized {
-				n++
-			}
-			if e.Kind == event.KindCall {
-				r.mu.Lock()
-				defer r.mu.Unlock()
-				r.rejected[n]++
-			}
+	type ofCall struct{}
+	count := func(ctx context.Context, e prospectkit.Event) context.Context {
+		n, _ := ctx.Value(ofCall{}).(*int)
+		switch {
+		case e.Kind == prospectkit.EventStart:
+			return context.WithValue(ctx, ofCall{}, new(int))
+		case e.Kind == prospectkit.EventAttempt && e.Code == prospectkit.CodeUnauthorized:
+			*n++
+		case e.Kind == prospectkit.EventEnd:
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.rejected[*n]++
 		}
+		return nil
 	}
 	opts = append([]prospectkit.ClientOption{
-		Routes(), prospectkit.WithTransport(r.sb.Transport()), prospectkit.WithTokenSource(source), prospectkit.WithCallHook(count),
+		Routes(), prospectkit.WithTransport(r.sb.Transport()), prospectkit.WithTokenSource(source), prospectkit.WithObserver(count),
 	}, opts...)
 	client, err := prospectkit.New(r.sb.BaseURL(), r.first, opts...)
 	require.NoError(t, err)

@@ -264,10 +264,11 @@ func (x *texts) add(err error) {
 	}
 }
 
-func (x *texts) event(e prospectkit.Event) {
+func (x *texts) event(e prospectkit.Event) context.Context {
 	x.add(e.Err)
 	e.Err = nil
 	fmt.Fprintf(x, "%+v\n%#v\n", e, e)
+	return nil
 }
 
 func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
@@ -283,7 +284,7 @@ func TestRedaction_NoTextShowsIDsQueryOrURL(t *testing.T) {
 					defer cancel()
 					client := NewClient(t, RoundTrip(func(r *http.Request) (*http.Response, error) { return respond(r, m) }),
 						prospectkit.WithMaxResponseBytes(2000), prospectkit.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))),
-						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { out.event(e) }))
+						prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context { return out.event(e) }))
 					var info prospectkit.Info
 					err := call(ctx, client, append(limit.opts, prospectkit.WithInfo(&info))...)
 					out.add(err)

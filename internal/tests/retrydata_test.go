@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/op"
@@ -255,8 +254,8 @@ func (p *retryPlay) options() []prospectkit.ClientOption {
 	opts := []prospectkit.ClientOption{
 		Unpaced(), Routes(),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}),
-		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == event.KindAttempt {
+		Watch(func(e prospectkit.Event) {
+			if e.Kind == prospectkit.EventAttempt {
 				p.attempts.Add(1)
 			}
 		}),

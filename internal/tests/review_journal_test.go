@@ -126,7 +126,7 @@ func TestNamesThatNoJournalKeeps(t *testing.T) {
 	require.NoError(t, err, "it needs no ticket")
 	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
-	hooked, err := client.With(prospectkit.WithCallHook(func(context.Context, prospectkit.Event) (context.Context, prospectkit.Observer) { return ctx, nil }))
+	hooked, err := client.With(prospectkit.WithObserver(func(context.Context, prospectkit.Event) context.Context { return ctx }))
 	require.NoError(t, err)
 	_, err = hooked.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)

@@ -2,7 +2,6 @@ package tests
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,7 +19,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -604,12 +602,12 @@ func repeatedApproval(t *testing.T, code string) {
 	t.Helper()
 	sb := EverySandbox(t, time.Now())
 	var reasons []string
-	decided := func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == event.KindDecision {
+	decided := Watch(func(e prospectkit.Event) {
+		if e.Next != "" {
 			reasons = append(reasons, e.Reason)
 		}
-	}
-	client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)), prospectkit.WithObserver(decided))
+	})
+	client := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)), decided)
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.Applied(), sandbox.Status(409, code))

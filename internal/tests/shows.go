@@ -61,8 +61,9 @@ func (s *Shows) Options() []prospectkit.ClientOption {
 	text := slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return []prospectkit.ClientOption{
 		prospectkit.WithLogger(logs), prospectkit.WithLogger(text), prospectkit.WithRetry(prospectkit.NoRetry),
-		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
+		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context {
 			s.Show(e, e.Err)
+			return nil
 		}),
 	}
 }

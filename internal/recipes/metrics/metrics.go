@@ -7,7 +7,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 )
 
 // Observer registers the metrics of a workspace, and returns what feeds them, for WithObserver. Their labels are names of the catalogue and
@@ -22,9 +21,9 @@ func Observer(workspace string, to prometheus.Registerer) prospectkit.Observer {
 		Name: "prospectkit_wait_seconds_total", Help: "Waits of calls for rate limits and before retries.", ConstLabels: label,
 	}, []string{"surface"})
 	to.MustRegister(calls, waits)
-	return func(_ context.Context, e prospectkit.Event) {
-		if e.Kind != event.KindCall {
-			return
+	return func(ctx context.Context, e prospectkit.Event) context.Context {
+		if e.Kind != prospectkit.EventEnd {
+			return ctx
 		}
 		waits.WithLabelValues(string(e.Surface)).Add(e.Waited.Seconds())
 		code := string(e.Code)
@@ -32,5 +31,6 @@ func Observer(workspace string, to prometheus.Registerer) prospectkit.Observer {
 			code = ""
 		}
 		calls.WithLabelValues(e.Op, string(e.Outcome), code).Observe(e.Duration.Seconds())
+		return ctx
 	}
 }

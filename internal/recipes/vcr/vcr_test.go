@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/recipes/vcr"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/sandbox/fixture"
@@ -85,5 +84,5 @@ func TestAReplayProvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	doubt, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
-	require.Equal(t, event.DeliveryUnknown, doubt.Attempts[0].Delivery)
+	require.Equal(t, "unknown", doubt.Attempts[0].Delivery)
 }

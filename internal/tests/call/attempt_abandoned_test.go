@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -66,6 +65,6 @@ func TestAttempt_AbandonedMayStillConnect(t *testing.T) {
 			return nil, io.EOF
 		}), prospectkit.WithAttemptTimeout(time.Second)), true)
 		tests.RequireUnknown(t, err)
-		require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+		require.Equal(t, "unknown", info.Attempts[0].Delivery)
 	})
 }

@@ -25,7 +25,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -46,7 +45,7 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 				_, err := m.Client(t).Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID, prospectkit.WithInfo(&info))
 				tests.RequireUnknown(t, err)
 				require.EqualValues(t, 1, m.Requests.Load())
-				require.NotEqual(t, event.DeliveryUnprocessed, info.Attempts[0].Delivery)
+				require.NotEqual(t, "unprocessed", info.Attempts[0].Delivery)
 			})
 		})
 	}
@@ -236,7 +235,7 @@ func TestDelivery_CertificateThatIsMissing(t *testing.T) {
 			rt.CloseIdleConnections()
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
 			require.Len(t, info.Attempts, 1, "no repetition brings a certificate")
-			require.NotEqual(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+			require.NotEqual(t, "unknown", info.Attempts[0].Delivery)
 		}
 	}
 }
@@ -250,14 +249,14 @@ func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
 		time.AfterFunc(time.Second, func() { cancel(&net.OpError{Op: "remote error", Err: errors.New("tls: access denied")}) })
 		info, err := tests.Call(ctx, m.Client(t), true)
 		tests.RequireUnknown(t, err)
-		require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+		require.Equal(t, "unknown", info.Attempts[0].Delivery)
 		require.EqualValues(t, 1, m.Requests.Load())
 	})
 }
 
 // Without a byte written, nothing was sent; but once the context has ended, a writer may be late, so that proves nothing.
 func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
-	for ends, want := range map[bool]event.Delivery{false: event.DeliveryNotSent, true: event.DeliveryUnknown} {
+	for ends, want := range map[bool]string{false: "not sent", true: "unknown"} {
 		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 			defer cancel()

@@ -17,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
@@ -162,7 +161,7 @@ func TestAttempt_NoBodyOutlivesTheTimeLimit(t *testing.T) {
 				require.LessOrEqual(t, time.Since(began), 2*time.Second+aMoment)
 				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the service said so before it fell silent")
 				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
-				require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+				require.Equal(t, "unknown", info.Attempts[0].Delivery)
 				close(h.released)
 				requireNothingLeft(t, client, 0)
 			})
@@ -204,7 +203,7 @@ func TestAttempt_TransportThatNeverReturns(t *testing.T) {
 				info, err := tests.Call(t.Context(), client, true)
 				require.LessOrEqual(t, time.Since(began), time.Second+aMoment)
 				tests.RequireUnknown(t, err)
-				require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+				require.Equal(t, "unknown", info.Attempts[0].Delivery)
 				require.ErrorContains(t, err, "no complete response within the time limit of one attempt")
 				requireNothingLeft(t, client, 1)
 

@@ -13,7 +13,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -103,18 +102,18 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 		in       any
 		received int32
 		outcome  prospectkit.Outcome
-		delivery event.Delivery // of the first attempt
+		delivery string // of the first attempt
 	}{
-		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, event.DeliveryUnprocessed},
-		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
-		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
-		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
-		{"internal error, with a body", reset(internalError), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
-		{"internal error, without", reset(internalError), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
-		{"cancelled, with a body", reset(cancelled), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
-		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.OutcomeApplied, event.DeliveryUnprocessed},
-		{"going away before it, without", goAway(func(uint32) uint32 { return 0 }), bodyless, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
-		{"going away after it", goAway(func(s uint32) uint32 { return s }), withBody, 1, prospectkit.OutcomeUnknown, event.DeliveryUnknown},
+		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, "unprocessed"},
+		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.OutcomeUnknown, "unknown"},
+		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.OutcomeUnknown, "unknown"},
+		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.OutcomeUnknown, "unknown"},
+		{"internal error, with a body", reset(internalError), withBody, 1, prospectkit.OutcomeUnknown, "unknown"},
+		{"internal error, without", reset(internalError), bodyless, 1, prospectkit.OutcomeUnknown, "unknown"},
+		{"cancelled, with a body", reset(cancelled), withBody, 1, prospectkit.OutcomeUnknown, "unknown"},
+		{"going away before it, with a body", goAway(func(uint32) uint32 { return 0 }), withBody, 2, prospectkit.OutcomeApplied, "unprocessed"},
+		{"going away before it, without", goAway(func(uint32) uint32 { return 0 }), bodyless, 1, prospectkit.OutcomeUnknown, "unknown"},
+		{"going away after it", goAway(func(s uint32) uint32 { return s }), withBody, 1, prospectkit.OutcomeUnknown, "unknown"},
 	}
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {

@@ -18,7 +18,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -71,12 +70,12 @@ func TestDelivery_PerProtocol(t *testing.T) {
 			client := tests.ClientAt(t, url, prospectkit.WithTransport(rt))
 			info, err := tests.Call(t.Context(), client, true)
 			require.NoError(t, err)
-			require.Equal(t, event.DeliveryConfirmed, info.Attempts[0].Delivery)
+			require.Equal(t, "confirmed", info.Attempts[0].Delivery)
 			for _, in := range []any{map[string]int{"size": 1}, nil} {
 				requests.Store(0)
 				err = client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassGuardedByState), in, nil, prospectkit.WithInfo(&info))
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-				require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+				require.Equal(t, "unknown", info.Attempts[0].Delivery)
 				require.EqualValues(t, 1, requests.Load(), "sent once")
 			}
 		})
@@ -91,7 +90,7 @@ func TestDelivery_MocksProveNothing(t *testing.T) {
 	info, err := tests.Call(t.Context(), client, true)
 	tests.RequireUnknown(t, err)
 	require.ErrorIs(t, err, tests.ErrBroken)
-	require.Equal(t, event.DeliveryUnknown, info.Attempts[0].Delivery)
+	require.Equal(t, "unknown", info.Attempts[0].Delivery)
 	require.Equal(t, 1, mock.GetTotalCallCount())
 	_, err = tests.Call(t.Context(), client, false)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))

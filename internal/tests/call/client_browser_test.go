@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	internal "example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/tests"
 )
@@ -72,7 +71,7 @@ func TestBrowser_RedirectIsNotTheServices(t *testing.T) {
 	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.EqualError(t, err, "prospectkit: account.me: the response has no status, like a redirect in a browser")
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.Equal(t, event.DeliveryConfirmed, info.Attempts[0].Delivery)
+	require.Equal(t, "confirmed", info.Attempts[0].Delivery)
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	require.ErrorContains(t, err, "the response has no status, like a redirect in a browser")

@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"context"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -14,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -234,8 +232,8 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 	var agents []string
 	parentEvents, childEvents := 0, 0
 	count := func(n *int) prospectkit.ClientOption {
-		return prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == event.KindCall {
+		return tests.Watch(func(e prospectkit.Event) {
+			if e.Kind == prospectkit.EventEnd {
 				*n++
 			}
 		})

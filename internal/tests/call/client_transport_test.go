@@ -1,7 +1,6 @@
 package call_test
 
 import (
-	"context"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -24,7 +23,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -95,7 +93,7 @@ func TestClient_JarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	var failed *prospectkit.Error
 	require.ErrorAs(t, err, &failed, "the cookie came back and the time limit held")
 	require.Zero(t, failed.Status)
-	require.Equal(t, event.DeliveryUnknown, failed.Attempts[0].Delivery)
+	require.Equal(t, "unknown", failed.Attempts[0].Delivery)
 }
 
 // Each attempt sends the cookies of its own jar, once and beside the key, and no client sends those of another one.
@@ -259,8 +257,8 @@ func TestClient_RedirectWithinTheHostIsNotFollowedEither(t *testing.T) {
 func TestClient_OneClientServesManyGoroutines(t *testing.T) {
 	server, _ := tests.Counted(t, lists)
 	var attempts atomic.Int32
-	client := tests.ClientAt(t, server.URL, prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == event.KindAttempt {
+	client := tests.ClientAt(t, server.URL, tests.Watch(func(e prospectkit.Event) {
+		if e.Kind == prospectkit.EventAttempt {
 			attempts.Add(1)
 		}
 	}))

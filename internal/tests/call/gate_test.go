@@ -12,7 +12,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
@@ -121,7 +120,7 @@ func TestGate_AddedNeverLifted(t *testing.T) {
 		require.ErrorContains(t, err, want)
 		require.Empty(t, info.Attempts)
 		require.Len(t, seen, 1)
-		require.Equal(t, event.KindCall, seen[0].Kind)
+		require.Equal(t, prospectkit.EventEnd, seen[0].Kind)
 	}
 	_, err = prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithGate(nil))
 	require.Equal(t, []string{"WithGate got nil"}, tests.Refusals(t, err))

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -18,8 +17,8 @@ import (
 func TestEventCall_CountsThePauseThatWasCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var ended prospectkit.Event
-		client := tests.NewClient(t, tests.Always(http.StatusServiceUnavailable, "", "Retry-After", "60"), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == event.KindCall {
+		client := tests.NewClient(t, tests.Always(http.StatusServiceUnavailable, "", "Retry-After", "60"), tests.Watch(func(e prospectkit.Event) {
+			if e.Kind == prospectkit.EventEnd {
 				ended = e
 			}
 		}))

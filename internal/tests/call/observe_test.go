@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -39,7 +38,7 @@ func TestObserve_EventsOfACall(t *testing.T) {
 		require.NoError(t, err)
 
 		type row struct {
-			kind    event.Kind
+			kind    prospectkit.EventKind
 			attempt int
 			status  int
 			code    prospectkit.Code
@@ -50,34 +49,38 @@ func TestObserve_EventsOfACall(t *testing.T) {
 			require.Equal(t, []any{"account.me", "GET", "/business/me", ratelimit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
 		}
 		require.Equal(t, []row{
-			{event.KindAttempt, 1, 500, "UNEXPECTED_ERROR"},
-			{event.KindDecision, 1, 500, "UNEXPECTED_ERROR"},
-			{event.KindWait, 2, 500, "UNEXPECTED_ERROR"},
-			{event.KindAttempt, 2, 500, "UNEXPECTED_ERROR"},
-			{event.KindDecision, 2, 500, "UNEXPECTED_ERROR"},
-			{event.KindWait, 3, 500, "UNEXPECTED_ERROR"},
-			{event.KindAttempt, 3, 200, ""},
-			{event.KindCall, 3, 200, ""},
+			{prospectkit.EventAttempt, 1, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventWait, 2, 0, ""},
+			{prospectkit.EventAttempt, 2, 500, "UNEXPECTED_ERROR"},
+			{prospectkit.EventWait, 3, 0, ""},
+			{prospectkit.EventAttempt, 3, 200, ""},
+			{prospectkit.EventEnd, 3, 200, ""},
 		}, rows)
 
-		second, third := got[2].Wait, got[5].Wait
+		second, third := got[1].Wait, got[3].Wait
 		require.Positive(t, second)
 		require.Positive(t, third)
-		require.Equal(t, "retry", got[1].Next)
-		require.NotEmpty(t, got[1].Reason)
-		require.NotEmpty(t, got[2].Reason)
+		require.Equal(t, "retry", got[0].Next)
+		require.Equal(t, "the service failed", got[0].Reason)
+		require.Equal(t, got[0].Reason, got[1].Reason)
 		require.Equal(t, began, got[0].Start)
 		require.Equal(t, time.Second, got[0].Duration)
-		require.Equal(t, began.Add(time.Second), got[2].Start)
-		require.Equal(t, began.Add(time.Second+second), got[3].Start)
-		last := got[7]
+		require.Equal(t, began.Add(time.Second), got[1].Start)
+		require.Equal(t, began.Add(time.Second+second), got[2].Start)
+		require.Empty(t, got[4].Reason+got[4].Next)
+		last := got[5]
 		require.Equal(t, began, last.Start)
 		require.Equal(t, 3*time.Second+second+third, last.Duration)
 		require.Equal(t, prospectkit.OutcomeApplied, last.Outcome)
 		require.NoError(t, last.Err)
-		require.Equal(t, event.DeliveryConfirmed, got[6].Delivery)
-		require.Equal(t, 7, last.Rate.Remaining)
-		require.Equal(t, ratelimit.WindowMinute, last.Rate.Window)
+		require.Equal(t, "confirmed", got[4].Delivery)
+		for _, e := range got[4:] {
+			require.Equal(t, 7, e.Rate.Remaining)
+			require.Equal(t, 120, e.Rate.Limit)
+			require.Equal(t, ratelimit.WindowMinute, e.Rate.Window)
+			require.Equal(t, time.Now().Add(9*time.Second), e.Rate.ResetAt)
+		}
+		require.Zero(t, got[3].Rate, "no response told it yet")
 	})
 }
 
@@ -85,16 +88,17 @@ func TestObserve_EventsOfAFailure(t *testing.T) {
 	var got []prospectkit.Event
 	cut := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF })
 	_, err := tests.NewClient(t, cut, tests.Events(&got)).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-	require.Equal(t, []event.Kind{event.KindAttempt, event.KindDecision, event.KindCall}, eventKinds(got))
+	require.Equal(t, []prospectkit.EventKind{prospectkit.EventAttempt, prospectkit.EventEnd}, eventKinds(got))
 	require.ErrorIs(t, got[0].Err, io.ErrUnexpectedEOF)
-	require.Equal(t, event.DeliveryUnknown, got[0].Delivery)
-	require.Equal(t, "return an unknown outcome", got[1].Next)
-	require.Equal(t, err, got[2].Err)
-	require.Equal(t, prospectkit.OutcomeUnknown, got[2].Outcome)
+	require.Equal(t, "unknown", got[0].Delivery)
+	require.Equal(t, "return an unknown outcome", got[0].Next)
+	require.Equal(t, "sent, but no usable response", got[0].Reason)
+	require.Equal(t, err, got[1].Err)
+	require.Equal(t, prospectkit.OutcomeUnknown, got[1].Outcome)
 }
 
-func eventKinds(all []prospectkit.Event) []event.Kind {
-	var list []event.Kind
+func eventKinds(all []prospectkit.Event) []prospectkit.EventKind {
+	var list []prospectkit.EventKind
 	for _, e := range all {
 		list = append(list, e.Kind)
 	}
@@ -116,7 +120,7 @@ func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
 		got = nil
 		_, err = client.Account.Me(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, []event.Kind{event.KindWait, event.KindAttempt, event.KindCall}, eventKinds(got))
+		require.Equal(t, []prospectkit.EventKind{prospectkit.EventWait, prospectkit.EventAttempt, prospectkit.EventEnd}, eventKinds(got))
 		require.GreaterOrEqual(t, got[0].Wait, 20*time.Second)
 		require.Equal(t, 1, got[0].Attempt)
 		require.Contains(t, got[0].Reason, "rate limit")
@@ -128,16 +132,17 @@ func TestObserve_ObserversCannotBreakACall(t *testing.T) {
 		type key struct{}
 		var order []string
 		note := func(name string) prospectkit.ClientOption {
-			return prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) {
+			return prospectkit.WithObserver(func(ctx context.Context, _ prospectkit.Event) context.Context {
 				order = append(order, name+ctx.Value(key{}).(string))
+				return ctx
 			})
 		}
-		breaks := prospectkit.WithObserver(func(context.Context, prospectkit.Event) { panic("observer") })
+		breaks := prospectkit.WithObserver(func(context.Context, prospectkit.Event) context.Context { panic("observer") })
 		client := tests.NewClient(t, tests.Always(200, tests.OneUser), note("a"), breaks, note("b"))
 		user, err := client.Account.Me(context.WithValue(t.Context(), key{}, "1"))
 		require.NoError(t, err)
 		require.Equal(t, "Ada", user.Name)
-		require.Equal(t, []string{"a1", "b1", "a1", "b1"}, order, "each sees each event, in the order of the options")
+		require.Equal(t, []string{"a1", "b1", "a1", "b1", "a1", "b1"}, order, "each sees each event, in the order of the options")
 	})
 }
 
@@ -174,16 +179,15 @@ func TestObserve_SilentByDefault(t *testing.T) {
 		}
 	}
 	require.Empty(t, silence(t, call()))
-	loud := prospectkit.WithObserver(func(context.Context, prospectkit.Event) { slog.Info("seen") })
+	loud := tests.Watch(func(prospectkit.Event) { slog.Info("seen") })
 	require.Contains(t, silence(t, call(loud)), "seen", "the trap works")
 }
 
 // logged are the fields that a log line may have, by message. Nothing else ever gets out.
 var logged = map[string][]string{
-	"prospectkit attempt":  {"time", "level", "msg", "op", "attempt", "error.type", "reason", "status", "code", "delivery", "duration_ms"},
-	"prospectkit decision": {"time", "level", "msg", "op", "attempt", "reason", "next"},
-	"prospectkit wait":     {"time", "level", "msg", "op", "attempt", "reason", "wait_ms"},
-	"prospectkit call":     {"time", "level", "msg", "op", "attempts", "error.type", "reason", "status", "code", "outcome", "duration_ms", "waited_ms"},
+	"prospectkit attempt": {"time", "level", "msg", "op", "attempt", "error.type", "reason", "status", "code", "delivery", "failure", "next", "duration_ms"},
+	"prospectkit wait":    {"time", "level", "msg", "op", "attempt", "reason", "wait_ms"},
+	"prospectkit end":     {"time", "level", "msg", "op", "attempts", "error.type", "reason", "status", "code", "outcome", "duration_ms", "waited_ms"},
 }
 
 func TestObserve_LogHoldsListedFieldsOnly(t *testing.T) {
@@ -219,14 +223,11 @@ func TestObserve_LogHoldsListedFieldsOnly(t *testing.T) {
 func TestObserve_LogLevels(t *testing.T) {
 	for level, want := range map[slog.Level][]string{
 		slog.LevelDebug: {
-			"DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "INFO decision", "INFO wait", "DEBUG attempt", "DEBUG call",
-			"INFO attempt", "INFO decision", "WARN call",
+			"INFO attempt", "INFO wait", "INFO attempt", "INFO wait", "DEBUG attempt", "DEBUG end",
+			"INFO attempt", "WARN end",
 		},
-		slog.LevelInfo: {
-			"INFO decision", "INFO wait", "INFO decision", "INFO wait",
-			"INFO attempt", "INFO decision", "WARN call",
-		},
-		slog.LevelWarn:  {"WARN call"},
+		slog.LevelInfo:  {"INFO attempt", "INFO wait", "INFO attempt", "INFO wait", "INFO attempt", "WARN end"},
+		slog.LevelWarn:  {"WARN end"},
 		slog.LevelError: nil,
 	} {
 		synctest.Test(t, func(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/catalogue"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -302,7 +301,7 @@ func TestWithInfo(t *testing.T) {
 	require.Equal(t, []any{"account.me", ratelimit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
 	require.Equal(t, []any{ratelimit.WindowMinute, 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
 	require.Len(t, info.Attempts, 1)
-	require.Equal(t, event.DeliveryConfirmed, info.Attempts[0].Delivery)
+	require.Equal(t, "confirmed", info.Attempts[0].Delivery)
 	require.NoError(t, info.Attempts[0].Err)
 
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
@@ -237,15 +236,15 @@ func TestStore_RefusalPausesAllProcesses(t *testing.T) {
 // Time that the store takes for its response is no wait for a rate limit: not even for the first call of a process.
 func TestStore_FirstCallNeedNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var observed []event.Kind
-		observer := func(_ context.Context, e prospectkit.Event) { observed = append(observed, e.Kind) }
+		var observed []prospectkit.EventKind
+		observer := tests.Watch(func(e prospectkit.Event) { observed = append(observed, e.Kind) })
 		for _, client := range fleet(t, sandbox.New(t), newStore(2), prospectkit.BudgetConfig{}) {
-			client, err := client.With(prospectkit.WithObserver(observer))
+			client, err := client.With(observer)
 			require.NoError(t, err)
 			_, err = client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
 			require.NoError(t, err)
 		}
-		require.NotContains(t, observed, event.KindWait)
+		require.NotContains(t, observed, prospectkit.EventWait)
 	})
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
@@ -30,22 +29,25 @@ type waits struct {
 	told, took, off time.Duration // off is the sum of the differences, call by call
 }
 
-// hook follows each call on its own.
-func (w *waits) hook(ctx context.Context, _ prospectkit.Event) (context.Context, prospectkit.Observer) {
-	var told time.Duration
-	return ctx, func(_ context.Context, e prospectkit.Event) {
-		switch e.Kind {
-		case event.KindWait:
-			told += e.Wait
-		case event.KindCall:
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.told += told
-			w.took += e.Waited
-			w.off += max(told-e.Waited, e.Waited-told)
-		default:
-		}
+type toldKey struct{}
+
+// observe follows each call on its own.
+func (w *waits) observe(ctx context.Context, e prospectkit.Event) context.Context {
+	told, _ := ctx.Value(toldKey{}).(*time.Duration)
+	switch e.Kind {
+	case prospectkit.EventStart:
+		return context.WithValue(ctx, toldKey{}, new(time.Duration))
+	case prospectkit.EventWait:
+		*told += e.Wait
+	case prospectkit.EventEnd:
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.told += *told
+		w.took += e.Waited
+		w.off += max(*told-e.Waited, e.Waited-*told)
+	default:
 	}
+	return nil
 }
 
 // The reported waits of a client are what they take: alone and with others in the queue, near and
@@ -78,7 +80,7 @@ func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var all waits
 				sb := sandbox.New(t, tc.sandbox...)
-				client := tests.SandboxClient(t, sb, slowly(sb, tc.trip), prospectkit.WithCallHook(all.hook), prospectkit.WithMaxWait(time.Hour),
+				client := tests.SandboxClient(t, sb, slowly(sb, tc.trip), prospectkit.WithObserver(all.observe), prospectkit.WithMaxWait(time.Hour),
 					prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 10}))
 				sb.Teammate("lists", tc.teammate)
 				var group sync.WaitGroup
@@ -108,8 +110,8 @@ func TestBudget_WaitedIsTrue(t *testing.T) {
 		sb := sandbox.New(t)
 		sb.Fail("lists.list", sandbox.First(2), sandbox.Status(http.StatusBadGateway, ""))
 		var ends []prospectkit.Event
-		client := tests.SandboxClient(t, sb, slowly(sb, 100*time.Millisecond), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-			if e.Kind == event.KindCall {
+		client := tests.SandboxClient(t, sb, slowly(sb, 100*time.Millisecond), tests.Watch(func(e prospectkit.Event) {
+			if e.Kind == prospectkit.EventEnd {
 				ends = append(ends, e)
 			} else {
 				require.Zero(t, e.Waited)
@@ -145,7 +147,7 @@ func TestBudget_ReportedWaitsAreTrueWithAStore(t *testing.T) {
 			var all waits
 			sb := sandbox.New(t)
 			budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: newStore(1)})
-			client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithCallHook(all.hook), prospectkit.WithBudget(budget),
+			client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithObserver(all.observe), prospectkit.WithBudget(budget),
 				prospectkit.WithMaxWait(time.Hour))
 			var group sync.WaitGroup
 			for range goroutines {
@@ -171,7 +173,7 @@ func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
 		var all waits
 		sb := sandbox.New(t)
 		sb.Fail("lists.list", sandbox.Nth(2), sandbox.Status(http.StatusTooManyRequests, "RATE_LIMITED"), sandbox.RetryAfter(1))
-		client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithCallHook(all.hook))
+		client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithObserver(all.observe))
 		for range 10 {
 			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
 			require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -27,7 +26,7 @@ func TestRetry_PermanentFailuresAfterSending(t *testing.T) {
 			info, err = tests.Call(t.Context(), client, false)
 			require.Error(t, err)
 			require.Len(t, info.Attempts, 3)
-			require.Equal(t, event.DeliveryUnknown, info.Attempts[2].Delivery)
+			require.Equal(t, "unknown", info.Attempts[2].Delivery)
 		})
 	}
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -65,7 +64,7 @@ func TestToken_Changes(t *testing.T) {
 		require.NoError(t, tests.Move(t.Context(), derived))
 		require.Equal(t, []string{"key-1", "key-2", "key-2", "key-2"}, l.got)
 		require.Equal(t, 1, s.Asked)
-		at := slices.IndexFunc(seen, func(e prospectkit.Event) bool { return e.Kind == event.KindDecision })
+		at := slices.IndexFunc(seen, func(e prospectkit.Event) bool { return e.Next != "" })
 		require.Equal(t, "the key was rejected", seen[at].Reason)
 		require.Equal(t, "ask for another key and resend", seen[at].Next)
 		require.Equal(t, prospectkit.CodeUnauthorized, seen[at].Code)

@@ -179,7 +179,7 @@ func logLinesOf(t *testing.T, name string) (lines string, levelled []string) {
 type onlyCalls struct{ slog.Handler }
 
 func (h onlyCalls) Handle(ctx context.Context, r slog.Record) error {
-	if r.Message != "prospectkit call" {
+	if r.Message != "prospectkit end" {
 		return nil
 	}
 	return h.Handler.Handle(ctx, r)

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
@@ -299,7 +298,7 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 		require.NoError(t, json.Unmarshal(text, &back))
 		require.ErrorContains(t, &back, "lists.create: outcome unknown")
 		require.Len(t, back.Attempts, 1)
-		require.Equal(t, event.DeliveryUnknown, back.Attempts[0].Delivery)
+		require.Equal(t, "unknown", back.Attempts[0].Delivery)
 		require.NoError(t, back.Attempts[0].Err, "JSON holds no errors")
 		r, err := back.Resolve(t.Context())
 		require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
@@ -51,8 +50,8 @@ func TestEveryPauseIsAnnounced(t *testing.T) {
 				sb.Fail(c.lost, sandbox.Nth(1), c.fault)
 				var announced time.Duration
 				j := new(journal.MemoryJournal)
-				client := tests.SandboxClient(t, sb, prospectkit.WithJournal(j), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-					if e.Kind == event.KindWait {
+				client := tests.SandboxClient(t, sb, prospectkit.WithJournal(j), tests.Watch(func(e prospectkit.Event) {
+					if e.Kind == prospectkit.EventWait {
 						require.NotEmpty(t, e.Reason)
 						announced += e.Wait
 					}

@@ -1,7 +1,6 @@
 package services_test
 
 import (
-	"context"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -11,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -30,8 +28,8 @@ func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 		})
 		var refused atomic.Int32
 		client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(full), prospectkit.WithMaxWait(0),
-			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-				if e.Kind == event.KindCall && e.Err != nil {
+			tests.Watch(func(e prospectkit.Event) {
+				if e.Kind == prospectkit.EventEnd && e.Err != nil {
 					refused.Add(1)
 				}
 			}))

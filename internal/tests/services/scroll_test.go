@@ -2,7 +2,6 @@ package services_test
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -424,7 +423,7 @@ func TestScroll_NothingShowsAToken(t *testing.T) {
 			return tests.Respond(422, echo), nil
 		}
 		return serve(r)
-	}), prospectkit.WithLogger(slog.New(handler)), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { show(e) }))
+	}), prospectkit.WithLogger(slog.New(handler)), tests.Watch(func(e prospectkit.Event) { show(e) }))
 	var info prospectkit.Info
 	page, err := client.Search.ProspectsPage(t.Context(), tests.Everything, prospectkit.WithInfo(&info))
 	require.NoError(t, err)

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -31,8 +30,8 @@ func TestWaitLastsToItsDeadlineAfterAFailedPoll(t *testing.T) {
 func TestWait_CanceledBetweenPolls(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	client := tests.NewClient(t, tests.Sees("processing"), prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == event.KindCall {
+	client := tests.NewClient(t, tests.Sees("processing"), tests.Watch(func(e prospectkit.Event) {
+		if e.Kind == prospectkit.EventEnd {
 			cancel()
 		}
 	}))

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -223,8 +222,8 @@ func TestWait_EndsWithTheContext(t *testing.T) {
 
 func TestWait_TellsObservers(t *testing.T) {
 	var told []string
-	observer := prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) {
-		if e.Kind == event.KindWait {
+	observer := tests.Watch(func(e prospectkit.Event) {
+		if e.Kind == prospectkit.EventWait {
 			require.Equal(t, "agents.get", e.Op)
 			require.NotEmpty(t, e.Host)
 			require.Equal(t, ratelimit.SurfaceAgents, e.Surface)

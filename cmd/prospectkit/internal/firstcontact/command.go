@@ -12,7 +12,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
-	"example.com/prospectkit/event"
 )
 
 const help = `It only reads. It changes nothing, spends no credits and sends no message. It shows
@@ -73,7 +72,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	run, err := Start(Config{
 		BaseURL: baseURL, Token: token, Transport: NewTransport(), Routes: c.routes,
 		Options: []prospectkit.ClientOption{prospectkit.WithObserver(c.Observe)},
-		Waits:   func(d time.Duration) { c.Observe(ctx, prospectkit.Event{Kind: event.KindWait, Wait: d}) },
+		Waits:   func(d time.Duration) { c.Observe(ctx, prospectkit.Event{Kind: prospectkit.EventWait, Wait: d}) },
 	})
 	if err != nil {
 		return 0, service.Explain(err)

@@ -76,7 +76,10 @@ func Start(cfg Config) (*Run, error) {
 	opts := []prospectkit.ClientOption{
 		prospectkit.WithTransport(r.recorder), prospectkit.ReadOnly(), prospectkit.NoSpend(), prospectkit.NoSend(),
 		prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithUserAgent("prospectkit-check"),
-		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) { r.waited += e.Wait }),
+		prospectkit.WithObserver(func(ctx context.Context, e prospectkit.Event) context.Context {
+			r.waited += e.Wait
+			return ctx
+		}),
 	}
 	client, err := prospectkit.New(cfg.BaseURL, cfg.Token, append(opts, cfg.Options...)...)
 	r.client = client

@@ -13,7 +13,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
-	"example.com/prospectkit/event"
 	"example.com/prospectkit/internal/errtext"
 )
 
@@ -104,13 +103,14 @@ func (a *Access) Bounded(ctx context.Context) (context.Context, context.CancelFu
 }
 
 // Observe is the observer of a client.
-func (a *Access) Observe(_ context.Context, e prospectkit.Event) {
-	if e.Kind == event.KindAttempt {
+func (a *Access) Observe(_ context.Context, e prospectkit.Event) context.Context {
+	if e.Kind == prospectkit.EventAttempt {
 		a.requests.Add(1)
 	}
-	if e.Kind == event.KindWait {
+	if e.Kind == prospectkit.EventWait {
 		a.waits.Store(time.Now().Add(e.Wait).Unix())
 	}
+	return nil
 }
 
 // Requests says how many requests were sent.

@@ -13,7 +13,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
-	"example.com/prospectkit/event"
 )
 
 // The file of the key is read once, because it may be a pipe, and not to an end that may never come.
@@ -43,6 +42,6 @@ func TestCredentials_TokenFile(t *testing.T) {
 func TestWaiting_ClaimsNoReason(t *testing.T) {
 	var a service.Access
 	require.Empty(t, a.Waiting())
-	a.Observe(t.Context(), prospectkit.Event{Kind: event.KindWait, Wait: time.Hour, Reason: "polling: its effect does not show yet"})
+	a.Observe(t.Context(), prospectkit.Event{Kind: prospectkit.EventWait, Wait: time.Hour, Reason: "polling: its effect does not show yet"})
 	require.Regexp(t, `^, waiting \d+s$`, a.Waiting())
 }
