@@ -68,7 +68,7 @@ var specBounds = []struct {
 	}), []string{emptyFilters}},
 	{"a filter that came out empty", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["industryField"] = []string{} }), []string{"Filters.industryField is empty, which could mean everything: leave it out if you mean that"}},
 	{"a filter that is null", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["industryField"] = nil }), []string{"Filters.industryField is empty, which could mean everything: leave it out if you mean that"}},
-	{"an empty value", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["industryField"] = []string{"Software", ""} }), []string{"Filters.industryField is empty, which could mean everything: leave it out if you mean that"}},
+	{"an empty value", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["industryField"] = []string{"Software", ""} }), []string{"Filters.industryField[1] is empty, which could mean everything: leave it out if you mean that"}},
 	{"nested filters", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters = prospectkit.Fields{"a": map[string][]string{"b": {"x"}}} }), nil},
 	{"filter that cannot be encoded", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters = prospectkit.Fields{"a": func() {}} }), []string{`body cannot be encoded: field "a": json: unsupported type: func()`}},
 	{"extra field of ours", tests.Altered(tests.Monitor(), func(s *tests.MonitorOf) { s.Extra = prospectkit.Fields{"searchPeriod": "1d"} }), []string{`body cannot be encoded: field "searchPeriod" is set by the call itself`}},

@@ -438,13 +438,13 @@ func ExampleImportsService_Upload() {
 	}
 	fmt.Println(response.Int("import.rowsCount"), "rows")
 
-	in.Name = "contacts.xlsx"
+	in.Name = "contacts.pdf"
 	_, err = client.Imports.Upload(ctx, in)
 	fmt.Println(err)
 	fmt.Println("sent", sb.Calls("imports.create"), "time")
 	// Output:
 	// 2 rows
-	// prospectkit: imports.create: refused locally: file does not begin as XLSX does
+	// prospectkit: imports.create: refused locally: name must end in .csv, .xls or .xlsx
 	// sent 1 time
 }
 

@@ -19,7 +19,8 @@ type Upload struct {
 	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
 	Size int64  // in bytes, exactly; at most 10 MiB (documented: 10MB, which may mean less)
 
-	// Open opens the file at its beginning, once for each attempt. A panic of its Read or Close is an error of the file.
+	// Open opens the file at its beginning, once for each attempt, and for an older workbook or one with a password once more. A panic of
+	// its Read or Close is an error of the file.
 	Open func() (io.ReadCloser, error)
 
 	// Fields are further fields of the form, whose names are undocumented.
@@ -48,8 +49,8 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 }
 
 // Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for a larger file see
-// [ImportsService.Presign]. Name, size and the first bytes are checked before anything is sent. The
-// file is streamed and never held in memory. The response is undocumented. Whether an import costs
+// [ImportsService.Presign]. Name and size are checked before anything is sent, and files are refused that no reader of spreadsheets can
+// read, such as a PDF, or a workbook with a password. The file is streamed and never held in memory. The response is undocumented. Whether an import costs
 // credits is undocumented, so it counts as spending.
 //
 // A second upload may import everything twice. It is retried, from the start of the file, only if

@@ -82,7 +82,7 @@ func TestImports_UploadAsItGoesOut(t *testing.T) {
 		{"people.csv", "name\nAda\n", `form-data; name="file"; filename="people.csv"`, "text/csv"},
 		{"OLD.XLS", xls, `form-data; name="file"; filename="OLD.XLS"`, "application/vnd.ms-excel"},
 		{"new.xlsx", xlsx, `form-data; name="file"; filename="new.xlsx"`, "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
-		{`a/b\c"ü.csv`, "x", `form-data; name="file"; filename="c\"ü.csv"`, "text/csv"},
+		{`a/b\c"ü.csv`, "x", `form-data; name="file"; filename="c%22ü.csv"`, "text/csv"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var (
@@ -121,7 +121,7 @@ func TestImports_UploadBounds(t *testing.T) {
 	for want, up := range map[string]prospectkit.Upload{
 		"name must not be empty":                                  prospectkit.UploadFrom("", 9, text),
 		"name must not be empty ":                                 prospectkit.UploadFrom("folder/", 9, text),
-		"name has a control character":                            prospectkit.UploadFrom("a\n.csv", 9, text),
+		"name has the control character U+000A at byte 1":         prospectkit.UploadFrom("a\n.csv", 9, text),
 		"name must end in .csv, .xls or .xlsx":                    prospectkit.UploadFrom("people.txt", 9, text),
 		"name must end in .csv, .xls or .xlsx ":                   prospectkit.UploadFrom("csv", 9, text),
 		"size is 0, must be positive":                             prospectkit.UploadFrom("a.csv", 0, text),
@@ -132,9 +132,9 @@ func TestImports_UploadBounds(t *testing.T) {
 		"file needs Open":                                         {Name: "a.csv", Size: 1},
 		"file cannot be opened: permission denied":                {Name: "a.csv", Size: 1, Open: broken},
 		"file cannot be opened: Open returned nothing":            {Name: "a.csv", Size: 1, Open: func() (io.ReadCloser, error) { return nil, nil }},
-		"file does not begin as CSV does":                         prospectkit.UploadFrom("a.csv", 9, strings.NewReader("PK\x03\x04abcde")),
-		"file does not begin as XLSX does":                        prospectkit.UploadFrom("a.xlsx", 9, text),
-		"file does not begin as XLS does":                         prospectkit.UploadFrom("a.xls", 9, strings.NewReader("PK\x03\x04abcde")),
+		"file looks like XLSX: rename it":                         prospectkit.UploadFrom("a.csv", 9, strings.NewReader("PK\x03\x04abcde")),
+		"file looks like PDF":                                     prospectkit.UploadFrom("a.xlsx", 9, strings.NewReader("%PDF-1.7 ")),
+		"file looks like gzip: unpack it":                         prospectkit.UploadFrom("a.xls", 9, strings.NewReader("\x1F\x8B\x08abcdef")),
 	} {
 		_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), up)
 		require.Contains(t, tests.Refusals(t, err), strings.TrimSpace(want))
@@ -147,24 +147,21 @@ func TestImports_UploadBounds(t *testing.T) {
 	}, tests.Refusals(t, err), "all at once")
 }
 
-// Only what cannot be such a file is refused.
+// Files that readers of spreadsheets can read are sent as they are, whatever their extension.
 func TestImports_FormatsByTheFirstBytes(t *testing.T) {
-	long := strings.Repeat("x,", 300)
-	for content, ok := range map[string]bool{
-		"name,company\nAda,Engines\n": true, "BMI,OTTO,ID3": true, "\xEF\xBB\xBFname": true, "\xFF\xFEn\x00a\x00": true, "\xFE\xFF\x00n": true,
-		"caf\xE9;\r\n\t\x1b": true, "<name>": true, long + "\x00": true, // further than it looks
-		"n\x00a\x00": false, "%PDF-1.7": false, "\x1F\x8B\x08": false, "\x89PNG\r\n\x1a\n": false, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1": false,
+	for _, content := range []string{
+		"name,company\nAda,Engines\n", "BMI,OTTO,ID3", "\xEF\xBB\xBFname", "\xFF\xFEn\x00a\x00", "\xFE\xFF\x00n", "caf\xE9;\r\n\t\x1b", "<name>",
+		"n\x00a\x00", "Inter\x02national\n", "a\nb\n\x1a", "\x09\x04\x06\x00", "<table><tr><td>a</table>", "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1",
 	} {
+		var sent string
 		rt := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-			_, err := io.Copy(io.Discard, r.Body)
+			text, err := io.ReadAll(r.Body)
+			sent = string(text)
 			return tests.Respond(202, `{}`), err
 		})
-		_, err := tests.NewClient(t, rt).Imports.Upload(t.Context(), tests.CSVUpload(content))
-		if ok {
-			require.NoError(t, err, "%q", content)
-		} else {
-			require.Equal(t, []string{"file does not begin as CSV does"}, tests.Refusals(t, err), "%q", content)
-		}
+		_, err := tests.NewClient(t, rt).Imports.Upload(t.Context(), prospectkit.UploadFrom("a.xls", int64(len(content)), strings.NewReader(content)))
+		require.NoError(t, err, "%q", content)
+		require.Contains(t, sent, "\r\n\r\n"+content+"\r\n--")
 	}
 }
 
@@ -255,7 +252,7 @@ func inMemoryUploads(t *testing.T, test func(*testing.T, *tests.MemoryServer, *[
 func TestImports_UploadThatIsRefusedLocallyIsClosed(t *testing.T) {
 	s := &fileSource{content: "PK\x03\x04"}
 	_, err := tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(4))
-	require.Equal(t, []string{"file does not begin as CSV does"}, tests.Refusals(t, err))
+	require.Equal(t, []string{"file looks like XLSX: rename it"}, tests.Refusals(t, err))
 	s.content = "name"
 	_, err = tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(4), prospectkit.ReadOnly())
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)

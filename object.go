@@ -46,7 +46,8 @@ func (f Fields) has(name string) bool { _, ok := f[name]; return ok }
 // Object is a JSON value that is undocumented, wholly or in part. It keeps the text of the service.
 //
 // A path names a value in it: keys and, in arrays, positions from 0, joined by dots, as in
-// "campaigns.0.id". The empty path is the whole value. Text, Int, Float, Bool and Time return zero
+// "campaigns.0.id". If it leads nowhere, what is left of it is tried as one key, which may have dots: "company.name" also finds a
+// key of that name. The empty path is the whole value. Text, Int, Float, Bool and Time return zero
 // for what is missing, null or of another type. TextOK, IntOK, FloatOK, BoolOK and TimeOK tell the
 // difference, and so do Find and DecodeStrict, whose errors name the keys that are there.
 type Object struct {
@@ -116,22 +117,28 @@ func (o Object) DecodeStrict(v any) error {
 
 var errNothing = errors.New("prospectkit: nothing to decode")
 
-// Get returns the value at a path, and whether there is one. A path cannot name a key with a dot:
-// use Decode.
+// Get returns the value at a path, and whether there is one.
 func (o Object) Get(path string) (Object, bool) {
 	if path == "" {
 		return o, len(o.raw) > 0
 	}
-	key, path, more := strings.Cut(path, ".")
+	if key, rest, more := strings.Cut(path, "."); more {
+		if inner, ok := o.member(key); ok {
+			if v, ok := inner.Get(rest); ok {
+				return v, true
+			}
+		}
+	}
+	return o.member(path)
+}
+
+// member returns the value of a key, or of a position in an array.
+func (o Object) member(key string) (Object, bool) {
 	raw, ok := o.index.Lookup(o.raw, key)
 	if !ok {
 		raw, ok = jsonscan.At(o.raw, key)
 	}
-	v := Object{raw: raw}
-	if more {
-		return v.Get(path)
-	}
-	return v, ok
+	return Object{raw: raw}, ok
 }
 
 // Find returns the value at a path, or an error that says how far the path leads, and which keys
@@ -142,7 +149,7 @@ func (o Object) Find(path string) (Object, error) {
 			return v, nil
 		}
 		key, after, _ := strings.Cut(rest, ".")
-		inner, ok := o.Get(key)
+		inner, ok := o.member(key)
 		if !ok {
 			return Object{}, fmt.Errorf("prospectkit: %w", mismatch.NotThere(path, reached, o.raw))
 		}

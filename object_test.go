@@ -214,7 +214,7 @@ func TestObject(t *testing.T) {
 	require.InDelta(t, -2.5, o.Float("f"), 0)
 	require.True(t, o.Bool("b"))
 	require.Equal(t, time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC), o.Time("t"))
-	for _, path := range []string{"missing", "n", "o", "o.missing", "s.x", "", "a.b", "o.deep.i.j"} {
+	for _, path := range []string{"missing", "n", "o", "o.missing", "s.x", "", "o.deep.i.j"} {
 		require.Empty(t, o.Text(path), path)
 		require.Zero(t, o.Int(path), path)
 		require.Zero(t, o.Float(path), path)
@@ -233,6 +233,24 @@ func TestObject(t *testing.T) {
 	text, err = json.Marshal(struct{ Row prospectkit.Row }{prospectkit.Row{Object: o}})
 	require.NoError(t, err)
 	require.JSONEq(t, `{"Row":`+want+`}`, string(text))
+}
+
+// A key may have dots: what is left of a path that leads nowhere is tried as one.
+func TestObject_KeysWithDots(t *testing.T) {
+	t.Parallel()
+	var row prospectkit.Object
+	require.NoError(t, json.Unmarshal([]byte(`{"company.name":"E","customColumns":{"Lead v1.2":"x","a":{"b":1}},"company":{"id":"c"},"all":[{"x.y":{"z":3}}]}`), &row))
+	require.Equal(t, "E", row.Text("company.name"), "beside an object of that name without the key")
+	require.Equal(t, "c", row.Text("company.id"))
+	require.Equal(t, "x", row.Text("customColumns.Lead v1.2"))
+	require.Equal(t, 1, row.Int("customColumns.a.b"))
+	found, err := row.Find("all.0.x.y")
+	require.NoError(t, err)
+	require.JSONEq(t, `{"z":3}`, found.String())
+	_, err = row.Find("customColumns.Lead v1.3")
+	require.ErrorContains(t, err, `"customColumns.Lead v1.3" is not there`)
+	_, ok := row.Get("company.city")
+	require.False(t, ok)
 }
 
 // What a first program prints is text, not the bytes inside.

@@ -112,12 +112,12 @@ func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	ctx, search := t.Context(), tests.NewClient(t, tests.Untouched(t)).Search
 	var nobody []string
 	for want, f := range map[string]filters{
-		"filters" + empty:                        {},
-		"filters.job_title_levels" + empty:       {"job_title_levels": filter.Including(nobody...)},
-		"filters.country" + empty:                {"country": nil, "job_title_levels": filter.Including("vp")},
-		"filters.job_title_levels.value" + empty: {"job_title_levels": filter.Including("vp", "")},
-		"filters.country.value" + empty:          {"country": filter.Including(" ")},
-		"filters.country.status" + empty:         {"country": {{Status: " ", Value: "x"}}},
+		"filters" + empty:                           {},
+		"filters.job_title_levels" + empty:          {"job_title_levels": filter.Including(nobody...)},
+		"filters.country" + empty:                   {"country": nil, "job_title_levels": filter.Including("vp")},
+		"filters.job_title_levels[1].value" + empty: {"job_title_levels": filter.Including("vp", "")},
+		"filters.country[0].value" + empty:          {"country": filter.Including(" ")},
+		"filters.country[0].status" + empty:         {"country": {{Status: " ", Value: "x"}}},
 	} {
 		_, err := search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: f})
 		require.Equal(t, []string{want}, tests.Refusals(t, err))

@@ -46,7 +46,10 @@ func TestHasControl(t *testing.T) {
 func TestToken_Problems(t *testing.T) {
 	t.Parallel()
 	for token, want := range map[string]string{
-		"": "must not be empty", "tok ": "has space around it", "a\x7fb": "has a control character",
+		"": "must not be empty", "tok ": "has space around it", "a\x7fb": "has a character that nobody sees, U+007F, at byte 1: copy the key again",
+		"\ufeffkey": "has a character that nobody sees, U+FEFF, at byte 0: copy the key again", "k\u200bey": "has a character that nobody sees, U+200B, at byte 1: copy the key again",
+		"key\u2060": "has a character that nobody sees, U+2060, at byte 3: copy the key again", "k\u00ady": "has a character that nobody sees, U+00AD, at byte 1: copy the key again",
+		"k\u00a0y": "has a character that nobody sees, U+00A0, at byte 1: copy the key again", "k\u3164y": "has a character that nobody sees, U+3164, at byte 1: copy the key again",
 		"http://x": "looks like a URL: base URL and token may be swapped", "https://x": "looks like a URL: base URL and token may be swapped",
 		"a:b": "has a colon, which HTTP Basic cannot carry",
 	} {

@@ -172,7 +172,7 @@ func TestFilters(t *testing.T) {
 	bad.Filters("Filters", map[string]any{"a": []string{}, "b": 1, "c": []string{"d", " "}})
 	require.Len(t, bad, 2)
 	require.Equal(t, "Filters.a", bad[0].Param)
-	require.Equal(t, "Filters.c", bad[1].Param)
+	require.Equal(t, "Filters.c[1]", bad[1].Param)
 }
 
 func TestDate(t *testing.T) {

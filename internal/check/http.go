@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -78,13 +79,20 @@ func Token(bad *Violations, token string) {
 		bad.Add("token", "must not be empty")
 	case strings.TrimSpace(token) != token:
 		bad.Add("token", "has space around it")
-	case HasControl(token):
-		bad.Add("token", "has a control character")
+	case strings.ContainsFunc(token, unseen):
+		at := strings.IndexFunc(token, unseen)
+		r, _ := utf8.DecodeRuneInString(token[at:])
+		bad.Add("token", "has a character that nobody sees, %U, at byte %d: copy the key again", r, at)
 	case strings.HasPrefix(token, "http://"), strings.HasPrefix(token, "https://"):
 		bad.Add("token", "looks like a URL: base URL and token may be swapped")
 	case strings.Contains(token, ":"):
 		bad.Add("token", "has a colon, which HTTP Basic cannot carry")
 	}
+}
+
+// unseen reports whether a character shows nothing: a control or format character, or a space other than the plain one.
+func unseen(r rune) bool {
+	return r != ' ' && unicode.In(r, unicode.Cc, unicode.Cf, unicode.Z, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
 // Route checks method and path of an operation, and returns them.
@@ -123,6 +131,7 @@ func IsToken(s string) bool {
 }
 
 // HasControl reports whether s has a control character.
-func HasControl(s string) bool {
-	return strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r == 0x7f })
-}
+func HasControl(s string) bool { return strings.ContainsFunc(s, IsControl) }
+
+// IsControl reports whether r is a control character.
+func IsControl(r rune) bool { return r < ' ' || r == 0x7f }

@@ -141,14 +141,14 @@ func TestKeys_OneWhoGivesUpTakesNobodyAlong(t *testing.T) {
 func TestKeys_BadSources(t *testing.T) {
 	broken := errors.New("broken")
 	for want, source := range map[string]credential.Source{
-		"the token source failed: broken":               func(context.Context) (string, error) { return "", broken },
-		"the token source panicked":                     func(context.Context) (string, error) { panic("secret-key") },
-		"the token of the source must not be empty":     func(context.Context) (string, error) { return "", nil },
-		"the token of the source must not be empty\x00": func(context.Context) (string, error) { return " \n", nil },
-		"the token of the source has a control":         func(context.Context) (string, error) { return "secret\x00key", nil },
-		"the token of the source has a colon":           func(context.Context) (string, error) { return "secret:key", nil },
-		"the token source did not return in time":       nil, // it hangs, see below
-		"the token source did not return in time\x00":   func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
+		"the token source failed: broken":                func(context.Context) (string, error) { return "", broken },
+		"the token source panicked":                      func(context.Context) (string, error) { panic("secret-key") },
+		"the token of the source must not be empty":      func(context.Context) (string, error) { return "", nil },
+		"the token of the source must not be empty\x00":  func(context.Context) (string, error) { return " \n", nil },
+		"the token of the source has a character that n": func(context.Context) (string, error) { return "secret\x00key", nil },
+		"the token of the source has a colon":            func(context.Context) (string, error) { return "secret:key", nil },
+		"the token source did not return in time":        nil, // it hangs, see below
+		"the token source did not return in time\x00":    func(ctx context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() },
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			hang := make(chan struct{})

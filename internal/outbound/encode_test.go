@@ -101,12 +101,12 @@ func TestEmpty(t *testing.T) {
 		`[]`:           {"f"},
 		`{}`:           {"f"},
 		`[1,"null"]`:   nil,
-		`{"a":[1,{"b":null}],"c":{"d":[],"e":2}}`: {"f.a.b", "f.c.d"},
-		`[[],{},null,[0],{"a":{}}]`:               {"f", "f", "f", "f.a"},
+		`{"a":[1,{"b":null}],"c":{"d":[],"e":2}}`: {"f.a[1].b", "f.c.d"},
+		`[[],{},null,[0],{"a":{}}]`:               {"f[0]", "f[1]", "f[2]", "f[4].a"},
 		`{"a":false,"b":"null"}`:                  nil,
 		`{"a":0,"b":null,"c":{}}`:                 {"f.b", "f.c"},
-		`{"a":["x",""],"b":" \t","c":{"d":""}}`:   {"f.a", "f.b", "f.c.d"},
-		`["\u00a0","\u200b","x\u200b",""]`:        {"f", "f", "f"}, // nothing that a reader sees
+		`{"a":["x",""],"b":" \t","c":{"d":""}}`:   {"f.a[1]", "f.b", "f.c.d"},
+		`["\u00a0","\u200b","x\u200b",""]`:        {"f[0]", "f[1]", "f[3]"}, // nothing that a reader sees
 	} {
 		found, _ := outbound.Empty("f", text)
 		require.Equal(t, want, found, text)

@@ -3,13 +3,14 @@ package outbound
 import (
 	"bytes"
 	"errors"
+	"strconv"
 	"unicode"
 
 	"example.com/prospectkit/internal/jsonscan"
 )
 
 // Empty returns the paths of null, of empty arrays and objects, and of texts without a visible character, in a JSON text, and whether it
-// holds no value at all: only null and empty arrays and objects. The elements of an array have its path.
+// holds no value at all: only null and empty arrays and objects. The path of an element ends in its position, as in "names[1]".
 func Empty(path, text string) (found []string, blank bool) {
 	c := jsonscan.New([]byte(text))
 	blank = !addEmpty(&found, path, &c)
@@ -26,8 +27,8 @@ func addEmpty(found *[]string, path string, c *jsonscan.Cursor) (holds bool) {
 		}
 	case c.Is('['):
 		c.Array()
-		for c.Element() {
-			some, holds = true, addEmpty(found, path, c) || holds
+		for i := 0; c.Element(); i++ {
+			some, holds = true, addEmpty(found, path+"["+strconv.Itoa(i)+"]", c) || holds
 		}
 	case c.Is('"'):
 		some, holds = bytes.ContainsFunc(c.Text(), visible), true

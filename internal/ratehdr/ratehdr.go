@@ -33,19 +33,44 @@ type Rate struct {
 }
 
 // ParseRate parses the three RateLimit headers. A reset that is a time stamp is relative to the Date of the response, or
-// else to now by the service's clock. It reports false if both limit and remaining are
-// absent.
+// else to now by the service's clock, and one with decimals is rounded up. Of several lines, as where a gateway has a limit of its own, the
+// one with the fewest requests remaining counts. It reports false if both limit and remaining are absent.
 func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
-	r.Limit, r.Remaining = count(h, "Ratelimit-Limit"), count(h, "Ratelimit-Remaining")
-	if reset, found := integer(h, "Ratelimit-Reset"); found {
-		switch {
-		case reset <= maxRelativeReset:
-			r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
-		case reset >= epochFloor:
-			r.Reset, r.HasReset = max(0, time.Unix(reset, 0).Sub(sentAt(h, now))), true
+	r = rateOf(h, 0, now)
+	for i := 1; i < len(h["Ratelimit-Remaining"]); i++ {
+		if other := rateOf(h, i, now); r.Remaining < 0 || other.Remaining >= 0 && other.Remaining < r.Remaining {
+			r = other
 		}
 	}
 	return r, r.Limit >= 0 || r.Remaining >= 0
+}
+
+// rateOf is what the lines in one place say. A header with fewer lines says the same for all.
+func rateOf(h http.Header, i int, now time.Time) (r Rate) {
+	line := func(key string) string {
+		if lines := h[key]; len(lines) > 0 {
+			return lines[min(i, len(lines)-1)]
+		}
+		return ""
+	}
+	r.Limit, r.Remaining = count(line("Ratelimit-Limit")), count(line("Ratelimit-Remaining"))
+	whole, decimals, _ := strings.Cut(line("Ratelimit-Reset"), ".")
+	reset, found := integer(whole)
+	if decimals != "" {
+		n, err := strconv.ParseUint(decimals, 10, 63)
+		if err != nil {
+			return r
+		}
+		reset += int64(min(n, 1))
+	}
+	switch {
+	case !found:
+	case reset <= maxRelativeReset:
+		r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
+	case reset >= epochFloor:
+		r.Reset, r.HasReset = max(0, time.Unix(reset, 0).Sub(sentAt(h, now))), true
+	}
+	return r
 }
 
 // ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,
@@ -95,16 +120,16 @@ func sentAt(h http.Header, now time.Time) time.Time {
 	return now
 }
 
-func count(h http.Header, key string) int {
-	if n, ok := integer(h, key); ok {
+func count(line string) int {
+	if n, ok := integer(line); ok {
 		return int(min(n, math.MaxInt))
 	}
 	return -1
 }
 
 // integer parses an integer that is not negative, without what follows after a semicolon. A list is invalid.
-func integer(h http.Header, key string) (int64, bool) {
-	item, params, _ := strings.Cut(strings.TrimSpace(h.Get(key)), ";")
+func integer(line string) (int64, bool) {
+	item, params, _ := strings.Cut(strings.TrimSpace(line), ";")
 	if item == "" || strings.Contains(params, ",") {
 		return 0, false
 	}

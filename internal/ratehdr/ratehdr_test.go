@@ -112,6 +112,12 @@ func TestRate(t *testing.T) {
 		{"next to digits", header("1:", ":", "1/"), Rate{-1, -1, 0, false}, false},
 		{"fractions and signs", header("1.5", "+1", "-1"), Rate{-1, -1, 0, false}, false},
 		{"beyond 32 bits", header("999999999999999", "2147483648", "60"), Rate{int(min(999_999_999_999_999, int64(math.MaxInt))), int(min(1<<31, int64(math.MaxInt))), time.Minute, true}, true},
+		{"reset with decimals", header("120", "5", "12.25"), Rate{120, 5, 13 * time.Second, true}, true},
+		{"reset with a zero", header("120", "5", "12.000"), Rate{120, 5, 12 * time.Second, true}, true},
+		{"reset with other decimals", header("120", "5", "12.2e5"), Rate{120, 5, 0, false}, true},
+		{"two limits", http.Header{"Ratelimit-Limit": {"120", "30"}, "Ratelimit-Remaining": {"90", "4"}, "Ratelimit-Reset": {"50", "20"}}, Rate{30, 4, 20 * time.Second, true}, true},
+		{"two limits, the scarcer first", http.Header{"Ratelimit-Limit": {"30", "120"}, "Ratelimit-Remaining": {"4", "90"}, "Ratelimit-Reset": {"20", "50"}}, Rate{30, 4, 20 * time.Second, true}, true},
+		{"two limits, one reset", http.Header{"Ratelimit-Remaining": {"later", "4"}, "Ratelimit-Reset": {"20"}}, Rate{-1, 4, 20 * time.Second, true}, true},
 		{"out of range", header("99999999999999999999", "1000000000000000", "1000000000000000"), Rate{-1, -1, 0, false}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,27 +2,27 @@ package upload
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"path"
 	"strings"
 )
 
-// Format is a format of spreadsheets, which the first bytes of a file tell.
+// Format is a format of spreadsheets, by the extension of a file's name.
 type Format struct {
 	Name      string
 	MediaType string
-	Begins    func(head []byte) bool // whether a file of this format can begin so
 }
 
 const (
-	signatureXLS  = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
-	signatureXLSX = "PK\x03\x04"
-	signaturePDF  = "%PDF-"
+	signatureOLE = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1" // the container of XLS, and of an XLSX with a password
+	signatureZIP = "PK\x03\x04"
 )
 
 var formats = map[string]Format{
-	".csv":  {"CSV", "text/csv", beginsAsText},
-	".xls":  {"XLS", "application/vnd.ms-excel", beginsWith(signatureXLS)},
-	".xlsx": {"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet", beginsWith(signatureXLSX)},
+	".csv":  {"CSV", "text/csv"},
+	".xls":  {"XLS", "application/vnd.ms-excel"},
+	".xlsx": {"XLSX", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"},
 }
 
 // FormatOf returns the format that the extension of a file's name stands for.
@@ -34,21 +34,86 @@ func FormatOf(name string) (Format, bool) {
 // base returns a file's name without folders, of either kind of slash.
 func base(name string) string { return name[strings.LastIndexAny(name, `/\`)+1:] }
 
-func beginsWith(signature string) func([]byte) bool {
-	return func(head []byte) bool { return bytes.HasPrefix(head, []byte(signature)) }
+// foreign are formats that no spreadsheet has, by their first bytes.
+var foreign = []struct{ signature, name string }{
+	{"%PDF-", "PDF"},
+	{"\x1F\x8B", "gzip: unpack it"},
+	{"\x89PNG\r\n\x1A\n", "a PNG image"},
+	{"\xFF\xD8\xFF", "a JPEG image"},
+	{"GIF87a", "a GIF image"},
+	{"GIF89a", "a GIF image"},
+	{"II*\x00", "a TIFF image"},
+	{"MM\x00*", "a TIFF image"},
+	{"PK\x05\x06", "an empty archive"},
+	{"7z\xBC\xAF\x27\x1C", "a 7z archive: unpack it"},
+	{"Rar!\x1A\x07", "a RAR archive: unpack it"},
 }
 
-// beginsAsText reports whether a file can be text: it has no signature of another format, and no
-// control characters, unless a byte order mark announces wide characters.
-func beginsAsText(head []byte) bool {
-	for _, signature := range []string{signatureXLS, signatureXLSX, signaturePDF} {
-		if bytes.HasPrefix(head, []byte(signature)) {
-			return false
+// Problem says what speaks against a file that begins so, or nothing: only what no reader of spreadsheets takes for one. Many read
+// a workbook under the other extension of workbooks, and text, HTML or XML under both.
+func (f Format) Problem(head []byte) string {
+	for _, other := range foreign {
+		if bytes.HasPrefix(head, []byte(other.signature)) {
+			return "looks like " + other.name
 		}
 	}
-	if bytes.HasPrefix(head, []byte("\xFF\xFE")) || bytes.HasPrefix(head, []byte("\xFE\xFF")) {
-		return true
+	isRIFF := len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
+	switch {
+	case isRIFF:
+		return "looks like a WebP image"
+	case f.Name != "CSV":
+	case bytes.HasPrefix(head, []byte(signatureZIP)):
+		return "looks like XLSX: rename it"
+	case bytes.HasPrefix(head, []byte(signatureOLE)):
+		return "looks like XLS: rename it"
 	}
-	control := func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r\x1b", r) }
-	return !bytes.ContainsFunc(head, control)
+	return ""
+}
+
+// isContainer reports whether the file may be a workbook with a password, which its first bytes do not tell.
+func isContainer(head []byte) bool { return bytes.HasPrefix(head, []byte(signatureOLE)) }
+
+// encryptedStream is the name of the stream with an encrypted XLSX, as the directory of its container has it.
+var encryptedStream = utf16("EncryptedPackage")
+
+func utf16(ascii string) (wide []byte) {
+	for i := range len(ascii) {
+		wide = append(wide, ascii[i], 0)
+	}
+	return wide
+}
+
+// encrypted reports whether a container holds a workbook that nobody can read without its password.
+func encrypted(container io.Reader) (bool, error) {
+	var sector [512]byte
+	for {
+		n, err := io.ReadFull(container, sector[:])
+		for at := 0; at < n; at += 64 { // streams begin at these places, and entries of the directory at some of them
+			if part := sector[at:n]; bytes.HasPrefix(part, encryptedStream) || filePass(part) {
+				return true, nil
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return false, nil
+		case err != nil:
+			return false, err
+		}
+	}
+}
+
+// filePass reports whether a workbook begins here (with a record BOF of BIFF5 or BIFF8 about the whole of it), and says that the rest is
+// encrypted (by a record FILEPASS, which comes soon).
+func filePass(stream []byte) bool {
+	if len(stream) < 8 || string(stream[:2]) != "\x09\x08" || stream[4] != 0 || stream[5] != 5 && stream[5] != 6 || string(stream[6:8]) != "\x05\x00" {
+		return false
+	}
+	for len(stream) >= 4 {
+		if string(stream[:2]) == "\x2F\x00" {
+			return true
+		}
+		length := 4 + int(stream[2]) + int(stream[3])<<8
+		stream = stream[min(length, len(stream)):]
+	}
+	return false
 }

@@ -1,31 +1,107 @@
 package upload_test
 
 import (
+	"bytes"
+	"errors"
+	"io"
+	"strings"
 	"testing"
+	"testing/iotest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/upload"
 )
 
-func TestBegins(t *testing.T) {
-	heads := map[string]string{
-		".csv": "email,name\n", ".xls": "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\x00", ".xlsx": "PK\x03\x04\x14",
-	}
-	for of, head := range heads {
-		for extension := range heads {
-			format, ok := upload.FormatOf("people" + extension)
-			require.True(t, ok)
-			require.Equal(t, of == extension, format.Begins([]byte(head)), "%q as %s", head, extension)
+const ole = "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1"
+
+// Only what no reader of spreadsheets takes for one is refused, under whichever extension.
+func TestProblem(t *testing.T) {
+	csv, xls, xlsx := format(t, "a.csv"), format(t, "a.xls"), format(t, "a.xlsx")
+	for _, f := range []upload.Format{csv, xls, xlsx} {
+		for _, head := range []string{
+			"", "email,name\n", "Inter\x02national", "a\x1a", "n\x00a\x00", "\xFF\xFEa\x00", "\xFE\xFF\x00a", "\x1b", "RIFF,name",
+			"<html><table>", `<?xml version="1.0"?>`, "a\tb", "\x09\x08\x10\x00", "\x09\x00\x04\x00", "BMI,OTTO", "II*", "GIF8,name",
+		} {
+			require.Empty(t, f.Problem([]byte(head)), "%q as %s", head, f.Name)
+		}
+		for head, want := range map[string]string{
+			"%PDF-1.7": "looks like PDF", "\x1F\x8B\x08": "looks like gzip: unpack it", "\x89PNG\r\n\x1A\n": "looks like a PNG image",
+			"\xFF\xD8\xFF\xE0": "looks like a JPEG image", "GIF89a": "looks like a GIF image", "PK\x05\x06\x00": "looks like an empty archive",
+			"RIFF\x10\x00\x00\x00WEBPVP8": "looks like a WebP image",
+		} {
+			require.Equal(t, want, f.Problem([]byte(head)), "%q as %s", head, f.Name)
 		}
 	}
-	text, _ := upload.FormatOf(`C:\old.xls\A.CSV`)
-	for head, want := range map[string]bool{
-		"": true, "%PDF-1.7": false, "a\x00b": false, "\xFF\xFEa\x00": true, "\xFE\xFF\x00a": true, "a\tb\r\n": true,
-		" a b": true, "a\x1fb": false, "\x1b": true,
-	} {
-		require.Equal(t, want, text.Begins([]byte(head)), "%q", head)
-	}
+	require.Empty(t, xls.Problem([]byte("PK\x03\x04")), "readers look at the bytes")
+	require.Empty(t, xlsx.Problem([]byte(ole)))
+	require.Equal(t, "looks like XLSX: rename it", csv.Problem([]byte("PK\x03\x04")))
+	require.Equal(t, "looks like XLS: rename it", csv.Problem([]byte(ole)))
 	_, ok := upload.FormatOf("dir.csv/a.pdf")
 	require.False(t, ok)
+	require.Equal(t, csv, format(t, `C:\old.xls\A.CSV`))
+}
+
+func format(t *testing.T, name string) upload.Format {
+	t.Helper()
+	f, ok := upload.FormatOf(name)
+	require.True(t, ok)
+	return f
+}
+
+// A workbook that has a password is refused, wherever in its container that stands. Any other is sent whole.
+func TestEncrypted(t *testing.T) {
+	const bof8, bof5 = "\x09\x08\x10\x00\x00\x06\x05\x00AAAABBBBCCCC", "\x09\x08\x08\x00\x00\x05\x05\x00AAAA"
+	const writeAccess, filePass = "\x5C\x00\x04\x00abcd", "\x2F\x00\x02\x00\x00\x00"
+	name := "E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00"
+	pad := func(n int) string { return strings.Repeat("\xff", n) }
+	for what, c := range map[string]struct {
+		rest   string
+		secret bool
+	}{
+		"nothing":                    {"", false},
+		"a directory":                {pad(504) + pad(128*4) + name, true},
+		"a directory far away":       {pad(504) + pad(512*5000+128) + name + pad(80), true},
+		"the name in a text":         {pad(504) + pad(13) + name, false},
+		"BIFF8":                      {pad(504) + bof8 + writeAccess + pad(400), false},
+		"BIFF8 with a password":      {pad(504) + bof8 + writeAccess + filePass, true},
+		"BIFF5 with a password":      {pad(504) + pad(64) + bof5 + filePass, true},
+		"a sheet":                    {pad(504) + "\x09\x08\x10\x00\x00\x06\x10\x00AAAABBBBCCCC" + filePass, false},
+		"a record beyond the sector": {pad(504) + bof8 + "\x5C\x00\xff\xff" + pad(400), false},
+	} {
+		opened := 0
+		content := ole + c.rest
+		body := upload.New(upload.File{Name: "a.xlsx", Size: int64(len(content)), Open: func() (io.ReadCloser, error) {
+			opened++
+			return io.NopCloser(strings.NewReader(content)), nil
+		}})
+		var bad check.Violations
+		body.Check(t.Context(), time.Minute, &bad)
+		if c.secret {
+			require.Equal(t, check.One("file", "is encrypted: save it without a password"), bad, what)
+			continue
+		}
+		require.Empty(t, bad, what)
+		form, err := body.Open(t.Context(), time.Minute)
+		require.NoError(t, err)
+		text, err := io.ReadAll(form)
+		require.NoError(t, err)
+		require.Len(t, text, int(body.Length), what)
+		require.True(t, bytes.Contains(text, []byte(content)), what)
+		require.Equal(t, 2, opened, what)
+	}
+}
+
+// A container that cannot be read is told.
+func TestEncrypted_Broken(t *testing.T) {
+	content := ole + strings.Repeat("x", 2000)
+	body := upload.New(upload.File{Name: "a.xls", Size: int64(len(content)), Open: func() (io.ReadCloser, error) {
+		return io.NopCloser(io.MultiReader(strings.NewReader(content[:1000]), iotest.ErrReader(errors.New("the disk failed")))), nil
+	}})
+	var bad check.Violations
+	body.Check(t.Context(), time.Minute, &bad)
+	require.Len(t, bad, 1)
+	require.Contains(t, bad[0].Problem, "the disk failed")
 }

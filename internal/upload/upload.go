@@ -1,5 +1,5 @@
 // Package upload is the body of a request that imports a file: a form, which is opened for each attempt
-// and read while it is sent. The first bytes of the file have to be those of the format in its name.
+// and read while it is sent. A file that no reader of spreadsheets can read is refused; the service judges all others.
 package upload
 
 import (
@@ -11,6 +11,7 @@ import (
 	"mime/multipart"
 	"net/textproto"
 	"slices"
+	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
@@ -51,7 +52,7 @@ func New(f File) *Body {
 		_ = w.WriteField(field, f.Fields[field]) // a buffer takes everything
 	}
 	_, _ = w.CreatePart(textproto.MIMEHeader{
-		"Content-Disposition": {multipart.FileContentDisposition(filePart, base(f.Name))},
+		"Content-Disposition": {`form-data; name="` + filePart + `"; filename="` + strings.ReplaceAll(base(f.Name), `"`, "%22") + `"`}, // as browsers write it
 		"Content-Type":        {format.MediaType},
 	})
 	before := text.Len()
@@ -78,7 +79,8 @@ func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violat
 	case base(b.file.Name) == "":
 		bad.Add("name", "must not be empty")
 	case check.HasControl(b.file.Name):
-		bad.Add("name", "has a control character")
+		at := strings.IndexFunc(b.file.Name, check.IsControl)
+		bad.Add("name", "has the control character %U at byte %d", b.file.Name[at], at)
 	case !ok:
 		bad.Add("name", "must end in .csv, .xls or .xlsx")
 	}
@@ -103,17 +105,41 @@ func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violat
 	}
 }
 
-// sniff opens the file and checks that its first bytes match its name. If the context has ended,
-// nothing is sent anyway.
+// sniff opens the file and looks at its first bytes, or at all of a container. If the context has ended, nothing is sent anyway.
 func (b *Body) sniff(ctx context.Context, limit time.Duration, format Format, bad *check.Violations) {
 	file, head, err := exchange.Open(ctx, limit, b.file.Open, sniffBytes)
+	b.opened = file
+	switch problem := format.Problem(head); {
+	case ctx.Err() != nil:
+	case err != nil:
+		bad.Add(filePart, "%v", err)
+	case problem != "":
+		bad.Add(filePart, "%v", problem)
+	case isContainer(head):
+		b.checkContainer(ctx, limit, bad)
+	}
+}
+
+// checkContainer reads the file to its end, and opens it again for the first attempt.
+func (b *Body) checkContainer(ctx context.Context, limit time.Duration, bad *check.Violations) {
+	var secret bool
+	first := b.opened
+	file, _, err := exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
+		var err error
+		secret, err = encrypted(io.LimitReader(first, b.file.Size))
+		exchange.Close(first)
+		if err != nil {
+			return nil, err
+		}
+		return b.file.Open()
+	}, sniffBytes)
 	b.opened = file
 	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		bad.Add(filePart, "%v", err)
-	case !format.Begins(head):
-		bad.Add(filePart, "does not begin as %s does", format.Name)
+	case secret:
+		bad.Add(filePart, "is encrypted: save it without a password")
 	}
 }
 

@@ -60,7 +60,7 @@ var badConfigurations = []struct {
 	{"token empty", tests.BaseURL, "", nil, violation("token", "must not be empty")},
 	{"token with space before", tests.BaseURL, " " + tests.Token, nil, violation("token", "has space around it")},
 	{"token with line end", tests.BaseURL, tests.Token + "\n", nil, violation("token", "has space around it")},
-	{"token with control character", tests.BaseURL, "tok\x00en", nil, violation("token", "has a control character")},
+	{"token with control character", tests.BaseURL, "tok\x00en", nil, violation("token", "has a character that nobody sees, U+0000, at byte 3: copy the key again")},
 	{"token with colon", tests.BaseURL, "user:password", nil, violation("token", "has a colon, which HTTP Basic cannot carry")},
 	{"base URL and token swapped", tests.Token, tests.BaseURL, nil, append(
 		violation("token", "looks like a URL: base URL and token may be swapped"),
