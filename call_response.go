@@ -268,12 +268,24 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 			e.hint = "it points to host " + redact.WithoutIDs(redact.OneLine(c.secrets().Clean(to.Host, redact.MaxText)))
 		}
 	}
+	if e.Code == "" {
+		e.hint = cmp.Or(e.hint, unreadHints[e.Status])
+	}
 	switch {
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
 		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
 	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.template == "":
 		e.hint = "the path of this operation is assumed; set it with WithRoutes"
 	}
+}
+
+// unreadHints say what helps about statuses of gateways and servers in front of the service.
+var unreadHints = map[int]string{
+	http.StatusProxyAuthRequired:           "a proxy on the way asks for its own password",
+	http.StatusLengthRequired:              "what is between here and the service demands a Content-Length",
+	http.StatusRequestEntityTooLarge:       "what is between here and the service takes no body as long as this one (nginx: client_max_body_size): send less at a time",
+	http.StatusRequestURITooLong:           "the URL is too long for what is between here and the service, mostly because of filters: use fewer or shorter values",
+	http.StatusRequestHeaderFieldsTooLarge: "URL and header are too long for what is between here and the service, mostly because of filters: use fewer or shorter values",
 }
 
 func isSuccess(status int) bool { return status >= 200 && status < 300 }

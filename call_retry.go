@@ -25,11 +25,12 @@ const (
 	failKeyRejected                    // by the service, and the client can ask for another key
 
 	failUnreachable // not processed, and retrying cannot fix it
+	failUnread      // refused for its form, its length or a proxy's password, by whoever sends that: 407, 411, 414, 431, and 413 of a long body
 	failRejected    // by the service: a 4xx with its envelope, see isServiceEnvelope
 	failUpload      // the end of an upload was not sent
 
 	failService    // a 500 with the service's envelope: "a failed request never consumes credits"
-	failGateway    // 502, 503, 504, 408, a 500 without the service's envelope
+	failGateway    // 502, 503, 504, 520 to 524, 408, a 500 without the service's envelope
 	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx of a free read or without rate headers
 	failUnproved   // a 2xx that may not be the service's, see readResponse
 	failOther      // any other 5xx, 499, UNEXPECTED_ERROR with another status
@@ -57,6 +58,7 @@ var decisions = [...]struct {
 
 	// Not processed, and retrying cannot fix it.
 	failUnreachable: {"the service cannot be reached", stepStop, stepStop, stepStop},
+	failUnread:      {"refused before any work", stepStop, stepStop, stepStop},
 	failRejected:    {"rejected by the service", stepStop, stepStop, stepStop},
 	failUpload:      {"an upload was cut short", stepStop, stepStop, stepStop},
 
@@ -154,9 +156,23 @@ func (c *call) pauseOf(asked time.Duration, given bool) time.Duration {
 	case c.next == stepWait && given:
 		return max(asked, budget.MinHold)
 	case c.next == stepWait:
-		return max(asked, backoff, budget.MinHold)
+		pause := max(backoff, budget.MinHold)
+		if longer := min(c.untoldWait(), c.opts.maxWait); longer > pause && !waits.EndsWithin(c.ctx, longer) {
+			pause = longer
+		}
+		return pause
 	}
 	return max(asked, backoff)
+}
+
+// untoldWait is the pause after a 429 without a figure: it grows to the documented minute, before the last attempt. If the headers say
+// that something is left, the 429 is about something else, such as requests at the same moment, and there is none.
+func (c *call) untoldWait() time.Duration {
+	if rate, _ := ratehdr.ParseRate(c.respHeader, time.Now()); rate.Remaining > 0 {
+		return 0
+	}
+	left := max(0, c.opts.retry.MaxAttempts-1-c.in.before-len(c.attempts))
+	return time.Minute >> min(4*left, 62)
 }
 
 // refuseWait records that a wait for the rate limit does not fit.
@@ -192,13 +208,16 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failRateLimited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly: // HTTP says that these were not processed
 		return failUnprocessed
+	case c.refusedUnread(a, status):
+		return failUnread
 	case a.truncated && (status >= 500 || c.errorResponse.Code == ""): // who got half a file has not processed it
 		return failUpload
 	case status == 499: // a proxy's: its client went away, and the service may have gone on; no envelope makes it a rejection
 		return failOther
 	case status == http.StatusInternalServerError && c.isServiceEnvelope(a): // the only 500 that says that nothing was billed
 		return failService
-	case status == 500, status == 502, status == 503, status == 504, status == http.StatusRequestTimeout: // what is behind the gateway may have worked
+	case status == 500, status == 502, status == 503, status == 504, status >= 520 && status <= 524, // these of a content delivery network
+		status == http.StatusRequestTimeout: // what is behind the gateway may have worked
 		return failGateway
 	case status >= 500: // such as 501 and 505: no retry mends them, and nobody says what was done
 		return failOther
@@ -213,6 +232,21 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	default: // a redirect, or a 4xx of a proxy or a login page
 		return failNotService
 	}
+}
+
+// longBody is the least length of a body that a server can find too long. Below, a 413 is one for its response, which some platforms send
+// after the work.
+const longBody = 8 << 10
+
+// refusedUnread reports whether the status says, by its meaning and whoever sends it, that the content was not looked at.
+func (c *call) refusedUnread(a *attempt, status int) bool {
+	switch status {
+	case http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestURITooLong, http.StatusRequestHeaderFieldsTooLarge:
+		return true
+	case http.StatusRequestEntityTooLarge:
+		return !c.isServiceEnvelope(a) && a.request.ContentLength >= longBody
+	}
+	return false
 }
 
 // mayRekey reports whether the service has rejected the key, and the call may ask for another one.

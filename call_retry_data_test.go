@@ -31,6 +31,12 @@ var played = []struct {
 	{name: "429 page of a gateway", fault: "html=429:retry-after=0", row: failRateLimited},
 	{name: "429 for an hour", fault: "status=429:code=RATE_LIMITED:retry-after=3600", row: failRateLimited, tooLong: true},
 
+	{name: "407 of a proxy", fault: "html=407", row: failUnread},
+	{name: "411", fault: "status=411:body=", row: failUnread},
+	{name: "414 page", fault: "html=414", row: failUnread},
+	{name: "431 page", fault: "html=431", row: failUnread},
+	{name: "413 page, to a small body", fault: "html=413", row: failNotService},
+
 	{name: "rejected with 401", fault: "code=UNAUTHORIZED", row: failRejected},
 	{name: "rejected with 402", fault: "status=402:code=INSUFFICIENT_CREDITS", row: failRejected},
 	{name: "rejected with 409", fault: "code=CAMPAIGN_BUSY", row: failRejected},
@@ -52,6 +58,8 @@ var played = []struct {
 	{name: "503 page", fault: "html=503:retry-after=0", row: failGateway},
 	{name: "504 page", fault: "html=504", row: failGateway},
 	{name: "504 page, processed", fault: "html=504:applied", row: failGateway, processed: true},
+	{name: "520 page", fault: "html=520", row: failGateway},
+	{name: "524 page, processed", fault: "html=524:applied", row: failGateway, processed: true},
 	{name: "408", fault: "status=408:body=", row: failGateway},
 
 	{name: "cut before it is processed", fault: "drop-before", row: failCut},

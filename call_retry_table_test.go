@@ -23,6 +23,7 @@ var decided = []struct {
 	{"failRateLimited", failRateLimited, stepWait, stepWait, stepWait, stepWait},
 	{"failKeyRejected", failKeyRejected, stepRekey, stepRekey, stepRekey, stepRekey},
 	{"failUnreachable", failUnreachable, stepStop, stepStop, stepStop, stepStop},
+	{"failUnread", failUnread, stepStop, stepStop, stepStop, stepStop},
 	{"failRejected", failRejected, stepStop, stepStop, stepStop, stepStop},
 	{"failUpload", failUpload, stepStop, stepStop, stepStop, stepStop},
 	{"failService", failService, stepRetry, stepRetry, stepUnknown, stepUnknown},

@@ -73,6 +73,16 @@ var responses = []struct {
 	{"429 Retry-After", tests.Serves(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "7"), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"421", tests.Serves(421, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
 	{"425", tests.Serves(425, ""), "3 not applied", "3 not applied", "3 not applied", "3 not applied"},
+	{"407", tests.Serves(407, tests.HTML, tests.ContentType, tests.HTMLType), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"411", tests.Serves(411, ""), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"414", tests.Serves(414, tests.HTML, tests.ContentType, tests.HTMLType), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"431", tests.Serves(431, ""), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"413 to a small body", tests.Serves(413, tests.HTML, tests.ContentType, tests.HTMLType), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"413 enveloped", tests.Serves(413, tests.Envelope("INVALID_REQUEST")), "1 not applied", "1 not applied", "1 not applied", "1 not applied"},
+	{"519", tests.Serves(519, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"520", tests.Serves(520, tests.HTML, tests.ContentType, tests.HTMLType), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"524", tests.Serves(524, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
+	{"525", tests.Serves(525, ""), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"408", tests.Serves(408, ""), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"408 enveloped", tests.Serves(408, tests.Envelope("UNEXPECTED_ERROR")), "3 not applied", "1 unknown", "1 unknown", "1 unknown"},
 	{"499", tests.Serves(499, tests.HTML), "1 not applied", "1 unknown", "1 unknown", "1 unknown"},
@@ -311,7 +321,7 @@ func TestRetry_NotProcessedByEveryKind(t *testing.T) {
 		"not sent": {tests.Dialing(tests.DialError(context.DeadlineExceeded)), 1, 2 * time.Millisecond},
 		"421":      {tests.Always(421, ""), 1, 2 * time.Millisecond},
 		"425":      {tests.Always(425, ""), 1, 2 * time.Millisecond},
-		"429":      {tests.Always(429, ""), 500 * time.Millisecond, time.Minute},
+		"429":      {tests.Always(429, ""), 500 * time.Millisecond, 2 * time.Minute}, // grows to a minute, and what the surface still holds
 	} {
 		for _, kind := range kinds {
 			t.Run(name+"/"+kind.name, func(t *testing.T) {

@@ -25,8 +25,9 @@ const (
 	year9999    = "Fri, 31 Dec 9999 23:59:59 GMT"
 	easternTime = "Sat, 01 Jan 2000 00:00:05 EST"
 
-	floor = 500 * time.Millisecond // after a 429
-	never = time.Duration(math.MaxInt64)
+	floor  = 500 * time.Millisecond // after a 429
+	untold = time.Minute            // after a 429 without a figure, before the last attempt: the documented window
+	never  = time.Duration(math.MaxInt64)
 )
 
 // The wait before the second attempt: least is a floor, jitter only lengthens it, by a tenth or a second at most.
@@ -36,7 +37,7 @@ var retryAfters = []struct {
 	least  time.Duration // 0: refused at once
 	stated time.Duration // RetryAfter of the error
 }{
-	{"none", nil, floor, 0},
+	{"none", nil, untold, 0},
 	{"zero", []string{"0"}, floor, 0},
 	{"seconds", []string{"3"}, 3 * time.Second, 3 * time.Second},
 	{"leading zeros", []string{"003"}, 3 * time.Second, 3 * time.Second},
@@ -46,11 +47,11 @@ var retryAfters = []struct {
 	{"past date", []string{inThePast}, floor, 0},
 	{"several lines", []string{"2", "6", "4"}, 6 * time.Second, 6 * time.Second},
 	{"unreadable beside readable", []string{"soon", "6"}, 6 * time.Second, 6 * time.Second},
-	{"negative", []string{"-1"}, floor, 0},
-	{"signed", []string{"+5"}, floor, 0},
-	{"fraction", []string{"1.5"}, floor, 0},
-	{"empty", []string{""}, floor, 0},
-	{"a date with another zone", []string{easternTime}, floor, 0},
+	{"negative", []string{"-1"}, untold, 0},
+	{"signed", []string{"+5"}, untold, 0},
+	{"fraction", []string{"1.5"}, untold, 0},
+	{"empty", []string{""}, untold, 0},
+	{"a date with another zone", []string{easternTime}, untold, 0},
 	{"longer than allowed", []string{"121"}, 0, 121 * time.Second},
 	{"overflows nanoseconds", []string{"9223372037"}, 0, never},
 	{"overflows twice", []string{"18446744073"}, 0, never},
@@ -102,6 +103,38 @@ func refuse(t *testing.T, status int, header http.Header, opts ...prospectkit.Cl
 	return waits, err
 }
 
+// Without a figure, the pauses grow to the documented minute, as far as the longest wait and the deadline allow.
+func TestRetryAfter_Untold(t *testing.T) {
+	const some = 4 * time.Second
+	for name, c := range map[string]struct {
+		opts     []prospectkit.ClientOption
+		deadline time.Duration
+		least    []time.Duration
+	}{
+		"by default":       {nil, time.Hour, []time.Duration{some - time.Second/4, time.Minute}},
+		"five attempts":    {[]prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 5})}, time.Hour, []time.Duration{floor, floor, some - time.Second/4, time.Minute}},
+		"a longest wait":   {[]prospectkit.ClientOption{prospectkit.WithMaxWait(20 * time.Second)}, time.Hour, []time.Duration{some - time.Second/4, 20 * time.Second}},
+		"a near deadline":  {nil, 30 * time.Second, []time.Duration{some - time.Second/4, floor}},
+		"a nearer one yet": {nil, 3 * time.Second, []time.Duration{floor, floor}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+				defer cancel()
+				var info prospectkit.Info
+				_, err := tests.NewClient(t, tests.Always(429, ""), c.opts...).Account.Me(ctx, prospectkit.WithInfo(&info))
+				require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+				require.Len(t, info.Attempts, len(c.least)+1)
+				for i, least := range c.least {
+					wait := info.Attempts[i+1].At.Sub(info.Attempts[i].At)
+					require.GreaterOrEqual(t, wait, least, i)
+					require.LessOrEqual(t, wait, 2*least+time.Second, i)
+				}
+			})
+		})
+	}
+}
+
 // A refusal without a Retry-After that can be read is waited for until its window has reset, if it says that nothing is left: with a
 // second for a reset that was rounded down. No window is longer than a day.
 func TestRetryAfter_ResetInItsPlace(t *testing.T) {
@@ -122,7 +155,7 @@ func TestRetryAfter_ResetInItsPlace(t *testing.T) {
 		"readable":          {header("0", "50", "3"), 3 * time.Second, true},
 		"joined lines":      {header("0", "50", "3, 20"), 20 * time.Second, true},
 		"something is left": {header("1", "50"), floor, false},
-		"no reset":          {header("0", "soon"), floor, false},
+		"no reset":          {header("0", "soon"), untold, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
