@@ -377,6 +377,6 @@ func (c *call) emitEnd(err error) {
 	c.countPause(now)
 	c.emit(Event{
 		Kind: EventEnd, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
-		Status: c.status, Code: c.errorResponse.Code, Outcome: OutcomeOf(err), Err: err,
+		Status: c.status, Code: c.errorResponse.Code, Outcome: OutcomeOf(err), Err: err, ErrorType: errorTypeOf(err),
 	})
 }

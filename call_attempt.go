@@ -485,6 +485,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	e := Event{
 		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
 		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Err: try.Err,
+		ErrorType: errorType(try.Err, try.Status, try.Code, try.Delivery),
 	}
 	if !c.done {
 		e.Reason = c.decideNext(a, resp, err, now)

@@ -339,17 +339,7 @@ func (c *call) countPause(now time.Time) {
 
 // emit tells the observers, and returns the context that they make of it at the start.
 func (c *call) emit(e Event) context.Context {
-	if len(c.conf.observers) == 0 {
-		return c.ctx
-	}
 	e.Method, e.Route, e.Rate = c.method, c.route, c.rate
-	switch e.Kind {
-	case EventAttempt:
-		e.ErrorType = errorType(e.Err, e.Status, e.Code, e.Delivery)
-	case EventEnd:
-		e.ErrorType = errorTypeOf(e.Err)
-	default:
-	}
 	return c.conf.emit(c.ctx, c.op, e)
 }
 

@@ -254,18 +254,16 @@ func WithDebugWriter(w io.Writer) ClientOption {
 	})
 }
 
-// WithLogger logs one line for each event. Warn is for calls that whoever operates the program has to look at: an outcome
-// is unknown, a response was lost, a key, credits or a rate limit do not suffice, a path is wrong, the service
-// or the network failed, a deadline has passed, or the journal, the spend guard or the token source failed. Info is
-// for failed calls that are the business of the program: rejected with another documented code of class [ErrNotFound],
-// [ErrConflict] or [ErrInvalid], refused for their arguments or by any other safety rule, or canceled. Info is also for waits
-// and unsuccessful attempts; Debug for the rest. The start of a call is not logged.
+// WithLogger logs one line for each event, except the start of a call:
 //
-// What failed has the ErrorType of [Event] as error.type, and a reason in words of this package, or of net and crypto/tls
-// about a connection. The Reason of an attempt is its failure. Durations are milliseconds, such as duration_ms. Lines never hold a key, an id, a query, a
-// body or the service's message, and no empty field. A code that is not [Code.Known] is logged if it is a plain name of at
-// most 40 letters. Without this option this package logs nothing. net/http itself writes unexpected bytes of an idle
-// connection to the standard logger, which no transport can turn off. The handler of l runs in the goroutine of the call, as an [Observer].
+//   - Debug: successes.
+//   - Info: waits, unsuccessful attempts, and failed calls that are the business of the program: canceled, refused for their arguments or by
+//     most safety rules, or rejected with a documented code of class [ErrNotFound], [ErrConflict] or [ErrInvalid].
+//   - Warn: all other failed calls. Somebody has to look, at an unknown outcome, the key, credits, the network or the journal for example.
+//
+// A failure has the ErrorType of [Event] as error.type, and a reason in words of this package, net or crypto/tls; the Reason of an attempt is
+// its failure. Lines hold no key, id, query, body or message of the service, and a code that is not [Code.Known] only if it is a plain name.
+// Without this option only net/http logs: unexpected bytes of an idle connection, by the standard logger.
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
