@@ -10,7 +10,6 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
@@ -136,7 +135,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		}
 	}
 	c.buildURL()
-	if in.own != nil && c.opts.once != "" { // a path of the caller has no ids that tell it from another
+	if in.path != "" && c.opts.once != "" { // a path of the caller has no ids that tell it from another
 		c.opts.once += " " + in.path
 	}
 	c.spends, c.sends = consequences(o, in)
@@ -200,12 +199,8 @@ func (c *call) askGate(gate Gate) (err error) {
 			err = c.withRoute(ruleRefusal(c.op, RuleGate, err))
 		}
 	}()
-	o, _ := catalogue.ByName(c.op.Name)
-	if c.in.own != nil {
-		o = *c.in.own
-	}
-	return gate(c.ctx, o, Intent{
-		IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
+	return gate(c.ctx, Intent{
+		Op: c.op.Name, IDs: slices.Clone(c.in.ids), Actor: actorOf(c.ctx), Writes: c.op.Write(), Spends: c.spends, Sends: c.sends, Digest: c.in.lookup.Digest,
 	})
 }
 

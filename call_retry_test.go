@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -28,7 +28,7 @@ var kinds = []struct {
 		return err
 	}},
 	{"paid", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		return c.Call(ctx, tests.Described(http.MethodPost, catalogue.ClassPaidRead), map[string]int{"size": 100}, nil, o)
+		return c.Call(ctx, tests.Described(http.MethodPost, op.PaidRead), map[string]int{"size": 100}, nil, o)
 	}},
 	{"later page", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
 		return c.CallLaterPage(ctx, o)
@@ -38,7 +38,7 @@ var kinds = []struct {
 		return err
 	}},
 	{"write without a body", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
-		return c.Call(ctx, tests.Described(http.MethodPost, catalogue.ClassGuardedByState), nil, nil, o)
+		return c.Call(ctx, tests.Described(http.MethodPost, op.GuardedByState), nil, nil, o)
 	}},
 	{"repeatable write", func(ctx context.Context, c *prospectkit.Client, o prospectkit.CallOption) error {
 		_, err := c.Lists.Move(ctx, tests.ListID, tests.ListID, o)
@@ -214,7 +214,7 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 
 // An upload that was cut short was not applied, and the file would end early again, whatever the class of the call.
 func TestRetry_UploadCutShortOfEveryClass(t *testing.T) {
-	for _, class := range []catalogue.Class{catalogue.ClassRead, catalogue.ClassPaidRead, catalogue.ClassUnsafe} {
+	for _, class := range []op.Class{op.Read, op.PaidRead, op.Unsafe} {
 		t.Run(string(class), func(t *testing.T) {
 			asked := 0
 			rt := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {

@@ -11,7 +11,6 @@ import (
 
 	"github.com/hashicorp/go-retryablehttp"
 
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
@@ -42,14 +41,13 @@ type args struct {
 	check     func(*check.Violations)
 
 	// What it means.
-	own             *catalogue.Operation // of the caller of Call; nil for an operation of the catalogue
-	path            string               // that of own, as the caller has given it
-	free            bool                 // spends no credits, although the operation may
-	refusalMaySpend func(error) bool     // reports whether a refusal may come after the credits were spent; nil: none does
-	cost            spend.Call           // what is known of its cost, beside operation, ids and body
-	lookup          journal.Lookup       // what the look of the operation needs, beside the ids
-	ticket          string               // the ID of its ticket, if the caller stores it
-	before          int                  // attempts of the method in earlier calls
+	path            string           // that of an operation of the caller of Call, as given; empty for one of the table
+	free            bool             // spends no credits, although the operation may
+	refusalMaySpend func(error) bool // reports whether a refusal may come after the credits were spent; nil: none does
+	cost            spend.Call       // what is known of its cost, beside operation, ids and body
+	lookup          journal.Lookup   // what the look of the operation needs, beside the ids
+	ticket          string           // the ID of its ticket, if the caller stores it
+	before          int              // attempts of the method in earlier calls
 
 	// What else keeps it from being sent; nil: nothing.
 	lastLook      func(context.Context) (*readEvidence, error) // reads what the approval of a review rests on, once the gates have agreed

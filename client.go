@@ -14,7 +14,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/credential"
@@ -26,6 +25,7 @@ import (
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/ratelimit"
 )
 
 // Version is the version of this package. It follows version 1.0.0 of the API description.
@@ -175,10 +175,22 @@ func (c *Client) Close() error {
 	return nil
 }
 
+// Operation is one that this package has no method for: see [Client.Call]. Name, Method, Path and Surface are required.
+// What else is left out counts as the worst: the operation writes, spends credits, sends messages, and cannot be repeated.
+type Operation struct {
+	Name           string // in events, errors, tickets and logs
+	Method         string
+	Path           string            // below the base URL, with the ids in it
+	Surface        ratelimit.Surface // whose rate limits count
+	Reads          bool              // it changes and sends nothing; if it is not Free, it is a paid read
+	Free           bool              // it spends no credits
+	SendsNothing   bool              // no messages to prospects, and nothing into a CRM
+	Repeatable     bool              // a second call changes nothing more: [AllowRetryUnknown] may allow it
+	AttemptTimeout time.Duration     // default 30 s
+}
+
 // Call calls an operation that this package has no method for, with the same limits, retries,
-// checks and errors as all others. Name, method, path, surface and class are required. An effect
-// that you leave out counts as possible. The class decides what is retried: if you are not certain,
-// use [catalogue.ClassUnsafe].
+// checks and errors as all others.
 //
 // in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the
 // response into, an *[Object], or nil. A response that may not be the service's leaves it as it is. The memory that out may
@@ -186,8 +198,8 @@ func (c *Client) Close() error {
 //
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
 // [CodeRateLimited], [CodeUnexpectedError].
-func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, opts ...CallOption) error {
-	own, row, bad := rowOf(o)
+func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
+	row, bad := rowOf(o)
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
 		bad.Add("out", "must be a pointer that is not nil, or plain nil")
 	}
@@ -208,25 +220,29 @@ func (c *Client) Call(ctx context.Context, o catalogue.Operation, in, out any, o
 		}
 		return nil
 	}
-	_, err := doExpecting(ctx, c.conf, row, args{body: in, own: own, path: o.Path}, opts, raw, expected{take: take})
+	_, err := doExpecting(ctx, c.conf, row, args{body: in, path: o.Path}, opts, raw, expected{take: take})
 	return err
 }
 
-// rowOf completes an operation of the caller, and makes a row of it. An effect that was left out counts as possible.
-func rowOf(o catalogue.Operation) (own *catalogue.Operation, row *op.Op, bad check.Violations) {
-	for _, effect := range []*catalogue.Effect{&o.Spends, &o.Sends, &o.WritesOutside} {
-		*effect = cmp.Or(*effect, catalogue.EffectAssumed)
+// rowOf makes a row of an operation of the caller.
+func rowOf(o Operation) (row *op.Op, bad check.Violations) {
+	class := op.Unsafe
+	switch {
+	case o.Reads && o.Free:
+		class = op.Read
+	case o.Reads:
+		class = op.PaidRead
+	case o.Repeatable:
+		class = op.Idempotent
 	}
-	path := o.Path
-	o.Path, o.Provenance = redact.Route(path), catalogue.ProvenanceCallerSupplied
-	o.AttemptTimeout = cmp.Or(o.AttemptTimeout, op.UsualTimeout)
+	none := map[bool]op.Effect{true: op.No, false: op.Assumed}
 	row = &op.Op{
-		Name: o.Name, Method: o.Method, Path: o.Path, Scope: op.Scope(o.Scope), Surface: op.Surface(o.Surface),
-		Class: op.Class(o.Class), Spends: op.Effect(o.Spends), Sends: op.Effect(o.Sends), WritesOutside: op.Effect(o.WritesOutside),
-		Provenance: op.Provenance(o.Provenance), Shape: op.Raw, Timeout: o.AttemptTimeout,
+		Name: o.Name, Method: o.Method, Path: redact.Route(o.Path), Surface: op.Surface(o.Surface), Class: class,
+		Spends: none[o.Free], Sends: none[o.Reads || o.SendsNothing], WritesOutside: op.No,
+		Provenance: op.CallerSupplied, Shape: op.Raw, Timeout: cmp.Or(o.AttemptTimeout, op.UsualTimeout),
 	}
-	check.Operation(&bad, row, path)
-	return &o, row, bad
+	check.Operation(&bad, row, o.Path)
+	return row, bad
 }
 
 // Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
@@ -308,7 +324,7 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 }
 
 // Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their first
-// attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing: [catalogue.ByName] knows
+// attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing: docs/operations.md has
 // those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress: InProgress tells. Calls of
 // another service, or that name another workspace than this client, are left out: see [WithWorkspace]. If the call or this client has no
 // name, it may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History], the only element is a

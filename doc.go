@@ -79,8 +79,7 @@
 // # The rest
 //
 // Names that few programs type have packages of their own: [example.com/prospectkit/filter] for filters of rows and searches,
-// [example.com/prospectkit/catalogue] for the operations with scopes and effects, [example.com/prospectkit/ratelimit] for
-// surfaces and stores of budgets, [example.com/prospectkit/journal],
+// [example.com/prospectkit/ratelimit] for surfaces and stores of budgets, [example.com/prospectkit/journal],
 // [example.com/prospectkit/spend], [example.com/prospectkit/changes] and [example.com/prospectkit/push] for the
 // calls that name them.
 package prospectkit

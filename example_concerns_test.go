@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
@@ -429,9 +428,9 @@ func ExampleWithLogger() {
 func ExampleClient_Call() {
 	sb := sandbox.New(nil, sandbox.Credits(5000))
 	client := clientOf(sb)
-	credits := catalogue.Operation{
+	credits := prospectkit.Operation{
 		Name: "your.credits", Method: "GET", Path: "/business/credits",
-		Surface: ratelimit.SurfaceAccount, Class: catalogue.ClassRead, AttemptTimeout: 10 * time.Second,
+		Surface: ratelimit.SurfaceAccount, Reads: true, Free: true, AttemptTimeout: 10 * time.Second,
 	}
 	var balance prospectkit.Object // or a struct of yours
 	if err := client.Call(context.Background(), credits, nil, &balance); err != nil {
@@ -479,9 +478,9 @@ func ExampleWithTokenSource() {
 // The rule of an application: nothing is sent to people while a freeze lasts, whoever asks.
 func ExampleWithGate() {
 	frozen := true
-	freeze := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+	freeze := func(_ context.Context, in prospectkit.Intent) error {
 		if frozen && in.Sends {
-			return fmt.Errorf("%s wants %s during the freeze", in.Actor, o.Name)
+			return fmt.Errorf("%s wants %s during the freeze", in.Actor, in.Op)
 		}
 		return nil
 	}

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
@@ -478,12 +477,4 @@ func ExampleExpiresOn() {
 	fmt.Println(prospectkit.ExpiresOn(2040, time.March, 1), prospectkit.NeverExpires(), prospectkit.Expiration{})
 	// Output:
 	// 2040-03-01 never default
-}
-
-// Which scopes a key needs for what a program does.
-func ExampleScopesFor() {
-	scopes, err := catalogue.ScopesFor("agents.activate", "lists.rows", "facts.edit", "campaigns.approve", "account.me")
-	fmt.Println(scopes, err)
-	// Output:
-	// [agents lists campaigns] <nil>
 }

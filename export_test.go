@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/upload"
@@ -18,9 +17,9 @@ func (c *Client) CallLaterPage(ctx context.Context, opts ...CallOption) error {
 }
 
 // CallUpload makes an upload as a call of any class, for tests of what may be repeated.
-func (c *Client) CallUpload(ctx context.Context, class catalogue.Class, in Upload) error {
+func (c *Client) CallUpload(ctx context.Context, class op.Class, in Upload) error {
 	o := *op.ImportsCreate
-	o.Class = op.Class(class)
+	o.Class = class
 	_, err := do[Object](ctx, c.conf, &o, args{upload: upload.New(upload.File(in))}, nil)
 	return err
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"time"
 
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -61,12 +60,12 @@ type Event struct {
 // call whose event it gets may hold the permit that the other one waits for.
 type Observer func(ctx context.Context, e Event) context.Context
 
-// Gate says whether a call may leave. It gets the operation and what the call is about to do, and
-// refuses it with an error.
-type Gate func(ctx context.Context, o catalogue.Operation, in Intent) error
+// Gate says whether a call may leave. It gets what the call is about to do, and refuses it with an error.
+type Gate func(ctx context.Context, in Intent) error
 
 // Intent is what a call is about to do. It holds no key and no value of the body or the query.
 type Intent struct {
+	Op     string   // name of the operation, such as "campaigns.approve"
 	IDs    []string // in the path of the call, in order
 	Actor  string   // of WithActor
 	Writes bool     // may change something

@@ -196,7 +196,7 @@ func TestUsage(t *testing.T) {
 	for _, help := range []string{"help", "-h", "--help"} {
 		status, output = s.command(t, help)
 		require.Equal(t, cli.OK, status)
-		for _, name := range []string{"check", "rowtype", "sandbox", "in-doubt", "resolve", "settle"} {
+		for _, name := range []string{"check", "sandbox", "in-doubt", "resolve", "settle"} {
 			require.Contains(t, output, "\n  "+name+" ")
 			status, long := s.command(t, "help", name)
 			require.Equal(t, cli.OK, status)

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -44,8 +43,8 @@ func TestNothingThatIsRepeatedGetsOut(t *testing.T) {
 		require.Error(t, err)
 		_, err = r.Lists.MoveToRoot(t.Context(), id)
 		require.Error(t, err)
-		err = r.Call(t.Context(), catalogue.Operation{
-			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassUnsafe,
+		err = r.Call(t.Context(), prospectkit.Operation{
+			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: ratelimit.SurfaceLists,
 		}, nil, nil)
 		require.Error(t, err)
 		text := fmt.Sprintf("%+v %+v", r.spans.GetSpans(), r.metrics(t))

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -43,7 +42,7 @@ func sign(ctx context.Context, client *prospectkit.Client, campaignID string, ke
 
 // gate refuses each call that sends messages or writes into a CRM, unless the file has a yes to exactly that.
 func gate(public ed25519.PublicKey, file string) prospectkit.Gate {
-	return func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+	return func(_ context.Context, in prospectkit.Intent) error {
 		if !in.Sends {
 			return nil
 		}
@@ -51,7 +50,7 @@ func gate(public ed25519.PublicKey, file string) prospectkit.Gate {
 		text, _ := os.ReadFile(file) //nolint:gosec // G304: the file that the operator names
 		switch {
 		case json.Unmarshal(text, &y) != nil, in.Digest == "" || y.Digest != in.Digest || !ed25519.Verify(public, y.text(), y.Signature):
-			return fmt.Errorf("nobody has signed this %s", o.Name)
+			return fmt.Errorf("nobody has signed this %s", in.Op)
 		case !time.Now().Before(y.Until):
 			return fmt.Errorf("the yes of %s has expired", y.Who)
 		}

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests/docruns"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -101,9 +100,9 @@ func TestNoYesNothingSent(t *testing.T) {
 		refused("not reviewed", err)
 		_, err = o.job.Lists.PushToCRM(ctx, o.Lists()[0].ID, prospectkit.CRMPush{CRM: "crm-1", All: true})
 		refused("a CRM", err)
-		quiet := catalogue.Operation{
+		quiet := prospectkit.Operation{
 			Name: "quiet", Method: "POST", Path: "/business/campaigns/" + id + "/approve", Surface: ratelimit.SurfaceCampaigns,
-			Class: catalogue.ClassUnsafe, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
+			Free: true, SendsNothing: true,
 		}
 		unsent("a call under another name", o.job.Call(ctx, quiet, nil, nil), prospectkit.ErrInvalid)
 		rerouted, err := o.job.With(prospectkit.WithRoutes(map[string]string{"agents.pause": "POST /business/campaigns/{id}/approve"}))

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -122,9 +121,9 @@ func then(n int64, first func(int64, *http2.Framer, uint32) error) func(int64, *
 
 func TestHTTP2(t *testing.T) {
 	approve := func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, catalogue.Operation{
+		return c.Call(ctx, prospectkit.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
-			Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassGuardedByState,
+			Surface: ratelimit.SurfaceCampaigns,
 		}, nil, nil)
 	}
 	create := func(ctx context.Context, c *prospectkit.Client) error {
@@ -177,9 +176,9 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	require.NoError(t, err)
 	const calls = 1000
 	for range calls {
-		err := client.Call(t.Context(), catalogue.Operation{
+		err := client.Call(t.Context(), prospectkit.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
-			Surface: ratelimit.SurfaceContacts, Class: catalogue.ClassGuardedByState,
+			Surface: ratelimit.SurfaceContacts,
 		}, nil, nil)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	}

@@ -215,11 +215,11 @@ func TestOperation(t *testing.T) {
 	good := op.Op{Name: "lists.rename", Method: "PUT", Surface: op.Lists, Class: op.Idempotent}
 	check.Operation(&bad, &good, "/business/lists")
 	require.Empty(t, bad)
-	check.Operation(&bad, &op.Op{Method: "HEAD", Surface: "moon", Class: "odd", Timeout: -1}, "/{a}")
+	check.Operation(&bad, &op.Op{Method: "HEAD", Surface: "moon", Class: op.Read, Timeout: -1}, "/{a}")
 	require.Equal(t, check.Violations{
 		{Param: "Operation.Name", Problem: "is required"},
-		{Param: "Operation.Class", Problem: `is "odd", must be one of ["read" "paid-read" "idempotent" "guarded-by-name" "guarded-by-state" "unsafe"]`},
 		{Param: "Operation.Method", Problem: `is "HEAD", must be one of ["GET" "POST" "PUT" "PATCH" "DELETE"]`},
+		{Param: "Operation.Reads", Problem: "is set, and the method writes: HEAD"},
 		{Param: "Operation.Path", Problem: "must start with / and be of letters, digits, - _ . ~, without empty or dot segments"},
 		{Param: "Operation.Surface", Problem: `is "moon", must be one of the surfaces of this package`},
 		{Param: "Operation.AttemptTimeout", Problem: "must not be negative"},

@@ -106,15 +106,14 @@ func Route(bad *Violations, param, route string) (method, path string) {
 // Operation checks an operation that is not in the table. Its path is that of the request.
 func Operation(bad *Violations, o *op.Op, path string) {
 	for _, field := range [][2]string{
-		{"Name", o.Name}, {"Method", o.Method}, {"Path", path}, {"Surface", string(o.Surface)}, {"Class", string(o.Class)},
+		{"Name", o.Name}, {"Method", o.Method}, {"Path", path}, {"Surface", string(o.Surface)},
 	} {
 		bad.Must(field[1] != "", "Operation."+field[0], "is required")
 	}
 	bad.Text("Operation.Name", o.Name) // by which a journal finds its calls
-	OneOf(bad, "Operation.Class", o.Class, op.Read, op.PaidRead, op.Idempotent, op.GuardedByName, op.GuardedByState, op.Unsafe)
 	OneOf(bad, "Operation.Method", o.Method,
 		http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete)
-	bad.Must(o.Write() || o.Method == http.MethodGet || o.Method == http.MethodPost, "Operation.Class", "is a read with a method that writes: %s", o.Method)
+	bad.Must(o.Write() || o.Method == http.MethodGet || o.Method == http.MethodPost, "Operation.Reads", "is set, and the method writes: %s", o.Method)
 	bad.Must(path == "" || op.ValidRoute(path) && !strings.ContainsAny(path, "{}"),
 		"Operation.Path", "must start with / and be of letters, digits, - _ . ~, without empty or dot segments")
 	_, known := op.DocumentedLimits[o.Surface]

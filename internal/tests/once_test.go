@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -96,7 +96,7 @@ func TestOnce_Call(t *testing.T) {
 			return Respond(http.StatusOK, `{"data":{}}`), nil
 		}), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
 		share := func(list string) error {
-			o := Described(http.MethodPost, catalogue.ClassUnsafe)
+			o := Described(http.MethodPost, op.Unsafe)
 			o.Name, o.Path = name, "/business/lists/"+list+"/share"
 			return client.Call(t.Context(), o, nil, nil, prospectkit.Once("with Ada"))
 		}

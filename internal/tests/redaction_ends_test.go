@@ -25,8 +25,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/filter"
+	"example.com/prospectkit/internal/op"
 )
 
 // What the calls of these tests send, and no text about them may show.
@@ -91,7 +91,7 @@ var endings = map[string]func(ctx context.Context, c *prospectkit.Client, opts .
 	},
 	"a call of one's own": func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 		var out struct{ Age int }
-		return c.Call(ctx, UnnamedOperation(catalogue.ClassUnsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
+		return c.Call(ctx, UnnamedOperation(op.Unsafe), prospectkit.Fields{"name": someone}, &out, append(opts, prospectkit.WithQuery("q", zebra))...)
 	},
 }
 
@@ -332,7 +332,7 @@ var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Clien
 		return err
 	},
 	"body": func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, UnnamedOperation(catalogue.ClassUnsafe), refusesJSON{}, nil)
+		return c.Call(ctx, UnnamedOperation(op.Unsafe), refusesJSON{}, nil)
 	},
 	"file": func(ctx context.Context, c *prospectkit.Client) error {
 		_, err := c.Imports.Upload(ctx, prospectkit.Upload{Name: "x.csv", Size: 9, Open: func() (io.ReadCloser, error) {
@@ -341,7 +341,7 @@ var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Clien
 		return err
 	},
 	"gate": func(ctx context.Context, c *prospectkit.Client) error {
-		gated, err := c.With(prospectkit.WithGate(func(context.Context, catalogue.Operation, prospectkit.Intent) error {
+		gated, err := c.With(prospectkit.WithGate(func(context.Context, prospectkit.Intent) error {
 			return fmt.Errorf("%s has to approve", someone)
 		}))
 		if err == nil {

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -130,7 +129,7 @@ func TestNamesThatNoJournalKeeps(t *testing.T) {
 	require.NoError(t, err)
 	_, err = hooked.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"})
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
-	own := catalogue.Operation{Name: raw, Method: http.MethodPost, Path: "/business/lists", Surface: "lists", Class: catalogue.ClassUnsafe}
+	own := prospectkit.Operation{Name: raw, Method: http.MethodPost, Path: "/business/lists", Surface: "lists"}
 	require.ErrorIs(t, client.Call(t.Context(), own, prospectkit.Fields{"name": "Q1"}, nil), prospectkit.ErrInvalid)
 	require.Zero(t, sb.Calls("lists.create"))
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
@@ -33,7 +32,7 @@ func (j *slowHistory) Calls(ctx context.Context, op string) iter.Seq2[journal.En
 
 // until is a gate whose yes ends, and slow one that takes ten minutes.
 func until(end time.Time) prospectkit.ClientOption {
-	return prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+	return prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
 		if in.Sends && time.Now().After(end) {
 			return errors.New("the yes has ended")
 		}
@@ -42,7 +41,7 @@ func until(end time.Time) prospectkit.ClientOption {
 }
 
 func slow() prospectkit.ClientOption {
-	return prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+	return prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
 		if in.Sends {
 			time.Sleep(10 * time.Minute)
 		}

@@ -13,7 +13,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -42,10 +43,15 @@ func Zip(text string) string {
 }
 
 // Described is an operation of the test, of a method and a class.
-func Described(method string, class catalogue.Class) catalogue.Operation {
-	return catalogue.Operation{
-		Name: "test", Method: method, Path: "/business/test", Surface: ratelimit.SurfaceCampaigns, Class: class,
-	}
+func Described(method string, class op.Class) prospectkit.Operation {
+	return OfClass(class, prospectkit.Operation{Name: "test", Method: method, Path: "/business/test", Surface: ratelimit.SurfaceCampaigns})
+}
+
+// OfClass is the operation as one of a class.
+func OfClass(class op.Class, o prospectkit.Operation) prospectkit.Operation {
+	o.Reads, o.Free = class == op.Read || class == op.PaidRead, class == op.Read
+	o.Repeatable = class == op.Idempotent || class == op.GuardedByName
+	return o
 }
 
 // Serves is a handler that gives one response.

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -40,13 +40,13 @@ func JSONText(v any) string {
 }
 
 // UnnamedOperation is one that the package has no method for.
-func UnnamedOperation(class catalogue.Class) catalogue.Operation {
+func UnnamedOperation(class op.Class) prospectkit.Operation {
 	method := http.MethodPost
-	if class == catalogue.ClassRead {
+	if class == op.Read {
 		method = http.MethodGet
 	}
-	return catalogue.Operation{
+	return OfClass(class, prospectkit.Operation{
 		Name: "campaigns.stop", Method: method, Path: "/business/campaigns/" + ListID + "/stop",
-		Scope: catalogue.ScopeCampaigns, Surface: ratelimit.SurfaceCampaigns, Class: class,
-	}
+		Surface: ratelimit.SurfaceCampaigns,
+	})
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/ratelimit"
@@ -15,25 +14,6 @@ import (
 func TestValues_AreThoseOfTheTable(t *testing.T) {
 	type pair struct{ public, internal string }
 	for _, p := range []pair{
-		{string(catalogue.ScopeAny), string(op.ScopeAny)},
-		{string(catalogue.ScopeLists), string(op.ScopeLists)},
-		{string(catalogue.ScopeCampaigns), string(op.ScopeCampaigns)},
-		{string(catalogue.ScopeSearch), string(op.ScopeSearch)},
-		{string(catalogue.ScopeContacts), string(op.ScopeContacts)},
-		{string(catalogue.ScopeAgents), string(op.ScopeAgents)},
-		{string(catalogue.ScopeCompanies), string(op.ScopeCompanies)},
-		{string(catalogue.ClassRead), string(op.Read)},
-		{string(catalogue.ClassPaidRead), string(op.PaidRead)},
-		{string(catalogue.ClassIdempotent), string(op.Idempotent)},
-		{string(catalogue.ClassGuardedByName), string(op.GuardedByName)},
-		{string(catalogue.ClassGuardedByState), string(op.GuardedByState)},
-		{string(catalogue.ClassUnsafe), string(op.Unsafe)},
-		{string(catalogue.EffectNo), string(op.No)},
-		{string(catalogue.EffectYes), string(op.Yes)},
-		{string(catalogue.EffectAssumed), string(op.Assumed)},
-		{string(catalogue.ProvenanceDocumented), string(op.Documented)},
-		{string(catalogue.ProvenanceAssumed), string(op.AssumedPath)},
-		{string(catalogue.ProvenanceCallerSupplied), string(op.CallerSupplied)},
 		{string(ratelimit.SurfaceLists), string(op.Lists)},
 		{string(ratelimit.SurfaceCampaigns), string(op.Campaigns)},
 		{string(ratelimit.SurfaceAccount), string(op.Account)},

@@ -24,7 +24,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -69,11 +69,11 @@ func TestDelivery_TextOfThePeerProvesNothing(t *testing.T) {
 // A transport of the caller's that adds an idempotency key gives net/http licence to retry a write. It does not.
 func TestDelivery_IdempotencyKeyOfATransport(t *testing.T) {
 	for _, key := range []string{"Idempotency-Key", "X-Idempotency-Key"} {
-		for name, op := range map[string]catalogue.Operation{
-			"a write":            tests.Described(http.MethodPost, catalogue.ClassGuardedByState),
-			"an idempotent one":  tests.Described(http.MethodPut, catalogue.ClassIdempotent),
-			"a paid read":        tests.Described(http.MethodPost, catalogue.ClassPaidRead),
-			"a paid read by GET": tests.Described(http.MethodGet, catalogue.ClassPaidRead),
+		for name, op := range map[string]prospectkit.Operation{
+			"a write":            tests.Described(http.MethodPost, op.GuardedByState),
+			"an idempotent one":  tests.Described(http.MethodPut, op.Idempotent),
+			"a paid read":        tests.Described(http.MethodPost, op.PaidRead),
+			"a paid read by GET": tests.Described(http.MethodGet, op.PaidRead),
 		} {
 			t.Run(key+"/"+name, func(t *testing.T) {
 				tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -126,7 +126,7 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 			})
 			client := tests.ClientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
 			var info prospectkit.Info
-			err := client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassGuardedByState), test.in, nil, prospectkit.WithInfo(&info))
+			err := client.Call(t.Context(), tests.Described(http.MethodPost, op.GuardedByState), test.in, nil, prospectkit.WithInfo(&info))
 			require.Equal(t, test.outcome, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, test.received, server.requests.Load())
 			require.Equal(t, test.delivery, info.Attempts[0].Delivery, "%v", info.Attempts[0].Err)

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -239,8 +238,8 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 	monitor := prospectkit.WebMonitor{ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round", MaxCreditSpend: 1000}
 	forever := movers("For ever", true)
 	forever.Expires = prospectkit.NeverExpires()
-	read := catalogue.Operation{
-		Name: "custom", Method: "GET", Path: "/business/me", Surface: ratelimit.SurfaceAccount, Class: catalogue.ClassRead,
+	read := prospectkit.Operation{
+		Name: "custom", Method: "GET", Path: "/business/me", Surface: ratelimit.SurfaceAccount, Reads: true,
 	}
 	for name, call := range map[string]func(ctx context.Context, c *prospectkit.Client) error{
 		"search": func(ctx context.Context, c *prospectkit.Client) error {
@@ -261,7 +260,7 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 		"read": func(ctx context.Context, c *prospectkit.Client) error { return c.Call(ctx, read, nil, nil) },
 		"free read": func(ctx context.Context, c *prospectkit.Client) error {
 			free := read
-			free.Spends = catalogue.EffectNo
+			free.Free = true
 			require.NoError(t, c.Call(ctx, free, nil, nil))
 			require.NoError(t, tests.Discard(c.Agents.Create(ctx, monitor)), "a draft")
 			return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))

@@ -17,7 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -73,7 +73,7 @@ func TestDelivery_PerProtocol(t *testing.T) {
 			require.Equal(t, "confirmed", info.Attempts[0].Delivery)
 			for _, in := range []any{map[string]int{"size": 1}, nil} {
 				requests.Store(0)
-				err = client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassGuardedByState), in, nil, prospectkit.WithInfo(&info))
+				err = client.Call(t.Context(), tests.Described(http.MethodPost, op.GuardedByState), in, nil, prospectkit.WithInfo(&info))
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 				require.Equal(t, "unknown", info.Attempts[0].Delivery)
 				require.EqualValues(t, 1, requests.Load(), "sent once")
@@ -100,12 +100,12 @@ func TestDelivery_MocksProveNothing(t *testing.T) {
 // A kept connection that dies after the request was processed: net/http retries a GET automatically, and so it must not be able
 // to where that could matter. This pins the behavior of the Go release.
 func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
-	get := tests.Described(http.MethodGet, catalogue.ClassRead)
-	paidGet := tests.Described(http.MethodGet, catalogue.ClassPaidRead)
-	unsafeGet := tests.Described(http.MethodGet, catalogue.ClassUnsafe)
-	post := tests.Described(http.MethodPost, catalogue.ClassUnsafe)
+	get := tests.Described(http.MethodGet, op.Read)
+	paidGet := tests.Described(http.MethodGet, op.PaidRead)
+	unsafeGet := tests.Described(http.MethodGet, op.Unsafe)
+	post := tests.Described(http.MethodPost, op.Unsafe)
 	cases := map[string]struct {
-		op       catalogue.Operation
+		op       prospectkit.Operation
 		in       any
 		received int32
 		outcome  prospectkit.Outcome

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -18,7 +18,7 @@ import (
 func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 	wire := &recorder{respond: func() (*http.Response, error) { return tests.Respond(200, `{"stopped":true,"at":{"n":3}}`), nil }}
 	client := tests.NewClient(t, wire)
-	stop := tests.UnnamedOperation(catalogue.ClassUnsafe)
+	stop := tests.UnnamedOperation(op.Unsafe)
 
 	var raw prospectkit.Object
 	require.NoError(t, client.Call(t.Context(), stop, prospectkit.Fields{"why": "test"}, &raw, prospectkit.WithQuery("dry", "1")))
@@ -44,26 +44,26 @@ func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 func TestCall_EmptyResponse(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(204, ""))
 	typed := struct{ N int }{7}
-	require.NoError(t, client.Call(t.Context(), tests.UnnamedOperation(catalogue.ClassUnsafe), nil, &typed))
+	require.NoError(t, client.Call(t.Context(), tests.UnnamedOperation(op.Unsafe), nil, &typed))
 	require.Equal(t, 7, typed.N, "there was nothing to decode")
 	var object prospectkit.Object
 	require.NoError(t, json.Unmarshal([]byte(`{"n":7}`), &object))
-	require.NoError(t, client.Call(t.Context(), tests.UnnamedOperation(catalogue.ClassUnsafe), nil, &object))
+	require.NoError(t, client.Call(t.Context(), tests.UnnamedOperation(op.Unsafe), nil, &object))
 	require.True(t, object.IsZero(), "an Object is the response, here none, and never an earlier one")
 }
 
-// What is repeated is decided by the class that the caller names.
+// What is repeated is decided by what the caller says of the operation.
 func TestCall_RespectsTheClass(t *testing.T) {
-	for class, want := range map[catalogue.Class]struct {
+	for class, want := range map[op.Class]struct {
 		after500, after502 int // requests
 		unknown            bool
 	}{
-		catalogue.ClassRead:           {3, 3, false},
-		catalogue.ClassPaidRead:       {3, 1, true},
-		catalogue.ClassIdempotent:     {1, 1, true},
-		catalogue.ClassGuardedByName:  {1, 1, true},
-		catalogue.ClassGuardedByState: {1, 1, true},
-		catalogue.ClassUnsafe:         {1, 1, true},
+		op.Read:           {3, 3, false},
+		op.PaidRead:       {3, 1, true},
+		op.Idempotent:     {1, 1, true},
+		op.GuardedByName:  {1, 1, true},
+		op.GuardedByState: {1, 1, true},
+		op.Unsafe:         {1, 1, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			requests := func(status int, body string) (int, error) {
@@ -84,7 +84,7 @@ func TestCall_RespectsTheClass(t *testing.T) {
 func TestCall_Timeouts(t *testing.T) {
 	for given, want := range map[time.Duration]time.Duration{0: 30 * time.Second, 5 * time.Second: 5 * time.Second} {
 		synctest.Test(t, func(t *testing.T) {
-			o := tests.UnnamedOperation(catalogue.ClassUnsafe)
+			o := tests.UnnamedOperation(op.Unsafe)
 			o.AttemptTimeout = given
 			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
@@ -102,27 +102,27 @@ func TestCall_Refuses(t *testing.T) {
 	client := tests.NewClient(t, wire)
 	type object = prospectkit.Object
 	for name, c := range map[string]struct {
-		change func(*catalogue.Operation)
+		change func(*prospectkit.Operation)
 		in     any
 		out    any
 		params []string
 	}{
-		"nothing given":     {func(o *catalogue.Operation) { *o = catalogue.Operation{} }, nil, nil, []string{"Operation.Name", "Operation.Method", "Operation.Path", "Operation.Surface", "Operation.Class"}},
-		"unknown class":     {func(o *catalogue.Operation) { o.Class = "safe" }, nil, nil, []string{"Operation.Class"}},
-		"unknown method":    {func(o *catalogue.Operation) { o.Method = "post" }, nil, nil, []string{"Operation.Method"}},
-		"unknown surface":   {func(o *catalogue.Operation) { o.Surface = "moon" }, nil, nil, []string{"Operation.Surface"}},
-		"path with braces":  {func(o *catalogue.Operation) { o.Path = "/lists/{id}" }, nil, nil, []string{"Operation.Path"}},
-		"path with query":   {func(o *catalogue.Operation) { o.Path = "/lists?a=b" }, nil, nil, []string{"Operation.Path"}},
-		"path that climbs":  {func(o *catalogue.Operation) { o.Path = "/lists/../me" }, nil, nil, []string{"Operation.Path"}},
-		"foreign address":   {func(o *catalogue.Operation) { o.Path = "//evil.example/x" }, nil, nil, []string{"Operation.Path"}},
-		"negative timeout":  {func(o *catalogue.Operation) { o.AttemptTimeout = -1 }, nil, nil, []string{"Operation.AttemptTimeout"}},
-		"body unmarshalled": {func(*catalogue.Operation) {}, func() {}, nil, []string{"body"}},
-		"body of a GET":     {func(o *catalogue.Operation) { o.Method = http.MethodGet }, prospectkit.Fields{}, nil, []string{"body"}},
-		"out no pointer":    {func(*catalogue.Operation) {}, nil, object{}, []string{"out"}},
-		"out a nil pointer": {func(*catalogue.Operation) {}, nil, (*object)(nil), []string{"out"}},
-		"out a map":         {func(*catalogue.Operation) {}, nil, map[string]any{}, []string{"out"}},
+		"nothing given":     {func(o *prospectkit.Operation) { *o = prospectkit.Operation{} }, nil, nil, []string{"Operation.Name", "Operation.Method", "Operation.Path", "Operation.Surface"}},
+		"a read by PUT":     {func(o *prospectkit.Operation) { o.Reads, o.Method = true, http.MethodPut }, nil, nil, []string{"Operation.Reads"}},
+		"unknown method":    {func(o *prospectkit.Operation) { o.Method = "post" }, nil, nil, []string{"Operation.Method"}},
+		"unknown surface":   {func(o *prospectkit.Operation) { o.Surface = "moon" }, nil, nil, []string{"Operation.Surface"}},
+		"path with braces":  {func(o *prospectkit.Operation) { o.Path = "/lists/{id}" }, nil, nil, []string{"Operation.Path"}},
+		"path with query":   {func(o *prospectkit.Operation) { o.Path = "/lists?a=b" }, nil, nil, []string{"Operation.Path"}},
+		"path that climbs":  {func(o *prospectkit.Operation) { o.Path = "/lists/../me" }, nil, nil, []string{"Operation.Path"}},
+		"foreign address":   {func(o *prospectkit.Operation) { o.Path = "//evil.example/x" }, nil, nil, []string{"Operation.Path"}},
+		"negative timeout":  {func(o *prospectkit.Operation) { o.AttemptTimeout = -1 }, nil, nil, []string{"Operation.AttemptTimeout"}},
+		"body unmarshalled": {func(*prospectkit.Operation) {}, func() {}, nil, []string{"body"}},
+		"body of a GET":     {func(o *prospectkit.Operation) { o.Method = http.MethodGet }, prospectkit.Fields{}, nil, []string{"body"}},
+		"out no pointer":    {func(*prospectkit.Operation) {}, nil, object{}, []string{"out"}},
+		"out a nil pointer": {func(*prospectkit.Operation) {}, nil, (*object)(nil), []string{"out"}},
+		"out a map":         {func(*prospectkit.Operation) {}, nil, map[string]any{}, []string{"out"}},
 	} {
-		o := tests.UnnamedOperation(catalogue.ClassUnsafe)
+		o := tests.UnnamedOperation(op.Unsafe)
 		c.change(&o)
 		var refused *prospectkit.RefusedError
 		require.ErrorAs(t, client.Call(t.Context(), o, c.in, c.out), &refused, name)
@@ -155,7 +155,7 @@ func TestCall_DecodesOnlyTheServicesResponse(t *testing.T) {
 					}
 					return tests.Respond(200, `{"balance":70}`), nil
 				}))
-				read := tests.UnnamedOperation(catalogue.ClassRead)
+				read := tests.UnnamedOperation(op.Read)
 				read.Method = http.MethodGet
 				require.NoError(t, client.Call(t.Context(), read, nil, nil))
 				got, want := map[string]any{"before": true}, map[string]any{"before": true, "balance": 70.0}

@@ -22,7 +22,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -124,7 +123,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 }
 
 func TestClient_FailuresKeepTheConnections(t *testing.T) {
-	elsewhere := catalogue.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassRead}
+	elsewhere := prospectkit.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: ratelimit.SurfaceLists, Reads: true, Free: true}
 	for name, options := range map[string][]prospectkit.ClientOption{
 		"own transport":      nil,
 		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),

@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -250,8 +249,8 @@ func TestContext_Missing(t *testing.T) {
 		"write":  func() error { _, err := client.Lists.Create(none, tests.Q1); return err },
 		"ensure": func() error { _, err := client.Lists.Ensure(none, tests.Q1); return err },
 		"call": func() error {
-			return client.Call(none, catalogue.Operation{
-				Name: "x", Method: http.MethodGet, Path: "/x", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassRead,
+			return client.Call(none, prospectkit.Operation{
+				Name: "x", Method: http.MethodGet, Path: "/x", Surface: ratelimit.SurfaceLists, Reads: true, Free: true,
 			}, nil, nil)
 		},
 		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
@@ -79,7 +78,7 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 	}
 }
 
-var rawCall = catalogue.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Class: catalogue.ClassUnsafe, Surface: ratelimit.SurfaceLists}
+var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Surface: ratelimit.SurfaceLists}
 
 func withFields(u prospectkit.Upload, fields map[string]string) prospectkit.Upload {
 	u.Fields = fields

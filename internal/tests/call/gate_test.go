@@ -11,27 +11,25 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
-// A gate sees each operation, and what the call is about to do, as the catalogue has it. What it refuses does not leave.
+// A gate sees what each call is about to do, as the table has it. What it refuses does not leave.
 func TestGate_EveryOperation(t *testing.T) {
 	frozen := errors.New("frozen until Monday")
 	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
 		synctest.Test(t, func(t *testing.T) {
 			sb, book := tests.EverySandbox(t, time.Now()), new(tests.Notebook)
-			var asked []catalogue.Operation
 			var intents []prospectkit.Intent
-			gate := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
-				asked, intents = append(asked, o), append(intents, in)
+			gate := func(_ context.Context, in prospectkit.Intent) error {
+				intents = append(intents, in)
 				for i := range in.IDs {
 					in.IDs[i] = "x" // it is a copy
 				}
-				if len(asked) == 2 {
+				if len(intents) == 2 {
 					return frozen
 				}
 				return nil
@@ -51,8 +49,8 @@ func TestGate_EveryOperation(t *testing.T) {
 			require.EqualError(t, err, "prospectkit: "+row.Name+": refused locally: a gate refused: frozen until Monday")
 			require.Len(t, sb.Journal(), sent)
 			require.Len(t, book.Sent, tickets)
-			require.Len(t, asked, 2, "once for each call")
-			require.Equal(t, row.Name, asked[0].Name)
+			require.Len(t, intents, 2, "once for each call")
+			require.Equal(t, row.Name, intents[0].Op)
 			require.Equal(t, "ada", intents[0].Actor)
 			require.Equal(t, row.Write(), intents[0].Writes)
 			require.Equal(t, row.Sends.Possible() || row.WritesOutside.Possible(), intents[0].Sends)
@@ -74,9 +72,9 @@ func spends(t *testing.T, sb *sandbox.Sandbox, call tests.AnyCall) bool {
 func TestGate_OncePerCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked, requests := 0, 0
-		gate := func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
+		gate := func(_ context.Context, in prospectkit.Intent) error {
 			asked++
-			require.Equal(t, "lists.get", o.Name)
+			require.Equal(t, "lists.get", in.Op)
 			require.Equal(t, []string{tests.ListID}, in.IDs)
 			return nil
 		}
@@ -99,9 +97,9 @@ func TestGate_OncePerCall(t *testing.T) {
 
 // A derived client adds gates. The first refusal counts, a panic is one, and observers see it.
 func TestGate_AddedNeverLifted(t *testing.T) {
-	yes := func(context.Context, catalogue.Operation, prospectkit.Intent) error { return nil }
-	no := func(context.Context, catalogue.Operation, prospectkit.Intent) error { return errors.New("not today") }
-	panics := func(context.Context, catalogue.Operation, prospectkit.Intent) error { panic("oh") }
+	yes := func(context.Context, prospectkit.Intent) error { return nil }
+	no := func(context.Context, prospectkit.Intent) error { return errors.New("not today") }
+	panics := func(context.Context, prospectkit.Intent) error { panic("oh") }
 	var seen []prospectkit.Event
 	plain := tests.NewClient(t, tests.Always(200, tests.OneUser), tests.Events(&seen), prospectkit.WithGate(yes))
 	strict, err := plain.With(prospectkit.WithGate(no))
@@ -130,7 +128,7 @@ func TestGate_AddedNeverLifted(t *testing.T) {
 func TestGate_TakesItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
-		client := tests.SandboxClient(t, sb, prospectkit.WithGate(func(context.Context, catalogue.Operation, prospectkit.Intent) error {
+		client := tests.SandboxClient(t, sb, prospectkit.WithGate(func(context.Context, prospectkit.Intent) error {
 			time.Sleep(time.Hour)
 			return nil
 		}))
@@ -148,7 +146,7 @@ func TestGate_TakesItsTime(t *testing.T) {
 func TestGate_Drafts(t *testing.T) {
 	var spends []bool
 	client := tests.NewClient(t, tests.RoundTrip(tests.Made),
-		prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+		prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
 			spends = append(spends, in.Spends)
 			return nil
 		}))
@@ -170,8 +168,8 @@ func TestGate_TheReview(t *testing.T) {
 		campaignID = tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin"})))
 	})
 	digests := map[string]string{}
-	client := tests.SandboxClient(t, sb, prospectkit.WithGate(func(_ context.Context, o catalogue.Operation, in prospectkit.Intent) error {
-		digests[o.Name] += in.Digest
+	client := tests.SandboxClient(t, sb, prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
+		digests[in.Op] += in.Digest
 		if in.Sends {
 			return errors.New("not yet")
 		}
@@ -198,20 +196,20 @@ func TestGate_TheReview(t *testing.T) {
 func TestGate_OtherRoutes(t *testing.T) {
 	sb := sandbox.New(t)
 	var asked []prospectkit.Intent
-	gate := prospectkit.WithGate(func(_ context.Context, _ catalogue.Operation, in prospectkit.Intent) error {
+	gate := prospectkit.WithGate(func(_ context.Context, in prospectkit.Intent) error {
 		asked = append(asked, in)
 		return errors.New("no")
 	})
-	quiet := catalogue.Operation{
-		Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Class: catalogue.ClassIdempotent,
-		Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
+	quiet := prospectkit.Operation{
+		Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Repeatable: true,
+		Free: true, SendsNothing: true,
 	}
 	for path, spends := range map[string]bool{"/business/prospects/search": true, "/business/elsewhere": false} {
 		own := quiet
 		own.Path = path
 		asked = nil
 		require.ErrorIs(t, tests.SandboxClient(t, sb, gate).Call(t.Context(), own, nil, nil), prospectkit.RuleGate)
-		require.Equal(t, prospectkit.Intent{Writes: true, Spends: spends}, asked[0], path)
+		require.Equal(t, prospectkit.Intent{Op: "quiet", Writes: true, Spends: spends}, asked[0], path)
 		err := tests.SandboxClient(t, sb, prospectkit.NoSpend()).Call(t.Context(), own, nil, nil)
 		require.Equal(t, spends, errors.Is(err, prospectkit.RuleNoSpend), path)
 	}

@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -52,7 +51,7 @@ func TestObserver_TheContextOfTheStartIsTheCalls(t *testing.T) {
 			seen = append(seen, string(e.Kind)+" "+markOf(ctx))
 			return ctx
 		}),
-		prospectkit.WithGate(func(ctx context.Context, _ catalogue.Operation, _ prospectkit.Intent) error {
+		prospectkit.WithGate(func(ctx context.Context, _ prospectkit.Intent) error {
 			asked = markOf(ctx)
 			return nil
 		}),

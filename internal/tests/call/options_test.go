@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -170,7 +170,7 @@ func TestWithField_OfTheBody(t *testing.T) {
 	client := tests.NewClient(t, tests.Untouched(t))
 	for _, name := range []string{"Note", "size"} {
 		for _, in := range []any{body{}, &body{}} {
-			err := client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassUnsafe), in, nil, prospectkit.WithField(name, 1))
+			err := client.Call(t.Context(), tests.Described(http.MethodPost, op.Unsafe), in, nil, prospectkit.WithField(name, 1))
 			require.ErrorContains(t, err, `field "`+name+`" is set by the call itself`)
 		}
 	}
@@ -219,10 +219,10 @@ func TestWithField(t *testing.T) {
 			return err
 		},
 		"on a body that is null": func() error {
-			return client.Call(t.Context(), tests.UnnamedOperation(catalogue.ClassUnsafe), map[string]any(nil), nil, note)
+			return client.Call(t.Context(), tests.UnnamedOperation(op.Unsafe), map[string]any(nil), nil, note)
 		},
 		"on a body that is an array": func() error {
-			return client.Call(t.Context(), tests.UnnamedOperation(catalogue.ClassUnsafe), []int{1}, nil, note)
+			return client.Call(t.Context(), tests.UnnamedOperation(op.Unsafe), []int{1}, nil, note)
 		},
 	} {
 		require.ErrorIs(t, refuse(), prospectkit.ErrRefusedLocally, name)
@@ -271,8 +271,8 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 	wire := new(recorder)
 	client := tests.NewClient(t, wire)
 	body := prospectkit.Fields{"name": "Q1"}
-	own := func(method, path string, class catalogue.Class) error {
-		o := catalogue.Operation{Name: "my.own", Method: method, Path: path, Surface: ratelimit.SurfaceLists, Class: class}
+	own := func(method, path string, class op.Class) error {
+		o := tests.OfClass(class, prospectkit.Operation{Name: "my.own", Method: method, Path: path, Surface: ratelimit.SurfaceLists})
 		return client.Call(t.Context(), o, body, nil)
 	}
 	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
@@ -282,15 +282,15 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 			require.NoError(t, err)
 			return tests.Discard(rerouted.Agents.Pause(t.Context(), tests.CampaignID))
 		},
-		"an own read to an approval":          func() error { return own("POST", approve, catalogue.ClassRead) },
-		"an own paid read to an approval":     func() error { return own("POST", approve, catalogue.ClassPaidRead) },
-		"an own free read to a paid one":      func() error { return own("POST", "/business/prospects/search", catalogue.ClassRead) },
-		"an own read by a method that writes": func() error { return own("DELETE", "/business/notes", catalogue.ClassRead) },
+		"an own read to an approval":          func() error { return own("POST", approve, op.Read) },
+		"an own paid read to an approval":     func() error { return own("POST", approve, op.PaidRead) },
+		"an own free read to a paid one":      func() error { return own("POST", "/business/prospects/search", op.Read) },
+		"an own read by a method that writes": func() error { return own("DELETE", "/business/notes", op.Read) },
 	} {
 		require.ErrorIs(t, call(), prospectkit.ErrInvalid, name)
 	}
 	require.Zero(t, wire.requests)
-	require.NoError(t, own("POST", "/business/companies/lookup", catalogue.ClassRead))
+	require.NoError(t, own("POST", "/business/companies/lookup", op.Read))
 }
 
 func TestWithInfo(t *testing.T) {

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
@@ -89,8 +88,8 @@ var hugeCases = map[string]struct {
 		return err
 	}},
 	"an operation of the caller's": {manyOf(`{"items":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return c.Call(ctx, catalogue.Operation{
-			Name: "x", Method: http.MethodGet, Path: "/x", Surface: ratelimit.SurfaceLists, Class: catalogue.ClassRead,
+		return c.Call(ctx, prospectkit.Operation{
+			Name: "x", Method: http.MethodGet, Path: "/x", Surface: ratelimit.SurfaceLists, Reads: true, Free: true,
 		}, nil, new(wideRow))
 	}},
 }

@@ -13,7 +13,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
@@ -295,8 +294,8 @@ func TestDecode_AnotherTransportLearnsAfresh(t *testing.T) {
 // A response that is too long, or does not fit what the caller wants it in, is applied if it is the service's.
 func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 	var out struct{ Status int }
-	write := tests.Described(http.MethodPost, catalogue.ClassUnsafe)
-	read := tests.Described(http.MethodGet, catalogue.ClassRead)
+	write := tests.Described(http.MethodPost, op.Unsafe)
+	read := tests.Described(http.MethodGet, op.Read)
 	const mismatch = `{"status":"unavailable"}`
 	for name, c := range map[string]struct {
 		headers []string
@@ -312,7 +311,7 @@ func TestDecode_UnfitResponsesOfOtherServers(t *testing.T) {
 
 			small := tests.NewClient(t, tests.Always(200, `{"profiles":["`+mismatch+`"]}`, c.headers...), prospectkit.WithMaxResponseBytes(8))
 			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), write, nil, nil)))
-			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassPaidRead), nil, nil)))
+			require.Equal(t, c.want, prospectkit.OutcomeOf(small.Call(t.Context(), tests.Described(http.MethodPost, op.PaidRead), nil, nil)))
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(small.Call(t.Context(), read, nil, nil)))
 		})
 	}
@@ -491,12 +490,12 @@ func TestDecode_NoSuccessInDisguise(t *testing.T) {
 	_, err := tests.NewClient(t, tests.Always(200, tests.Envelope("INVALID_REQUEST")), once).Search.FilterOptions(t.Context())
 	require.Error(t, err)
 	tests.RequireUnknown(t, tests.NewClient(t, tests.Always(101, "", "RateLimit-Remaining", "9"), once).
-		Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassUnsafe), nil, nil))
+		Call(t.Context(), tests.Described(http.MethodPost, op.Unsafe), nil, nil))
 }
 
 // A message may quote the URL of the request, and what it searched for: in whatever form, the text of the error does not show it.
 func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
-	search := catalogue.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Class: catalogue.ClassRead, Surface: ratelimit.SurfaceLists}
+	search := prospectkit.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Reads: true, Free: true, Surface: ratelimit.SurfaceLists}
 	for _, quoted := range []string{
 		"search=berlin", "search%3Dberlin", "search&#61;berlin", `search\\u003dberlin`, "/api/v1/business/x?search=berlin",
 	} {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -57,10 +57,10 @@ func TestRetry_UnknownStaysUnknown(t *testing.T) {
 func TestRetry_CallsThatAllowNoRetryUnknown(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(200, "{}"))
 	for name, err := range map[string]error{
-		"paid":    client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassPaidRead), nil, nil, prospectkit.AllowRetryUnknown()),
-		"unsafe":  client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassUnsafe), nil, nil, prospectkit.AllowRetryUnknown()),
-		"state":   client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassGuardedByState), nil, nil, prospectkit.AllowRetryUnknown()),
-		"unclear": client.Call(t.Context(), tests.Described(http.MethodPost, catalogue.ClassIdempotent), nil, nil, prospectkit.AllowRetryUnknown()),
+		"paid":    client.Call(t.Context(), tests.Described(http.MethodPost, op.PaidRead), nil, nil, prospectkit.AllowRetryUnknown()),
+		"unsafe":  client.Call(t.Context(), tests.Described(http.MethodPost, op.Unsafe), nil, nil, prospectkit.AllowRetryUnknown()),
+		"state":   client.Call(t.Context(), tests.Described(http.MethodPost, op.GuardedByState), nil, nil, prospectkit.AllowRetryUnknown()),
+		"unclear": client.Call(t.Context(), tests.Described(http.MethodPost, op.Idempotent), nil, nil, prospectkit.AllowRetryUnknown()),
 	} {
 		var refused *prospectkit.RefusedError
 		require.ErrorAs(t, err, &refused, name)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
@@ -52,7 +52,7 @@ func TestRoutes_OfAClient(t *testing.T) {
 func TestRoutes_NotOfCall(t *testing.T) {
 	r := new(recorder)
 	client := tests.NewClient(t, r, prospectkit.WithRoutes(map[string]string{"agents.pause": "POST /business/agents/{agentId}/halt"}))
-	o := tests.UnnamedOperation(catalogue.ClassRead)
+	o := tests.UnnamedOperation(op.Read)
 	o.Name, o.Method, o.Path = "agents.pause", "GET", "/business/mine"
 	require.NoError(t, client.Call(t.Context(), o, nil, nil))
 	require.Equal(t, "/api/v1/business/mine", r.path)

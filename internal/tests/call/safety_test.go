@@ -1,6 +1,7 @@
 package call_test
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"testing"
@@ -8,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -19,15 +21,11 @@ func TestSafety_Modes(t *testing.T) {
 	modes := map[string]struct {
 		option  func() prospectkit.Option
 		rule    prospectkit.SafetyRule
-		forbids func(catalogue.Operation) bool
+		forbids func(*op.Op) bool
 	}{
-		"ReadOnly": {prospectkit.ReadOnly, prospectkit.RuleReadOnly, func(o catalogue.Operation) bool {
-			return o.Class != catalogue.ClassRead && o.Class != catalogue.ClassPaidRead
-		}},
-		"NoSpend": {prospectkit.NoSpend, prospectkit.RuleNoSpend, func(o catalogue.Operation) bool { return o.Spends != catalogue.EffectNo }},
-		"NoSend": {prospectkit.NoSend, prospectkit.RuleNoSend, func(o catalogue.Operation) bool {
-			return o.Sends != catalogue.EffectNo || o.WritesOutside != catalogue.EffectNo
-		}},
+		"ReadOnly": {prospectkit.ReadOnly, prospectkit.RuleReadOnly, (*op.Op).Write},
+		"NoSpend":  {prospectkit.NoSpend, prospectkit.RuleNoSpend, func(o *op.Op) bool { return o.Spends.Possible() }},
+		"NoSend":   {prospectkit.NoSend, prospectkit.RuleNoSend, func(o *op.Op) bool { return o.Sends.Possible() || o.WritesOutside.Possible() }},
 	}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
@@ -41,18 +39,18 @@ func TestSafety_Modes(t *testing.T) {
 			derived, err := safe.With(prospectkit.WithUserAgent("derived"))
 			require.NoError(t, err)
 			refused := 0
-			for _, o := range catalogue.Operations() {
-				o.Path = "/business/x" // no ids, no caller's path
-				if o.Method == "" {
-					o.Method = http.MethodPost
-				}
+			for _, row := range op.All() {
+				o := tests.OfClass(row.Class, prospectkit.Operation{
+					Name: row.Name, Method: cmp.Or(row.Method, http.MethodPost), Path: "/business/x", Surface: ratelimit.Surface(row.Surface),
+				})
+				o.Free, o.SendsNothing = !row.Spends.Possible(), !row.Sends.Possible() && !row.WritesOutside.Possible()
 				before := sent
 				for _, err := range []error{
 					safe.Call(t.Context(), o, nil, nil),
 					derived.Call(t.Context(), o, nil, nil),
 					plain.Call(t.Context(), o, nil, nil, mode.option()),
 				} {
-					require.Equal(t, mode.forbids(o), err != nil, "%s: %v", o.Name, err)
+					require.Equal(t, mode.forbids(row), err != nil, "%s: %v", o.Name, err)
 					if err == nil {
 						continue
 					}
@@ -67,10 +65,33 @@ func TestSafety_Modes(t *testing.T) {
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 					require.Equal(t, prospectkit.ActionNever, refusal.Advice().Action)
 				}
-				require.Equal(t, mode.forbids(o), sent == before, "%s: nothing is sent", o.Name)
+				require.Equal(t, mode.forbids(row), sent == before, "%s: nothing is sent", o.Name)
 			}
 			require.Positive(t, refused)
 		})
+	}
+}
+
+// What is left out of an operation of your own counts as the worst. A read sends nothing.
+func TestSafety_OwnOperations(t *testing.T) {
+	modes := []prospectkit.Option{prospectkit.ReadOnly(), prospectkit.NoSpend(), prospectkit.NoSend()}
+	for _, c := range []struct {
+		change  func(*prospectkit.Operation)
+		refused []error // by each mode
+	}{
+		{func(*prospectkit.Operation) {}, []error{prospectkit.RuleReadOnly, prospectkit.RuleNoSpend, prospectkit.RuleNoSend}},
+		{func(o *prospectkit.Operation) { o.Repeatable = true }, []error{prospectkit.RuleReadOnly, prospectkit.RuleNoSpend, prospectkit.RuleNoSend}},
+		{func(o *prospectkit.Operation) { o.Free = true }, []error{prospectkit.RuleReadOnly, nil, prospectkit.RuleNoSend}},
+		{func(o *prospectkit.Operation) { o.SendsNothing = true }, []error{prospectkit.RuleReadOnly, prospectkit.RuleNoSpend, nil}},
+		{func(o *prospectkit.Operation) { o.Reads = true }, []error{nil, prospectkit.RuleNoSpend, nil}},
+		{func(o *prospectkit.Operation) { o.Reads, o.Free = true, true }, []error{nil, nil, nil}},
+	} {
+		o := tests.Described(http.MethodPost, op.Unsafe)
+		c.change(&o)
+		for i, mode := range modes {
+			client := tests.NewClient(t, tests.Always(http.StatusOK, `{}`))
+			require.ErrorIs(t, client.Call(t.Context(), o, nil, nil, mode), c.refused[i], "%+v", o)
+		}
 	}
 }
 
@@ -138,15 +159,15 @@ func TestSafety_ClosedClient(t *testing.T) {
 
 // What may send or write outside may not be sent twice, even if it costs nothing and leaves the same state; a read may.
 func TestSafety_RetryUnknownIsNotForWhatLeaves(t *testing.T) {
-	free := tests.Altered(tests.Described(http.MethodPost, catalogue.ClassIdempotent), func(o *catalogue.Operation) {
-		o.Spends, o.Sends, o.WritesOutside = catalogue.EffectNo, catalogue.EffectNo, catalogue.EffectYes
+	free := tests.Altered(tests.Described(http.MethodPost, op.Idempotent), func(o *prospectkit.Operation) {
+		o.Free = true
 	})
 	err := tests.NewClient(t, tests.Untouched(t)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown())
 	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 	require.True(t, ok)
 	require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
-	free.WritesOutside = catalogue.EffectNo
+	free.SendsNothing = true
 	require.NoError(t, tests.NewClient(t, tests.Always(200, `{}`)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown()))
-	read := tests.Described(http.MethodGet, catalogue.ClassRead)
+	read := tests.Described(http.MethodGet, op.Read)
 	require.NoError(t, tests.NewClient(t, tests.Always(200, `{}`)).Call(t.Context(), read, nil, nil, prospectkit.AllowRetryUnknown()))
 }

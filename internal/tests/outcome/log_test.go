@@ -21,7 +21,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
@@ -90,7 +89,7 @@ var stall = tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 })
 
-func refuseAll(context.Context, catalogue.Operation, prospectkit.Intent) error {
+func refuseAll(context.Context, prospectkit.Intent) error {
 	return errors.New("secret approval")
 }
 

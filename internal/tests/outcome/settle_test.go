@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/ratelimit"
@@ -176,9 +175,8 @@ func TestJournal_PanicsAndExits(t *testing.T) {
 						test.set(book, store)
 					}
 					client := tests.NewClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
-					paid := catalogue.Operation{
+					paid := prospectkit.Operation{
 						Name: "custom", Method: "POST", Path: "/business/custom", Surface: ratelimit.SurfaceSearch,
-						Class: catalogue.ClassUnsafe, Spends: catalogue.EffectYes,
 					}
 					ended := make(chan any)
 					go func() {

@@ -19,7 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -197,7 +197,7 @@ func rowsAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:
 }
 
 func callAs[T any](c *prospectkit.Client, ctx context.Context) error { //nolint:revive // as above
-	return c.Call(ctx, tests.UnnamedOperation(catalogue.ClassUnsafe), nil, new(T))
+	return c.Call(ctx, tests.UnnamedOperation(op.Unsafe), nil, new(T))
 }
 
 // Logs hold what the service writes only if it is a plain name.

@@ -18,7 +18,6 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
@@ -243,9 +242,9 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 			opts = append(opts, prospectkit.WithQuery(name, value))
 		}
 	}
-	o := catalogue.Operation{
+	o := prospectkit.Operation{
 		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: ratelimit.Surface(a.op.Surface),
-		Class: catalogue.ClassRead, Spends: catalogue.EffectNo, Sends: catalogue.EffectNo, WritesOutside: catalogue.EffectNo,
+		Reads: true, Free: true,
 	}
 	if err := r.pace.wait(ctx, a.op.Surface); err != nil {
 		return err

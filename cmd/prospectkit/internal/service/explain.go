@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
+	"example.com/prospectkit/internal/op"
 )
 
 // Explain says what went wrong, and what to do, to somebody who does not program. It leaves out the prose of the service, which might
@@ -78,8 +78,8 @@ func reason(err error) string {
 // scopeOf names what a key needs for the call that failed.
 func scopeOf(e *prospectkit.Error) string {
 	if e != nil {
-		if scopes, err := catalogue.ScopesFor(e.Op); err == nil && len(scopes) == 1 {
-			return string(scopes[0])
+		if o, ok := op.ByName(e.Op); ok && o.Scope != op.ScopeAny {
+			return string(o.Scope)
 		}
 	}
 	return "that the call needs"

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/catalogue"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
+	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
 )
@@ -142,7 +142,7 @@ func subject(t journal.Ticket) string {
 
 // reserved is what to say about the credits of a call that was settled here: its spend guard is not.
 func reserved(t journal.Ticket) string {
-	if o, ok := catalogue.ByName(t.Op); ok && o.Spends == catalogue.EffectNo {
+	if o, ok := op.ByName(t.Op); ok && !o.Spends.Possible() {
 		return ""
 	}
 	return "  If the program has a spend guard, the reservation of this ID still counts: guard.Commit or guard.Release ends it.\n"
