@@ -597,7 +597,7 @@ func TestEnsureAgent_DraftsNeedNoPrice(t *testing.T) {
 // lastingBook is a journal that cannot note how a call ended.
 type lastingBook struct{ *tests.Notebook }
 
-func (lastingBook) Ended(context.Context, string, journal.Outcome) error { return tests.ErrBroken }
+func (lastingBook) Ended(context.Context, string, journal.End) error { return tests.ErrBroken }
 
 // An activation that the journal keeps in doubt is not sent again.
 func TestEnsureAgent_JournalThatCannotSettle(t *testing.T) {

@@ -126,8 +126,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if in.upload != nil {
 		in.upload.Check(c.ctx, c.timeout, bad)
 	}
-	_, remembers := conf.journal.(journal.History)
-	bad.Must(c.opts.once == "" || o.Write() && remembers, "Once", "is for writes, of a client whose WithJournal is a History")
+	bad.Must(c.opts.once == "" || o.Write() && conf.journal != nil, "Once", "is for writes, of a client with WithJournal")
 	bad.Must(!c.opts.allowResume || in.lookup.Digest != "", "AllowResume", "is for Approve")
 	for _, part := range []any{in.query, in.body} {
 		if self, ok := part.(interface{ check(*check.Violations) }); ok {
@@ -363,7 +362,7 @@ func (c *call) end(outcome journal.Outcome) {
 		if open != nil { // for whoever resolves it
 			_ = book.Sending(ctx, *open)
 		}
-		_ = book.Ended(ctx, id, outcome)
+		_ = book.Ended(ctx, id, journal.End{Outcome: outcome})
 	})
 }
 

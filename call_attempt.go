@@ -261,7 +261,7 @@ func (c *call) onceBefore() error {
 		return nil
 	case err == nil && e.Outcome == journal.Unknown && !e.InProgress:
 		shows, _ := c.conf.lookOf(c.op).(look)
-		return earlierUnknown(c.conf, c.op, e.Ticket, c.conf.ownLook(shows))
+		return earlierUnknown(c.conf, c.op, e.Ticket, shows)
 	}
 	rule, cause := keptBy(e, err)
 	return c.withRoute(ruleRefusal(c.op, rule, cause))

@@ -265,17 +265,13 @@ func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
 		c.ticketID = cmp.Or(c.in.ticket, chance.Text(c.ctx))
 	}
-	mark := "" // a name says more
-	if c.conf.workspace == "" {
-		mark = c.conf.keys().Current().Mark()
-	}
 	longer := time.Duration(0)
 	if c.timeout > c.op.Timeout {
 		longer = c.timeout
 	}
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
-		Service: c.conf.base.String(), Workspace: c.conf.workspace, KeyMark: mark, Actor: actorOf(c.ctx), Once: c.opts.once,
+		Service: c.conf.base.String(), Workspace: c.conf.workspace(), Actor: actorOf(c.ctx), Once: c.opts.once,
 		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
 		Open: c.open,
 	}

@@ -175,7 +175,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 
 // Approve approves a campaign if it is still what was reviewed, with that digest: the service then sends its messages to people,
 // as after [CampaignsService.ApproveUnreviewed]. A digest is used up by one approval, in whichever process, as far as the journal of the client
-// remembers. Without a journal that is a [journal.History], as those of package journal are, every review is refused with [ErrInvalid].
+// remembers. Without a journal, every review is refused with [ErrInvalid].
 //
 // What to do with its error:
 //
@@ -215,9 +215,9 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID, digest strin
 	case !review.Valid(digest):
 		return nil, refusal(op.CampaignsApprove, check.One("digest", "is not the digest of a review"))
 	}
-	if _, remembers := s.conf.journal.(journal.History); !remembers {
+	if s.conf.journal == nil {
 		return nil, refusal(op.CampaignsApprove, check.One("WithJournal", "is required: an approval resumes a campaign that was stopped, and only a "+
-			"journal that is a History knows whether this review was used"))
+			"journal knows whether this review was used"))
 	}
 	approvals, err := s.approvals(ctx, campaignID, digest, opts)
 	if err != nil {
@@ -391,9 +391,7 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 // settleApplied settles the approvals in doubt of a campaign that is active, as Resolve does.
 func (s *CampaignsService) settleApplied(ctx context.Context, doubts []journal.Ticket) {
 	for _, t := range doubts {
-		if s.conf.owns(t) {
-			_ = s.conf.settle(ctx, t, journal.Applied) // or it stays in doubt
-		}
+		_ = s.conf.settle(ctx, t, journal.Applied) // or it stays in doubt
 	}
 }
 
@@ -405,14 +403,11 @@ func (s *CampaignsService) useUp(ctx context.Context, campaignID, digest string)
 	t, j := c.ticket(), s.conf.journal
 	err := j.Sending(ctx, t)
 	exchange.Finish(ctx, time.Second/2, func(ctx context.Context) { // or it stays in doubt, and keeps back all approvals
-		settler, ok := j.(journal.Settler)
 		switch {
 		case err != nil: // it may have been stored
-			_ = j.Ended(ctx, t.ID, journal.NotApplied)
-		case !ok:
-			_ = j.Ended(ctx, t.ID, journal.Applied)
-		case j.Ended(ctx, t.ID, journal.Unknown) == nil: // to say how it is known
-			_ = settler.Settle(ctx, t.ID, journal.Settlement{Outcome: journal.Applied, By: "prospectkit", Because: "the campaign was active: another call has approved it"})
+			_ = j.Ended(ctx, t.ID, journal.End{Outcome: journal.NotApplied})
+		case j.Ended(ctx, t.ID, journal.End{Outcome: journal.Unknown}) == nil: // to say how it is known
+			_ = j.Settle(ctx, t.ID, journal.Settlement{Outcome: journal.Applied, By: "prospectkit", Because: "the campaign was active: another call has approved it"})
 		}
 	})
 }

@@ -247,8 +247,8 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 
 // Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
 // does, also in another process or on another machine. It never sends the call itself, and spends no
-// credits. With [WithWorkspace], the key may be another one of the workspace. Without, another key may be of
-// another workspace: then the verdict about something without an id is [VerdictUnknowable].
+// credits. The key may be another one of the workspace. The ticket of a call without [WithJournal] names no workspace: then the verdict
+// about something without an id is [VerdictUnknowable].
 //
 // For [VerdictNotSeen] to be final, the clock of the service and the local one both have to tell how long ago the call was. A
 // ticket knows the clock of the service only if a response came before the call, so begin with a read. If the call is recent, Resolve
@@ -272,13 +272,15 @@ func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOpti
 		return nil, refusal(&op.Op{Name: "client.resolve"}, bad)
 	case !known:
 		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
+	case t.Workspace == "" && len(t.IDs) == 0 && o.Resolves:
+		return &Resolution{Verdict: VerdictUnknowable, Note: "the call had no journal, which names the workspace: this key may be of another one, so a person has to look"}, nil
 	}
 	call := t.ID + t.LastSent.UTC().Format(time.RFC3339Nano) // one that was sent again is another
 	if r, read, left := c.resting.Recall(call); left > 0 {
 		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
 		return &r, nil
 	}
-	q := newResolver(c.conf, o, t, c.conf.ownLook(c.lookOf(o)), false)
+	q := newResolver(c.conf, o, t, c.lookOf(o), false)
 	r, err := q.resolve(ctx, q.patience(), opts)
 	switch {
 	case r == nil || t.ID == "" || q.look == nil:
@@ -304,10 +306,10 @@ func (c *Client) lookOf(o *op.Op) look {
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended
 // with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
-// service or workspace are left out: see [WithWorkspace]. Pass each to [Client.Resolve].
+// service are left out. Pass each to [Client.Resolve].
 //
-// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with the journal's Ended, or with Settle of a
-// [journal.Settler], and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is
+// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with Settle of the
+// journal, and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is
 // a [RefusedError].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
@@ -326,13 +328,11 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 // Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their first
 // attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing: docs/operations.md has
 // those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress: InProgress tells. Calls of
-// another service, or that name another workspace than this client, are left out: see [WithWorkspace]. If the call or this client has no
-// name, it may be of this one, so it counts, whatever its key. Without a journal that is a [journal.History], the only element is a
-// [RefusedError].
+// another service are left out. Without [WithJournal], the only element is a [RefusedError].
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
-	if _, ok := c.conf.journal.(journal.History); !ok {
+	if c.conf.journal == nil {
 		return func(yield func(journal.Entry, error) bool) {
-			yield(journal.Entry{}, refusal(&op.Op{Name: "client.calls"}, check.One("WithJournal", "is required, with a journal.History")))
+			yield(journal.Entry{}, refusal(&op.Op{Name: "client.calls"}, check.One("WithJournal", "is required")))
 		}
 	}
 	return c.conf.calls(ctx, operation)

@@ -158,11 +158,10 @@ type config struct {
 	observers []Observer
 	dump      *wiredump.Writer // of WithDebugWriter; nil: none
 
-	journal   journal.Journal // nil: none
-	guard     *spend.Guard    // nil: none
-	workspace string          // of the key, if the options name it
-	gates     []Gate
-	routes    map[*op.Op][2]string // method and path of WithRoutes
+	journal journal.Journal // nil: none
+	guard   *spend.Guard    // nil: none
+	gates   []Gate
+	routes  map[*op.Op][2]string // method and path of WithRoutes
 
 	// Of one client, not shared by With.
 	closed *atomic.Bool

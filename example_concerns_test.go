@@ -165,7 +165,7 @@ func ExampleAllowRetryUnknown() {
 func ExampleOnce() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
-	client, err := clientOf(sb).With(prospectkit.WithJournal(new(journal.MemoryJournal))) // in production journal.File, or PostgreSQL
+	client, err := clientOf(sb).With(prospectkit.WithJournal(new(journal.MemoryJournal))) // in production journal.Open, or PostgreSQL
 	if err != nil {
 		log.Fatal(err)
 	}

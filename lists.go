@@ -346,7 +346,7 @@ func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts .
 // applied, without an error, unless an earlier run may have sent it.
 //
 // A second range continues where the first has ended: it sends what was not applied. A part whose outcome is unknown has an
-// [OutcomeUnknownError]: check the CRM. With a journal that is a [journal.History], settle the tickets of the part then, with the
+// [OutcomeUnknownError]: check the CRM. With [WithJournal], settle the tickets of the part then, with the
 // journal's Ended: each range begins with what the journal knows of them, and sends the part only if it was not applied. Otherwise,
 // only [push.RepeatUnknown], which names the part, sends it again.
 //
@@ -386,7 +386,7 @@ func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contact
 		Early:   func(err error) error { return withoutEffect(o, err) },
 		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: redact.OwnError("an earlier run may have sent it")},
 	}
-	if h, ok := s.conf.journal.(journal.History); ok {
+	if h := s.conf.journal; h != nil {
 		sender.Ticket = func() string { return chance.Text(ctx) }
 		sender.Calls = func(ctx context.Context) iter.Seq2[journal.Entry, error] { return h.Calls(ctx, o.Name) }
 	}

@@ -183,7 +183,8 @@ func WithGate(gate Gate) ClientOption {
 
 // WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call. After a restart,
 // [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a [journal.MemoryJournal] does
-// not. Name the workspace by [WithWorkspace], too: without, a ticket can be told from those of other workspaces only by its key.
+// not. A journal belongs to one workspace, which it names: give a client of each workspace its own. Calls are looked for under that name
+// and the base URL, so change neither: what was approved or made [Once] under another one can be done again.
 //
 // If a ticket cannot be stored, nothing is sent: the call is refused with [RuleJournal]. Before a retry, it ends with the error of
 // the last attempt, of which the journal's error is then a cause, or with an earlier unknown outcome.
@@ -192,7 +193,12 @@ func WithGate(gate Gate) ClientOption {
 // reviews that were approved, would be forgotten.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Given("WithJournal", j)
+		if bad.Given("WithJournal", j); check.IsNil(j) {
+			return
+		}
+		if err := journal.CheckWorkspace(j.Workspace()); err != nil {
+			bad.Add("WithJournal", "got one without a workspace: %s", err)
+		}
 		c.journal = j
 	})
 }
@@ -216,21 +222,6 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 		}
 		bad.Must(c.guard == nil || c.guard == g, "WithSpendGuard", "must not replace another guard")
 		c.guard = g
-	})
-}
-
-// WithWorkspace gives the workspace a name of yours, which tickets carry. Give it beside [WithJournal] if several workspaces share the
-// journal, or if the key may change: then a ticket can be resolved with any key of the workspace. [Client.Resolve] refuses a ticket of
-// another workspace, and [Client.InDoubt] leaves it out. [Client.Calls] does so only if both have a name.
-//
-// A ticket without a name belongs to its key. So settle what is in doubt before you add or change a name, or change the key of calls
-// without one. Another name is another workspace: a checkpoint for [ResumeFrom] does not fit it, and a review that was approved under
-// the old name, or at another base URL, can be approved again.
-func WithWorkspace(name string) ClientOption {
-	return clientOption(func(c *config, bad *check.Violations) {
-		bad.Must(name != "" && !check.HasControl(name), "WithWorkspace", "must not be empty or hold control characters")
-		bad.Text("WithWorkspace", name) // a journal would store another name
-		c.workspace = name
 	})
 }
 
@@ -378,9 +369,8 @@ func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
 
-// Once makes a write once for a key, in all runs and processes that share the journal of [WithJournal], which it needs, and the name of
-// [WithWorkspace]. If several workspaces share a journal, name all of them: a key that was used without a name counts for every workspace,
-// and that of any workspace counts for a client without a name. Once is for a write that a second call would repeat, such as an import or new
+// Once makes a write once for a key, in all runs and processes that share the journal of [WithJournal], which it needs.
+// Once is for a write that a second call would repeat, such as an import or new
 // rows of a list. Ensure and CreateAndStart need no key: their name is one, and Lists.Ensure refuses another. The key tells what the call does:
 // a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a hash of the part, or only the first
 // is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in the ticket, as
@@ -393,7 +383,7 @@ func AllowResume() CallOption {
 //   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
 //   - It is in progress: a [RefusedError] with [RuleInProgress]. Two calls at the same moment may keep back each other: call it again later.
 //
-// The journal has to be a [journal.History], as those of this module are. Its Calls are read before the call and before each attempt,
+// The Calls of the journal are read before the call and before each attempt,
 // which takes longer the more it holds. A key whose ticket it was told to drop is forgotten.
 func Once(key string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {

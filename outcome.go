@@ -115,7 +115,7 @@ func Resolved[T any](r *Resolution) (*T, bool) {
 }
 
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
-// stable JSON form, and holds no key (without [WithWorkspace], 32 bits of a hash of it), no header and nothing of the body but
+// stable JSON form, and holds no key, no header and nothing of the body but
 // what its Lookup names: the name, kind and start of a new list or agent, the id of a folder, the digest of a review, or a kind of CRM. The
 // ticket of an error that was built by hand, as in a test, has no ID.
 func (e *OutcomeUnknownError) Ticket() journal.Ticket {
@@ -180,21 +180,6 @@ func earlierUnknown(c *config, o *op.Op, t journal.Ticket, l look) *OutcomeUnkno
 		cause:  fmt.Errorf("this call was not sent, because an earlier one is in doubt: Resolve it, or settle ticket %s, as prospectkit settle does", t.ID),
 		ticket: func() journal.Ticket { return t },
 		conf:   func() *config { return c },
-	}
-}
-
-// ownLook is a look into the workspace of the call. Unless its name tells that, or an id, the key has to be that of the call: another
-// workspace may have something of the same name, or nothing.
-func (c *config) ownLook(l look) look {
-	if l == nil {
-		return nil
-	}
-	return func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
-		r, err := l(ctx, q, opts)
-		if err == nil && q.ticket.Workspace == "" && len(q.ticket.IDs) == 0 && q.ticket.KeyMark != c.keys().Current().Mark() {
-			return unknowable(r.Object, "the key is not that of the call, and no workspace is named (WithWorkspace), so it may be of another one: a person has to look")
-		}
-		return r, err
 	}
 }
 
@@ -385,7 +370,7 @@ func ruledOut(object any, note string) (Resolution, error) {
 func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
 	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
 	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
-		err = c.journal.Ended(ctx, t.ID, outcome)
+		err = c.journal.Ended(ctx, t.ID, journal.End{Outcome: outcome})
 	}
 	return err
 }

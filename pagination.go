@@ -142,9 +142,9 @@ func WithProgress(p *Progress) PageOption {
 }
 
 // ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
-// taken. An empty checkpoint, and one taken after the range was Finished, start at the beginning. The base URL, the name of
-// [WithWorkspace], the collection, its filter, sort order and page size must be the same, and so must what [WithQuery] says,
-// and a PageNum, unless it is left out. Without that name, a checkpoint of another workspace is not noticed.
+// taken. An empty checkpoint, and one taken after the range was Finished, start at the beginning. The base URL, the workspace of
+// [WithJournal], or without one the key, the collection, its filter, sort order and page size must be the same, and so must what
+// [WithQuery] says, and a PageNum, unless it is left out.
 //
 // Records that were added before this position since the walk began, as all new lists are, come only in the next walk, from the
 // beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store the
@@ -279,7 +279,7 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
 	each := settings{}.with(r.options.calls, new(check.Violations)) // their violations are those of the first call
-	query := p.fingerprint(each)
+	query := p.fingerprint(ctx, each)
 	config.Progress.Start(query, p.orderKnown)
 	if r.options.checkpoint != "" {
 		var err error
@@ -362,12 +362,24 @@ func (r *pageRange) Short(report pagewalk.Report) error {
 }
 
 // fingerprint identifies a collection without storing the query: with what the options of each call add to it.
-func (p collection) fingerprint(each callConfig) string {
+func (p collection) fingerprint(ctx context.Context, each callConfig) string {
 	base, added := p.conf.base, ""
 	if len(each.query) > 0 {
 		added = fmt.Sprintf("\x00%q", each.query)
 	}
-	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.workspace + "\x00" + p.query + added))
+	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.owner(ctx) + "\x00" + p.query + added))
+}
+
+// owner is whose a checkpoint is: the workspace of the journal, or a hash of the key.
+func (c *config) owner(ctx context.Context) string {
+	if c.journal != nil {
+		return c.workspace()
+	}
+	keys := c.keys()
+	if keys.Current() == nil && ctx != nil {
+		_, _ = keys.Get(ctx, op.UsualTimeout) // the first call says why there is none
+	}
+	return "\x01" + keys.Current().Mark()
 }
 
 // listing is a collection whose response is undocumented: a bare array, or an array under its name

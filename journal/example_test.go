@@ -11,7 +11,7 @@ import (
 )
 
 // A program stops before it knows the outcome of a call. The next one finds the ticket.
-func ExampleFile() {
+func ExampleOpen() {
 	dir, err := os.MkdirTemp("", "journal")
 	if err != nil {
 		panic(err)
@@ -19,7 +19,7 @@ func ExampleFile() {
 	defer os.RemoveAll(dir)
 	ctx, path := context.Background(), filepath.Join(dir, "writes.journal")
 
-	j, err := journal.File(path)
+	j, err := journal.Open(path, "acme")
 	if err != nil {
 		panic(err)
 	}
@@ -33,14 +33,14 @@ func ExampleFile() {
 			panic(err)
 		}
 	}
-	if err := j.Ended(ctx, "Berlin", journal.Applied); err != nil {
+	if err := j.Ended(ctx, "Berlin", journal.End{Outcome: journal.Applied}); err != nil {
 		panic(err)
 	}
 	if err := j.Close(); err != nil {
 		panic(err)
 	}
 
-	if j, err = journal.File(path); err != nil {
+	if j, err = journal.Open(path, "acme"); err != nil {
 		panic(err)
 	}
 	defer j.Close()

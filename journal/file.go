@@ -25,12 +25,13 @@ var (
 
 var errNotRegular = fmt.Errorf("%w: it is not a regular file", ErrForeign)
 
-// FileJournal is a journal in a file. It is made by [File].
+// FileJournal is a journal in a file. It is made by [Open].
 type FileJournal struct {
-	files filesystem.FS
-	path  string
-	lock  file          // says how much of the file is durable
-	turn  chan struct{} // held while the file is written
+	files     filesystem.FS
+	path      string
+	workspace string
+	lock      file          // says how much of the file is durable
+	turn      chan struct{} // held while the file is written
 
 	mu     sync.Mutex // guards what follows
 	closed bool
@@ -69,31 +70,36 @@ type outcome struct {
 	body []byte
 }
 
-// File opens the journal in the file at path, or creates it with mode 0600. The directory must exist,
-// on a local file system.
+// Open opens the journal of a workspace in the file at path, or creates it with mode 0600. The directory must exist,
+// on a local file system. The name of the workspace is yours. The first Open writes it into the file, and another name is refused.
 //
-// One process at a time has the file open, and once: another File returns [ErrLocked]. The lock is a
+// One process at a time has the file open, and once: another Open returns [ErrLocked]. The lock is a
 // file beside it, with .lock after its name, which stays. On js/wasm and wasip1 nothing keeps out
 // other processes.
 //
-// File replaces the file by a copy, with .new after its name for a moment. That takes as much free
+// Open replaces the file by a copy, with .new after its name for a moment. That takes as much free
 // space, and the copy belongs to the user of this process. On Windows it fails while another program
 // has the file open. The copy leaves out what a crash left of
 // the last write, whose request was not sent. A record that was durable is never left out: if one is
-// damaged or cut off, or the file is missing, File returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
+// damaged or cut off, or the file is missing, Open returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
 // the file stays as it is. How much was durable stands in the lock file. Without that file, as in a copy of the journal
 // alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
 // unless a later record says that it was durable. The file grows by about 500 bytes a call, until [FileJournal.Compact].
-func File(path string) (*FileJournal, error) {
+func Open(path, workspace string) (*FileJournal, error) {
 	path, err := filesystem.Target(path)
 	if err != nil {
 		return nil, fmt.Errorf("journal: %w", err)
 	}
-	return openFile(osFiles{}, path)
+	return openFile(osFiles{}, path, workspace)
 }
 
-func openFile(on filesystem.FS, path string) (*FileJournal, error) {
-	j := &FileJournal{files: on, path: path, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch()}
+func openFile(on filesystem.FS, path, workspace string) (*FileJournal, error) {
+	j := &FileJournal{
+		files: on, path: path, workspace: workspace, turn: make(chan struct{}, 1), calls: fold{forget: true}, next: newBatch(),
+	}
+	if err := CheckWorkspace(workspace); err != nil {
+		return nil, j.failed("open", err)
+	}
 	_, err := regular(on, path+".lock")
 	if errors.Is(err, ErrForeign) {
 		return nil, j.failed("open", fmt.Errorf("its lock file: %w", err))
@@ -112,6 +118,9 @@ func openFile(on filesystem.FS, path string) (*FileJournal, error) {
 }
 
 func newBatch() *batch { return &batch{done: make(chan struct{})} }
+
+// Workspace returns the name of the workspace.
+func (j *FileJournal) Workspace() string { return j.workspace }
 
 // failed says of an error what failed; of none, nothing did.
 func (j *FileJournal) failed(to string, err error) error {
@@ -143,16 +152,19 @@ func (j *FileJournal) open() error {
 	if err := claimOf(j.lock).check(s); err != nil {
 		return err
 	}
+	if s.size > 0 && s.is.workspace != j.workspace {
+		return fmt.Errorf("it belongs to the workspace %q, not to %q", s.is.workspace, j.workspace)
+	}
 	j.size, j.synced, j.torn = s.size, s.size, s.bad >= 0
 	return j.replace(nil) // how much of it is durable is unknown: the process before may have died of a failed fsync
 }
 
 // create makes an empty journal, unless a crash left the journal under its other name, or there was one that held something.
 func (j *FileJournal) create() error {
-	if info, err := j.files.Stat(j.temporary()); err == nil && info.Size() > int64(len(emptyFile(j.files.Text()))) {
+	if info, err := j.files.Stat(j.temporary()); err == nil && info.Size() > int64(len(emptyFile(identity{j.files.Text(), j.workspace}))) {
 		return fmt.Errorf("%w: it is missing, and %s may be its last version: rename that one, or remove it", ErrCorrupt, j.temporary())
 	}
-	if c := claimOf(j.lock); c.synced > int64(len(emptyFile(c.name))) {
+	if c := claimOf(j.lock); c.synced > int64(len(emptyFile(c.identity))) {
 		return c.check(scanned{bad: -1})
 	}
 	return j.replace(nil)
@@ -161,11 +173,11 @@ func (j *FileJournal) create() error {
 // witness notes how much of the file is durable. It needs no fsync: an older note asks for less, and one about a file that was
 // replaced for nothing.
 func (j *FileJournal) witness() {
-	_, _ = j.lock.WriteAt(appendRecord(nil, j.synced, nameField(j.name)), 0)
+	_, _ = j.lock.WriteAt(appendRecord(nil, j.synced, identity{j.name, j.workspace}.body(0)), 0)
 }
 
-func emptyFile(name string) []byte {
-	text := appendRecord(nil, 0, headerOf(name))
+func emptyFile(i identity) []byte {
+	text := appendRecord(nil, 0, i.body(format))
 	return appendRecord(text, int64(len(text)), nil)
 }
 
@@ -387,24 +399,23 @@ func (j *FileJournal) sync(mark bool) error {
 // Ended notes an outcome. It waits for no fsync: the outcome is durable after the next Sending, or
 // after Close. The outcome of a ticket that is not there, or that is settled, is ignored. If another
 // call is using the file, that call writes the outcome. After an error, the next Sending tries again.
-func (j *FileJournal) Ended(_ context.Context, id string, o Outcome) error {
-	return j.failed("note an outcome in", j.end(id, o, time.Now()))
+func (j *FileJournal) Ended(_ context.Context, id string, e End) error {
+	return j.failed("note an outcome in", j.end(e.of(id)))
 }
 
-func (j *FileJournal) end(id string, o Outcome, now time.Time) error {
-	if !o.known() {
-		return fmt.Errorf("there is no outcome %q", o)
+func (j *FileJournal) end(c content) error {
+	if !c.Outcome.known() {
+		return fmt.Errorf("there is no outcome %q", c.Outcome)
 	}
-	s := Settlement{Outcome: o}
-	body, err := endedBody(id, s, now)
+	body, err := c.body(theEnd)
 	if err != nil {
 		return err
 	}
 	j.mu.Lock()
 	closed := j.closed
-	news := !closed && j.calls.ended(id, s, now)
+	news := !closed && j.calls.ended(c)
 	if news {
-		j.ended = append(j.ended, outcome{id, body})
+		j.ended = append(j.ended, outcome{c.Ended, body})
 	}
 	j.mu.Unlock()
 	switch {

@@ -21,7 +21,7 @@ const childPath = "JOURNAL_TEST_PATH"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(childPath); path != "" {
-		j, err := File(path)
+		j, err := Open(path, "acme")
 		if err == nil {
 			err = j.Sending(context.Background(), ticket("child", 0))
 		}
@@ -63,7 +63,7 @@ func TestFile_OneProcessAtATime(t *testing.T) {
 	require.NoError(t, j.Close())
 	says, kill = child(t, path)
 	require.Equal(t, "<nil>\n", says)
-	_, err := File(path)
+	_, err := Open(path, "acme")
 	require.ErrorIs(t, err, ErrLocked)
 	require.ErrorContains(t, err, path)
 	kill()
@@ -73,22 +73,22 @@ func TestFile_OneProcessAtATime(t *testing.T) {
 func TestFile_OneJournalAtATime(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := open(t, path)
-	_, err := File(path)
+	_, err := Open(path, "acme")
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 
 	if runtime.GOOS != "windows" { // where a link takes a privilege
 		link := filepath.Join(t.TempDir(), "link")
 		require.NoError(t, os.Symlink(path, link))
-		_, err = File(link)
+		_, err = Open(link, "acme")
 		require.ErrorIs(t, err, ErrLocked)
 		directory := filepath.Join(t.TempDir(), "directory")
 		require.NoError(t, os.Symlink(filepath.Dir(path), directory))
-		_, err = File(filepath.Join(directory, filepath.Base(path)))
+		_, err = Open(filepath.Join(directory, filepath.Base(path)), "acme")
 		require.ErrorIs(t, err, ErrLocked)
-		other, err := File(filepath.Join(directory, "other")) // which is not there yet
+		other, err := Open(filepath.Join(directory, "other"), "acme") // which is not there yet
 		require.NoError(t, err)
-		_, err = File(filepath.Join(filepath.Dir(path), "other"))
+		_, err = Open(filepath.Join(filepath.Dir(path), "other"), "acme")
 		require.ErrorIs(t, err, ErrLocked)
 		require.NoError(t, other.Close())
 	}
@@ -109,18 +109,18 @@ func TestFile_ThroughALinkToNothing(t *testing.T) {
 	require.NoError(t, os.Symlink("link", relative))
 	j := open(t, relative)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	_, err := File(filepath.Join(disk, "j"))
+	_, err := Open(filepath.Join(disk, "j"), "acme")
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, j.Close())
 
 	require.NoError(t, os.Rename(disk, disk+".away"))
 	for _, path := range []string{link, relative} {
-		_, err = File(path)
+		_, err = Open(path, "acme")
 		require.ErrorIs(t, err, os.ErrNotExist)
 	}
 	require.NoError(t, os.Rename(disk+".away", disk))
 	require.Equal(t, []string{"a"}, unknown(t, open(t, link)))
 	require.NoError(t, os.Symlink("circle", filepath.Join(dir, "circle")))
-	_, err = File(filepath.Join(dir, "circle"))
+	_, err = Open(filepath.Join(dir, "circle"), "acme")
 	require.Error(t, err)
 }

@@ -19,18 +19,18 @@ func TestFile_RefusesToStoreAgain(t *testing.T) {
 	j = on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("active", 0)))
 	require.NoError(t, j.Sending(t.Context(), ticket("again", 0)))
-	require.NoError(t, j.Ended(t.Context(), "again", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "again", End{Outcome: Unknown}))
 	on.fails = "write "
 	for _, id := range []string{"before", "active", "again", "new"} {
 		require.ErrorIs(t, j.Sending(t.Context(), ticket(id, 1)), errFull)
 	}
 	on.fails = ""
 	require.Equal(t, []string{"before", "again"}, unknown(t, j))
-	require.NoError(t, j.Ended(t.Context(), "active", Unknown))
-	require.NoError(t, j.Ended(t.Context(), "new", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "active", End{Outcome: Unknown}))
+	require.NoError(t, j.Ended(t.Context(), "new", End{Outcome: Unknown}))
 	require.Equal(t, []string{"before", "active", "again"}, unknown(t, j))
 	require.NoError(t, j.Sending(t.Context(), ticket("again", 2)))
-	require.NoError(t, j.Ended(t.Context(), "again", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "again", End{Outcome: Unknown}))
 	for found, err := range j.InDoubt(t.Context()) {
 		require.NoError(t, err)
 		want := ticket(found.ID, map[string]int{"again": 2}[found.ID])
@@ -48,7 +48,7 @@ func TestFile_RefusesOnlyItsOwnCall(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		refused.Go(func() error { return j.Sending(ctx, ticket("b", 0)) })
 		synctest.Wait()
-		require.NoError(t, j.Ended(t.Context(), "b", NotApplied)) // which makes room for another call
+		require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: NotApplied})) // which makes room for another call
 		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 1)) })
 		synctest.Wait()
 		cancel()
@@ -56,7 +56,7 @@ func TestFile_RefusesOnlyItsOwnCall(t *testing.T) {
 		close(gate)
 		all.wait(t)
 		require.ErrorIs(t, refused.err(), context.Canceled)
-		require.NoError(t, j.Ended(t.Context(), "b", Unknown))
+		require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: Unknown}))
 		require.Equal(t, []string{"b"}, unknown(t, j))
 	})
 }
@@ -70,8 +70,8 @@ func TestFile_InDoubt(t *testing.T) {
 	require.NoError(t, j.Sending(t.Context(), late))
 	late.IDs[0] = "changed"
 	require.NoError(t, j.Sending(t.Context(), early))
-	require.NoError(t, j.Ended(t.Context(), "late", Unknown))
-	require.NoError(t, j.Ended(t.Context(), "early", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "late", End{Outcome: Unknown}))
+	require.NoError(t, j.Ended(t.Context(), "early", End{Outcome: Unknown}))
 	require.Equal(t, []string{"early", "late"}, unknown(t, j))
 	for found, err := range j.InDoubt(t.Context()) {
 		require.NoError(t, err)
@@ -168,7 +168,7 @@ func TestFile_CloseWhileItIsUsed(t *testing.T) {
 		var all, refused errgroup
 		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
 		synctest.Wait()
-		require.NoError(t, j.Ended(t.Context(), "a", Applied))
+		require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
 		all.Go(j.Close)
 		synctest.Wait()
 		refused.Go(func() error { return j.Sending(t.Context(), ticket("c", 0)) })

@@ -23,7 +23,7 @@ import (
 
 func open(t *testing.T, path string) *FileJournal {
 	t.Helper()
-	j, err := File(path)
+	j, err := Open(path, "acme")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
@@ -46,9 +46,9 @@ func TestFile_SurvivesARestart(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
 	}
-	require.NoError(t, j.Ended(t.Context(), "a", Applied))
-	require.NoError(t, j.Ended(t.Context(), "b", Unknown))
-	require.NoError(t, j.Ended(t.Context(), "b", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
+	require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: Unknown}))
+	require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: Unknown}))
 	require.Equal(t, []string{"b"}, unknown(t, j), "c is in progress")
 	require.NoError(t, j.Close())
 	text, err := os.ReadFile(path)
@@ -61,7 +61,7 @@ func TestFile_Mode(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := open(t, path)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
 	require.NoError(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil))
 	for _, name := range []string{path, path + ".lock"} {
 		info, err := os.Stat(name)
@@ -76,7 +76,7 @@ func TestFile_ReadOnly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	require.NoError(t, open(t, path).Close())
 	require.NoError(t, os.Chmod(path, 0o400))
-	_, err := File(path)
+	_, err := Open(path, "acme")
 	require.ErrorIs(t, err, fs.ErrPermission)
 	require.ErrorContains(t, err, path)
 	require.NoError(t, os.Chmod(path, 0o600))
@@ -84,9 +84,9 @@ func TestFile_ReadOnly(t *testing.T) {
 
 func TestFile_NotThere(t *testing.T) {
 	dir := t.TempDir()
-	_, err := File(filepath.Join(dir, "missing", "j"))
+	_, err := Open(filepath.Join(dir, "missing", "j"), "acme")
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	_, err = File(dir)
+	_, err = Open(dir, "acme")
 	require.ErrorIs(t, err, ErrForeign)
 }
 
@@ -108,7 +108,7 @@ func TestFile_Refuses(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "j")
 			require.NoError(t, os.WriteFile(path, c.text, 0o600))
 			for range 2 { // the lock is free again
-				_, err := File(path)
+				_, err := Open(path, "acme")
 				require.ErrorIs(t, err, c.want)
 			}
 			text, err := os.ReadFile(path)
@@ -147,7 +147,7 @@ func TestFile_DamageAndATornEnd(t *testing.T) {
 		for at := bytes.IndexByte(text, '\n') + 1; at < bytes.LastIndex(text, []byte(`"id":"b"`)); at++ {
 			damaged := bytes.Clone(text[:len(text)-10])
 			damaged[at] ^= 1
-			_, err := openFile(newDisk(damaged), onDisk)
+			_, err := openFile(newDisk(damaged), onDisk, "acme")
 			require.ErrorIs(t, err, ErrCorrupt, "%d", at)
 		}
 	}
@@ -160,7 +160,7 @@ func TestFile_TheLastTicketHasAWitness(t *testing.T) {
 	j := on.open(t)
 	for _, id := range []string{"a", "b"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-		require.NoError(t, j.Ended(t.Context(), id, Unknown)) // which is not durable, and may be torn
+		require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Unknown})) // which is not durable, and may be torn
 	}
 	text, durable := on.text(), int(j.synced)
 	witness, _ := on.Holds(onDisk + ".lock")
@@ -171,7 +171,7 @@ func TestFile_TheLastTicketHasAWitness(t *testing.T) {
 	}
 	reopen := func(text []byte) error {
 		after := with(text)
-		_, err := openFile(after, onDisk)
+		_, err := openFile(after, onDisk, "acme")
 		require.Equal(t, string(text), string(after.text()), "it stays as it is")
 		return err
 	}
@@ -196,7 +196,7 @@ func TestFile_TheWitnessIsOfOneFile(t *testing.T) {
 	j := open(t, path)
 	for i := range 9 {
 		require.NoError(t, j.Sending(t.Context(), ticket(strconv.Itoa(i), 0)))
-		require.NoError(t, j.Ended(t.Context(), strconv.Itoa(i), Applied))
+		require.NoError(t, j.Ended(t.Context(), strconv.Itoa(i), End{Outcome: Applied}))
 	}
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 	old, err := os.ReadFile(path + ".lock")
@@ -229,7 +229,7 @@ func TestFile_EmptyFileIsNew(t *testing.T) {
 func TestFile_OnlyTheNewFileIsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	require.NoError(t, os.WriteFile(path+".new", lines(sentA), 0o600))
-	_, err := File(path)
+	_, err := Open(path, "acme")
 	require.ErrorIs(t, err, ErrCorrupt)
 	require.ErrorContains(t, err, path+".new")
 	require.NoError(t, os.Rename(path+".new", path))
@@ -253,7 +253,7 @@ func TestFile_ChangedWhileOpen(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "j")
 			j := open(t, path)
 			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-			require.NoError(t, j.Ended(t.Context(), "a", Unknown))
+			require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
 			require.NoError(t, change(path))
 			err := j.Sending(t.Context(), ticket("b", 0))
 			if !errors.Is(err, fs.ErrNotExist) {
@@ -282,8 +282,8 @@ func TestFile_BadArguments(t *testing.T) {
 	j := open(t, filepath.Join(t.TempDir(), "j"))
 	require.ErrorContains(t, j.Sending(t.Context(), Ticket{}), "ID")
 	require.ErrorContains(t, j.Sending(t.Context(), Ticket{ID: strings.Repeat("x", maxRecord)}), "bytes")
-	require.ErrorContains(t, j.Ended(t.Context(), "a", "perhaps"), "perhaps")
-	require.NoError(t, j.Ended(t.Context(), "nobody", Applied))
+	require.ErrorContains(t, j.Ended(t.Context(), "a", End{Outcome: "perhaps"}), "perhaps")
+	require.NoError(t, j.Ended(t.Context(), "nobody", End{Outcome: Applied}))
 	require.NoError(t, j.Close())
 	require.Empty(t, unknown(t, open(t, j.path)))
 }
@@ -294,7 +294,7 @@ func TestFile_Closed(t *testing.T) {
 	require.NoError(t, j.Close())
 	require.NoError(t, j.Close())
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), ErrClosed)
-	require.ErrorIs(t, j.Ended(t.Context(), "a", Applied), ErrClosed)
+	require.ErrorIs(t, j.Ended(t.Context(), "a", End{Outcome: Applied}), ErrClosed)
 	require.ErrorIs(t, j.Compact(t.Context(), time.Now(), nil), ErrClosed)
 	for range 2 {
 		var errs []error
@@ -330,7 +330,7 @@ func TestFile_ShortWriteIsNotCutBack(t *testing.T) {
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 	on.fails = "write "
 	require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
-	require.ErrorIs(t, j.Ended(t.Context(), "a", Applied), errFull)
+	require.ErrorIs(t, j.Ended(t.Context(), "a", End{Outcome: Applied}), errFull)
 	on.fails = ""
 	require.NoError(t, j.Sending(t.Context(), ticket("c", 0)))
 	require.NoError(t, j.Close())
@@ -347,7 +347,7 @@ func TestFile_FailedSyncIsNotTriedAgain(t *testing.T) {
 			on := newDisk(nil)
 			j := on.open(t)
 			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-			require.NoError(t, j.Ended(t.Context(), "a", Applied))
+			require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
 			old := on.inode(t)
 			on.fails = "fsync /"
 			require.ErrorIs(t, j.Sending(t.Context(), ticket("b", 0)), errFull)
@@ -434,7 +434,7 @@ func TestFile_EndedWaitsForNoSync(t *testing.T) {
 		var all errgroup
 		all.Go(func() error { return j.Sending(t.Context(), ticket("b", 0)) })
 		synctest.Wait()
-		require.NoError(t, j.Ended(t.Context(), "a", Applied))
+		require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
 		syncs := on.syncs
 		close(gate)
 		all.wait(t)
@@ -479,7 +479,7 @@ func TestFile_ManyAtOnce(t *testing.T) {
 				if call == 3 {
 					break // in progress
 				}
-				if err := j.Ended(t.Context(), id, Applied); err != nil {
+				if err := j.Ended(t.Context(), id, End{Outcome: Applied}); err != nil {
 					return err
 				}
 			}
@@ -508,13 +508,13 @@ func TestFile_ManyAtOnce(t *testing.T) {
 func BenchmarkFile_Sending(b *testing.B) {
 	for _, callers := range []int{1, 64} {
 		b.Run(strconv.Itoa(callers), func(b *testing.B) {
-			j, err := File(filepath.Join(b.TempDir(), "j"))
+			j, err := Open(filepath.Join(b.TempDir(), "j"), "acme")
 			require.NoError(b, err)
 			b.SetParallelism((callers + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
 			var calls atomic.Int64
 			send := func() error {
 				t := ticket(strconv.FormatInt(calls.Add(1), 10), 0)
-				return errors.Join(j.Sending(b.Context(), t), j.Ended(b.Context(), t.ID, Applied))
+				return errors.Join(j.Sending(b.Context(), t), j.Ended(b.Context(), t.ID, End{Outcome: Applied}))
 			}
 			b.ResetTimer()
 			if callers == 1 {
@@ -537,6 +537,6 @@ func BenchmarkFile_Sending(b *testing.B) {
 // A crash before the first file has its name leaves nothing that anybody relies on.
 func TestFile_OnlyAnEmptyNewFileIsThere(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
-	require.NoError(t, os.WriteFile(path+".new", emptyFile("any"), 0o600))
+	require.NoError(t, os.WriteFile(path+".new", emptyFile(identity{"any", "acme"}), 0o600))
 	require.Empty(t, unknown(t, open(t, path)))
 }

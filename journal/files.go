@@ -15,7 +15,7 @@ import (
 type file = filesystem.File
 
 func init() {
-	filesystem.OpenJournal = func(on filesystem.FS, path string) (any, error) { return openFile(on, path) }
+	filesystem.OpenJournal = func(on filesystem.FS, path, workspace string) (any, error) { return openFile(on, path, workspace) }
 }
 
 // osFiles is the file system of the machine.

@@ -3,7 +3,6 @@ package journal
 import (
 	"maps"
 	"slices"
-	"time"
 )
 
 // A fold turns records into entries, one for each ticket.
@@ -36,16 +35,22 @@ func (f *fold) sending(t Ticket) *folded {
 }
 
 // ended notes an outcome and reports whether that changed anything. The first settled outcome stays.
-func (f *fold) ended(id string, s Settlement, at time.Time) bool {
-	e := f.entries[id]
-	if e == nil || e.Outcome != Unknown || s.Outcome == Unknown && !e.Ended.IsZero() {
+func (f *fold) ended(c content) bool {
+	e := f.entries[c.Ended]
+	if e == nil || e.Outcome != Unknown || c.Outcome == Unknown && !e.Ended.IsZero() {
 		return false
 	}
-	e.Outcome, e.By, e.Because, e.Ended, e.InProgress = s.Outcome, s.By, s.Because, at, false
-	if f.forget && s.Outcome != Unknown {
-		delete(f.entries, id)
+	e.Outcome, e.ResultID, e.By, e.Because, e.Ended, e.InProgress = c.Outcome, c.ResultID, c.By, c.Because, c.At, false
+	if f.forget && c.Outcome != Unknown {
+		delete(f.entries, c.Ended)
 	}
 	return true
+}
+
+// settle notes a settlement, if the ticket is in doubt.
+func (f *fold) settle(c content) bool {
+	e := f.entries[c.Ended]
+	return e != nil && !e.InProgress && f.ended(c)
 }
 
 // add notes a record.
@@ -54,7 +59,7 @@ func (f *fold) add(r record) {
 	case r.Sending != nil:
 		f.sending(*r.Sending).stored = true
 	case r.Ended != "":
-		f.ended(r.Ended, Settlement{r.Outcome, r.By, r.Because}, r.At)
+		f.ended(r.content)
 	}
 }
 

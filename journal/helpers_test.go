@@ -66,7 +66,7 @@ func (d *disk) mount() *disk {
 
 func (d *disk) open(t *testing.T) *FileJournal {
 	t.Helper()
-	j, err := openFile(d, onDisk)
+	j, err := openFile(d, onDisk, "acme")
 	require.NoError(t, err)
 	return j
 }

@@ -21,7 +21,7 @@ func TestRun_File(t *testing.T) {
 				require.NoError(t, last.Close())
 			}
 			var err error
-			last, err = journal.File(path)
+			last, err = journal.Open(path, "acme")
 			require.NoError(t, err)
 			return last
 		}
@@ -32,16 +32,16 @@ func TestRun_File(t *testing.T) {
 func TestRun_Memory(t *testing.T) {
 	journaltest.Run(t, func(t *testing.T) func() journal.Journal {
 		t.Helper()
-		last := &journal.MemoryJournal{}
+		last := journal.NewMemory("acme")
 		return func() journal.Journal {
-			next := &journal.MemoryJournal{}
+			next := journal.NewMemory("acme")
 			for _, e := range last.Entries() {
 				require.NoError(t, next.Sending(t.Context(), e.Ticket))
 				if e.By == "" {
-					require.NoError(t, next.Ended(t.Context(), e.Ticket.ID, e.Outcome))
+					require.NoError(t, next.Ended(t.Context(), e.Ticket.ID, journal.End{Outcome: e.Outcome, ResultID: e.ResultID}))
 					continue
 				}
-				require.NoError(t, next.Ended(t.Context(), e.Ticket.ID, journal.Unknown))
+				require.NoError(t, next.Ended(t.Context(), e.Ticket.ID, journal.End{Outcome: journal.Unknown}))
 				require.NoError(t, next.Settle(t.Context(), e.Ticket.ID, journal.Settlement{Outcome: e.Outcome, By: e.By, Because: e.Because}))
 			}
 			last = next

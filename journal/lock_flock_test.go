@@ -13,15 +13,15 @@ import (
 // A process that starts another one shares its open files with it for a moment. Close frees the journal nevertheless.
 func TestFile_ClosedWhileAProcessStarts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "journal")
-	j, err := File(path)
+	j, err := Open(path, "acme")
 	require.NoError(t, err)
 	shared, err := syscall.Dup(int(j.lock.(interface{ Fd() uintptr }).Fd()))
 	require.NoError(t, err)
 	defer syscall.Close(shared)
-	_, err = File(path)
+	_, err = Open(path, "acme")
 	require.ErrorIs(t, err, ErrLocked)
 	require.NoError(t, j.Close())
-	j, err = File(path)
+	j, err = Open(path, "acme")
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
 }

@@ -1,19 +1,27 @@
 package journal
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
 	"sync"
-	"time"
 )
 
 // MemoryJournal is a journal for tests. What it holds ends with the process: a program that starts again with an empty one knows
-// of no call in doubt, and approves a review that it has approved before. The zero value is empty.
+// of no call in doubt, and approves a review that it has approved before. The zero value is that of a workspace named "memory".
 type MemoryJournal struct {
+	workspace string
+
 	mu    sync.Mutex
 	calls fold
 }
+
+// NewMemory returns an empty journal of a workspace.
+func NewMemory(workspace string) *MemoryJournal { return &MemoryJournal{workspace: workspace} }
+
+// Workspace returns the name of the workspace.
+func (m *MemoryJournal) Workspace() string { return cmp.Or(m.workspace, "memory") }
 
 // Sending notes the ticket.
 func (m *MemoryJournal) Sending(ctx context.Context, t Ticket) error {
@@ -29,10 +37,10 @@ func (m *MemoryJournal) Sending(ctx context.Context, t Ticket) error {
 }
 
 // Ended notes the outcome. The outcome of a ticket that is not there, or that is settled, is ignored.
-func (m *MemoryJournal) Ended(_ context.Context, id string, o Outcome) error {
+func (m *MemoryJournal) Ended(_ context.Context, id string, e End) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.calls.ended(id, Settlement{Outcome: o}, time.Now())
+	m.calls.ended(e.of(id))
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 // a process uses the file, and skips what that process has not written completely. An error comes
 // last, after the entries that could be read. What is not a regular file is refused with [ErrForeign].
 //
-// What was durable once and is damaged or cut off is [ErrCorrupt], as with [File], by the lock file, which is read first. Of a
+// What was durable once and is damaged or cut off is [ErrCorrupt], as with [Open], by the lock file, which is read first. Of a
 // journal without one, such as a copy, and on Windows and Plan 9 beside a running program, a cut goes unnoticed.
 func Read(path string) iter.Seq2[Entry, error] {
 	return func(yield func(Entry, error) bool) {
@@ -36,7 +36,8 @@ func Read(path string) iter.Seq2[Entry, error] {
 
 // A claim says how much of a file was durable.
 type claim struct {
-	name   string // in the first record of the file
+	identity // of the file
+
 	synced int64
 }
 
@@ -62,12 +63,12 @@ func claimOf(lock io.Reader) *claim {
 	if err != nil || !ok {
 		return new(claim)
 	}
-	return &claim{r.Name, r.Synced}
+	return &claim{identity{r.Name, r.Workspace}, r.Synced}
 }
 
 // check fails if the scanned file is the one of the claim, and does not have what was durable.
 func (c *claim) check(s scanned) error {
-	other := c.name != s.name && s.size > 0
+	other := c.name != s.is.name && s.size > 0
 	if other || s.size >= c.synced && (s.bad < 0 || s.bad >= c.synced) {
 		return nil
 	}
@@ -91,7 +92,7 @@ func (j *FileJournal) intact(ctx context.Context) (*claim, error) {
 	if err := j.ready(); err != nil {
 		return nil, err
 	}
-	return &claim{j.name, j.synced}, nil
+	return &claim{identity{j.name, j.workspace}, j.synced}, nil
 }
 
 // Calls yields the tickets of an operation, with their outcomes. It reads the whole file, which takes seconds for each hundred

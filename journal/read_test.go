@@ -25,9 +25,9 @@ func TestRead_WhileTheFileIsInUse(t *testing.T) {
 	require.NoError(t, j.Sending(t.Context(), b))
 	a.LastSent = ticket("a", 1).LastSent
 	require.NoError(t, j.Sending(t.Context(), a))
-	require.NoError(t, j.Ended(t.Context(), "a", Unknown))
-	require.NoError(t, j.Ended(t.Context(), "a", NotApplied))
-	require.NoError(t, j.Ended(t.Context(), "a", Applied), "it is settled")
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: NotApplied}))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}), "it is settled")
 
 	var entries []Entry
 	for e, err := range Read(path) {
@@ -68,7 +68,7 @@ func TestRead_EachCut(t *testing.T) {
 	j := on.open(t)
 	for _, id := range []string{"a", "b", "c"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-		require.NoError(t, j.Ended(t.Context(), id, Applied))
+		require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Applied}))
 	}
 	require.NoError(t, j.Close())
 	text := on.text()
@@ -112,7 +112,7 @@ func TestRead_TheLockFile(t *testing.T) {
 		require.ErrorIs(t, read(link), ErrCorrupt)
 	}
 	require.NoError(t, os.Remove(path)) // as a disk that has lost it
-	_, err := File(path)
+	_, err := Open(path, "acme")
 	require.ErrorIs(t, err, ErrCorrupt, "no new one begins in its place")
 	require.NoError(t, os.WriteFile(path, nil, 0o600))
 	require.NoError(t, os.Remove(path+".lock"))
@@ -140,7 +140,7 @@ func TestRead_WhileTheFileChanges(t *testing.T) {
 			j := on.open(t)
 			for _, id := range []string{"a", "b"} {
 				require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-				require.NoError(t, j.Ended(t.Context(), id, Applied))
+				require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Applied}))
 			}
 			changes := 0
 			for _, err := range readEntries(context.Background(), &meanwhile{disk: on, change: func() error { changes++; return change(j) }}, onDisk, "", nil) {
@@ -187,7 +187,7 @@ func TestFile_NoRegularLockFile(t *testing.T) {
 	if err := os.Symlink("/dev/zero", path+".lock"); err != nil || runtime.GOOS != "linux" {
 		t.Skip("only Linux is known to have a device that never ends")
 	}
-	_, err := File(path)
+	_, err := Open(path, "acme")
 	require.ErrorIs(t, err, ErrForeign)
 	require.ErrorContains(t, err, "its lock file")
 	require.NoError(t, os.Remove(path+".lock"))
@@ -214,10 +214,7 @@ func each(path string) func(func(error) bool) {
 func TestCalls(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	file, memory := open(t, path), new(MemoryJournal)
-	for _, j := range []interface {
-		Journal
-		History
-	}{file, memory} {
+	for _, j := range []Journal{file, memory} {
 		for _, id := range []string{"a", "b", "c", "d", "other"} {
 			tick := ticket(id, 0)
 			if id != "other" {
@@ -225,9 +222,9 @@ func TestCalls(t *testing.T) {
 			}
 			require.NoError(t, j.Sending(t.Context(), tick))
 		}
-		require.NoError(t, j.Ended(t.Context(), "a", Applied))
-		require.NoError(t, j.Ended(t.Context(), "b", NotApplied))
-		require.NoError(t, j.Ended(t.Context(), "c", Unknown))
+		require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
+		require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: NotApplied}))
+		require.NoError(t, j.Ended(t.Context(), "c", End{Outcome: Unknown}))
 		require.Equal(t, []string{"a applied", "b not applied", "c unknown", "d in progress"}, history(t, j))
 		for e, err := range j.Calls(t.Context(), "lists.create") {
 			require.NoError(t, err)
@@ -235,7 +232,7 @@ func TestCalls(t *testing.T) {
 			break
 		}
 	}
-	require.NoError(t, file.Ended(t.Context(), "c", NotApplied))
+	require.NoError(t, file.Ended(t.Context(), "c", End{Outcome: NotApplied}))
 	require.NoError(t, file.Close())
 	for _, err := range file.Calls(t.Context(), "campaigns.approve") {
 		require.ErrorIs(t, err, ErrClosed)
@@ -258,7 +255,7 @@ func TestCalls(t *testing.T) {
 	}
 }
 
-func history(t *testing.T, j History) (calls []string) {
+func history(t *testing.T, j Journal) (calls []string) {
 	t.Helper()
 	for e, err := range j.Calls(t.Context(), "campaigns.approve") {
 		require.NoError(t, err)
@@ -282,7 +279,7 @@ func TestCalls_AfterAFailedSync(t *testing.T) {
 	}
 	require.NoError(t, j.Sending(t.Context(), approval("a")))
 	on.fails = "fsync /"
-	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
 	require.ErrorIs(t, j.Sending(t.Context(), approval("b")), errFull)
 	for _, err := range j.Calls(t.Context(), "campaigns.approve") {
 		require.ErrorIs(t, err, errFull)
@@ -347,13 +344,13 @@ func TestCalls_EndedMeanwhile(t *testing.T) {
 	for _, id := range []string{"a", "b", "c"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
 	}
-	require.NoError(t, j.Ended(t.Context(), "c", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "c", End{Outcome: Unknown}))
 	var seen []string
 	for e, err := range j.Calls(t.Context(), "lists.create") {
 		require.NoError(t, err)
 		require.Equal(t, Unknown, e.Outcome)
 		seen = append(seen, fmt.Sprint(e.Ticket.ID, " ", e.InProgress))
-		require.NoError(t, j.Ended(t.Context(), "b", Applied))
+		require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: Applied}))
 	}
 	require.Equal(t, []string{"a true", "b true", "c false"}, seen)
 }

@@ -24,9 +24,9 @@ import (
 // were durable when the record was written: a damaged record before that offset was durable once,
 // one after it may be what a crash left of a write. The rest is the body, which is one of:
 //
-//	"prospectkitJournal":1,"file":"..."        the first record, with the version of the format and a random name
-//	"sending":{...}                            a ticket
-//	"ended":"id","outcome":"applied","at":...  an outcome; "by" and "because" before "at" if a person settled it
+//	"prospectkitJournal":2,"file":"...","workspace":"acme"  the first record: the version of the format, a random name, and whose it is
+//	"sending":{...}                                         a ticket
+//	"ended":"id","outcome":"applied","at":...               an outcome; before "at" a "resultId", or "by" and "because" if a person settled it
 //
 // or nothing, in a record that only notes how much is durable. The lock file has one record, with the name of the file
 // that it is about: the last record has no other after it to note that it was durable.
@@ -35,8 +35,7 @@ const (
 	crcClose   = `",`
 	crcLen     = len(crcOpen) + 8 + 1
 	syncedOpen = `"synced":`
-	format     = 1
-	headerBody = `"prospectkitJournal":1`
+	format     = 2
 	maxRecord  = 1 << 20
 )
 
@@ -53,14 +52,16 @@ type record struct {
 
 // content is what a body says.
 type content struct {
-	Format  int       `json:"prospectkitJournal,omitempty"`
-	Name    string    `json:"file,omitempty"` // empty in files of earlier versions
-	Sending *Ticket   `json:"sending,omitempty"`
-	Ended   string    `json:"ended,omitempty"`
-	Outcome Outcome   `json:"outcome,omitempty"`
-	By      string    `json:"by,omitempty"` // of a settlement
-	Because string    `json:"because,omitempty"`
-	At      time.Time `json:"at,omitzero"`
+	Format    int       `json:"prospectkitJournal,omitempty"`
+	Name      string    `json:"file,omitempty"`
+	Workspace string    `json:"workspace,omitempty"`
+	Sending   *Ticket   `json:"sending,omitempty"`
+	Ended     string    `json:"ended,omitempty"`
+	Outcome   Outcome   `json:"outcome,omitempty"`
+	ResultID  string    `json:"resultId,omitempty"`
+	By        string    `json:"by,omitempty"` // of a settlement
+	Because   string    `json:"because,omitempty"`
+	At        time.Time `json:"at,omitzero"`
 }
 
 // body is its text.
@@ -75,19 +76,30 @@ func (c content) body(of string) ([]byte, error) {
 	return text[1 : len(text)-1], nil
 }
 
-func nameField(name string) []byte { return []byte(`"file":"` + name + `"`) }
+// identity is what the first record of a file says, and without the format the record of its lock file.
+type identity struct{ name, workspace string }
 
-func headerOf(name string) []byte { return append([]byte(headerBody+","), nameField(name)...) }
+func (i identity) body(format int) []byte {
+	text, _ := content{Format: format, Name: i.name, Workspace: i.workspace}.body("the first record") // CheckWorkspace keeps it short
+	return text
+}
+
+// theEnd names what a record of the end of a call holds.
+const theEnd = "an outcome with its reason"
+
+func (e End) of(id string) content {
+	return content{Ended: id, Outcome: e.Outcome, ResultID: e.ResultID, At: time.Now()}
+}
+
+func (s Settlement) of(id string) content {
+	return content{Ended: id, Outcome: s.Outcome, By: s.By, Because: s.Because, At: time.Now()}
+}
 
 func sendingBody(t Ticket) ([]byte, error) {
 	if t.ID == "" {
 		return nil, errors.New("a ticket needs an ID")
 	}
 	return content{Sending: &t}.body("a ticket")
-}
-
-func endedBody(id string, s Settlement, at time.Time) ([]byte, error) {
-	return content{Ended: id, Outcome: s.Outcome, By: s.By, Because: s.Because, At: at}.body("an outcome with its reason")
 }
 
 func appendRecord(dst []byte, synced int64, body []byte) []byte {
@@ -137,7 +149,7 @@ type scanned struct {
 	size   int64 // of everything read
 	bad    int64 // offset of the first damaged record, -1 if there is none
 	synced int64 // this much was durable once
-	name   string
+	is     identity
 }
 
 // scan passes the whole records to each, in order. A record is valid until each returns.
@@ -159,7 +171,10 @@ func scan(ctx context.Context, from io.Reader, each func(record)) (scanned, erro
 		}
 		switch {
 		case ok:
-			s.synced, s.name = max(s.synced, r.Synced), cmp.Or(s.name, r.Name)
+			s.synced = max(s.synced, r.Synced)
+			if r.Format != 0 {
+				s.is = identity{r.Name, r.Workspace}
+			}
 			each(r)
 		case s.bad < 0:
 			s.bad = s.size
@@ -193,6 +208,9 @@ func readLine(in *bufio.Reader) (line []byte, n int64, err error) {
 // notOurs says what is wrong with the first line of a file.
 func notOurs(line []byte, r record, whole bool) error {
 	switch {
+	case whole && r.Format < format:
+		return fmt.Errorf("%w: an earlier version of it has written the file (format %d, this one reads %d): settle what is in doubt with that version, "+
+			"then begin a new file, which knows nothing of what was made once or approved before", ErrForeign, r.Format, format)
 	case whole:
 		return fmt.Errorf("%w: its format has version %d, and this package reads version %d", ErrForeign, r.Format, format)
 	case bytes.HasPrefix(line, []byte(crcOpen)), bytes.HasPrefix([]byte(crcOpen), line):

@@ -12,7 +12,7 @@ import (
 
 // lines returns a file with a header and these bodies; each record says that what precedes it is durable.
 func lines(bodies ...string) []byte {
-	text := appendRecord(nil, 0, []byte(headerBody))
+	text := appendRecord(nil, 0, identity{"name", "acme"}.body(format))
 	for _, b := range bodies {
 		text = appendRecord(text, int64(len(text)), []byte(b))
 	}
@@ -32,7 +32,7 @@ const (
 func TestRecord_IsALineToRead(t *testing.T) {
 	want := `{"crc":"8792d86f","synced":48,` + endedA + "}\n"
 	require.Equal(t, []byte(want), appendRecord(nil, 48, []byte(endedA)))
-	body, err := endedBody("a", Settlement{Outcome: Applied}, time.Date(2026, 11, 22, 9, 0, 1, 0, time.UTC))
+	body, err := content{Ended: "a", Outcome: Applied, At: time.Date(2026, 11, 22, 9, 0, 1, 0, time.UTC)}.body(theEnd)
 	require.NoError(t, err)
 	require.Equal(t, endedA, string(body))
 	body, err = sendingBody(Ticket{Version: 1, ID: "a", Op: "lists.create", Service: "s", FirstSent: began, LastSent: began})
@@ -117,7 +117,8 @@ func TestScan_NotOurs(t *testing.T) {
 		"text":              {"hello\n", ErrForeign, "not a journal"},
 		"binary":            {strings.Repeat("\x00\xff", 3<<20), ErrForeign, "not a journal"},
 		"other JSON":        {`{"a":1}` + "\n", ErrForeign, "not a journal"},
-		"version":           {string(appendRecord(nil, 0, []byte(`"prospectkitJournal":2`))), ErrForeign, "version 2"},
+		"version":           {string(appendRecord(nil, 0, []byte(`"prospectkitJournal":3`))), ErrForeign, "version 3"},
+		"earlier version":   {string(appendRecord(nil, 0, []byte(`"prospectkitJournal":1`))), ErrForeign, "settle what is in doubt with that version"},
 		"no header":         {string(appendRecord(nil, 0, []byte(sentA))), ErrCorrupt, "first record"},
 		"part of a header":  {`{"crc":"12`, ErrCorrupt, "first record"},
 		"less of a header":  {`{"c`, ErrCorrupt, "first record"},

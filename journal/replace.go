@@ -20,7 +20,7 @@ import (
 // up. Calls forgets the others, and with it Once of the client: a call with such a key is made again. So do not remove the imports, pushes or
 // campaigns that a program has to make once.
 //
-// A crash loses nothing: a smaller file replaces the other as a whole, as [File] does. After a crash or
+// A crash loses nothing: a smaller file replaces the other as a whole, as [Open] does. After a crash or
 // an error, archive may get an entry again. Sending waits while the file is replaced, which
 // takes seconds for each hundred thousand calls, but not for archive.
 func (j *FileJournal) Compact(ctx context.Context, before time.Time, archive func(Entry) error) error {
@@ -127,7 +127,7 @@ func (j *FileJournal) copyTo(path, name string, drop map[string]bool) (size int6
 		size += int64(len(line))
 		_, _ = out.Write(line) // Flush returns its error
 	}
-	write(headerOf(name))
+	write(identity{name, j.workspace}.body(format))
 	if err := j.copyOld(write, drop); err != nil {
 		return 0, err
 	}

@@ -18,10 +18,10 @@ func TestFile_CompactKeepsWhatIsUnknown(t *testing.T) {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
 	}
 	between := time.Now().Add(time.Hour)
-	require.NoError(t, j.Ended(t.Context(), "applied", Applied))
-	require.NoError(t, j.Ended(t.Context(), "not", NotApplied))
-	require.NoError(t, j.Ended(t.Context(), "unknown", Unknown))
-	require.NoError(t, j.end("late", Applied, between))
+	require.NoError(t, j.Ended(t.Context(), "applied", End{Outcome: Applied}))
+	require.NoError(t, j.Ended(t.Context(), "not", End{Outcome: NotApplied}))
+	require.NoError(t, j.Ended(t.Context(), "unknown", End{Outcome: Unknown}))
+	require.NoError(t, j.end(content{Ended: "late", Outcome: Applied, At: between}))
 
 	before, err := os.Stat(path)
 	require.NoError(t, err)
@@ -51,7 +51,7 @@ func TestFile_CompactWithAFailingArchive(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	j := open(t, path)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", Applied))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	full := errors.New("the archive is full")
@@ -76,7 +76,7 @@ func TestFile_CompactRefusesADamagedFile(t *testing.T) {
 			j := open(t, path)
 			for _, id := range []string{"a", "b", "c", "d"} {
 				require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-				require.NoError(t, j.Ended(t.Context(), id, Applied))
+				require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Applied}))
 			}
 			require.NoError(t, j.Sending(t.Context(), ticket("last", 0)))
 			whole, err := os.ReadFile(path)
@@ -100,7 +100,7 @@ func TestFile_CompactFails(t *testing.T) {
 			on := newDisk(nil)
 			j := on.open(t)
 			require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-			require.NoError(t, j.Ended(t.Context(), "a", Applied))
+			require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Applied}))
 			old := on.inode(t)
 			on.fails = step
 			require.ErrorIs(t, j.Compact(t.Context(), time.Now().Add(time.Hour), nil), errFull)

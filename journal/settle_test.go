@@ -2,7 +2,6 @@ package journal
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -30,11 +29,11 @@ func TestSettle_IsKept(t *testing.T) {
 	j := open(t, path)
 	for _, id := range []string{"a", "b"} {
 		require.NoError(t, j.Sending(t.Context(), ticket(id, 0)))
-		require.NoError(t, j.Ended(t.Context(), id, Unknown))
+		require.NoError(t, j.Ended(t.Context(), id, End{Outcome: Unknown}))
 	}
 	require.NoError(t, j.Settle(t.Context(), "a", found))
-	require.NoError(t, j.Ended(t.Context(), "b", NotApplied))
-	require.NoError(t, j.Ended(t.Context(), "a", NotApplied), "it is settled")
+	require.NoError(t, j.Ended(t.Context(), "b", End{Outcome: NotApplied}))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: NotApplied}), "it is settled")
 	require.NoError(t, j.Close())
 	j = open(t, path)
 	a := entriesOf(t, path)["a"]
@@ -51,7 +50,7 @@ func TestSettle_IsDurable(t *testing.T) {
 	on := newDisk(nil)
 	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
 	require.NoError(t, j.Settle(t.Context(), "a", found))
 	on.afterPowerFailed(func(left *disk) { require.Equal(t, "maria", byWhom(t, left)) })
 }
@@ -61,7 +60,7 @@ func TestSettle_FailingDisk(t *testing.T) {
 	on := newDisk(nil)
 	j := on.open(t)
 	require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
-	require.NoError(t, j.Ended(t.Context(), "a", Unknown))
+	require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
 	on.fails = "fsync /"
 	require.ErrorIs(t, j.Settle(t.Context(), "a", found), errFull)
 	on.fails = ""
@@ -82,14 +81,11 @@ func byWhom(t *testing.T, on *disk) (by string) {
 func TestSettle_Refuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "j")
 	file, memory := open(t, path), new(MemoryJournal)
-	for _, j := range []interface {
-		Journal
-		Settler
-	}{file, memory} {
+	for _, j := range []Journal{file, memory} {
 		require.NoError(t, j.Sending(t.Context(), ticket("a", 0)))
 		require.ErrorIs(t, j.Settle(t.Context(), "a", found), ErrNotInDoubt, "it is in progress")
 		require.ErrorIs(t, j.Settle(t.Context(), "b", found), ErrNotInDoubt)
-		require.NoError(t, j.Ended(t.Context(), "a", Unknown))
+		require.NoError(t, j.Ended(t.Context(), "a", End{Outcome: Unknown}))
 		for _, s := range []Settlement{
 			{Outcome: Unknown, By: "maria", Because: "x"},
 			{Outcome: "perhaps", By: "maria", Because: "x"},
@@ -105,31 +101,11 @@ func TestSettle_Refuses(t *testing.T) {
 		require.ErrorIs(t, j.Settle(t.Context(), "a", found), ErrNotInDoubt, "it is settled")
 	}
 	require.NoError(t, file.Sending(t.Context(), ticket("long", 0)))
-	require.NoError(t, file.Ended(t.Context(), "long", Unknown))
+	require.NoError(t, file.Ended(t.Context(), "long", End{Outcome: Unknown}))
 	long := found
 	long.Because = strings.Repeat("x", maxRecord)
 	require.ErrorContains(t, file.Settle(t.Context(), "long", long), "at most")
 	require.NoError(t, file.Close())
 	require.ErrorIs(t, file.Settle(t.Context(), "long", found), ErrClosed)
 	require.Equal(t, Unknown, entriesOf(t, path)["long"].Outcome)
-}
-
-// A file that was written before settlements had names opens, and takes one.
-func TestSettle_OldFile(t *testing.T) {
-	old, err := os.ReadFile("testdata/before-settle.journal")
-	require.NoError(t, err)
-	path := filepath.Join(t.TempDir(), "j")
-	require.NoError(t, os.WriteFile(path, old, 0o600))
-	outcomes := func() map[string]string {
-		all := map[string]string{}
-		for id, e := range entriesOf(t, path) {
-			all[id] = strings.TrimSpace(string(e.Outcome) + " " + e.By)
-		}
-		return all
-	}
-	require.Equal(t, map[string]string{"applied": "applied", "rejected": "not applied", "open": "unknown", "killed": "unknown"}, outcomes())
-	j := open(t, path)
-	require.NoError(t, j.Settle(t.Context(), "killed", found))
-	require.NoError(t, j.Close())
-	require.Equal(t, map[string]string{"applied": "applied", "rejected": "not applied", "open": "unknown", "killed": "applied maria"}, outcomes())
 }

@@ -6,7 +6,7 @@ import "time"
 const Version = 1
 
 // Ticket identifies one call whose outcome may be unknown, with what is needed to look for its
-// effect. It holds no key (but see KeyMark), no header and, of the request body, only what Lookup names.
+// effect. It holds no key, no header and, of the request body, only what Lookup names.
 //
 // Its JSON form is stable: fields may be added, and a change of meaning increases Version.
 type Ticket struct {
@@ -17,11 +17,10 @@ type Ticket struct {
 	IDs       []string `json:"ids,omitempty"` // in the path of the request, in order
 	Lookup    Lookup   `json:"lookup,omitzero"`
 	Service   string   `json:"service"`             // base URL
-	Workspace string   `json:"workspace,omitempty"` // as the client was told
-	// KeyMark tells the key of the call from others, if no workspace is named: 32 bits of a hash, which do not tell the key.
-	KeyMark string `json:"keyMark,omitempty"`
-	Actor   string `json:"actor,omitempty"` // who made the call
-	Once    string `json:"once,omitempty"`  // the key with which the call is made once; after that of Client.Call, its path
+	Workspace string   `json:"workspace,omitempty"` // that of the journal; empty without one
+	Actor     string   `json:"actor,omitempty"`     // who made the call
+	Once      string   `json:"once,omitempty"`      // the key with which the call is made once; after that of Client.Call, its path
+	Body      string   `json:"body,omitempty"`      // beside Once: 64 bits of a hash of what the caller gave, salted with ID
 
 	FirstSent time.Time `json:"firstSent"` // the earliest time at which the call can have had its effect, by the local clock
 	LastSent  time.Time `json:"lastSent"`  // when it was sent last

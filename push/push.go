@@ -31,8 +31,8 @@ type Part struct {
 	// works in the background, and only the CRM shows the result.
 	Outcome journal.Outcome
 
-	// Tickets are the IDs of its calls in the journal of the client whose outcome is unknown, if the journal is a
-	// [journal.History]. Settle them with the journal's Ended once you have looked in the CRM. An applied part has those of
+	// Tickets are the IDs of its calls in the journal of the client whose outcome is unknown.
+	// Settle them with the journal's Ended once you have looked in the CRM. An applied part has those of
 	// earlier calls if there are contacts in MaybeSent.
 	Tickets []string
 
@@ -66,7 +66,7 @@ func Except(contactIDs []string) Option {
 // that a process that dies then does not send it again, and when its outcome is known. If save fails, the
 // push ends; if it fails before a part, that part is not sent. After a part, the context of save ends at most a second
 // after that of the push, and the push waits no longer. A checkpoint has one byte for each part, and about 24 more. It
-// holds no id of a contact. With a journal that is a [journal.History], it also has 27 bytes for each part whose outcome
+// holds no id of a contact. With a journal, it also has 27 bytes for each part whose outcome
 // is unknown, for the ID of its ticket.
 //
 // Let save replace the checkpoint as a whole, by a rename or in a database: half a one cannot be read, and an empty one says that nothing
@@ -83,7 +83,7 @@ func SaveTo(save func(ctx context.Context, checkpoint string) error) Option {
 // are yielded with their error, but not sent. All others are sent. An empty checkpoint is that of a
 // push that has yet to begin.
 //
-// The journal of the client knows better, if it is a [journal.History]: once all tickets of a part are settled there, the part
+// The journal of the client knows better: once all tickets of a part are settled there, the part
 // counts as applied if one of them was, and is otherwise sent. A ticket that the journal no longer has leaves the part unknown.
 // So does a client without a journal: a part that you have found in the CRM is then yielded by each run, and sent by none.
 func ResumeFrom(checkpoint string) Option {

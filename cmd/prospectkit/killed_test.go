@@ -135,7 +135,7 @@ func write(text string) error {
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		return err
 	}
-	file, err := journal.File(o.Path)
+	file, err := journal.Open(o.Path, "acme")
 	if err != nil {
 		return err
 	}

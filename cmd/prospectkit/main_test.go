@@ -50,7 +50,7 @@ func program(ctx context.Context, orders string) error {
 	if err := json.Unmarshal([]byte(orders), &o); err != nil {
 		return err
 	}
-	j, err := journal.File(o.Path)
+	j, err := journal.Open(o.Path, "acme")
 	if err != nil {
 		return err
 	}
@@ -161,14 +161,14 @@ func TestAfterACrash(t *testing.T) {
 	require.NoError(t, running.Process.Kill())
 	_ = running.Wait()
 
-	status, output = s.command(t, "resolve", created.ID, "-journal", path)
+	status, output = s.command(t, "resolve", created.ID, "-journal", path, "-workspace", "acme")
 	require.Equal(t, cli.OK, status, output)
 	require.Contains(t, output, "happened: ")
-	status, output = s.command(t, "resolve", "-journal", path)
+	status, output = s.command(t, "resolve", "-journal", path, "-workspace", "acme")
 	require.Equal(t, cli.InDoubt, status, output)
 	require.Contains(t, output, pushed.ID)
 	require.Contains(t, output, "unknowable: no documented read shows it: look in the CRM")
-	status, output = s.command(t, "settle", pushed.ID, "applied", "-by", "maria", "-because", "the contacts are in the CRM", "-journal", path)
+	status, output = s.command(t, "settle", pushed.ID, "applied", "-by", "maria", "-because", "the contacts are in the CRM", "-journal", path, "-workspace", "acme")
 	require.Equal(t, cli.OK, status, output)
 	status, output = s.command(t, "in-doubt", "-journal", path)
 	require.Equal(t, cli.OK, status)

@@ -30,7 +30,7 @@ func ExampleNew() {
 		prices := spend.Prices{"search.prospects": {PerResult: 1}}
 		client, err := prospectkit.New(service.BaseURL(), service.Token(), prospectkit.WithTransport(service.Transport()),
 			prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 2, Logger: slog.Default()})),
-			prospectkit.WithJournal(store), prospectkit.WithWorkspace("acme"),
+			prospectkit.WithJournal(store),
 			prospectkit.WithSpendGuard(spend.NewSharedGuard(500, prices, store.Spend("2026-11"))))
 		if err != nil {
 			panic(err)

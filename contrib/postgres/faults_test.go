@@ -110,7 +110,7 @@ func TestCut_SendingIsCancelled(t *testing.T) {
 		if err := store.Sending(ctx, ticket("a")); c.sent.Load() >= c.at {
 			require.Error(t, err)
 		}
-		if store.Ended(t.Context(), "a", journal.NotApplied) != nil {
+		if store.Ended(t.Context(), "a", journal.End{Outcome: journal.NotApplied}) != nil {
 			require.Empty(t, inDoubt(t, store), "it was kept for the next change")
 		}
 		p.expire(t, name)
@@ -123,7 +123,7 @@ func TestCut_Ended(t *testing.T) {
 	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
 		require.NoError(t, p.store(t, name).Sending(t.Context(), ticket("a")))
 		p.expire(t, name)
-		require.NoError(t, p.cutting(t, name, c).Ended(t.Context(), "a", journal.Applied))
+		require.NoError(t, p.cutting(t, name, c).Ended(t.Context(), "a", journal.End{Outcome: journal.Applied}))
 		require.Equal(t, journal.Applied, entriesOf(t, p.store(t, name), "")[0].Outcome)
 	})
 }
@@ -152,7 +152,7 @@ func TestCut_EndedCall(t *testing.T) {
 			found = inDoubt(t, store)
 			settled = store.Settle(t.Context(), "a", journal.Settlement{Outcome: journal.NotApplied, By: "maria", Because: "it is not there"})
 		}
-		_ = store.Ended(t.Context(), "a", journal.Applied)
+		_ = store.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied})
 		require.Empty(t, append(found, inDoubt(t, store)...))
 		require.ErrorIs(t, settled, journal.ErrNotInDoubt)
 		require.Equal(t, journal.Applied, entriesOf(t, p.store(t, name), "")[0].Outcome)
@@ -266,7 +266,7 @@ func TestDurable(t *testing.T) {
 			case 2:
 				require.NoError(t, store.SaveCheckpoint(t.Context(), store.pool, "job", id))
 			case 3:
-				require.NoError(t, store.Ended(t.Context(), "ticket 0", journal.Applied))
+				require.NoError(t, store.Ended(t.Context(), "ticket 0", journal.End{Outcome: journal.Applied}))
 			case 4:
 				require.NoError(t, store.SaveCheckpoint(t.Context(), store.pool, "job", ""))
 			}

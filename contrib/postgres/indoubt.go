@@ -19,16 +19,16 @@ import (
 
 var (
 	// Whoever is about to take one is passed over. A lease that is taken meanwhile no longer fits.
-	claim = `UPDATE prospectkit.journal SET owner = $2, leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
-		WHERE seq = (SELECT seq FROM prospectkit.journal
+	claim = `UPDATE prospectkit.ticket SET owner = $2, leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
+		WHERE seq = (SELECT seq FROM prospectkit.ticket
 			WHERE workspace = $1 AND outcome = 'unknown' AND (first_sent, seq) > (` + fmt.Sprintf(instant, "$4::bigint") + `, $5::bigint)
 				AND (leased_until <= now() OR owner = $6 AND ended IS NOT NULL) AND id <> ALL ($7::text[])
 			ORDER BY first_sent, seq LIMIT 1 FOR UPDATE SKIP LOCKED)
 		RETURNING id, ticket::text, ` + fmt.Sprintf(micros, "first_sent") + `, seq`
-	renew = `UPDATE prospectkit.journal SET leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
+	renew = `UPDATE prospectkit.ticket SET leased_until = ` + fmt.Sprintf(lease, "$3::bigint") + `
 		WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'`
 	// Its owner is nobody, so that renew does not lease it again.
-	release = "UPDATE prospectkit.journal SET owner = '', leased_until = now() WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'"
+	release = "UPDATE prospectkit.ticket SET owner = '', leased_until = now() WHERE workspace = $1 AND owner = $2 AND outcome = 'unknown'"
 )
 
 // InDoubt yields the tickets whose outcome is unknown, oldest first: those whose lease is over, and those of calls of this

@@ -29,14 +29,14 @@ const (
 )
 
 var (
-	sending = `INSERT INTO prospectkit.journal AS j (workspace, id, ticket, actor, first_sent, owner, leased_until)
+	sending = `INSERT INTO prospectkit.ticket AS j (workspace, id, ticket, actor, first_sent, owner, leased_until)
 		VALUES ($1, $2, $3::json, $4, ` + fmt.Sprintf(instant, "$5::bigint") + `, $6, ` + fmt.Sprintf(lease, "$7::bigint") + `)
 		ON CONFLICT (workspace, id) DO UPDATE
 		SET ticket = excluded.ticket, first_sent = excluded.first_sent, leased_until = excluded.leased_until, ended = NULL
 		WHERE j.owner = excluded.owner AND j.outcome = 'unknown'`
-	ended = `UPDATE prospectkit.journal SET outcome = $3, ended = clock_timestamp(), owner = $4
+	ended = `UPDATE prospectkit.ticket SET outcome = $3, ended = clock_timestamp(), owner = $4, result_id = $5
 		WHERE workspace = $1 AND id = $2 AND outcome = 'unknown'`
-	endedUnknown = `UPDATE prospectkit.journal SET ended = clock_timestamp(), leased_until = ` + fmt.Sprintf(lease, "$4::bigint") + `
+	endedUnknown = `UPDATE prospectkit.ticket SET ended = clock_timestamp(), leased_until = ` + fmt.Sprintf(lease, "$4::bigint") + `
 		WHERE workspace = $1 AND id = $2 AND outcome = 'unknown' AND owner = $3 AND ended IS NULL`
 )
 
@@ -64,16 +64,17 @@ func (s *Store) Sending(ctx context.Context, t journal.Ticket) error {
 	return err
 }
 
-// searchable is an actor as a column holds it.
-func searchable(actor string) string {
-	return strings.ReplaceAll(strings.ToValidUTF8(actor, "\uFFFD"), "\x00", "\uFFFD")
+// searchable is a text as a column holds it.
+func searchable(text string) string {
+	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
 // Ended notes an outcome. A ticket whose outcome is unknown stays with this process for a lease, and is then anybody's. The first
 // settled outcome stays: [ErrSettled] tells a worker that comes later. If the database is away, the outcome of a call is kept in memory,
 // and noted with the next change. The verdict of a ticket from InDoubt is not kept: Ended waits up to 5 s for the database. After an
 // error, it may be noted or not.
-func (s *Store) Ended(ctx context.Context, id string, o journal.Outcome) error {
+func (s *Store) Ended(ctx context.Context, id string, e journal.End) error {
+	o := e.Outcome
 	if o != journal.Applied && o != journal.NotApplied && o != journal.Unknown {
 		return fmt.Errorf("prospectpg: %q is not an outcome", o)
 	}
@@ -92,15 +93,15 @@ func (s *Store) Ended(ctx context.Context, id string, o journal.Outcome) error {
 	}
 	var now, by string
 	err := s.note(ctx, write, func(b *pgx.Batch) {
-		s.end(b, id, o)
-		b.Queue("SELECT outcome, owner FROM prospectkit.journal WHERE workspace = $1 AND id = $2", s.workspace, id).
+		s.end(b, id, e)
+		b.Queue("SELECT outcome, owner FROM prospectkit.ticket WHERE workspace = $1 AND id = $2", s.workspace, id).
 			Query(each(&now, &by))
 	})
 	if ours {
 		s.mu.Lock()
 		delete(s.calls, id)
 		if err != nil {
-			s.late[id] = o
+			s.late[id] = e
 		}
 		s.mu.Unlock()
 	}
@@ -122,11 +123,11 @@ func each(into ...any) func(pgx.Rows) error {
 	}
 }
 
-func (s *Store) end(b *pgx.Batch, id string, o journal.Outcome) {
-	if o == journal.Unknown {
+func (s *Store) end(b *pgx.Batch, id string, e journal.End) {
+	if e.Outcome == journal.Unknown {
 		b.Queue(endedUnknown, s.workspace, id, s.owner, s.lease.Microseconds())
 	} else {
-		b.Queue(ended, s.workspace, id, string(o), s.owner)
+		b.Queue(ended, s.workspace, id, string(e.Outcome), s.owner, searchable(e.ResultID))
 	}
 }
 
@@ -136,7 +137,7 @@ const mostLate = 1000
 // note notes outcomes that are late, and then what fill adds, which has the lock: each attempt is made with the calls of its time.
 // All notes lock the rows in one order.
 func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.Batch)) error, fill func(*pgx.Batch)) error {
-	noted := map[string]journal.Outcome{}
+	noted := map[string]journal.End{}
 	err := write(ctx, func(b *pgx.Batch) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -153,8 +154,8 @@ func (s *Store) note(ctx context.Context, write func(context.Context, func(*pgx.
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id, outcome := range noted {
-		if s.late[id] == outcome {
+	for id, end := range noted {
+		if s.late[id] == end {
 			delete(s.late, id)
 		}
 	}
@@ -168,7 +169,7 @@ func (s *Store) Entries(ctx context.Context, actor string) iter.Seq2[journal.Ent
 	return s.entries(ctx, "($2 = '' OR actor = $2)", searchable(actor))
 }
 
-// Calls yields the tickets of an operation with their outcomes, those of all workers, as [journal.History] asks for. It reads all
+// Calls yields the tickets of an operation with their outcomes, those of all workers. It reads all
 // tickets of the workspace in the database.
 func (s *Store) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
 	// As text: the database cannot read a string with NUL out of its JSON. Within a string, the quotes are escaped.
@@ -179,8 +180,8 @@ func (s *Store) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, e
 // entries yields the entries that fit a condition with the parameter $2.
 func (s *Store) entries(ctx context.Context, condition, parameter string) iter.Seq2[journal.Entry, error] {
 	const page = 500
-	query := `SELECT seq, ticket::text, outcome, coalesce(` + fmt.Sprintf(micros, "ended") + `, 0),
-		coalesce(settled_by, ''), coalesce(settled_because, ''), outcome = 'unknown' AND ended IS NULL AND leased_until > now() FROM prospectkit.journal
+	query := `SELECT seq, ticket::text, outcome, result_id, coalesce(` + fmt.Sprintf(micros, "ended") + `, 0),
+		coalesce(settled_by, ''), coalesce(settled_because, ''), outcome = 'unknown' AND ended IS NULL AND leased_until > now() FROM prospectkit.ticket
 		WHERE workspace = $1 AND ` + condition + ` AND seq > $3 ORDER BY seq LIMIT $4`
 	return func(yield func(journal.Entry, error) bool) {
 		for last := int64(0); ; {
@@ -192,7 +193,7 @@ func (s *Store) entries(ctx context.Context, condition, parameter string) iter.S
 			entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e journal.Entry, err error) {
 				var ticket, outcome string
 				var at int64
-				if err := row.Scan(&last, &ticket, &outcome, &at, &e.By, &e.Because, &e.InProgress); err != nil {
+				if err := row.Scan(&last, &ticket, &outcome, &e.ResultID, &at, &e.By, &e.Because, &e.InProgress); err != nil {
 					return e, err
 				}
 				e.Outcome = journal.Outcome(outcome)

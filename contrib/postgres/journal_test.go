@@ -29,7 +29,7 @@ import (
 // expire lets the leases of a workspace run out.
 func (p *server) expire(t *testing.T, workspace string) {
 	t.Helper()
-	_, err := p.pool(t, "").Exec(t.Context(), "UPDATE prospectkit.journal SET leased_until = now() - interval '1 second' WHERE workspace = $1", workspace)
+	_, err := p.pool(t, "").Exec(t.Context(), "UPDATE prospectkit.ticket SET leased_until = now() - interval '1 second' WHERE workspace = $1", workspace)
 	require.NoError(t, err)
 }
 
@@ -80,7 +80,7 @@ func TestJournal_Lease(t *testing.T) {
 	first := ticket("a")
 	require.NoError(t, one.Sending(t.Context(), first))
 	require.NoError(t, one.Sending(t.Context(), ticket("b")))
-	require.NoError(t, one.Ended(t.Context(), "b", journal.Unknown))
+	require.NoError(t, one.Ended(t.Context(), "b", journal.End{Outcome: journal.Unknown}))
 	require.Empty(t, inDoubt(t, two))
 	require.Equal(t, []string{"b"}, inDoubt(t, one), "the call in progress is left out")
 	require.Equal(t, []string{"b"}, inDoubt(t, two), "the loop of the owner has given it back")
@@ -96,7 +96,7 @@ func TestJournal_Lease(t *testing.T) {
 func TestJournal_UnreadableTicket(t *testing.T) {
 	server, name := workspace(t)
 	server.leave(t, name, "a", "b", "c", "d")
-	_, err := server.pool(t, "").Exec(t.Context(), `UPDATE prospectkit.journal SET ticket = '{"version":"x"}' WHERE workspace = $1 AND id IN ('b', 'd')`, name)
+	_, err := server.pool(t, "").Exec(t.Context(), `UPDATE prospectkit.ticket SET ticket = '{"version":"x"}' WHERE workspace = $1 AND id IN ('b', 'd')`, name)
 	require.NoError(t, err)
 	store := server.store(t, name)
 	var ids []string
@@ -121,9 +121,9 @@ func TestJournal_UnknownAgain(t *testing.T) {
 	server, name := workspace(t)
 	one := server.store(t, name)
 	require.NoError(t, one.Sending(t.Context(), ticket("a")))
-	require.NoError(t, one.Ended(t.Context(), "a", journal.Unknown))
+	require.NoError(t, one.Ended(t.Context(), "a", journal.End{Outcome: journal.Unknown}))
 	server.expire(t, name)
-	require.NoError(t, one.Ended(t.Context(), "a", journal.Unknown))
+	require.NoError(t, one.Ended(t.Context(), "a", journal.End{Outcome: journal.Unknown}))
 	require.Equal(t, []string{"a"}, inDoubt(t, server.store(t, name)))
 }
 
@@ -131,7 +131,7 @@ func TestJournal_UnknownAgain(t *testing.T) {
 func TestJournal_Removal(t *testing.T) {
 	text, err := os.ReadFile("README.md")
 	require.NoError(t, err)
-	remove := regexp.MustCompile(`(?s)DELETE FROM prospectkit\.journal.*?;`).FindString(string(text))
+	remove := regexp.MustCompile(`(?s)DELETE FROM prospectkit\.ticket.*?;`).FindString(string(text))
 	require.Contains(t, remove, "interval '90 days'")
 	server, name := workspace(t)
 	store := server.store(t, name)
@@ -142,10 +142,10 @@ func TestJournal_Removal(t *testing.T) {
 		}
 		require.NoError(t, store.Sending(t.Context(), tick))
 		outcome := map[string]journal.Outcome{"rejected": journal.NotApplied, "in doubt": journal.Unknown}[id]
-		require.NoError(t, store.Ended(t.Context(), id, cmp.Or(outcome, journal.Applied)))
+		require.NoError(t, store.Ended(t.Context(), id, journal.End{Outcome: cmp.Or(outcome, journal.Applied)}))
 	}
 	pool := server.pool(t, "")
-	_, err = pool.Exec(t.Context(), "UPDATE prospectkit.journal SET ended = now() - interval '91 days' WHERE workspace = $1 AND id NOT LIKE '%ago'", name)
+	_, err = pool.Exec(t.Context(), "UPDATE prospectkit.ticket SET ended = now() - interval '91 days' WHERE workspace = $1 AND id NOT LIKE '%ago'", name)
 	require.NoError(t, err)
 	_, err = pool.Exec(t.Context(), remove)
 	require.NoError(t, err)
@@ -196,7 +196,7 @@ func TestJournal_ManyLoops(t *testing.T) {
 						err = fmt.Errorf("%s is in two hands", ticket.ID)
 					}
 					if number, _ := strconv.Atoi(ticket.ID); number%3 > 0 && err == nil { // or it stays in doubt
-						err = store.Ended(t.Context(), ticket.ID, journal.Applied)
+						err = store.Ended(t.Context(), ticket.ID, journal.End{Outcome: journal.Applied})
 						settled.Add(1)
 					}
 					held.Delete(ticket.ID)
@@ -220,7 +220,7 @@ func TestJournal_Renewed(t *testing.T) {
 	require.NoError(t, err)
 	server.leave(t, name, "a", "b")
 	until := func(id string) (at time.Time) {
-		require.NoError(t, store.pool.QueryRow(t.Context(), "SELECT leased_until FROM prospectkit.journal WHERE workspace = $1 AND id = $2", name, id).Scan(&at))
+		require.NoError(t, store.pool.QueryRow(t.Context(), "SELECT leased_until FROM prospectkit.ticket WHERE workspace = $1 AND id = $2", name, id).Scan(&at))
 		return at
 	}
 	others := []string{"b", "a"}
@@ -247,13 +247,13 @@ func TestJournal_ResolverDies(t *testing.T) {
 		for ticket, err := range other.InDoubt(t.Context()) {
 			require.NoError(t, err)
 			require.Equal(t, "a", ticket.ID)
-			require.NoError(t, other.Ended(t.Context(), "a", journal.NotApplied))
-			require.NoError(t, other.Ended(t.Context(), "a", journal.NotApplied), "the same again")
-			require.ErrorIs(t, other.Ended(t.Context(), "a", journal.Applied), ErrSettled, "the first one stays")
+			require.NoError(t, other.Ended(t.Context(), "a", journal.End{Outcome: journal.NotApplied}))
+			require.NoError(t, other.Ended(t.Context(), "a", journal.End{Outcome: journal.NotApplied}), "the same again")
+			require.ErrorIs(t, other.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied}), ErrSettled, "the first one stays")
 		}
-		require.ErrorIs(t, dead.Ended(t.Context(), "a", journal.NotApplied), ErrSettled)
-		require.ErrorIs(t, dead.Ended(t.Context(), "a", journal.Applied), ErrSettled)
-		require.NoError(t, dead.Ended(t.Context(), "a", journal.Unknown))
+		require.ErrorIs(t, dead.Ended(t.Context(), "a", journal.End{Outcome: journal.NotApplied}), ErrSettled)
+		require.ErrorIs(t, dead.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied}), ErrSettled)
+		require.NoError(t, dead.Ended(t.Context(), "a", journal.End{Outcome: journal.Unknown}))
 	}
 	require.Empty(t, inDoubt(t, dead))
 	entries := entriesOf(t, other, "")
@@ -268,12 +268,12 @@ func TestJournal_SettledByAPerson(t *testing.T) {
 	found := journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "it is in the CRM"}
 	require.NoError(t, worker.Sending(t.Context(), ticket("a")))
 	require.ErrorIs(t, person.Settle(t.Context(), "a", found), journal.ErrNotInDoubt, "another process makes the call")
-	require.NoError(t, worker.Ended(t.Context(), "a", journal.Unknown))
+	require.NoError(t, worker.Ended(t.Context(), "a", journal.End{Outcome: journal.Unknown}))
 	for ticket, err := range worker.InDoubt(t.Context()) {
 		require.NoError(t, err)
 		require.NoError(t, person.Settle(t.Context(), ticket.ID, found))
 		require.ErrorIs(t, person.Settle(t.Context(), ticket.ID, found), journal.ErrNotInDoubt)
-		require.ErrorIs(t, worker.Ended(t.Context(), ticket.ID, journal.NotApplied), ErrSettled)
+		require.ErrorIs(t, worker.Ended(t.Context(), ticket.ID, journal.End{Outcome: journal.NotApplied}), ErrSettled)
 	}
 	require.Empty(t, inDoubt(t, worker))
 	require.Equal(t, "maria", entriesOf(t, worker, "")[0].By)
@@ -303,7 +303,7 @@ func TestJournal_TakenOver(t *testing.T) {
 		case "held":
 			require.ErrorIs(t, slow.Sending(t.Context(), ticket), ErrSettled)
 		case "settled":
-			require.NoError(t, other.Ended(t.Context(), ticket.ID, journal.NotApplied))
+			require.NoError(t, other.Ended(t.Context(), ticket.ID, journal.End{Outcome: journal.NotApplied}))
 			require.ErrorIs(t, slow.Sending(t.Context(), ticket), ErrSettled)
 			require.ErrorIs(t, other.Sending(t.Context(), ticket), ErrSettled, "nobody opens it again")
 		}
@@ -323,7 +323,7 @@ func TestJournal_TakenOverCall(t *testing.T) {
 		server.expire(t, name)
 		for ticket, err := range other.InDoubt(t.Context()) {
 			require.NoError(t, err)
-			require.NoError(t, other.Ended(t.Context(), ticket.ID, journal.NotApplied))
+			require.NoError(t, other.Ended(t.Context(), ticket.ID, journal.End{Outcome: journal.NotApplied}))
 		}
 	}
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Berlin"})
@@ -354,9 +354,9 @@ func TestJournal_Late(t *testing.T) {
 	require.NoError(t, server.store(t, name).Sending(t.Context(), ticket("others")))
 	away, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.Error(t, store.Ended(away, "applied", journal.Applied))
-	require.Error(t, store.Ended(away, "unknown", journal.Unknown))
-	require.Error(t, store.Ended(away, "others", journal.NotApplied))
+	require.Error(t, store.Ended(away, "applied", journal.End{Outcome: journal.Applied}))
+	require.Error(t, store.Ended(away, "unknown", journal.End{Outcome: journal.Unknown}))
+	require.Error(t, store.Ended(away, "others", journal.End{Outcome: journal.NotApplied}))
 	require.Equal(t, []string{"unknown"}, inDoubt(t, store))
 	server.expire(t, name)
 	require.Equal(t, []string{"unknown", "in progress", "others"}, inDoubt(t, other))
@@ -365,15 +365,15 @@ func TestJournal_Late(t *testing.T) {
 
 // What is late is noted in one order: calls that note it at once when the database is back would lock each other out.
 func TestJournal_LateInOrder(t *testing.T) {
-	store := &Store{late: map[string]journal.Outcome{}}
+	store := &Store{late: map[string]journal.End{}}
 	for i := range mostLate + 20 {
-		store.late[strconv.Itoa(i)] = journal.Unknown
+		store.late[strconv.Itoa(i)] = journal.End{Outcome: journal.Unknown}
 	}
 	var ids []string
 	write := func(_ context.Context, fill func(*pgx.Batch)) error {
 		b := &pgx.Batch{}
 		fill(b)
-		store.late["7"] = journal.Applied // meanwhile
+		store.late["7"] = journal.End{Outcome: journal.Applied, ResultID: "x"} // meanwhile
 		for _, q := range b.QueuedQueries {
 			ids = append(ids, q.Arguments[1].(string))
 		}
@@ -382,7 +382,7 @@ func TestJournal_LateInOrder(t *testing.T) {
 	require.NoError(t, store.note(t.Context(), write, func(*pgx.Batch) {}))
 	require.Len(t, ids, mostLate)
 	require.IsIncreasing(t, ids)
-	require.Equal(t, journal.Applied, store.late["7"])
+	require.Equal(t, journal.End{Outcome: journal.Applied, ResultID: "x"}, store.late["7"])
 	require.Len(t, store.late, 20+1)
 	require.NoError(t, store.note(t.Context(), write, func(*pgx.Batch) {}))
 	require.Len(t, ids, mostLate+20+1)
@@ -398,7 +398,7 @@ func TestJournal_Entries(t *testing.T) {
 		one.Actor = map[string]string{"a": "job 7", "b": "job 8\x00\xff", "c": "job 7"}[id]
 		require.NoError(t, store.Sending(t.Context(), one))
 	}
-	require.NoError(t, store.Ended(t.Context(), "a", journal.Applied))
+	require.NoError(t, store.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied}))
 	all := entriesOf(t, store, "")
 	require.Len(t, all, 3)
 	require.Equal(t, "job 8\x00\uFFFD", all[1].Ticket.Actor)
@@ -417,7 +417,7 @@ func TestJournal_ManyEntries(t *testing.T) {
 	store, err := New(server.pool(t, "&pool_max_conns=1"), Config{Workspace: name})
 	require.NoError(t, err)
 	for i := range 1001 {
-		_, err := store.pool.Exec(t.Context(), `INSERT INTO prospectkit.journal (workspace, id, ticket, actor, first_sent, owner, leased_until)
+		_, err := store.pool.Exec(t.Context(), `INSERT INTO prospectkit.ticket (workspace, id, ticket, actor, first_sent, owner, leased_until)
 			VALUES ($1, $2::int::text, json_build_object('id', $2::int::text), '', now(), '', now())`, name, i)
 		require.NoError(t, err)
 	}
@@ -425,7 +425,7 @@ func TestJournal_ManyEntries(t *testing.T) {
 	for e, err := range store.Entries(t.Context(), "") {
 		require.NoError(t, err)
 		if n%300 == 0 {
-			require.NoError(t, store.Ended(t.Context(), e.Ticket.ID, journal.Applied))
+			require.NoError(t, store.Ended(t.Context(), e.Ticket.ID, journal.End{Outcome: journal.Applied}))
 		}
 		n++
 	}
@@ -437,10 +437,10 @@ func TestJournal_Refuses(t *testing.T) {
 	store := server.store(t, name)
 	require.ErrorContains(t, store.Sending(t.Context(), ticket("")), "ID")
 	require.ErrorContains(t, store.Sending(t.Context(), ticket("\x00")), "ID")
-	require.ErrorContains(t, store.Ended(t.Context(), "a", "perhaps"), "not an outcome")
-	require.NoError(t, store.Ended(t.Context(), "\x00", journal.Applied), "nobody's")
+	require.ErrorContains(t, store.Ended(t.Context(), "a", journal.End{Outcome: "perhaps"}), "not an outcome")
+	require.NoError(t, store.Ended(t.Context(), "\x00", journal.End{Outcome: journal.Applied}), "nobody's")
 	require.NoError(t, store.Sending(t.Context(), ticket("a")))
-	_, err := store.pool.Exec(t.Context(), `UPDATE prospectkit.journal SET ticket = '{"id":7}', leased_until = now() WHERE workspace = $1`, name)
+	_, err := store.pool.Exec(t.Context(), `UPDATE prospectkit.ticket SET ticket = '{"id":7}', leased_until = now() WHERE workspace = $1`, name)
 	require.NoError(t, err)
 	for _, err := range store.InDoubt(t.Context()) {
 		require.ErrorContains(t, err, "ticket number")
@@ -468,11 +468,11 @@ func TestJournal_EndsAtOnce(t *testing.T) {
 	defer cancel()
 	require.Error(t, store.Sending(ctx, ticket("a")))
 	require.Greater(t, dials.Swap(0), int64(1))
-	require.Error(t, store.Ended(t.Context(), "a", journal.NotApplied))
+	require.Error(t, store.Ended(t.Context(), "a", journal.End{Outcome: journal.NotApplied}))
 	require.EqualValues(t, 1, dials.Swap(0))
 	ctx, cancel = context.WithTimeout(t.Context(), 4*again)
 	defer cancel()
-	require.Error(t, store.Ended(ctx, "b", journal.NotApplied))
+	require.Error(t, store.Ended(ctx, "b", journal.End{Outcome: journal.NotApplied}))
 	require.Greater(t, dials.Load(), int64(1))
 }
 
@@ -495,4 +495,22 @@ func TestJournal_NoDatabase(t *testing.T) {
 	for _, err := range store.InDoubt(ctx) {
 		require.Error(t, err)
 	}
+}
+
+// Several workspaces share a database, and see nothing of one another: neither tickets nor outcomes, nor can they settle them.
+func TestJournal_OfAnotherWorkspace(t *testing.T) {
+	server, name := workspace(t)
+	ours, theirs := server.store(t, name), server.store(t, name+" 2")
+	require.NoError(t, ours.Sending(t.Context(), ticket("a")))
+	require.NoError(t, ours.Ended(t.Context(), "a", journal.End{Outcome: journal.Unknown}))
+	require.NoError(t, theirs.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied, ResultID: "x"}))
+	require.ErrorIs(t, theirs.Settle(t.Context(), "a", journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "x"}), journal.ErrNotInDoubt)
+	require.Empty(t, inDoubt(t, theirs))
+	require.Empty(t, entriesOf(t, theirs, ""))
+	for e, err := range theirs.Calls(t.Context(), "lists.create") {
+		require.Fail(t, "a call of another workspace", "%v, %v", e, err)
+	}
+	require.NoError(t, theirs.Sending(t.Context(), ticket("a")), "an ID is of one workspace")
+	require.Equal(t, []string{"a"}, inDoubt(t, ours))
+	require.Empty(t, entriesOf(t, ours, "")[0].ResultID)
 }

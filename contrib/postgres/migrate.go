@@ -2,18 +2,20 @@ package prospectpg
 
 import (
 	"context"
-	"embed"
+	_ "embed"
 	"fmt"
-	"io/fs"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
-// Migrations are the SQL files of the tables, in order of their names.
+// tables makes the tables, with what is in them.
 //
-//go:embed migrations/*.sql
-var migrations embed.FS
+//go:embed migrations/001.sql
+var tables string
+
+// version is that of the tables.
+const version = 3
 
 // migrationLock is the advisory lock of [Migrate]; any number will do.
 const migrationLock = 5_717_011_260_214_517
@@ -22,14 +24,11 @@ const migrationLock = 5_717_011_260_214_517
 // transaction. Call it when a program starts: processes that do so at once wait for each other.
 //
 // Where everything is up to date, it only reads, so the role needs no right to create anything. Tables of a later version of this
-// package stay as they are, and work with this one.
+// package stay as they are, and work with this one. Tickets of an earlier version are an error, and stay as they are, too: the error says
+// how to settle them.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
-	steps, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
 	done, err := migrated(ctx, pool)
-	if err != nil || done >= len(steps) {
+	if err != nil || done >= version {
 		return explain(err)
 	}
 	options := pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}
@@ -38,19 +37,19 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 			return err
 		}
 		done, err := migrated(ctx, tx) // meanwhile
-		if err != nil {
+		if err != nil || done >= version {
 			return err
 		}
-		for i := done; i < len(steps); i++ {
-			if err := step(ctx, tx, steps[i], i+1); err != nil {
-				return fmt.Errorf("%s: %w", steps[i], err)
+		for _, sql := range []string{preparation, tables, fmt.Sprintf("INSERT INTO prospectkit.migration (version) VALUES (%d)", version)} {
+			if _, err := tx.Exec(ctx, sql); err != nil {
+				return err
 			}
 		}
 		return nil
 	}))
 }
 
-// migrated is how many steps were taken. The catalogues are read as tables: functions such as to_regclass may not know yet what
+// migrated is the version of the tables. The catalogues are read as tables: functions such as to_regclass may not know yet what
 // another session has just made.
 func migrated(ctx context.Context, db Querier) (done int, err error) {
 	var there bool
@@ -65,16 +64,3 @@ const preparation = `DO $$ BEGIN
 	IF NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'prospectkit') THEN CREATE SCHEMA prospectkit; END IF;
 END $$;
 CREATE TABLE IF NOT EXISTS prospectkit.migration (version int PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())`
-
-func step(ctx context.Context, tx pgx.Tx, file string, version int) error {
-	text, err := migrations.ReadFile(file)
-	if err != nil {
-		return err
-	}
-	for _, sql := range []string{preparation, string(text), fmt.Sprintf("INSERT INTO prospectkit.migration (version) VALUES (%d)", version)} {
-		if _, err := tx.Exec(ctx, sql); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -2,10 +2,10 @@ package prospectpg
 
 import (
 	"fmt"
+	"os"
 	"sync"
 	"testing"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/budget"
@@ -54,26 +54,50 @@ func TestMigrate(t *testing.T) {
 	usesAll(t, store)
 }
 
-// Tables of an earlier version work as before, except for what they have no column for. Migrate brings them up to date, with what
-// they hold.
+// Tickets of an earlier version are never read as none, nor removed. Once they are settled and gone, what else the tables hold stays.
 func TestMigrate_EarlierTables(t *testing.T) {
 	server, _ := workspace(t)
 	pool := server.pool(t, server.database(t, "earlier"))
-	require.NoError(t, pgx.BeginFunc(t.Context(), pool, func(tx pgx.Tx) error { return step(t.Context(), tx, "migrations/001.sql", 1) }))
+	exec := func(sql string) {
+		_, err := pool.Exec(t.Context(), sql)
+		require.NoError(t, err)
+	}
+	earlier, err := os.ReadFile("testdata/version2.sql")
+	require.NoError(t, err)
+	exec(preparation)
+	exec(string(earlier))
+	exec("INSERT INTO prospectkit.migration (version) VALUES (1), (2)")
+	exec(`INSERT INTO prospectkit.journal (workspace, id, ticket, actor, first_sent, owner, leased_until) VALUES ('acme', 'a', '{"id":"a"}', '', now(), 'x', now())`)
+	exec("INSERT INTO prospectkit.spend (workspace, name, state) VALUES ('acme', '2026-10', 'kept')")
+
 	store, err := New(pool, Config{Workspace: "acme"})
 	require.NoError(t, err)
-	require.NoError(t, store.Sending(t.Context(), ticket("a")))
-	require.NoError(t, store.Ended(t.Context(), "a", journal.Unknown))
-	require.Equal(t, []string{"a"}, inDoubt(t, store))
-	found := journal.Settlement{Outcome: journal.Applied, By: "maria\x00", Because: "it is in the CRM"}
-	require.ErrorContains(t, store.Settle(t.Context(), "a", found), "earlier version, call Migrate")
+	refused := []error{store.Sending(t.Context(), ticket("b"))}
+	for _, err := range store.InDoubt(t.Context()) {
+		refused = append(refused, err)
+	}
+	for _, err := range store.Calls(t.Context(), "lists.create") {
+		refused = append(refused, err)
+	}
+	require.Len(t, refused, 3)
+	for _, err := range refused {
+		require.ErrorContains(t, err, "of an earlier version, call Migrate")
+	}
+	for range 2 {
+		require.ErrorContains(t, Migrate(t.Context(), pool), "has tickets of an earlier version: settle those in doubt with that version, and keep a copy. Then delete its rows")
+	}
+	var left int
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT count(*) FROM prospectkit.journal").Scan(&left))
+	require.Equal(t, 1, left)
 
+	exec("DELETE FROM prospectkit.journal")
 	require.NoError(t, Migrate(t.Context(), pool))
-	require.NoError(t, store.Settle(t.Context(), "a", found))
-	entries := entriesOf(t, store, "")
-	require.Len(t, entries, 1)
-	require.Equal(t, []any{journal.Applied, "maria\uFFFD", "it is in the CRM"}, []any{entries[0].Outcome, entries[0].By, entries[0].Because})
 	usesAll(t, store)
+	var state string
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT convert_from(state, 'UTF8') FROM prospectkit.spend WHERE workspace = 'acme' AND name = '2026-10'").Scan(&state))
+	require.Equal(t, "kept", state, "a cap still holds")
+	_, err = pool.Exec(t.Context(), "SELECT FROM prospectkit.journal")
+	require.ErrorContains(t, err, "does not exist", "a process of the earlier version writes nothing that this one does not see")
 }
 
 // An administrator may have made the schema for a role that cannot.
@@ -102,11 +126,11 @@ func TestMigrate_Forgotten(t *testing.T) {
 	} {
 		require.ErrorContains(t, err, "call Migrate")
 	}
-	_, err = pool.Exec(t.Context(), "CREATE SCHEMA prospectkit; CREATE TABLE prospectkit.budget (other int)")
+	_, err = pool.Exec(t.Context(), "CREATE SCHEMA prospectkit; CREATE TABLE prospectkit.ticket (other int)")
 	require.NoError(t, err)
-	require.ErrorContains(t, Migrate(t.Context(), pool), "001.sql")
+	require.ErrorContains(t, Migrate(t.Context(), pool), "already exists")
 	var there bool
-	require.NoError(t, pool.QueryRow(t.Context(), "SELECT to_regclass('prospectkit.journal') IS NOT NULL").Scan(&there))
+	require.NoError(t, pool.QueryRow(t.Context(), "SELECT to_regclass('prospectkit.spend') IS NOT NULL").Scan(&there))
 	require.False(t, there, "all or nothing")
 }
 
@@ -118,9 +142,9 @@ func usesAll(t *testing.T, store *Store) {
 		require.Equal(t, 1, exchange(t, store, &budget.Ask{}).Processes)
 		id := fmt.Sprint("ticket ", i)
 		require.NoError(t, store.Sending(t.Context(), ticket(id)))
-		require.NoError(t, store.Ended(t.Context(), id, journal.Unknown))
+		require.NoError(t, store.Ended(t.Context(), id, journal.End{Outcome: journal.Unknown}))
 		require.Equal(t, []string{id}, inDoubt(t, store))
-		require.NoError(t, store.Ended(t.Context(), id, journal.Applied))
+		require.NoError(t, store.Ended(t.Context(), id, journal.End{Outcome: journal.Applied}))
 		require.Len(t, entriesOf(t, store, ""), before+i+1)
 		require.ErrorIs(t, store.Settle(t.Context(), id, journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "x"}), journal.ErrNotInDoubt)
 		november := store.Spend("2026-11")

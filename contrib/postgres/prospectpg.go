@@ -6,7 +6,7 @@
 //	store, err := prospectpg.New(pool, prospectpg.Config{Workspace: "acme"})
 //	client, err := prospectkit.New(baseURL, token,
 //		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 8})),
-//		prospectkit.WithJournal(store), prospectkit.WithWorkspace("acme"),
+//		prospectkit.WithJournal(store),
 //		prospectkit.WithSpendGuard(spend.NewSharedGuard(500, prices, store.Spend("2026-11"))))
 //
 // All times are those of the database, so the clocks of the hosts do not matter.
@@ -40,7 +40,7 @@ const minLease = time.Second
 // Config configures a [Store].
 type Config struct {
 	// Workspace names the workspace. Processes with the same database and the same name share
-	// everything. Never put a token here.
+	// everything, and see nothing of other names. Never put a token here.
 	Workspace string
 
 	// Lease is for how long a ticket of the journal belongs to one worker: from each attempt of its
@@ -63,8 +63,8 @@ type Store struct {
 	owner     string // this process
 
 	mu    sync.Mutex
-	calls map[string]bool            // by the ID of the ticket: in progress, or else its outcome is being noted
-	late  map[string]journal.Outcome // of calls that ended while the database was away
+	calls map[string]bool        // by the ID of the ticket: in progress, or else its outcome is being noted
+	late  map[string]journal.End // of calls that ended while the database was away
 }
 
 // New keeps the state of a workspace in a database that [Migrate] has prepared. It does not use the
@@ -76,8 +76,8 @@ func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	switch {
 	case pool == nil:
 		return nil, errors.New("prospectpg: the pool is nil")
-	case !storable(c.Workspace):
-		return nil, errors.New("prospectpg: the workspace needs a name, in UTF-8 and without NUL")
+	case journal.CheckWorkspace(c.Workspace) != nil:
+		return nil, fmt.Errorf("prospectpg: %w", journal.CheckWorkspace(c.Workspace))
 	case c.Lease != 0 && c.Lease < minLease:
 		return nil, fmt.Errorf("prospectpg: the lease of %s is shorter than %s", c.Lease, minLease)
 	case c.Lease == 0:
@@ -87,9 +87,12 @@ func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	return &Store{
 		pool: pool, workspace: c.Workspace, lease: c.Lease,
 		owner: fmt.Sprintf("%s/%d/%s", strings.ToValidUTF8(host, ""), os.Getpid(), rand.Text()),
-		calls: map[string]bool{}, late: map[string]journal.Outcome{},
+		calls: map[string]bool{}, late: map[string]journal.End{},
 	}, nil
 }
+
+// Workspace returns the name of the workspace.
+func (s *Store) Workspace() string { return s.workspace }
 
 // storable reports whether the database takes a name.
 func storable(name string) bool {
@@ -196,9 +199,7 @@ func explain(err error) error {
 	case err == nil:
 		return nil
 	case refused != nil && (refused.Code == "42P01" || refused.Code == "3F000"):
-		return fmt.Errorf("prospectpg: the tables are not there, call Migrate: %w", err)
-	case refused != nil && refused.Code == "42703":
-		return fmt.Errorf("prospectpg: the tables are of an earlier version, call Migrate: %w", err)
+		return fmt.Errorf("prospectpg: the tables are not there, or of an earlier version, call Migrate: %w", err)
 	}
 	return fmt.Errorf("prospectpg: %w", err)
 }

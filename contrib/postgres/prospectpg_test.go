@@ -1,6 +1,7 @@
 package prospectpg
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -18,7 +19,7 @@ func TestPassing(t *testing.T) {
 func TestNewChecks(t *testing.T) {
 	server, name := workspace(t)
 	pool := server.pool(t, "")
-	for _, bad := range []string{"", "a\x00", "\xff"} {
+	for _, bad := range []string{"", "a\x00", "a\nb", "\xff", strings.Repeat("x", 256)} {
 		_, err := New(pool, Config{Workspace: bad})
 		require.ErrorContains(t, err, "name")
 	}
@@ -31,4 +32,5 @@ func TestNewChecks(t *testing.T) {
 	store, err := New(pool, Config{Workspace: name})
 	require.NoError(t, err)
 	require.Equal(t, DefaultLease, store.lease)
+	require.Equal(t, name, store.Workspace())
 }

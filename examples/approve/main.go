@@ -32,12 +32,12 @@ func demo(ctx context.Context, path string, in io.Reader, out io.Writer) (err er
 	sb := sandbox.New(nil)
 	var campaignID string
 	sb.Do(func(tx *sandbox.Tx) { campaignID = spring(tx) })
-	j, err := journal.File(path)
+	j, err := journal.Open(path, "acme")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"),
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j),
 		prospectkit.WithLogger(slog.Default())) // which tells of waits: an approval takes ten requests of 30 a minute
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ var setup = sandbox.Setup(func(run *sandbox.Run) { run.Do(func(tx *sandbox.Tx) {
 
 // program is one start of the program, with a person who says yes to whatever is shown.
 func program(run *sandbox.Run) (err error) {
-	j, err := journal.File(filepath.Join(run.Dir(), "journal"))
+	j, err := journal.Open(filepath.Join(run.Dir(), "journal"), "acme")
 	require.NoError(run, err)
 	defer j.Close() // also if it is stopped: another start needs the file
 	client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(j))

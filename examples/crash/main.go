@@ -39,17 +39,17 @@ func demo(ctx context.Context, out io.Writer) error {
 	sb.Do(func(tx *sandbox.Tx) { tx.ConnectCRM(crm) })
 	sb.Fail("lists.crm-push", sandbox.Nth(2), sandbox.DropAfter())
 	for range 2 { // two starts, which open the journal as two processes do
-		j, err := journal.File(filepath.Join(dir, "writes.journal"))
+		j, err := journal.Open(filepath.Join(dir, "writes.journal"), "acme")
 		if err != nil {
 			return err
 		}
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(out, "work: %v\n", work(ctx, client))
 		for ticket, failed := range j.InDoubt(ctx) { // a person finds the list in the CRM: prospectkit settle TICKET applied
-			err = errors.Join(err, failed, j.Ended(ctx, ticket.ID, journal.Applied))
+			err = errors.Join(err, failed, j.Ended(ctx, ticket.ID, journal.End{Outcome: journal.Applied}))
 		}
 		if err := errors.Join(err, j.Close()); err != nil {
 			return err

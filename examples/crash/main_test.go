@@ -17,7 +17,7 @@ import (
 
 // start is one start of the program.
 func start(run *sandbox.Run) error {
-	j, err := journal.File(filepath.Join(run.Dir(), "journal"))
+	j, err := journal.Open(filepath.Join(run.Dir(), "journal"), "acme")
 	require.NoError(run, err)
 	defer j.Close() // also if it is stopped: another start needs the file
 	client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(j))

@@ -185,7 +185,7 @@ func (w *workspace) campaign(ctx context.Context, m *made) error {
 		ListIDs: []string{m.ListID, m.ResultsID}, Extra: prospectkit.Fields{"name": w.campaignName()},
 	}, prospectkit.Once(w.campaignName()))
 	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok && began.Sub(unknown.Ticket().LastSent) > w.patience {
-		err = w.store.Ended(ctx, unknown.Ticket().ID, journal.NotApplied) // it would have been in the listing (assumed)
+		err = w.store.Ended(ctx, unknown.Ticket().ID, journal.End{Outcome: journal.NotApplied}) // it would have been in the listing (assumed)
 	}
 	if !engine.Judge(err).Done {
 		return err
@@ -234,7 +234,7 @@ func (w *workspace) done(ctx context.Context, t journal.Ticket) error {
 			outcome = journal.NotApplied
 		}
 	}
-	return w.store.Ended(ctx, t.ID, outcome)
+	return w.store.Ended(ctx, t.ID, journal.End{Outcome: outcome})
 }
 
 // calls are those of the job so far.

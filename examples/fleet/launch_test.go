@@ -54,7 +54,7 @@ func (c *crew) work(ctx context.Context, w workspace) error {
 func (c *crew) settle(ctx context.Context, job string) (settled bool) {
 	for ticket, err := range c.store.InDoubt(ctx) {
 		if err == nil && ticket.Actor == job {
-			settled = c.store.Ended(ctx, ticket.ID, c.look()) == nil
+			settled = c.store.Ended(ctx, ticket.ID, journal.End{Outcome: c.look()}) == nil
 		}
 	}
 	return settled

@@ -109,18 +109,12 @@ func (f *fleet) settle(ctx context.Context, client *river.Client[pgx.Tx], worksp
 type workspace struct {
 	name   string
 	client *prospectkit.Client
-	store  store  // its journal
+	store  journal.Journal
 	job    string // in the tickets of its calls
 
 	fleet       *fleet
 	checkpoints *prospectpg.Store
 	patience    time.Duration
-}
-
-// store is a journal that tells what a job did.
-type store interface {
-	journal.Journal
-	journal.History
 }
 
 // fleet is this process's part of it.
@@ -142,7 +136,7 @@ func newFleet(ctx context.Context, c config) (*fleet, error) {
 		if err != nil {
 			return nil, err
 		}
-		client, err := prospectkit.New(c.BaseURL, token, prospectkit.WithJournal(s), prospectkit.WithWorkspace(name),
+		client, err := prospectkit.New(c.BaseURL, token, prospectkit.WithJournal(s),
 			prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: s, StoreTimeout: time.Second, Processes: c.Workers})),
 			prospectkit.WithUserAgent(c.Name), prospectkit.WithAttemptTimeout(attemptTimeout),
 			prospectkit.WithMaxWait(time.Second)) // a longer wait is no work: it gives its slot away

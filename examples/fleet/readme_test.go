@@ -130,7 +130,7 @@ func settle(run *sandbox.Run, client *prospectkit.Client, store journal.Journal)
 		if processed(run.Sandbox, "campaigns.approve") > 0 {
 			truth = journal.Applied
 		}
-		if err := store.Ended(run.Context(), ticket.ID, truth); err != nil {
+		if err := store.Ended(run.Context(), ticket.ID, journal.End{Outcome: truth}); err != nil {
 			return err
 		}
 	}

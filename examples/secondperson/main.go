@@ -68,7 +68,7 @@ func send(ctx context.Context, client *prospectkit.Client, campaignID string) er
 }
 
 func demo(ctx context.Context, file string, out io.Writer) (err error) {
-	j, err := journal.File(file + ".journal") // a yes that was used stays used when the job starts again
+	j, err := journal.Open(file+".journal", "acme") // a yes that was used stays used when the job starts again
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func newOffice(t *testing.T) *office {
 // start starts the job in a process of its own: it finds the journal that an earlier one has closed.
 func (o *office) start(t *testing.T) (end func()) {
 	t.Helper()
-	j, err := journal.File(o.file + ".journal")
+	j, err := journal.Open(o.file+".journal", "acme")
 	require.NoError(t, err)
 	end = func() { _ = j.Close() }
 	t.Cleanup(end)
@@ -166,7 +166,7 @@ func TestEveryFailure(t *testing.T) {
 		require.NoError(run, sign(run.Context(), person, campaignID, key, agrees, filepath.Join(run.Dir(), "yes.json")))
 	})
 	program := func(run *sandbox.Run) error {
-		j, err := journal.File(filepath.Join(run.Dir(), "journal"))
+		j, err := journal.Open(filepath.Join(run.Dir(), "journal"), "acme")
 		require.NoError(run, err)
 		defer j.Close()
 		job, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(j),

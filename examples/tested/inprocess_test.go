@@ -92,7 +92,7 @@ func TestLaunchOnceAlthoughTheAnswerIsLost(t *testing.T) {
 
 func TestLaunchUnderEveryFailure(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		j, err := journal.File(filepath.Join(run.Dir(), "writes.journal"))
+		j, err := journal.Open(filepath.Join(run.Dir(), "writes.journal"), "acme")
 		require.NoError(run, err)
 		defer j.Close()
 		client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.WithJournal(j))

@@ -48,7 +48,7 @@ func demo(ctx context.Context, out io.Writer) error {
 }
 
 // connect makes a client for each workspace, for the life of the program. All share the connections of one transport, and each has a rate
-// budget of its own. Logs name the workspace; a journal would, too, by WithWorkspace.
+// budget of its own. Logs name the workspace; a journal would, too.
 func connect(baseURL string, tokens map[string]string, transport http.RoundTripper, logger *slog.Logger) (map[string]*prospectkit.Client, error) {
 	clients := map[string]*prospectkit.Client{}
 	for workspace, token := range tokens {

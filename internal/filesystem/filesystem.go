@@ -34,4 +34,4 @@ var ErrLocked = errors.New("another journal has the file open")
 
 // OpenJournal opens a journal on another file system than that of the machine. The package journal sets it; the result is
 // a *journal.FileJournal.
-var OpenJournal func(on FS, path string) (any, error)
+var OpenJournal func(on FS, path, workspace string) (any, error)

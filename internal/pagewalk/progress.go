@@ -185,7 +185,7 @@ func Parse(text, query string) (*Checkpoint, error) {
 	case cp.Version > version:
 		return nil, errors.New("was taken by a newer version of this package")
 	case cp.Query != query:
-		return nil, errors.New("was taken from another base URL, workspace, collection, filter, sort order or page size; an empty one starts at the beginning")
+		return nil, errors.New("was taken from another base URL, workspace, key, collection, filter, sort order or page size; an empty one starts at the beginning")
 	}
 	return cp, nil
 }

@@ -64,14 +64,14 @@ func TestParse(t *testing.T) {
 		`{"v":1,"q":"q","p":0}`:                       foreign,
 		`{"v":1,"q":"q","p":-3}`:                      foreign,
 		`{"v":1,"q":"q","p":1,"j":-1}`:                foreign,
-		`{"v":1,"q":"other","p":1,"e":true}`:          "was taken from another base URL, workspace, collection, filter, sort order or page size; an empty one starts at the beginning",
+		`{"v":1,"q":"other","p":1,"e":true}`:          "was taken from another base URL, workspace, key, collection, filter, sort order or page size; an empty one starts at the beginning",
 		`{"v":1,"q":"q","p":"1"}`:                     foreign,
 		`{"v":1,"q":"q","p":1`:                        foreign,
 		`{"v":1,"q":"q","p":1,"l":[1]}`:               foreign,
 		``:                                            foreign,
 		`{"v":2,"q":"q","p":1}`:                       "was taken by a newer version of this package",
 		`{"v":2,"q":"other","p":1}`:                   "was taken by a newer version of this package",
-		`{"v":1,"q":"other","p":1}`:                   "was taken from another base URL, workspace, collection, filter, sort order or page size; an empty one starts at the beginning",
+		`{"v":1,"q":"other","p":1}`:                   "was taken from another base URL, workspace, key, collection, filter, sort order or page size; an empty one starts at the beginning",
 	} {
 		cp, err := Parse(base64.RawURLEncoding.EncodeToString([]byte(text)), "q")
 		if want == "" {

@@ -67,14 +67,14 @@ func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) err
 	return func(s *sim.Start) error {
 		u := &user{Start: s, run: r, ctx: s.Context("main")}
 		r.recovers(s.Disk)
-		opened, err := filesystem.OpenJournal(s.Files(u.ctx), "journal")
+		opened, err := filesystem.OpenJournal(s.Files(u.ctx), "journal", "main")
 		if r.laws.opened(err); err != nil {
 			return err
 		}
 		u.file = opened.(*journal.FileJournal)
 		defer u.file.Close()
 		all := []prospectkit.ClientOption{
-			tests.Routes(), prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s, r.laws}), prospectkit.WithWorkspace("main"), prospectkit.WithMaxResponseBytes(longest),
+			tests.Routes(), prospectkit.WithTransport(wire{r, s}), prospectkit.WithJournal(orderly{u.file, s, r.laws}), prospectkit.WithMaxResponseBytes(longest),
 			prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context {
 				if e.Next != "" {
 					r.laws.reach("decision: %s", e.Reason)
@@ -147,11 +147,11 @@ func (o orderly) Sending(ctx context.Context, t journal.Ticket) error {
 	return o.FileJournal.Sending(ctx, t)
 }
 
-func (o orderly) Ended(ctx context.Context, id string, outcome journal.Outcome) error {
+func (o orderly) Ended(ctx context.Context, id string, e journal.End) error {
 	if err := o.start.Do(ctx, "journal", "ended", func(*sim.Turn) string { return "" }); err != nil {
 		return err
 	}
-	return o.FileJournal.Ended(ctx, id, outcome)
+	return o.FileJournal.Ended(ctx, id, e)
 }
 
 func (o orderly) Calls(ctx context.Context, name string) iter.Seq2[journal.Entry, error] {

@@ -41,7 +41,7 @@ func TestConfirmed_ASuccessWithoutItsBody(t *testing.T) {
 // confirm makes one call with such a fault.
 func confirm(t *testing.T, row *op.Op, call AnyCall, name string, fault []sandbox.FaultOption) {
 	t.Helper()
-	file, err := journal.File(filepath.Join(t.TempDir(), "journal"))
+	file, err := journal.Open(filepath.Join(t.TempDir(), "journal"), "acme")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	sb := EverySandbox(t, time.Now())

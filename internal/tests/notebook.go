@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/spend"
 )
@@ -38,15 +39,28 @@ func (n *Notebook) Sending(ctx context.Context, t journal.Ticket) error {
 	return n.kept.Sending(context.WithoutCancel(ctx), t)
 }
 
+// Workspace returns a name.
+func (n *Notebook) Workspace() string { return n.kept.Workspace() }
+
 // Ended notes an outcome.
-func (n *Notebook) Ended(ctx context.Context, id string, o journal.Outcome) error {
+func (n *Notebook) Ended(ctx context.Context, id string, e journal.End) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if n.Noted == nil {
 		n.Noted = map[string]journal.Outcome{}
 	}
-	n.Noted[id] = o
-	return cmp.Or(ctx.Err(), n.Broken, n.kept.Ended(ctx, id, o))
+	n.Noted[id] = e.Outcome
+	return cmp.Or(ctx.Err(), n.Broken, n.kept.Ended(ctx, id, e))
+}
+
+// Settle notes what a person found out.
+func (n *Notebook) Settle(ctx context.Context, id string, s journal.Settlement) error {
+	return n.kept.Settle(ctx, id, s)
+}
+
+// Calls yields the tickets of an operation.
+func (n *Notebook) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, error] {
+	return n.kept.Calls(ctx, op)
 }
 
 // InDoubt yields the tickets whose outcome is unknown.
@@ -62,6 +76,9 @@ func (n *Notebook) Outcomes() map[string]journal.Outcome {
 	}
 	return all
 }
+
+// Journaled is a client's journal in memory, of the same workspace as others.
+func Journaled() prospectkit.ClientOption { return prospectkit.WithJournal(new(journal.MemoryJournal)) }
 
 // Written returns a ticket as another process reads it.
 func Written(t *testing.T, from journal.Ticket) journal.Ticket {

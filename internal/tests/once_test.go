@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -66,27 +65,6 @@ func TestOnce(t *testing.T) {
 	require.ErrorIs(t, add(ListID, "c"), prospectkit.RuleDone)
 }
 
-// The unknown outcome of an earlier call is not settled by a look with a key that may be of another workspace.
-func TestOnce_OfAnotherKey(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb, j := EverySandbox(t, time.Now()), new(journal.MemoryJournal)
-		create := func(token string) error {
-			client, err := prospectkit.New(sb.BaseURL(), token, prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
-			require.NoError(t, err)
-			_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Once"}, prospectkit.Once("a"))
-			return err
-		}
-		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
-		require.ErrorIs(t, create(sb.Token()), prospectkit.ErrOutcomeUnknown)
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](create(sb.Key()))
-		require.True(t, ok)
-		found, err := unknown.Resolve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, found.Verdict)
-		require.Contains(t, found.Note, "the key is not that of the call")
-	})
-}
-
 // A key counts for the path of an operation of the caller, whatever its elements look like, and whatever name the operation has.
 func TestOnce_Call(t *testing.T) {
 	for _, name := range []string{"lists.share", "lists.create"} {
@@ -94,7 +72,7 @@ func TestOnce_Call(t *testing.T) {
 		client := NewClient(t, RoundTrip(func(*http.Request) (*http.Response, error) {
 			sent++
 			return Respond(http.StatusOK, `{"data":{}}`), nil
-		}), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
+		}), prospectkit.WithJournal(j))
 		share := func(list string) error {
 			o := Described(http.MethodPost, op.Unsafe)
 			o.Name, o.Path = name, "/business/lists/"+list+"/share"
@@ -113,7 +91,8 @@ func TestOnce_Call(t *testing.T) {
 func TestOnce_Refused(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	remembers := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
-	forgets := SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{new(journal.MemoryJournal)}))
+	forgets, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
 	for name, call := range map[string]func() (any, error){
 		"no key": func() (any, error) {
 			return remembers.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once(""))
@@ -122,7 +101,7 @@ func TestOnce_Refused(t *testing.T) {
 			return remembers.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("\xff"))
 		},
 		"a read": func() (any, error) { return remembers.Account.Me(t.Context(), prospectkit.Once("a")) },
-		"no history": func() (any, error) {
+		"no journal": func() (any, error) {
 			return forgets.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
 		},
 		"a name is the key": func() (any, error) { return remembers.Lists.Ensure(t.Context(), Q1, prospectkit.Once("a")) },
@@ -134,7 +113,7 @@ func TestOnce_Refused(t *testing.T) {
 	require.Empty(t, sb.Journal())
 	away := errors.New("the database is away")
 	broken := SandboxClient(t, sb, prospectkit.WithJournal(&brokenHistory{err: away}))
-	_, err := broken.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
+	_, err = broken.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
 	require.ErrorIs(t, err, prospectkit.RuleJournal)
 	require.ErrorIs(t, err, away)
 	require.Empty(t, sb.Journal())
@@ -153,7 +132,7 @@ func (j *overtaken) Sending(ctx context.Context, t journal.Ticket) error {
 		return err
 	}
 	if j.outcome != journal.Unknown {
-		_ = j.Ended(ctx, other.ID, j.outcome)
+		_ = j.Ended(ctx, other.ID, journal.End{Outcome: j.outcome})
 	}
 	return j.MemoryJournal.Sending(ctx, t)
 }
@@ -176,7 +155,7 @@ func TestOnce_Meanwhile(t *testing.T) {
 
 func TestOnce_AtTheSameMoment(t *testing.T) {
 	for range 50 {
-		j, err := journal.File(filepath.Join(t.TempDir(), "journal"))
+		j, err := journal.Open(filepath.Join(t.TempDir(), "journal"), "acme")
 		require.NoError(t, err)
 		sb, add := adder(t, j)
 		var both sync.WaitGroup
@@ -192,7 +171,7 @@ func TestOnce_AtTheSameMoment(t *testing.T) {
 // Every pair of failures and stops, and a second delivery: never two.
 func TestEveryFailure_Once(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		file, err := journal.File(filepath.Join(run.Dir(), "journal"))
+		file, err := journal.Open(filepath.Join(run.Dir(), "journal"), "acme")
 		if err != nil {
 			return err
 		}

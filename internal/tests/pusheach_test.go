@@ -192,7 +192,7 @@ func TestPushEach_BelievesTheJournal(t *testing.T) {
 			save := push.SaveTo(func(_ context.Context, c string) error { checkpoint = c; return nil })
 			ids := someContacts(1000)
 			run := func(use func(j *journal.FileJournal), opts ...push.Option) (parts []string) {
-				j, err := journal.File(path)
+				j, err := journal.Open(path, "acme")
 				require.NoError(t, err)
 				defer func() { require.NoError(t, j.Close()) }()
 				use(j)
@@ -210,7 +210,7 @@ func TestPushEach_BelievesTheJournal(t *testing.T) {
 			got := run(func(j *journal.FileJournal) {
 				for ticket, err := range j.InDoubt(t.Context()) {
 					require.NoError(t, err)
-					require.NoError(t, j.Ended(t.Context(), ticket.ID, verdict))
+					require.NoError(t, j.Ended(t.Context(), ticket.ID, journal.End{Outcome: verdict}))
 				}
 			})
 			require.Len(t, arrived(sb), 500+500*sent)
@@ -260,7 +260,6 @@ func TestPushEach_TicketThatIsGone(t *testing.T) {
 	for name, client := range map[string]*prospectkit.Client{
 		"another journal":  SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal))),
 		"no journal":       SandboxClient(t, sb),
-		"no history":       SandboxClient(t, sb, prospectkit.WithJournal(struct{ journal.Journal }{new(journal.MemoryJournal)})),
 		"an earlier range": first,
 	} {
 		unknown := 0
@@ -284,7 +283,7 @@ func TestPushEach_TicketThatIsGone(t *testing.T) {
 // killed is a journal of a process that is killed before it notes any outcome.
 type killed struct{ *journal.FileJournal }
 
-func (killed) Ended(context.Context, string, journal.Outcome) error { return nil }
+func (killed) Ended(context.Context, string, journal.End) error { return nil }
 
 // A process that is killed after its checkpoint was stored, and before it has sent the part: a person can settle the part, for its
 // ticket is older than the checkpoint. No checkpoint is stored while the call waits for the rate limit.
@@ -293,7 +292,7 @@ func TestPushEach_KilledBeforeTheRequest(t *testing.T) {
 		sb := EverySandbox(t, time.Now(), sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 1, PerDay: 10_000}}))
 		path, checkpoint := filepath.Join(t.TempDir(), "journal"), ""
 		run := func(ends func(*journal.FileJournal) journal.Journal, end error, ids []string) (got []*push.Part) {
-			j, err := journal.File(path)
+			j, err := journal.Open(path, "acme")
 			require.NoError(t, err)
 			defer func() { require.NoError(t, j.Close()) }()
 			client := SandboxClient(t, sb, prospectkit.WithJournal(ends(j)))

@@ -129,7 +129,7 @@ func TestApprove_TheOneInDoubtHasHappened(t *testing.T) {
 
 // A double click: while an approval is being sent, another call of the same process sends nothing, and asks no person.
 func TestApprove_WhileItIsSent(t *testing.T) {
-	file, err := journal.File(filepath.Join(t.TempDir(), "journal"))
+	file, err := journal.Open(filepath.Join(t.TempDir(), "journal"), "acme")
 	require.NoError(t, err)
 	defer file.Close()
 	for _, j := range []journal.Journal{file, new(journal.MemoryJournal)} {

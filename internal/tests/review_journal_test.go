@@ -28,26 +28,11 @@ func at(sb *sandbox.Sandbox) prospectkit.ClientOption {
 	}))
 }
 
-func inWorkspace(workspace string, opts ...prospectkit.ClientOption) []prospectkit.ClientOption {
-	if workspace != "" {
-		opts = append(opts, prospectkit.WithWorkspace(workspace))
-	}
-	return opts
-}
-
-// Staging is a copy of production, with the same ids, and both share a journal: what was approved in one is not approved in the other. That
-// goes for workspaces, too, if both have a name.
-func TestApprove_OfAnotherServiceOrWorkspace(t *testing.T) {
-	for name, c := range map[string]struct {
-		first, second string // the names of their workspaces
-		staging, same bool
-	}{
-		"another service":           {"acme", "acme", true, false},
-		"another workspace":         {"acme", "globex", false, false},
-		"the same":                  {"acme", "acme", false, true},
-		"named since":               {"", "acme", false, true},
-		"named by the other alone":  {"acme", "", false, true},
-		"another service, no names": {"", "", true, false},
+// Staging is a copy of production, with the same ids, and both share a journal: what was approved in one is not approved in the other.
+func TestApprove_OfAnotherService(t *testing.T) {
+	for name, c := range map[string]struct{ staging, same bool }{
+		"another service": {true, false},
+		"the same":        {false, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -57,8 +42,8 @@ func TestApprove_OfAnotherServiceOrWorkspace(t *testing.T) {
 				if c.staging {
 					base = staging
 				}
-				first := SandboxClient(t, one, inWorkspace(c.first, j)...)
-				second, err := prospectkit.New(base, two.Token(), inWorkspace(c.second, j, at(two))...)
+				first := SandboxClient(t, one, j)
+				second, err := prospectkit.New(base, two.Token(), j, at(two))
 				require.NoError(t, err)
 				seen, err := second.Campaigns.Review(t.Context(), CampaignID)
 				require.NoError(t, err)
@@ -75,18 +60,18 @@ func TestApprove_OfAnotherServiceOrWorkspace(t *testing.T) {
 	}
 }
 
-// What earlier runs did is what the journal has of this service and workspace. A call that may be of this workspace is one.
+// What earlier runs did is what the journal has of this service and workspace.
 func TestCalls_OfThisWorkspace(t *testing.T) {
-	j := new(journal.MemoryJournal)
-	client := NewClient(t, Untouched(t), prospectkit.WithJournal(j), prospectkit.WithWorkspace("acme"))
+	j := journal.NewMemory("acme")
+	client := NewClient(t, Untouched(t), prospectkit.WithJournal(j))
 	for id, c := range map[string][3]string{
-		"0 ours": {"imports.create", client.BaseURL(), "acme"}, "1 unnamed": {"imports.create", "", ""},
+		"0 ours": {"imports.create", client.BaseURL(), "acme"}, "unnamed": {"imports.create", client.BaseURL(), ""},
 		"2 spelled": {"imports.create", "HTTPS" + client.BaseURL()[len("https"):] + "/", "acme"},
 		"theirs":    {"imports.create", client.BaseURL(), "globex"}, "staging": {"imports.create", staging, "acme"}, "a list": {"lists.create", client.BaseURL(), "acme"},
 	} {
-		tick := journal.Ticket{Version: journal.Version, ID: id, Op: c[0], Service: c[1], Workspace: c[2], KeyMark: "another"}
+		tick := journal.Ticket{Version: journal.Version, ID: id, Op: c[0], Service: c[1], Workspace: c[2]}
 		require.NoError(t, j.Sending(t.Context(), tick))
-		require.NoError(t, j.Ended(t.Context(), id, journal.Applied))
+		require.NoError(t, j.Ended(t.Context(), id, journal.End{Outcome: journal.Applied}))
 	}
 	calls := func(client *prospectkit.Client) (ids []string) {
 		for e, err := range client.Calls(t.Context(), "imports.create") {
@@ -96,14 +81,12 @@ func TestCalls_OfThisWorkspace(t *testing.T) {
 		}
 		return ids
 	}
-	require.ElementsMatch(t, []string{"0 ours", "1 unnamed", "2 spelled"}, calls(client))
-	unnamed := NewClient(t, Untouched(t), prospectkit.WithJournal(j))
-	require.ElementsMatch(t, []string{"0 ours", "1 unnamed", "2 spelled", "theirs"}, calls(unnamed))
+	require.ElementsMatch(t, []string{"0 ours", "2 spelled"}, calls(client))
 	for _, err := range client.Calls(t.Context(), "imports.create") {
 		require.NoError(t, err)
 		break
 	}
-	for _, opts := range [][]prospectkit.ClientOption{nil, {prospectkit.WithJournal(struct{ journal.Journal }{j})}, {prospectkit.WithJournal(&brokenHistory{err: ErrBroken})}} {
+	for _, opts := range [][]prospectkit.ClientOption{nil, {prospectkit.WithJournal(&brokenHistory{err: ErrBroken})}} {
 		var last error
 		for e, err := range NewClient(t, Untouched(t), opts...).Calls(t.Context(), "imports.create") {
 			require.NoError(t, last, "it is the last element")
@@ -117,7 +100,7 @@ func TestCalls_OfThisWorkspace(t *testing.T) {
 // A name that is not text would be another one in the journal, which stores JSON: an earlier import would not be found by it, nor an approval.
 func TestNamesThatNoJournalKeeps(t *testing.T) {
 	const raw = "caf\xe9" // as of a hash that is not written in digits
-	_, err := prospectkit.New(BaseURL, Token, prospectkit.WithTransport(Untouched(t)), prospectkit.WithWorkspace(raw))
+	_, err := prospectkit.New(BaseURL, Token, prospectkit.WithTransport(Untouched(t)), prospectkit.WithJournal(journal.NewMemory(raw)))
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
 	sb := EverySandbox(t, time.Now())
 	client, ctx := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal))), prospectkit.WithActor(t.Context(), raw)
@@ -138,7 +121,7 @@ func TestNamesThatNoJournalKeeps(t *testing.T) {
 func TestApprove_AfterCompact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())
-		j, err := journal.File(filepath.Join(t.TempDir(), "j"))
+		j, err := journal.Open(filepath.Join(t.TempDir(), "j"), "acme")
 		require.NoError(t, err)
 		defer j.Close()
 		client := SandboxClient(t, sb, prospectkit.WithJournal(j))

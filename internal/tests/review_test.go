@@ -305,21 +305,16 @@ func TestApprove_SettlesWhatIsActive(t *testing.T) {
 	})
 }
 
-// Without a journal that remembers, nothing would show that a review was used.
-func TestApprove_WithoutHistory(t *testing.T) {
+// Without a journal, nothing would show that a review was used.
+func TestApprove_WithoutJournal(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
-	for _, j := range []journal.Journal{nil, struct{ journal.Journal }{new(journal.MemoryJournal)}} {
-		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-		if j != nil {
-			client, err = client.With(prospectkit.WithJournal(j))
-		}
-		require.NoError(t, err)
-		r, err := client.Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.ErrInvalid)
-		require.ErrorContains(t, err, "WithJournal is required")
-	}
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	r, err := client.Campaigns.Review(t.Context(), CampaignID)
+	require.NoError(t, err)
+	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	require.ErrorIs(t, err, prospectkit.ErrInvalid)
+	require.ErrorContains(t, err, "WithJournal is required")
 	require.Zero(t, sb.Calls("campaigns.approve"))
 }
 
@@ -421,7 +416,7 @@ func testApproveAtOnce(t *testing.T) {
 	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}
+	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Service: sb.BaseURL(), Workspace: j.Workspace(), IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}
 	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
 	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
 	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
@@ -431,12 +426,12 @@ func testApproveAtOnce(t *testing.T) {
 	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be doing this: ticket other has no outcome yet")
 	require.Equal(t, prospectkit.ActionMayPass, refused.Advice().Action)
 	require.Zero(t, sb.Calls("campaigns.approve"))
-	require.NoError(t, j.Ended(t.Context(), other.ID, journal.NotApplied))
+	require.NoError(t, j.Ended(t.Context(), other.ID, journal.End{Outcome: journal.NotApplied}))
 	ended := other
 	ended.ID = "ended"
 	sending = sync.OnceFunc(func() {
 		require.NoError(t, j.Sending(t.Context(), ended))
-		require.NoError(t, j.Ended(t.Context(), ended.ID, journal.Applied))
+		require.NoError(t, j.Ended(t.Context(), ended.ID, journal.End{Outcome: journal.Applied}))
 	})
 	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.RuleApproved)
@@ -462,7 +457,7 @@ func testApproveAtOnce(t *testing.T) {
 // Every pair of failures: at most one approval, and only of what was reviewed.
 func TestEveryFailure_Approve(t *testing.T) {
 	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
-		file, err := journal.File(filepath.Join(run.Dir(), "journal"))
+		file, err := journal.Open(filepath.Join(run.Dir(), "journal"), "acme")
 		if err != nil {
 			return err
 		}
@@ -551,7 +546,7 @@ func TestApprove_WhileAnotherIsApproved(t *testing.T) {
 	client := SandboxClient(t, sb, prospectkit.WithJournal(j))
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
-	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", IDs: []string{CampaignID}}
+	other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Service: sb.BaseURL(), Workspace: j.Workspace(), IDs: []string{CampaignID}}
 	sending := sync.OnceFunc(func() { require.NoError(t, j.Sending(t.Context(), other)) })
 	sb.Between("campaigns.steps", func(*sandbox.Tx) { sending() })
 	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())

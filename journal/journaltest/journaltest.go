@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,8 +19,6 @@ import (
 // Run tests a journal. For each test, store makes an empty store and returns a function that opens a
 // journal on it, as a new process does. Each call of that function ends the process before: no call of
 // its journal is in progress, and the function may close it.
-//
-// If the journal is a [journal.History] or a [journal.Settler], Run also tests that.
 //
 // Run does not test that Sending is durable: it cannot stop the machine.
 func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
@@ -39,8 +38,10 @@ func Run(t *testing.T, store func(t *testing.T) (open func() journal.Journal)) {
 		{"SettleInTheLoop", (*suite).settleInTheLoop},
 		{"Break", (*suite).leaveTheLoop},
 		{"AtOnce", (*suite).atOnce},
-		{"History", (*suite).history},
-		{"Settler", (*suite).settler},
+		{"Workspace", (*suite).workspace},
+		{"Calls", (*suite).calls},
+		{"Result", (*suite).result},
+		{"Settle", (*suite).settle},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &suite{T: t, open: store(t)}
@@ -78,9 +79,9 @@ func (s *suite) sending(tickets ...journal.Ticket) {
 	}
 }
 
-func (s *suite) ended(id string, o journal.Outcome) {
+func (s *suite) ended(id string, o journal.Outcome, resultID ...string) {
 	s.Helper()
-	if err := s.j.Ended(s.Context(), id, o); err != nil {
+	if err := s.j.Ended(s.Context(), id, journal.End{Outcome: o, ResultID: strings.Join(resultID, "")}); err != nil {
 		s.Fatalf("Ended(%s, %s): %v", id, o, err)
 	}
 }
@@ -176,7 +177,7 @@ func (s *suite) complete() {
 	all := journal.Ticket{
 		Version: journal.Version, ID: "c0ffee", Op: "agents.create", IDs: []string{"5f0000000000000000000001", "x/y"},
 		Lookup:  journal.Lookup{Name: "Größe \"1\" <&>\u2028\n", Kind: "contacts", Start: true, FolderID: "5f0000000000000000000002"},
-		Service: "https://service.test/api/v1", Workspace: "w", Actor: "maria", Once: "key", FirstSent: began, LastSent: began.Add(time.Second),
+		Service: "https://service.test/api/v1", Workspace: "w", Actor: "maria", Once: "key", Body: "0123456789abcdef", FirstSent: began, LastSent: began.Add(time.Second),
 		ServiceAhead: &ahead, Open: true,
 	}
 	s.sending(all, ticket("plain", time.Hour))
@@ -240,11 +241,21 @@ func (s *suite) leaveTheLoop() {
 	s.want("after a loop that was left", "a", "b")
 }
 
-// A journal that is a History knows how calls have ended, also in an earlier process.
-func (s *suite) history() {
-	if _, ok := s.j.(journal.History); !ok {
-		return
+// The name of the workspace stays.
+func (s *suite) workspace() {
+	name := s.j.Workspace()
+	if err := journal.CheckWorkspace(name); err != nil {
+		s.Fatalf("Workspace: %v", err)
 	}
+	s.sending(ticket("a", 0))
+	s.restart()
+	if again := s.j.Workspace(); again != name {
+		s.Fatalf("Workspace, after a restart: got %q, want %q", again, name)
+	}
+}
+
+// The journal knows how calls have ended, also in an earlier process.
+func (s *suite) calls() {
 	const op = `"notes" <-> CRM\ & mail` // an operation of one's own has any name
 	push := func(id string) journal.Ticket {
 		t := ticket(id, 0)
@@ -256,22 +267,36 @@ func (s *suite) history() {
 	s.ended("b", journal.NotApplied)
 	s.ended("c", journal.Unknown)
 	for _, when := range []string{"now", "after a restart"} {
-		yields(s, "Calls, "+when, s.j.(journal.History).Calls(s.Context(), op), func(e journal.Entry) string {
+		yields(s, "Calls, "+when, s.j.Calls(s.Context(), op), func(e journal.Entry) string {
 			return fmt.Sprint(e.Ticket.ID, " ", e.Ticket.Lookup.Digest, " ", e.Outcome, " ", e.InProgress)
 		}, []string{"a of a applied false", "b of b not applied false", "c of c unknown false", fmt.Sprint("d of d unknown ", when == "now")})
 		s.restart()
 	}
 }
 
-// A journal that is a Settler lets a person settle what is in doubt, once, and refuses everything else.
-func (s *suite) settler() {
-	j, ok := s.j.(journal.Settler)
-	if !ok {
-		return
+// The id of what a call made is noted with its outcome: by its response, or by a read later. The first settled outcome keeps it.
+func (s *suite) result() {
+	s.sending(ticket("a", 0), ticket("b", 0), ticket("c", 0))
+	s.ended("a", journal.Applied, "5f-a")
+	s.ended("a", journal.Applied, "other")
+	s.ended("b", journal.Unknown)
+	s.ended("c", journal.Unknown)
+	s.restart()
+	s.ended("b", journal.Applied, "Größe \"1\"\n")
+	s.ended("c", journal.NotApplied)
+	for _, when := range []string{"now", "after a restart"} {
+		yields(s, "Calls, "+when, s.j.Calls(s.Context(), "lists.create"), func(e journal.Entry) string {
+			return fmt.Sprintf("%s %s %q", e.Ticket.ID, e.Outcome, e.ResultID)
+		}, []string{`a applied "5f-a"`, `b applied "Größe \"1\"\n"`, `c not applied ""`})
+		s.restart()
 	}
+}
+
+// A person settles what is in doubt, once, and nothing else.
+func (s *suite) settle() {
 	refuses := func(when, id string) {
 		s.Helper()
-		err := j.Settle(s.Context(), id, journal.Settlement{Outcome: journal.NotApplied, By: "paul", Because: "x"})
+		err := s.j.Settle(s.Context(), id, journal.Settlement{Outcome: journal.NotApplied, By: "paul", Because: "x"})
 		if !errors.Is(err, journal.ErrNotInDoubt) {
 			s.Errorf("Settle of %s: got %v, want ErrNotInDoubt", when, err)
 		}
@@ -285,24 +310,21 @@ func (s *suite) settler() {
 	for _, bad := range []journal.Settlement{
 		{Outcome: journal.Unknown, By: "maria", Because: "x"}, {Outcome: journal.Applied, By: "maria"}, {Outcome: journal.Applied, Because: "x"},
 	} {
-		if j.Settle(s.Context(), "a", bad) == nil {
+		if s.j.Settle(s.Context(), "a", bad) == nil {
 			s.Errorf("Settle takes %+v", bad)
 		}
 	}
 	for _, id := range []string{"a", "c"} {
-		if err := j.Settle(s.Context(), id, journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "Größe\nfits"}); err != nil {
+		if err := s.j.Settle(s.Context(), id, journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "Größe\nfits"}); err != nil {
 			s.Fatalf("Settle(%s): %v", id, err)
 		}
 		refuses("what is settled", id)
 		s.restart()
-		j = s.j.(journal.Settler)
 	}
 	s.want("after the settlements")
-	if known, ok := s.j.(journal.History); ok {
-		yields(s, "Calls", known.Calls(s.Context(), "lists.create"), func(e journal.Entry) string {
-			return fmt.Sprintf("%s %s %s %q", e.Ticket.ID, e.Outcome, e.By, e.Because)
-		}, []string{`a applied maria "Größe\nfits"`, `b not applied  ""`, `c applied maria "Größe\nfits"`})
-	}
+	yields(s, "Calls", s.j.Calls(s.Context(), "lists.create"), func(e journal.Entry) string {
+		return fmt.Sprintf("%s %s %s %q", e.Ticket.ID, e.Outcome, e.By, e.Because)
+	}, []string{`a applied maria "Größe\nfits"`, `b not applied  ""`, `c applied maria "Größe\nfits"`})
 }
 
 func (s *suite) atOnce() {
@@ -317,7 +339,7 @@ func (s *suite) atOnce() {
 			if i%2 == 1 {
 				return
 			}
-			if err := s.j.Ended(s.Context(), id, journal.Applied); err != nil {
+			if err := s.j.Ended(s.Context(), id, journal.End{Outcome: journal.Applied}); err != nil {
 				s.Errorf("Ended(%s): %v", id, err)
 			}
 		})

@@ -1,8 +1,20 @@
 -- Everything is in a schema of its own, so that no search_path matters. Times are those of the database.
 
+-- Up to version 2, tickets were in another table, and say less. A table that holds some is neither read nor removed.
+DO $$ BEGIN
+	IF EXISTS (SELECT FROM pg_tables WHERE schemaname = 'prospectkit' AND tablename = 'journal') THEN
+		LOCK TABLE prospectkit.journal IN ACCESS EXCLUSIVE MODE;
+		IF EXISTS (SELECT FROM prospectkit.journal) THEN
+			RAISE EXCEPTION USING MESSAGE = 'prospectkit.journal has tickets of an earlier version: settle those in doubt with that version, and keep a copy. '
+				'Then delete its rows, and call Migrate again. From then on, nothing is known of what was made once or approved before';
+		END IF;
+		DROP TABLE prospectkit.journal;
+	END IF;
+END $$;
+
 -- The rate budget of a surface. Unlogged: a database that crashed finds it empty, which costs the fleet no more than a Redis that
 -- restarts, and no exchange waits for the disk.
-CREATE UNLOGGED TABLE prospectkit.budget (
+CREATE UNLOGGED TABLE IF NOT EXISTS prospectkit.budget (
 	workspace text  NOT NULL,
 	surface   text  NOT NULL,
 	state     bytea NOT NULL DEFAULT '',
@@ -10,7 +22,7 @@ CREATE UNLOGGED TABLE prospectkit.budget (
 ) WITH (fillfactor = 10); -- room for new versions of the row beside the old one
 
 -- The processes that shared a budget lately.
-CREATE UNLOGGED TABLE prospectkit.process (
+CREATE UNLOGGED TABLE IF NOT EXISTS prospectkit.process (
 	workspace text        NOT NULL,
 	process   text        NOT NULL,
 	seen      timestamptz NOT NULL,
@@ -18,7 +30,7 @@ CREATE UNLOGGED TABLE prospectkit.process (
 );
 
 -- The state of spend guards.
-CREATE TABLE prospectkit.spend (
+CREATE TABLE IF NOT EXISTS prospectkit.spend (
 	workspace text  NOT NULL,
 	name      text  NOT NULL,
 	state     bytea NOT NULL DEFAULT '',
@@ -26,24 +38,27 @@ CREATE TABLE prospectkit.spend (
 );
 
 -- A ticket for each write and each paid read.
-CREATE TABLE prospectkit.journal (
-	seq          bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	workspace    text        NOT NULL,
-	id           text        NOT NULL,
-	ticket       json        NOT NULL,
-	actor        text        NOT NULL, -- of the ticket, to look it up
-	first_sent   timestamptz NOT NULL, -- of the ticket, by the clock of the process
-	outcome      text        NOT NULL DEFAULT 'unknown' CHECK (outcome IN ('applied', 'not applied', 'unknown')),
-	ended        timestamptz,          -- when the outcome was noted; null: the call did not end
-	owner        text        NOT NULL, -- whose call it is, who resolves it, or who settled it
-	leased_until timestamptz NOT NULL, -- until then, nobody but the owner resolves it
+CREATE TABLE prospectkit.ticket (
+	seq             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+	workspace       text        NOT NULL,
+	id              text        NOT NULL,
+	ticket          json        NOT NULL,
+	actor           text        NOT NULL, -- of the ticket, to look it up
+	first_sent      timestamptz NOT NULL, -- of the ticket, by the clock of the process
+	outcome         text        NOT NULL DEFAULT 'unknown' CHECK (outcome IN ('applied', 'not applied', 'unknown')),
+	result_id       text        NOT NULL DEFAULT '', -- of what the call made
+	ended           timestamptz,          -- when the outcome was noted; null: the call did not end
+	owner           text        NOT NULL, -- whose call it is, who resolves it, or who settled it
+	leased_until    timestamptz NOT NULL, -- until then, nobody but the owner resolves it
+	settled_by      text,                 -- who settled it, if a person did
+	settled_because text,
 	UNIQUE (workspace, id)
 );
-CREATE INDEX journal_actor ON prospectkit.journal (workspace, actor, seq);
-CREATE INDEX journal_unknown ON prospectkit.journal (workspace, first_sent, seq) WHERE outcome = 'unknown';
+CREATE INDEX ticket_actor ON prospectkit.ticket (workspace, actor, seq);
+CREATE INDEX ticket_unknown ON prospectkit.ticket (workspace, first_sent, seq) WHERE outcome = 'unknown';
 
 -- Where iterators and pushes resume.
-CREATE TABLE prospectkit.checkpoint (
+CREATE TABLE IF NOT EXISTS prospectkit.checkpoint (
 	workspace  text        NOT NULL,
 	name       text        NOT NULL,
 	checkpoint text        NOT NULL,

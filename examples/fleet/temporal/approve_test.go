@@ -41,7 +41,7 @@ func (a *approval) teammate(sb *sandbox.Sandbox) {
 
 // work is the program: a worker, and the workflow that it runs, from its beginning again after the worker was killed.
 func (a *approval) work(run *sandbox.Run) error {
-	j, err := journal.File(filepath.Join(run.Dir(), "journal"))
+	j, err := journal.Open(filepath.Join(run.Dir(), "journal"), "acme")
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func (a *approval) person(run *sandbox.Run, j *journal.FileJournal) (settled boo
 		return false, errors.New("asked, although a read tells that the campaign is active")
 	}
 	for ticket, err := range j.InDoubt(run.Context()) {
-		if err = errors.Join(err, j.Ended(run.Context(), ticket.ID, truth)); err != nil {
+		if err = errors.Join(err, j.Ended(run.Context(), ticket.ID, journal.End{Outcome: truth})); err != nil {
 			return false, err
 		}
 		settled = true
@@ -120,7 +120,7 @@ func (a *approval) open(run *sandbox.Run) (open int, err error) {
 		require.NoError(run, err)
 		require.Equal(run, "default-test-workflow-id approve", e.Ticket.Actor)
 	}
-	j, err := journal.File(path)
+	j, err := journal.Open(path, "acme")
 	if err != nil {
 		return 0, err
 	}

@@ -376,9 +376,9 @@ type hangingBook struct {
 	ended func(ctx context.Context)
 }
 
-func (b hangingBook) Ended(ctx context.Context, id string, o journal.Outcome) error {
+func (b hangingBook) Ended(ctx context.Context, id string, e journal.End) error {
 	b.ended(ctx)
-	return b.Notebook.Ended(context.WithoutCancel(ctx), id, o)
+	return b.Notebook.Ended(context.WithoutCancel(ctx), id, e)
 }
 
 // A journal that does not note the outcome, and a guard's store that does not take it, hold a call for at most a second after its

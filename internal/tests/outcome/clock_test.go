@@ -21,7 +21,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/clock"
-	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
@@ -170,8 +169,8 @@ func TestTicket_HearsOnlyTheService(t *testing.T) {
 func TestResolve_WhatACacheShows(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Ticket())
-		client = tests.NewClient(t, tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`, "Age", "60"))
-		ticket.Service, ticket.KeyMark = client.BaseURL(), credential.New(tests.Token, nil).Current().Mark()
+		client = tests.NewClient(t, tests.Always(200, `{"data":[],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":0}}`, "Age", "60"), tests.Journaled())
+		ticket.Service = client.BaseURL()
 		r, err := client.Resolve(t.Context(), ticket)
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
@@ -463,7 +462,7 @@ func TestResolve_AfterASilentAttempt(t *testing.T) {
 				}
 				fmt.Fprintf(w, `{"data":[%s],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":%d}}`, list, min(1, len(list)))
 			}, func(t *testing.T, m *tests.MemoryServer) {
-				client := m.Client(t, prospectkit.WithAttemptTimeout(test.limit))
+				client := m.Client(t, prospectkit.WithAttemptTimeout(test.limit), tests.Journaled())
 				require.NoError(t, tests.Discard(client.Lists.Page(t.Context(), prospectkit.ListsParams{})))
 				ctx, cancel := context.WithTimeout(t.Context(), test.waited)
 				defer cancel()
@@ -474,7 +473,7 @@ func TestResolve_AfterASilentAttempt(t *testing.T) {
 				if test.killed {
 					ticket := tests.Written(t, unknown.Ticket())
 					resolve = func(ctx context.Context, _ ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
-						return m.Client(t).Resolve(ctx, ticket)
+						return m.Client(t, tests.Journaled()).Resolve(ctx, ticket)
 					}
 				}
 				ctx, cancel = context.WithTimeout(t.Context(), time.Second)

@@ -1,7 +1,6 @@
 package outcome_test
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"testing"
@@ -204,116 +203,58 @@ func TestResolve_KeepsTheCreditsOfWhatIsGone(t *testing.T) {
 	})
 }
 
-// One journal of two workspaces that no client names: the key of one proves nothing about a name in the other.
-func TestTicket_OfAnUnnamedWorkspace(t *testing.T) {
-	for name, test := range map[string]struct {
-		named   bool // by both clients
-		rotated bool // another key of the same workspace
-		verdict prospectkit.Verdict
-		final   bool
-	}{
-		"the same key":                {false, false, prospectkit.VerdictNotSeen, true},
-		"another key":                 {false, true, prospectkit.VerdictUnknowable, false},
-		"another key, but it's named": {true, true, prospectkit.VerdictNotSeen, true},
-	} {
+// The key may change: what counts is the workspace of the journal. A ticket of a call without one names no workspace, so that nothing is
+// read that only a name tells.
+func TestTicket_OfAWorkspace(t *testing.T) {
+	for name, journaled := range map[string]bool{"a journal": true, "none": false} {
 		t.Run(name, func(t *testing.T) {
 			tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
-				var opts []prospectkit.ClientOption
-				if test.named {
-					opts = append(opts, prospectkit.WithWorkspace("acme"))
-				}
-				client := tests.SandboxClient(t, sb, opts...)
-				require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
-				ticket := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket()
-				require.Equal(t, test.named, ticket.KeyMark == "", "it says what the name would")
-				require.NotContains(t, sb.Token(), ticket.KeyMark+"-")
-				second := tests.SandboxClient(t, sb, opts...)
-				if test.rotated {
-					var err error
-					opts = append(opts, prospectkit.WithTransport(sb.Transport()))
-					second, err = prospectkit.New(sb.BaseURL(), sb.Key(), opts...)
+				client := func(token string) *prospectkit.Client {
+					opts := []prospectkit.ClientOption{prospectkit.WithTransport(sb.Transport())}
+					if journaled {
+						opts = append(opts, prospectkit.WithJournal(journal.NewMemory("acme")))
+					}
+					client, err := prospectkit.New(sb.BaseURL(), token, opts...)
 					require.NoError(t, err)
+					return client
 				}
-				r, err := second.Resolve(t.Context(), tests.Written(t, ticket))
-				require.NoError(t, err)
-				require.Equal(t, test.verdict, r.Verdict, r.Note)
-				require.Equal(t, test.final, r.Final)
-				if test.verdict == prospectkit.VerdictUnknowable {
-					require.Contains(t, r.Note, "WithWorkspace")
+				first := client(sb.Token())
+				require.NoError(t, tests.Discard(first.Account.Me(t.Context())))
+				ticket := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, first, tests.Q1)).Ticket()
+				require.Equal(t, map[bool]string{true: "acme", false: ""}[journaled], ticket.Workspace)
+				for _, token := range []string{sb.Token(), sb.Key()} {
+					before := sb.Calls("lists.list")
+					r, err := client(token).Resolve(t.Context(), tests.Written(t, ticket))
+					require.NoError(t, err)
+					if journaled {
+						require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
+						require.True(t, r.Final)
+						continue
+					}
+					require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+					require.False(t, r.Final)
+					require.Contains(t, r.Note, "the call had no journal, which names the workspace")
+					require.Equal(t, before, sb.Calls("lists.list"))
 				}
 			})
 		})
 	}
 }
 
-// Who names the workspace later does not lose sight of the tickets before: those of the key are still its own, and of no other key.
-func TestTicket_WorkspaceNamedLater(t *testing.T) {
-	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
-		book, transport, named := new(tests.Notebook), prospectkit.WithTransport(sb.Transport()), prospectkit.WithWorkspace("acme")
-		client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
-		require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
-		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket())
-		other := sb.Key()
-		own := func(token string, opts ...prospectkit.ClientOption) (client *prospectkit.Client, sees func() []journal.Ticket) {
-			client, err := prospectkit.New(sb.BaseURL(), token, append(opts, transport, prospectkit.WithJournal(book), named)...)
-			require.NoError(t, err)
-			return client, func() (all []journal.Ticket) {
-				for seen, err := range client.InDoubt(t.Context()) {
-					require.NoError(t, err)
-					all = append(all, seen)
-				}
-				return all
-			}
-		}
-		client, sees := own(other)
-		require.Empty(t, sees())
-		require.ErrorIs(t, tests.Discard(client.Resolve(t.Context(), ticket)), prospectkit.ErrRefusedLocally)
-
-		client, sees = own("", prospectkit.WithTokenSource(func(context.Context) (string, error) { return other, nil }))
-		require.Len(t, sees(), 1, "it may be: the key is not known yet")
-		r, err := client.Resolve(t.Context(), ticket)
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-		require.Empty(t, sees())
-
-		client, sees = own(sb.Token())
-		require.Len(t, sees(), 1)
-		r, err = client.Resolve(t.Context(), ticket)
-		require.NoError(t, err)
-		require.True(t, r.Final, r.Note)
-		require.Empty(t, sees())
-		require.Equal(t, journal.NotApplied, book.Noted[ticket.ID])
-	})
-}
-
-// An agent of that name in the other workspace is not that of the call. An id tells whose it is.
-func TestTicket_OfAnotherWorkspacesKey(t *testing.T) {
+// An id tells whose it is, whatever the key, and without a journal.
+func TestTicket_OfAnId(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		answers := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			if r.Method == http.MethodPost {
 				return tests.CutOff(r)
 			}
-			return tests.OurDraft(r)
+			return tests.Sees("active")(r)
 		})
-		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](createDraft(t.Context(), tests.NewClient(t, answers).Agents))
+		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](activateOne(t.Context(), tests.NewClient(t, answers).Agents))
 		require.True(t, ok)
 		other, err := prospectkit.New(tests.BaseURL, "of-globex", prospectkit.WithTransport(answers))
 		require.NoError(t, err)
 		r, err := other.Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
-		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-
-		answers = func(r *http.Request) (*http.Response, error) {
-			if r.Method == http.MethodPost {
-				return tests.CutOff(r)
-			}
-			return tests.Sees("active")(r)
-		}
-		unknown, ok = errors.AsType[*prospectkit.OutcomeUnknownError](activateOne(t.Context(), tests.NewClient(t, answers).Agents))
-		require.True(t, ok)
-		other, err = prospectkit.New(tests.BaseURL, "of-globex", prospectkit.WithTransport(answers))
-		require.NoError(t, err)
-		r, err = other.Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
 	})

@@ -85,7 +85,7 @@ func TestJournal_HoldsOnlyWhatWasSent(t *testing.T) {
 		require.Len(t, book.Sent, 1)
 		require.Len(t, book.Noted, 1)
 		seeing := tests.NewClient(t, tests.Sees("active"), prospectkit.WithJournal(book))
-		made := journal.Ticket{Version: 1, Op: "agents.activate", IDs: []string{tests.AgentID}, Service: seeing.BaseURL()}
+		made := journal.Ticket{Version: 1, Op: "agents.activate", IDs: []string{tests.AgentID}, Service: seeing.BaseURL(), Workspace: book.Workspace()}
 		r, err := seeing.Resolve(t.Context(), made)
 		require.NoError(t, err)
 		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
@@ -141,8 +141,6 @@ func TestJournal_InDoubtTellsWhatFails(t *testing.T) {
 		require.NoError(t, err)
 		break
 	}
-	_, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithWorkspace("a\nb"))
-	require.Equal(t, []string{"WithWorkspace must not be empty or hold control characters"}, tests.Refusals(t, err))
 }
 
 // fits is a type of the caller's whose method ends the program, or a test.

@@ -32,14 +32,14 @@ func TestTicket_ResolvesAsTheError(t *testing.T) {
 					}
 					return withDate{base: test.reads}.RoundTrip(r)
 				})
-				client := tests.NewClient(t, answers)
+				client := tests.NewClient(t, answers, tests.Journaled())
 				_ = tests.Discard(client.Agents.Page(t.Context())) // it hears the clock
 				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](test.call(t.Context(), client.Agents))
 				require.True(t, ok)
 				ticket := tests.Written(t, unknown.Ticket())
 				here, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
-				there, err := tests.NewClient(t, answers).Resolve(t.Context(), ticket)
+				there, err := tests.NewClient(t, answers, tests.Journaled()).Resolve(t.Context(), ticket)
 				require.NoError(t, err)
 				require.Equal(t, here.Verdict, there.Verdict)
 				require.Equal(t, here.Object, there.Object)
@@ -96,7 +96,7 @@ func TestTicket_ResolvesListsAndCampaigns(t *testing.T) {
 // A ticket names the operation, the ids and what a search needs, and nothing else of the call.
 func TestTicket_JSON(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := tests.NewClient(t, tests.RoundTrip(tests.CutOff), prospectkit.WithWorkspace("acme"))
+		client := tests.NewClient(t, tests.RoundTrip(tests.CutOff), prospectkit.WithJournal(journal.NewMemory("acme")))
 		spec := tests.Altered(tests.Capped(), func(s *tests.MonitorOf) { s.Start = true })
 		_, err := client.Agents.Create(prospectkit.WithActor(t.Context(), "ada"), spec, prospectkit.WithField("yourField", "private"))
 		unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
@@ -117,10 +117,10 @@ func TestTicket_SameServiceInAnotherSpelling(t *testing.T) {
 	const plain = "https://service.example/api/v1"
 	spellings := []string{plain, plain + "/", "https://SERVICE.example/api/v1", "https://service.example:443/api/v1", "HTTPS://Service.Example:/api/v1"}
 	for _, stored := range append(spellings, "https://service.example:80/api/v1", "http://service.example/api/v1") {
-		old := journal.Ticket{Version: 1, ID: "1", Op: "lists.crm-push", Service: stored, IDs: []string{tests.ListID}}
-		j := new(journal.MemoryJournal)
+		old := journal.Ticket{Version: 1, ID: "1", Op: "lists.crm-push", Service: stored, Workspace: "acme", IDs: []string{tests.ListID}}
+		j := journal.NewMemory("acme")
 		require.NoError(t, j.Sending(t.Context(), old))
-		require.NoError(t, j.Ended(t.Context(), old.ID, journal.Unknown))
+		require.NoError(t, j.Ended(t.Context(), old.ID, journal.End{Outcome: journal.Unknown}))
 		for _, base := range spellings {
 			client, err := prospectkit.New(base, "token", prospectkit.WithTransport(tests.Untouched(t)), prospectkit.WithJournal(j))
 			require.NoError(t, err)
@@ -144,7 +144,7 @@ func TestTicket_SameServiceInAnotherSpelling(t *testing.T) {
 }
 
 func TestTicket_RefusesWhatIsNotItsOwn(t *testing.T) {
-	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithWorkspace("acme"))
+	client := tests.NewClient(t, tests.Untouched(t), prospectkit.WithJournal(journal.NewMemory("acme")))
 	good := journal.Ticket{Version: 1, Op: "lists.create", Service: client.BaseURL(), Workspace: "acme", Lookup: journal.Lookup{Name: "Q1"}}
 	for problem, bad := range map[string]journal.Ticket{
 		"ticket has version 0, which this package does not know": tests.Altered(good, func(j *journal.Ticket) { j.Version = 0 }),
@@ -315,12 +315,6 @@ func TestJournal_InDoubt(t *testing.T) {
 		sb.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropAfter())
 		require.Error(t, tests.Discard(first.Lists.AddContacts(t.Context(), "a00000000000000000000001", prospectkit.Fields{"x": 1})))
 
-		other, err := prospectkit.New(sb.BaseURL(), sb.Key(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(book), prospectkit.WithWorkspace("other"))
-		require.NoError(t, err)
-		for ticket, err := range other.InDoubt(t.Context()) {
-			require.Fail(t, "a ticket of another workspace", "%v, %v", ticket, err)
-		}
-
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 		verdicts := map[prospectkit.Verdict]int{}
 		for ticket, err := range second.InDoubt(t.Context()) {
@@ -334,10 +328,10 @@ func TestJournal_InDoubt(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, left, 1)
 		require.Equal(t, "lists.add-contacts", left[0].Op, "nothing shows it: a person has to look")
-		require.NoError(t, book.Ended(t.Context(), left[0].ID, journal.Applied))
+		require.NoError(t, book.Ended(t.Context(), left[0].ID, journal.End{Outcome: journal.Applied}))
 		require.Equal(t, []journal.Outcome{journal.Applied, journal.Applied, journal.Applied, journal.NotApplied}, slices.Sorted(maps.Values(book.Noted)))
 
-		for _, err := range tests.SandboxClient(t, sb).InDoubt(t.Context()) {
+		for _, err := range tests.NewClient(t, tests.Untouched(t)).InDoubt(t.Context()) {
 			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 			require.ErrorContains(t, err, "WithJournal is required")
 		}
@@ -369,8 +363,13 @@ func TestJournal_VerdictBesideAnError(t *testing.T) {
 }
 
 func TestJournal_OptionsRefuse(t *testing.T) {
-	_, err := prospectkit.New("https://x.example/api/v1", "t", prospectkit.WithJournal(nil), prospectkit.WithWorkspace(""))
-	require.Equal(t, []string{"WithJournal got nil", "WithWorkspace must not be empty or hold control characters"}, tests.Refusals(t, err))
+	_, err := prospectkit.New("https://x.example/api/v1", "t", prospectkit.WithJournal(nil))
+	require.Equal(t, []string{"WithJournal got nil"}, tests.Refusals(t, err))
+	for _, name := range []string{"a\nb", "a\u0085b", strings.Repeat("x", 256)} {
+		_, err = prospectkit.New("https://x.example/api/v1", "t", prospectkit.WithJournal(journal.NewMemory(name)))
+		require.Equal(t, []string{"WithJournal got one without a workspace: the workspace needs a name of at most 255 bytes, in UTF-8 and without control characters"},
+			tests.Refusals(t, err))
+	}
 }
 
 // An error that no call has made has a ticket without an ID.

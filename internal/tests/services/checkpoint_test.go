@@ -17,6 +17,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
 )
 
 // take reads at most n records, and returns their ids and the checkpoint after the last.
@@ -219,7 +220,7 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 	t.Parallel()
 	_, p := take(t, tests.NewClient(t, tests.ShelfOf("abcdef")), 2, 3, "")
 	cp := p.Checkpoint()
-	const other = "another base URL, workspace, collection, filter, sort order or page size"
+	const other = "another base URL, workspace, key, collection, filter, sort order or page size"
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 3}), other)
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Search: "x"}), other)
 	require.Contains(t, refusedResume(t, tests.BaseURL, cp, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList}), other)
@@ -247,22 +248,32 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 // Two workspaces of one service have the same collections, with other records in them: a place of one is none in the other.
 func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 	t.Parallel()
-	in := func(base string, workspace ...prospectkit.ClientOption) *prospectkit.Client {
-		client, err := prospectkit.New(base, tests.Token, append(workspace, prospectkit.WithTransport(tests.ShelfOf("abcdef")))...)
+	in := func(base, token string, opts ...prospectkit.ClientOption) *prospectkit.Client {
+		client, err := prospectkit.New(base, token, append(opts, prospectkit.WithTransport(tests.ShelfOf("abcdef")))...)
 		require.NoError(t, err)
 		return client
 	}
-	acme, globex := prospectkit.WithWorkspace("acme"), prospectkit.WithWorkspace("globex")
-	_, p := take(t, in(tests.BaseURL, acme), 2, 3, "")
-	for name, other := range map[string]*prospectkit.Client{
-		"another name": in(tests.BaseURL, globex), "no name": in(tests.BaseURL), "another base URL": in("https://api.example.com/staging/api/v1", acme),
-	} {
-		_, err := prospectkit.Collect(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())), 1)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
-		require.ErrorContains(t, err, "ResumeFrom was taken from another base URL, workspace,", name)
+	acme := func() prospectkit.ClientOption { return prospectkit.WithJournal(journal.NewMemory("acme")) }
+	globex := prospectkit.WithJournal(journal.NewMemory("globex"))
+	source := func(token string) prospectkit.ClientOption {
+		return prospectkit.WithTokenSource(func(context.Context) (string, error) { return token, nil })
 	}
-	ids, _ := take(t, in(tests.BaseURL, acme), 2, 6, p.Checkpoint())
-	require.Len(t, ids, 3)
+	const elsewhere = "https://api.example.com/staging/api/v1"
+	for name, c := range map[string]struct{ of, fits, another, moved *prospectkit.Client }{
+		"a journal":      {in(tests.BaseURL, "a", acme()), in(tests.BaseURL, "b", acme()), in(tests.BaseURL, "a", globex), in(elsewhere, "a", acme())},
+		"the key":        {in(tests.BaseURL, "a"), in(tests.BaseURL, "a"), in(tests.BaseURL, "b"), in(elsewhere, "a")},
+		"a key to come":  {in(tests.BaseURL, "", source("a")), in(tests.BaseURL, "a"), in(tests.BaseURL, "", source("b")), in(elsewhere, "a")},
+		"a journal left": {in(tests.BaseURL, "a", acme()), in(tests.BaseURL, "a", acme()), in(tests.BaseURL, "a"), in(elsewhere, "a", acme())},
+	} {
+		_, p := take(t, c.of, 2, 3, "")
+		for _, other := range []*prospectkit.Client{c.another, c.moved} {
+			_, err := prospectkit.Collect(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())), 1)
+			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+			require.ErrorContains(t, err, "ResumeFrom was taken from another base URL, workspace, key,", name)
+		}
+		ids, _ := take(t, c.fits, 2, 6, p.Checkpoint())
+		require.Len(t, ids, 3, name)
+	}
 }
 
 // What WithQuery selects are other records.
@@ -299,7 +310,7 @@ func TestResume_CheckpointGarbage(t *testing.T) {
 		encoded(`{"v":1,"p":1e99}`):                      "Checkpoint did not return",
 		encoded(`[]`):                                    "Checkpoint did not return",
 		encoded(`{"v":2,"p":1,"q":"x"}`):                 "newer version",
-		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another base URL, workspace, collection",
+		encoded(`{"v":1,"p":1,"q":"0"}`):                 "another base URL, workspace, key, collection",
 		encoded(`{"v":1,"p":1,"l":[` + seventeen + `]}`): "Checkpoint did not return",
 	} {
 		require.Contains(t, refusedResume(t, tests.BaseURL, checkpoint, prospectkit.ListsParams{}), want, "checkpoint %q", checkpoint)

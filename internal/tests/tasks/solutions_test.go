@@ -57,22 +57,23 @@ func TestMain(m *testing.M) {
 }
 
 func solve(task, mistake string) {
-	p := program{mistake: mistake, journal: must(journal.File("writes.journal")), args: os.Args[1:]}
+	p := program{mistake: mistake, journal: must(open(mistake)), args: os.Args[1:]}
 	defer p.journal.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // what looks for an effect looks for half of it
 	defer cancel()
-	options := []prospectkit.ClientOption{prospectkit.WithJournal(p.journal)}
-	for ticket, err := range p.journal.InDoubt(ctx) {
-		if name := must(ticket, err).Workspace; name != "" && p.mistake != "ignores the workspace" {
-			options = append(options, prospectkit.WithWorkspace(name))
-		}
-	}
-	p.Client = must(prospectkit.FromEnv(options...))
+	p.Client = must(prospectkit.FromEnv(prospectkit.WithJournal(p.journal)))
 	if solve, ok := solutions[task+" "+mistake]; ok {
 		solve(p, ctx)
 	} else {
 		solutions[task](p, ctx)
 	}
+}
+
+func open(mistake string) (*journal.FileJournal, error) {
+	if mistake == "begins another journal" {
+		return journal.Open("mine.journal", "acme")
+	}
+	return journal.Open("writes.journal", "acme")
 }
 
 func save(name string, text []byte) error { return os.WriteFile(name, text, 0o600) }
@@ -138,7 +139,7 @@ func (p program) search(ctx context.Context) {
 func (p program) settle(ctx context.Context) {
 	for ticket, err := range p.InDoubt(ctx) {
 		if must(ticket, err); p.mistake == "reads nothing" {
-			must(0, p.journal.Ended(ctx, ticket.ID, journal.NotApplied))
+			must(0, p.journal.Ended(ctx, ticket.ID, journal.End{Outcome: journal.NotApplied}))
 		} else if found := must(p.Resolve(ctx, ticket)); found.Verdict != prospectkit.VerdictHappened && !found.Final {
 			fmt.Println(ticket.Op, found.Note)
 		}

@@ -34,7 +34,7 @@ var programFlag = flag.String("program", "", "the `directory` of a program to ju
 var taskFlag = flag.String("task", "", "the `number` of its task")
 
 // What happens to a request of the first run. One that is late is lost for the program, and processed after five seconds, or after both runs.
-const requestLost, requestLate, changed, named = "request lost", "request late", "changed after the review", "a workspace with a name"
+const requestLost, requestLate, changed = "request lost", "request late", "changed after the review"
 
 // cases are those of every task.
 var cases = map[string]sandbox.FaultOption{
@@ -107,7 +107,7 @@ var judges = map[string]judge{
 	}, verdict: func(p *play) (wanted, found string) {
 		return p.once(len(slices.DeleteFunc(p.Journal(), func(e sandbox.Entry) bool { return e.Op != "campaigns.approve" || len(e.Effects) == 0 })))
 	}},
-	"6": {mistakes: []string{"reads nothing", "ignores the workspace"}, hit: "^GET .*/lists ", nth: 1, also: []string{named}, fixture: crashed, verdict: func(p *play) (wanted, found string) {
+	"6": {mistakes: []string{"reads nothing", "begins another journal"}, hit: "^GET .*/lists ", nth: 1, fixture: crashed, verdict: func(p *play) (wanted, found string) {
 		writes := slices.DeleteFunc(p.sent, func(e sandbox.Entry) bool { return e.Method == http.MethodGet })
 		found = fmt.Sprintf("%d writes, prints %q", len(writes), regexp.MustCompile(`lists\.[a-z-]+`).FindAllString(p.out, -1))
 		for e, err := range journal.Read(filepath.Join(p.dir, "writes.journal")) {
@@ -165,12 +165,9 @@ func reviewed(p *play) {
 
 // crashed leaves the journal of a program that lost two responses.
 func crashed(p *play) {
-	j := must(journal.File(filepath.Join(p.dir, "writes.journal")))
+	j := must(journal.Open(filepath.Join(p.dir, "writes.journal"), "acme"))
 	defer j.Close()
 	client := must(p.client.With(prospectkit.WithJournal(j)))
-	if p.what == named {
-		client = must(client.With(prospectkit.WithWorkspace("acme")))
-	}
 	p.Fail("*", sandbox.DropAfter())
 	_, _ = client.Lists.Create(context.Background(), prospectkit.NewList{Name: "Q1"})
 	_, _ = client.Lists.AddContacts(context.Background(), p.leads, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": "Ada"}}})

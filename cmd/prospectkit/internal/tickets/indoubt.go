@@ -86,11 +86,8 @@ func (c *inDoubt) text(out *strings.Builder, all []doubt) {
 			fmt.Fprintf(out, "  call:  %s\n", about)
 		}
 		fmt.Fprintf(out, "  known: %s\n", d.Known)
-		over := "-journal " + cli.Quoted(c.path)
+		over := "-journal " + cli.Quoted(c.path) + " -workspace " + cli.Quoted(cli.Printable(d.Ticket.Workspace))
 		if d.Next == "resolve" {
-			if d.Ticket.Workspace != "" {
-				over += " -workspace " + cli.Quoted(cli.Printable(d.Ticket.Workspace))
-			}
 			fmt.Fprintf(out, "  next:  prospectkit resolve %s %s\n", id, over)
 			continue
 		}

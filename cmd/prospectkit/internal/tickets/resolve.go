@@ -20,8 +20,7 @@ that is certain. It only reads: it sends no call again, changes nothing and spen
 program that has the journal open.
 
 ` + service.Variables + `
-Use a key of the workspace in which the call was made: in another one, what it made is not there. If the program names no workspace,
-use its own key. Run it soon after the call: later, somebody may have undone it, so that nothing is certain if it does not show. Each ticket takes up to 40 s, and 140 s
+Use a key of the workspace of the journal: in another one, what the call made is not there. Run it soon after the call: later, somebody may have undone it, so that nothing is certain if it does not show. Each ticket takes up to 40 s, and 140 s
 if the call was about an agent.
 `
 
@@ -29,8 +28,7 @@ type resolve struct {
 	file
 	service.Access
 
-	workspace string
-	opts      []prospectkit.ClientOption
+	opts []prospectkit.ClientOption
 }
 
 func newResolve(opts []prospectkit.ClientOption) cli.Command {
@@ -38,9 +36,8 @@ func newResolve(opts []prospectkit.ClientOption) cli.Command {
 	return cli.Command{
 		Name: "resolve", Args: "[TICKET]", Summary: "read whether calls in doubt have happened, and settle what is certain", Help: resolveHelp, HelpEnd: helpEnd,
 		Flags: func(flags *flag.FlagSet) {
-			c.flags(flags)
+			c.settles(flags)
 			c.Flags(flags)
-			flags.StringVar(&c.workspace, "workspace", "", "the `name` that the program gives to the workspace of the key, with WithWorkspace")
 		},
 		Run: c.run,
 	}
@@ -55,11 +52,7 @@ func (c *resolve) run(ctx context.Context, std cli.Std, args []string) (status i
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, j.Close()) }()
-	opts := append([]prospectkit.ClientOption{prospectkit.WithJournal(j)}, c.opts...)
-	if c.workspace != "" {
-		opts = append(opts, prospectkit.WithWorkspace(c.workspace))
-	}
-	client, err := c.Client(std, opts...)
+	client, err := c.Client(std, append([]prospectkit.ClientOption{prospectkit.WithJournal(j)}, c.opts...)...)
 	if err != nil {
 		return 0, err
 	}
@@ -132,11 +125,7 @@ func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Cli
 // one resolves one ticket, if it is the client's own.
 func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal.Ticket, own bool) (settled bool, text string, err error) {
 	if !own {
-		of := cli.Printable(t.Service)
-		if t.Workspace != "" {
-			of += ", workspace " + cli.Printable(t.Workspace)
-		}
-		return false, "still in doubt: not asked, because it is a call to another service or workspace: " + of + " (-workspace names that of the key)", nil
+		return false, "still in doubt: not asked, because it is a call to another service: " + cli.Printable(t.Service), nil
 	}
 	r, err := client.Resolve(ctx, t)
 	switch {

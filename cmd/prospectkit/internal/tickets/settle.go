@@ -27,7 +27,7 @@ func newSettle() cli.Command {
 	return cli.Command{
 		Name: "settle", Args: "TICKET applied|not-applied", Summary: "note the outcome of a call that you have looked up yourself", Help: settleHelp, HelpEnd: helpEnd,
 		Flags: func(flags *flag.FlagSet) {
-			c.flags(flags)
+			c.settles(flags)
 			flags.StringVar(&c.by, "by", "", "your `name`")
 			flags.StringVar(&c.because, "because", "", "`text` that says how you know it")
 		},

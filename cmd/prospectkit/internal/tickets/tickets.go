@@ -33,10 +33,16 @@ func New(opts ...prospectkit.ClientOption) []cli.Command {
 }
 
 // file is the journal of a command.
-type file struct{ path string }
+type file struct{ path, workspace string }
 
 func (f *file) flags(flags *flag.FlagSet) {
 	flags.StringVar(&f.path, "journal", "", "the journal `file` of the program")
+}
+
+// settles are the flags of a command that settles tickets.
+func (f *file) settles(flags *flag.FlagSet) {
+	f.flags(flags)
+	flags.StringVar(&f.workspace, "workspace", "", "the `name` of the workspace to which the journal belongs, as in-doubt shows it")
 }
 
 // there reports whether there is a journal: a mistyped path must not make one.
@@ -69,10 +75,13 @@ func (f *file) open(ctx context.Context, std cli.Std) (*journal.FileJournal, err
 	if err := f.there(); err != nil {
 		return nil, err
 	}
+	if f.workspace == "" {
+		return nil, cli.Usage("-workspace is missing: say to which one the journal belongs")
+	}
 	stop := cli.Progress(std.Err, func() string { return "waiting for the program that has the journal open" })
 	defer stop()
 	for end := time.Now().Add(patience); ; {
-		j, err := journal.File(f.path)
+		j, err := journal.Open(f.path, f.workspace)
 		switch {
 		case !errors.Is(err, journal.ErrLocked):
 			return j, err
@@ -130,7 +139,6 @@ func subject(t journal.Ticket) string {
 		{"kind ", t.Lookup.Kind},
 		{"folder ", t.Lookup.FolderID},
 		{"key ", t.Once},
-		{"workspace ", t.Workspace},
 		{"by ", t.Actor},
 	} {
 		if part[1] != "" {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -20,7 +21,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/tickets"
-	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
@@ -32,7 +32,7 @@ const asHolder = "PROSPECTKIT_TEST_HOLDS"
 
 func TestMain(m *testing.M) {
 	if path := os.Getenv(asHolder); path != "" {
-		j, err := journal.File(path)
+		j, err := journal.Open(path, "acme")
 		if err != nil {
 			panic(err)
 		}
@@ -53,8 +53,12 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-// run runs a command in this process. Its client has a transport, and the variables of a sandbox, if there is one.
+// run runs a command in this process, on a journal of the workspace acme unless it names another. Its client has a transport, and the
+// variables of a sandbox, if there is one.
 func run(ctx context.Context, sb *sandbox.Sandbox, args ...string) (status int, stdout, stderr string) {
+	if args[0] != "in-doubt" && !slices.Contains(args, "-workspace") {
+		args = slices.Insert(args, 1, "-workspace", "acme")
+	}
 	var out, complaints bytes.Buffer
 	std := cli.Std{Out: &out, Err: &complaints, Getenv: func(string) string { return "" }}
 	var opts []prospectkit.ClientOption
@@ -72,10 +76,10 @@ func run(ctx context.Context, sb *sandbox.Sandbox, args ...string) (status int, 
 func left(t *testing.T, all ...journal.Ticket) (path string) {
 	t.Helper()
 	path = filepath.Join(folder(t), "writes.journal")
-	j, err := journal.File(path)
+	j, err := journal.Open(path, "acme")
 	require.NoError(t, err)
 	for _, ticket := range all {
-		ticket.Version = journal.Version
+		ticket.Version, ticket.Workspace = journal.Version, "acme"
 		require.NoError(t, j.Sending(t.Context(), ticket))
 	}
 	require.NoError(t, j.Close())
@@ -108,10 +112,10 @@ func TestInDoubt_ShowsTheKey(t *testing.T) {
 	require.Contains(t, out, "call:  key 5d41402a\n")
 }
 
-// What a person reads. The file was written before settlements had names.
+// What a person reads.
 func TestInDoubt(t *testing.T) {
 	path := filepath.Join(folder(t), "writes.journal")
-	old, err := os.ReadFile("../../../../journal/testdata/before-settle.journal")
+	old, err := os.ReadFile("testdata/writes.journal")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, old, 0o600))
 	for file, args := range map[string][]string{"in-doubt.txt": {"in-doubt", "-journal", path}, "in-doubt.json": {"in-doubt", "-json", "-journal", path}} {
@@ -147,10 +151,7 @@ func TestInDoubt_PrintsText(t *testing.T) {
 	_, out, _ = run(t.Context(), nil, "in-doubt", "-journal", left(t, evil))
 	require.Contains(t, out, "  call:  name \"Q1, by maria\"\n", "one can see where a name ends")
 	require.Contains(t, out, "prospectkit resolve '1; touch x' -journal ", "it may be copied into a shell")
-
-	evil.Workspace = "a b"
-	_, out, _ = run(t.Context(), nil, "in-doubt", "-journal", left(t, evil))
-	require.Contains(t, out, " -workspace 'a b'\n", "without it, resolve does not ask")
+	require.Contains(t, out, " -workspace acme\n", "it is not opened without")
 }
 
 // A ticket that looks like a flag is none in the command that in-doubt prints.
@@ -218,7 +219,7 @@ func TestLocked(t *testing.T) {
 func TestLocked_Waits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		path := left(t, push("a"))
-		j, err := journal.File(path)
+		j, err := journal.Open(path, "acme")
 		require.NoError(t, err)
 		ctx, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
@@ -293,7 +294,7 @@ func TestSettle_Reserved(t *testing.T) {
 func call(sb *sandbox.Sandbox, ticket, op string, ids ...string) journal.Ticket {
 	at := time.Now().Add(-5 * time.Minute)
 	return journal.Ticket{
-		ID: ticket, Op: op, IDs: ids, Service: sb.BaseURL(), KeyMark: credential.New(sb.Token(), nil).Current().Mark(),
+		ID: ticket, Op: op, IDs: ids, Service: sb.BaseURL(),
 		FirstSent: at, LastSent: at, ServiceAhead: new(time.Duration),
 	}
 }
@@ -312,14 +313,13 @@ func TestResolve(t *testing.T) {
 		require.NotEmpty(t, waiting)
 		created, missing, foreign := call(sb, "created", "lists.create"), call(sb, "missing", "lists.create"), call(sb, "foreign", "lists.create")
 		created.FirstSent = created.FirstSent.AddDate(-20, 0, 0)
-		late, elsewhere := call(sb, "late", "lists.create"), call(sb, "elsewhere", "lists.create")
-		late.LastSent, elsewhere.KeyMark = late.LastSent.Add(-time.Hour), "00000000"
+		late := call(sb, "late", "lists.create")
+		late.LastSent = late.LastSent.Add(-time.Hour)
 		created.Lookup = journal.Lookup{Name: sb.Lists()[0].Name, Kind: sb.Lists()[0].EntityType}
 		missing.Lookup, foreign.Lookup = journal.Lookup{Name: "Nobody's", Kind: sb.Lists()[0].EntityType}, created.Lookup
 		created.Service = strings.Replace(created.Service, "sandbox.invalid", "Sandbox.invalid:443", 1) // the same, in an old file
-		old := call(sb, "old", "lists.create")
-		late.Lookup, elsewhere.Lookup, foreign.Workspace, old.Lookup = missing.Lookup, created.Lookup, "acme", missing.Lookup
-		path := left(t, created, missing, foreign, late, elsewhere, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
+		late.Lookup, foreign.Service = missing.Lookup, "https://service.test/api/v1"
+		path := left(t, created, missing, foreign, late, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
 
 		status, out, complaints := run(t.Context(), sb, "resolve", "-journal", path)
 		require.Equal(t, cli.InDoubt, status, complaints)
@@ -327,14 +327,14 @@ func TestResolve(t *testing.T) {
 		for _, want := range []string{
 			"happened: ", ". Settled as applied.\n", "not seen: ", ". Settled as not applied.\n",
 			"it may still become so, because activation runs in the background (documented); looked", "Still in doubt: resolve it again later, or look yourself, and settle it.\n",
-			"somebody may have undone it since: a person has to look. Still in doubt: ", "so it may be of another one: a person has to look. Still in doubt: look",
+			"somebody may have undone it since: a person has to look. Still in doubt: ",
 			"unknowable: no documented read shows it: look in the CRM. Still in doubt: look yourself, and settle it.\n",
-			"not asked, because it is a call to another service or workspace: " + sb.BaseURL() + ", workspace acme",
+			"not asked, because it is a call to another service: https://service.test/api/v1\n",
 		} {
 			require.Contains(t, out, want)
 		}
 		require.Equal(t, map[string]journal.Outcome{
-			"created": journal.Applied, "missing": journal.NotApplied, "foreign": journal.Unknown, "late": journal.Unknown, "elsewhere": journal.Unknown, "pushed": journal.Unknown, "approved": journal.Unknown,
+			"created": journal.Applied, "missing": journal.NotApplied, "foreign": journal.Unknown, "late": journal.Unknown, "pushed": journal.Unknown, "approved": journal.Unknown,
 		}, outcomes(t, path))
 		for _, request := range sb.Journal() {
 			require.Equal(t, http.MethodGet, request.Method)
@@ -346,14 +346,6 @@ func TestResolve(t *testing.T) {
 		status, _, complaints = run(t.Context(), sb, "resolve", "other", "-journal", path)
 		require.Equal(t, cli.Failed, status)
 		require.Contains(t, complaints, "has no ticket other")
-		status, _, _ = run(t.Context(), sb, "resolve", "-journal", path, "foreign", "-workspace", "acme")
-		require.Equal(t, cli.OK, status)
-		require.Equal(t, journal.Applied, outcomes(t, path)["foreign"])
-		status, out, _ = run(t.Context(), sb, "resolve", "-journal", left(t, old, elsewhere), "-workspace", "acme")
-		require.Equal(t, cli.InDoubt, status)
-		require.Contains(t, out, "Settled as not applied.", "of this key, before its workspace had a name")
-		require.Contains(t, out, "elsewhere  lists.create")
-		require.Contains(t, out, "another service or workspace: "+sb.BaseURL()+" (-workspace")
 		status, out, _ = run(t.Context(), sb, "resolve", "-journal", left(t))
 		require.Equal(t, cli.OK, status)
 		require.Equal(t, "Nothing is in doubt.\n", out)
@@ -386,6 +378,21 @@ func TestResolve_Fails(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The journal says whose it is: with another name, or without one, nothing is asked or settled.
+func TestWorkspace(t *testing.T) {
+	sb, path := sandbox.New(t), left(t, push("a"))
+	for _, args := range [][]string{{"resolve", "-journal", path}, {"settle", "a", "applied", "-by", "maria", "-because", "x", "-journal", path}} {
+		for name, want := range map[string]string{"acm": `it belongs to the workspace "acme", not to "acm"`, "": "-workspace is missing: say to which one the journal belongs"} {
+			status, out, complaints := run(t.Context(), sb, append(slices.Clone(args), "-workspace", name)...)
+			require.Equal(t, cli.Failed, status)
+			require.Empty(t, out)
+			require.Contains(t, complaints, want)
+		}
+	}
+	require.Empty(t, sb.Journal())
+	require.Equal(t, map[string]journal.Outcome{"a": journal.Unknown}, outcomes(t, path))
 }
 
 // Stopped before a verdict is certain, the command says so.
@@ -424,7 +431,7 @@ func TestResolve_FullDisk(t *testing.T) {
 		std := cli.Std{Out: full{}, Err: &complaints, Getenv: func(name string) string {
 			return map[string]string{prospectkit.EnvBaseURL: sb.BaseURL(), prospectkit.EnvToken: sb.Token()}[name]
 		}}
-		require.Equal(t, cli.Failed, cli.Main(t.Context(), std, tickets.New(prospectkit.WithTransport(sb.Transport())), []string{"resolve", "-journal", path}))
+		require.Equal(t, cli.Failed, cli.Main(t.Context(), std, tickets.New(prospectkit.WithTransport(sb.Transport())), []string{"resolve", "-journal", path, "-workspace", "acme"}))
 		require.Contains(t, complaints.String(), io.ErrShortWrite.Error())
 		require.Equal(t, journal.NotApplied, outcomes(t, path)["made"])
 	})
@@ -433,7 +440,7 @@ func TestResolve_FullDisk(t *testing.T) {
 // Without a key nothing is asked, and the journal is not opened.
 func TestResolve_CannotRun(t *testing.T) {
 	path := left(t, push("a"))
-	j, err := journal.File(path)
+	j, err := journal.Open(path, "acme")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, j.Close()) }()
 	status, _, complaints := run(t.Context(), nil, "resolve", "-journal", path)
