@@ -489,12 +489,10 @@ func draftError() *Error {
 	e := withoutEffect(op.AgentsGet, nil)
 	e.special = special{
 		classes: []ErrorClass{ErrNotStarted, ErrConflict}, text: "the agent was never started: a draft does nothing until it is activated",
-		logged: "not_started", advice: activateIt,
+		logged: "not_started",
 	}
 	return e
 }
-
-var activateIt = Advice{Action: ActionAfterState, Hint: "activate the agent, which spends credits"}
 
 // AutocompleteField names a vocabulary of the filters of a [PersonDiscovery].
 type AutocompleteField string

@@ -31,13 +31,7 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 	}
 	e.Op, e.Method, e.Route = name, last.Method, last.Path
 	e.cause, e.outcome = cause, OutcomeOf(cause)
-	e.special = special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name, advice: activateIt}
-	if advice, ok := adviceOf(cause); ok {
-		e.special.advice = advice
-	}
-	if last == op.AgentsAdjust && e.outcome == OutcomeUnknown {
-		e.special.advice = Advice{Action: ActionMayPass, Hint: "call again: the draft is adjusted to the same, and then started"}
-	}
+	e.special = special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name}
 	return &e
 }
 
@@ -46,8 +40,7 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 func notFoundAgain(name string, creation *Error) *Error {
 	e := *creation
 	e.Op, e.special.causeOp = name, creation.Op
-	e.special.text = "a draft was saved, but not found again, so it was not started"
-	e.special.advice = Advice{Action: ActionMayPass, Hint: "call again: the draft is found by its name, and then started"}
+	e.special.text = "a draft was saved, but not found again, so it was not started: call again, and it is found by its name"
 	return &e
 }
 

@@ -211,9 +211,9 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			start := requireStart(t, err, prospectkit.OutcomeNotApplied)
+			requireStart(t, err, prospectkit.OutcomeNotApplied)
 			require.ErrorIs(t, err, prospectkit.ErrInsufficientCredits)
-			require.Equal(t, prospectkit.ActionBuyCredits, start.Advice().Action)
+			require.ErrorContains(t, err, "add credits or ask for less; nothing was billed")
 		},
 	},
 	{
@@ -224,8 +224,8 @@ var starting = []struct {
 			t.Helper()
 			require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err), "the draft was saved")
 			require.ErrorIs(t, err, prospectkit.ErrResponseLost)
-			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
-			require.ErrorContains(t, err, "prospectkit: agents.create-and-start: a draft was saved, but not found again, so it was not started: the response has no \"agent\"")
+			require.Equal(t, tests.NoWait, tests.Waits(err))
+			require.ErrorContains(t, err, "prospectkit: agents.create-and-start: a draft was saved, but not found again, so it was not started: call again, and it is found by its name: the response has no \"agent\"")
 		},
 	},
 	{
@@ -239,7 +239,7 @@ var starting = []struct {
 		sends: []string{"list", "adjust"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			requireNoStart(t, err, prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput)
+			requireNoStart(t, err, prospectkit.OutcomeNotApplied)
 			require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
 		},
 	},
@@ -249,7 +249,7 @@ var starting = []struct {
 		sends: []string{"list", "adjust"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			requireNoStart(t, err, prospectkit.OutcomeNotApplied, prospectkit.ActionNever)
+			requireNoStart(t, err, prospectkit.OutcomeNotApplied)
 		},
 	},
 	{
@@ -258,7 +258,7 @@ var starting = []struct {
 		sends: []string{"list", "adjust", "adjust", "adjust"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			requireNoStart(t, err, prospectkit.OutcomeUnknown, prospectkit.ActionMayPass)
+			requireNoStart(t, err, prospectkit.OutcomeUnknown)
 		},
 	},
 	{
@@ -272,10 +272,10 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate", "get"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			start := requireStart(t, err, prospectkit.OutcomeUnknown)
+			requireStart(t, err, prospectkit.OutcomeUnknown)
 			require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-			require.Equal(t, prospectkit.ActionVerifyFirst, start.Advice().Action)
+			require.Equal(t, tests.NoWait, tests.Waits(err))
 		},
 	},
 }
@@ -293,12 +293,12 @@ func requireStart(t *testing.T, err error, outcome prospectkit.Outcome) *prospec
 }
 
 // requireNoStart demands the error of a draft that was found, and not started as it was.
-func requireNoStart(t *testing.T, err error, outcome prospectkit.Outcome, action prospectkit.Action) {
+func requireNoStart(t *testing.T, err error, outcome prospectkit.Outcome) {
 	t.Helper()
 	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 	require.Equal(t, outcome, prospectkit.OutcomeOf(err))
 	require.ErrorContains(t, err, "a draft of this name was found, and not started, because it could not be adjusted to the spec: call again, or adjust and activate it, or take another name")
-	require.Equal(t, action, prospectkit.AdviceOf(err).Action)
+	require.Equal(t, tests.NoWait, tests.Waits(err))
 }
 
 // adjustment gives a draft all that the spec says, and what is documented of the rest: synctest begins on 2000-01-01.
@@ -488,7 +488,7 @@ func TestCreateAndStart_StaysUnknown(t *testing.T) {
 			require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 			require.True(t, draft.Draft())
 			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
-			require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(err).Action)
+			require.Equal(t, tests.NoWait, tests.Waits(err))
 			require.ErrorIs(t, err, prospectkit.Code(code), "why it ended is told, too")
 		})
 	}

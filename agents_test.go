@@ -305,12 +305,10 @@ func TestAgents_Rows(t *testing.T) {
 
 	draft := tests.Always(200, `{"agent":{"id":"`+tests.AgentID+`","status":"initializing","listId":null}}`)
 	_, err := prospectkit.Collect(tests.NewClient(t, draft).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{}), 1)
-	var never *prospectkit.Error
-	require.ErrorAs(t, err, &never)
 	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 	require.ErrorIs(t, err, prospectkit.ErrConflict)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.Equal(t, prospectkit.ActionAfterState, never.Advice().Action)
+	require.Equal(t, tests.NoWait, tests.Waits(err))
 
 	listless := tests.Always(200, `{"agent":{"status":"active"}}`)
 	_, err = prospectkit.Collect(tests.NewClient(t, listless).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{}), 1)

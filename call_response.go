@@ -273,9 +273,12 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 	}
 	switch {
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
-		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope))
+		e.hint = "this operation needs the scope " + strconv.Quote(string(c.op.Scope)) + ": create a key that has it"
 	case e.Code == CodeEndpointNotFound && c.op.Provenance == op.AssumedPath && c.template == "":
 		e.hint = "the path of this operation is assumed; set it with WithRoutes"
+	case e.Code != CodeRateLimited && e.Code != CodeUnexpectedError: // of which the text says when, or for how long it was tried
+		known, _ := op.CodeByName(string(e.Code))
+		e.hint = cmp.Or(known.Hint, e.hint)
 	}
 }
 

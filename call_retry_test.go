@@ -206,7 +206,7 @@ func TestRetry_UnreadableResponsesOfTypedCalls(t *testing.T) {
 				require.ErrorAs(t, err, &lost)
 				require.ErrorIs(t, err, prospectkit.ErrResponseLost)
 				require.Equal(t, 200, lost.Status)
-				require.Equal(t, prospectkit.ActionVerifyFirst, lost.Advice().Action)
+				require.Equal(t, tests.NoWait, tests.Waits(err))
 			})
 		})
 	}
@@ -269,23 +269,6 @@ func TestRetry_LastAttemptIsTheError(t *testing.T) {
 		_, err = tests.NewClient(t, rt, twice, last).Account.Me(ctx)
 		require.Equal(t, prospectkit.CodeListNotFound, prospectkit.CodeOf(err), "a context that ends after the last response does not hide it")
 	})
-}
-
-// What ended a call and what came before it advise together: a response is looked at, also where the time ran out after it.
-func TestRetry_AdviceOfACallThatRanOutOfTime(t *testing.T) {
-	for want, rt := range map[prospectkit.Action]tests.RoundTrip{
-		prospectkit.ActionVerifyFirst: tests.Always(503, "<html>", "Content-Type", "text/html"),
-		prospectkit.ActionMayPass:     tests.Breaks,
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
-			defer cancel()
-			_, err := tests.NewClient(t, rt).Account.Me(ctx)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Equal(t, want, prospectkit.AdviceOf(err).Action)
-		})
-	}
 }
 
 // What net/http would need to retry a write automatically is not there, and what it needs to frame it well is.

@@ -417,7 +417,7 @@ var errCached error = redact.OwnError("what was read came from a cache (Age), wh
 // unproved is the error of an approval without proof that nothing has changed.
 func unproved(why error, hint string) error {
 	e := withoutEffect(op.CampaignsApprove, why)
-	e.special = special{advice: Advice{Action: ActionMayPass, Hint: "nothing was approved; " + hint}}
+	e.hint = "nothing was approved: " + hint
 	return e
 }
 

@@ -110,9 +110,7 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 	bad.Must(baseURL != "", EnvBaseURL, "is not set (prospectkit sandbox prints one to try, and a token)")
 	bad.Must(token != "", EnvToken, "is not set")
 	if len(bad) > 0 {
-		e := refusal(&op.Op{Name: "client.from-env"}, bad)
-		e.hint = "set the environment variables"
-		return nil, e
+		return nil, refusal(&op.Op{Name: "client.from-env"}, bad)
 	}
 	return New(baseURL, token, opts...)
 }

@@ -53,7 +53,7 @@
 //
 // # The second day
 //
-//   - [AdviceOf] says what to do about an error, [CodeOf] which code it has.
+//   - [CodeOf] returns the code of an error, and [RetryAfter] says whether time alone helps. Its text says what else does.
 //   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
 //   - [WithMaxWait] bounds each wait for a rate limit; beyond it, a [*RateLimitWaitError] comes at once if that is
 //     foreseeable. [WithBudget] and [NewBudget] share the limits of a workspace between clients and processes.

@@ -12,7 +12,6 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/errtext"
-	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
@@ -42,26 +41,6 @@ func (c Code) Outcome() Outcome {
 
 // Known reports whether the code is documented.
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
-
-// Advice returns what to do about the code: [ActionVerifyFirst] for an undocumented one.
-func (c Code) Advice() Advice {
-	if known, ok := op.CodeByName(string(c)); ok {
-		return Advice{Action: Action(known.Action), Hint: known.Hint}
-	}
-	return Advice{Action: ActionVerifyFirst, Hint: "the code is undocumented"}
-}
-
-// Meaning says what a documented code means. It is empty for an undocumented one.
-func (c Code) Meaning() string {
-	known, _ := op.CodeByName(string(c))
-	return known.Meaning
-}
-
-// Statuses returns the documented HTTP statuses of a code, as a new slice: two codes have two, so never branch on them.
-func (c Code) Statuses() []int {
-	known, _ := op.CodeByName(string(c))
-	return slices.Clone(known.Statuses)
-}
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
 // locally, [CodeRateLimited] for a [RateLimitWaitError], or [CodeListNameTaken] for a [NameConflictError]. It
@@ -193,64 +172,43 @@ func deciding(err error) (found marked) {
 
 var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
 
-// AdviceOf returns what to do about an error; of several joined ones, about the one that decides [OutcomeOf]. It is empty for nil, and
-// [ActionVerifyFirst] for an error of another package.
-func AdviceOf(err error) Advice {
-	if err == nil {
-		return Advice{}
+// RetryAfter returns how long to wait before the same call may succeed, and false if time alone does not help: then the text of the error
+// says what does. It sends nothing. It is true if [OutcomeOf] is not applied, for
+//
+//   - a 429: what the service asked for, or a minute
+//   - a wait for the rate limit that did not fit: until it fits
+//   - [CodeCampaignBusy], [CodeAgentProcessing], [CodeListProcessing] and [CodeCampaignInitializing]: what the service asked for, or
+//     5 s. It is false for every conflict of an approval: look at the campaign first.
+//
+// Of several joined errors, it is about the one that decides [OutcomeOf].
+func RetryAfter(err error) (time.Duration, bool) {
+	if err == nil || OutcomeOf(err) != OutcomeNotApplied {
+		return 0, false
 	}
-	if advice, ok := adviceOf(err); ok {
-		return advice
+	switch e := deciding(err).(type) { //nolint:errorlint // it has looked through the tree
+	case *RateLimitWaitError:
+		return e.Wait, true
+	case *Error:
+		return e.retryAfter()
 	}
-	return notOfACall
+	return 0, false
 }
 
-var notOfACall = Advice{Action: ActionVerifyFirst, Hint: "the error is not that of a call"}
-
-func adviceOf(err error) (Advice, bool) {
-	type advising interface {
-		error
-		Advice() Advice
+func (e *Error) retryAfter() (time.Duration, bool) {
+	wait, waits := errors.AsType[*RateLimitWaitError](e.cause)
+	switch {
+	case waits:
+		return max(wait.Wait, e.RetryAfter), true
+	case e.Is(ErrRateLimited):
+		return cmp.Or(e.RetryAfter, time.Minute), true
+	case e.Op == op.CampaignsApprove.Name || !slices.Contains(passing, e.Code):
+		return 0, false
 	}
-	e, ok := deciding(err).(advising)
-	if !ok { // a class has none
-		e, ok = errors.AsType[advising](err)
-	}
-	if !ok {
-		return Advice{}, false
-	}
-	return e.Advice(), true
+	return cmp.Or(e.RetryAfter, 5*time.Second), true
 }
 
-// Action is what a caller can do about an error.
-type Action string
-
-// The actions.
-const (
-	ActionNever       Action = "never"        // the same request will be refused again
-	ActionAfterDelay  Action = "after-delay"  // the same request, later
-	ActionAfterState  Action = "after-state"  // the same request, once a state is reached
-	ActionMayPass     Action = "may-pass"     // may succeed later; whether to retry is your choice
-	ActionFixInput    Action = "fix-input"    // another request
-	ActionNewKey      Action = "new-key"      // another key
-	ActionBuyCredits  Action = "buy-credits"  // more credits, a lower cost or a larger plan
-	ActionVerifyFirst Action = "verify-first" // a read may be retried; a write has to be verified
-)
-
-// Advice is what to do about an error: an action to branch on and a hint to print.
-type Advice struct {
-	Action Action
-	Hint   string
-	After  time.Duration // for ActionAfterDelay, when the service said how long
-}
-
-// String returns the advice as one line.
-func (a Advice) String() string {
-	if a.After > 0 {
-		return fmt.Sprintf("%s (%s): %s", a.Action, a.After, a.Hint)
-	}
-	return fmt.Sprintf("%s: %s", a.Action, a.Hint)
-}
+// passing are the conflicts that are documented to pass by themselves.
+var passing = []Code{CodeCampaignBusy, CodeAgentProcessing, CodeListProcessing, CodeCampaignInitializing}
 
 // Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to
 // a call that changed nothing. If it matches [ErrNotStarted], an agent was saved and not seen to
@@ -290,7 +248,6 @@ type special struct {
 	text    string       // in place of what the response says; empty: that
 	causeOp string       // whose error the cause is: the text names it once
 	logged  string       // the error type of logs; empty: that of the cause
-	advice  Advice       // never empty
 }
 
 // Attempt is one attempt of a call, in errors, [Info] and events. Of call and response it holds no more than an [Event] does. The text
@@ -415,38 +372,6 @@ func (e *Error) Outcome() Outcome {
 	return cmp.Or(e.outcome, e.Code.Outcome())
 }
 
-// Advice says what to do about the error.
-func (e *Error) Advice() Advice {
-	if e == nil {
-		return notOfACall
-	}
-	wait, isWait := errors.AsType[*RateLimitWaitError](e.cause)
-	switch {
-	case e.special.advice != Advice{}:
-		return e.special.advice
-	case e.outcome == OutcomeApplied:
-		return Advice{Action: ActionVerifyFirst, Hint: "it happened; read the state to see the result"}
-	case isWait: // the rate limit is why there was no further attempt
-		return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: max(wait.Wait, e.RetryAfter)}
-	case e.Code != "":
-		advice := e.Code.Advice()
-		if advice.Action == ActionAfterDelay {
-			advice.After = e.RetryAfter
-		}
-		return advice
-	case e.Status == http.StatusTooManyRequests:
-		return Advice{Action: ActionAfterDelay, Hint: "wait, then send the same request", After: e.RetryAfter}
-	case mismatch.Is(e.cause) && e.outcome == OutcomeNotApplied:
-		return Advice{Action: ActionFixInput, Hint: "the response does not fit your type: change the type"}
-	case e.Status != 0 || e.outcome != OutcomeNotApplied:
-		hint := "the response is not the service's own: look at status, content type and body"
-		return Advice{Action: ActionVerifyFirst, Hint: hint}
-	case errors.Is(e.cause, context.Canceled), errors.Is(e.cause, context.DeadlineExceeded):
-		return Advice{Action: ActionMayPass, Hint: "nothing was changed; the context of the call ended first"}
-	}
-	return Advice{Action: ActionMayPass, Hint: "nothing was changed; retry when the cause is gone, such as a network that is down"}
-}
-
 // maxName is how many bytes of a foreign name are kept.
 const maxName = 64
 
@@ -473,8 +398,7 @@ type RefusedError struct {
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
 
-	hint  string // what to change; empty: the arguments
-	cause error  // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
+	cause error // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
 }
 
 // SafetyRule is a rule that refused to send a call. It is a target for errors.Is: with [RuleApproved], what was asked for has
@@ -516,6 +440,11 @@ const (
 	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: " +
 		"raise it, or use UnlimitedPages"
 )
+
+// forOperators reports whether a refusal is the business of who operates the program, and may pass once they have mended something.
+func (r SafetyRule) forOperators() bool {
+	return r == RuleJournal || r == RuleSpendGuard || r == RuleToken
+}
 
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
 	e := &RefusedError{Op: o.Name, Method: o.Method, Route: o.Path}
@@ -567,25 +496,6 @@ func (e *RefusedError) Is(target error) bool {
 // Outcome returns [OutcomeNotApplied].
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
-// Advice returns [ActionFixInput] for arguments, [ActionMayPass] for [RuleJournal], [RuleInProgress],
-// [RuleSpendGuard] and [RuleToken], and [ActionNever] for any other rule.
-func (e *RefusedError) Advice() Advice {
-	if hint, ok := mayPass[e.Rule]; ok {
-		return Advice{Action: ActionMayPass, Hint: "nothing was sent; " + hint}
-	}
-	if e.Rule != "" {
-		return Advice{Action: ActionNever, Hint: string(e.Rule)}
-	}
-	return Advice{Action: ActionFixInput, Hint: cmp.Or(e.hint, "change the arguments") + ": nothing was sent"}
-}
-
-var mayPass = map[SafetyRule]string{ //nolint:gosec // G101: these are hints, not credentials
-	RuleJournal:    "retry when the journal works",
-	RuleInProgress: "make the call again later",
-	RuleToken:      "retry when the token source works",
-	RuleSpendGuard: "the guard needs a price, credits or its store: see the cause",
-}
-
 func (e *RefusedError) errorCode() Code {
 	if e.Rule != "" {
 		return ""
@@ -599,7 +509,7 @@ func (e *RefusedError) errorCode() Code {
 // Retry-After does not fit.
 //
 // It matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near, but not
-// [ErrRefusedLocally]. A 429 after which no attempt was left is an [*Error] without it: [ErrRateLimited] and [AdviceOf] cover both.
+// [ErrRefusedLocally]. A 429 after which no attempt was left is an [*Error] without it: [ErrRateLimited] and [RetryAfter] cover both.
 type RateLimitWaitError struct {
 	Op      string
 	Method  string
@@ -650,10 +560,5 @@ func (e *RateLimitWaitError) Is(target error) bool {
 
 // Outcome returns [OutcomeNotApplied].
 func (e *RateLimitWaitError) Outcome() Outcome { return OutcomeNotApplied }
-
-// Advice returns [ActionAfterDelay] with the wait.
-func (e *RateLimitWaitError) Advice() Advice {
-	return Advice{Action: ActionAfterDelay, Hint: "the request fits later", After: e.Wait}
-}
 
 func (e *RateLimitWaitError) errorCode() Code { return CodeRateLimited }

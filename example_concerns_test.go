@@ -183,7 +183,7 @@ func ExampleOnce() {
 	// false true 1
 }
 
-// What an error says about the call, and what to do about it, without a list of cases.
+// What an error says about the call, without a list of cases.
 func ExampleOutcomeOf() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
@@ -192,17 +192,12 @@ func ExampleOutcomeOf() {
 
 	for _, name := range []string{"Q1", "Q2", ""} {
 		_, err := client.Lists.Create(ctx, prospectkit.NewList{Name: name})
-		var advised interface{ Advice() prospectkit.Advice }
-		if errors.As(err, &advised) {
-			fmt.Println(prospectkit.OutcomeOf(err)+":", advised.Advice().Action)
-			continue
-		}
 		fmt.Println(prospectkit.OutcomeOf(err))
 	}
 	// Output:
 	// applied
-	// unknown: verify-first
-	// not applied: fix-input
+	// unknown
+	// not applied
 }
 
 // How long a job will take, before it begins: a million rows, and a thousand pages of a search.

@@ -343,13 +343,22 @@ func ExampleCodeOf() {
 	// missing, or of another workspace
 }
 
-func ExampleCode() {
-	code := prospectkit.CodeCampaignBusy
-	fmt.Println(code.Meaning())
-	fmt.Println(code.Advice().Action)
+// A conflict that passes by itself says when to try again. A job that is run again later does not wait in between.
+func ExampleRetryAfter() {
+	sb := sandbox.New(nil)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sb.Fail("campaigns.create", sandbox.Nth(1), sandbox.Status(409, "LIST_PROCESSING"))
+	_, err = client.Campaigns.Create(context.Background(), prospectkit.NewCampaign{ListIDs: []string{"65f0c0ffee65f0c0ffee65f0"}})
+	if wait, ok := prospectkit.RetryAfter(err); ok {
+		fmt.Println("again in", wait)
+	} else if err != nil {
+		fmt.Println("time does not help:", err)
+	}
 	// Output:
-	// another approve or stop holds the activation lock
-	// after-delay
+	// again in 5s
 }
 
 func ExampleCollect() {

@@ -195,10 +195,7 @@ func holderUnseen(ctx context.Context, creation error) error {
 	}
 	e := *response
 	e.cause = errtext.With(e.cause, cmp.Or(errtext.End(ctx, ""), errtext.ErrTooLate))
-	e.special = special{
-		text:   "there was too little time to see what has the name",
-		advice: Advice{Action: ActionMayPass, Hint: "call it again with more time: what has the name may show later"},
-	}
+	e.special.text = "there was too little time to see what has the name: call it again with more"
 	return &e
 }
 
@@ -250,6 +247,9 @@ func (e *NameConflictError) Error() string {
 	} else if len(e.Near) > 0 {
 		text = "the name is taken; a list's name differs from it in case, spaces or accents only, or is cut off"
 	}
+	if e.own {
+		text += "; that list is not older than this call: an intermediary may have sent the request twice"
+	}
 	return errtext.Line(opEnsure, text)
 }
 
@@ -263,15 +263,6 @@ func (e *NameConflictError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied].
 func (e *NameConflictError) Outcome() Outcome { return OutcomeNotApplied }
-
-// Advice returns the advice of [CodeListNameTaken]. Its hint says so if a list of nearly that name may be the call's own.
-func (e *NameConflictError) Advice() Advice {
-	advice := CodeListNameTaken.Advice()
-	if e.own {
-		advice.Hint += "; the list of nearly that name is not older than this call: an intermediary may have sent the request twice"
-	}
-	return advice
-}
 
 // LogValue groups the fields that are safe to log, as that of [Error] does: no names.
 func (e *NameConflictError) LogValue() slog.Value {

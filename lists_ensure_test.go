@@ -158,7 +158,7 @@ func TestEnsure_NameConflict(t *testing.T) {
 				require.ErrorIs(t, err, prospectkit.ErrConflict)
 				require.Equal(t, prospectkit.CodeListNameTaken, prospectkit.CodeOf(err))
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-				require.Equal(t, prospectkit.ActionFixInput, held.Advice().Action)
+				require.Equal(t, tests.NoWait, tests.Waits(err))
 				require.NotContains(t, held.LogValue().String(), "Q1", "a name is the user's")
 			})
 		})
@@ -264,7 +264,7 @@ func TestEnsure_LittleTime(t *testing.T) {
 					require.ErrorIs(t, err, end)
 					require.ErrorContains(t, err, "too little time")
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-					require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+					require.ErrorContains(t, err, "call it again with more")
 				}
 			})
 		})

@@ -63,9 +63,7 @@ func (q *rowsAsked) heeded(kind ListKind) error {
 		return nil
 	}
 	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
-	e.special = special{
-		classes: []ErrorClass{ErrInvalid}, advice: Advice{Action: ActionFixInput, Hint: "the kind of list ignores a part of the query"},
-	}
+	e.special.classes = []ErrorClass{ErrInvalid}
 	return e
 }
 
@@ -194,9 +192,7 @@ func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts .
 // needsFullSync ends a feed that cannot promise all changes.
 func needsFullSync(why *changes.FullSyncRequiredError) error {
 	e := withoutEffect(op.ListsRows, why)
-	e.special = special{advice: Advice{
-		Action: ActionFixInput, Hint: "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty",
-	}}
+	e.hint = "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty"
 	return e
 }
 

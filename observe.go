@@ -118,7 +118,8 @@ func levelOf(e Event) slog.Level {
 // concernsProgramOnly reports whether a call that failed is the business of the program alone, not of who operates it.
 func concernsProgramOnly(e Event) bool {
 	rejected := errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, ErrConflict) || errors.Is(e.Err, ErrInvalid)
-	refused := errors.Is(e.Err, ErrRefusedLocally) && (AdviceOf(e.Err).Action == ActionNever || errors.Is(e.Err, RuleInProgress))
+	refusal, refused := errors.AsType[*RefusedError](e.Err)
+	refused = refused && !refusal.Rule.forOperators()
 	return e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
 }
 

@@ -65,11 +65,6 @@ func (e *OutcomeUnknownError) Unwrap() error { return e.cause }
 // Outcome returns [OutcomeUnknown].
 func (e *OutcomeUnknownError) Outcome() Outcome { return OutcomeUnknown }
 
-// Advice returns [ActionVerifyFirst].
-func (e *OutcomeUnknownError) Advice() Advice {
-	return Advice{Action: ActionVerifyFirst, Hint: "read the state before you retry the call"}
-}
-
 // LogValue groups the fields that are safe to log, as that of [Error] does.
 func (e *OutcomeUnknownError) LogValue() slog.Value { return logValue(e.Op, e) }
 

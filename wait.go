@@ -9,6 +9,7 @@ import (
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
@@ -49,11 +50,6 @@ func (e *WaitTimeoutError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeNotApplied]: waiting changes nothing.
 func (e *WaitTimeoutError) Outcome() Outcome { return OutcomeNotApplied }
-
-// Advice returns [ActionMayPass].
-func (e *WaitTimeoutError) Advice() Advice {
-	return Advice{Action: ActionMayPass, Hint: "wait again: the end of the wait changed and stopped nothing"}
-}
 
 // LogValue groups the fields that are safe to log, as that of [Error] does.
 func (e *WaitTimeoutError) LogValue() slog.Value {
@@ -114,13 +110,16 @@ func waitFor[T any](
 
 // isTransient reports whether a poll that failed may succeed later.
 func isTransient(err error) bool {
-	advice, known := adviceOf(err)
-	switch advice.Action {
-	case ActionNever, ActionFixInput, ActionNewKey, ActionBuyCredits:
-		return false
-	default:
-		return known
+	if _, passes := RetryAfter(err); passes {
+		return true
 	}
+	switch e := deciding(err).(type) { //nolint:errorlint // it has looked through the tree
+	case *RefusedError:
+		return e.Rule.forOperators()
+	case *Error:
+		return e.Code.Outcome() == OutcomeUnknown && !mismatch.Is(e.cause) // no code says that the service has refused it
+	}
+	return false
 }
 
 // scarcePause is the longest pause while a rate window is almost used up, or that an error asks for.
@@ -139,9 +138,9 @@ func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 			pause = max(pause, min(time.Until(w.ResetAt)/time.Duration(max(w.Remaining/2, 1)), scarcePause))
 		}
 	}
-	advice, _ := adviceOf(failure) // none without a failure
-	pause = max(pause, min(advice.After, scarcePause))
-	if advice.After > 0 && waits.EndsWithin(ctx, pause) {
+	asked, _ := RetryAfter(failure)
+	pause = max(pause, min(asked, scarcePause))
+	if asked > 0 && waits.EndsWithin(ctx, pause) {
 		return 0, false
 	}
 	return pause + chance.Below(ctx, pause/10), ctx.Err() == nil

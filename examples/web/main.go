@@ -78,12 +78,13 @@ func handler(client *prospectkit.Client) http.Handler {
 // was not applied.
 func fail(w http.ResponseWriter, err error) {
 	status, is := http.StatusBadGateway, func(class error) bool { return errors.Is(err, class) }
-	switch advice := prospectkit.AdviceOf(err); {
+	after, _ := prospectkit.RetryAfter(err)
+	switch {
 	case prospectkit.OutcomeOf(err) != prospectkit.OutcomeNotApplied, is(prospectkit.ErrUnauthorized), is(prospectkit.ErrForbidden):
 		status = http.StatusInternalServerError // it may have happened: 502 to 504 would invite a repetition; or your key is at fault
 	case is(prospectkit.ErrRateLimited):
 		status = http.StatusServiceUnavailable
-		w.Header().Set("Retry-After", strconv.Itoa(int(advice.After.Seconds())+1))
+		w.Header().Set("Retry-After", strconv.Itoa(int(after.Seconds())+1))
 	case is(prospectkit.ErrInsufficientCredits), is(prospectkit.ErrSpendCap):
 		status = http.StatusPaymentRequired
 	case is(prospectkit.ErrNotFound):

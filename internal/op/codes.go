@@ -1,6 +1,6 @@
 package op
 
-// Action is what a caller can do about an error code: a word of the type Action of the root, which says what each means.
+// Action is what a caller can do about an error code, in a word.
 type Action string
 
 // Code is one row of the error table.

@@ -287,16 +287,20 @@ func TestConformance_DocumentedScopes(t *testing.T) {
 	holdRules(t, documentedScopes, func(row *op.Op) op.Scope { return row.Scope })
 }
 
-// Whose connection a push checks is told by the advice: another user's does not count.
-func TestConformance_PushAdviceNamesTheSyncUser(t *testing.T) {
-	require.Contains(t, prospectkit.CodeCRMNotConnected.Advice().Hint, "the team's designated sync user")
+// Whose connection a push checks is told by the error: another user's does not count.
+func TestConformance_PushErrorNamesTheSyncUser(t *testing.T) {
+	_, err := NewClient(t, Always(422, Envelope("CRM_NOT_CONNECTED"))).Lists.PushToCRM(t.Context(), ListID, prospectkit.CRMPush{CRM: "crm-1", All: true})
+	require.ErrorContains(t, err, "the team's designated sync user")
 }
 
 // Waiting for the end of a run, as the code tells, helps no adjustment and no activation: only drafts are open to them.
-func TestConformance_AdviceOfARunningAgent(t *testing.T) {
-	running, settled := prospectkit.CodeAgentProcessing, prospectkit.CodeAgentNotADraft
-	require.Equal(t, prospectkit.ActionAfterState, running.Advice().Action)
-	require.Contains(t, running.Advice().Hint, "still need a draft")
-	require.Equal(t, prospectkit.ActionNever, settled.Advice().Action)
-	require.Contains(t, settled.Statuses(), 409)
+func TestConformance_ErrorOfARunningAgent(t *testing.T) {
+	adjust := func(code string) error {
+		_, err := NewClient(t, Always(409, Envelope(code))).Agents.Adjust(t.Context(), DraftID, prospectkit.Fields{"maxCreditSpend": 2000})
+		return err
+	}
+	running := adjust("AGENT_PROCESSING")
+	require.Positive(t, Waits(running))
+	require.ErrorContains(t, running, "still need a draft")
+	require.Equal(t, NoWait, Waits(adjust("AGENT_NOT_A_DRAFT")))
 }

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/http"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -53,6 +54,17 @@ func AsError(t *testing.T, err error) *prospectkit.Error {
 	var e *prospectkit.Error
 	require.ErrorAs(t, err, &e)
 	return e
+}
+
+// NoWait is what Waits says of an error for which time alone does not help.
+const NoWait time.Duration = -1
+
+// Waits is what RetryAfter says: after how long the same call may succeed.
+func Waits(err error) time.Duration {
+	if wait, helps := prospectkit.RetryAfter(err); helps {
+		return wait
+	}
+	return NoWait
 }
 
 // RequireUnknown demands the error for a call that may have happened.

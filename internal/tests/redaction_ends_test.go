@@ -252,7 +252,7 @@ func (x *texts) add(err error) {
 		return
 	}
 	fmt.Fprintf(x, "%v\n%+v\n%s\n%q\n", err, err, err, err)
-	slog.New(slog.NewTextHandler(x, nil)).Error("x", "error", err, "advice", prospectkit.AdviceOf(err))
+	slog.New(slog.NewTextHandler(x, nil)).Error("x", "error", err)
 	slog.New(slog.NewJSONHandler(x, nil)).Error("x", "error", err, "of another", fmt.Errorf("syncing: %w", err))
 	switch inner := err.(type) { //nolint:errorlint // each error inside is looked at
 	case interface{ Unwrap() error }:

@@ -424,7 +424,7 @@ func testApproveAtOnce(t *testing.T) {
 	require.True(t, ok, "%v", err)
 	require.Equal(t, prospectkit.RuleInProgress, refused.Rule)
 	require.EqualError(t, err, "prospectkit: campaigns.approve: refused locally: another call may be doing this: ticket other has no outcome yet")
-	require.Equal(t, prospectkit.ActionMayPass, refused.Advice().Action)
+	require.Equal(t, NoWait, Waits(err))
 	require.Zero(t, sb.Calls("campaigns.approve"))
 	require.NoError(t, j.Ended(t.Context(), other.ID, journal.End{Outcome: journal.NotApplied}))
 	ended := other
@@ -659,9 +659,9 @@ func TestApprove_WhatACacheShows(t *testing.T) {
 			require.NoError(t, err)
 			aged = true
 			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-			require.ErrorContains(t, err, "came from a cache")
+			require.ErrorContains(t, err, "came from a cache (Age), which may show what is no longer there; nothing was approved: keep responses of this API out of caches")
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+			require.Equal(t, NoWait, Waits(err))
 			require.Zero(t, sb.Calls("campaigns.approve"))
 		})
 	}

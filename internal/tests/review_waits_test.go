@@ -129,9 +129,9 @@ func TestApprove_NeverInTime(t *testing.T) {
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.EqualError(t, err, "prospectkit: campaigns.approve: what was read is too old by now: the approval had to wait")
+		require.EqualError(t, err, "prospectkit: campaigns.approve: what was read is too old by now: the approval had to wait; nothing was approved: call it again when the workspace is less busy")
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+		require.Equal(t, NoWait, Waits(err))
 		require.Zero(t, sb.Calls("campaigns.approve"))
 		for ticket, err := range client.InDoubt(t.Context()) {
 			require.NoError(t, err)

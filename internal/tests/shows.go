@@ -75,6 +75,6 @@ func (s *Shows) Failure(err error, info prospectkit.Info) {
 		s.Show(a, a.Err)
 	}
 	if e, ok := errors.AsType[*prospectkit.Error](err); ok {
-		s.Show(*e, e.Code, e.Advice())
+		s.Show(*e, e.Code)
 	}
 }

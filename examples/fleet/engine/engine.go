@@ -89,21 +89,21 @@ func Judge(err error) Verdict {
 		}
 	case prospectkit.OutcomeNotApplied:
 	}
-	if wait, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
-		return Verdict{After: max(wait.Wait, soon)}
-	}
 	if errors.Is(err, prospectkit.RuleApproved) || errors.Is(err, prospectkit.RuleDone) {
 		return Verdict{Done: true}
 	}
-	if errors.Is(err, prospectkit.ErrSpendCap) || errors.Is(err, spend.ErrUnknownPrice) {
-		return Verdict{Person: true}
+	if after, ok := prospectkit.RetryAfter(err); ok {
+		return Verdict{After: max(after, soon)}
 	}
-	switch advice := prospectkit.AdviceOf(err); advice.Action {
-	case prospectkit.ActionAfterDelay, prospectkit.ActionAfterState:
-		return Verdict{After: max(advice.After, soon)}
-	case prospectkit.ActionNever, prospectkit.ActionFixInput, prospectkit.ActionNewKey, prospectkit.ActionBuyCredits:
+	is := func(target error) bool { return errors.Is(err, target) }
+	switch {
+	case is(prospectkit.ErrSpendCap), is(spend.ErrUnknownPrice):
 		return Verdict{Person: true}
-	default: // a read that failed, the network, the store of a journal or a guard, or another package, such as the database's
+	case is(prospectkit.RuleJournal), is(prospectkit.RuleSpendGuard), is(prospectkit.RuleToken), is(prospectkit.RuleInProgress):
+		return Verdict{} // a store that failed, or another worker
+	case is(prospectkit.ErrRefusedLocally), prospectkit.CodeOf(err).Outcome() == prospectkit.OutcomeNotApplied:
+		return Verdict{Person: true} // refused, for a documented reason
+	default: // a read that failed, the network, or another package, such as the database's
 		return Verdict{}
 	}
 }

@@ -23,7 +23,7 @@ func TestJudge(t *testing.T) {
 	}{
 		"the budget":     {&prospectkit.RateLimitWaitError{Wait: time.Minute}, engine.Verdict{After: time.Minute}},
 		"429":            {&prospectkit.Error{Code: prospectkit.CodeRateLimited, Status: 429, RetryAfter: 9 * time.Second}, engine.Verdict{After: 9 * time.Second}},
-		"a lock":         {&prospectkit.Error{Code: prospectkit.CodeCampaignBusy, Status: 409}, engine.Verdict{After: time.Second}},
+		"a lock":         {&prospectkit.Error{Code: prospectkit.CodeCampaignBusy, Status: 409}, engine.Verdict{After: 5 * time.Second}},
 		"unknown":        {&prospectkit.OutcomeUnknownError{}, later},
 		"another key":    {&prospectkit.Error{Code: prospectkit.CodeUnauthorized, Status: 401}, person},
 		"credits":        {&prospectkit.Error{Code: prospectkit.CodeInsufficientCredits, Status: 402}, person},

@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
@@ -47,11 +48,18 @@ type failure struct {
 func failures(t *testing.T) (all []failure) {
 	t.Helper()
 	add := func(err error, names ...string) {
-		all = append(all, failure{err, append(names, actionName(prospectkit.AdviceOf(err).Action), anythingElse)})
+		if _, passes := prospectkit.RetryAfter(err); passes {
+			names = append(names, "RetryAfter")
+		} else if errors.Is(err, prospectkit.ErrRefusedLocally) {
+			names = append(names, "ErrRefusedLocally")
+		} else if prospectkit.CodeOf(err).Known() {
+			names = append(names, "Known")
+		}
+		all = append(all, failure{err, append(names, anythingElse)})
 	}
 	add(&prospectkit.OutcomeUnknownError{}, "ErrOutcomeUnknown")
 	add(prospectkit.ErrResponseLost, "ErrResponseLost")
-	add(&prospectkit.RateLimitWaitError{Wait: time.Minute}, "*RateLimitWaitError")
+	add(&prospectkit.RateLimitWaitError{Wait: time.Minute})
 	add(&prospectkit.RefusedError{})
 	add(os.ErrDeadlineExceeded)
 	for name, rule := range constants(t, "errors.go", "SafetyRule") {
@@ -60,23 +68,13 @@ func failures(t *testing.T) (all []failure) {
 	for _, code := range constants(t, "codes.go", "Code") {
 		code := prospectkit.Code(code)
 		require.True(t, code.Known(), code)
-		for _, status := range code.Statuses() {
-			add(&prospectkit.Error{Code: code, Status: status})
-			add(&prospectkit.Error{Code: code, Status: status, RetryAfter: time.Hour})
-		}
+		name := map[bool]string{true: "CodeUnexpectedError"}[code == prospectkit.CodeUnexpectedError]
+		add(&prospectkit.Error{Code: code}, name)
+		add(&prospectkit.Error{Code: code, RetryAfter: time.Hour}, name)
 	}
 	add(refusedByGuard(t, spend.NewGuard(0, spend.Prices{"search.prospects": {PerResult: 1}})), "ErrSpendCap")
 	add(refusedByGuard(t, spend.NewGuard(1000, nil)), "spend.ErrUnknownPrice")
 	return all
-}
-
-// actionName is the constant of an action: ActionNewKey for new-key.
-func actionName(a prospectkit.Action) string {
-	name := "Action"
-	for part := range strings.SplitSeq(string(a), "-") {
-		name += strings.ToUpper(part[:1]) + part[1:]
-	}
-	return name
 }
 
 // refusedByGuard is the error of a paid read under a spend guard.
@@ -107,7 +105,7 @@ func rowOf(rows [][]string, f failure) (row []string, name string) {
 
 // cells are a verdict in the words of the page. What follows a colon explains.
 func cells(v engine.Verdict, by string, err error) []string {
-	after := prospectkit.AdviceOf(err).After
+	after, _ := prospectkit.RetryAfter(err)
 	switch {
 	case v == engine.Verdict{Done: true}:
 		return []string{"done", "the job's success", "no error"}
@@ -115,10 +113,8 @@ func cells(v engine.Verdict, by string, err error) []string {
 		return []string{"a person", "`JobCancel`", "`NonRetryable`"}
 	case v == engine.Verdict{}:
 		return []string{"again, by the engine's own policy", "the error", "a retryable error"}
-	case by == "*RateLimitWaitError" && v.After == after:
-		return []string{"again when the call fits", "`JobSnooze`", "`NextRetryDelay`"}
-	case strings.HasPrefix(by, "Action") && (v.After == after || after == 0 && v.After == time.Second):
-		return []string{"again, after the delay that the service named, or 1 s", "`JobSnooze`", "`NextRetryDelay`"}
+	case by == "RetryAfter" && v.After == after:
+		return []string{"again then", "`JobSnooze`", "`NextRetryDelay`"}
 	}
 	return []string{fmt.Sprintf("again in %.0f s", v.After.Seconds()), "`JobSnooze`", "`NextRetryDelay`"}
 }

@@ -98,7 +98,7 @@ func TestSpendGuard_OneCap(t *testing.T) {
 			refused, _ := errors.AsType[*prospectkit.RefusedError](err)
 			require.Equal(t, prospectkit.RuleSpendGuard, refused.Rule)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+			require.Equal(t, tests.NoWait, tests.Waits(err))
 			require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the spend guard did not reserve the credits: "+
 				"the call can cost 41 credits, and 40 of 240 are left")
 		}

@@ -81,9 +81,7 @@ func TestContext_RefusedWaitsHaveOneType(t *testing.T) {
 					require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 					require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 					require.Equal(t, prospectkit.CodeRateLimited, prospectkit.CodeOf(err))
-					advice := prospectkit.AdviceOf(err)
-					require.Equal(t, prospectkit.ActionAfterDelay, advice.Action)
-					require.GreaterOrEqual(t, advice.After, wait.Wait)
+					require.GreaterOrEqual(t, tests.Waits(err), wait.Wait)
 					e, answered := errors.AsType[*prospectkit.Error](err)
 					require.Equal(t, n == 0, answered)
 					if answered {
@@ -103,18 +101,18 @@ func TestContext_AttemptsThatAreUsedUpAreNoRefusedWait(t *testing.T) {
 		_, ok := errors.AsType[*prospectkit.RateLimitWaitError](err)
 		require.False(t, ok)
 		require.Len(t, tests.AsError(t, err).Attempts, 3)
-		require.Equal(t, 7*time.Second, prospectkit.AdviceOf(err).After)
+		require.Equal(t, 7*time.Second, tests.Waits(err))
 	})
 }
 
-// The advice of a call that failed, and then had no time to wait for the rate limit, says how long that takes.
-func TestContext_AdviceOfAWaitAfterAFailure(t *testing.T) {
+// A call that failed, and then had no time to wait for the rate limit, says how long that takes.
+func TestContext_WaitAfterAFailure(t *testing.T) {
 	var wait *prospectkit.RateLimitWaitError
 	synctest.Test(t, func(t *testing.T) {
 		client := tests.NewClient(t, tests.Always(503, "", "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "40"), prospectkit.WithMaxWait(10*time.Second))
 		_, err := client.Account.Me(t.Context())
 		require.ErrorAs(t, err, &wait)
 		require.Equal(t, 503, tests.AsError(t, err).Status)
-		require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, prospectkit.AdviceOf(err))
+		require.Equal(t, wait.Wait, tests.Waits(err))
 	})
 }

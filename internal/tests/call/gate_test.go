@@ -45,7 +45,7 @@ func TestGate_EveryOperation(t *testing.T) {
 			require.Equal(t, prospectkit.RuleGate, refused.Rule)
 			require.ErrorIs(t, err, frozen)
 			require.NotErrorIs(t, err, prospectkit.CodeValidationFailed)
-			require.Equal(t, prospectkit.ActionNever, prospectkit.AdviceOf(err).Action)
+			require.Equal(t, tests.NoWait, tests.Waits(err))
 			require.EqualError(t, err, "prospectkit: "+row.Name+": refused locally: a gate refused: frozen until Monday")
 			require.Len(t, sb.Journal(), sent)
 			require.Len(t, book.Sent, tickets)

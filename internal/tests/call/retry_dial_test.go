@@ -131,7 +131,7 @@ func requireNotSent(t *testing.T, err error, info prospectkit.Info, attempts int
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
 	e := tests.AsError(t, err)
 	require.Zero(t, e.Status)
-	require.Equal(t, prospectkit.ActionMayPass, e.Advice().Action)
+	require.Equal(t, tests.NoWait, tests.Waits(err))
 	require.Len(t, info.Attempts, int(attempts))
 	for _, a := range info.Attempts {
 		require.Equal(t, "not sent", a.Delivery, "%v", a.Err)

@@ -152,7 +152,7 @@ func requirePaused(t *testing.T, err error, opens time.Time) {
 	require.WithinRange(t, wait.FitsAt, opens, opens.Add(time.Second), "jitter adds a tenth at most")
 	require.Equal(t, time.Until(wait.FitsAt), wait.Wait)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.Equal(t, prospectkit.Advice{Action: prospectkit.ActionAfterDelay, Hint: "the request fits later", After: wait.Wait}, wait.Advice())
+	require.Equal(t, wait.Wait, tests.Waits(err))
 }
 
 // A refusal pauses its surface as long as it says, although its body does not end: not only once the attempt has run out of time.

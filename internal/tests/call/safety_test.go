@@ -63,7 +63,7 @@ func TestSafety_Modes(t *testing.T) {
 					require.NotErrorIs(t, err, prospectkit.RuleApproved)
 					require.NotErrorIs(t, err, prospectkit.CodeValidationFailed, "the arguments are fine")
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-					require.Equal(t, prospectkit.ActionNever, refusal.Advice().Action)
+					require.Equal(t, tests.NoWait, tests.Waits(err))
 				}
 				require.Equal(t, mode.forbids(row), sent == before, "%s: nothing is sent", o.Name)
 			}

@@ -124,7 +124,7 @@ func TestToken_SourceFails(t *testing.T) {
 	require.Equal(t, prospectkit.RuleToken, refused.Rule)
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	require.ErrorIs(t, err, sealed)
-	require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+	require.Equal(t, tests.NoWait, tests.Waits(err))
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	require.Empty(t, l.got)
 	require.Empty(t, book.Sent, "nothing is sent, so there is no ticket")

@@ -88,7 +88,7 @@ func TestErrors_NoClassMatchesNothing(t *testing.T) {
 	}
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(prospectkit.ErrResponseLost))
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
-	require.Equal(t, prospectkit.ActionVerifyFirst, new(prospectkit.Error).Advice().Action, "an error that nobody filled in proves nothing")
+	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(new(prospectkit.Error)), "an error that nobody filled in proves nothing")
 }
 
 // A refusal by a rule has no code, and a draft whose start was refused for another reason is no conflict.
@@ -98,7 +98,6 @@ func TestErrors_CodesAndClassesOfRefusals(t *testing.T) {
 	require.NotErrorIs(t, err, prospectkit.ErrInvalid)
 	err = tests.Move(t.Context(), tests.NewClient(t, tests.Untouched(t)), prospectkit.WithMaxWait(-1))
 	require.Equal(t, prospectkit.CodeValidationFailed, prospectkit.CodeOf(err))
-	require.NotContains(t, prospectkit.AdviceOf(err).Hint, "environment")
 	s := tests.Stage(t, tests.OtherAgents, tests.DraftSaved, tests.Always(402, tests.Envelope("INSUFFICIENT_CREDITS")))
 	_, err = tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Capped())
 	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
@@ -119,30 +118,31 @@ func TestErrors_ClassesOfAWait(t *testing.T) {
 	})
 }
 
-// When a rate limit ends is told by the window, if no wait was told, and the advice is the same; a wait belongs to no other advice.
+// When a rate limit ends is told by the window, if no wait was told. A wait belongs to no other refusal.
 func TestErrors_EndOfARateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "30")
 		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
 		require.Equal(t, 31*time.Second, tests.AsError(t, err).RetryAfter, "the reset may have been rounded down")
 		require.Equal(t, time.Now().Add(31*time.Second), tests.AsError(t, err).ResetAt)
-		require.Equal(t, 31*time.Second, prospectkit.AdviceOf(err).After)
+		require.Equal(t, 31*time.Second, tests.Waits(err))
 		limited = tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "30")
 		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
 		require.Zero(t, tests.AsError(t, err).RetryAfter, "the window is not why it was refused")
 		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
+		require.Equal(t, time.Minute, tests.Waits(err))
 		_, err = tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"), "RateLimit-Reset", "30", "RateLimit-Remaining", "0")), false)
 		require.Zero(t, tests.AsError(t, err).ResetAt, "nobody has to wait for it")
 		_, err = tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"), "Retry-After", "30")), false)
 		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
-		require.Zero(t, tests.AsError(t, err).Advice().After)
+		require.Equal(t, tests.NoWait, tests.Waits(err))
 	})
 }
 
 // What was applied is said to be.
 func TestErrors_LostResponsesSayThatItHappened(t *testing.T) {
 	_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(201, "{")), true)
-	require.Contains(t, tests.AsError(t, err).Advice().Hint, "it happened")
+	require.ErrorContains(t, err, "applied (status 201), but the response was lost")
 }
 
 // A whole response that came as the context ended was not waited for.
@@ -163,18 +163,17 @@ func TestOutcomeOf_SeveralErrors(t *testing.T) {
 	for name, tc := range map[string]struct {
 		err     error
 		outcome prospectkit.Outcome
-		action  prospectkit.Action
 	}{
-		"the second is unknown":   {errors.Join(missing, unknown), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
-		"the first is":            {errors.Join(unknown, missing), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
-		"deep inside":             {fmt.Errorf("sync: %w", errors.Join(missing, fmt.Errorf("list B: %w", errors.Join(unknown)))), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
-		"one was applied":         {errors.Join(missing, prospectkit.ErrResponseLost), prospectkit.OutcomeApplied, prospectkit.ActionNever},
-		"none happened":           {fmt.Errorf("%w: %w", errors.New("sync failed"), missing), prospectkit.OutcomeNotApplied, prospectkit.ActionNever},
-		"a class beside an error": {fmt.Errorf("%w: %w", prospectkit.ErrNotFound, missing), prospectkit.OutcomeNotApplied, prospectkit.ActionNever},
-		"no call":                 {errors.Join(io.EOF, context.Canceled), prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst},
+		"the second is unknown":   {errors.Join(missing, unknown), prospectkit.OutcomeUnknown},
+		"the first is":            {errors.Join(unknown, missing), prospectkit.OutcomeUnknown},
+		"deep inside":             {fmt.Errorf("sync: %w", errors.Join(missing, fmt.Errorf("list B: %w", errors.Join(unknown)))), prospectkit.OutcomeUnknown},
+		"one was applied":         {errors.Join(missing, prospectkit.ErrResponseLost), prospectkit.OutcomeApplied},
+		"none happened":           {fmt.Errorf("%w: %w", errors.New("sync failed"), missing), prospectkit.OutcomeNotApplied},
+		"a class beside an error": {fmt.Errorf("%w: %w", prospectkit.ErrNotFound, missing), prospectkit.OutcomeNotApplied},
+		"no call":                 {errors.Join(io.EOF, context.Canceled), prospectkit.OutcomeUnknown},
 	} {
 		require.Equal(t, tc.outcome, prospectkit.OutcomeOf(tc.err), name)
-		require.Equal(t, tc.action, prospectkit.AdviceOf(tc.err).Action, name)
+		require.Equal(t, tests.NoWait, tests.Waits(tc.err), name)
 	}
 }
 
@@ -183,7 +182,7 @@ func TestOutcomeOf_NilErrorOfAType(t *testing.T) {
 	var none *prospectkit.Error
 	for name, err := range map[string]error{"alone": none, "wrapped": fmt.Errorf("sync: %w", none), "joined": errors.Join(none, io.EOF)} {
 		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), name)
-		require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(err).Action, name)
+		require.Equal(t, tests.NoWait, tests.Waits(err), name)
 		require.Empty(t, prospectkit.CodeOf(err), name)
 		require.NotErrorIs(t, err, prospectkit.ErrNotFound, name)
 		require.NotErrorIs(t, err, prospectkit.CodeListNotFound, name)

@@ -89,13 +89,12 @@ func TestErrors_ZeroValues(t *testing.T) {
 func requireReadable(t *testing.T, name string, err error) {
 	t.Helper()
 	var out tests.Shows
-	out.Show(err, errors.Join(err, io.EOF), prospectkit.CodeOf(err), prospectkit.AdviceOf(err))
+	out.Show(err, errors.Join(err, io.EOF), prospectkit.CodeOf(err))
 	slog.New(slog.NewTextHandler(&out, nil)).Error("x", "err", err)
 	require.NotContains(t, out.String(), "PANIC", name)
 	require.NotContains(t, out.String(), "%!v", name)
 	require.NotErrorIs(t, err, io.EOF, name)
 	require.NotEmpty(t, prospectkit.OutcomeOf(err), name)
-	require.NotEmpty(t, prospectkit.AdviceOf(err).Hint, name)
 	if name == "Code" || name == "SafetyRule" {
 		return // they are nothing but their text
 	}
@@ -136,7 +135,6 @@ func TestErrors_CodesMatchTheirClass(t *testing.T) {
 		}
 		require.Equal(t, want, prospectkit.OutcomeOf(code), code)
 		require.Equal(t, want, prospectkit.OutcomeOf(&prospectkit.Error{Code: code}), code)
-		require.Equal(t, code.Advice(), prospectkit.AdviceOf(fmt.Errorf("fake: %w", code)))
 	}
 	requireClass(t, prospectkit.Code("NEW_ONE"), 0)
 	require.NotErrorIs(t, prospectkit.CodeListNotFound, prospectkit.CodeRateLimited)
@@ -144,24 +142,6 @@ func TestErrors_CodesMatchTheirClass(t *testing.T) {
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.Code("NEW_ONE")))
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(prospectkit.ErrNotFound))
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(prospectkit.ErrOutcomeUnknown))
-}
-
-func TestErrors_AdviceOf(t *testing.T) {
-	require.Equal(t, prospectkit.Advice{}, prospectkit.AdviceOf(nil))
-	require.Equal(t, prospectkit.ActionVerifyFirst, prospectkit.AdviceOf(io.EOF).Action)
-	for _, err := range tests.Family(t) {
-		var ours interface{ Advice() prospectkit.Advice }
-		require.ErrorAs(t, err, &ours)
-		require.Equal(t, ours.Advice(), prospectkit.AdviceOf(fmt.Errorf("syncing: %w", err)))
-	}
-	wait := &prospectkit.RateLimitWaitError{Wait: 7}
-	require.ErrorIs(t, wait, prospectkit.CodeRateLimited)
-	require.Equal(t, prospectkit.CodeRateLimited, prospectkit.CodeOf(wait))
-
-	t.Setenv(prospectkit.EnvBaseURL, "")
-	t.Setenv(prospectkit.EnvToken, "")
-	_, err := prospectkit.FromEnv()
-	require.Contains(t, prospectkit.AdviceOf(err).Hint, "environment")
 }
 
 // A fake can state the outcome of a call.

@@ -27,20 +27,20 @@ func TestErrors_EveryKind(t *testing.T) {
 	type facts struct {
 		kind    string
 		outcome prospectkit.Outcome
-		action  prospectkit.Action
+		wait    time.Duration
 		code    prospectkit.Code
 		fields  []string // of LogValue
 	}
 	answered := []string{"attempts", "code", "error.type", "op", "outcome", "request_id", "status"}
 	want := map[string]facts{
-		"refused locally":         {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeValidationFailed, []string{"error.type", "op", "outcome", "reason"}},
-		"refused by the limit":    {"*prospectkit.RateLimitWaitError", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"error.type", "op", "outcome", "reason", "surface", "wait_ms"}},
-		"429":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionAfterDelay, prospectkit.CodeRateLimited, []string{"attempts", "code", "error.type", "op", "outcome", "reason", "request_id", "status"}},
-		"409":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionFixInput, prospectkit.CodeListNameTaken, answered},
-		"never sent":              {"*prospectkit.Error", prospectkit.OutcomeNotApplied, prospectkit.ActionMayPass, "", []string{"attempts", "error.type", "op", "outcome", "reason"}},
-		"500 to a write":          {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, prospectkit.CodeUnexpectedError, answered},
-		"cut":                     {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, prospectkit.ActionVerifyFirst, "", []string{"attempts", "error.type", "op", "outcome", "reason"}},
-		"response cannot be read": {"*prospectkit.Error", prospectkit.OutcomeApplied, prospectkit.ActionVerifyFirst, "", []string{"attempts", "error.type", "op", "outcome", "reason", "status"}},
+		"refused locally":         {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, tests.NoWait, prospectkit.CodeValidationFailed, []string{"error.type", "op", "outcome", "reason"}},
+		"refused by the limit":    {"*prospectkit.RateLimitWaitError", prospectkit.OutcomeNotApplied, time.Hour, prospectkit.CodeRateLimited, []string{"error.type", "op", "outcome", "reason", "surface", "wait_ms"}},
+		"429":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, time.Hour, prospectkit.CodeRateLimited, []string{"attempts", "code", "error.type", "op", "outcome", "reason", "request_id", "status"}},
+		"409":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, tests.NoWait, prospectkit.CodeListNameTaken, answered},
+		"never sent":              {"*prospectkit.Error", prospectkit.OutcomeNotApplied, tests.NoWait, "", []string{"attempts", "error.type", "op", "outcome", "reason"}},
+		"500 to a write":          {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, tests.NoWait, prospectkit.CodeUnexpectedError, answered},
+		"cut":                     {"*prospectkit.OutcomeUnknownError", prospectkit.OutcomeUnknown, tests.NoWait, "", []string{"attempts", "error.type", "op", "outcome", "reason"}},
+		"response cannot be read": {"*prospectkit.Error", prospectkit.OutcomeApplied, tests.NoWait, "", []string{"attempts", "error.type", "op", "outcome", "reason", "status"}},
 	}
 	for name, err := range tests.Family(t) {
 		for _, wrapped := range []error{err, fmt.Errorf("syncing: %w", err), errors.Join(io.EOF, err)} {
@@ -49,7 +49,6 @@ func TestErrors_EveryKind(t *testing.T) {
 		}
 		ours, ok := err.(interface {
 			Outcome() prospectkit.Outcome
-			Advice() prospectkit.Advice
 			slog.LogValuer
 		})
 		require.True(t, ok, name)
@@ -60,9 +59,12 @@ func TestErrors_EveryKind(t *testing.T) {
 		}
 		require.NoError(t, json.Unmarshal(line.Bytes(), &logged))
 		fields := slices.Sorted(maps.Keys(logged.Error))
-		told := facts{fmt.Sprintf("%T", err), ours.Outcome(), ours.Advice().Action, prospectkit.CodeOf(err), fields}
+		wait := tests.Waits(err)
+		if wait > 0 {
+			wait = wait.Round(time.Minute)
+		}
+		told := facts{fmt.Sprintf("%T", err), ours.Outcome(), wait, prospectkit.CodeOf(err), fields}
 		require.Equal(t, want[name], told, name)
-		require.NotEmpty(t, ours.Advice().Hint, name)
 		require.Equal(t, want[name].outcome == prospectkit.OutcomeUnknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), name)
 		require.Equal(t, name == "refused locally", errors.Is(err, prospectkit.ErrRefusedLocally), name)
 		require.Equal(t, name == "refused by the limit" || name == "429", errors.Is(err, prospectkit.ErrRateLimited), name)
@@ -106,16 +108,6 @@ func TestErrors_UnknownEndpoint(t *testing.T) {
 	require.NotContains(t, err.Error(), "WithRoutes", "the document shows this path")
 	err = client.Call(t.Context(), tests.UnnamedOperation(op.Read), nil, nil)
 	require.NotContains(t, err.Error(), "WithRoutes", "the caller gave this path")
-}
-
-func TestErrors_AdviceWhenTheContextEnded(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	_, err := tests.NewClient(t, tests.Always(200, "{}")).Account.Me(ctx)
-	var failed *prospectkit.Error
-	require.ErrorAs(t, err, &failed)
-	require.Equal(t, prospectkit.ActionMayPass, failed.Advice().Action)
-	require.Contains(t, failed.Advice().Hint, "context", "it is not the network")
 }
 
 // A gate, a token source or a store may make a call of its own. That its outcome is unknown says nothing about the call that was refused.

@@ -212,16 +212,6 @@ func TestRefusedError_LogsItsParameters(t *testing.T) {
 	require.Equal(t, `[op=lists.get error.type=refused_locally reason=listId is empty; opts[0] is "...", must be one of ["..."]; file cannot be opened outcome=not applied]`, e.LogValue().String())
 }
 
-// Advice about a network error does not speak of a context that has not ended.
-func TestAdvice_NamesTheContextOnlyIfItEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		down := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, http.ErrServerClosed })
-		_, err := tests.NewClient(t, down, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
-		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.NotContains(t, prospectkit.AdviceOf(err).Hint, "context")
-	})
-}
-
 // What Ensure and Resolve handle, and what a program may expect, is no warning.
 func TestLogs_WhatIsHandledIsNoWarning(t *testing.T) {
 	tests.Ensuring(t, tests.SeededList("Q1", sandbox.ContactList), nil, func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {

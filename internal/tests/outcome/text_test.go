@@ -185,7 +185,7 @@ func TestErrors_RowIDOfEverySource(t *testing.T) {
 		for _, source := range []prospectkit.RowSource{client.Lists, client.Agents} {
 			err := tests.Exhaust(prospectkit.RowsOf[whole](t.Context(), source, tests.ListID, prospectkit.RowsParams{}))
 			require.Equal(t, want, tests.AsError(t, err).RowID)
-			require.Equal(t, prospectkit.ActionFixInput, prospectkit.AdviceOf(err).Action, "the caller's type is what has to change")
+			require.Equal(t, tests.NoWait, tests.Waits(err), "the caller's type is what has to change")
 		}
 		err := tests.Exhaust(prospectkit.RowsOf[whole](t.Context(), struct{ prospectkit.RowSource }{client.Lists}, tests.ListID, prospectkit.RowsParams{}))
 		require.LessOrEqual(t, len(tests.AsError(t, err).RowID), 64, "a source of the caller's, which tells no key")

@@ -267,7 +267,7 @@ func TestJournal_RefusesWhatItCannotStore(t *testing.T) {
 			require.True(t, ok)
 			require.Equal(t, prospectkit.RuleJournal, refused.Rule)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-			require.Equal(t, prospectkit.ActionMayPass, prospectkit.AdviceOf(err).Action)
+			require.Equal(t, tests.NoWait, tests.Waits(err))
 			require.EqualError(t, err, "prospectkit: lists.create: refused locally: the journal failed: disk full")
 		}
 		require.Empty(t, sb.Journal())

@@ -412,7 +412,6 @@ func TestFilter_IgnoredByTheKindOfList(t *testing.T) {
 				require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally, "it was sent")
 				require.NotErrorIs(t, err, prospectkit.ErrConflict)
 				require.EqualError(t, err, "prospectkit: lists.rows: a "+string(test.kind)+" ignores "+test.ignored)
-				require.Equal(t, prospectkit.ActionFixInput, prospectkit.AdviceOf(err).Action)
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			}
 			if test.ignored != "" {

@@ -162,7 +162,7 @@ func TestScroll_MaxPaidPages(t *testing.T) {
 		require.Equal(t, prospectkit.RulePaidPages, refused.Rule)
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.Equal(t, prospectkit.ActionNever, prospectkit.AdviceOf(err).Action)
+		require.Equal(t, tests.NoWait, tests.Waits(err))
 		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages")
 	}
 }

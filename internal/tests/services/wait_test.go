@@ -205,7 +205,7 @@ func TestWait_EndsWithTheContext(t *testing.T) {
 		require.Equal(t, 2, unsettled.Polls)
 		require.Equal(t, 4*time.Second, unsettled.Waited)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.Equal(t, prospectkit.ActionMayPass, unsettled.Advice().Action)
+		require.Equal(t, tests.NoWait, tests.Waits(err))
 		require.Equal(t, slog.KindGroup, unsettled.LogValue().Kind())
 		require.EqualError(t, err, "prospectkit: agents.get: not settled after 4s and 2 polls, last seen as hibernating: context deadline exceeded")
 	})
