@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -361,15 +362,43 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	if whole := c.conf.wholeAttempt; whole > 0 {
 		defer time.AfterFunc(whole, func() { cancel(timeLimitError(whole)) }).Stop()
 	}
-	a.trace.Hooked = c.conf.ownTransport != nil
-	_, a.trace.Plain = base.(*http.Transport)
-	a.prepareRequest(httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel)), req)
-	if c.conf.dump != nil {
-		c.conf.dump.Request(a.title(), c.secrets(), &a.request, c.body)
+	for again := false; !again || a.mayGoAgain(ctx); again = true { // on another connection
+		a.traceOf(base)
+		a.prepareRequest(httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel)), req)
+		if again && c.body != nil {
+			a.request.Body = io.NopCloser(bytes.NewReader(c.body))
+		}
+		if c.conf.dump != nil && !again {
+			c.conf.dump.Request(a.title(), c.secrets(), &a.request, c.body)
+		}
+		a.exchangeWith(ctx, base, timer)
 	}
-	a.exchangeWith(ctx, base, timer)
 	a.explain(ctx, base)
 	return a.Response, a.Err
+}
+
+// traceOf makes a new trace of the attempt.
+func (a *attempt) traceOf(base http.RoundTripper) {
+	a.trace = exchange.Trace{Hooked: a.call.conf.ownTransport != nil, Fresh: a.call.conf.idle.Fresh()}
+	if std, ok := base.(*http.Transport); ok {
+		a.trace.Plain, a.trace.H2C = true, std.Protocols != nil && std.Protocols.UnencryptedHTTP2()
+	}
+}
+
+// mayGoAgain reports whether the attempt got only connections that the server might just have been closing: the hooks closed them, so that
+// nothing was sent. The same attempt then goes again, with the same permit.
+func (a *attempt) mayGoAgain(ctx context.Context) bool {
+	if a.abandoned || a.Err == nil || ctx.Err() != nil || !a.trace.Stale(a.Err) {
+		return false
+	}
+	if a.upload != nil {
+		if err := a.openUpload(); err != nil {
+			a.Err = err
+			return false
+		}
+	}
+	a.exchange, a.Result = exchange.Exchange{}, exchange.Result{}
+	return true
 }
 
 // prepareRequest makes the request of the attempt from that of the loop: with the header of the call, the key and the file.
@@ -500,6 +529,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 // noteResponse records what a response of any status tells: its header, the rate limit, and its body for WithInfo.
 func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
+	c.conf.idle.Hear(resp.Header)
 	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
 	if isSuccess(resp.StatusCode) && (a.truncated || isForeign(resp, *a.Body, a.BodyErr == nil)) { // some gateways send such headers, too
 		a.hasRateHeaders = false

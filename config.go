@@ -13,6 +13,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
@@ -168,6 +169,7 @@ type config struct {
 
 	// Shared by With, unless the transport is another.
 	clock       *clock.Service
+	idle        *exchange.Idle
 	headersSeen *ratehdr.Seen
 }
 

@@ -12,7 +12,7 @@ import (
 func Propagate(base http.RoundTripper, p propagation.TextMapPropagator) http.RoundTripper {
 	if base == nil {
 		transport := &http.Transport{
-			Proxy: http.ProxyFromEnvironment, Protocols: new(http.Protocols), MaxIdleConnsPerHost: 64, IdleConnTimeout: 90 * time.Second,
+			Proxy: http.ProxyFromEnvironment, Protocols: new(http.Protocols), MaxIdleConnsPerHost: 64, IdleConnTimeout: 4 * time.Second,
 		}
 		transport.Protocols.SetHTTP1(true)
 		base = transport

@@ -6,6 +6,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -23,6 +24,11 @@ import (
 type Trace struct {
 	Hooked bool // the transport is known to call the hooks
 	Plain  bool // it is net/http's: any other may have sent the request on another way, or one of its own
+	H2C    bool // it may speak HTTP/2 without TLS
+
+	// Fresh is how long a connection may have been idle that a request which is not safe travels on; zero: it needs a new one. The
+	// server may just be closing a connection that was idle for longer.
+	Fresh time.Duration
 
 	Unconnected bool // set by Failed: the request failed before it had a connection
 
@@ -36,6 +42,8 @@ type Trace struct {
 	http2     atomic.Bool  // pseudo headers were written
 	reused    atomic.Bool  // the connection had served before
 	keyed     atomic.Bool  // an idempotency key was written, with which net/http would retry a write
+	stale     atomic.Bool  // the connection was idle for too long, and closed before anything was written on it
+	dumped    atomic.Bool  // the connection is one in memory, for a dump of the request: what happens there does not count
 
 	mu       sync.Mutex
 	failures []error // of looking for the name, connecting, and TLS
@@ -52,17 +60,33 @@ var ErrReplay error = redact.OwnError("net/http was about to send the request a 
 //   - over HTTP/1, a request with an idempotency key, which something below may have added.
 //
 // Any other second HTTP/1 connection for a write proves that nothing was written on the first.
+//
+// Over HTTP/1, they also close a connection that was idle for too long before such a request is written on it: see [Trace.Stale].
 func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.ClientTrace {
 	t.began = time.Now()
 	t.hooks = httptrace.ClientTrace{
 		GetConn: func(string) {
+			t.dumped.Store(false)
 			if !t.asked.Swap(true) {
 				t.late.Store(time.Since(t.began) > promptly)
 			}
 		},
 		GotConn: func(info httptrace.GotConnInfo) {
+			if isDump(info.Conn) {
+				t.dumped.Store(true)
+				t.asked.Store(t.conns.Load() > 0 || t.stale.Load())
+				return
+			}
 			t.reused.Store(info.Reused)
 			t.connected.Store(int64(time.Since(t.began)))
+			old := !safe && info.Reused && (info.IdleTime > t.Fresh || t.Fresh <= 0) && !t.speaksHTTP2(info.Conn)
+			if t.stale.Swap(old) {
+				t.wrote.Store(false) // into the buffer of a closed connection
+			}
+			if old {
+				_ = info.Conn.Close() // a cancelled context would not keep net/http from writing
+				return
+			}
 			if second := t.conns.Add(1) > 1; !second || !t.http2.Load() && !t.keyed.Load() {
 				return
 			}
@@ -71,7 +95,11 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 				_ = info.Conn.Close() // HTTP/1 writes without a look at the context
 			}
 		},
-		WroteHeaders: func() { t.wrote.Store(true) },
+		WroteHeaders: func() {
+			if !t.dumped.Load() {
+				t.wrote.Store(true)
+			}
+		},
 	}
 	if safe {
 		t.Plain = true // whether it was sent does not count
@@ -84,6 +112,7 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 	}
 	t.hooks.WroteHeaderField = func(key string, _ []string) {
 		switch {
+		case t.dumped.Load() || t.stale.Load():
 		case strings.HasPrefix(key, ":"):
 			t.http2.Store(true)
 		case strings.EqualFold(key, "Idempotency-Key"), strings.EqualFold(key, "X-Idempotency-Key"):
@@ -91,6 +120,28 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 		}
 	}
 	return &t.hooks
+}
+
+// speaksHTTP2 reports whether a connection that was handed out may have other requests on it.
+func (t *Trace) speaksHTTP2(conn net.Conn) bool {
+	if secure, ok := conn.(interface{ ConnectionState() tls.ConnectionState }); ok {
+		return secure.ConnectionState().NegotiatedProtocol == "h2"
+	}
+	return t.H2C
+}
+
+// isDump reports whether a connection is the one of [httputil.DumpRequestOut], which a logging or recording transport uses: its hooks are
+// called as if the request were sent.
+func isDump(conn net.Conn) bool { return fmt.Sprintf("%T", conn) == "*httputil.dumpConn" }
+
+// Stale reports whether a request that failed got only connections that were closed before anything was written: it may be sent again.
+func (t *Trace) Stale(err error) bool {
+	return t.stale.Load() && t.conns.Load() == 0 && (!t.wrote.Load() || isUnwritten(err) || isClosed(err))
+}
+
+// isClosed recognizes the error of a write on a connection that this side has closed. net/http shows it as that of a body that cannot be read.
+func isClosed(err error) bool {
+	return (errors.Is(err, net.ErrClosed) || errors.Is(err, io.ErrClosedPipe)) && !several(err)
 }
 
 // Left returns when the request left at the latest, which may be long after it was handed over: the name, the connection, a proxy and
@@ -108,7 +159,7 @@ func (t *Trace) Replays() int { return max(0, int(t.conns.Load())-1) }
 // Unwritten reports whether nothing was written by a request that failed; see [Trace.Failed]. Over HTTP/2, the end of a context can
 // run ahead of the write, so this is no proof once the context has ended.
 func (t *Trace) Unwritten(err error) bool {
-	return t.asked.Load() && !t.wrote.Load() && (t.Plain || t.conns.Load() > 0 && isUnwritten(err))
+	return t.asked.Load() && !t.wrote.Load() && (t.Plain || (t.conns.Load() > 0 || t.stale.Load()) && isUnwritten(err))
 }
 
 func (t *Trace) fails(err error) {

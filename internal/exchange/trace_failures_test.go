@@ -11,13 +11,14 @@ import (
 	"net/http/httptrace"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
 // went is the trace of a request that got so far.
 func went(steps ...string) *Trace {
-	t := Trace{Plain: true}
+	t := Trace{Plain: true, Fresh: time.Minute}
 	hooks := t.Hooks(false, func(error) {})
 	for _, step := range steps {
 		switch step {

@@ -25,7 +25,7 @@ func NewTransport() *http.Transport {
 		Protocols:              protocols,
 		MaxIdleConns:           MaxIdle,
 		MaxIdleConnsPerHost:    MaxIdle,
-		IdleConnTimeout:        90 * time.Second,
+		IdleConnTimeout:        IdleTimeout,
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
