@@ -111,7 +111,7 @@ func TestRetryDocs_Delivery(t *testing.T) {
 	deliveries := map[string]bool{}
 	var responses [][]string
 	for _, row := range tableRows(t, safetyPage, []string{"Delivery", "Proof", "Outcome of the attempt"}) {
-		delivery := string(row[0])
+		delivery := row[0]
 		deliveries[delivery] = true
 		if delivery == "confirmed" {
 			responses = append(responses, row)

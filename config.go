@@ -246,7 +246,7 @@ func (c *config) emit(ctx context.Context, o *op.Op, e Event) context.Context {
 	e.Op, e.Surface, e.Host = o.Name, ratelimit.Surface(o.Surface), c.base.Host
 	e.Method, e.Route = cmp.Or(e.Method, o.Method), cmp.Or(e.Route, o.Path)
 	for _, f := range c.observers {
-		ctx = tell(ctx, f, e)
+		ctx = tell(ctx, f, e) //nolint:fatcontext // each observer gets the context of the one before it
 	}
 	return ctx
 }

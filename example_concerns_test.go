@@ -383,6 +383,7 @@ func ExampleObserver() {
 			*attempts++
 		case prospectkit.EventEnd:
 			fmt.Println(e.Op, *attempts)
+		default:
 		}
 		return nil
 	}))
