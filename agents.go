@@ -120,30 +120,29 @@ func (s *AgentsService) looks() map[*op.Op]look {
 }
 
 // lookForNew looks for the agent that a creation may have made, by name, kind and state.
-func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+func (s *AgentsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (finding, error) {
 	want := q.ticket.Lookup
 	agent, others, err := s.find(ctx, want.Name, opts)
 	near := func(a *Agent) bool { return a.mayBeOf(AgentType(want.Kind)) && pagewalk.Near(a.Name, want.Name) }
 	switch {
 	case err != nil:
-		return Resolution{}, err
+		return finding{}, err
 	case agent == nil && slices.ContainsFunc(others, (*Agent).nameless):
-		return unknowable(nil, "the listing has no names of agents")
+		return doesNotTell(nil, "the listing has no names of agents")
 	case agent == nil && slices.ContainsFunc(others, near):
-		return unknowable(nil, "an agent's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names")
+		return finding{note: "an agent's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names"}, nil
 	case agent == nil:
-		return Resolution{Verdict: VerdictNotSeen}, nil
+		return finding{sight: absent}, nil
 	case !agent.mayBeOf(AgentType(want.Kind)):
-		return ruledOut(agent, "an agent of another kind holds the name")
+		return finding{sight: absent, object: agent, note: "an agent of another kind holds the name", sure: true}, nil
 	case !want.Start && agent.Status != "" && !agent.Draft():
-		return unknowable(agent, "an agent of that name has left the draft state: it may be this one, started since")
+		return doesNotTell(agent, "an agent of that name has left the draft state: it may be this one, started since")
 	case want.Start && agent.Status == "" && !agent.Started:
-		return unknowable(agent, "the agent of that name has no status")
+		return doesNotTell(agent, "the agent of that name has no status")
 	case want.Start && agent.Draft():
-		note := "an agent of that name is a draft, and was not started"
-		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: note}, nil
+		return finding{sight: absent, object: agent, note: "an agent of that name is a draft, and was not started"}, nil
 	}
-	return Resolution{Verdict: VerdictHappened, Object: agent}, nil
+	return finding{sight: shown, object: agent}, nil
 }
 
 // specOf returns the common part of a spec, and refuses nil.
@@ -270,28 +269,26 @@ func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallO
 
 // lookForStatus looks whether an agent was started or paused. No read shows an adjustment: of one before a start, it is waited for until it
 // can no longer come late.
-func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []CallOption) (finding, error) {
 	if q.op == op.AgentsAdjust && !q.ticket.Lookup.Start {
-		return unknowable(nil, "")
+		return doesNotTell(nil, "")
 	}
 	agent, err := s.Get(ctx, q.id(), opts...)
 	switch {
 	case errors.Is(err, CodeAgentNotFound):
-		return q.missing("the agent")
+		return gone("the agent")
 	case err != nil:
-		return Resolution{}, err
+		return finding{}, err
 	case q.op == op.AgentsAdjust:
-		q.madeAgain = true
-		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
+		return finding{object: agent, note: q.op.Verify + "; Ensure adjusts it again before it starts it"}, nil
 	case agent.Status == "":
-		return unknowable(agent, "the agent has no status")
+		return doesNotTell(agent, "the agent has no status")
 	case q.op == op.AgentsActivate && !agent.Draft(), agent.Status == AgentStatusPaused:
-		return Resolution{Verdict: VerdictHappened, Object: agent}, nil
+		return finding{sight: shown, object: agent}, nil
 	case agent.Draft(): // which no documented move leads back to
-		q.proofAtAnyTime = true
-		return Resolution{Verdict: VerdictNotSeen, Object: agent, Note: "the agent is still a draft"}, nil
+		return finding{sight: absent, object: agent, note: "the agent is still a draft", kept: true}, nil
 	}
-	return Resolution{Verdict: VerdictNotSeen, Object: agent}, nil
+	return finding{sight: absent, object: agent}, nil
 }
 
 // Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the

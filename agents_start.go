@@ -230,11 +230,14 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 		return err
 	}, func(unknown *OutcomeUnknownError) (again bool, err error) {
 		r, err := unknown.Resolve(ctx, reads...)
-		holder, held := Resolved[Agent](r)
+		if r == nil {
+			return false, err
+		}
+		holder, held := r.Object.(*Agent)
 		if holder.mayBeOf(spec.kind) {
 			found = holder
 		}
-		return !held && r.hadNoEffect(), err
+		return !held && r.Outcome == OutcomeNotApplied, err
 	})
 	switch {
 	case sent == nil:
@@ -298,10 +301,13 @@ func (s *AgentsService) startDraft(ctx context.Context, e *EnsuredAgent, spec ag
 		return err
 	}, func(unknown *OutcomeUnknownError) (again bool, err error) {
 		r, err := unknown.Resolve(ctx, opts...)
-		if err == nil && r.Verdict == VerdictHappened {
-			started, _ = Resolved[Agent](r)
+		if err != nil {
+			return false, err
 		}
-		return r.hadNoEffect(), err
+		if r.Outcome == OutcomeApplied {
+			started, _ = r.Object.(*Agent)
+		}
+		return r.Outcome == OutcomeNotApplied, nil
 	})
 	switch {
 	case started != nil:

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -388,7 +389,7 @@ func givesUpAfterThreeActivations(t *testing.T, response tests.RoundTrip) {
 		require.ErrorAs(t, start, &unknown)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
 	})
 }
 
@@ -441,8 +442,7 @@ func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 	})
 }
 
-// A draft is adjusted again before it is started, so that a lost adjustment by CreateAndStart, which no read shows, needs no person once it
-// cannot come late. One by Adjust does.
+// No read shows an adjustment. One by CreateAndStart, which adjusts the draft again before it starts it, is watched until it cannot come late.
 func TestCreateAndStart_AdjustmentInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
@@ -457,16 +457,17 @@ func TestCreateAndStart_AdjustmentInDoubt(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 
 		later := tests.SandboxClient(t, sb, book)
-		resolve := func() (final []bool) {
+		resolve := func() (again []bool) {
 			for ticket, err := range later.InDoubt(t.Context()) {
 				require.NoError(t, err)
 				r, err := later.Resolve(t.Context(), ticket)
 				require.NoError(t, err)
-				require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-				require.True(t, !r.Final || time.Since(ticket.LastSent) >= 65*time.Second, "it may come late, after another adjustment")
-				final = append(final, r.Final)
+				require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+				require.Zero(t, r.Again, "no read would tell")
+				require.GreaterOrEqual(t, time.Since(ticket.LastSent), 65*time.Second, "it may come late, after another adjustment")
+				again = append(again, strings.Contains(r.Note, "Ensure adjusts it again before it starts it"))
 			}
-			return final
+			return again
 		}
 		require.Equal(t, []bool{true, false}, resolve())
 		agent, err := later.Agents.CreateAndStart(t.Context(), tests.Capped())
@@ -619,7 +620,7 @@ func TestResolve_AgentWithoutAStatus(t *testing.T) {
 	require.True(t, ok)
 	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+	require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 }
 
 func TestEnsureAgent_RefusesBadSpecs(t *testing.T) {

@@ -229,7 +229,7 @@ func (c *call) store() error {
 }
 
 // staleTicket is how long storing a ticket may take. If it takes longer, the ticket is stored again, up to three times in all:
-// the wait until a verdict is final counts from the time of sending in the ticket.
+// the wait until a change has had time to show counts from the time of sending in the ticket.
 const staleTicket = time.Second / 2
 
 var errSlowJournal error = redact.OwnError("storing the ticket took so long that it says nothing about when the call was sent")

@@ -153,7 +153,7 @@ func TestRetryDocs_Defaults(t *testing.T) {
 			fmt.Sprintf("it looks for %.0f s, or for half of the time", usually),
 		},
 		"client.go":       {fmt.Sprintf("%.0f s, for agents %.0f s.", usually+op.ListsCreate.Timeout.Seconds(), agents+op.AgentsActivate.Timeout.Seconds())},
-		"outcome.go":      {fmt.Sprintf("until %.0f s after the call, or %.0f s for agents", usually, agents)},
+		"outcome.go":      {fmt.Sprintf("until %.0f s after the last attempt, for agents %.0f s after the call", usually, agents)},
 		"lists_ensure.go": {fmt.Sprintf("it looks for the list for %.0f s, or for half of the time", usually)},
 	} {
 		text, err := os.ReadFile(page)

@@ -378,29 +378,22 @@ func (s *CampaignsService) looks() map[*op.Op]look {
 
 // lookForApproval reads the status of a campaign from the listing. An active one was approved. A stopped
 // one proves nothing: a teammate may have stopped it since, and another approval would resume it.
-func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+func (s *CampaignsService) lookForApproval(ctx context.Context, q *resolver, opts []CallOption) (finding, error) {
 	campaign, err := s.onAnyListing(ctx, q.id(), opts)
-	if err != nil {
-		return Resolution{}, err
-	}
-	r := Resolution{Verdict: VerdictUnknowable, Object: campaign}
 	switch {
+	case err != nil:
+		return finding{}, err
 	case campaign.ID == "":
-		r.Object = nil
-		r.Note = "the listing does not hold the campaign: its shape and its pages are undocumented"
+		return finding{note: "the listing does not hold the campaign: its shape and its pages are undocumented"}, nil
 	case campaign.Status == "":
-		r.Note = "the listing holds the campaign, but not its status"
+		return doesNotTell(campaign, "the listing holds the campaign, but not its status")
 	case campaign.Status == CampaignActive:
-		r.Verdict = VerdictHappened
-		r.Note = "the campaign is active; a teammate may have approved it at the same moment"
-	default:
-		r.Verdict, q.stopped = VerdictNotSeen, campaign.Status == CampaignStopped
-		r.Note = "the campaign is not active: it may still become so, because activation runs in the background (documented)"
-		if q.stopped {
-			r.Note = "the campaign is stopped: a teammate may have stopped it since, so ask before you approve again"
-		}
+		return finding{sight: shown, object: campaign, note: "the campaign is active; a teammate may have approved it at the same moment"}, nil
+	case campaign.Status == CampaignStopped:
+		return finding{sight: absent, object: campaign, note: "the campaign is stopped: a teammate may have stopped it since, so ask before you approve again"}, nil
 	}
-	return r, nil
+	note := "the campaign is not active: it may still become so, because activation runs in the background (documented)"
+	return finding{sight: absent, object: campaign, note: note}, nil
 }
 
 // onAnyListing is inListing where a listing of another shape is no error: it does not hold the campaign.

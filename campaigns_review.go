@@ -192,7 +192,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, by whatever review, may have happened. Nothing more is
 //     sent until that is known: Resolve the error, or settle its Ticket in the journal. A rejection with [CodeCampaignNotApprovable] or
 //     [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a gateway may have repeated the request.
-//     Unless the campaign is active, the verdict of Resolve is never final.
+//     Unless the campaign is active, Resolve does not know the outcome.
 //   - any other error: this call approved nothing.
 //
 // It makes the [CampaignsService.Review] once more before the gates, and again after them, with the contacts first, so that a change while

@@ -243,53 +243,65 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 	return row, bad
 }
 
-// Resolve reads only: it finds out the outcome of a call by its ticket, as [OutcomeUnknownError.Resolve]
-// does, also in another process or on another machine. It never sends the call itself, and spends no
-// credits. The key may be another one of the workspace. The ticket of a call without [WithJournal] names no workspace: then the verdict
-// about something without an id is [VerdictUnknowable].
+// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process or on another
+// machine, and with another key of the workspace. If the call is recent, it reads for up to 40 s, for agents 140 s. For [OutcomeNotApplied], the
+// local clock and that of the service have to agree how long ago the call was, and a ticket knows the latter only if a response came before the
+// call: so begin with a read. The ticket of a call without [WithJournal] names no workspace, so that nothing without an id is found by it.
 //
-// For [VerdictNotSeen] to be final, the clock of the service and the local one both have to tell how long ago the call was. A
-// ticket knows the clock of the service only if a response came before the call, so begin with a read. If the call is recent, Resolve
-// watches for as long as an attempt lasts by default at most, and a change may then need to show: 40 s, for agents 140 s.
+// What no read settles is remembered in memory, by all clients of [Client.With] with the same transport. It is read again at the Again of
+// the Resolution, or if that is zero, after a minute, then after twice as long each time, up to an hour. Until then, the Note says when it was
+// read, and there is no Object.
 //
-// Resolve remembers in memory what no read settles: a verdict [VerdictUnknowable], or one that stays
-// [VerdictNotSeen] without being final. It reads such a ticket again after a
-// minute, then after twice as long each time, up to an hour. Until then the Note of the Resolution
-// says when it was read, and it has no Object. So a loop over [Client.InDoubt] does not use up
-// the rate limit. Clients of [Client.With] share this memory, unless they have another transport.
-//
-// The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of
-// this package.
+// The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
+	q, known, err := c.asked(t)
+	if q == nil {
+		return known, err
+	}
+	r, err := q.resolve(ctx, q.patience(), opts)
+	c.remember(q, r)
+	return r, err
+}
+
+// asked begins to look for the effect of a call, unless a look would tell nothing now.
+func (c *Client) asked(t journal.Ticket) (q *resolver, known *Resolution, err error) {
 	var bad check.Violations
 	bad.Must(t.Version >= 1 && t.Version <= journal.Version, "ticket", "has version %d, which this package does not know", t.Version)
 	bad.Must(c.conf.owns(t), "ticket", "belongs to another service or workspace")
-	o, known := op.ByName(t.Op)
+	o, exists := op.ByName(t.Op)
 	switch {
 	case len(bad) > 0:
-		return nil, refusal(&op.Op{Name: "client.resolve"}, bad)
-	case !known:
-		return &Resolution{Verdict: VerdictUnknowable, Note: "the operation is not in the catalogue"}, nil
+		return nil, nil, refusal(&op.Op{Name: "client.resolve"}, bad)
+	case !exists:
+		return nil, &Resolution{Outcome: OutcomeUnknown, Note: "the operation is not in the catalogue"}, nil
 	case t.Workspace == "" && len(t.IDs) == 0 && o.Resolves:
-		return &Resolution{Verdict: VerdictUnknowable, Note: "the call had no journal, which names the workspace: this key may be of another one, so a person has to look"}, nil
+		return nil, &Resolution{Outcome: OutcomeUnknown, Note: "the call had no journal, which names the workspace: this key may be of another one, so a person has to look"}, nil
 	}
-	call := t.ID + t.LastSent.UTC().Format(time.RFC3339Nano) // one that was sent again is another
-	if r, read, left := c.resting.Recall(call); left > 0 {
-		r.Note = fmt.Sprintf("%s; read at %s, to be read again in %s", r.Note, read.UTC().Format(time.RFC3339), left.Round(time.Second))
-		return &r, nil
+	if r, read, left := c.resting.Recall(restingKey(t)); left > 0 {
+		r.Note += "; read at " + read.UTC().Format(time.RFC3339)
+		return nil, &r, nil
 	}
-	q := newResolver(c.conf, o, t, c.lookOf(o), false)
-	r, err := q.resolve(ctx, q.patience(), opts)
+	q = newResolver(c.conf, o, t, c.lookOf(o), false)
+	if t.ID != "" && q.look != nil {
+		q.began = c.resting.Began(restingKey(t))
+	}
+	return q, nil, nil
+}
+
+// restingKey names a call in memory: one that was sent again is another.
+func restingKey(t journal.Ticket) string { return t.ID + t.LastSent.UTC().Format(time.RFC3339Nano) }
+
+// remember notes what looks did not settle, unless another one may tell at once.
+func (c *Client) remember(q *resolver, r *Resolution) {
 	switch {
-	case r == nil || t.ID == "" || q.look == nil:
-	case r.Verdict == VerdictUnknowable, r.Verdict == VerdictNotSeen && q.neverFinal:
+	case r == nil || q.ticket.ID == "" || q.look == nil:
+	case r.Outcome != OutcomeUnknown:
+		c.resting.Forget(restingKey(q.ticket))
+	case q.found.sure || q.hasHadTime():
 		found := *r
 		found.Object = nil // it may be large
-		c.resting.Note(call, found)
-	default:
-		c.resting.Forget(call)
+		c.resting.Note(restingKey(q.ticket), found, r.Again)
 	}
-	return r, err
 }
 
 // lookOf finds the function that stands beside the method of an operation.

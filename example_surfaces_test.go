@@ -218,7 +218,7 @@ func ExampleCampaignsService_ApproveUnreviewed() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Println(resolution.Verdict)
+		fmt.Println(resolution.Outcome)
 	}
 	_, err = client.Campaigns.ApproveUnreviewed(ctx, springID)
 	fmt.Println(errors.Is(err, prospectkit.CodeCampaignBusy), prospectkit.OutcomeOf(err))
@@ -226,7 +226,7 @@ func ExampleCampaignsService_ApproveUnreviewed() {
 	sb.Advance(time.Hour)
 	fmt.Println(len(sb.Outbox()), "messages to 2 people")
 	// Output:
-	// happened
+	// applied
 	// true not applied
 	// 2 messages to 2 people
 }

@@ -218,14 +218,14 @@ func ExampleOutcomeUnknownError_Resolve() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if list, ok := prospectkit.Resolved[prospectkit.List](resolution); ok {
-			fmt.Println(resolution.Verdict, list.Name)
+		if list, ok := resolution.Object.(*prospectkit.List); ok {
+			fmt.Println(resolution.Outcome, list.Name)
 		}
 	}
 	fmt.Println("sent", sb.Calls("lists.create"), "time")
 	// Output:
 	// prospectkit: lists.create: outcome unknown, it may have happened: EOF
-	// happened Q1
+	// applied Q1
 	// sent 1 time
 }
 

@@ -160,39 +160,32 @@ func (s *ListsService) looks() map[*op.Op]look {
 }
 
 // lookForNew looks for the list that a creation may have made, by name, kind and age.
-func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallOption) (finding, error) {
 	list, near, err := s.named(ctx, q.ticket.Lookup.Name, opts)
 	switch {
 	case err != nil:
-		return Resolution{}, err
+		return finding{}, err
 	case list == nil && slices.ContainsFunc(near, q.mayHaveMade):
-		return unknowable(nil, "a list's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names")
+		return finding{note: "a list's name differs in case, spaces or accents only, or is cut off: it may be this one, if the service changes names"}, nil
 	case list == nil:
-		return Resolution{Verdict: VerdictNotSeen}, nil
+		return finding{sight: absent}, nil
 	case list.Kind == "":
-		return unknowable(list, "the list of that name has no kind")
+		return doesNotTell(list, "the list of that name has no kind")
 	}
 	older, certain := q.older(list)
-	q.proofAtAnyTime = certain
 	switch {
 	case string(list.Kind) != q.ticket.Lookup.Kind:
-		return ruledOut(list, "a list of the other kind holds the name")
+		return finding{sight: absent, object: list, note: "a list of the other kind holds the name", sure: true, kept: certain}, nil
 	case list.CreatedAt.IsZero():
-		return unknowable(list, "the list of that name does not say when it was created")
+		return doesNotTell(list, "the list of that name does not say when it was created")
 	case certain:
-		return ruledOut(list, "a list of that name is older than the call")
+		return finding{sight: absent, object: list, note: "a list of that name is older than the call", sure: true, kept: true}, nil
 	case older:
-		return q.another(list, "a list of that name is older than the call by one clock, and not by another")
+		return finding{object: list, note: "a list of that name is older than the call by one clock, and not by another"}, nil
 	case q.sent.Younger(assumedKept, list.CreatedAt, q.info.Header):
-		return q.another(list, "a list of that name is younger than the call: that of the call may have been renamed or deleted before, so a person has to look")
+		return finding{object: list, note: "a list of that name is younger than the call: that of the call may have been renamed or deleted before, so a person has to look"}, nil
 	}
-	return Resolution{Verdict: VerdictHappened, Object: list, Note: op.ListsCreate.Verify}, nil
-}
-
-// another is the result of a read that shows a list which the call has hardly made, and which proves nothing.
-func (q *resolver) another(list *List, note string) (Resolution, error) {
-	q.neverFinal = true
-	return Resolution{Verdict: VerdictNotSeen, Object: list, Note: note}, nil
+	return finding{sight: shown, object: list, note: op.ListsCreate.Verify}, nil
 }
 
 // older reports whether a list is older than the call, and whether that is certain.
@@ -267,22 +260,22 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 }
 
 // lookForFolder reads whether a list is in the requested folder: its id, or null for the root. Any other folderId proves nothing.
-func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error) {
+func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []CallOption) (finding, error) {
 	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
 	switch {
 	case errors.Is(err, CodeListNotFound):
-		return q.missing("the list")
+		return gone("the list")
 	case err != nil:
-		return Resolution{}, err
+		return finding{}, err
 	}
 	folder, _ := list.raw.Get("folderId")
 	switch {
 	case list.FolderID == "" && folder.String() != "null":
-		return unknowable(list, "the list has no folderId")
+		return doesNotTell(list, "the list has no folderId")
 	case sameID(list.FolderID, q.ticket.Lookup.FolderID):
-		return Resolution{Verdict: VerdictHappened, Object: list}, nil
+		return finding{sight: shown, object: list}, nil
 	}
-	return Resolution{Verdict: VerdictNotSeen, Object: list}, nil
+	return finding{sight: absent, object: list}, nil
 }
 
 // CRMPush selects contacts of a list and a CRM to push them into.

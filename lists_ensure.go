@@ -149,14 +149,14 @@ func (e *ensuring) afterUnknown(ctx context.Context, unknown *OutcomeUnknownErro
 		return nil, false, err
 	}
 	e.looks = r.Note
-	list, found := Resolved[List](r)
+	list, found := r.Object.(*List)
 	switch {
 	case !found:
-		return nil, r.Verdict == VerdictNotSeen, ctx.Err()
+		return nil, q.found.sight == absent, ctx.Err()
 	case list.Kind != e.in.kind():
 		return nil, false, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
 	}
-	return &Ensured{List: list, Certain: r.hadNoEffect()}, false, nil
+	return &Ensured{List: list, Certain: r.Outcome == OutcomeNotApplied}, false, nil
 }
 
 // taken looks for the list that holds the name. A list created just now may not be visible yet.

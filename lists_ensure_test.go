@@ -57,8 +57,7 @@ func TestEnsure_OtherKindIsRuledOut(t *testing.T) {
 		require.True(t, ok)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.True(t, r.Final)
+		require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
 	})
 }
 

@@ -209,7 +209,7 @@ func WithJournal(j journal.Journal) ClientOption {
 // counts as spending, also for [NoSpend] and a [Gate], except a draft of an agent. [Client.With] can add a guard, but not replace one.
 //
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
-// [VerdictHappened] or a final [VerdictNotSeen]. An activation that is refused because the agent has started counts as spent, and so
+// its outcome. An activation that is refused because the agent has started counts as spent, and so
 // does a creation with Start whose name is taken: a gateway may have repeated the request.
 //
 // The start of an agent counts all its runs, since later ones happen without a call: see [spend.Price]. What a draft was saved with cannot

@@ -24,7 +24,7 @@ import (
 // happened. It was not sent again, except by [AllowRetryUnknown] or by a method that looks first, such as
 // [ListsService.Ensure].
 //
-// Make the call again only if Resolve says [VerdictNotSeen], and that is Final. It reads the state, where the API can tell; in another
+// Make the call again only if Resolve says [OutcomeNotApplied]. It reads the state, where the API can tell; in another
 // process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds
 // the *[Error] of the response, if there was one.
 type OutcomeUnknownError struct {
@@ -48,7 +48,7 @@ type OutcomeUnknownError struct {
 }
 
 // look reads the state once, for the effect of one call.
-type look func(ctx context.Context, q *resolver, opts []CallOption) (Resolution, error)
+type look func(ctx context.Context, q *resolver, opts []CallOption) (finding, error)
 
 // Error says in one line why the outcome is unknown.
 func (e *OutcomeUnknownError) Error() string {
@@ -70,43 +70,24 @@ func (e *OutcomeUnknownError) LogValue() slog.Value { return logValue(e.Op, e) }
 
 func (e *OutcomeUnknownError) tried() []Attempt { return e.Attempts }
 
-// Verdict is what [OutcomeUnknownError.Resolve] or [Client.Resolve] found out.
-type Verdict string
-
-// The verdicts.
-const (
-	VerdictHappened   Verdict = "happened"   // the state is what the call asked for
-	VerdictNotSeen    Verdict = "not seen"   // not there now: it may come later, or was undone
-	VerdictUnknowable Verdict = "unknowable" // no documented read can show it
-)
-
-// Resolution is what is known about a write whose outcome was unknown.
+// Resolution is what reads have told about a call whose outcome was unknown.
 type Resolution struct {
-	Verdict Verdict
-	Object  any       // what was found, such as a *List; see Resolved
-	AsOf    time.Time // when the last read of the state began; zero for VerdictUnknowable
+	Outcome Outcome   // make the call again only if it is [OutcomeNotApplied]
+	Object  any       // what was found: list, ok := r.Object.(*List)
 	Note    string    // what remains uncertain, and why
-
-	// Final of VerdictNotSeen says that the call had no effect (assumed: see Resolve), so that it may be made again; of
-	// VerdictUnknowable, that nobody has to find out.
-	Final bool
+	Again   time.Time // when another read may tell; zero if only a person can, or the outcome is known
 }
 
-// String returns verdict and note, without the object.
+// String returns everything but the object.
 func (r Resolution) String() string {
-	if r.Note == "" {
-		return string(r.Verdict)
+	text := string(r.Outcome)
+	if r.Note != "" {
+		text += ": " + r.Note
 	}
-	return string(r.Verdict) + ": " + r.Note
-}
-
-// Resolved returns the object of a resolution, if it is a *T.
-func Resolved[T any](r *Resolution) (*T, bool) {
-	if r == nil {
-		return nil, false
+	if !r.Again.IsZero() {
+		text += "; to be read again at " + r.Again.UTC().Format(time.RFC3339)
 	}
-	v, _ := r.Object.(*T)
-	return v, v != nil
+	return text
 }
 
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
@@ -122,35 +103,24 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	return t
 }
 
-// Resolve reads the state and returns the outcome of the call. It sends reads only, on the same
-// surface, and never the call itself. A read that fails is an error.
+// Resolve reads whether the call has happened, and returns as soon as it shows. Otherwise it reads on until a change shows (assumed, as no
+// time is documented): until 10 s after the last attempt, for agents 65 s after the call. It sends free reads only, never the call. A known
+// outcome is told to the journal and the spend guard. The error is that of a read, or of these two beside the resolution.
 //
-// Resolve reports a change at once. Otherwise it reads again, with growing pauses,
-// until 10 s after the call, or 65 s for agents, whose service may work that long, and in the process of the call until 10 s after its last
-// attempt ended, or would have if neither its context nor a shorter [WithAttemptTimeout] had ended it. A change has shown by then (assumed:
-// no such time is documented), so [VerdictNotSeen] is Final. It is not final, and a person has to look, if
+// The outcome stays unknown, for a person once Again is zero, if
 //
-//   - the call was more than 15 minutes ago: somebody may have renamed, moved or deleted what it made. Two things remain proof: an
-//     older list has the name, or the agent to start or pause is still a draft (assumed: no documented move leads back to one).
-//   - a list or an agent that the call names by its id is gone: it was deleted.
-//   - the call is an approval, whose activation runs in the background.
-//   - the context ended first, or a transport of yours did not return when the context of the call ended.
-//   - a success was not believed, because it named something else or did not prove itself: it may be that of the call, rewritten on the way.
-//   - what was read comes from a cache (with an Age), and may be from before the call. The reads ask for no cache (Cache-Control); one
-//     that ignores that and sets no Age goes unnoticed.
-//
-// If no documented read can show the change, the verdict is [VerdictUnknowable], with the reason. That is Final for the adjustment of a
-// draft by [AgentsService.Ensure] once it cannot come late, because Ensure adjusts the draft again before it starts it. Its ticket stays
-// in doubt, for a person.
-//
-// With [WithJournal] or [WithSpendGuard], [VerdictHappened] and a final [VerdictNotSeen] are noted
-// there. An error of either is returned beside the resolution.
+//   - no documented read shows the change;
+//   - the call was more than 15 minutes ago: somebody may have undone it (an older list of its name, and an agent that is still a draft, are
+//     proof at any time: assumed);
+//   - the list or agent whose id it has is gone;
+//   - it is an approval, whose activation runs in the background;
+//   - a success was not believed, or a transport of yours outlived the context of the call.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	switch {
 	case e.Resolution != nil:
 		return e.Resolution, nil
 	case e.conf == nil:
-		return &Resolution{Verdict: VerdictUnknowable, Note: e.note()}, nil
+		return &Resolution{Outcome: OutcomeUnknown, Note: e.note()}, nil
 	}
 	q := e.resolver()
 	return q.resolve(ctx, q.patience(), opts)
@@ -186,6 +156,34 @@ func (e *OutcomeUnknownError) note() string {
 	return notOurs
 }
 
+// sight is whether a look shows the effect of a call.
+type sight string
+
+const (
+	untold sight = ""       // it does not tell
+	shown  sight = "shown"  // the state is what the call asked for
+	absent sight = "absent" // it is not: the change may yet come, or was undone
+)
+
+// finding is what one look shows.
+type finding struct {
+	sight  sight
+	object any
+	note   string
+	sure   bool // no later look shows more: if absent, the change will not come
+	kept   bool // absent, and not by somebody who has undone it: proof at any time
+}
+
+// doesNotTell is the result of a read that lacks the evidence, and will.
+func doesNotTell(object any, note string) (finding, error) {
+	return finding{object: object, note: note, sure: true}, nil
+}
+
+// gone is the result of a read by its id of something that is not there.
+func gone(what string) (finding, error) {
+	return finding{note: what + " is not there: somebody may have deleted it since, or the key is of another workspace; a person has to look"}, nil
+}
+
 // resolver is the search for the effect of one call.
 type resolver struct {
 	conf     *config
@@ -195,15 +193,11 @@ type resolver struct {
 	sent     clock.Sent
 	info     *Info         // of the last response
 	lasted   time.Duration // how long after it left the last attempt ended, or would have
+	began    time.Time     // when it was first asked for, by this client
 	looks    int           // so far
 	read     time.Time     // when the last look began, which may take many responses: one that comes late may show an earlier state
 	evidence readEvidence  // of the last look
-
-	// What it proves if the change is not seen.
-	stopped        bool // nothing: what the call has started may have been stopped since
-	proofAtAnyTime bool // that it was not applied, whenever: what the last look found is no work of somebody who has undone it since
-	madeAgain      bool // nothing, and no later change depends on it: the method that made the call makes it again first
-	neverFinal     bool // nothing for good: it may still show, it may have been undone, or the clocks disagree
+	found    finding       // by the last look
 }
 
 func newResolver(c *config, o *op.Op, t journal.Ticket, l look, local bool) *resolver {
@@ -211,18 +205,25 @@ func newResolver(c *config, o *op.Op, t journal.Ticket, l look, local bool) *res
 		l = nil
 	}
 	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
-	return &resolver{conf: c, op: o, ticket: t, look: l, info: new(Info), sent: sent, neverFinal: o.Background || t.Open}
+	q := &resolver{conf: c, op: o, ticket: t, look: l, info: new(Info), sent: sent, began: time.Now()}
+	if local {
+		q.began = sent.Last
+	}
+	return q
 }
 
-// assumedKept is how long after a call nobody is assumed to have undone it. It covers the restart of a killed program by a
-// supervisor, a wait of two minutes for the rate limit, and the 65 s until an agent shows. What a teammate undoes sooner
+// assumedKept is how long after a call nobody is assumed to have undone it, and a change in the background may take. It covers the restart of a
+// killed program by a supervisor, a wait of two minutes for the rate limit, and the 65 s until an agent shows. What a teammate undoes sooner
 // counts as done at the same moment.
 const assumedKept = 15 * time.Minute
 
 // mayBeUndone reports whether somebody may have undone the change before the last look ended, so that not seeing it proves nothing.
 func (q *resolver) mayBeUndone() bool {
-	return !q.proofAtAnyTime && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
+	return !q.found.kept && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
 }
+
+// mayComeLate reports whether a change may show after any time: it works in the background, or nobody knows in which form or when.
+func (q *resolver) mayComeLate() bool { return q.op.Background || q.ticket.Open }
 
 // shows is how long after the call left its change shows at the latest (assumed): also 10 s after its last attempt ended, because a service
 // that was silent until then is slow. What another process has sent may have left just before it ended, and nobody waited for a response.
@@ -233,37 +234,33 @@ func (q *resolver) shows() time.Duration {
 	return q.op.VisibleAfter + q.op.Timeout
 }
 
-// patience is how long a change may yet take to show. Of what another process sent, one clock alone does not tell how long ago that was.
-func (q *resolver) patience() time.Duration {
-	if q.sent.Local {
-		return q.shows() - clock.Since(q.sent.Last)
-	}
-	return q.shows()
-}
+// patience is how long a change may yet take to show. Of what another process sent, one clock alone does not tell how long ago that was, so
+// it counts from when this client was first asked for it.
+func (q *resolver) patience() time.Duration { return q.shows() - clock.Since(q.began) }
 
 // hasHadTime reports whether the change would have shown in the last look.
 func (q *resolver) hasHadTime() bool {
 	within := q.shows()
+	if q.evidence.cached {
+		return false
+	}
 	if !q.sent.Local { // its ticket was stored before the request left, which takes an attempt at most
+		if q.read.Sub(q.began) >= within {
+			return true
+		}
 		within = max(within, q.op.VisibleAfter+min(q.ticket.Timeout, assumedKept))
 	}
-	return !q.evidence.cached && q.sent.Overdue(within, q.read, q.info.Header)
+	return q.sent.Overdue(within, q.read, q.info.Header)
 }
 
-// resolve finds out the outcome, and settles a final one.
+// resolve finds out the outcome, and settles a known one.
 func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
-	r, err := q.watch(ctx, patience, opts)
-	if err != nil || q.ticket.ID == "" {
-		return r, err
+	q.info = cmp.Or(settings{}.with(opts, new(check.Violations)).info, q.info)
+	_, err := q.conf.until(ctx, q.op, patience, func() (done bool, err error) { return q.lookOnce(ctx, opts) })
+	if err != nil {
+		return nil, err
 	}
-	outcome := journal.NotApplied
-	switch {
-	case r.Verdict == VerdictHappened:
-		outcome = journal.Applied
-	case r.Verdict != VerdictNotSeen || !r.Final:
-		return r, nil
-	}
-	return r, q.conf.settle(ctx, q.ticket, outcome)
+	return q.conclude(ctx)
 }
 
 // until looks for the effect of a call with growing pauses, as [waits.Until] does, and tells observers of them.
@@ -273,95 +270,104 @@ func (c *config) until(ctx context.Context, o *op.Op, patience time.Duration, lo
 	}, look)
 }
 
-// watch looks until the change shows or patience is over.
-func (q *resolver) watch(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
-	began := time.Now()
-	q.info = cmp.Or(settings{}.with(opts, new(check.Violations)).info, q.info)
-	opts = append(slices.Clip(opts), WithInfo(q.info), q.evidence.option())
-	var r Resolution
-	_, err := q.conf.until(ctx, q.op, patience, func() (done bool, err error) {
-		r, done, err = q.lookOnce(ctx, opts)
-		return done, err
-	})
-	if err != nil {
-		return nil, err
-	}
-	watched := !q.sent.Local && q.read.Sub(began) >= q.shows() && !q.evidence.cached
-	q.conclude(&r, watched || q.hasHadTime())
-	return &r, nil
-}
-
 // lookOnce reads the state, and reports whether no further look would tell more. What a cache shows may be what was there before the
 // call, so it shows no change.
-func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (r Resolution, done bool, err error) {
-	q.read, q.evidence.cached, q.proofAtAnyTime = time.Now(), false, false
-	if r = (Resolution{Verdict: VerdictUnknowable}); q.look != nil {
-		r, err = q.look(ctx, q, opts)
+func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (done bool, err error) {
+	q.read, q.evidence.cached, q.found = time.Now(), false, finding{sure: true}
+	if q.look != nil {
+		q.found, err = q.look(ctx, q, append(slices.Clip(opts), WithInfo(q.info), q.evidence.option()))
 	}
 	q.looks++
-	r.AsOf = q.read
-	if q.evidence.cached && r.Verdict != VerdictUnknowable {
-		r.Verdict, r.Final = VerdictNotSeen, false
+	if q.evidence.cached {
+		q.found.sure = false
+		if q.found.sight == shown {
+			q.found.sight = absent
+		}
 	}
-	return r, r.Verdict != VerdictNotSeen || r.Final || !q.sent.Local && q.hasHadTime(), err
+	return q.found.sight == shown || q.found.sure || !q.sent.Local && q.hasHadTime(), err
 }
 
-// conclude says what the last look proves, given whether the change has had time to show.
-func (q *resolver) conclude(r *Resolution, hadTime bool) {
-	if hadTime && (q.stopped || q.madeAgain) && r.Verdict == VerdictNotSeen {
-		r.Verdict, r.Final = VerdictUnknowable, q.madeAgain && !q.neverFinal
+// conclude says what the last look proves, and settles a known outcome.
+func (q *resolver) conclude(ctx context.Context) (*Resolution, error) {
+	r := &Resolution{Outcome: OutcomeUnknown, Object: q.found.object, Note: q.found.note}
+	undone := false
+	switch {
+	case q.found.sight == shown:
+		r.Outcome = OutcomeApplied
+	case q.found.sight == absent && !q.mayComeLate() && (q.found.sure || q.hasHadTime()):
+		if undone = q.mayBeUndone(); !undone {
+			r.Outcome = OutcomeNotApplied
+		}
 	}
-	if sought, _, _ := strings.Cut(q.op.Verify, ";"); r.Verdict == VerdictNotSeen {
+	if r.Outcome == OutcomeUnknown {
+		r.Again = q.again()
+	}
+	q.explain(r, undone)
+	if r.Outcome == OutcomeUnknown || q.ticket.ID == "" {
+		return r, nil
+	}
+	return r, q.conf.settle(ctx, q.ticket, r.Outcome)
+}
+
+// again is when another look may tell more than the last one. The pauses grow, and end.
+func (q *resolver) again() time.Time {
+	now, end := time.Now(), time.Time{}
+	switch {
+	case q.found.sure:
+		return end
+	case q.evidence.cached: // by then, it is that of a cache for good
+		end = q.began.Add(assumedKept)
+	case !q.hasHadTime():
+		if end = q.began.Add(q.shows()); !end.After(now) {
+			end = now.Add(time.Second)
+		}
+	case !q.mayComeLate():
+		return end
+	case q.sent.Last.Before(q.began):
+		end = q.sent.Last.Add(assumedKept)
+	default: // a clock by which it lies ahead tells nothing
+		end = q.began.Add(assumedKept)
+	}
+	if !end.After(now) {
+		return time.Time{}
+	}
+	if next := now.Add(max(time.Second, now.Sub(q.began))); next.Before(end) {
+		return next
+	}
+	return end
+}
+
+// explain adds to the note of a look what remains uncertain.
+func (q *resolver) explain(r *Resolution, undone bool) {
+	if sought, _, _ := strings.Cut(q.op.Verify, ";"); q.found.sight == absent {
 		r.Note = cmp.Or(r.Note, "looked for "+sought)
 	}
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
 	if q.evidence.cached {
 		r.Note += "; the state came from a cache"
 	}
-	switch r.Verdict {
-	case VerdictHappened:
-	case VerdictUnknowable:
-		r.AsOf = time.Time{}
-	case VerdictNotSeen:
-		if !r.Final {
-			r.Final = hadTime
-			r.Note = fmt.Sprintf("%s; looked %s, at last %s after the call",
-				r.Note, errtext.Plural(q.looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
+	if q.found.sight != absent {
+		return
+	}
+	if !q.found.sure {
+		r.Note += fmt.Sprintf("; looked %s, at last %s after the call",
+			errtext.Plural(q.looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
+	}
+	if q.ticket.Open {
+		r.Note += "; it may show in another form, or later: a person has to look"
+	}
+	if undone {
+		if !q.sent.Local && q.sent.Ahead == nil {
+			r.Note += "; it was sent before its program had a response, so that only one clock tells how long ago that was"
 		}
-		if q.ticket.Open {
-			r.Note += "; it may show in another form, or later: a person has to look"
-		}
-		if r.Final && !q.neverFinal && q.mayBeUndone() {
-			q.neverFinal = true
-			if !q.sent.Local && q.sent.Ahead == nil {
-				r.Note += "; it was sent before its program had a response, so that only one clock tells how long ago that was"
-			}
-			r.Note += "; somebody may have undone it since: a person has to look"
-		}
-		r.Final = r.Final && !q.neverFinal
+		r.Note += "; somebody may have undone it since: a person has to look"
 	}
 }
 
 // id is the only id in the path of the call. With none or several, the result is no id, and the read is refused.
 func (q *resolver) id() string { return strings.Join(q.ticket.IDs, "/") }
 
-// missing is the result of a read by its id of something that is not there.
-func (q *resolver) missing(what string) (Resolution, error) {
-	q.neverFinal = true
-	return Resolution{Verdict: VerdictNotSeen, Note: what + " is not there: somebody may have deleted it since, or the key is of another workspace; a person has to look"}, nil
-}
-
-// unknowable is the result of a read that lacks the evidence.
-func unknowable(object any, note string) (Resolution, error) {
-	return Resolution{Verdict: VerdictUnknowable, Object: object, Note: note}, nil
-}
-
-// ruledOut is the result of a read that shows something the call cannot have made.
-func ruledOut(object any, note string) (Resolution, error) {
-	return Resolution{Verdict: VerdictNotSeen, Object: object, Final: true, Note: note}, nil
-}
-
-// settle tells a final outcome that was read later to the guard and the journal.
+// settle tells a known outcome that was read later to the guard and the journal.
 func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
 	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
 	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
@@ -428,6 +434,3 @@ func (w *repeatableWrite) err(sent, looked error) error {
 	}
 	return fmt.Errorf("%w (and since: %w)", w.unknown, sent)
 }
-
-// hadNoEffect reports whether the change did not show, and would have by now.
-func (r *Resolution) hadNoEffect() bool { return r != nil && r.Verdict == VerdictNotSeen && r.Final }

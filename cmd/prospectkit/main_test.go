@@ -163,11 +163,11 @@ func TestAfterACrash(t *testing.T) {
 
 	status, output = s.command(t, "resolve", created.ID, "-journal", path, "-workspace", "acme")
 	require.Equal(t, cli.OK, status, output)
-	require.Contains(t, output, "happened: ")
+	require.Contains(t, output, "applied: ")
 	status, output = s.command(t, "resolve", "-journal", path, "-workspace", "acme")
 	require.Equal(t, cli.InDoubt, status, output)
 	require.Contains(t, output, pushed.ID)
-	require.Contains(t, output, "unknowable: no documented read shows it: look in the CRM")
+	require.Contains(t, output, "unknown: no documented read shows it: look in the CRM")
 	status, output = s.command(t, "settle", pushed.ID, "applied", "-by", "maria", "-because", "the contacts are in the CRM", "-journal", path, "-workspace", "acme")
 	require.Equal(t, cli.OK, status, output)
 	status, output = s.command(t, "in-doubt", "-journal", path)

@@ -37,7 +37,7 @@ var (
 // ticket once the lease is over. A ticket that is still in doubt after the body is free again. Those that cannot be read are an error
 // after all others.
 //
-// A worker that stops for longer than a lease, and then continues, may look at a ticket that another one has. Its verdict does not count:
+// A worker that stops for longer than a lease, and then continues, may look at a ticket that another one has. What it finds does not count:
 // Ended, and with it [prospectkit.Client.Resolve], fails with [ErrSettled] for all but the first.
 func (s *Store) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {

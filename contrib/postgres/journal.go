@@ -17,7 +17,7 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// ErrSettled says that another worker has taken over a ticket, or settled it first. Do not act on the verdict that came with it:
+// ErrSettled says that another worker has taken over a ticket, or settled it first. Do not act on the resolution that came with it:
 // the other worker does.
 var ErrSettled = errors.New("prospectpg: another worker has taken over or settled this ticket")
 
@@ -71,7 +71,7 @@ func searchable(text string) string {
 
 // Ended notes an outcome. A ticket whose outcome is unknown stays with this process for a lease, and is then anybody's. The first
 // settled outcome stays: [ErrSettled] tells a worker that comes later. If the database is away, the outcome of a call is kept in memory,
-// and noted with the next change. The verdict of a ticket from InDoubt is not kept: Ended waits up to 5 s for the database. After an
+// and noted with the next change. What Resolve finds about a ticket from InDoubt is not kept: Ended waits up to 5 s for the database. After an
 // error, it may be noted or not.
 func (s *Store) Ended(ctx context.Context, id string, e journal.End) error {
 	o := e.Outcome

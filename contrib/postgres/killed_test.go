@@ -88,7 +88,7 @@ func write(text string) error {
 				break // the database is away
 			}
 			r, err := client.Resolve(ctx, ticket)
-			if err == nil && (r.Verdict == prospectkit.VerdictHappened || r.Final) {
+			if err == nil && r.Outcome != prospectkit.OutcomeUnknown {
 				if _, err := fmt.Fprintln(verdicts, ticket.ID); err != nil {
 					return err
 				}

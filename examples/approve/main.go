@@ -60,7 +60,7 @@ func approve(ctx context.Context, client *prospectkit.Client, campaignID string,
 			return err
 		}
 		r, err := client.Resolve(ctx, ticket)
-		if err != nil || r.Verdict != prospectkit.VerdictHappened {
+		if err != nil || r.Outcome != prospectkit.OutcomeApplied {
 			return errors.Join(fmt.Errorf("%s of %s may have happened: look there, then settle ticket %s", ticket.Op, ticket.IDs, ticket.ID), err)
 		}
 	}
@@ -85,7 +85,7 @@ func approve(ctx context.Context, client *prospectkit.Client, campaignID string,
 	_, err = client.Campaigns.Approve(ctx, campaignID, review.Digest(), options...)
 	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok { // it looks, and never repeats it
 		r, failed := unknown.Resolve(ctx)
-		if failed != nil || r.Verdict != prospectkit.VerdictHappened {
+		if failed != nil || r.Outcome != prospectkit.OutcomeApplied {
 			return errors.Join(err, failed)
 		}
 	} else if err != nil && !errors.Is(err, prospectkit.RuleApproved) { // which is what was wanted

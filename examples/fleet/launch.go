@@ -203,8 +203,11 @@ func (w *workspace) finish(ctx context.Context) error {
 			continue
 		}
 		r, err := w.client.Resolve(ctx, ticket)
-		if err == nil && r.Verdict == prospectkit.VerdictUnknowable {
-			err = w.done(ctx, ticket)
+		if err == nil && r.Outcome == prospectkit.OutcomeUnknown {
+			c, _ := r.Object.(*prospectkit.Campaign)
+			if r.Again.IsZero() || c != nil && c.Status == prospectkit.CampaignStopped { // by a teammate, after the approval
+				err = w.done(ctx, ticket)
+			}
 		}
 		if err != nil {
 			return err

@@ -123,7 +123,7 @@ func settle(run *sandbox.Run, client *prospectkit.Client, store journal.Journal)
 			return err
 		}
 		r, err := client.Resolve(run.Context(), ticket)
-		if err != nil || r.Verdict == prospectkit.VerdictHappened || r.Final {
+		if err != nil || r.Outcome != prospectkit.OutcomeUnknown {
 			continue
 		}
 		truth := journal.NotApplied

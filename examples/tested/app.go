@@ -76,7 +76,7 @@ func Launch(ctx context.Context, campaigns Approver, campaignID, digest string) 
 		return nil, err
 	}
 	resolution, resolveErr := unknown.Resolve(ctx)
-	if resolveErr == nil && resolution.Verdict == prospectkit.VerdictHappened {
+	if resolveErr == nil && resolution.Outcome == prospectkit.OutcomeApplied {
 		return nil, nil
 	}
 	return fmt.Errorf("look at campaign %s: %w", campaignID, errors.Join(err, resolveErr)), nil

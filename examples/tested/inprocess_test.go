@@ -243,7 +243,7 @@ func TestLaunchWithAFake(t *testing.T) {
 }
 
 func TestLaunchWithALostResponse(t *testing.T) {
-	lost := &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened}}
+	lost := &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Outcome: prospectkit.OutcomeApplied}}
 	doubt, err := tested.Launch(t.Context(), approver(func(string) error { return lost }), "any", "digest")
 	require.NoError(t, err)
 	require.NoError(t, doubt)

@@ -85,7 +85,7 @@ type made struct {
 	arrived   int // requests that the service got and did not refuse before work
 	applied   int
 	told      prospectkit.Outcome
-	verdict   prospectkit.Verdict
+	resolved  prospectkit.Outcome
 }
 
 func (l *laws) breach(law, format string, args ...any) {
@@ -99,7 +99,7 @@ const (
 	nothingTwice     = "nothing that may have happened is sent twice"
 	nothingForgotten = "nothing is forgotten: what was sent stands in the journal"
 	claimsAreTrue    = "applied and not applied are true"
-	verdictsAreTrue  = "happened and not seen are true"
+	resolutionsTrue  = "what is resolved as applied or not applied is true"
 	capHolds         = "the cap of the guard is never exceeded"
 	oneApproval      = "a campaign is approved once, also if a teammate stops it"
 	onceAKey         = "a call with a key is made once"
@@ -211,10 +211,10 @@ func (l *laws) judge(mark string, c *made) {
 	case c.told == prospectkit.OutcomeNotApplied && c.applied > 0:
 		l.breach(claimsAreTrue, "%s %s is claimed as not applied, but it was", mark, c.op)
 	case c.goal:
-	case c.verdict == prospectkit.VerdictHappened && c.applied == 0 && !absolute(c.op):
-		l.breach(verdictsAreTrue, "%s %s: happened, but it did not", mark, c.op)
-	case c.verdict == prospectkit.VerdictNotSeen && c.applied > 0:
-		l.breach(verdictsAreTrue, "%s %s: not seen, but it happened", mark, c.op)
+	case c.resolved == prospectkit.OutcomeApplied && c.applied == 0 && !absolute(c.op):
+		l.breach(resolutionsTrue, "%s %s: resolved as applied, but it was not", mark, c.op)
+	case c.resolved == prospectkit.OutcomeNotApplied && c.applied > 0:
+		l.breach(resolutionsTrue, "%s %s: resolved as not applied, but it was", mark, c.op)
 	}
 }
 
@@ -508,17 +508,23 @@ func (l *laws) closed(s *sim.Start) {
 	}
 }
 
-// heard notes a verdict about a call.
+// heard notes what was resolved about a call.
 func (l *laws) heard(s *sim.Start, mark string, r *prospectkit.Resolution) {
 	l.Lock()
 	defer l.Unlock()
 	if c := l.calls[mark]; c != nil && r != nil && s.Alive() {
-		if r.Verdict == prospectkit.VerdictNotSeen && !r.Final {
-			l.mark("verdict: not seen, not final")
-			return // it may still show
+		next := ""
+		switch known, again := r.Outcome != prospectkit.OutcomeUnknown, !r.Again.IsZero(); {
+		case known && again:
+			l.breach(resolutionsTrue, "%s %s: %s", mark, c.op, r)
+		case known:
+			c.resolved, l.news = r.Outcome, true
+		case again:
+			next = ", to be read again"
+		default:
+			next = ", for a person"
 		}
-		c.verdict, l.news = r.Verdict, true
-		l.mark("verdict: %s", r.Verdict)
+		l.mark("resolved: %s%s", r.Outcome, next)
 	}
 }
 

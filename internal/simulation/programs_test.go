@@ -231,7 +231,7 @@ func lookedFor(r *http.Request) string {
 	return mark
 }
 
-// patient is a context for a lookup: some programs have no time to wait for a final verdict.
+// patient is a context for a lookup: some programs have no time to wait until a change would show.
 func (u *user) patient(random *rand.Rand, mark string) context.Context {
 	looks := context.WithValue(u.ctx, lookKey{}, mark)
 	if random.IntN(3) > 0 {

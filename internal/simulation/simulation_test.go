@@ -78,7 +78,7 @@ func (m *marks) add(more map[string]bool) {
 	maps.Copy(m.all, more)
 }
 
-// require demands that enough seeds have shown everything in the file: each row of the decision table, each verdict, outcome and fault.
+// require demands that enough seeds have shown everything in the file: each row of the decision table, each outcome, resolution and fault.
 func (m *marks) require(t *testing.T, enough bool) {
 	t.Helper()
 	file := filepath.Join("testdata", "reached.txt")

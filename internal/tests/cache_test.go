@@ -100,7 +100,7 @@ func TestResolve_BehindACacheWithoutAge(t *testing.T) {
 		require.Empty(t, cache.asked)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 	})
 }
 

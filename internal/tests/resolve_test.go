@@ -60,16 +60,20 @@ func resolves(t *testing.T, sb *sandbox.Sandbox, unknown *prospectkit.OutcomeUnk
 	shows := row.Name + ": its row Resolves, so its service needs a look for it, in looks, which reads in the sandbox's state whether it happened; it says: %s"
 	switch {
 	case !row.Resolves:
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, "%s: its service has a look for it, so its row in internal/op/table.go Resolves", row.Name)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "%s: its service has a look for it, so its row in internal/op/table.go Resolves", row.Name)
 		require.Equal(t, row.Verify, r.Note, "the reason is that of the table")
 		require.Empty(t, asked)
 		return
 	case happened:
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, shows, r.Note)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, shows, r.Note)
 		require.NotNil(t, r.Object)
 	default:
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, shows, r.Note)
-		require.Equal(t, !row.Background, r.Final)
+		want := prospectkit.OutcomeNotApplied
+		if row.Background {
+			want = prospectkit.OutcomeUnknown
+		}
+		require.Equal(t, want, r.Outcome, shows, r.Note)
+		require.Equal(t, row.Background, r.Again.After(time.Now()), "it may yet show")
 	}
 	require.NotEmpty(t, asked)
 	for _, e := range asked {

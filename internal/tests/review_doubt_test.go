@@ -91,7 +91,7 @@ func TestApprove_WhileOneIsInDoubt(t *testing.T) {
 			"or settle ticket "+d.ticket.ID+", as prospectkit settle does")
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, "it is stopped")
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "it is stopped")
 		require.ErrorIs(t, d.approve(t, seen), prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, d.sent, d.sb.Calls("campaigns.approve"))
 	})

@@ -364,7 +364,7 @@ func usedUp(t *testing.T, several bool) {
 	require.Equal(t, second, unknown.Ticket().Lookup.Digest)
 	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, "a teammate may have stopped it")
+	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "a teammate may have stopped it")
 	approvedAlready(t, approve(first))
 	require.Equal(t, sent+1, sb.Calls("campaigns.approve"))
 	time.Sleep(time.Minute)
@@ -393,8 +393,8 @@ func TestApprove_AfterResolve(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.CodeUnauthorized, "whether it is active cannot be read")
 		found, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, found.Verdict)
-		require.False(t, found.Final, "it may still become active")
+		require.Equal(t, prospectkit.OutcomeUnknown, found.Outcome)
+		require.True(t, found.Again.After(time.Now()), "it may still become active")
 		_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, 1, sb.Calls("campaigns.approve"))
@@ -615,14 +615,14 @@ func repeatedApproval(t *testing.T, code string) {
 	time.Sleep(time.Minute)
 	resolved, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictUnknowable, resolved.Verdict, "a person settles it")
+	require.Equal(t, prospectkit.OutcomeUnknown, resolved.Outcome, "a person settles it")
 	sent := sb.Calls("campaigns.approve")
 	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	require.Equal(t, sent, sb.Calls("campaigns.approve"))
 }
 
-// Nobody has approved it, and it stays a draft: it may become active at any time, so no verdict is final.
+// Nobody has approved it, and it stays a draft: that proves nothing.
 func TestApprove_OfOneThatIsBusyAndStaysADraft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := EverySandbox(t, time.Now())
@@ -636,8 +636,8 @@ func TestApprove_OfOneThatIsBusyAndStaysADraft(t *testing.T) {
 		time.Sleep(time.Hour)
 		resolved, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, resolved.Verdict)
-		require.False(t, resolved.Final)
+		require.Equal(t, prospectkit.OutcomeUnknown, resolved.Outcome)
+		require.Zero(t, resolved.Again, "waiting does not help")
 	})
 }
 

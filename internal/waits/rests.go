@@ -20,9 +20,9 @@ type Rests[T any] struct {
 }
 
 type resting[T any] struct {
-	found  T
-	looked time.Time
-	rest   time.Duration
+	found         T
+	began, looked time.Time
+	rest          time.Duration
 }
 
 // Recall returns what the last look found, when it was, and how long it still rests: nothing if it is time for another look.
@@ -36,11 +36,35 @@ func (r *Rests[T]) Recall(key string) (found T, looked time.Time, left time.Dura
 	return known.found, known.looked, left
 }
 
-// Note lets something rest after a look in vain.
-func (r *Rests[T]) Note(key string, found T) {
+// Began returns when the first look at something began: now, unless one is remembered.
+func (r *Rests[T]) Began(key string) time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	rest := min(max(firstRest, 2*r.all[key].rest), longestRest)
+	if known, ok := r.all[key]; ok {
+		return known.began
+	}
+	now := time.Now()
+	r.set(key, resting[T]{began: now})
+	return now
+}
+
+// Note lets something rest after a look in vain: until an instant, or if it is zero, longer after each look.
+func (r *Rests[T]) Note(key string, found T, until time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	known, ok := r.all[key]
+	now := time.Now()
+	if !ok {
+		known.began = now
+	}
+	known.found, known.looked = found, now
+	if known.rest = min(max(firstRest, 2*known.rest), longestRest); !until.IsZero() {
+		known.rest = until.Sub(now)
+	}
+	r.set(key, known)
+}
+
+func (r *Rests[T]) set(key string, known resting[T]) {
 	if delete(r.all, key); len(r.all) >= maxResting {
 		for other := range r.all {
 			delete(r.all, other)
@@ -50,7 +74,7 @@ func (r *Rests[T]) Note(key string, found T) {
 	if r.all == nil {
 		r.all = map[string]resting[T]{}
 	}
-	r.all[key] = resting[T]{found, time.Now(), rest}
+	r.all[key] = known
 }
 
 // Forget ends the rest after a look that found something.

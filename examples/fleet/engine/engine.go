@@ -27,6 +27,8 @@ const (
 	soon = time.Second
 	// resolvable is when the ticket of a call whose outcome is unknown may be looked at: an attempt has ended by then.
 	resolvable = 2 * time.Second
+	// shows is when an approval that has happened would show (assumed). If the campaign is stopped then, a teammate has done it.
+	shows = 10 * time.Second
 )
 
 // Later is the error of a job that has to look again after a while.
@@ -48,27 +50,31 @@ func (v *judgedError) Error() string { return v.cause.Error() }
 func (v *judgedError) Unwrap() error { return v.cause }
 
 // Settle looks at the outcome of a write if err says that it is unknown, and returns other errors as they are. It returns nil if the write
-// happened. If no read can tell, or none has since the write was sent, for as long as patience, a person has to settle its ticket.
+// happened. If no read can tell, or none has for as long as patience since the write was sent, or the campaign that it approved is stopped, a
+// person has to settle its ticket.
 func Settle(ctx context.Context, err error, patience time.Duration) error {
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	if !ok {
 		return err
 	}
-	t, since := unknown.Ticket(), time.Since(unknown.Ticket().LastSent)
+	t := unknown.Ticket()
 	r, failed := unknown.Resolve(ctx)
 	if failed != nil {
-		r = &prospectkit.Resolution{Note: failed.Error()}
+		r = &prospectkit.Resolution{Outcome: prospectkit.OutcomeUnknown, Note: failed.Error(), Again: time.Now().Add(soon)}
 	}
+	c, _ := r.Object.(*prospectkit.Campaign)
+	stopped := c != nil && c.Status == prospectkit.CampaignStopped && time.Since(t.LastSent) > shows
+	adjusts := t.Op == "agents.adjust" && t.Lookup.Start // the next attempt does so again before it starts the agent, so that nobody has to find out
 	switch {
-	case r.Verdict == prospectkit.VerdictHappened:
+	case r.Outcome == prospectkit.OutcomeApplied:
 		return nil
-	case r.Final: // it did not, or nobody has to find out: the next attempt makes the call
+	case r.Outcome == prospectkit.OutcomeNotApplied, adjusts && r.Again.IsZero(): // the next attempt makes the call
 		return Later(soon)
-	case r.Verdict == prospectkit.VerdictUnknowable || since > patience:
+	case r.Again.IsZero(), stopped, time.Since(t.LastSent) > patience:
 		return Person(fmt.Errorf("nobody can read whether %s of %s happened (%s): look there, "+
 			"settle ticket %s as applied or not applied with Settle of the journal, and run the job again", t.Op, t.IDs, r.Note, t.ID))
 	}
-	return Later(max(resolvable, since/2)) // ever more rarely: others need the quota, too
+	return Later(max(resolvable, time.Until(r.Again))) // ever more rarely: others need the quota, too
 }
 
 // Judge says what to do after a job. A job that runs again must look into the journal before it writes: an outcome that is unknown is no

@@ -64,9 +64,9 @@ func TestResolve_AgentCalls(t *testing.T) {
 				began := time.Now()
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
-				require.Equal(t, test.verdict, r.Verdict)
+				require.Equal(t, test.verdict, r.Outcome)
 				require.Contains(t, r.Note, test.note)
-				_, found := prospectkit.Resolved[prospectkit.Agent](r)
+				_, found := r.Object.(*prospectkit.Agent)
 				require.Equal(t, test.found, found)
 				require.Equal(t, test.took, time.Since(began))
 			})
@@ -94,7 +94,7 @@ func TestResolve_AdjustedAgents(t *testing.T) {
 	require.ErrorAs(t, err, &unknown)
 	r, err := unknown.Resolve(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 	require.Contains(t, r.Note, "the configuration of a draft is undocumented")
 }
 
@@ -108,29 +108,29 @@ var lostCalls = []struct {
 	name    string
 	call    agentCall
 	reads   tests.RoundTrip
-	verdict prospectkit.Verdict
+	verdict prospectkit.Outcome
 	note    string // a part of it
 	found   bool   // an agent comes with the verdict
 	took    time.Duration
 }{
-	{"draft found", createDraft, tests.OurDraft, prospectkit.VerdictHappened, "a teammate may have made it", true, 0},
-	{"draft found, name trimmed", createDraft, tests.Listed([3]string{"", " Funding ", "initializing"}), prospectkit.VerdictHappened, "teammate", true, 0},
-	{"draft not found", createDraft, tests.OtherAgents, prospectkit.VerdictNotSeen, "agent of that name", false, 65 * time.Second},
-	{"case differs", createDraft, tests.Listed([3]string{"web-monitor", "funding", "initializing"}), prospectkit.VerdictUnknowable, "differs in case, spaces or accents only", false, 0},
-	{"cut off", createLong, tests.Listed([3]string{"web-monitor", longName[:50], "initializing"}), prospectkit.VerdictUnknowable, "or is cut off", false, 0},
-	{"case differs, another kind", createDraft, tests.Listed([3]string{"people-watcher", "funding", "initializing"}), prospectkit.VerdictNotSeen, "", false, 65 * time.Second},
-	{"another kind", createDraft, tests.Listed([3]string{"people-watcher", "Funding", "initializing"}), prospectkit.VerdictNotSeen, "another kind", true, 0},
-	{"no draft any more", createDraft, tests.Listed([3]string{"web-monitor", "Funding", "active"}), prospectkit.VerdictUnknowable, "left the draft state", true, 0},
-	{"no names", createDraft, namelessAgents, prospectkit.VerdictUnknowable, "the listing has no names", false, 0},
-	{"started found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "processing"}), prospectkit.VerdictHappened, "", true, 0},
-	{"unknown state found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "odd"}), prospectkit.VerdictHappened, "", true, 0},
-	{"found without a status", createStarted, tests.Listed([3]string{"web-monitor", "Funding", ""}), prospectkit.VerdictUnknowable, "has no status", true, 0},
-	{"only a draft found", createStarted, tests.OurDraft, prospectkit.VerdictNotSeen, "is a draft", true, 65 * time.Second},
-	{"activated", activateOne, tests.Sees("active"), prospectkit.VerdictHappened, "a draft never changes on its own", true, 0},
-	{"in an unknown state", activateOne, tests.Sees("odd"), prospectkit.VerdictHappened, "", true, 0},
-	{"still a draft", activateOne, tests.Sees("initializing"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
-	{"started, and called a draft", activateOne, startedDraft, prospectkit.VerdictHappened, "", true, 0},
-	{"no status", activateOne, tests.Always(200, `{"agent":{}}`), prospectkit.VerdictUnknowable, "the agent has no status", true, 0},
-	{"paused", pauseOne, tests.Sees("paused"), prospectkit.VerdictHappened, "status", true, 0},
-	{"still active", pauseOne, tests.Sees("active"), prospectkit.VerdictNotSeen, "", true, 65 * time.Second},
+	{"draft found", createDraft, tests.OurDraft, prospectkit.OutcomeApplied, "a teammate may have made it", true, 0},
+	{"draft found, name trimmed", createDraft, tests.Listed([3]string{"", " Funding ", "initializing"}), prospectkit.OutcomeApplied, "teammate", true, 0},
+	{"draft not found", createDraft, tests.OtherAgents, prospectkit.OutcomeNotApplied, "agent of that name", false, 65 * time.Second},
+	{"case differs", createDraft, tests.Listed([3]string{"web-monitor", "funding", "initializing"}), prospectkit.OutcomeUnknown, "differs in case, spaces or accents only", false, 65 * time.Second},
+	{"cut off", createLong, tests.Listed([3]string{"web-monitor", longName[:50], "initializing"}), prospectkit.OutcomeUnknown, "or is cut off", false, 65 * time.Second},
+	{"case differs, another kind", createDraft, tests.Listed([3]string{"people-watcher", "funding", "initializing"}), prospectkit.OutcomeNotApplied, "", false, 65 * time.Second},
+	{"another kind", createDraft, tests.Listed([3]string{"people-watcher", "Funding", "initializing"}), prospectkit.OutcomeNotApplied, "another kind", true, 0},
+	{"no draft any more", createDraft, tests.Listed([3]string{"web-monitor", "Funding", "active"}), prospectkit.OutcomeUnknown, "left the draft state", true, 0},
+	{"no names", createDraft, namelessAgents, prospectkit.OutcomeUnknown, "the listing has no names", false, 0},
+	{"started found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "processing"}), prospectkit.OutcomeApplied, "", true, 0},
+	{"unknown state found", createStarted, tests.Listed([3]string{"web-monitor", "Funding", "odd"}), prospectkit.OutcomeApplied, "", true, 0},
+	{"found without a status", createStarted, tests.Listed([3]string{"web-monitor", "Funding", ""}), prospectkit.OutcomeUnknown, "has no status", true, 0},
+	{"only a draft found", createStarted, tests.OurDraft, prospectkit.OutcomeNotApplied, "is a draft", true, 65 * time.Second},
+	{"activated", activateOne, tests.Sees("active"), prospectkit.OutcomeApplied, "a draft never changes on its own", true, 0},
+	{"in an unknown state", activateOne, tests.Sees("odd"), prospectkit.OutcomeApplied, "", true, 0},
+	{"still a draft", activateOne, tests.Sees("initializing"), prospectkit.OutcomeNotApplied, "", true, 65 * time.Second},
+	{"started, and called a draft", activateOne, startedDraft, prospectkit.OutcomeApplied, "", true, 0},
+	{"no status", activateOne, tests.Always(200, `{"agent":{}}`), prospectkit.OutcomeUnknown, "the agent has no status", true, 0},
+	{"paused", pauseOne, tests.Sees("paused"), prospectkit.OutcomeApplied, "status", true, 0},
+	{"still active", pauseOne, tests.Sees("active"), prospectkit.OutcomeNotApplied, "", true, 65 * time.Second},
 }

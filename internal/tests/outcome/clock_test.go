@@ -33,7 +33,7 @@ func TestResolve_LongAfterTheCall(t *testing.T) {
 		time.Sleep(time.Hour)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 	})
 }
 
@@ -46,7 +46,7 @@ func TestResolve_WithoutADate(t *testing.T) {
 		require.NoError(t, err)
 		r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 	})
 }
 
@@ -78,7 +78,7 @@ func TestResolve_AgesAcrossClocks(t *testing.T) {
 			require.NoError(t, err)
 			r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Resolve(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d.shift, r.Note)
+			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, "%s: %s", d.shift, r.Note)
 
 			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
 			got, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Q2"})
@@ -118,12 +118,12 @@ func TestTicket_AWrongDate(t *testing.T) {
 					ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, first, tests.Q1)).Ticket())
 					r, err := tests.SandboxClient(t, sb, prospectkit.WithTransport(through)).Resolve(t.Context(), ticket)
 					require.NoError(t, err)
-					want := prospectkit.VerdictHappened
+					want := prospectkit.OutcomeApplied
 					if name == "at the look" && slices.Contains(header, "Age") {
-						want = prospectkit.VerdictNotSeen
+						want = prospectkit.OutcomeUnknown
 					}
-					require.Equal(t, want, r.Verdict, "%s, %s, %v: %s", name, shift, header, r.Note)
-					require.False(t, r.Final)
+					require.Equal(t, want, r.Outcome, "%s, %s, %v: %s", name, shift, header, r.Note)
+					require.Equal(t, want == prospectkit.OutcomeUnknown, r.Again.After(time.Now()), "%s, %s, %v: %s", name, shift, header, r)
 				})
 			}
 		}
@@ -165,7 +165,7 @@ func TestTicket_HearsOnlyTheService(t *testing.T) {
 	}
 }
 
-// What a cache shows is old: nothing final is said by it.
+// What a cache shows is old: nothing is known by it, but a later read may tell.
 func TestResolve_WhatACacheShows(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		ticket := tests.Written(t, outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Ticket())
@@ -173,8 +173,8 @@ func TestResolve_WhatACacheShows(t *testing.T) {
 		ticket.Service = client.BaseURL()
 		r, err := client.Resolve(t.Context(), ticket)
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.False(t, r.Final)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+		require.WithinRange(t, r.Again, time.Now().Add(time.Second), time.Now().Add(15*time.Minute))
 	})
 }
 
@@ -208,11 +208,11 @@ func TestResolve_AcrossAClockThatIsSet(t *testing.T) {
 			r, err := unknown.Resolve(ctx)
 			cancel()
 			require.NoError(t, err)
-			require.False(t, r.Final)
 			if arrives {
-				require.Equal(t, prospectkit.VerdictHappened, r.Verdict, "%s: %s", d, r.Note)
+				require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, "%s: %s", d, r.Note)
 			} else {
-				require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+				require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+				require.WithinRange(t, r.Again, before, time.Now().Add(10*time.Second))
 			}
 		}
 	}
@@ -228,19 +228,19 @@ func TestResolve_AfterTheMachineSlept(t *testing.T) {
 // A look that began within 15 minutes of the call may have ended after them, such as after a 429: somebody may have undone it in between (seed
 // 710864 of the simulation at 17978d9e).
 func TestResolve_ALookThatEndsLater(t *testing.T) {
-	for undone, final := range map[time.Duration]bool{0: true, 20 * time.Second: false} {
+	for undone, want := range map[time.Duration]prospectkit.Outcome{0: prospectkit.OutcomeNotApplied, 20 * time.Second: prospectkit.OutcomeUnknown} {
 		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 			unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
 			time.Sleep(15*time.Minute - 10*time.Second)
-			if !final {
+			if want == prospectkit.OutcomeUnknown {
 				sb.Fail("lists.list", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(45))
 			}
 			time.AfterFunc(undone, func() { sb.Do(func(tx *sandbox.Tx) { tx.DeleteList(sb.Lists()[0].ID) }) })
 			synctest.Wait()
 			r, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-			require.Equal(t, final, r.Final, r.Note)
+			require.Equal(t, want, r.Outcome, r.Note)
+			require.Zero(t, r.Again, "a person has to look")
 		})
 	}
 }
@@ -252,15 +252,14 @@ func TestResolve_WithAnInstantAhead(t *testing.T) {
 		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 
 		unknown = outcomeUnknownAgain(t, sb, client)
 		unknown.SentAt = unknown.SentAt.Round(0).Add(time.Hour)
 		began := time.Now()
 		r, err = unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.False(t, r.Final, "nobody knows how long ago it was")
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "nobody knows how long ago it was")
 		require.Equal(t, 10*time.Second, time.Since(began).Round(time.Second))
 	})
 }
@@ -320,7 +319,7 @@ func TestResolve_AfterASlowJournal(t *testing.T) {
 				}
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
-				require.True(t, r.Final)
+				require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
 				require.GreaterOrEqual(t, time.Since(sent), 10*time.Second)
 			})
 		})
@@ -432,7 +431,7 @@ func TestResolve_AfterALongAttempt(t *testing.T) {
 			require.NoError(t, err)
 			r, err := client.Resolve(t.Context(), ticket)
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 		}
 	})
 }
@@ -480,10 +479,11 @@ func TestResolve_AfterASilentAttempt(t *testing.T) {
 				defer cancel()
 				r, err := resolve(ctx)
 				require.NoError(t, err)
-				require.False(t, r.Final, r.Note)
+				require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, r.Note)
+				require.True(t, r.Again.After(time.Now()), r)
 				r, err = resolve(t.Context())
 				require.NoError(t, err)
-				require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+				require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 			})
 		})
 	}
@@ -509,8 +509,8 @@ func TestResolve_WhatATransportKeeps(t *testing.T) {
 		require.True(t, ok, "%v", err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.False(t, r.Final, r.Note)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, r.Note)
+		require.True(t, r.Again.After(time.Now()), "it may come")
 		time.Sleep(time.Minute)
 		require.Len(t, sb.Lists(), 1)
 	})
@@ -541,6 +541,6 @@ func TestResolve_AfterASlowConnection(t *testing.T) {
 		require.True(t, ok, "%v", err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 	})
 }

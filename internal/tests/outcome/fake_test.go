@@ -146,19 +146,18 @@ func TestErrors_CodesMatchTheirClass(t *testing.T) {
 
 // A fake can state the outcome of a call.
 func TestErrors_ResolutionOfAFake(t *testing.T) {
-	var fake error = &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened, Object: new(prospectkit.List)}}
+	var fake error = &prospectkit.OutcomeUnknownError{Resolution: &prospectkit.Resolution{Outcome: prospectkit.OutcomeApplied, Object: new(prospectkit.List)}}
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](fake)
 	require.True(t, ok)
 	r, err := unknown.Resolve(context.Background())
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
-	_, found := prospectkit.Resolved[prospectkit.List](r)
-	require.True(t, found)
+	require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
+	require.IsType(t, new(prospectkit.List), r.Object)
 	require.ErrorIs(t, fake, prospectkit.ErrOutcomeUnknown)
 
 	r, err = new(prospectkit.OutcomeUnknownError).Resolve(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 }
 
 // Records print as JSON, whether they were read or made.

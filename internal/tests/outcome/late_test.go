@@ -24,7 +24,7 @@ var undone = map[string]struct {
 	call func(t *testing.T, c *prospectkit.Client) error
 	undo func(tx *sandbox.Tx, sb *sandbox.Sandbox)
 	note string
-	gone bool // what the ticket names by its id, which is never final
+	gone bool // what the ticket names by its id, which proves nothing
 }{
 	"a list that is renamed": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.RenameList(listNamed(sb, "Q1"), "Quarter") }, "undone", false},
 	"a list that is deleted": {"lists.create", create, func(tx *sandbox.Tx, sb *sandbox.Sandbox) { tx.DeleteList(listNamed(sb, "Q1")) }, "undone", false},
@@ -90,7 +90,10 @@ func TestResolve_WhatWasUndoneSince(t *testing.T) {
 					unknown := outcomeUnknown(t, sb, test.op, sandbox.DropAfter(), func() error { return test.call(t, client) })
 					sb.Do(func(tx *sandbox.Tx) { test.undo(tx, sb) })
 					time.Sleep(after)
-					final := after < time.Hour && !test.gone
+					want := prospectkit.OutcomeUnknown
+					if after < time.Hour && !test.gone {
+						want = prospectkit.OutcomeNotApplied
+					}
 					for _, resolve := range []func() (*prospectkit.Resolution, error){
 						func() (*prospectkit.Resolution, error) { return unknown.Resolve(t.Context()) },
 						func() (*prospectkit.Resolution, error) {
@@ -99,9 +102,9 @@ func TestResolve_WhatWasUndoneSince(t *testing.T) {
 					} {
 						r, err := resolve()
 						require.NoError(t, err)
-						require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
-						require.Equal(t, final, r.Final, r.Note)
-						if !final {
+						require.Equal(t, want, r.Outcome, r.Note)
+						require.Zero(t, r.Again)
+						if want == prospectkit.OutcomeUnknown {
 							require.Contains(t, r.Note, test.note)
 							require.Contains(t, r.Note, "a person has to look")
 							require.Equal(t, journal.Unknown, book.Noted[unknown.Ticket().ID])
@@ -136,7 +139,7 @@ func TestResolve_LongAfterACallThatFailed(t *testing.T) {
 			} {
 				r, err := resolve()
 				require.NoError(t, err)
-				require.True(t, r.Final, "%s: %s", name, r)
+				require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome, "%s: %s", name, r)
 				require.Contains(t, r.Note, test.note)
 			}
 		})
@@ -150,8 +153,8 @@ func activate(t *testing.T, c *prospectkit.Client) error {
 
 // A list that is certainly younger than the call is another one: it neither proves that the call happened, nor that it did not.
 func TestResolve_AYoungerList(t *testing.T) {
-	for after, want := range map[time.Duration]prospectkit.Verdict{
-		5 * time.Minute: prospectkit.VerdictHappened, 24 * time.Hour: prospectkit.VerdictNotSeen,
+	for after, want := range map[time.Duration]prospectkit.Outcome{
+		5 * time.Minute: prospectkit.OutcomeApplied, 24 * time.Hour: prospectkit.OutcomeUnknown,
 	} {
 		tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 			ticket := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1)).Ticket()
@@ -159,9 +162,9 @@ func TestResolve_AYoungerList(t *testing.T) {
 			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
 			r, err := client.Resolve(t.Context(), ticket)
 			require.NoError(t, err)
-			require.Equal(t, want, r.Verdict, r.Note)
-			require.False(t, r.Final)
-			if want == prospectkit.VerdictNotSeen {
+			require.Equal(t, want, r.Outcome, r.Note)
+			require.Zero(t, r.Again)
+			if want == prospectkit.OutcomeUnknown {
 				require.Contains(t, r.Note, "younger than the call")
 			}
 		})
@@ -176,8 +179,8 @@ func TestTicket_OfUnknownAge(t *testing.T) {
 		began := time.Now()
 		r, err := client.Resolve(t.Context(), ticket)
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.False(t, r.Final)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+		require.Zero(t, r.Again)
 		require.Contains(t, r.Note, "only one clock tells how long ago that was; somebody may have undone it since: a person has to look")
 		require.Equal(t, 40*time.Second, time.Since(began), "it may yet show")
 	})
@@ -226,13 +229,12 @@ func TestTicket_OfAWorkspace(t *testing.T) {
 					before := sb.Calls("lists.list")
 					r, err := client(token).Resolve(t.Context(), tests.Written(t, ticket))
 					require.NoError(t, err)
+					require.Zero(t, r.Again)
 					if journaled {
-						require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
-						require.True(t, r.Final)
+						require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome, r.Note)
 						continue
 					}
-					require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
-					require.False(t, r.Final)
+					require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 					require.Contains(t, r.Note, "the call had no journal, which names the workspace")
 					require.Equal(t, before, sb.Calls("lists.list"))
 				}
@@ -256,6 +258,6 @@ func TestTicket_OfAnId(t *testing.T) {
 		require.NoError(t, err)
 		r, err := other.Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 	})
 }

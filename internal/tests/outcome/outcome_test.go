@@ -34,17 +34,16 @@ func TestResolve_Create(t *testing.T) {
 		hidden  time.Duration
 		in      prospectkit.NewList
 		fault   sandbox.FaultOption
-		verdict prospectkit.Verdict
+		outcome prospectkit.Outcome
 		object  bool
-		settled bool
 		took    time.Duration
 	}{
-		"happened":            {sandbox.Workspace{}, 0, tests.Q1, sandbox.DropAfter(), prospectkit.VerdictHappened, true, false, 0},
-		"happened, seen late": {sandbox.Workspace{}, 4 * time.Second, tests.Q1, sandbox.DropAfter(), prospectkit.VerdictHappened, true, false, 7 * time.Second},
-		"never arrived":       {sandbox.Workspace{}, 0, tests.Q1, sandbox.DropBefore(), prospectkit.VerdictNotSeen, false, true, 10 * time.Second},
-		"an older list":       {tests.SeededList("Q1", sandbox.ContactList), 0, tests.Q1, sandbox.DropBefore(), prospectkit.VerdictNotSeen, true, true, 0},
-		"the other kind":      {tests.SeededList("Q1", sandbox.ContactList), 0, tests.Firms, sandbox.DropBefore(), prospectkit.VerdictNotSeen, true, true, 0},
-		"seen too late":       {sandbox.Workspace{}, time.Minute, tests.Q1, sandbox.DropAfter(), prospectkit.VerdictNotSeen, false, true, 10 * time.Second},
+		"happened":            {sandbox.Workspace{}, 0, tests.Q1, sandbox.DropAfter(), prospectkit.OutcomeApplied, true, 0},
+		"happened, seen late": {sandbox.Workspace{}, 4 * time.Second, tests.Q1, sandbox.DropAfter(), prospectkit.OutcomeApplied, true, 7 * time.Second},
+		"never arrived":       {sandbox.Workspace{}, 0, tests.Q1, sandbox.DropBefore(), prospectkit.OutcomeNotApplied, false, 10 * time.Second},
+		"an older list":       {tests.SeededList("Q1", sandbox.ContactList), 0, tests.Q1, sandbox.DropBefore(), prospectkit.OutcomeNotApplied, true, 0},
+		"the other kind":      {tests.SeededList("Q1", sandbox.ContactList), 0, tests.Firms, sandbox.DropBefore(), prospectkit.OutcomeNotApplied, true, 0},
+		"seen too late":       {sandbox.Workspace{}, time.Minute, tests.Q1, sandbox.DropAfter(), prospectkit.OutcomeNotApplied, false, 10 * time.Second},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tests.Ensuring(t, tc.seed, []sandbox.Option{sandbox.HideFor(tc.hidden)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -52,17 +51,15 @@ func TestResolve_Create(t *testing.T) {
 				began := time.Now()
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
-				require.Equal(t, tc.verdict, r.Verdict, r.Note)
-				list, found := prospectkit.Resolved[prospectkit.List](r)
+				require.Equal(t, tc.outcome, r.Outcome, r.Note)
+				require.Zero(t, r.Again, "it is known")
+				list, found := r.Object.(*prospectkit.List)
 				require.Equal(t, tc.object, found)
-				if tc.verdict == prospectkit.VerdictHappened {
+				if found {
 					require.Equal(t, "Q1", list.Name)
-				} else {
-					require.Equal(t, tc.settled, r.Final)
 				}
-				require.Equal(t, tc.verdict == prospectkit.VerdictNotSeen && !tc.object, strings.HasPrefix(r.Note, "looked for the list of that name"), r.Note)
+				require.Equal(t, tc.outcome == prospectkit.OutcomeNotApplied && !tc.object, strings.HasPrefix(r.Note, "looked for the list of that name"), r.Note)
 				require.InDelta(t, tc.took.Seconds(), time.Since(began).Seconds(), 0.5)
-				require.WithinRange(t, r.AsOf, began, time.Now())
 				require.Equal(t, 1, sb.Calls("lists.create"), "resolving reads only")
 			})
 		})
@@ -84,7 +81,7 @@ func TestResolve_FillsTheCallersInfo(t *testing.T) {
 			info := prospectkit.Info{MaxBody: 1 << 10}
 			r, err := resolve(prospectkit.WithInfo(&info))
 			require.NoError(t, err, name)
-			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, name)
+			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, name)
 			require.Equal(t, "lists.list", info.Op, name)
 			require.Equal(t, http.StatusOK, info.Status, name)
 			require.Contains(t, string(info.Body), "Q1", name)
@@ -99,7 +96,7 @@ func TestResolve_IsHonestAboutTeammates(t *testing.T) {
 		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 		require.Contains(t, r.Note, "teammate")
 	})
 }
@@ -110,10 +107,10 @@ func TestResolve_Move(t *testing.T) {
 	seed.Folders = []sandbox.Folder{{ID: folder, Name: "Spring", Type: sandbox.ContactList}}
 	for name, tc := range map[string]struct {
 		fault   sandbox.FaultOption
-		verdict prospectkit.Verdict
+		outcome prospectkit.Outcome
 	}{
-		"happened": {sandbox.DropAfter(), prospectkit.VerdictHappened},
-		"not":      {sandbox.DropBefore(), prospectkit.VerdictNotSeen},
+		"happened": {sandbox.DropAfter(), prospectkit.OutcomeApplied},
+		"not":      {sandbox.DropBefore(), prospectkit.OutcomeNotApplied},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -123,10 +120,10 @@ func TestResolve_Move(t *testing.T) {
 				})
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
-				require.Equal(t, tc.verdict, r.Verdict)
-				list, found := prospectkit.Resolved[prospectkit.List](r)
+				require.Equal(t, tc.outcome, r.Outcome)
+				list, found := r.Object.(*prospectkit.List)
 				require.True(t, found)
-				require.Equal(t, tc.verdict == prospectkit.VerdictHappened, list.FolderID == folder)
+				require.Equal(t, tc.outcome == prospectkit.OutcomeApplied, list.FolderID == folder)
 			})
 		})
 	}
@@ -134,15 +131,15 @@ func TestResolve_Move(t *testing.T) {
 
 // A list at the root has a folderId of null. A list without one, or with one of another type, proves nothing.
 func TestResolve_MoveNeedsAFolderID(t *testing.T) {
-	for folder, verdicts := range map[string][2]prospectkit.Verdict{ // of a move into the folder, and of one to the root
-		`"folderId":null,`: {prospectkit.VerdictNotSeen, prospectkit.VerdictHappened},
-		`"folderId":"` + strings.ToUpper(tests.FolderID) + `",`: {prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},
-		`"folderId":"",`: {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
-		`"folderId":{"id":"` + tests.FolderID + `"},`: {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
-		`"folderId":7,`: {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
-		``:              {prospectkit.VerdictUnknowable, prospectkit.VerdictUnknowable},
+	for folder, outcomes := range map[string][2]prospectkit.Outcome{ // of a move into the folder, and of one to the root
+		`"folderId":null,`: {prospectkit.OutcomeNotApplied, prospectkit.OutcomeApplied},
+		`"folderId":"` + strings.ToUpper(tests.FolderID) + `",`: {prospectkit.OutcomeApplied, prospectkit.OutcomeNotApplied},
+		`"folderId":"",`: {prospectkit.OutcomeUnknown, prospectkit.OutcomeUnknown},
+		`"folderId":{"id":"` + tests.FolderID + `"},`: {prospectkit.OutcomeUnknown, prospectkit.OutcomeUnknown},
+		`"folderId":7,`: {prospectkit.OutcomeUnknown, prospectkit.OutcomeUnknown},
+		``:              {prospectkit.OutcomeUnknown, prospectkit.OutcomeUnknown},
 	} {
-		for i, want := range verdicts {
+		for i, want := range outcomes {
 			synctest.Test(t, func(t *testing.T) {
 				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 					if r.Method == http.MethodPatch {
@@ -158,7 +155,7 @@ func TestResolve_MoveNeedsAFolderID(t *testing.T) {
 				require.True(t, ok, "%v", err)
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err)
-				require.Equal(t, want, r.Verdict, "%s: %s", folder, r.Note)
+				require.Equal(t, want, r.Outcome, "%s: %s", folder, r.Note)
 			})
 		}
 	}
@@ -168,10 +165,10 @@ func TestResolve_MoveNeedsAFolderID(t *testing.T) {
 func TestResolve_CreateNeedsAKind(t *testing.T) {
 	tests.Ensuring(t, tests.SeededList("Q1", sandbox.ContactList), nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
-		sb.Fail("lists.list", sandbox.Nth(1), sandbox.NullField("data.*.entityType"))
+		sb.Fail("lists.list", sandbox.Always(), sandbox.NullField("data.*.entityType"))
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.Equal(t, "the list of that name has no kind", r.Note)
 	})
 }
@@ -185,7 +182,7 @@ func TestResolve_CreateNeedsNameAndKind(t *testing.T) {
 			sb.Fail("lists.list", sandbox.Always(), sandbox.NullField(field))
 			r, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, field)
+			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, field)
 
 			sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
 			_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Q2"})
@@ -207,16 +204,15 @@ func TestResolve_Unknowable(t *testing.T) {
 		before := len(sb.Journal())
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.Contains(t, r.Note, "look in the CRM")
-		require.True(t, r.AsOf.IsZero())
+		require.Zero(t, r.Again)
 		require.Len(t, sb.Journal(), before)
-		_, found := prospectkit.Resolved[prospectkit.List](r)
-		require.False(t, found)
+		require.Nil(t, r.Object)
 	})
 }
 
-// When the context ends first, the verdict is "not seen", and not final; when reading fails, it is the error of the read.
+// When the context ends first, a later read may tell; when reading fails, it is the error of the read.
 func TestResolve_WithinTheContext(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
@@ -224,20 +220,13 @@ func TestResolve_WithinTheContext(t *testing.T) {
 		defer cancel()
 		r, err := unknown.Resolve(short)
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-		require.False(t, r.Final)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+		require.WithinRange(t, r.Again, time.Now().Add(time.Second), unknown.SentAt.Add(10*time.Second))
 
 		sb.Revoke(sb.Token())
 		_, err = unknown.Resolve(t.Context())
 		require.ErrorIs(t, err, prospectkit.CodeUnauthorized)
 	})
-}
-
-func TestResolve_ResolvedOfNothing(t *testing.T) {
-	_, ok := prospectkit.Resolved[prospectkit.List](nil)
-	require.False(t, ok)
-	_, ok = prospectkit.Resolved[prospectkit.Agent](&prospectkit.Resolution{Object: new(prospectkit.List)})
-	require.False(t, ok)
 }
 
 // Ages are compared by the service's clock, which the Date of its responses tells: a list that was
@@ -252,7 +241,7 @@ func TestResolve_UsesTheServicesClock(t *testing.T) {
 		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropBefore(), tests.Create(t, client, tests.Q1))
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.Contains(t, r.Note, "older")
 
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
@@ -261,7 +250,7 @@ func TestResolve_UsesTheServicesClock(t *testing.T) {
 		require.NotNil(t, unknown)
 		r, err = unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 	})
 }
 
@@ -276,7 +265,7 @@ func TestResolve_MoveIgnoresTheCaseOfIDs(t *testing.T) {
 		})
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 	})
 }
 
@@ -287,7 +276,7 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 	require.NotEmpty(t, zero.LogValue().String())
 	r, err := zero.Resolve(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 	require.Equal(t, "no call of this process made this error: if a journal has its ticket, resolve that", r.Note, "nobody knows what the service shows of it")
 
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -302,7 +291,7 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 		require.NoError(t, back.Attempts[0].Err, "JSON holds no errors")
 		r, err := back.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.Contains(t, r.Note, "no call of this process made")
 		require.Contains(t, r.Note, "the list of that name")
 	})
@@ -312,9 +301,11 @@ func TestResolve_OutcomesOfNoCall(t *testing.T) {
 
 // A resolution is printed without its object, which may hold personal data.
 func TestResolution_String(t *testing.T) {
-	happened := &prospectkit.Resolution{Verdict: prospectkit.VerdictHappened, Object: &prospectkit.List{Name: "Ada"}}
-	require.Equal(t, "happened", fmt.Sprint(happened))
-	happened.Note = "there may be another one"
-	require.Equal(t, "happened: there may be another one", fmt.Sprintf("%v", *happened))
+	applied := &prospectkit.Resolution{Outcome: prospectkit.OutcomeApplied, Object: &prospectkit.List{Name: "Ada"}}
+	require.Equal(t, "applied", fmt.Sprint(applied))
+	applied.Note = "there may be another one"
+	require.Equal(t, "applied: there may be another one", fmt.Sprintf("%v", *applied))
+	open := prospectkit.Resolution{Outcome: prospectkit.OutcomeUnknown, Note: "looked for it", Again: time.Date(2026, 5, 6, 7, 8, 9, 0, time.UTC)}
+	require.Equal(t, "unknown: looked for it; to be read again at 2026-05-06T07:08:09Z", open.String())
 	require.Equal(t, "<nil>", fmt.Sprint((*prospectkit.Resolution)(nil)))
 }

@@ -17,15 +17,14 @@ import (
 )
 
 // A read shows the state at its beginning at the earliest, however late its last response comes, and a cache may show an older one. No
-// verdict is final by a read that began before the change would have shown.
+// outcome is known by a read that began before the change would have shown.
 func TestResolve_AgesOfReads(t *testing.T) {
 	const nothing = `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`
 	firstOfTwo := func(rows string) string { return `{"data":[` + rows + `],"pagination":{"pageNum":1,"totalPages":2}}` }
 	const lastOfTwo = `{"data":[{"id":"z","name":"xQ1","entityType":"contactList"}],"pagination":{"pageNum":2,"totalPages":2}}`
 	for name, tc := range map[string]struct {
 		read    func(r *http.Request, shown string) (*http.Response, error) // shown: the row of the list, once it shows
-		verdict prospectkit.Verdict
-		final   bool
+		outcome prospectkit.Outcome
 	}{
 		"a slow response": {func(_ *http.Request, shown string) (*http.Response, error) {
 			time.Sleep(12 * time.Second)
@@ -33,23 +32,23 @@ func TestResolve_AgesOfReads(t *testing.T) {
 				return tests.Respond(200, nothing), nil
 			}
 			return tests.Respond(200, `{"data":[`+shown+`],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`), nil
-		}, prospectkit.VerdictHappened, false},
+		}, prospectkit.OutcomeApplied},
 		"a wait between two pages": {func(r *http.Request, shown string) (*http.Response, error) {
 			if r.URL.Query().Get("pageNum") == "2" {
 				time.Sleep(20 * time.Second)
 				return tests.Respond(200, lastOfTwo), nil
 			}
 			return tests.Respond(200, firstOfTwo(shown)), nil
-		}, prospectkit.VerdictHappened, false},
+		}, prospectkit.OutcomeApplied},
 		"a cache of the first page": {func(r *http.Request, _ string) (*http.Response, error) {
 			if r.URL.Query().Get("pageNum") == "2" {
 				return tests.Respond(200, lastOfTwo), nil
 			}
 			return tests.Respond(200, firstOfTwo(`{"id":"y","name":"yQ1","entityType":"contactList"}`), "Age", "300"), nil
-		}, prospectkit.VerdictNotSeen, false},
+		}, prospectkit.OutcomeUnknown},
 		"no cache": {func(_ *http.Request, _ string) (*http.Response, error) {
 			return tests.Respond(200, nothing, "Age", "0"), nil
-		}, prospectkit.VerdictNotSeen, true},
+		}, prospectkit.OutcomeNotApplied},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var made time.Time
@@ -69,8 +68,8 @@ func TestResolve_AgesOfReads(t *testing.T) {
 			require.ErrorAs(t, err, &unknown, name)
 			r, err := unknown.Resolve(t.Context())
 			require.NoError(t, err, name)
-			require.Equal(t, tc.verdict, r.Verdict, "%s: %s", name, r.Note)
-			require.Equal(t, tc.final, r.Final, name)
+			require.Equal(t, tc.outcome, r.Outcome, "%s: %s", name, r.Note)
+			require.Equal(t, tc.outcome == prospectkit.OutcomeUnknown, r.Again.After(time.Now()), name)
 		})
 	}
 }
@@ -90,14 +89,13 @@ func TestResolve_NothingIsSettledByACache(t *testing.T) {
 	for name, tc := range map[string]struct {
 		call    func(context.Context, *prospectkit.Client) error
 		shows   func(made time.Time) string
-		verdict prospectkit.Verdict
-		cached  prospectkit.Verdict
+		outcome prospectkit.Outcome
 	}{
 		"an approval": {func(ctx context.Context, c *prospectkit.Client) error {
 			return tests.Discard(c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID))
-		}, func(time.Time) string { return `[{"id":"` + tests.CampaignID + `","status":"active"}]` }, prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},
-		"an older list": {create, list(-48 * time.Hour), prospectkit.VerdictNotSeen, prospectkit.VerdictNotSeen},
-		"a list since":  {create, list(time.Second), prospectkit.VerdictHappened, prospectkit.VerdictNotSeen},
+		}, func(time.Time) string { return `[{"id":"` + tests.CampaignID + `","status":"active"}]` }, prospectkit.OutcomeApplied},
+		"an older list": {create, list(-48 * time.Hour), prospectkit.OutcomeNotApplied},
+		"a list since":  {create, list(time.Second), prospectkit.OutcomeApplied},
 	} {
 		for _, forgets := range []time.Duration{5 * time.Second, time.Hour} {
 			synctest.Test(t, func(t *testing.T) {
@@ -118,17 +116,18 @@ func TestResolve_NothingIsSettledByACache(t *testing.T) {
 				require.ErrorAs(t, tc.call(t.Context(), client), &unknown, name)
 				r, err := unknown.Resolve(t.Context())
 				require.NoError(t, err, name)
-				want := tc.verdict
+				want := tc.outcome
 				if forgets == time.Hour {
-					want = tc.cached
+					want = prospectkit.OutcomeUnknown
+					require.True(t, r.Again.After(time.Now()), name)
 				}
-				require.Equal(t, want, r.Verdict, "%s: %s", name, r.Note)
+				require.Equal(t, want, r.Outcome, "%s: %s", name, r.Note)
 				doubts := 0
 				for _, err := range j.InDoubt(t.Context()) {
 					require.NoError(t, err)
 					doubts++
 				}
-				settled := want == prospectkit.VerdictHappened || forgets < time.Hour
+				settled := want != prospectkit.OutcomeUnknown
 				require.Equal(t, settled, doubts == 0, "%s: %s", name, r.Note)
 				require.Equal(t, !settled, strings.Contains(r.Note, "came from a cache"), "%s: %s", name, r.Note)
 			})

@@ -21,23 +21,23 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// Only a final verdict ends a ticket: what is not seen so far, and what nobody can know, stays in doubt.
-func TestTicket_OnlyAFinalVerdictSettles(t *testing.T) {
+// Only a known outcome ends a ticket: what is not seen so far, and what nobody can know, stays in doubt.
+func TestTicket_OnlyAKnownOutcomeSettles(t *testing.T) {
 	listing := func(status string) tests.RoundTrip {
 		return tests.Always(200, `[{"id":"`+tests.CampaignID+`","status":"`+status+`"}]`)
 	}
 	for name, c := range map[string]struct {
 		look     tests.RoundTrip
 		patience time.Duration
-		verdict  prospectkit.Verdict
 		outcome  journal.Outcome
+		looked   bool
 	}{
-		"not seen so far":       {listing("draft"), time.Second, prospectkit.VerdictNotSeen, journal.Unknown},
-		"not seen, but it may":  {listing("draft"), time.Hour, prospectkit.VerdictNotSeen, journal.Unknown}, // activation runs in the background
-		"seen":                  {listing("active"), time.Hour, prospectkit.VerdictHappened, journal.Applied},
-		"unknowable":            {listing(""), time.Hour, prospectkit.VerdictUnknowable, journal.Unknown},
-		"stopped, so far":       {listing("stopped"), time.Second, prospectkit.VerdictNotSeen, journal.Unknown},
-		"stopped, and for good": {listing("stopped"), time.Hour, prospectkit.VerdictUnknowable, journal.Unknown},
+		"not seen so far":        {listing("draft"), time.Second, journal.Unknown, true},
+		"not seen, but it may":   {listing("draft"), time.Hour, journal.Unknown, true}, // activation runs in the background
+		"seen":                   {listing("active"), time.Hour, journal.Applied, false},
+		"without a status":       {listing(""), time.Hour, journal.Unknown, false},
+		"stopped, so far":        {listing("stopped"), time.Second, journal.Unknown, true},
+		"stopped, for some time": {listing("stopped"), time.Hour, journal.Unknown, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			book := new(tests.Notebook)
@@ -53,10 +53,10 @@ func TestTicket_OnlyAFinalVerdictSettles(t *testing.T) {
 			defer cancel()
 			r, err := unknown.Resolve(ctx)
 			require.NoError(t, err)
-			require.Equal(t, c.verdict, r.Verdict, name)
+			require.Equal(t, c.outcome, r.Outcome, name)
 			require.Equal(t, c.outcome, book.Noted[unknown.Ticket().ID], name)
-			require.Equal(t, c.verdict == prospectkit.VerdictNotSeen, strings.Contains(r.Note, "looked"), name)
-			require.False(t, r.Final, name)
+			require.Equal(t, c.looked, strings.Contains(r.Note, "looked"), name)
+			require.Equal(t, c.looked, r.Again.After(time.Now()), name)
 		})
 	}
 }
@@ -69,7 +69,7 @@ func TestResolve_LooksUntilSoLongAfterTheCall(t *testing.T) {
 		began := time.Now()
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.True(t, r.Final)
+		require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome)
 		require.LessOrEqual(t, time.Since(began), 6*time.Second)
 	})
 }
@@ -88,7 +88,7 @@ func TestJournal_HoldsOnlyWhatWasSent(t *testing.T) {
 		made := journal.Ticket{Version: 1, Op: "agents.activate", IDs: []string{tests.AgentID}, Service: seeing.BaseURL(), Workspace: book.Workspace()}
 		r, err := seeing.Resolve(t.Context(), made)
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 		require.Len(t, book.Noted, 1)
 	})
 }
@@ -109,7 +109,7 @@ func TestTicket_GuardIsSettledFirst(t *testing.T) {
 		store.Err = tests.ErrBroken
 		r, err := unknown.Resolve(t.Context())
 		require.ErrorIs(t, err, tests.ErrBroken)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 		require.Equal(t, journal.Unknown, book.Noted[unknown.Ticket().ID])
 	})
 }
@@ -288,8 +288,7 @@ func TestResolve_AfterASuccessThatWasNotBelieved(t *testing.T) {
 				require.Equal(t, want, book.Noted[unknown.Ticket().ID], name)
 				require.Equal(t, before, tests.Booked(t, guard).InDoubt, name)
 				if !test.final {
-					require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, name)
-					require.False(t, r.Final, name)
+					require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, name)
 					require.Contains(t, r.Note, "a person has to look", name)
 				}
 			}

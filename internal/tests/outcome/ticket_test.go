@@ -41,9 +41,9 @@ func TestTicket_ResolvesAsTheError(t *testing.T) {
 				require.NoError(t, err)
 				there, err := tests.NewClient(t, answers, tests.Journaled()).Resolve(t.Context(), ticket)
 				require.NoError(t, err)
-				require.Equal(t, here.Verdict, there.Verdict)
+				require.Equal(t, here.Outcome, there.Outcome)
 				require.Equal(t, here.Object, there.Object)
-				require.Equal(t, here.Final, there.Final)
+				require.Zero(t, there.Again, there)
 			})
 		})
 	}
@@ -68,10 +68,10 @@ func TestTicket_ResolvesListsAndCampaigns(t *testing.T) {
 			return tests.Discard(c.Lists.AddContacts(ctx, list, prospectkit.Fields{"contacts": []any{}}))
 		}, "compare the rows"},
 	} {
-		for verdict, fault := range map[prospectkit.Verdict]sandbox.FaultOption{
-			prospectkit.VerdictHappened: sandbox.DropAfter(), prospectkit.VerdictNotSeen: sandbox.DropBefore(),
+		for outcome, fault := range map[prospectkit.Outcome]sandbox.FaultOption{
+			prospectkit.OutcomeApplied: sandbox.DropAfter(), prospectkit.OutcomeNotApplied: sandbox.DropBefore(),
 		} {
-			t.Run(name+", "+string(verdict), func(t *testing.T) {
+			t.Run(name+", "+string(outcome), func(t *testing.T) {
 				seed := tests.SeededList("People", sandbox.ContactList)
 				seed.Folders = []sandbox.Folder{{ID: folder, Name: "Spring", Type: sandbox.ContactList}}
 				tests.Ensuring(t, seed, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -80,12 +80,11 @@ func TestTicket_ResolvesListsAndCampaigns(t *testing.T) {
 					r, err := tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, unknown.Ticket()))
 					require.NoError(t, err)
 					if test.note != "" {
-						require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+						require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 						require.Contains(t, r.Note, test.note)
 						return
 					}
-					require.Equal(t, verdict, r.Verdict, r.Note)
-					require.True(t, r.Verdict == prospectkit.VerdictHappened || r.Final)
+					require.Equal(t, outcome, r.Outcome, r.Note)
 					require.Equal(t, 1, sb.Calls(test.op), "nothing is sent again")
 				})
 			})
@@ -162,7 +161,7 @@ func TestTicket_RefusesWhatIsNotItsOwn(t *testing.T) {
 	} {
 		r, err := client.Resolve(t.Context(), odd)
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
 		require.Contains(t, r.Note, note)
 	}
 }
@@ -189,19 +188,19 @@ func TestTicket_UsesTheServicesClock(t *testing.T) {
 			began := time.Now()
 			r, err := tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, older))
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict, r.Note)
-			require.False(t, r.Final, "this machine's clock says otherwise, by decades")
+			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "this machine's clock says otherwise, by decades")
+			require.Zero(t, r.Again)
 			require.Contains(t, r.Note, "older")
 			r, err = tests.SandboxClient(t, sb).Resolve(t.Context(), tests.Written(t, ours.Ticket()))
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictHappened, r.Verdict, r.Note)
+			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
 
 			gone := tests.Written(t, ours.Ticket())
 			gone.Lookup.Name = "Q3"
 			r, err = tests.SandboxClient(t, sb).Resolve(t.Context(), gone)
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictNotSeen, r.Verdict)
-			require.False(t, r.Final, "it was long ago, by both clocks: it may have been undone since")
+			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "it was long ago, by both clocks: it may have been undone since")
+			require.Zero(t, r.Again)
 			require.Zero(t, time.Since(began), "so nobody has to wait")
 		})
 	}
@@ -316,14 +315,14 @@ func TestJournal_InDoubt(t *testing.T) {
 		require.Error(t, tests.Discard(first.Lists.AddContacts(t.Context(), "a00000000000000000000001", prospectkit.Fields{"x": 1})))
 
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
-		verdicts := map[prospectkit.Verdict]int{}
+		outcomes := map[prospectkit.Outcome]int{}
 		for ticket, err := range second.InDoubt(t.Context()) {
 			require.NoError(t, err)
 			r, err := second.Resolve(t.Context(), tests.Written(t, ticket))
 			require.NoError(t, err)
-			verdicts[r.Verdict]++
+			outcomes[r.Outcome]++
 		}
-		require.Equal(t, map[prospectkit.Verdict]int{prospectkit.VerdictHappened: 2, prospectkit.VerdictNotSeen: 1, prospectkit.VerdictUnknowable: 1}, verdicts)
+		require.Equal(t, map[prospectkit.Outcome]int{prospectkit.OutcomeApplied: 2, prospectkit.OutcomeNotApplied: 1, prospectkit.OutcomeUnknown: 1}, outcomes)
 		left, err := prospectkit.Collect(refs(second.InDoubt(t.Context())), 10)
 		require.NoError(t, err)
 		require.Len(t, left, 1)
@@ -349,8 +348,8 @@ func refs[T any](seq iter.Seq2[T, error]) iter.Seq2[*T, error] {
 	}
 }
 
-// A verdict that the journal cannot note comes back beside the error.
-func TestJournal_VerdictBesideAnError(t *testing.T) {
+// An outcome that the journal cannot note comes back beside the error.
+func TestJournal_ResolutionBesideAnError(t *testing.T) {
 	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, _ *prospectkit.Client) {
 		book := new(tests.Notebook)
 		client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
@@ -358,7 +357,7 @@ func TestJournal_VerdictBesideAnError(t *testing.T) {
 		book.Broken = errors.New("disk full")
 		r, err := unknown.Resolve(t.Context())
 		require.ErrorIs(t, err, book.Broken)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 	})
 }
 
@@ -377,6 +376,4 @@ func TestTicket_OfAnErrorMadeByHand(t *testing.T) {
 	at := time.Now()
 	made := &prospectkit.OutcomeUnknownError{Op: "lists.create", SentAt: at}
 	require.Equal(t, journal.Ticket{Version: journal.Version, Op: "lists.create", FirstSent: at, LastSent: at}, made.Ticket())
-	_, found := prospectkit.Resolved[prospectkit.List](&prospectkit.Resolution{Object: (*prospectkit.List)(nil)})
-	require.False(t, found, "an object that is nil")
 }

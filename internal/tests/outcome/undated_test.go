@@ -13,8 +13,8 @@ import (
 
 // A list of the name whose age is unknown may be the one that the call made, or an older one. A person looks.
 func TestOutcome_ListWithoutADate(t *testing.T) {
-	for created, want := range map[string]prospectkit.Verdict{
-		``: prospectkit.VerdictUnknowable, `,"createdAt":null`: prospectkit.VerdictUnknowable, `,"createdAt":"1999-01-01T00:00:00Z"`: prospectkit.VerdictNotSeen,
+	for created, want := range map[string]prospectkit.Outcome{
+		``: prospectkit.OutcomeUnknown, `,"createdAt":null`: prospectkit.OutcomeUnknown, `,"createdAt":"1999-01-01T00:00:00Z"`: prospectkit.OutcomeNotApplied,
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -28,7 +28,7 @@ func TestOutcome_ListWithoutADate(t *testing.T) {
 			require.ErrorAs(t, err, &unknown)
 			found, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, want, found.Verdict, "created%s", created)
+			require.Equal(t, want, found.Outcome, "created%s", created)
 		})
 	}
 }

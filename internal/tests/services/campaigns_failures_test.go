@@ -147,7 +147,7 @@ func TestCampaigns_PagesWithTokens(t *testing.T) {
 		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict, last)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, last)
 	}
 }
 
@@ -172,7 +172,7 @@ func TestCampaigns_StoppedThenActive(t *testing.T) {
 		unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 		r, err := unknown.Resolve(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, prospectkit.VerdictHappened, r.Verdict)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
 		require.Contains(t, r.Note, "active")
 		require.NotContains(t, r.Note, "looked", "that is told of what was not seen")
 	})

@@ -73,8 +73,8 @@ func TestEnsure_NameInAnotherForm(t *testing.T) {
 			require.ErrorAs(t, err, &unknown)
 			r, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, c.own, r.Verdict == prospectkit.VerdictUnknowable, "%s: %v", name, r)
-			require.Equal(t, !c.own, r.Final, name)
+			require.Equal(t, map[bool]prospectkit.Outcome{true: prospectkit.OutcomeUnknown, false: prospectkit.OutcomeNotApplied}[c.own], r.Outcome, "%s: %v", name, r)
+			require.Zero(t, r.Again, name)
 
 			posts = 0
 			_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: asked})
@@ -110,7 +110,7 @@ func TestResolve_SearchFindsNamesInAnotherForm(t *testing.T) {
 			require.True(t, ok)
 			r, err := unknown.Resolve(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, prospectkit.VerdictUnknowable, r.Verdict, "%q kept as %q", asked, kept)
+			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "%q kept as %q", asked, kept)
 		})
 	}
 }

@@ -140,7 +140,7 @@ func (p program) settle(ctx context.Context) {
 	for ticket, err := range p.InDoubt(ctx) {
 		if must(ticket, err); p.mistake == "reads nothing" {
 			must(0, p.journal.Ended(ctx, ticket.ID, journal.End{Outcome: journal.NotApplied}))
-		} else if found := must(p.Resolve(ctx, ticket)); found.Verdict != prospectkit.VerdictHappened && !found.Final {
+		} else if found := must(p.Resolve(ctx, ticket)); found.Outcome == prospectkit.OutcomeUnknown {
 			fmt.Println(ticket.Op, found.Note)
 		}
 	}

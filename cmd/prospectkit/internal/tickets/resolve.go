@@ -131,14 +131,12 @@ func (c *resolve) one(ctx context.Context, client *prospectkit.Client, t journal
 	switch {
 	case err != nil:
 		return false, "", err
-	case r.Verdict == prospectkit.VerdictHappened:
-		return true, r.String() + ". Settled as applied.", nil
-	case r.Verdict == prospectkit.VerdictNotSeen && r.Final:
-		return true, r.String() + ". Settled as not applied.", nil
-	case r.Verdict == prospectkit.VerdictNotSeen:
-		return false, r.String() + ". Still in doubt: resolve it again later, or look yourself, and settle it.", nil
+	case r.Outcome != prospectkit.OutcomeUnknown:
+		return true, fmt.Sprintf("%s: %s. Settled.", r.Outcome, r.Note), nil
+	case !r.Again.IsZero():
+		return false, fmt.Sprintf("%s: %s. Still in doubt: resolve it again after %s.", r.Outcome, r.Note, at(r.Again)), nil
 	}
-	return false, r.String() + ". Still in doubt: look yourself, and settle it.", nil
+	return false, fmt.Sprintf("%s: %s. Still in doubt: look yourself, and settle it.", r.Outcome, r.Note), nil
 }
 
 // passes reports whether another ticket may be resolved although one could not.

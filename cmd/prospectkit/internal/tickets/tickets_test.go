@@ -299,7 +299,7 @@ func call(sb *sandbox.Sandbox, ticket, op string, ids ...string) journal.Ticket 
 	}
 }
 
-// Each verdict, and what is settled by it. Only reads are sent.
+// Each outcome, and what is settled by it. Only reads are sent.
 func TestResolve(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		state := fixture.Small(1)
@@ -325,10 +325,10 @@ func TestResolve(t *testing.T) {
 		require.Equal(t, cli.InDoubt, status, complaints)
 		require.Empty(t, complaints)
 		for _, want := range []string{
-			"happened: ", ". Settled as applied.\n", "not seen: ", ". Settled as not applied.\n",
-			"it may still become so, because activation runs in the background (documented); looked", "Still in doubt: resolve it again later, or look yourself, and settle it.\n",
+			"  applied: ", "  not applied: ", ". Settled.\n",
+			"it may still become so, because activation runs in the background (documented); looked", "Still in doubt: resolve it again after 2000-01-01 00:",
 			"somebody may have undone it since: a person has to look. Still in doubt: ",
-			"unknowable: no documented read shows it: look in the CRM. Still in doubt: look yourself, and settle it.\n",
+			"  unknown: no documented read shows it: look in the CRM. Still in doubt: look yourself, and settle it.\n",
 			"not asked, because it is a call to another service: https://service.test/api/v1\n",
 		} {
 			require.Contains(t, out, want)
@@ -410,7 +410,7 @@ func TestResolve_Stopped(t *testing.T) {
 		require.Empty(t, out)
 		status, out, _ = run(t.Context(), sb, "resolve", "-timeout", "2s", "-journal", path)
 		require.Equal(t, cli.InDoubt, status)
-		require.Contains(t, out, "not seen: looked for the list of that name")
+		require.Contains(t, out, "unknown: looked for the list of that name")
 		require.Equal(t, journal.Unknown, outcomes(t, path)["fresh"])
 	})
 }

@@ -18,7 +18,7 @@ func Approve(ctx context.Context, client *prospectkit.Client, campaignID, digest
 	info := activity.GetInfo(ctx)
 	ctx = prospectkit.WithActor(ctx, fmt.Sprint(info.WorkflowExecution.ID, " ", info.ActivityID))
 	_, err := client.Campaigns.Approve(ctx, campaignID, digest) // which asks the journal
-	err = engine.Settle(ctx, err, time.Hour)                    // and tells it, if a read can tell; after an hour, a person has to
+	err = engine.Settle(ctx, err, time.Hour)                    // and tells it, if a read can tell; else a person has to
 	v := engine.Judge(err)
 	if v.Done {
 		return nil // approved now, or before

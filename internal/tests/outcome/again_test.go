@@ -1,0 +1,259 @@
+package outcome_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
+)
+
+// resolving is a Resolve, of an error or of a ticket.
+type resolving func(ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Resolution, error)
+
+// untilPerson resolves until Again is zero, each time within a limit.
+func untilPerson(t *testing.T, resolve resolving, limit time.Duration) (last *prospectkit.Resolution, looks int) {
+	t.Helper()
+	for looks = 1; looks <= 200; looks++ {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		r, err := resolve(ctx)
+		cancel()
+		require.NoError(t, err)
+		if r.Again.IsZero() {
+			return r, looks
+		}
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "what is known is not read again")
+		require.True(t, r.Again.After(time.Now()), "%s", r)
+		time.Sleep(time.Until(r.Again))
+	}
+	require.Fail(t, "it does not end")
+	return nil, 0
+}
+
+// each resolves an error of this process, and its ticket in another one.
+func each(t *testing.T, rt http.RoundTripper, call func(*testing.T, *prospectkit.Client) error, test func(t *testing.T, client *prospectkit.Client, r resolving, sent time.Time)) {
+	t.Helper()
+	for _, name := range []string{"error", "ticket", "ticket without a clock"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				journaled := prospectkit.WithJournal(journal.NewMemory("acme"))
+				client := tests.NewClient(t, rt, journaled)
+				if name != "ticket without a clock" {
+					require.NoError(t, tests.Discard(client.Account.Me(t.Context())))
+				}
+				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](call(t, client))
+				require.True(t, ok)
+				resolve := resolving(unknown.Resolve)
+				if name != "error" {
+					client = tests.NewClient(t, rt, journaled)
+					ticket := tests.Written(t, unknown.Ticket())
+					resolve = func(ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+						return client.Resolve(ctx, ticket, opts...)
+					}
+				}
+				test(t, client, resolve, unknown.SentAt)
+			})
+		})
+	}
+}
+
+// reading loses each write, and responds to reads with a page that may change, and to the first one with the user.
+func reading(page func() string, header ...string) tests.RoundTrip {
+	return func(r *http.Request) (*http.Response, error) {
+		switch {
+		case r.Method == http.MethodPost:
+			return tests.CutOff(r)
+		case strings.HasSuffix(r.URL.Path, "/me"):
+			return tests.Respond(200, tests.OneUser, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
+		}
+		return tests.Respond(200, page(), append([]string{"Date", time.Now().UTC().Format(http.TimeFormat)}, header...)...), nil
+	}
+}
+
+func campaignIs(status string) func() string {
+	return func() string { return `[{"id":"` + tests.CampaignID + `","status":"` + status + `"}]` }
+}
+
+func noLists() string {
+	return `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`
+}
+
+func approveOne(t *testing.T, c *prospectkit.Client) error {
+	t.Helper()
+	return tests.Discard(c.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID))
+}
+
+// An approval may become active late, so another read may tell, for 15 minutes. Then a person has to look. The pauses grow.
+func TestAgain_AnApprovalThatNeverShows(t *testing.T) {
+	for _, status := range []string{"draft", "stopped", "warming-up"} {
+		each(t, reading(campaignIs(status)), approveOne, func(t *testing.T, _ *prospectkit.Client, resolve resolving, sent time.Time) {
+			r, looks := untilPerson(t, resolve, time.Hour)
+			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+			require.Equal(t, 15*time.Minute, time.Since(sent).Round(time.Minute))
+			require.Less(t, looks, 10)
+		})
+	}
+}
+
+// What shows before Again is zero is found.
+func TestAgain_AnApprovalThatShowsLate(t *testing.T) {
+	for _, after := range []time.Duration{30 * time.Second, 5 * time.Minute, 14 * time.Minute} {
+		var active time.Time
+		page := func() string {
+			if time.Now().Before(active) {
+				return campaignIs("draft")()
+			}
+			return campaignIs("active")()
+		}
+		call := func(t *testing.T, c *prospectkit.Client) error {
+			t.Helper()
+			active = time.Now().Add(after)
+			return approveOne(t, c)
+		}
+		each(t, reading(page), call, func(t *testing.T, _ *prospectkit.Client, resolve resolving, _ time.Time) {
+			r, _ := untilPerson(t, resolve, time.Hour)
+			require.Equal(t, prospectkit.OutcomeApplied, r.Outcome)
+		})
+	}
+}
+
+// A program that never has the time to watch comes to an end, too, as soon as one that has.
+func TestAgain_ContextsThatEndEarly(t *testing.T) {
+	each(t, reading(noLists), create, func(t *testing.T, _ *prospectkit.Client, resolve resolving, sent time.Time) {
+		r, _ := untilPerson(t, resolve, 100*time.Millisecond)
+		require.LessOrEqual(t, time.Since(sent), time.Minute)
+		if t.Name() == "TestAgain_ContextsThatEndEarly/ticket_without_a_clock" {
+			require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "nobody knows how long ago it was")
+		} else {
+			require.Equal(t, prospectkit.OutcomeNotApplied, r.Outcome, r.Note)
+		}
+	})
+}
+
+// Once a cache has forgotten what it shows, a read tells. One that never forgets does not keep a program in its loop.
+func TestAgain_ACache(t *testing.T) {
+	each(t, reading(noLists, "Age", "60"), create, func(t *testing.T, _ *prospectkit.Client, resolve resolving, sent time.Time) {
+		r, looks := untilPerson(t, resolve, time.Hour)
+		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+		require.Contains(t, r.Note, "came from a cache")
+		require.Equal(t, 15*time.Minute, time.Since(sent).Round(time.Minute))
+		require.Less(t, looks, 15)
+	})
+}
+
+// Waiting brings nothing that a look can prove now: a person has to look at once.
+func TestAgain_IsZeroWhereWaitingDoesNotHelp(t *testing.T) {
+	for name, test := range map[string]struct {
+		page string
+		call func(*testing.T, *prospectkit.Client) error
+	}{
+		"no status":      {campaignIs("")(), approveOne},
+		"left the draft": {`{"agents":[{"id":"` + tests.AgentID + `","name":"Funding","type":"web-monitor","status":"active"}]}`, func(t *testing.T, c *prospectkit.Client) error { t.Helper(); return createDraft(t.Context(), c.Agents) }},
+		"no read shows it": {"", func(t *testing.T, c *prospectkit.Client) error {
+			t.Helper()
+			return tests.Discard(c.Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": 1}))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt := reading(func() string { return test.page })
+			if name == "no read shows it" {
+				rt = tests.CutOff
+			}
+			synctest.Test(t, func(t *testing.T) {
+				client := tests.NewClient(t, rt, prospectkit.WithJournal(journal.NewMemory("acme")))
+				unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](test.call(t, client))
+				require.True(t, ok)
+				began := time.Now()
+				for _, resolve := range []resolving{unknown.Resolve, func(ctx context.Context, _ ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+					return client.Resolve(ctx, tests.Written(t, unknown.Ticket()))
+				}} {
+					r, err := resolve(t.Context())
+					require.NoError(t, err)
+					require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
+					require.Zero(t, r.Again, r.Note)
+					require.Zero(t, time.Since(began))
+				}
+			})
+		})
+	}
+}
+
+// A list of nearly that name may be the one, and may not: the one of the call may yet show.
+func TestAgain_ANearNameAndThenItsOwn(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, []sandbox.Option{sandbox.HideFor(4 * time.Second)}, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "q1", EntityType: sandbox.ContactList}) })
+		unknown := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1))
+		r, err := unknown.Resolve(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, prospectkit.OutcomeApplied, r.Outcome, r.Note)
+		list, ok := r.Object.(*prospectkit.List)
+		require.True(t, ok)
+		require.Equal(t, "Q1", list.Name)
+	})
+}
+
+// What a look cannot tell so far is remembered: Client.Resolve reads again at Again, and not before.
+func TestAgain_IsWhenItIsReadAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		status := "draft"
+		client, ticket, reads := doubtful(t, &status)
+		r, err := client.Resolve(t.Context(), ticket)
+		require.NoError(t, err)
+		for !r.Again.IsZero() {
+			again, before := r.Again, reads()
+			for time.Until(again) > time.Second {
+				time.Sleep(time.Second)
+				r, err = client.Resolve(t.Context(), ticket)
+				require.NoError(t, err)
+				require.Equal(t, again, r.Again)
+				require.Contains(t, r.Note, "read at 2000-01-01T00:")
+			}
+			require.Equal(t, before, reads())
+			time.Sleep(time.Until(again))
+			r, err = client.Resolve(t.Context(), ticket)
+			require.NoError(t, err)
+			require.Greater(t, reads(), before)
+		}
+		require.Equal(t, 15*time.Minute, time.Since(ticket.LastSent).Round(time.Minute))
+	})
+}
+
+// A clock by which the call lies ahead keeps nobody waiting until then.
+func TestAgain_ATicketFromTheFuture(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		status := "draft"
+		client, ticket, _ := doubtful(t, &status)
+		ticket.FirstSent, ticket.LastSent = ticket.FirstSent.AddDate(10, 0, 0), ticket.LastSent.AddDate(10, 0, 0)
+		began := time.Now()
+		_, looks := untilPerson(t, func(ctx context.Context, opts ...prospectkit.CallOption) (*prospectkit.Resolution, error) {
+			return client.Resolve(ctx, ticket, opts...)
+		}, time.Hour)
+		require.LessOrEqual(t, time.Since(began), 16*time.Minute)
+		require.Less(t, looks, 10)
+	})
+}
+
+// The object of a resolution is read by a type assertion.
+func TestResolution_Object(t *testing.T) {
+	tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
+		r, err := outcomeUnknown(t, sb, "lists.create", sandbox.DropAfter(), tests.Create(t, client, tests.Q1)).Resolve(t.Context())
+		require.NoError(t, err)
+		switch found := r.Object.(type) {
+		case *prospectkit.List:
+			require.Equal(t, "Q1", found.Name)
+		default:
+			require.Fail(t, "no list", fmt.Sprintf("%T", found))
+		}
+		require.Equal(t, journal.Applied, r.Outcome)
+	})
+}
