@@ -319,8 +319,8 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
 // WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
 // expired or failed. What the status is right after a start is undocumented: if that is active, the wait ends before the
-// first run. A run that was paused or has failed may have found a part. So read its rows again later, or follow them with
-// [ListsService.Changes]. Bound the wait with the context. It polls at once, again after 2 s or more, then less
+// first run. A run that was paused or has failed may have found a part. So read its rows again later.
+// Bound the wait with the context. It polls at once, again after 2 s or more, then less
 // often, down to once a minute. It leaves half of what is left of the rate window to others: at 30 requests a
 // minute, the first pauses are about 4 s.
 //

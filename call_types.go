@@ -46,7 +46,6 @@ type args struct {
 	refusalMaySpend func(error) bool // reports whether a refusal may come after the credits were spent; nil: none does
 	cost            spend.Call       // what is known of its cost, beside operation, ids and body
 	lookup          journal.Lookup   // what the look of the operation needs, beside the ids
-	ticket          string           // the ID of its ticket, if the caller stores it
 	before          int              // attempts of the method in earlier calls
 
 	// What else keeps it from being sent; nil: nothing.
@@ -263,7 +262,7 @@ func (c *call) withRoute(e *RefusedError) *RefusedError {
 // ticket returns the ticket of the call, and draws its id the first time.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
-		c.ticketID = cmp.Or(c.in.ticket, chance.Text(c.ctx))
+		c.ticketID = chance.Text(c.ctx)
 	}
 	longer := time.Duration(0)
 	if c.timeout > c.op.Timeout {

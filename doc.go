@@ -74,12 +74,11 @@
 //
 // Iterators request pages as the loop needs them. Each range begins at the first page, unless [ResumeFrom] says otherwise. Once the
 // context has ended, the next request is not made: what is left of a page is still yielded. An error ends the loop, except in
-// [AgentsService.WaitEach] and [ListsService.PushEach]; the [Report] of [WithProgress] then shows how far it came.
+// [AgentsService.WaitEach]; the [Report] of [WithProgress] then shows how far it came.
 //
 // # The rest
 //
 // Names that few programs type have packages of their own: [example.com/prospectkit/filter] for filters of rows and searches,
-// [example.com/prospectkit/ratelimit] for surfaces and stores of budgets, [example.com/prospectkit/journal],
-// [example.com/prospectkit/spend], [example.com/prospectkit/changes] and [example.com/prospectkit/push] for the
-// calls that name them.
+// [example.com/prospectkit/ratelimit] for surfaces and stores of budgets, [example.com/prospectkit/journal] and
+// [example.com/prospectkit/spend] for the calls that name them.
 package prospectkit

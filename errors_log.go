@@ -14,7 +14,6 @@ import (
 	"syscall"
 	"time"
 
-	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/spend"
@@ -184,7 +183,7 @@ func wordsOf(err error) string {
 		return e.words()
 	case *RateLimitWaitError:
 		return (&RateLimitWaitError{Surface: e.Surface, Window: e.Window, deadline: e.deadline}).text() // the times are attributes
-	case *changes.FullSyncRequiredError, *spend.CapError:
+	case *spend.CapError:
 		return err.Error()
 	}
 	if slices.Contains(plainErrors, err) || reflect.TypeOf(err) == errnoType {

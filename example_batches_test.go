@@ -9,7 +9,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/push"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -64,40 +63,6 @@ func ExampleAgentsService_WaitEach() {
 	// Founders active
 	// Investors is a draft
 	// 1 request
-}
-
-// The checkpoint is stored before each part is sent. The response to the second part is lost: the next run reports that part, and
-// sends the third one.
-func ExampleListsService_PushEach() {
-	ctx := context.Background()
-	client, sb := batchSandbox()
-	sb.Fail("lists.crm-push", sandbox.Nth(2), sandbox.DropAfter())
-	var contactIDs []string
-	for n := range 1200 {
-		contactIDs = append(contactIDs, fmt.Sprintf("c%023x", n))
-	}
-	var stored string // in a file or a database
-	save := push.SaveTo(func(_ context.Context, checkpoint string) error {
-		stored = checkpoint
-		return nil
-	})
-	objected := push.Except(contactIDs[:10])
-	for run := range 2 {
-		for part, err := range client.Lists.PushEach(ctx, fairListID, "crm-1", contactIDs, objected, save, push.ResumeFrom(stored)) {
-			fmt.Printf("part %d of %d, %d contacts: %s\n", part.Number, part.Of, len(part.ContactIDs), part.Outcome)
-			if err != nil && run == 0 {
-				break // look in the CRM, then run again
-			}
-		}
-		fmt.Println(sb.Calls("lists.crm-push"), "calls")
-	}
-	// Output:
-	// part 1 of 3, 490 contacts: applied
-	// part 2 of 3, 500 contacts: unknown
-	// 2 calls
-	// part 2 of 3, 500 contacts: unknown
-	// part 3 of 3, 200 contacts: applied
-	// 3 calls
 }
 
 // A person reads the review and agrees to its digest. A change since then refuses the approval.

@@ -9,15 +9,11 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
-	"example.com/prospectkit/internal/pushing"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/push"
 )
 
 // ListsService manages prospect lists: contact lists hold people, company lists hold companies.
@@ -316,74 +312,12 @@ func (p CRMPushed) String() string { return textOf(Object{}, p) }
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
-	return s.pushToCRM(ctx, args{ids: []string{listID}, body: in}, in, opts...)
-}
-
-func (s *ListsService) pushToCRM(ctx context.Context, a args, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
 	pushed := new(CRMPushed)
-	a.lookup.Kind = in.CRM // for whoever looks there
+	a := args{ids: []string{listID}, body: in, lookup: journal.Lookup{Kind: in.CRM}} // the kind is for whoever looks there
 	want := repeatsName(in.CRM, &pushed.CRM)
 	want.proof = func() bool { return pushed.CRM == in.CRM && pushed.ListIDs != nil }
 	want.known = CRMPushed{CRM: in.CRM}
 	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
-}
-
-// PushEach pushes any number of contacts, 500 at a time, as [ListsService.PushToCRM] does, and yields
-// each part with its outcome: applied, not applied or unknown. Repeated ids are sent once, and those
-// of [push.Except] never. Without ids, it sends nothing. Use [push.SaveTo] and [push.ResumeFrom] to
-// resume a push.
-//
-// A part that was sent and not applied, or whose outcome is unknown, comes with its error. The loop goes on, unless you leave it,
-// or the call or its wait for the rate limit was refused. If parts are left because the context has ended, or a checkpoint could
-// not be saved, the last element is an error without a part: its part is nil. A part of which [push.Except] keeps everything back is not
-// applied, without an error, unless an earlier run may have sent it.
-//
-// A second range continues where the first has ended: it sends what was not applied. A part whose outcome is unknown has an
-// [OutcomeUnknownError]: check the CRM. With [WithJournal], settle the tickets of the part then, with the
-// journal's Ended: each range begins with what the journal knows of them, and sends the part only if it was not applied. Otherwise,
-// only [push.RepeatUnknown], which names the part, sends it again.
-//
-// Errors: those of [ListsService.PushToCRM].
-//
-// POST /business/lists/{listId}/crm-push, scope lists.
-func (s *ListsService) PushEach(ctx context.Context, listID, crm string, contactIDs []string, opts ...push.Option) iter.Seq2[*push.Part, error] {
-	o := op.ListsCRMPush
-	if ctx == nil {
-		return func(yield func(*push.Part, error) bool) {
-			yield(nil, refusal(o, check.One("context", "must not be nil")))
-		}
-	}
-	sender := pushing.Sender{
-		Target: s.conf.base.String() + " " + strings.ToLower(listID) + " " + crm, Size: maxCRMContacts,
-		Send: func(ctx context.Context, ids []string, ticket string, save func() error) error {
-			in := CRMPush{CRM: crm, ContactIDs: ids}
-			first := func(c *call) error {
-				if len(c.attempts) > 0 {
-					return nil
-				}
-				err := save() // the checkpoint
-				if err != nil {
-					c.cause = c.redactError(err)
-				}
-				return err
-			}
-			_, err := s.pushToCRM(ctx, args{ids: []string{listID}, body: in, ticket: ticket, beforeAttempt: first}, in)
-			return err
-		},
-		Outcome: OutcomeOf,
-		Ends: func(err error) bool {
-			_, waitRefused := errors.AsType[*RateLimitWaitError](err)
-			return waitRefused || errors.Is(err, ErrRefusedLocally)
-		},
-		Refuse:  func(bad check.Violations) error { return refusal(o, bad) },
-		Early:   func(err error) error { return withoutEffect(o, err) },
-		Unknown: &OutcomeUnknownError{Op: o.Name, Method: o.Method, Route: o.Path, cause: redact.OwnError("an earlier run may have sent it")},
-	}
-	if h := s.conf.journal; h != nil {
-		sender.Ticket = func() string { return chance.Text(ctx) }
-		sender.Calls = func(ctx context.Context) iter.Seq2[journal.Entry, error] { return h.Calls(ctx, o.Name) }
-	}
-	return pushing.Each(ctx, sender, contactIDs, opts)
 }
 
 // AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the

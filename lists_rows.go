@@ -7,12 +7,9 @@ import (
 	"iter"
 	"reflect"
 	"strings"
-	"time"
 
-	"example.com/prospectkit/changes"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/feed"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -146,54 +143,6 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 		return nil, err
 	}
 	return &RowPage{*p, ListKind(p.kind)}, nil
-}
-
-// Changes iterates over the rows of a contact list that are new or have changed since a checkpoint, first
-// changed first. Each comes with the next checkpoint; each range begins at saved. If nothing has changed,
-// that takes one request. Up to 10,000 changed rows are held in memory.
-//
-// A range that cannot promise all changes ends with a [changes.FullSyncRequiredError], which matches [changes.ErrFullSyncRequired]. It has
-// the checkpoint for the time after the full sync, and the reason: an empty checkpoint, as every feed begins; a company list; rows
-// out of order or without updatedAt; a number that shows that rows were removed, best with [changes.Holding]; too many changes at once.
-//
-// A row may become visible a minute after its updatedAt (assumed). The checkpoint remembers what was yielded of that minute; if these are
-// more than 900 rows, a full sync is required. The Date of the responses tells the time; without one, this machine's clock has to
-// be right to two minutes. What is not seen: a change that leaves updatedAt as it was, and one of a row without updatedAt
-// that comes after all that have changed.
-//
-// Errors: those of [ListsService.Rows].
-//
-// GET /business/lists/{listId}/rows, scope lists.
-func (s *ListsService) Changes(ctx context.Context, listID, saved string, opts ...changes.Option) iter.Seq2[*changes.Change[Row], error] {
-	return func(yield func(*changes.Change[Row], error) bool) {
-		var walk Progress // of a pass
-		// A company list is told by its kind: the key is not checked.
-		feed.Each(ctx, feed.Source[Row, RowPage]{
-			List: s.conf.base.String() + " " + strings.ToLower(listID), Limit: maxPageSize,
-			Pages: func(ctx context.Context, limit int) iter.Seq2[*RowPage, error] {
-				return s.RowsPages(ctx, listID, RowsParams{Limit: limit, Sort: Descending("updatedAt").Unchecked()}, WithProgress(&walk))
-			},
-			View: func(p *RowPage) feed.Page[Row] {
-				return feed.Page[Row]{Rows: p.Items, Ordered: p.Kind == ContactList, Total: p.TotalRecords, TotalKnown: p.TotalKnown}
-			},
-			Moved: func() bool {
-				r := walk.Report()
-				return r.Requests > 1 && r.Repeats > 0 || r.Rereads > 0
-			},
-			At:        s.conf.clock.At,
-			ID:        (*Row).ID,
-			UpdatedAt: func(r *Row) time.Time { return r.Time("updatedAt") },
-			Refuse:    func(bad check.Violations) error { return refusal(op.ListsRows, bad) },
-			Require:   needsFullSync,
-		}, saved, opts)(yield)
-	}
-}
-
-// needsFullSync ends a feed that cannot promise all changes.
-func needsFullSync(why *changes.FullSyncRequiredError) error {
-	e := withoutEffect(op.ListsRows, why)
-	e.hint = "read all rows and drop what is not among them; then continue from After, or sync fully each time if it is empty"
-	return e
 }
 
 // RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the

@@ -89,7 +89,7 @@ func (tx *Tx) insert(what, listID string, at int, rows []Row) (ids []string) {
 }
 
 // ChangeRow replaces some fields of the row that has the id in row. Its updatedAt is then the time of the clock, unless row sets one:
-// a row of your own has one only if you give it one, and [example.com/prospectkit.ListsService.Changes] cannot follow a list without.
+// a row of your own has one only if you give it one.
 func (tx *Tx) ChangeRow(listID string, row Row) {
 	tx.change("ChangeRow", func(now time.Time) bool {
 		l := tx.ws.byID[listID]

@@ -34,7 +34,7 @@ func (s *Store) SaveCheckpoint(ctx context.Context, db Querier, name, checkpoint
 	return explain(err)
 }
 
-// Checkpoint returns the checkpoint that was saved last under a name, for [prospectkit.ResumeFrom] or push.ResumeFrom. It is empty,
+// Checkpoint returns the checkpoint that was saved last under a name, for [prospectkit.ResumeFrom]. It is empty,
 // which starts at the beginning, if there is none.
 func (s *Store) Checkpoint(ctx context.Context, name string) (checkpoint string, err error) {
 	err = s.pool.QueryRow(ctx, "SELECT checkpoint FROM prospectkit.checkpoint WHERE workspace = $1 AND name = $2", s.workspace, name).

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -19,7 +17,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/changes"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -57,7 +54,7 @@ func isCopy(ctx context.Context, sb *sandbox.Sandbox, file string) error {
 		return err
 	}
 	defer db.Close()
-	rows, err := db.QueryContext(ctx, `SELECT id, body FROM contact`)
+	rows, err := db.QueryContext(ctx, `SELECT id, body FROM entry`)
 	if err != nil {
 		return err
 	}
@@ -78,54 +75,94 @@ func isCopy(ctx context.Context, sb *sandbox.Sandbox, file string) error {
 	return rows.Err()
 }
 
-// The program as it is run, on real sockets: a first run, one that reads what has changed, and one after a removal, which no change shows.
+// The program as it is run, on real sockets: each run reads all, and shows what joined, changed and went, in lists of both kinds.
 func TestProgram(t *testing.T) {
-	sb := sandbox.New(t, sandbox.NoLimits())
-	var listID string
-	sb.Do(func(tx *sandbox.Tx) {
-		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(2500)...)})
-	})
-	server := httptest.NewServer(sb.Handler())
-	defer server.Close()
-	file := filepath.Join(t.TempDir(), "contacts.db")
-	requests := func(change func(*sandbox.Tx)) int {
-		sb.Do(change)
-		before := sb.Calls("lists.rows")
-		cmd := exec.CommandContext(t.Context(), os.Args[0], "-list", listID, "-db", file)
-		cmd.Env = append(os.Environ(), programVar+"=1", prospectkit.EnvBaseURL+"="+server.URL+"/api/v1", prospectkit.EnvToken+"="+sb.Token())
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.NoError(t, isCopy(t.Context(), sb, file))
-		return sb.Calls("lists.rows") - before
+	for _, kind := range []string{sandbox.ContactList, sandbox.CompanyList} {
+		sb := sandbox.New(t, sandbox.NoLimits())
+		var listID string
+		sb.Do(func(tx *sandbox.Tx) {
+			listID = tx.CreateList(sandbox.List{Name: "Berlin", EntityType: kind, Rows: sandbox.Rows(people(2500)...)})
+		})
+		server := httptest.NewServer(sb.Handler())
+		defer server.Close()
+		file := filepath.Join(t.TempDir(), "copy.db")
+		for run := range 4 {
+			cmd := exec.CommandContext(t.Context(), os.Args[0], "-list", listID, "-db", file)
+			cmd.Env = append(os.Environ(), programVar+"=1", prospectkit.EnvBaseURL+"="+server.URL+"/api/v1", prospectkit.EnvToken+"="+sb.Token())
+			out, err := cmd.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			require.Empty(t, string(out))
+			require.NoError(t, isCopy(t.Context(), sb, file))
+			require.Equal(t, 3*(1+run), sb.Calls("lists.rows"))
+			sb.Do(func(tx *sandbox.Tx) {
+				ids := rowIDs(sb, listID)
+				switch run {
+				case 0:
+					tx.AddRows(listID, sandbox.Row{"firstName": "Ada"})
+				case 1:
+					tx.ChangeRow(listID, sandbox.Row{"id": ids[7], "firstName": "Bob"})
+				case 2:
+					tx.RemoveRows(listID, ids[7], ids[1200])
+				}
+			})
+		}
 	}
-	now := func() string { return time.Now().UTC().Format("2006-01-02T15:04:05.000Z") }
-	require.Equal(t, 1+3+1, requests(func(*sandbox.Tx) {}), "the place of the feed, the pages, the changes since")
-	require.Equal(t, 1, requests(func(tx *sandbox.Tx) {
-		tx.AddRows(listID, sandbox.Row{"firstName": "Ada", "createdAt": now(), "updatedAt": now()})
-	}))
-	var row struct{ ID string }
-	require.NoError(t, json.Unmarshal(sb.Rows(listID)[7], &row))
-	require.Equal(t, 1+3+1, requests(func(tx *sandbox.Tx) { tx.RemoveRows(listID, row.ID) }))
 }
 
-// A list that cannot be followed is read once by each run, which says so.
-func TestCannotBeFollowed(t *testing.T) {
-	sb := sandbox.New(t, sandbox.NoLimits())
-	var listID string
-	sb.Do(func(tx *sandbox.Tx) {
-		listID = tx.CreateList(sandbox.List{Name: "Berlin", EntityType: sandbox.CompanyList, Rows: sandbox.Rows(people(2500)...)})
-	})
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
-	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "companies.db")
-	for run := 1; run <= 2; run++ {
-		require.ErrorContains(t, sync(t.Context(), client.Lists, listID, file), string(changes.ReasonNoOrder))
-		require.NoError(t, isCopy(t.Context(), sb, file))
-		require.Equal(t, run*(1+3+1), sb.Calls("lists.rows"))
+func rowIDs(sb *sandbox.Sandbox, listID string) (ids []string) {
+	for _, raw := range sb.Rows(listID) {
 		var row struct{ ID string }
-		require.NoError(t, json.Unmarshal(sb.Rows(listID)[7], &row))
-		sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(listID, row.ID) })
+		_ = json.Unmarshal(raw, &row)
+		ids = append(ids, row.ID)
 	}
+	return ids
+}
+
+// What only one fact says is gone stays in the copy: the list counts 12,500 rows, while its pages, each once, show none, or end at 10,000. Once
+// both agree, it goes.
+func TestOneFactDropsNothing(t *testing.T) {
+	for shown, body := range map[int]string{
+		0:      `{"entityType":"contactList","data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`,
+		10_000: "",
+	} {
+		sb := sandbox.New(t, sandbox.NoLimits())
+		var listID string
+		sb.Do(func(tx *sandbox.Tx) {
+			listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(12_501)...)})
+		})
+		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+		require.NoError(t, err)
+		file := filepath.Join(t.TempDir(), "copy.db")
+		run := func() int {
+			require.NoError(t, sync(t.Context(), client.Lists, listID, file))
+			return held(t, file)
+		}
+		require.Equal(t, 12_501, run())
+		rows := sb.Rows(listID)
+		sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(listID, rowIDs(sb, listID)[0]) })
+		for n := range (shown + 999) / 1000 {
+			page, err := json.Marshal(rows[1+1000*n : 1001+1000*n])
+			require.NoError(t, err)
+			body := fmt.Sprintf(`{"entityType":"contactList","data":%s,"pagination":{"pageNum":%d,"totalPages":10,"totalRecords":10000}}`, page, n+1)
+			sb.Fail("lists.rows", sandbox.Nth(1+n), sandbox.RawBody(http.StatusOK, body))
+		}
+		if shown == 0 {
+			sb.Fail("lists.rows", sandbox.Nth(1), sandbox.RawBody(http.StatusOK, body))
+		}
+		require.Equal(t, 12_501, run(), "%d shown", shown)
+		require.Equal(t, 12_500, run())
+		require.NoError(t, isCopy(t.Context(), sb, file))
+	}
+}
+
+// held is how many rows a copy has.
+func held(t *testing.T, file string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", file)
+	require.NoError(t, err)
+	defer db.Close()
+	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT count(*) FROM entry`).Scan(&n))
+	return n
 }
 
 // roundTrip is a transport.
@@ -133,42 +170,25 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// What a full sync has not shown, although the totals count it, stays in the copy.
+// What a walk has not shown, although the totals count it, stays in the copy, also if the list counts one less, too.
 func TestMissing(t *testing.T) {
 	sb := sandbox.New(t, sandbox.NoLimits())
 	var listID string
 	sb.Do(func(tx *sandbox.Tx) {
 		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(2500)...)})
 	})
-	requests, hidden := 0, 0
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(roundTrip(func(r *http.Request) (*http.Response, error) {
-		resp, err := sb.Transport().RoundTrip(r)
-		if requests++; requests != hidden {
-			return resp, err
-		}
-		var page map[string]json.RawMessage
-		var rows []json.RawMessage
-		require.NoError(t, json.NewDecoder(resp.Body).Decode(&page))
-		require.NoError(t, json.Unmarshal(page["data"], &rows))
-		page["data"], err = json.Marshal(rows[1:])
-		require.NoError(t, err)
-		body, err := json.Marshal(page)
-		require.NoError(t, err)
-		resp.Body, resp.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
-		return resp, nil
-	})))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
-	file := filepath.Join(t.TempDir(), "contacts.db")
+	file := filepath.Join(t.TempDir(), "copy.db")
 	require.NoError(t, sync(t.Context(), client.Lists, listID, file))
-	require.Equal(t, 1+3+1, requests)
-	db, err := sql.Open("sqlite", file)
+	last, err := json.Marshal(sb.Rows(listID)[2001:])
 	require.NoError(t, err)
-	_, err = db.ExecContext(t.Context(), `UPDATE place SET feed = ''`)
-	require.NoError(t, errors.Join(err, db.Close()))
-	hidden = requests + 3
+	sb.Fail("lists.rows", sandbox.Nth(3), sandbox.RawBody(http.StatusOK,
+		fmt.Sprintf(`{"entityType":"contactList","data":%s,"pagination":{"pageNum":3,"totalPages":3,"totalRecords":2500}}`, last)))
+	sb.Fail("lists.get", sandbox.RawBody(http.StatusOK,
+		fmt.Sprintf(`{"list":{"id":%q,"name":"Berlin","entityType":"contactList","contactsCount":2499,"companiesCount":0}}`, listID)))
 	require.NoError(t, sync(t.Context(), client.Lists, listID, file))
 	require.NoError(t, isCopy(t.Context(), sb, file))
-	require.Equal(t, 2*(1+3+1), requests, "a row that was dropped would have to be read again")
 }
 
 // A run that begins before another has ended, as those of a schedule may, is refused: the older one may store what it has read before.
@@ -178,7 +198,7 @@ func TestOneRunAtATime(t *testing.T) {
 	sb.Do(func(tx *sandbox.Tx) {
 		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(3)...)})
 	})
-	file, reading, proceed := filepath.Join(t.TempDir(), "contacts.db"), make(chan bool), make(chan bool)
+	file, reading, proceed := filepath.Join(t.TempDir(), "copy.db"), make(chan bool), make(chan bool)
 	run := func(opts ...prospectkit.ClientOption) error {
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
 		require.NoError(t, err)
@@ -211,15 +231,16 @@ func TestOneRunAtATime(t *testing.T) {
 // Whatever fails, wherever the program is stopped, and whatever a teammate changes between two requests, the runs after it complete the copy.
 func TestEveryFailure(t *testing.T) {
 	for _, moving := range []bool{false, true} {
+		changes := false
 		sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 			client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.ReadOnly())
 			require.NoError(run, err)
-			return sync(run.Context(), client.Lists, run.Lists()[0].ID, filepath.Join(run.Dir(), "contacts.db"))
+			return sync(run.Context(), client.Lists, run.Lists()[0].ID, filepath.Join(run.Dir(), "copy.db"))
 		}, func(run *sandbox.Run) error {
-			file := filepath.Join(run.Dir(), "contacts.db")
+			file := filepath.Join(run.Dir(), "copy.db")
 			calm, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Sandbox.Transport()))
 			require.NoError(run, err)
-			if moving { // the last change may have come after the last request
+			if changes = false; moving { // the last change may have come after the last request
 				run.Clear()
 				err = sync(run.Context(), calm.Lists, run.Lists()[0].ID, file)
 			}
@@ -229,22 +250,19 @@ func TestEveryFailure(t *testing.T) {
 			run.Do(func(tx *sandbox.Tx) {
 				listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)})
 			})
-			if !moving {
-				return
+			calm, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
+			require.NoError(run, err)
+			require.NoError(run, sync(run.Context(), calm.Lists, listID, filepath.Join(run.Dir(), "copy.db")))
+			change := func(tx *sandbox.Tx) {
+				tx.RemoveRows(listID, rowIDs(run.Sandbox, listID)[100*tx.Gap()])
+				tx.AddRows(listID, sandbox.Row{"firstName": "New"})
 			}
+			run.Do(change)
+			changes = moving
 			run.Between("lists.rows", func(tx *sandbox.Tx) {
-				if tx.Gap() > 4 {
-					return
+				if changes && tx.Gap() <= 4 {
+					change(tx)
 				}
-				var row struct{ ID string }
-				_ = json.Unmarshal(run.Rows(listID)[100*tx.Gap()], &row)
-				at := run.Clock().Now().UTC().Format("2006-01-02T15:04:05.000Z")
-				if tx.Gap() == 2 { // which only the number of rows shows
-					tx.AddRows(listID, sandbox.Row{"firstName": "Old", "createdAt": at, "updatedAt": "1999-01-01T00:00:00.000Z"})
-					return
-				}
-				tx.RemoveRows(listID, row.ID)
-				tx.AddRows(listID, sandbox.Row{"firstName": "New", "createdAt": at, "updatedAt": at})
 			})
 		}))
 	}

@@ -43,14 +43,12 @@ type laws struct {
 	held      func() (int64, error)
 	first     int64           // the balance at the beginning
 	limits    bool            // the service refuses who is too fast
-	edits     int             // by teammates
 	removed   map[string]bool // rows, by them
 	appended  bool            // a row at the end, by them
 	reached   map[string]bool
 	paused    map[string]pause  // by process start and surface
 	shaky     bool              // a store has failed
 	alone     map[string]bool   // process starts that cannot reach the store of the budget
-	backward  bool              // the service's clock was set back
 	owed      map[string]string // process starts, by tickets whose credits the guard has to settle when it reaches its store
 	settled   map[string]bool   // tickets, by a person
 	broken    error
@@ -104,7 +102,6 @@ const (
 	oneApproval      = "a campaign is approved once, also if a teammate stops it"
 	onceAKey         = "a call with a key is made once"
 	everyRowOnce     = "a walk delivers each living row once"
-	noChangeMissed   = "a feed of changes misses none"
 	contextsEnd      = "nothing outlives its context"
 	noRefusal        = "nobody alone is refused for being too fast"
 	pausesHold       = "a 429 pauses its surface"

@@ -30,7 +30,7 @@ import (
 type option func(*run, *user) prospectkit.ClientOption
 
 // kinds are the programs.
-var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "follower": follower, "hurrier": hurrier, "caller": caller}
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "hurrier": hurrier, "caller": caller}
 
 // run is a world with a service in it.
 type run struct {
@@ -41,7 +41,6 @@ type run struct {
 	store   *store
 	clock   *serviceClock
 	key     string                                        // that is valid
-	crowded bool                                          // the list that is followed has many rows
 	busy    bool                                          // teammates edit as pages are read
 	grows   bool                                          // teammates add rows at the end
 	network string                                        // of what hurries: many responses are lost or hidden, or requests late

@@ -1,11 +1,7 @@
 package simulation
 
 import (
-	"context"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,7 +9,6 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/changes"
 	"example.com/prospectkit/internal/sim"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
@@ -23,9 +18,7 @@ import (
 
 const (
 	walkedID  = "65f0c0ffee65f0c0ffee9999"
-	firmsID   = "65f0c0ffee65f0c0ffee9998"
 	keyPrefix = "simulated_key_"
-	rowTime   = "2006-01-02T15:04:05.000Z"
 )
 
 func rowIDs() (ids []string) {
@@ -35,25 +28,10 @@ func rowIDs() (ids []string) {
 	return ids
 }
 
-// crowd are rows beyond those, more than a checkpoint remembers.
-func (r *run) crowd() (rows []sandbox.Row, ids []string) {
-	for i := range 1000 {
-		ids = append(ids, fmt.Sprintf("65f0c0ffee65f0c0fff%05d", i))
-		rows = append(rows, r.touched(ids[i]))
-	}
-	return rows, ids
-}
+// newRow is a row without an id, which the service gives it.
+func newRow() sandbox.Row { return sandbox.Row{"firstName": "W"} }
 
-// touched is a row that changes now, by the clock of the service.
-func (r *run) touched(id string) sandbox.Row {
-	row := sandbox.Row{"firstName": "W", "updatedAt": r.clock.Now().UTC().Format(rowTime)}
-	if id != "" {
-		row["id"] = id
-	}
-	return row
-}
-
-// teammate adds, changes and removes rows, rotates the key, and sets the clock of the service, all at times of its own.
+// teammate adds and removes rows, rotates the key, and sets the clock of the service, all at times of its own.
 func (r *run) teammate(s *sim.Start) error {
 	random := s.Random(1)
 	ctx := s.Context("main")
@@ -78,11 +56,10 @@ func (r *run) teammate(s *sim.Start) error {
 func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 	r.laws.Lock()
 	defer r.laws.Unlock()
-	r.laws.edits++
 	id := rowIDs()[which]
 	switch {
 	case kind < 2 && r.grows:
-		tx.AddRows(walkedID, r.touched(""), r.touched(""))
+		tx.AddRows(walkedID, newRow(), newRow())
 		r.laws.appended = true
 	case kind == 2 && !r.laws.removed[id], kind == 9 && len(r.laws.removed) <= 3: // one row, or three that follow each other
 		for _, id := range rowIDs()[which:min(which+1+kind/9*2, 9)] {
@@ -93,28 +70,16 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 		}
 	case kind == 3:
 		for range 1 + which/2 {
-			tx.InsertRows(walkedID, 0, r.touched(""))
+			tx.InsertRows(walkedID, 0, newRow())
 		}
 	case kind == 4 && r.key == keyPrefix+"1" && !r.hurried:
 		r.key = keyPrefix + "2"
 		r.service.Revoke(keyPrefix + "1")
 		r.laws.mark("the key was rotated")
-	case kind == 5 && !r.crowded, kind == 6: // two rows at once
-		late := time.Duration(which%3) * 25 * time.Second
-		r.change(tx, id, late)
-		r.change(tx, rowIDs()[(which+4)%9], late)
 	case kind == 7 && (which >= 4 || !r.hurried): // after a jump back, 429s count no more
 		r.clock.jump(time.Duration(which-4) * 5 * time.Second)
-		r.laws.backward = r.laws.backward || which < 4
 		r.laws.limits = r.laws.limits && which >= 4 // a window that ends later than it was told to
 		r.laws.mark("the service's clock jumped")
-	case kind == 8 && which == 8 && !r.crowded: // no list with such a row can be followed
-		tx.AddRows(walkedID, sandbox.Row{"firstName": "W"})
-		r.laws.appended = true
-	case kind%3 == 2 && r.crowded: // all of them at one instant
-		rows, ids := r.crowd()
-		tx.RemoveRows(walkedID, ids...)
-		tx.AddRows(walkedID, rows...)
 	}
 }
 
@@ -140,26 +105,6 @@ func (r *run) undo(tx *sandbox.Tx, mark string, kind int) {
 		}
 	}
 	tx.MoveList(tests.ListID, "")
-}
-
-// change changes a row, which keeps its place. It shows late, but within the minute that a feed allows for that and for a clock set back.
-func (r *run) change(tx *sandbox.Tx, id string, late time.Duration) {
-	for at, raw := range r.service.Rows(walkedID) {
-		if strings.Contains(string(raw), id) {
-			row, was := r.touched(id), ""
-			if _, text, _ := strings.Cut(string(raw), `"updatedAt":"`); len(text) > 24 {
-				was = text[:24]
-			}
-			switch early := r.clock.Now().Add(-late).UTC().Format(rowTime); {
-			case row["updatedAt"].(string) <= was: // docs/guide.md: the clock was set back, and nothing tells
-				return
-			case early > was && !r.laws.backward:
-				row["updatedAt"] = early
-			}
-			tx.RemoveRows(walkedID, id)
-			tx.InsertRows(walkedID, at, row)
-		}
-	}
 }
 
 // walker reads all rows of a list, two a page, and stores each with its checkpoint.
@@ -204,132 +149,10 @@ func walker(u *user) error {
 	return nil
 }
 
-// mirror is a copy of a list.
-type mirror struct {
-	Rows    map[string]string
-	Yielded map[string]bool
-	Saved   string
-	Walking string // the checkpoint for the time after the full sync in progress
-}
-
-// follower keeps a copy of a list.
-func follower(u *user) error {
-	m := mirror{Rows: map[string]string{}, Yielded: map[string]bool{}}
-	if text := u.Load("copy"); text != "" {
-		if err := json.Unmarshal([]byte(text), &m); err != nil {
-			return err
-		}
-	}
-	if u.Number == 1 {
-		_, err := u.follow(&mirror{}, firmsID, 1)
-		if full, ok := errors.AsType[*changes.FullSyncRequiredError](err); ok && full.Reason != changes.ReasonNoOrder {
-			return u.laws.fails(noChangeMissed, err)
-		}
-	}
-	for n := range 6 {
-		random := u.Random(300 + n)
-		batch := []int{1, 2, 1000, 1000}[random.IntN(4)] // some programs take a few changes at a time
-		if u.crowded {
-			batch = 900 + 13*min(batch, 3)
-		}
-		for more := true; more; time.Sleep(time.Second) {
-			edits := u.editsSoFar()
-			all, err := u.follow(&m, walkedID, batch)
-			if err != nil {
-				return err
-			}
-			if all && edits == u.editsSoFar() && u.Alive() {
-				u.compare(&m)
-			}
-			more = !all && u.Alive() && random.IntN(4) > 0 // the others at once, or later
-		}
-		time.Sleep(2 * time.Minute)
-	}
-	return nil
-}
-
-func (u *user) editsSoFar() int {
-	u.laws.Lock()
-	defer u.laws.Unlock()
-	return u.laws.edits
-}
-
 func (u *user) rowsRemoved() bool {
 	u.laws.Lock()
 	defer u.laws.Unlock()
 	return len(u.laws.removed) > 0
-}
-
-func (u *user) saveCopy(m *mirror, last *changes.Change[prospectkit.Row]) error {
-	if last != nil {
-		m.Saved = last.Checkpoint()
-	}
-	text, err := json.Marshal(m)
-	return errors.Join(err, u.Save(u.ctx, "copy", string(text)))
-}
-
-// follow brings the copy up to date, by a batch of changes. It reports whether there were no more.
-func (u *user) follow(m *mirror, list string, batch int) (all bool, err error) {
-	if m.Walking == "" {
-		var last *changes.Change[prospectkit.Row]
-		var opts []changes.Option
-		if u.holds() {
-			opts = append(opts, changes.Holding(func(context.Context) (int, error) { return len(m.Rows), nil }))
-		}
-		for change, err := range u.client.Lists.Changes(u.ctx, list, m.Saved, opts...) {
-			full, required := errors.AsType[*changes.FullSyncRequiredError](err)
-			switch {
-			case required:
-				u.laws.reach("full sync: %s", full.Reason)
-				if m.Walking = full.After; m.Walking == "" {
-					return false, err
-				}
-			case err != nil:
-				return false, err
-			default:
-				at, version := change.Row.Text("updatedAt"), change.Row.ID()+" "+change.Row.Text("updatedAt")
-				if m.Yielded[version] {
-					return false, u.laws.fails(noChangeMissed, fmt.Errorf("%s was yielded twice", version))
-				}
-				m.Rows[change.Row.ID()], m.Yielded[version], last = at, true, change
-			}
-			if batch--; batch > 0 && u.crowded && !required {
-				continue // that would take long
-			}
-			if err := u.saveCopy(m, last); err != nil || batch == 0 {
-				return false, err
-			}
-		}
-		if m.Walking == "" {
-			return true, u.saveCopy(m, last)
-		}
-	}
-	rows := map[string]string{}
-	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Sort: prospectkit.Ascending("createdAt")}) {
-		if err != nil {
-			return false, err
-		}
-		rows[row.ID()] = row.Text("updatedAt")
-	}
-	m.Rows, m.Saved, m.Walking = rows, m.Walking, ""
-	return true, u.saveCopy(m, nil)
-}
-
-// holds is whether the program tells the feed how many rows it has. Otherwise a removed row can hide behind an added one.
-func (u *user) holds() bool { return u.Random(3).IntN(2) == 0 }
-
-// compare holds the copy against the list, which nobody has changed meanwhile.
-func (u *user) compare(m *mirror) {
-	want := map[string]string{}
-	for _, raw := range u.service.Rows(walkedID) {
-		var row struct{ ID, UpdatedAt string }
-		if json.Unmarshal(raw, &row) == nil {
-			want[row.ID] = row.UpdatedAt
-		}
-	}
-	if hidden := !u.holds() && u.rowsRemoved(); !hidden && !maps.Equal(m.Rows, want) {
-		_ = u.laws.fails(noChangeMissed, fmt.Errorf("%d rows, not %d", len(m.Rows), len(want)))
-	}
 }
 
 // hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.

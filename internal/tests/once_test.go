@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"path/filepath"
@@ -192,4 +193,15 @@ func TestEveryFailure_Once(t *testing.T) {
 		}
 		return nil
 	}, everySweep()...)
+}
+
+// brokenHistory cannot be read.
+type brokenHistory struct {
+	journal.MemoryJournal
+
+	err error
+}
+
+func (b *brokenHistory) Calls(context.Context, string) iter.Seq2[journal.Entry, error] {
+	return func(yield func(journal.Entry, error) bool) { yield(journal.Entry{}, b.err) }
 }

@@ -267,16 +267,6 @@ func TestContext_Missing(t *testing.T) {
 			_, err := prospectkit.Collect(client.Lists.All(none, prospectkit.ListsParams{}), 1)
 			return err
 		},
-		"push": func() error {
-			_, err := prospectkit.Collect(client.Lists.PushEach(none, id, "crm", []string{id}), 1)
-			return err
-		},
-		"push with a journal": func() error {
-			kept, err := client.With(prospectkit.WithJournal(new(journal.MemoryJournal)))
-			require.NoError(t, err)
-			_, err = prospectkit.Collect(kept.Lists.PushEach(none, id, "crm", []string{id}), 1)
-			return err
-		},
 		"wait for each": func() error {
 			_, err := prospectkit.Collect(client.Agents.WaitEach(none, id), 1)
 			return err

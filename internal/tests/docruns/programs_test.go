@@ -1,7 +1,6 @@
 package docruns
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -32,7 +31,8 @@ type World struct {
 	T *testing.T
 
 	own   *[]sandbox.Option // with which the program makes a sandbox of its own
-	tries int               // of the program in this run
+	file  *journal.FileJournal
+	tries int // of the program in this run
 }
 
 // now is the world of the program that runs: one at a time.
@@ -87,6 +87,10 @@ func (w *World) start(p Program) func(*sandbox.Run) error {
 // toItsEnd runs a program up to its end, or to log.Fatal.
 func toItsEnd(p Program, w *World) (err error) {
 	defer func() {
+		if w.file != nil {
+			require.NoError(w, w.file.Close())
+			w.file = nil
+		}
 		switch p := recover().(type) {
 		case nil:
 		case fatal:
@@ -122,9 +126,12 @@ func state(begin time.Time) sandbox.State {
 	return s
 }
 
-// Client is the client that the text before a block has made.
+// Client is the client that the text before a block has made, with a journal that all starts of a run share.
 func (w *World) Client() *prospectkit.Client {
-	client, err := w.New("", "", prospectkit.WithJournal(new(journal.MemoryJournal)))
+	var err error
+	w.file, err = journal.Open(filepath.Join(w.Dir(), "writes.journal"), "acme")
+	require.NoError(w, err)
+	client, err := w.New("", "", prospectkit.WithJournal(w.file))
 	require.NoError(w, err)
 	return client
 }
@@ -150,18 +157,17 @@ func Fatal(v ...any) {
 // Given is what the text around a block supplies under a name.
 func Given[T any](w *World, name string) T {
 	saved, _ := w.Load(name)
-	for _, value := range []any{map[string]any{
+	value, ok := map[string]any{
 		"listID": tests.ListID, "agentID": tests.RunsID, "campaignID": tests.CampaignID, "factID": tests.FactID,
-		"agentIDs": []string{tests.RunsID}, "contactIDs": []string{tests.ContactID, tests.StepID}, "objected": []string{},
+		"agentIDs": []string{tests.RunsID}, "batches": map[string][]string{"one": {tests.ContactID, tests.StepID}},
 		"text": "Teams save a day a week.", "path": filepath.Join(w.Dir(), "journal"), "baseURL": w.BaseURL(), "token": w.Token(),
-		"tokens": map[string]string{"main": w.Token()}, "saved": saved, "stored": saved,
+		"tokens": map[string]string{"main": w.Token()}, "saved": saved,
 		"agreed": func(string) bool { return true },
 		"signed": func(string) error { return nil },
 		"store":  func(_ *prospectkit.Row, checkpoint string) error { w.Save("saved", checkpoint); return nil },
-	}[name], func(_ context.Context, checkpoint string) error { w.Save("stored", checkpoint); return nil }} {
-		if v, ok := value.(T); ok {
-			return v
-		}
+	}[name].(T)
+	if ok {
+		return value
 	}
 	require.Failf(w.T, "a block is given what its test does not know", "%s %T", name, *new(T))
 	runtime.Goexit()

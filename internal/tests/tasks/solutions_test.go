@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -13,10 +14,8 @@ import (
 	"time"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/changes"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/push"
 )
 
 var solutions = map[string]func(program, context.Context){
@@ -147,46 +146,56 @@ func (p program) settle(ctx context.Context) {
 }
 
 func (p program) push(ctx context.Context) {
-	var ids []string // of the first run: a checkpoint is of the same ids in the same order
-	text, err := os.ReadFile("ids.json")
-	stored, _ := os.ReadFile("checkpoint")
-	if err != nil || p.mistake == "begins again" {
-		for _, row := range p.rows(ctx) {
-			ids = append(ids, row.ID())
-		}
-		text, stored = must(json.Marshal(ids)), nil
-		must(0, save("ids.json", text))
+	var batches [][]string // of earlier runs: the list may have changed
+	if text, err := os.ReadFile("batches.json"); err == nil && p.mistake != "begins again" {
+		must(0, json.Unmarshal(text, &batches))
 	}
-	must(0, json.Unmarshal(text, &ids))
-	saved := func(_ context.Context, now string) error { return save("checkpoint", []byte(now)) }
-	for part, err := range p.Lists.PushEach(ctx, p.args[0], "crm-1", ids, push.SaveTo(saved), push.ResumeFrom(string(stored))) {
-		if part == nil || part.Outcome != journal.Unknown {
-			must(part, err)
-		} else if p.mistake != "names nobody" {
-			fmt.Println("look into the CRM for", part.ContactIDs)
+	var joined []string
+	for _, row := range p.rows(ctx) {
+		if !slices.ContainsFunc(batches, func(ids []string) bool { return slices.Contains(ids, row.ID()) }) {
+			joined = append(joined, row.ID())
+		}
+	}
+	batches = append(batches, slices.Collect(slices.Chunk(joined, 500))...)
+	must(0, save("batches.json", must(json.Marshal(batches))))
+	for _, ids := range batches {
+		_, err := p.Lists.PushToCRM(ctx, p.args[0], prospectkit.CRMPush{CRM: "crm-1", ContactIDs: ids}, prospectkit.Once(ids[0]))
+		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown && p.mistake != "names nobody" {
+			fmt.Println("look into the CRM for", ids)
+		} else if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied && !errors.Is(err, prospectkit.RuleDone) {
+			must(0, err)
 		}
 	}
 }
 
-func (p program) follow(ctx context.Context) {
-	var copied struct { // the rows, and where their changes go on
-		After string
-		Rows  map[string]string
+// walk reads all rows. It reports whether none is missing by the totals.
+func (p program) walk(ctx context.Context) (emails map[string]string, whole bool) {
+	var progress prospectkit.Progress
+	emails = map[string]string{}
+	for row, err := range p.Lists.Rows(ctx, p.args[0], prospectkit.RowsParams{}, prospectkit.WithProgress(&progress)) {
+		emails[must(row, err).ID()] = row.Text("email")
 	}
-	if text, err := os.ReadFile("copy.json"); err == nil && p.mistake != "reads all again" {
+	return emails, progress.Report().Missing == 0 && !progress.Report().Incomplete
+}
+
+func (p program) follow(ctx context.Context) {
+	copied := map[string]string{}
+	if text, err := os.ReadFile("copy.json"); err == nil {
 		must(0, json.Unmarshal(text, &copied))
 	}
-	held := func(context.Context) (int, error) { return len(copied.Rows), nil }
-	for change, err := range p.Lists.Changes(ctx, p.args[0], copied.After, changes.Holding(held)) {
-		if full, ok := errors.AsType[*changes.FullSyncRequiredError](err); ok {
-			copied.After, copied.Rows = full.After, map[string]string{}
-			for _, row := range p.rows(ctx) {
-				copied.Rows[row.ID()] = row.Text("email")
-			}
-			break
-		}
-		copied.Rows[must(change, err).Row.ID()], copied.After = change.Row.Text("email"), change.Checkpoint()
+	shown, gone := p.walk(ctx)
+	switch p.mistake {
+	case "believes one walk":
+	case "believes a second walk":
+		again, _ := p.walk(ctx)
+		gone = gone && maps.Equal(shown, again)
+	default:
+		gone = gone && must(p.Lists.Get(ctx, p.args[0], prospectkit.GetListParams{})).ContactsCount == len(shown)
 	}
+	if gone && p.mistake != "drops nothing" {
+		copied = shown
+	}
+	maps.Copy(copied, shown)
 	must(0, save("copy.json", must(json.Marshal(copied))))
 }
 
