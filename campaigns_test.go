@@ -26,6 +26,7 @@ func TestCampaigns_Exchanges(t *testing.T) {
 		onePage  = `"Number": 1, "TotalPages": 1, "TotalRecords": 1, "TotalKnown": true, "Recovered": false`
 		campaign = `{"id": "` + tests.CampaignID + `", "status": "", "initializationStatus": "", "channels": null, "listIds": null}`
 	)
+	approve := func(ctx context.Context, c client) (any, error) { return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID) }
 	play(t, []surfaceCall{
 		{"campaigns.list/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.Page(ctx) }, `{"Items": [{"id": "` + tests.CampaignID + `", "status": "stopped", "initializationStatus": "", "channels": null, "listIds": null}], ` + onePage + `}`, ""},
 		{"campaigns.list/queried", func(ctx context.Context, c client) (any, error) {
@@ -46,21 +47,11 @@ func TestCampaigns_Exchanges(t *testing.T) {
 		{"campaigns.adjust/nothing", func(ctx context.Context, c client) (any, error) {
 			return c.Campaigns.Adjust(ctx, tests.CampaignID, prospectkit.CampaignChanges{})
 		}, campaign, ""},
-		{"campaigns.approve/accepted", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
-		}, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
-		{"campaigns.approve/new-status", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
-		}, `{"campaignId": "` + tests.CampaignID + `", "status": "warming-up"}`, ""},
-		{"campaigns.approve/retyped", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
-		}, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
-		{"campaigns.approve/not-ready", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
-		}, "", prospectkit.CodeCampaignNotReady},
-		{"campaigns.approve/busy", func(ctx context.Context, c client) (any, error) {
-			return c.Campaigns.ApproveUnreviewed(ctx, tests.CampaignID)
-		}, "", prospectkit.CodeCampaignBusy},
+		{"campaigns.approve/accepted", approve, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
+		{"campaigns.approve/new-status", approve, `{"campaignId": "` + tests.CampaignID + `", "status": "warming-up"}`, ""},
+		{"campaigns.approve/retyped", approve, `{"campaignId": "` + tests.CampaignID + `", "status": "active"}`, ""},
+		{"campaigns.approve/not-ready", approve, "", prospectkit.CodeCampaignNotReady},
+		{"campaigns.approve/busy", approve, "", prospectkit.CodeCampaignBusy},
 		{"campaigns.steps/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.StepID + `", "sequenceNumber": 1, "type": ""}], ` + onePage + `}`, ""},
 		{"campaigns.steps/not-found", func(ctx context.Context, c client) (any, error) { return c.Campaigns.StepsPage(ctx, tests.CampaignID) }, "", prospectkit.CodeCampaignNotFound},
 		{"campaigns.scheduled-sends/plain", func(ctx context.Context, c client) (any, error) { return c.Campaigns.SendsPage(ctx, tests.CampaignID) }, `{"Items": [{"id": "` + tests.SendID + `", "state": "scheduled"}], ` + onePage + `}`, ""},
