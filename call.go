@@ -316,11 +316,14 @@ func (c *call) result(loopErr error) error {
 	case c.rule != "": // kept the first attempt back
 		return c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
 	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
-		return c.waitError
+		refused := c.withRoute(ruleRefusal(c.op, RuleRateLimit, c.waitError))
+		refused.FitsAt = c.waitError.fitsAt
+		return refused
 	}
 	e := c.asError()
-	if c.waitError != nil {
-		e.cause = errtext.With(e.cause, c.waitError)
+	if w := c.waitError; w != nil {
+		e.cause = errtext.With(e.cause, w)
+		e.RetryAfter, e.ResetAt = max(e.RetryAfter, w.wait), later(e.ResetAt, w.fitsAt)
 	}
 	if c.status == 0 && e.cause == nil {
 		e.cause = c.redactError(loopErr)
@@ -330,6 +333,13 @@ func (c *call) result(loopErr error) error {
 		e.cause = errtext.With(e.cause, errtext.ErrTooLate)
 	}
 	return e
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The

@@ -12,7 +12,6 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/waits"
-	"example.com/prospectkit/ratelimit"
 )
 
 // failure is what went wrong with one attempt: a row of the decision table.
@@ -177,9 +176,8 @@ func (c *call) untoldWait() time.Duration {
 
 // refuseWait records that a wait for the rate limit does not fit.
 func (c *call) refuseWait(full *budget.WaitTooLongError) {
-	c.waitError = &RateLimitWaitError{
-		Op: c.op.Name, Method: c.method, Route: c.route, Surface: ratelimit.Surface(c.op.Surface),
-		Window: ratelimit.Window(full.Window.String()), Wait: full.Wait, FitsAt: full.FitsAt,
+	c.waitError = &waitError{
+		surface: string(c.op.Surface), window: full.Window.String(), wait: full.Wait, fitsAt: full.FitsAt,
 		deadline: full.Deadline || waits.EndsWithin(c.ctx, full.Wait), waited: c.waited,
 	}
 }

@@ -145,7 +145,7 @@ type tally struct {
 	// Why an attempt was not sent: a rule, or the limiter.
 	rule      SafetyRule
 	ruleErr   error
-	waitError *RateLimitWaitError
+	waitError *waitError
 
 	// What may have happened, for resolution, journal and guard.
 	unknown   *OutcomeUnknownError // of the first attempt whose outcome is unknown

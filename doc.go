@@ -55,7 +55,7 @@
 //
 //   - [CodeOf] returns the code of an error, and [RetryAfter] says whether time alone helps. Its text says what else does.
 //   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
-//   - [WithMaxWait] bounds each wait for a rate limit; beyond it, a [*RateLimitWaitError] comes at once if that is
+//   - [WithMaxWait] bounds each wait for a rate limit; beyond it, the call is refused with [RuleRateLimit], at once if that is
 //     foreseeable. [WithBudget] and [NewBudget] share the limits of a workspace between clients and processes.
 //   - [WithJournal] keeps what was in progress when a process dies: see [Client.InDoubt] and [Client.Resolve].
 //   - [WithGate] asks your application before each call.

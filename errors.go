@@ -15,7 +15,6 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -43,7 +42,7 @@ func (c Code) Outcome() Outcome {
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
-// locally, [CodeRateLimited] for a [RateLimitWaitError], or [CodeListNameTaken] for a [NameConflictError]. It
+// locally, [CodeRateLimited] for [RuleRateLimit], or [CodeListNameTaken] for a [NameConflictError]. It
 // is empty for nil and for errors without a code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
@@ -85,7 +84,7 @@ const (
 	ErrUnauthorized        ErrorClass = "the key was not accepted"
 	ErrForbidden           ErrorClass = "the key or its owner may not do this"
 	ErrInsufficientCredits ErrorClass = "not enough credits"
-	ErrRateLimited         ErrorClass = "rate limited"               // also a RateLimitWaitError
+	ErrRateLimited         ErrorClass = "rate limited"               // also RuleRateLimit
 	ErrOutcomeUnknown      ErrorClass = "the outcome is unknown"     // an OutcomeUnknownError: it may have happened
 	ErrResponseLost        ErrorClass = "the response was lost"      // applied or billed, but it cannot be read
 	ErrRefusedLocally      ErrorClass = "refused before the network" // a RefusedError: the call was not sent
@@ -185,8 +184,14 @@ func RetryAfter(err error) (time.Duration, bool) {
 		return 0, false
 	}
 	switch e := deciding(err).(type) { //nolint:errorlint // it has looked through the tree
-	case *RateLimitWaitError:
-		return e.Wait, true
+	case *RefusedError:
+		switch {
+		case e.Rule != RuleRateLimit:
+			return 0, false
+		case e.FitsAt.IsZero():
+			return time.Minute, true
+		}
+		return max(0, time.Until(e.FitsAt)), true
 	case *Error:
 		return e.retryAfter()
 	}
@@ -194,11 +199,12 @@ func RetryAfter(err error) (time.Duration, bool) {
 }
 
 func (e *Error) retryAfter() (time.Duration, bool) {
-	wait, waits := errors.AsType[*RateLimitWaitError](e.cause)
+	if wait, helps := RetryAfter(e.cause); helps { // of a method that makes several calls
+		return wait, true
+	}
+	_, waits := errors.AsType[*waitError](e.cause)
 	switch {
-	case waits:
-		return max(wait.Wait, e.RetryAfter), true
-	case e.Is(ErrRateLimited):
+	case waits || e.Is(ErrRateLimited):
 		return cmp.Or(e.RetryAfter, time.Minute), true
 	case e.Op == op.CampaignsApprove.Name || !slices.Contains(passing, e.Code):
 		return 0, false
@@ -227,8 +233,10 @@ type Error struct {
 
 	RowID string // of the row that does not fit your type, for RowsOf; at most 64 bytes
 
-	RetryAfter  time.Duration // what the service asked for, or, of a used-up window, its reset and a second; 0 when it did not
-	ResetAt     time.Time     // when that wait ends, or the rate window resets; zero when unknown
+	// What the service asked for, or, of a used-up window, its reset and a second; 0 when it did not. If a wait for the rate limit did not
+	// fit after this response: until the call fits.
+	RetryAfter  time.Duration
+	ResetAt     time.Time // when that wait ends, or the rate window resets; zero when unknown
 	ContentType string
 	Body        string    // the first 2 KiB of the response, without what is hidden in [Info]; it may hold personal data
 	Attempts    []Attempt // what was tried, oldest first
@@ -384,20 +392,21 @@ func (e *Error) errorCode() Code {
 // noError is the text of a nil *Error that was returned as an error.
 const noError = "prospectkit: an *Error that is nil"
 
-// RefusedError is a call that this client refused to send: the arguments break documented bounds, or a
-// safety rule forbids the operation. It lists all violations. Earlier calls of the same iterator or
-// method, such as the reads of [CampaignsService.Approve], may have been sent.
+// RefusedError is a call that this client refused to send: the arguments break documented bounds, a
+// safety rule forbids the operation, or its wait for the rate limit does not fit. It lists all violations. Earlier calls of the same
+// iterator or method, such as the reads of [CampaignsService.Approve], may have been sent.
 //
-// It matches [ErrRefusedLocally], for a spend cap also [ErrSpendCap], and for arguments also
-// [CodeValidationFailed] and [ErrInvalid], so that one branch covers the local and the remote check.
+// It matches [ErrRefusedLocally] and its Rule, and beside that what the service's refusal would match: for arguments
+// [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [CodeRateLimited] and [ErrRateLimited]; for a spend cap also [ErrSpendCap].
 type RefusedError struct {
 	Op         string
 	Method     string
 	Route      string
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
+	FitsAt     time.Time  `json:",omitzero"` // of RuleRateLimit: when the call is expected to fit
 
-	cause error // of RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
+	cause error // of RuleRateLimit, RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
 }
 
 // SafetyRule is a rule that refused to send a call. It is a target for errors.Is.
@@ -433,6 +442,11 @@ const (
 	RuleToken      SafetyRule = "the token source gave no token"
 	RuleGate       SafetyRule = "a gate refused"
 
+	// RuleRateLimit: the wait would be longer than [WithMaxWait] allows, or end after the context's deadline, which the error then matches,
+	// too. A call that cannot fit in time is refused at once, any other when its longest wait is over. A wait that does not fit after an
+	// attempt is told by the [*Error] of its response.
+	RuleRateLimit SafetyRule = "no room in time"
+
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
 	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: " +
 		"raise it, or use UnlimitedPages"
@@ -440,7 +454,7 @@ const (
 
 // forOperators reports whether a refusal is the business of who operates the program, and may pass once they have mended something.
 func (r SafetyRule) forOperators() bool {
-	return r == RuleJournal || r == RuleSpendGuard || r == RuleToken
+	return r == RuleJournal || r == RuleSpendGuard || r == RuleToken || r == RuleRateLimit
 }
 
 func refusal(o *op.Op, bad check.Violations) *RefusedError {
@@ -484,6 +498,8 @@ func (e *RefusedError) Is(target error) bool {
 	case error(ErrSpendCap):
 		_, capped := errors.AsType[*spend.CapError](e.cause)
 		return capped
+	case error(CodeRateLimited), error(ErrRateLimited):
+		return e.Rule == RuleRateLimit
 	case error(e.Rule):
 		return e.Rule != ""
 	}
@@ -494,68 +510,57 @@ func (e *RefusedError) Is(target error) bool {
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
 func (e *RefusedError) errorCode() Code {
-	if e.Rule != "" {
-		return ""
+	switch e.Rule {
+	case "":
+		return CodeValidationFailed
+	case RuleRateLimit:
+		return CodeRateLimited
 	}
-	return CodeValidationFailed
+	return ""
 }
 
-// RateLimitWaitError is a call that this client ended because its wait for a rate limit would be longer than [WithMaxWait]
-// allows, or end after the context's deadline. A call that cannot fit in time is refused at once, any other when its longest wait is
-// over. Nothing was sent, unless it is the cause of an [*Error]: then there were earlier attempts, such as one that got a 429 whose
-// Retry-After does not fit.
-//
-// It matches [ErrRateLimited] and [CodeRateLimited], and context.DeadlineExceeded if the deadline was too near, but not
-// [ErrRefusedLocally]. A 429 after which no attempt was left is an [*Error] without it: [ErrRateLimited] and [RetryAfter] cover both.
-type RateLimitWaitError struct {
-	Op      string
-	Method  string
-	Route   string
-	Surface ratelimit.Surface
-	Window  ratelimit.Window
-	Wait    time.Duration // until the call is expected to fit
-	FitsAt  time.Time     // when it is expected to fit: retry then
-
-	deadline bool
-	waited   time.Duration // before it was refused
+// waitError says that a wait for the rate limit does not fit: alone, why a call was refused, and in an [*Error], why no attempt followed.
+type waitError struct {
+	surface, window string
+	wait            time.Duration // until the call is expected to fit
+	fitsAt          time.Time     // when that is
+	deadline        bool
+	waited          time.Duration // before it was refused
 }
 
 // Error says how long the wait would be.
-func (e *RateLimitWaitError) Error() string { return errtext.Line(e.Op, e.text()) }
-
-func (e *RateLimitWaitError) text() string {
+func (e *waitError) Error() string {
 	text := "the rate limit"
 	if e.waited > 0 {
 		text = "after a wait of " + e.waited.Round(time.Millisecond).String() + ", " + text
 	}
-	if e.Surface != "" {
-		text += " of surface " + string(e.Surface)
+	if e.surface != "" {
+		text += " of surface " + e.surface
 	}
-	if e.Window != "" {
-		text += " (" + string(e.Window) + ")"
+	if e.window != "" {
+		text += " (" + e.window + ")"
 	}
 	bound := "the longest wait allowed (WithMaxWait)"
 	if e.deadline {
 		bound = "the context's deadline"
 	}
-	if e.Wait > 0 {
-		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.Wait.Round(time.Millisecond), bound)
+	if e.wait > 0 {
+		text += fmt.Sprintf(" has room in %s, which is beyond %s", e.wait.Round(time.Millisecond), bound)
 	} else {
 		text += " has no room within " + bound
 	}
-	if !e.FitsAt.IsZero() {
-		text += "; retry at " + e.FitsAt.Add(time.Second-1).UTC().Format(time.RFC3339)
+	if !e.fitsAt.IsZero() {
+		text += "; retry at " + e.fitsAt.Add(time.Second-1).UTC().Format(time.RFC3339)
 	}
 	return text
 }
 
-// Is matches the targets that [RateLimitWaitError] names.
-func (e *RateLimitWaitError) Is(target error) bool {
-	return target == error(ErrRateLimited) || target == error(CodeRateLimited) ||
-		e.deadline && target == context.DeadlineExceeded
+// Words leaves out the times, which logs have as attributes.
+func (e *waitError) Words() string {
+	return (&waitError{surface: e.surface, window: e.window, deadline: e.deadline}).Error()
 }
 
-// Outcome returns [OutcomeNotApplied].
-func (e *RateLimitWaitError) Outcome() Outcome { return OutcomeNotApplied }
-
-func (e *RateLimitWaitError) errorCode() Code { return CodeRateLimited }
+// Is matches a rate limit, and the deadline if it was too near.
+func (e *waitError) Is(target error) bool {
+	return target == error(ErrRateLimited) || target == error(CodeRateLimited) || e.deadline && target == context.DeadlineExceeded
+}

@@ -32,11 +32,11 @@ func (e *Error) LogValue() slog.Value {
 
 // LogValue groups the fields that are safe to log, as that of [Error] does. Its reason is the rule, or what is wrong
 // with the arguments, without their values.
-func (e *RefusedError) LogValue() slog.Value { return logValue(e.Op, e) }
-
-// LogValue groups the fields that are safe to log, as that of [Error] does.
-func (e *RateLimitWaitError) LogValue() slog.Value {
-	return logValue(e.Op, e, slog.String("surface", string(e.Surface)), milliseconds("wait_ms", e.Wait))
+func (e *RefusedError) LogValue() slog.Value {
+	if wait, ok := e.cause.(*waitError); ok { //nolint:errorlint // its own
+		return logValue(e.Op, e, slog.String("surface", wait.surface), milliseconds("wait_ms", wait.wait))
+	}
+	return logValue(e.Op, e)
 }
 
 // ownError is an error of this package.
@@ -93,9 +93,10 @@ func errorTypeOf(err error) string {
 	}
 	switch e := own.(type) {
 	case *RefusedError:
+		if e.Rule == RuleRateLimit {
+			return "wait_too_long"
+		}
 		return "refused_locally"
-	case *RateLimitWaitError:
-		return "wait_too_long"
 	case *Error:
 		if e.special.text != "" {
 			return cmp.Or(e.special.logged, errorTypeOf(e.cause))
@@ -117,7 +118,7 @@ func errorTypeOfLast(err error, attempts []Attempt) string {
 
 // errorType is a word of a closed set for an attempt that failed, or nothing for a success.
 func errorType(err error, status int, code Code, delivery string) string {
-	_, hopeless := errors.AsType[*RateLimitWaitError](err)
+	_, hopeless := errors.AsType[*waitError](err)
 	switch {
 	case code.Known():
 		return string(code)
@@ -181,8 +182,6 @@ func wordsOf(err error) string {
 		return e.words()
 	case *RefusedError:
 		return e.words()
-	case *RateLimitWaitError:
-		return (&RateLimitWaitError{Surface: e.Surface, Window: e.Window, deadline: e.deadline}).text() // the times are attributes
 	case *spend.CapError:
 		return err.Error()
 	}

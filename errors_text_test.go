@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/op"
 )
 
 func TestError_Text(t *testing.T) {
@@ -30,17 +32,18 @@ func TestError_Text(t *testing.T) {
 	}
 }
 
-func TestRateLimitWaitError_Text(t *testing.T) {
+func TestWaitError_Text(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 11, 22, 13, 0, 0, 0, time.FixedZone("", 3600))
-	for want, e := range map[string]RateLimitWaitError{
-		"prospectkit: o: the rate limit has no room within the longest wait allowed (WithMaxWait)": {},
-		"prospectkit: o: the rate limit has no room within the context's deadline":                 {deadline: true},
-		"prospectkit: o: after a wait of 2ms, the rate limit of surface lists (day) has room in 1.5s, which is beyond the longest wait allowed (WithMaxWait); " +
-			"retry at 2026-11-22T12:00:00Z": {Surface: "lists", Window: "day", Wait: 1500*time.Millisecond + 1, FitsAt: at, waited: 2 * time.Millisecond},
+	for want, e := range map[string]waitError{
+		"the rate limit has no room within the longest wait allowed (WithMaxWait)": {},
+		"the rate limit has no room within the context's deadline":                 {deadline: true},
+		"after a wait of 2ms, the rate limit of surface lists (day) has room in 1.5s, which is beyond the longest wait allowed (WithMaxWait); " +
+			"retry at 2026-11-22T12:00:00Z": {surface: "lists", window: "day", wait: 1500*time.Millisecond + 1, fitsAt: at, waited: 2 * time.Millisecond},
 	} {
-		e.Op = "o"
 		require.Equal(t, want, e.Error())
+		refused := ruleRefusal(&op.Op{Name: "o"}, RuleRateLimit, &e)
+		require.Equal(t, "prospectkit: o: refused locally: no room in time: "+want, refused.Error())
 	}
 }
 

@@ -229,7 +229,7 @@ func ExampleBudget_Snapshot() {
 }
 
 // Teammates have used the minute up. One call learns it by a 429; the next is not sent, because the whole surface is held.
-func ExampleRateLimitWaitError() {
+func ExampleRefusedError_rateLimit() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
 	client := clientOf(sb, prospectkit.WithMaxWait(10*time.Second))
@@ -239,13 +239,13 @@ func ExampleRateLimitWaitError() {
 	fmt.Println(errors.Is(err, prospectkit.CodeRateLimited))
 
 	_, err = client.Lists.Page(ctx, prospectkit.ListsParams{})
-	if refused, ok := errors.AsType[*prospectkit.RateLimitWaitError](err); ok {
-		fmt.Println(refused.Surface, refused.Outcome()+", it would fit in", refused.Wait.Round(time.Minute))
+	if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok && refused.Rule == prospectkit.RuleRateLimit {
+		fmt.Println(refused.Outcome()+", it would fit in", time.Until(refused.FitsAt).Round(time.Minute))
 	}
 	fmt.Println("sent", sb.Calls("lists.list"), "time")
 	// Output:
 	// true
-	// lists not applied, it would fit in 1m0s
+	// not applied, it would fit in 1m0s
 	// sent 1 time
 }
 

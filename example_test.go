@@ -343,7 +343,7 @@ func ExampleCodeOf() {
 	// missing, or of another workspace
 }
 
-// A conflict that passes by itself says when to try again. A job that is run again later does not wait in between.
+// A conflict that passes in a moment says when to try again. A job that is run again later does not wait in between.
 func ExampleRetryAfter() {
 	sb := sandbox.New(nil)
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))

@@ -30,8 +30,8 @@ func WithRetry(p RetryPolicy) Option {
 
 // WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with Retry-After; default 2 minutes. Zero refuses
 // every wait. A call may wait before each of its attempts, and after a Retry-After up to a tenth longer, at most a second. RetryPolicy bounds
-// the backoff without one. If the wait after a response would be longer, the call ends at once with the error of the response, which wraps a
-// [RateLimitWaitError] if it is a 429. A call that queues ends with a RateLimitWaitError: at once if it cannot fit, otherwise when the time
+// the backoff without one. If the wait after a response would be longer, the call ends at once with the error of the response. A call that queues
+// is refused with [RuleRateLimit]: at once if it cannot fit, otherwise when the time
 // is over. The first request on a surface is sent alone, to learn what is left: until its response, other calls that may not wait are
 // refused.
 func WithMaxWait(d time.Duration) Option {

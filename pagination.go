@@ -347,7 +347,7 @@ func (r *pageRange) FetchAhead(ctx context.Context, number int) (*pagewalk.Page,
 
 // TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
 func (r *pageRange) TooEarly(err error) bool {
-	_, ok := errors.AsType[*RateLimitWaitError](err)
+	_, ok := errors.AsType[*waitError](err)
 	return ok
 }
 

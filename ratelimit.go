@@ -23,7 +23,7 @@ import (
 //
 // Clients derived by [Client.With] share one; [WithBudget] shares it with others of the same
 // workspace. Calls are queued for as long as [WithMaxWait] and the context allow. They are refused
-// at once with a [RateLimitWaitError] if that cannot be enough.
+// at once with a [RuleRateLimit] if that cannot be enough.
 type Budget struct {
 	conf     BudgetConfig
 	link     *budget.StoreClient // to the store

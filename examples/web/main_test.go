@@ -103,7 +103,7 @@ func TestFail(t *testing.T) {
 		"conflict":     {of(prospectkit.CodeListProcessing), 409},
 		"invalid":      {of(prospectkit.CodeValidationFailed), 422},
 		"credits":      {of(prospectkit.CodeInsufficientCredits), 402},
-		"wait refused": {&prospectkit.RateLimitWaitError{Wait: 1500 * time.Millisecond}, 503},
+		"wait refused": {&prospectkit.RefusedError{Rule: prospectkit.RuleRateLimit, FitsAt: time.Now().Add(1500 * time.Millisecond)}, 503},
 	} {
 		w := httptest.NewRecorder()
 		fail(w, c.err)

@@ -2,6 +2,7 @@ package tests
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"testing"
@@ -65,6 +66,29 @@ func Waits(err error) time.Duration {
 		return wait
 	}
 	return NoWait
+}
+
+// FitsAt demands a call whose wait for the rate limit does not fit, and returns when it would: before any attempt from a refusal, else
+// from the error of the response.
+func FitsAt(t *testing.T, err error) time.Time {
+	t.Helper()
+	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
+	require.ErrorIs(t, err, prospectkit.CodeRateLimited)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.ErrorContains(t, err, "the rate limit of surface ")
+	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
+	if !ok {
+		e := AsError(t, err)
+		require.Positive(t, e.RetryAfter)
+		require.Equal(t, e.RetryAfter, Waits(err))
+		return e.ResetAt
+	}
+	require.Equal(t, prospectkit.RuleRateLimit, refused.Rule)
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorIs(t, err, prospectkit.RuleRateLimit)
+	require.NotErrorIs(t, err, prospectkit.CodeValidationFailed)
+	require.Equal(t, prospectkit.CodeRateLimited, prospectkit.CodeOf(err))
+	return refused.FitsAt
 }
 
 // RequireUnknown demands the error for a call that may have happened.

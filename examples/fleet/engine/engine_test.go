@@ -21,7 +21,7 @@ func TestJudge(t *testing.T) {
 		err    error
 		wanted engine.Verdict
 	}{
-		"the budget":     {&prospectkit.RateLimitWaitError{Wait: time.Minute}, engine.Verdict{After: time.Minute}},
+		"the budget":     {&prospectkit.RefusedError{Rule: prospectkit.RuleRateLimit}, engine.Verdict{After: time.Minute}},
 		"429":            {&prospectkit.Error{Code: prospectkit.CodeRateLimited, Status: 429, RetryAfter: 9 * time.Second}, engine.Verdict{After: 9 * time.Second}},
 		"a lock":         {&prospectkit.Error{Code: prospectkit.CodeCampaignBusy, Status: 409}, engine.Verdict{After: 5 * time.Second}},
 		"unknown":        {&prospectkit.OutcomeUnknownError{}, later},

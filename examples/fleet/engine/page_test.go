@@ -59,7 +59,6 @@ func failures(t *testing.T) (all []failure) {
 	}
 	add(&prospectkit.OutcomeUnknownError{}, "ErrOutcomeUnknown")
 	add(prospectkit.ErrResponseLost, "ErrResponseLost")
-	add(&prospectkit.RateLimitWaitError{Wait: time.Minute})
 	add(&prospectkit.RefusedError{})
 	add(os.ErrDeadlineExceeded)
 	for name, rule := range constants(t, "errors.go", "SafetyRule") {

@@ -17,7 +17,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // door is a service that refuses everybody until an instant, and says when that is.
@@ -144,15 +143,10 @@ func TestRetry_PausedSurfaceRefusesLongWaits(t *testing.T) {
 
 func requirePaused(t *testing.T, err error, opens time.Time) {
 	t.Helper()
-	var wait *prospectkit.RateLimitWaitError
-	require.ErrorAs(t, err, &wait)
-	require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-	require.Equal(t, ratelimit.SurfaceLists, wait.Surface)
-	require.NotEqual(t, ratelimit.WindowUnknown, wait.Window)
-	require.WithinRange(t, wait.FitsAt, opens, opens.Add(time.Second), "jitter adds a tenth at most")
-	require.Equal(t, time.Until(wait.FitsAt), wait.Wait)
-	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.Equal(t, wait.Wait, tests.Waits(err))
+	at := tests.FitsAt(t, err)
+	require.Regexp(t, `the rate limit of surface lists \((minute|day)\) has room`, err.Error())
+	require.WithinRange(t, at, opens, opens.Add(time.Second), "jitter adds a tenth at most")
+	require.Equal(t, time.Until(at), tests.Waits(err))
 }
 
 // A refusal pauses its surface as long as it says, although its body does not end: not only once the attempt has run out of time.
@@ -274,7 +268,5 @@ func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
 
 func pausedFor(t *testing.T, err error) time.Duration {
 	t.Helper()
-	var wait *prospectkit.RateLimitWaitError
-	require.ErrorAs(t, err, &wait)
-	return wait.Wait
+	return time.Until(tests.FitsAt(t, err))
 }

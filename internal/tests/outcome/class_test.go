@@ -83,7 +83,7 @@ func TestErrors_ClassesOfAForeignResponse(t *testing.T) {
 func TestErrors_NoClassMatchesNothing(t *testing.T) {
 	none := prospectkit.ErrorClass("")
 	_, page := tests.Call(t.Context(), tests.NewClient(t, tests.Always(404, "<html>")), false)
-	for _, err := range []error{prospectkit.CodeEndpointNotFound, prospectkit.Code("NEW"), page, new(prospectkit.Error), &prospectkit.RateLimitWaitError{}} {
+	for _, err := range []error{prospectkit.CodeEndpointNotFound, prospectkit.Code("NEW"), page, new(prospectkit.Error), &prospectkit.RefusedError{Rule: prospectkit.RuleRateLimit}} {
 		require.NotErrorIs(t, err, none)
 	}
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(prospectkit.ErrResponseLost))

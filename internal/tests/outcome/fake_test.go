@@ -36,7 +36,6 @@ var zeroErrors = map[string]error{
 	"RefusedError":        &prospectkit.RefusedError{},
 	"SafetyRule":          prospectkit.RuleReadOnly, // a rule is always one of the constants
 	"WaitTimeoutError":    &prospectkit.WaitTimeoutError{},
-	"RateLimitWaitError":  &prospectkit.RateLimitWaitError{},
 }
 
 // exportedErrors finds in the source what has a method Error.
@@ -117,8 +116,8 @@ func TestErrors_MadeByHand(t *testing.T) {
 		"prospectkit: refused locally: limit is odd; sort is even": &prospectkit.RefusedError{Violations: []prospectkit.Violation{
 			{Param: "limit", Problem: "is odd"}, {Param: "sort", Problem: "is even"},
 		}},
-		"prospectkit: the rate limit has no room within the longest wait allowed (WithMaxWait)": &prospectkit.RateLimitWaitError{},
-		"prospectkit: not settled": &prospectkit.WaitTimeoutError{},
+		"prospectkit: refused locally: no room in time": &prospectkit.RefusedError{Rule: prospectkit.RuleRateLimit},
+		"prospectkit: not settled":                      &prospectkit.WaitTimeoutError{},
 		"prospectkit: lists.ensure: the name is held by a list of another kind, a contactList was wanted": &prospectkit.NameConflictError{Holder: &prospectkit.List{}},
 	} {
 		require.EqualError(t, err, want)

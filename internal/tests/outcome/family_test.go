@@ -34,7 +34,7 @@ func TestErrors_EveryKind(t *testing.T) {
 	answered := []string{"attempts", "code", "error.type", "op", "outcome", "request_id", "status"}
 	want := map[string]facts{
 		"refused locally":         {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, tests.NoWait, prospectkit.CodeValidationFailed, []string{"error.type", "op", "outcome", "reason"}},
-		"refused by the limit":    {"*prospectkit.RateLimitWaitError", prospectkit.OutcomeNotApplied, time.Hour, prospectkit.CodeRateLimited, []string{"error.type", "op", "outcome", "reason", "surface", "wait_ms"}},
+		"refused by the limit":    {"*prospectkit.RefusedError", prospectkit.OutcomeNotApplied, time.Hour, prospectkit.CodeRateLimited, []string{"error.type", "op", "outcome", "reason", "surface", "wait_ms"}},
 		"429":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, time.Hour, prospectkit.CodeRateLimited, []string{"attempts", "code", "error.type", "op", "outcome", "reason", "request_id", "status"}},
 		"409":                     {"*prospectkit.Error", prospectkit.OutcomeNotApplied, tests.NoWait, prospectkit.CodeListNameTaken, answered},
 		"never sent":              {"*prospectkit.Error", prospectkit.OutcomeNotApplied, tests.NoWait, "", []string{"attempts", "error.type", "op", "outcome", "reason"}},
@@ -66,7 +66,7 @@ func TestErrors_EveryKind(t *testing.T) {
 		told := facts{fmt.Sprintf("%T", err), ours.Outcome(), wait, prospectkit.CodeOf(err), fields}
 		require.Equal(t, want[name], told, name)
 		require.Equal(t, want[name].outcome == prospectkit.OutcomeUnknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), name)
-		require.Equal(t, name == "refused locally", errors.Is(err, prospectkit.ErrRefusedLocally), name)
+		require.Equal(t, name == "refused locally" || name == "refused by the limit", errors.Is(err, prospectkit.ErrRefusedLocally), name)
 		require.Equal(t, name == "refused by the limit" || name == "429", errors.Is(err, prospectkit.ErrRateLimited), name)
 		requireOneLine(t, err)
 	}

@@ -110,3 +110,17 @@ func TestRetryAfter_OfAMethodOfSeveralCalls(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrNotStarted)
 	require.Equal(t, time.Hour, tests.Waits(err).Round(time.Minute))
 }
+
+// A wait that did not fit before the first attempt is told as what is left of it.
+func TestRetryAfter_OfAWaitThatDidNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		refused := &prospectkit.RefusedError{Rule: prospectkit.RuleRateLimit, FitsAt: time.Now().Add(time.Minute)}
+		require.Equal(t, time.Minute, tests.Waits(refused))
+		time.Sleep(45 * time.Second)
+		require.Equal(t, 15*time.Second, tests.Waits(fmt.Errorf("syncing: %w", refused)))
+		time.Sleep(45 * time.Second)
+		require.Zero(t, tests.Waits(refused), "it fits by now")
+		require.Equal(t, time.Minute, tests.Waits(&prospectkit.RefusedError{Rule: prospectkit.RuleRateLimit}), "a fake that does not say when")
+		require.Equal(t, tests.NoWait, tests.Waits(&prospectkit.RefusedError{Rule: prospectkit.RuleInProgress, FitsAt: time.Now()}))
+	})
+}

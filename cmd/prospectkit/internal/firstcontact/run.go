@@ -278,11 +278,10 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 
 // reasonOf says why there is no response, without addresses and texts of others.
 func reasonOf(err error) string {
-	var wait *prospectkit.RateLimitWaitError
 	switch {
 	case errors.Is(err, errTooMany):
 		return fmt.Sprintf("the %d requests of a run were used up", MaxRequests())
-	case errors.As(err, &wait):
+	case errors.Is(err, prospectkit.RuleRateLimit):
 		return "the rate limit would have to be waited for too long"
 	}
 	return "no response: " + err.Error()
