@@ -13,8 +13,8 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
-	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/credential"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/pagewalk"
