@@ -184,7 +184,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 //
 // It reads twice what [CampaignsService.Review] reads. Both together take ten requests or more.
 //
-// Errors: those of [CampaignsService.Review] and [CampaignsService.ApproveUnreviewed].
+// Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.ApproveUnreviewed].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) Approve(ctx context.Context, campaignID, digest string, opts ...CallOption) (*Approval, error) {

@@ -66,7 +66,9 @@ func fieldsOf(s *ast.StructType) (fields []recordField) {
 		}
 		tag := reflect.StructTag(strings.Trim(f.Tag.Value, "`"))
 		name, _, _ := strings.Cut(tag.Get("json"), ",")
-		fields = append(fields, recordField{name, f.Comment.Text()})
+		if name != "-" { // the client sets it
+			fields = append(fields, recordField{name, f.Comment.Text()})
+		}
 	}
 	return fields
 }
