@@ -155,7 +155,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if rule := conf.safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
 		return c.withRoute(ruleRefusal(c.op, rule, nil))
 	}
-	c.surface = conf.budget.surface(o.Surface)
+	c.surface = conf.limits.surface(o.Surface)
 	return nil
 }
 

@@ -38,9 +38,13 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// serve makes a response with a JSON body.
+// serve makes a response with a JSON body, of a service that has room for more.
 func serve(status int, body string) *canned {
-	return &canned{status, http.Header{"Content-Type": {"application/json"}}, []byte(body)}
+	h := http.Header{"Content-Type": {"application/json"}}
+	for i := 0; i < len(tests.Room); i += 2 {
+		h.Set(tests.Room[i], tests.Room[i+1])
+	}
+	return &canned{status, h, []byte(body)}
 }
 
 // cannedPages are the pages of a collection.

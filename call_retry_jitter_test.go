@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/chance"
+	"example.com/prospectkit/internal/op"
 )
 
 // A wait gets longer by up to a tenth and a second, but never beyond the deadline.
@@ -45,7 +46,8 @@ func TestRetry_RefusedCallsAreSpread(t *testing.T) {
 		require.NoError(t, err)
 		_, err = client.Lists.Page(ctx, ListsParams{})
 		require.ErrorIs(t, err, ErrRateLimited)
-		return time.Until(client.Budget().Snapshot()[0].HeldUntil)
+		state, now := client.conf.limits.surface(op.Lists).limiter.State()
+		return (state.HeldUntil - now).Duration()
 	}
 	synctest.Test(t, func(t *testing.T) {
 		for range 40 {

@@ -302,8 +302,8 @@ func TestRetry_NotProcessedByEveryKind(t *testing.T) {
 		least, most time.Duration
 	}{
 		"not sent": {tests.Dialing(tests.DialError(context.DeadlineExceeded)), 1, 2 * time.Millisecond},
-		"421":      {tests.Always(421, ""), 1, 2 * time.Millisecond},
-		"425":      {tests.Always(425, ""), 1, 2 * time.Millisecond},
+		"421":      {tests.Always(421, "", tests.Room...), 1, 2 * time.Millisecond},
+		"425":      {tests.Always(425, "", tests.Room...), 1, 2 * time.Millisecond},
 		"429":      {tests.Always(429, ""), 500 * time.Millisecond, 2 * time.Minute}, // grows to a minute, and what the surface still holds
 	} {
 		for _, kind := range kinds {

@@ -75,6 +75,7 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
 		maxBody:  32 << 20,
+		limits:   newLimits(),
 	}
 	var bad, badOptions check.Violations
 	c.apply(opts, &badOptions)
@@ -88,9 +89,6 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 			"base URL", "would send the token unprotected: use https, or AllowPlainHTTP if you mean it")
 	}
 	c.checkTransport(&bad)
-	if c.budget == nil {
-		c.budget = NewBudget(BudgetConfig{})
-	}
 	if len(bad) > 0 {
 		return nil, refusal(&op.Op{Name: "client.new"}, bad)
 	}
@@ -116,7 +114,7 @@ func FromEnv(opts ...ClientOption) (*Client, error) {
 }
 
 // With returns a client with the options applied. It shares everything else: host, token,
-// connections and budget.
+// connections and rate limiter.
 func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	conf, polls, resting := *c.conf, c.polls, c.resting
 	before := conf.httpClient
@@ -350,9 +348,6 @@ func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.
 
 // BaseURL returns the base URL of the service, with its host in lower case and without a default port.
 func (c *Client) BaseURL() string { return c.conf.base.String() }
-
-// Budget returns what the client knows about the workspace's rate limits.
-func (c *Client) Budget() *Budget { return c.conf.budget }
 
 // String names the client without its token.
 func (c *Client) String() string { return fmt.Sprintf("prospectkit.Client(%s)", c.conf.base.Host) }

@@ -153,9 +153,9 @@ type config struct {
 	ownTransport *http.Transport // nil if the options gave one
 	compressed   bool            // below is net/http's own transport, and compressed responses are allowed
 
-	maxBody   int64 // of WithMaxResponseBytes
-	plainHTTP bool  // of AllowPlainHTTP
-	budget    *Budget
+	maxBody   int64   // of WithMaxResponseBytes
+	plainHTTP bool    // of AllowPlainHTTP
+	limits    *limits // shared by With
 	observers []Observer
 	dump      *wiredump.Writer // of WithDebugWriter; nil: none
 

@@ -56,7 +56,7 @@
 //   - [CodeOf] returns the code of an error, and [RetryAfter] says whether time alone helps. Its text says what else does.
 //   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
 //   - [WithMaxWait] bounds each wait for a rate limit; beyond it, the call is refused with [RuleRateLimit], at once if that is
-//     foreseeable. [WithBudget] and [NewBudget] share the limits of a workspace between clients and processes.
+//     foreseeable.
 //   - [WithJournal] keeps what was in progress when a process dies: see [Client.InDoubt] and [Client.Resolve].
 //   - [WithGate] asks your application before each call.
 //   - [WithRetry] sets how often calls are retried, [Prefetch] reads pages ahead, [WithTokenSource] changes keys.
@@ -79,6 +79,6 @@
 // # The rest
 //
 // Names that few programs type have packages of their own: [example.com/prospectkit/filter] for filters of rows and searches,
-// [example.com/prospectkit/ratelimit] for surfaces and stores of budgets, [example.com/prospectkit/journal] and
+// [example.com/prospectkit/ratelimit] for surfaces, [example.com/prospectkit/journal] and
 // [example.com/prospectkit/spend] for the calls that name them.
 package prospectkit

@@ -7,7 +7,6 @@ import (
 	"log"
 	"log/slog"
 	"os"
-	"sync"
 	"time"
 
 	"example.com/prospectkit"
@@ -200,34 +199,6 @@ func ExampleOutcomeOf() {
 	// not applied
 }
 
-// How long a job will take, before it begins: a million rows, and a thousand pages of a search.
-func ExampleBudget_Forecast() {
-	budget := clientOf(sandbox.New(nil)).Budget()
-	fmt.Println("rows:", budget.Forecast(ratelimit.SurfaceLists, 1000).Round(time.Minute))
-	fmt.Println("search:", budget.Forecast(ratelimit.SurfaceSearch, 1000).Round(time.Minute))
-	fmt.Println("a single call:", budget.Forecast(ratelimit.SurfaceLists, 1))
-	// Output:
-	// rows: 8m0s
-	// search: 50m0s
-	// a single call: 0s
-}
-
-func ExampleBudget_Snapshot() {
-	client := clientOf(sandbox.New(nil))
-	for range 3 {
-		if _, err := client.Account.Me(context.Background()); err != nil {
-			log.Fatal(err)
-		}
-	}
-	for _, s := range client.Budget().Snapshot() {
-		fmt.Println(s.Surface, s.Minute.Used, "used,", s.Minute.Remaining, "of", s.Minute.Limit, "left in the minute")
-		fmt.Println(s.Day.Limit, "a day, documented:", s.Day.Documented)
-	}
-	// Output:
-	// account 3 used, 117 of 120 left in the minute
-	// 10000 a day, documented: true
-}
-
 // Teammates have used the minute up. One call learns it by a 429; the next is not sent, because the whole surface is held.
 func ExampleRefusedError_rateLimit() {
 	ctx := context.Background()
@@ -247,90 +218,6 @@ func ExampleRefusedError_rateLimit() {
 	// true
 	// not applied, it would fit in 1m0s
 	// sent 1 time
-}
-
-// A nightly job may use the minute but for its last 5 requests. Those are for somebody who waits at a screen.
-func ExampleBudgetConfig() {
-	ctx := context.Background()
-	sb := sandbox.New(nil)
-	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: 5})
-	client := clientOf(sb, prospectkit.WithBudget(budget), prospectkit.WithMaxWait(0))
-	job, err := client.With(prospectkit.WithPriority(ratelimit.PriorityBatch))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for err == nil {
-		_, err = job.Campaigns.Page(ctx)
-	}
-	fmt.Println("the job has to wait:", errors.Is(err, prospectkit.ErrRateLimited))
-	fmt.Println("it left 5 or more:", sb.Windows("campaigns")[0].Remaining >= 5)
-	_, err = client.Campaigns.Page(ctx)
-	fmt.Println("somebody has to wait:", errors.Is(err, prospectkit.ErrRateLimited))
-	// Output:
-	// the job has to wait: true
-	// it left 5 or more: true
-	// somebody has to wait: false
-}
-
-// Two keys of one workspace share its limits, and so do their clients share a budget.
-func ExampleWithBudget() {
-	sb := sandbox.New(nil)
-	budget := prospectkit.NewBudget(prospectkit.BudgetConfig{})
-	for _, scope := range []string{"lists", "campaigns"} {
-		client, err := prospectkit.New(sb.BaseURL(), sb.Key(scope),
-			prospectkit.WithTransport(sb.Transport()), prospectkit.WithBudget(budget))
-		if err != nil {
-			log.Fatal(err)
-		}
-		if _, err := client.Account.Me(context.Background()); err != nil {
-			log.Fatal(err)
-		}
-	}
-	fmt.Println(budget.Snapshot()[0].Minute.Used, "requests of", budget.Snapshot()[0].Surface)
-	// Output:
-	// 2 requests of account
-}
-
-// exampleStore is the least that a store has to do. Yours keeps the state in a database, one row for each surface, by its clock.
-type exampleStore struct {
-	mu     sync.Mutex
-	states map[ratelimit.Surface][]byte
-}
-
-func (s *exampleStore) Exchange(_ context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	state, reply := ask.Decide(s.states[surface], time.Now(), 2)
-	s.states[surface] = state
-	return reply, nil
-}
-
-// Two processes, each with a budget of its own, use the quota together.
-func ExampleBudgetConfig_store() {
-	ctx := context.Background()
-	sb := sandbox.New(nil)
-	store := &exampleStore{states: map[ratelimit.Surface][]byte{}}
-	process := func() *prospectkit.Client {
-		budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 2})
-		return clientOf(sb, prospectkit.WithBudget(budget), prospectkit.WithMaxWait(0))
-	}
-	one, two := process(), process()
-	for _, client := range []*prospectkit.Client{one, two, one} {
-		if _, err := client.Campaigns.Page(ctx); err != nil {
-			log.Fatal(err)
-		}
-	}
-	fmt.Println(one.Budget().Snapshot()[0].Minute.Used, "used, says the first")
-
-	var err error
-	for err == nil {
-		_, err = one.Campaigns.Page(ctx)
-	}
-	_, err = two.Campaigns.Page(ctx)
-	fmt.Println("nothing is left for the second:", errors.Is(err, prospectkit.ErrRateLimited))
-	// Output:
-	// 3 used, says the first
-	// nothing is left for the second: true
 }
 
 func ExampleWithInfo() {

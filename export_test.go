@@ -26,7 +26,7 @@ func (c *Client) CallUpload(ctx context.Context, class op.Class, in Upload) erro
 
 // PassBudget returns what an attempt does before and after it is sent, for benchmarks: the response says that there is room.
 func (c *Client) PassBudget(ctx context.Context) func() error {
-	call := &call{plan: plan{conf: c.conf, op: op.ListsList, ctx: ctx, opts: callConfig{settings: c.conf.settings}, surface: c.conf.budget.surface(op.Lists)}}
+	call := &call{plan: plan{conf: c.conf, op: op.ListsList, ctx: ctx, opts: callConfig{settings: c.conf.settings}, surface: c.conf.limits.surface(op.Lists)}}
 	resp := &http.Response{StatusCode: http.StatusOK, Header: http.Header{
 		"Ratelimit-Limit": {"1000000000"}, "Ratelimit-Remaining": {"999999999"}, "Ratelimit-Reset": {"60"},
 	}}

@@ -79,7 +79,7 @@ func WithHTTPClient(h *http.Client) ClientOption {
 // recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
 // needs a transport that passes the request's context on to net/http; with any other, the outcome
 // of a failed write is unknown. Do not use a transport that retries: it would silently repeat
-// writes. Do not use one that makes calls with a client of the same budget, either: it may wait for the
+// writes. Do not use one that makes calls with the same client, either: it may wait for the
 // permit of the call that it is sending.
 //
 // In a browser, a transport of net/http is refused: see [New].
@@ -114,19 +114,6 @@ func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOpt
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTokenSource", source)
 		c.source = source
-	})
-}
-
-// WithBudget shares a budget, and so what is known about the rate limits, between clients of one
-// workspace.
-func WithBudget(b *Budget) ClientOption {
-	return clientOption(func(c *config, bad *check.Violations) {
-		if b == nil || b.surfaces == nil {
-			bad.Add("WithBudget", "needs a budget made by NewBudget")
-			return
-		}
-		*bad = append(*bad, b.bad...)
-		c.budget = b
 	})
 }
 

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/mismatch"
@@ -132,11 +131,8 @@ func (c *config) pace(ctx context.Context, s op.Surface, pause time.Duration, fa
 	if documented := op.DocumentedLimits[s].PerDay; documented > 0 && pause == longestPause {
 		pause = max(pause, 24*time.Hour/time.Duration(documented)) // one waiter alone cannot use the day up
 	}
-	known := c.budget.surface(s).limiter.Snapshot()
-	for _, w := range []budget.WindowState{known.Minute, known.Day} {
-		if w.Remaining >= 0 {
-			pause = max(pause, min(time.Until(w.ResetAt)/time.Duration(max(w.Remaining/2, 1)), scarcePause))
-		}
+	if left, resetAt := c.limits.surface(s).limiter.Left(); left >= 0 {
+		pause = max(pause, min(time.Until(resetAt)/time.Duration(max(left/2, 1)), scarcePause))
 	}
 	asked, _ := RetryAfter(failure)
 	pause = max(pause, min(asked, scarcePause))

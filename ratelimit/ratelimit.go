@@ -1,5 +1,4 @@
-// Package ratelimit names what the rate limits of the service are about: its surfaces, their windows, and what is known of both. The
-// budget that obeys them is [example.com/prospectkit.Budget]. Its [Store] shares it between processes.
+// Package ratelimit names what the rate limits of the service are about: its surfaces, their windows, and what is known of both.
 package ratelimit
 
 import "time"
@@ -51,25 +50,5 @@ type Priority string
 // The priorities. Every fourth request is that of a queued batch call.
 const (
 	PriorityInteractive Priority = "interactive" // the default
-	PriorityBatch       Priority = "batch"       // goes last, and does not use the reserve
+	PriorityBatch       Priority = "batch"       // goes last
 )
-
-// SurfaceState is what a budget knows about a surface.
-type SurfaceState struct {
-	Surface   Surface
-	Minute    WindowState
-	Day       WindowState
-	HeldUntil time.Time // of the pause after a 429; zero if there is none
-	OtherRate float64   // requests a second that teammates seem to send
-	InFlight  int
-	Waiting   int
-}
-
-// WindowState is what a budget knows about one window of a surface.
-type WindowState struct {
-	Limit      int       // 0 when unknown
-	Documented bool      // the limit is the documented one, not learned from responses
-	Used       int       // by this budget, within the length of the window
-	Remaining  int       // by the last response, minus requests sent since; -1 without headers
-	ResetAt    time.Time // zero without a header
-}

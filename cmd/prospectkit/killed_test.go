@@ -139,7 +139,7 @@ func write(text string) error {
 	if err != nil {
 		return err
 	}
-	client, err := prospectkit.New(o.BaseURL, o.Token, prospectkit.WithJournal(file), tests.Unpaced())
+	client, err := prospectkit.New(o.BaseURL, o.Token, prospectkit.WithJournal(file))
 	if err != nil {
 		return err
 	}

@@ -51,9 +51,7 @@ const bare = "bare" // decodes nothing, which nobody can go below
 
 func openOurs(options ...prospectkit.ClientOption) func(string, *http.Client) (session, error) {
 	return func(base string, h *http.Client) (session, error) {
-		// The documented 120 requests a minute would decide everything.
-		all := append([]prospectkit.ClientOption{prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true}))}, options...)
-		client, err := prospectkit.New(base, token, append(all, prospectkit.WithHTTPClient(h))...)
+		client, err := prospectkit.New(base, token, append(options, prospectkit.WithHTTPClient(h))...)
 		return session{ours: client}, err
 	}
 }

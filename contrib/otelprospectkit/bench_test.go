@@ -35,7 +35,7 @@ func BenchmarkCall(b *testing.B) {
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			options := []prospectkit.ClientOption{
-				prospectkit.WithTransport(roundTrip(user)), prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true})),
+				prospectkit.WithTransport(roundTrip(user)),
 			}
 			if c.options != nil {
 				telemetry, err := otelprospectkit.New(c.options...)
@@ -57,6 +57,8 @@ func BenchmarkCall(b *testing.B) {
 func user(*http.Request) (*http.Response, error) {
 	const body = `{"user":{"id":"65f0c0ffee65f0c0ffee65f1","email":"ada@engines.example","name":"Ada"}}`
 	return &http.Response{
-		StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(body)),
+		StatusCode: http.StatusOK, Body: io.NopCloser(strings.NewReader(body)), Header: http.Header{
+			"Content-Type": {"application/json"}, "Ratelimit-Limit": {"1000000"}, "Ratelimit-Remaining": {"999999"}, "Ratelimit-Reset": {"60"},
+		},
 	}, nil
 }

@@ -2,8 +2,8 @@ package prospectpg_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 
 	"github.com/jackc/pgx/v5"
 
@@ -14,11 +14,12 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// Two processes of a fleet share the quota of a workspace, a journal, and a cap on credits.
+// Two processes of a fleet share a journal, and a cap on credits.
 func ExampleNew() {
 	pool, stop := prospectpg.ServePostgres() // yours is somewhere already
 	defer stop()
-	ctx, service := context.Background(), sandbox.New(nil)
+	ctx := context.Background()
+	service := sandbox.New(nil, sandbox.WithPrices(sandbox.Prices{"contacts.resolve": 20}))
 	if err := prospectpg.Migrate(ctx, pool); err != nil {
 		panic(err)
 	}
@@ -27,26 +28,31 @@ func ExampleNew() {
 		if err != nil {
 			panic(err)
 		}
-		prices := spend.Prices{"search.prospects": {PerResult: 1}}
+		prices := spend.Prices{"contacts.resolve": {PerCall: 20}}
 		client, err := prospectkit.New(service.BaseURL(), service.Token(), prospectkit.WithTransport(service.Transport()),
-			prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 2, Logger: slog.Default()})),
 			prospectkit.WithJournal(store),
-			prospectkit.WithSpendGuard(spend.NewSharedGuard(500, prices, store.Spend("2026-11"))))
+			prospectkit.WithSpendGuard(spend.NewSharedGuard(30, prices, store.Spend("2026-11"))))
 		if err != nil {
 			panic(err)
 		}
 		return client
 	}
 	one, two := process(), process()
-	for _, client := range []*prospectkit.Client{one, two, one} {
-		if _, err := client.Lists.Page(ctx, prospectkit.ListsParams{}); err != nil {
-			fmt.Println(err)
+	service.Fail("contacts.resolve", sandbox.DropAfter()) // the response is lost: the credits may be spent
+	_, err := one.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"})
+	fmt.Println(prospectkit.OutcomeOf(err))
+	_, err = two.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@engines.example"})
+	fmt.Println(prospectkit.OutcomeOf(err), errors.Is(err, prospectkit.ErrSpendCap))
+	for entry, err := range two.Calls(ctx, "contacts.resolve") {
+		if err != nil {
+			panic(err)
 		}
+		fmt.Println("the journal says:", entry.Outcome)
 	}
-	for _, surface := range one.Budget().Snapshot() {
-		fmt.Println(surface.Surface, surface.Minute.Used, "used,", surface.Minute.Remaining, "left")
-	}
-	// Output: lists 3 used, 117 left
+	// Output:
+	// unknown
+	// not applied true
+	// the journal says: unknown
 }
 
 // A job that runs again asks what its earlier attempts did, before it makes the call.

@@ -15,9 +15,7 @@ import (
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 )
 
 // A cutter cuts a connection at one of the messages to the database: before it, or before its response.
@@ -169,19 +167,6 @@ func TestCut_Spend(t *testing.T) {
 			require.LessOrEqual(t, len(state), 1)
 		} else {
 			require.Equal(t, "x", state)
-		}
-	})
-}
-
-// An exchange is never made twice.
-func TestCut_Exchange(t *testing.T) {
-	everyCut(t, func(t *testing.T, p *server, name string, c *cutter) {
-		_, err := p.cutting(t, name, c).Exchange(t.Context(), ratelimit.SurfaceLists, ratelimit.NewAsk(&budget.Ask{Elsewhere: 1}))
-		sent := exchange(t, p.store(t, name), &budget.Ask{}).State.Dispatched
-		if err != nil {
-			require.LessOrEqual(t, sent, int64(1))
-		} else {
-			require.Equal(t, int64(1), sent)
 		}
 	})
 }

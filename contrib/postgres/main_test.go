@@ -22,12 +22,9 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
-
-	"example.com/prospectkit/internal/fleettest"
 )
 
 func TestMain(m *testing.M) {
-	fleettest.Main(openStore)
 	if job := os.Getenv(jobEnv); job != "" {
 		if err := write(job); err != nil {
 			fmt.Fprintln(os.Stderr, err)

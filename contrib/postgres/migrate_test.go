@@ -8,9 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 )
 
 // database makes an empty one, and returns the options of a connection string that lead there.
@@ -111,15 +109,13 @@ func TestMigrate_SchemaIsThere(t *testing.T) {
 	require.NoError(t, Migrate(t.Context(), server.pool(t, here+"&user=owner")))
 }
 
-// Without the tables, every part names the mistake, and the budget goes on alone.
+// Without the tables, every part names the mistake.
 func TestMigrate_Forgotten(t *testing.T) {
 	server, _ := workspace(t)
 	pool := server.pool(t, server.database(t, "forgotten"))
 	store, err := New(pool, Config{Workspace: "acme"})
 	require.NoError(t, err)
-	_, failed := store.Exchange(t.Context(), ratelimit.SurfaceLists, ratelimit.NewAsk(&budget.Ask{}))
 	for _, err := range []error{
-		failed,
 		store.Sending(t.Context(), ticket("a")),
 		store.Spend("cap").Update(t.Context(), func([]byte) ([]byte, error) { return nil, nil }),
 		store.SaveCheckpoint(t.Context(), pool, "job", "x"),
@@ -139,7 +135,6 @@ func usesAll(t *testing.T, store *Store) {
 	t.Helper()
 	before := len(entriesOf(t, store, ""))
 	for i := range 3 {
-		require.Equal(t, 1, exchange(t, store, &budget.Ask{}).Processes)
 		id := fmt.Sprint("ticket ", i)
 		require.NoError(t, store.Sending(t.Context(), ticket(id)))
 		require.NoError(t, store.Ended(t.Context(), id, journal.End{Outcome: journal.Unknown}))

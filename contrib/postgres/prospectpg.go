@@ -1,11 +1,10 @@
-// Package prospectpg keeps in PostgreSQL what the processes of a fleet share: the rate budget of a workspace, the journal of
-// its writes, the state of its spend guards, and checkpoints.
+// Package prospectpg keeps in PostgreSQL what the processes of a fleet share: the journal of the writes of a workspace, the state of
+// its spend guards, and checkpoints.
 //
 //	pool, err := pgxpool.New(ctx, "postgres://localhost/app")
 //	err = prospectpg.Migrate(ctx, pool)
 //	store, err := prospectpg.New(pool, prospectpg.Config{Workspace: "acme"})
 //	client, err := prospectkit.New(baseURL, token,
-//		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: store, Processes: 8})),
 //		prospectkit.WithJournal(store),
 //		prospectkit.WithSpendGuard(spend.NewSharedGuard(500, prices, store.Spend("2026-11"))))
 //
@@ -54,7 +53,7 @@ type Config struct {
 	Lease time.Duration
 }
 
-// Store is a [ratelimit.Store] and a [journal.Journal] in PostgreSQL. [Store.Spend] has the state of spend guards.
+// Store is a [journal.Journal] in PostgreSQL. [Store.Spend] has the state of spend guards.
 // It is safe for concurrent use. It starts no goroutine that outlives a call.
 type Store struct {
 	pool      *pgxpool.Pool
@@ -70,8 +69,8 @@ type Store struct {
 // New keeps the state of a workspace in a database that [Migrate] has prepared. It does not use the
 // database yet. Close the pool yourself, after the last call.
 //
-// The budget uses at most one connection for each surface at a time, and each write one more. A call that waits for a connection
-// counts as one that waits for the database.
+// Each write and each call that spends uses one connection at a time. A call that waits for a connection counts as one that waits for
+// the database.
 func New(pool *pgxpool.Pool, c Config) (*Store, error) {
 	switch {
 	case pool == nil:

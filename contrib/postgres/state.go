@@ -4,62 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
-
-// Exchange decides on an ask in one transaction, which locks the row of the surface.
-func (s *Store) Exchange(ctx context.Context, surface ratelimit.Surface, ask *ratelimit.Ask) (ratelimit.Reply, error) {
-	var reply ratelimit.Reply
-	conn, was, err := s.read(ctx, surface)
-	if err != nil {
-		return reply, explain(err)
-	}
-	defer conn.Release()
-	next, decided := ask.Decide(was.state, time.UnixMicro(was.micros), was.processes)
-	b := &pgx.Batch{}
-	b.Queue("UPDATE prospectkit.budget SET state = $3 WHERE workspace = $1 AND surface = $2", s.workspace, string(surface), next)
-	if !was.seen {
-		b.Queue(`INSERT INTO prospectkit.process (workspace, process, seen) VALUES ($1, $2, clock_timestamp())
-			ON CONFLICT (workspace, process) DO UPDATE SET seen = excluded.seen`, s.workspace, s.owner)
-		// None that is back waits for this one: it may hold what this one would wait for.
-		b.Queue(`DELETE FROM prospectkit.process WHERE (workspace, process) IN (SELECT workspace, process FROM prospectkit.process
-			WHERE workspace = $1 AND seen < now() - interval '1 hour' FOR UPDATE SKIP LOCKED)`, s.workspace)
-	}
-	b.Queue(commit)
-	if err := conn.SendBatch(ctx, b).Close(); err != nil {
-		return reply, explain(err)
-	}
-	return decided, nil
-}
-
-// budgetRow is what an exchange reads.
-type budgetRow struct {
-	state     []byte
-	micros    int64 // the time of the database, after the wait for the lock
-	processes int   // that asked within ten minutes, with this one
-	seen      bool  // this process is noted, not long ago
-}
-
-// read locks the row.
-func (s *Store) read(ctx context.Context, surface ratelimit.Surface) (conn *pgxpool.Conn, row budgetRow, err error) {
-	conn, err = s.lock(ctx, func(b *pgx.Batch) {
-		b.Queue("INSERT INTO prospectkit.budget (workspace, surface) VALUES ($1, $2) ON CONFLICT DO NOTHING", s.workspace, string(surface))
-		b.Queue(`SELECT count(*) + CASE WHEN bool_or(process = $2) THEN 0 ELSE 1 END,
-				coalesce(bool_or(process = $2 AND seen > now() - interval '1 minute'), false)
-			FROM prospectkit.process WHERE workspace = $1 AND seen > now() - interval '10 minutes'`, s.workspace, s.owner).
-			QueryRow(func(r pgx.Row) error { return r.Scan(&row.processes, &row.seen) })
-		b.Queue(`WITH locked AS (SELECT state FROM prospectkit.budget WHERE workspace = $1 AND surface = $2 FOR UPDATE)
-			SELECT state, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint FROM locked`, s.workspace, string(surface)).
-			QueryRow(func(r pgx.Row) error { return r.Scan(&row.state, &row.micros) })
-	})
-	return conn, row, err
-}
 
 // Spend returns the state of spend guards with this name: one for each cap, such as the month for a cap per month. All guards of one
 // name count the same credits.

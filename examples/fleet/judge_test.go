@@ -199,8 +199,8 @@ func (s *supervisor) report(c counts) error {
 	} {
 		fmt.Fprintf(s.out, "  %-32s %7d\n", row.what, row.n)
 	}
-	if c.refused > 0 || c.messages != c.contacts {
-		return fmt.Errorf("%d requests were refused, %d messages to %d contacts", c.refused, c.messages, c.contacts)
+	if 50*c.refused > c.requests || c.messages != c.contacts {
+		return fmt.Errorf("%d of %d requests were refused, %d messages to %d contacts", c.refused, c.requests, c.messages, c.contacts)
 	}
 	return nil
 }

@@ -59,7 +59,6 @@ func main() {
 type config struct {
 	Name, DSN, BaseURL string
 	Tokens             map[string]string // by workspace
-	Workers            int               // processes
 	PageSize           int
 }
 
@@ -137,7 +136,6 @@ func newFleet(ctx context.Context, c config) (*fleet, error) {
 			return nil, err
 		}
 		client, err := prospectkit.New(c.BaseURL, token, prospectkit.WithJournal(s),
-			prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: s, StoreTimeout: time.Second, Processes: c.Workers})),
 			prospectkit.WithUserAgent(c.Name), prospectkit.WithAttemptTimeout(attemptTimeout),
 			prospectkit.WithMaxWait(time.Second)) // a longer wait is no work: it gives its slot away
 		if err != nil {

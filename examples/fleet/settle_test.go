@@ -25,7 +25,7 @@ func small(t *testing.T, name string) *supervisor {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.database.remove()) })
 	s.fleet, err = newFleet(t.Context(), config{
-		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Workers: 1, PageSize: 10,
+		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.BaseURL(), PageSize: 10,
 		Tokens: map[string]string{name: s.sb.Workspace(name).Token()},
 	})
 	require.NoError(t, err)

@@ -70,7 +70,7 @@ func supervise(ctx context.Context, o options, out io.Writer) (err error) {
 	}
 	defer func() { err = errors.Join(err, s.database.remove()) }()
 	s.logs = filepath.Join(s.database.dir, "workers")
-	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Tokens: map[string]string{}, Workers: o.workers, PageSize: o.pageSize}
+	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Tokens: map[string]string{}, PageSize: o.pageSize}
 	for _, w := range s.sb.Snapshot().Workspaces {
 		j.Tokens[w.Name] = s.sb.Workspace(w.Name).Token()
 	}

@@ -69,7 +69,10 @@ type Approver interface {
 func Launch(ctx context.Context, campaigns Approver, campaignID, digest string) (doubt, err error) {
 	_, err = campaigns.Approve(ctx, campaignID, digest)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	if !ok { // nil, also if an earlier run has approved it
+	switch {
+	case errors.Is(err, prospectkit.RuleApproved): // by an earlier run
+		return nil, nil
+	case !ok:
 		return nil, err
 	}
 	resolution, resolveErr := unknown.Resolve(ctx)

@@ -32,7 +32,6 @@
 //
 // Read State.take first, which chooses between the permissions, and then State.report, which learns from a response.
 //
-// [State] is the decision alone: a small value without clock, lock or goroutine, which can be stored and run elsewhere. [Queue] adds
-// the waiting calls, and [Limiter] adds waiting. The one of [NewShared] waits for a state that several processes share. [Decide] is
-// one exchange with it, whatever the store.
+// [State] is the decision alone: a small value without clock, lock or goroutine. [Queue] adds the waiting calls, and [Limiter] adds
+// waiting.
 package budget

@@ -88,7 +88,7 @@ func (f *foresight) fly() {
 // serve makes the model: the service counts in the way that is known, the figures are right, and a window of which nothing is known is new.
 func (f *foresight) serve() {
 	s, g := &f.s, &f.s.Figures
-	f.silent, f.window, f.since, f.rate = s.silent() && !g.Valid, cmp.Or(g.Window, Minute), f.now, s.Others.rate(f.now)
+	f.silent, f.window, f.since, f.rate = s.silent() && !g.Valid, cmp.Or(g.Window, Minute), f.now, s.Others.Rate(f.now)
 	limit := float64(s.Limits[f.window])
 	f.drips = !s.flows() && g.Valid && g.Window == Minute && s.Drips == drips
 	f.refills = f.drips || s.refills() && !s.weighs()

@@ -162,7 +162,7 @@ type knowledge struct {
 
 func (s *State) knows(now Instant) knowledge {
 	return knowledge{
-		Refusals: s.Epoch - s.Born, Figures: s.Figures.Valid, Sliding: min(s.Others.Slides, sure), Weighs: s.weighs(), Fixed: s.Weighs < 0,
-		Refills: min(int64(s.Refills), s.refillsFrom()), Drips: s.Drips, Others: s.Others.rate(now) > 0, Limit: s.Limits[Minute],
+		Refusals: s.Epoch, Figures: s.Figures.Valid, Sliding: min(s.Others.Slides, sure), Weighs: s.weighs(), Fixed: s.Weighs < 0,
+		Refills: min(int64(s.Refills), s.refillsFrom()), Drips: s.Drips, Others: s.Others.Rate(now) > 0, Limit: s.Limits[Minute],
 	}
 }

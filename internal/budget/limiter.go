@@ -2,7 +2,6 @@ package budget
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -23,13 +22,11 @@ type Limiter struct {
 	mu        sync.Mutex
 	queue     Queue
 	start     time.Time // the epoch of the state's clock
-	ahead     Instant   // of that epoch, if the state has the clock of a store
 	latest    Instant   // the last instant that the state got
 	roundTrip Instant   // the recent round trip of requests
 	keeper    *Waiter   // which keeps the time for all waiters
 	due       Instant   // when the keeper will check again
 	foresight *foresight
-	*store    // nil: the state is this process's own
 }
 
 // New returns the limiter of a surface that was never used.
@@ -42,12 +39,12 @@ func (l *Limiter) at(t time.Time) Instant {
 	if l.start.IsZero() {
 		l.start = t
 	}
-	l.latest = max(l.latest, 1+l.ahead+instant(t.Sub(l.start)))
+	l.latest = max(l.latest, 1+instant(t.Sub(l.start)))
 	return l.latest
 }
 
 func (l *Limiter) time(i Instant) time.Time {
-	return l.start.Add((i - 1 - l.ahead).Duration())
+	return l.start.Add((i - 1).Duration())
 }
 
 // Acquire waits until a request may be sent. Pass the permit to [Limiter.Done] exactly once. The error is a [*WaitTooLongError] if
@@ -63,22 +60,18 @@ func (l *Limiter) Acquire(ctx context.Context, r Request) (Permit, error) {
 	return l.wait(ctx, r)
 }
 
-// Take is [Limiter.Acquire] without waiting, if nobody waits and there is room. An exchange with a store takes time.
+// Take is [Limiter.Acquire] without waiting, if nobody waits and there is room.
 func (l *Limiter) Take(now time.Time, p Priority, permit *Permit) (granted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.store == nil && l.queue.Waiting() == 0 {
+	if l.queue.Waiting() == 0 {
 		_, granted = l.queue.State.take(l.at(now), p, permit)
 	}
 	return granted
 }
 
-// Done takes the report on a request, and the time of its end, for which a store has its own clock.
+// Done takes the report on a request, and the time of its end.
 func (l *Limiter) Done(over time.Time, r *Report) {
-	if l.store != nil {
-		l.tell(r)
-		return
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now, s := l.at(over), &l.queue.State
@@ -105,15 +98,33 @@ func (l *Limiter) recordRoundTrip(now Instant, r *Report) {
 	}
 }
 
-// Forecast is how long n more requests will take after those that wait already, at the rate that the windows sustain.
-func (l *Limiter) Forecast(n int) time.Duration {
+// Left is what the service said last of its tighter window, less what was sent since, and when that window resets. It is -1 when unknown.
+func (l *Limiter) Left() (requests int, resetAt time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if n <= 0 {
-		return 0
+	now, s := l.now(), &l.queue.State
+	f := &s.Figures
+	if !f.Valid || now >= s.resetAt() {
+		return -1, resetAt
 	}
-	waiting := l.queue.Waiting()
-	return l.queue.State.Forecast(l.now(), min(n, math.MaxInt-waiting)+waiting).Duration()
+	if f.HasReset {
+		resetAt = l.time(f.ResetBy)
+	}
+	return int(max(0, f.Remaining+f.Known-s.Dispatched)), resetAt
+}
+
+// InFlight is how many requests have a permit and were not reported yet, with the calls in the queue.
+func (l *Limiter) InFlight() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return int(l.queue.State.inFlight()) + l.queue.Waiting()
+}
+
+// State returns a copy of the state, to read, and the time by its clock.
+func (l *Limiter) State() (State, Instant) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.queue.State, l.now()
 }
 
 // dispatch hands out permits, and wakes the call that keeps the time from now on, unless it is the caller.

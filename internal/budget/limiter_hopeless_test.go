@@ -2,7 +2,6 @@ package budget
 
 import (
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -31,22 +30,4 @@ func TestHopelessInADay(t *testing.T) {
 	require.Nil(t, l.hopeless(second, 3, w), "just in time")
 	w.giveUp--
 	require.True(t, l.hopeless(second, 3, w).Deadline)
-}
-
-// Those that wait already come before those that are forecast.
-func TestForecastAfterThoseThatWait(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := New(Config{PerMinute: 10})
-		require.Zero(t, l.Forecast(8))
-		for range 5 {
-			l.queue.Join(&Waiter{})
-		}
-		require.Zero(t, l.Forecast(5))
-		require.Greater(t, l.Forecast(8), time.Minute)
-		require.Zero(t, l.Forecast(0))
-		for range 5 {
-			l.queue.Join(&Waiter{})
-		}
-		require.Positive(t, l.Forecast(1))
-	})
 }

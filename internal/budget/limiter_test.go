@@ -95,7 +95,7 @@ func TestHopelessWaitsAreRefusedAtOnce(t *testing.T) {
 			require.ErrorContains(t, err, "minute window")
 		}
 		require.Equal(t, began, time.Now(), "nobody waited")
-		require.Zero(t, l.Snapshot().InFlight)
+		require.Zero(t, l.inFlight())
 	})
 }
 
@@ -129,11 +129,11 @@ func TestARefusalSendsHopelessWaitersHome(t *testing.T) {
 			})
 		}
 		synctest.Wait()
-		require.LessOrEqual(t, l.Snapshot().Waiting, 50)
+		require.LessOrEqual(t, l.waiting(), 50)
 		l.Done(time.Now(), &Report{probe, hold(time.Hour)})
 		all.Wait()
-		require.Zero(t, l.Snapshot().Waiting)
-		require.Equal(t, began.Add(time.Hour), l.Snapshot().HeldUntil.Round(time.Second))
+		require.Zero(t, l.waiting())
+		require.Equal(t, began.Add(time.Hour), l.heldUntil().Round(time.Second))
 	})
 }
 
@@ -203,7 +203,7 @@ func TestNoPermitIsLost(t *testing.T) {
 			s := &l.queue.State
 			require.EqualValues(t, used, s.Dispatched)
 			require.EqualValues(t, used, s.Completed)
-			require.Zero(t, l.Snapshot().Waiting)
+			require.Zero(t, l.waiting())
 			require.GreaterOrEqual(t, used, 40)
 		})
 	}
@@ -221,30 +221,8 @@ func TestPermitGrantedWhileCancelledGoesBack(t *testing.T) {
 		require.False(t, w.queued, "granted")
 		cancel()
 		require.Equal(t, context.Canceled, l.leave(ctx, w))
-		require.Zero(t, l.Snapshot().InFlight)
-		require.Equal(t, 5, l.Snapshot().Minute.Remaining)
-	})
-}
-
-func TestSnapshotAndForecast(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := New(lists())
-		require.Equal(t, WindowState{Limit: 120, Documented: true, Remaining: -1}, l.Snapshot().Minute)
-		require.InDelta(t, 8.33, l.Forecast(1000).Minutes(), 0.01)
-		require.Zero(t, l.Forecast(100))
-		require.Zero(t, l.Forecast(0))
-		require.Greater(t, l.Forecast(10_001), 24*time.Hour)
-		l = fresh(t, lists(), told(120, 60, 30*time.Second))
-		require.Zero(t, l.Forecast(60))
-		require.InDelta(t, 61, l.Forecast(120).Seconds(), 1.1)
-		snap := l.Snapshot()
-		require.True(t, l.queue.State.Told)
-		require.Equal(t, 60, snap.Minute.Remaining)
-		require.Equal(t, 1, snap.Minute.Used)
-		require.Equal(t, 1, snap.Day.Used)
-		require.Equal(t, time.Now().Add(30*time.Second), snap.Minute.ResetAt)
-		require.Equal(t, -1, snap.Day.Remaining)
-		require.Zero(t, snap.Others, "what is gone may be gone for long")
+		require.Zero(t, l.inFlight())
+		require.Equal(t, 5, l.left())
 	})
 }
 
@@ -287,7 +265,8 @@ func TestTimeDoesNotRunBackwards(t *testing.T) {
 	require.True(t, l.Take(later.Add(-9*time.Second), Interactive, &after))
 	require.Equal(t, before.At, after.At)
 	l.Done(later.Add(-8*time.Second), &Report{before, told(120, 59, 50*time.Second)})
-	require.WithinDuration(t, later.Add(50*time.Second), l.Snapshot().Minute.ResetAt, time.Millisecond)
+	_, reset := l.Left()
+	require.WithinDuration(t, later.Add(50*time.Second), reset, time.Millisecond)
 }
 
 // TestNoAllocations: where there is room, a call costs no memory.

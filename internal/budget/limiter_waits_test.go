@@ -3,6 +3,7 @@ package budget
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -10,26 +11,16 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// limiters are a limiter of its own, and one with a store.
-var limiters = map[string]func(c Config) *Limiter{
-	"alone":  func(c Config) *Limiter { return New(c) },
-	"shared": func(c Config) *Limiter { return NewShared(c, &StoreClient{Timeout: time.Second}, new(kept).ask) },
-}
-
-// eachLimiter runs a test with both, in virtual time, after a first response.
-func eachLimiter(t *testing.T, c Config, first Observation, test func(t *testing.T, l *Limiter)) {
+// onLimiter runs a test in virtual time, after a first response.
+func onLimiter(t *testing.T, c Config, first Observation, test func(t *testing.T, l *Limiter)) {
 	t.Helper()
-	for name, pacer := range limiters {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				l := pacer(c)
-				p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
-				require.NoError(t, err)
-				l.Done(time.Now(), &Report{p, first})
-				test(t, l)
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		l := New(c)
+		p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
+		require.NoError(t, err)
+		l.Done(time.Now(), &Report{p, first})
+		test(t, l)
+	})
 }
 
 // came is how a call that was admitted, or not, ended.
@@ -51,13 +42,13 @@ func acquire(ctx context.Context, l *Limiter, r Request) <-chan came {
 
 // A response by which nothing is left sends those home at once who cannot wait for the reset, and nobody else.
 func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 20}, told(20, 1, 50*time.Second), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20}, told(20, 1, 50*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		last, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
 		hurried := acquire(t.Context(), l, Request{MaxWait: 30 * time.Second})
 		patient := acquire(t.Context(), l, Request{MaxWait: 2 * time.Minute})
-		require.Equal(t, 2, l.Snapshot().Waiting)
+		require.Equal(t, 2, l.waiting())
 		time.Sleep(time.Second)
 		l.Done(time.Now(), &Report{last, told(20, 0, 49*time.Second)})
 		end := <-hurried
@@ -74,7 +65,7 @@ func TestWaitersLearnThatNothingIsLeft(t *testing.T) {
 
 // A response that changes nothing of that sends nobody home.
 func TestWaitersStayWithOtherNews(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 20}, told(20, 2, 50*time.Second), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20}, told(20, 2, 50*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		one, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 		require.NoError(t, err)
@@ -90,7 +81,7 @@ func TestWaitersStayWithOtherNews(t *testing.T) {
 
 // A call that does not wait is refused at once, with others in the queue too, and says when it would fit.
 func TestNoWait(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		first := acquire(t.Context(), l, Request{MaxWait: time.Hour})
 		for range 2 {
@@ -101,7 +92,7 @@ func TestNoWait(t *testing.T) {
 			require.InDelta(t, 41, refused.Wait.Seconds(), 1.1)
 			require.NotErrorIs(t, end.err, context.DeadlineExceeded)
 			require.WithinDuration(t, time.Now().Add(refused.Wait), refused.FitsAt, time.Millisecond)
-			require.Equal(t, 1, l.Snapshot().Waiting)
+			require.Equal(t, 1, l.waiting())
 		}
 		require.NoError(t, (<-first).err)
 	})
@@ -109,7 +100,7 @@ func TestNoWait(t *testing.T) {
 
 // A call whose deadline is near is refused as if it had ended, at once where it is hopeless, and else when it ends.
 func TestNearDeadlines(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20, PerDay: 1000}, told(20, 0, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		for within, want := range map[time.Duration]time.Duration{10 * time.Second: 0, 30 * time.Second: 0} {
 			ctx, cancel := context.WithTimeout(t.Context(), within)
@@ -126,7 +117,7 @@ func TestNearDeadlines(t *testing.T) {
 		require.Zero(t, end.after)
 		require.NoError(t, (<-acquire(far, l, Request{MaxWait: aWhile})).err)
 	})
-	eachLimiter(t, Config{}, told(1, 0, 0), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{}, told(1, 0, 0), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		time.Sleep(2 * time.Second)
 		_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile}) // a probe that never comes back
@@ -148,20 +139,20 @@ func TestNearDeadlines(t *testing.T) {
 
 // A call whose context has ended takes nothing, although there is room.
 func TestEndedContextTakesNothing(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 20}, told(20, 10, 40*time.Second), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20}, told(20, 10, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		_, err := l.Acquire(ctx, Request{MaxWait: aWhile})
 		require.Equal(t, context.Canceled, err)
-		require.Zero(t, l.Snapshot().InFlight)
-		require.Equal(t, 10, l.Snapshot().Minute.Remaining)
+		require.Zero(t, l.inFlight())
+		require.Equal(t, 10, l.left())
 	})
 }
 
 // Whoever leaves the head of the queue leaves the next one in charge of the time.
 func TestTheNextKeepsTheTime(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 20}, told(20, 0, 20*time.Second), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20}, told(20, 0, 20*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		ctx, cancel := context.WithCancel(t.Context())
 		first := acquire(ctx, l, Request{MaxWait: aWhile})
@@ -176,56 +167,87 @@ func TestTheNextKeepsTheTime(t *testing.T) {
 		end = <-third
 		require.NoError(t, end.err)
 		require.InDelta(t, 21, end.after.Seconds(), 1.1)
-		require.Zero(t, l.Snapshot().Waiting)
+		require.Zero(t, l.waiting())
 	})
 }
 
-// What is shown is what is known now.
-func TestSnapshotAfterAWhile(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 20}, told(20, 5, 40*time.Second), func(t *testing.T, l *Limiter) {
+// What is left is what was told last, less what was sent since, as long as that holds.
+func TestLeft(t *testing.T) {
+	onLimiter(t, Config{PerMinute: 20}, told(20, 5, 40*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		for range 2 {
 			_, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
 			require.NoError(t, err)
 		}
-		snap := l.Snapshot()
-		require.Equal(t, 3, snap.Minute.Remaining)
-		require.Equal(t, -1, snap.Day.Remaining)
-		require.Equal(t, 2, snap.InFlight)
-		require.Zero(t, snap.HeldUntil)
-		require.WithinDuration(t, time.Now().Add(40*time.Second), snap.Minute.ResetAt, 2*time.Microsecond)
-		require.Zero(t, l.Forecast(3))
-		require.Positive(t, l.Forecast(4))
+		began := time.Now()
+		time.Sleep(10 * time.Second)
+		n, reset := l.Left()
+		require.Equal(t, 3, n)
+		require.WithinDuration(t, began.Add(40*time.Second), reset, 2*time.Microsecond)
+		time.Sleep(time.Minute)
+		n, reset = l.Left()
+		require.Equal(t, -1, n)
+		require.Zero(t, reset)
 	})
-	eachLimiter(t, Config{PerMinute: 20}, Observation{Limit: 20, Remaining: 5}, func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20}, Observation{Limit: 20, Remaining: 0}, func(t *testing.T, l *Limiter) {
 		t.Helper()
-		require.Zero(t, l.Snapshot().Minute.ResetAt, "none was told")
-		require.Equal(t, 5, l.Snapshot().Minute.Remaining)
+		n, reset := l.Left()
+		require.Zero(t, n)
+		require.Zero(t, reset, "none was told")
 	})
-	eachLimiter(t, Config{PerMinute: 20}, hold(20*time.Second), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 20}, hold(20*time.Second), func(t *testing.T, l *Limiter) {
 		t.Helper()
-		require.WithinDuration(t, time.Now().Add(20*time.Second), l.Snapshot().HeldUntil, time.Millisecond)
-		require.Equal(t, -1, l.Snapshot().Minute.Remaining)
-		time.Sleep(21 * time.Second)
-		_ = l.Forecast(1)
-		if l.store == nil {
-			require.Zero(t, l.Snapshot().HeldUntil)
-		}
+		n, _ := l.Left()
+		require.Equal(t, -1, n)
 	})
 }
 
-// The others that are shown are requests a second.
-func TestSnapshotOfOthers(t *testing.T) {
+// Only a request that was sent tells how long a request takes.
+func TestWhatWasNotSentTookNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := fresh(t, Config{PerMinute: 120}, told(120, 119, time.Minute))
-		l.queue.State.Others = perSecond(1.5)
-		require.InDelta(t, 1.5, l.Snapshot().Others, 1e-9)
+		l := New(Config{PerMinute: 120})
+		took := func(after time.Duration, o Observation) {
+			p, err := l.Acquire(t.Context(), Request{MaxWait: aWhile})
+			require.NoError(t, err)
+			time.Sleep(after)
+			l.Done(time.Now(), &Report{p, o})
+		}
+		took(time.Millisecond, Observation{NotSent: true})
+		require.Zero(t, l.roundTrip)
+		took(time.Second, told(120, 100, time.Minute))
+		require.Equal(t, second, l.roundTrip)
+		took(time.Millisecond, Observation{NotSent: true})
+		l.Done(time.Now(), &Report{Observation: told(120, 99, time.Minute)})
+		require.Equal(t, second, l.roundTrip)
+		took(5*time.Second, told(120, 98, time.Minute))
+		require.Equal(t, 2*second, l.roundTrip)
+	})
+}
+
+// A signal to a waiter that is busy is kept until it looks.
+func TestNoSignalIsLost(t *testing.T) {
+	onLimiter(t, lists(), told(120, 0, time.Minute), func(t *testing.T, l *Limiter) {
+		t.Helper()
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() { _, _ = l.Acquire(ctx, Request{MaxWait: aWhile}) }()
+		synctest.Wait()
+		l.mu.Lock()
+		w := l.queue.Head()
+		w.signal() // it wakes, and cannot go on
+		for len(w.wake) > 0 {
+			runtime.Gosched()
+		}
+		w.signal()
+		kept := len(w.wake)
+		l.mu.Unlock()
+		cancel()
+		require.Equal(t, 1, kept)
 	})
 }
 
 // Who has to wait is told so once, and keeps the place that it took when it arrived, however long it listens.
 func TestWait_IsToldInItsPlace(t *testing.T) {
-	eachLimiter(t, Config{PerMinute: 1}, told(1, 0, time.Minute), func(t *testing.T, l *Limiter) {
+	onLimiter(t, Config{PerMinute: 1}, told(1, 0, time.Minute), func(t *testing.T, l *Limiter) {
 		t.Helper()
 		var waits []time.Duration
 		first := acquire(t.Context(), l, Request{MaxWait: time.Hour, Told: func(wait time.Duration) {
@@ -233,7 +255,7 @@ func TestWait_IsToldInItsPlace(t *testing.T) {
 			time.Sleep(10 * time.Second) // and another one comes
 		}})
 		second := acquire(t.Context(), l, Request{MaxWait: time.Hour, Told: func(wait time.Duration) { waits = append(waits, wait) }})
-		require.Equal(t, 2, l.Snapshot().Waiting)
+		require.Equal(t, 2, l.waiting())
 		end := <-first
 		require.NoError(t, end.err)
 		require.Empty(t, second)
@@ -260,6 +282,6 @@ func TestWait_IsNotToldInVain(t *testing.T) {
 		require.PanicsWithValue(t, "observer", func() {
 			_, _ = l.Acquire(t.Context(), Request{MaxWait: aWhile, Told: func(time.Duration) { panic("observer") }})
 		})
-		require.Zero(t, l.Snapshot().Waiting)
+		require.Zero(t, l.waiting())
 	})
 }

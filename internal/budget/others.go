@@ -28,8 +28,8 @@ const (
 	sure      = 2           // observations that make a minute a sliding one
 )
 
-// rate is what others take, per microsecond.
-func (o *Others) rate(now Instant) float64 {
+// Rate is what others take, per microsecond.
+func (o *Others) Rate(now Instant) float64 {
 	if o.Sum == 0 && o.Level == 0 {
 		return 0
 	}
@@ -73,14 +73,6 @@ func (o *Others) watch(now Instant, high int64, level float64) {
 	o.Level, o.At = level, now
 }
 
-// ours takes back requests that figures may have told of before the process that sent them did: nobody else took those.
-func (o *Others) ours(n int64) {
-	n = min(n, o.Seen)
-	o.High += n
-	o.Seen -= n
-	o.Sum = max(0, o.Sum-float64(n))
-}
-
 // slides reports whether the minute slides, so that its reset says nothing about the rest of it.
 func (o *Others) slides() bool { return o.Slides >= sure }
 
@@ -102,7 +94,7 @@ func (s *State) keepBack(now, left Instant) float64 {
 	left = min(max(left, 0), minute)
 	part := float64(left) / float64(minute)
 	keep := s.Config.Share * limit * part
-	if rate := s.Others.rate(now); rate > 0 {
+	if rate := s.Others.Rate(now); rate > 0 {
 		ahead := float64(left + lookahead)
 		if s.flows() { // it gives back what they took before, too
 			ahead = float64(lookahead)
@@ -114,7 +106,7 @@ func (s *State) keepBack(now, left Instant) float64 {
 
 // gap is the pace that others leave to us if the minute slides: a burst leaves a gap a minute later.
 func (s *State) gap(now Instant) Instant {
-	limit, rate := float64(s.Limits[Minute]), s.Others.rate(now)
+	limit, rate := float64(s.Limits[Minute]), s.Others.Rate(now)
 	if rate == 0 || !s.Others.slides() || limit == 0 || s.Figures.Window == Day {
 		return 0
 	}

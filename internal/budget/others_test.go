@@ -2,7 +2,6 @@ package budget
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -30,7 +29,7 @@ func TestRateOfOthers(t *testing.T) {
 		"nothing since, as good as nobody":    {Others{Level: 0.9, Slides: sure, At: day - minute}, 0},
 		"nothing since three minutes, likely": {Others{Level: 30, Slides: sure, At: day - 3*minute}, 7.5},
 	} {
-		require.InDelta(t, c.perMinute, c.others.rate(day)*float64(minute), 1e-9, name)
+		require.InDelta(t, c.perMinute, c.others.Rate(day)*float64(minute), 1e-9, name)
 	}
 }
 
@@ -58,23 +57,6 @@ func TestWhatOthersTook(t *testing.T) {
 
 	o = Others{Low: 10, High: 10, Sum: 0.4, Span: 10 * s, At: 10 * second}
 	step(20*second, 10, 10, 0, Others{Low: 10, High: 10, Sum: 0.4 * 6 / 7, At: 20 * second}) // nobody comes any more
-}
-
-// What figures told of before the process that sent it did is nobody else's.
-func TestWhatWasOurs(t *testing.T) {
-	o := Others{Low: 120, High: 110, Seen: 10, Sum: 9}
-	o.ours(4)
-	require.Equal(t, Others{Low: 120, High: 114, Seen: 6, Sum: 5}, o)
-	o.ours(9)
-	require.Equal(t, Others{Low: 120, High: 120}, o, "no more than was seen")
-	s := opened(Config{PerMinute: 120}, told(120, 100, time.Minute))
-	s.Others = Others{Low: 101, High: 91, Seen: 10, Sum: 10}
-	s.Report(second, Permit{Epoch: s.Epoch + 1}, NoFigures)
-	require.EqualValues(t, 9, s.Others.Seen, "sent alone")
-	s.Report(second, Permit{Epoch: s.Epoch, At: -second}, NoFigures)
-	require.EqualValues(t, 9, s.Others.Seen, "forgotten")
-	s.exchange(second, &Ask{Elsewhere: 4})
-	require.EqualValues(t, 5, s.Others.Seen)
 }
 
 // The advance of the reset tells a sliding minute from a fixed one.

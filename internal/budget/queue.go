@@ -110,21 +110,3 @@ func (l *Queue) passed(w *Waiter) {
 		l.streak = 0
 	}
 }
-
-// order is the order in which the first n would be admitted.
-func (l *Queue) order(n int) []Priority {
-	left, streak := [...]int{len(l.queues[Interactive]), len(l.queues[Batch])}, l.streak
-	order := make([]Priority, min(n, l.Waiting()))
-	for i := range order {
-		p := Interactive
-		if left[Interactive] == 0 || left[Batch] > 0 && streak >= streakMax {
-			p = Batch
-		}
-		left[p]--
-		if streak++; p == Batch || left[Batch] == 0 {
-			streak = 0
-		}
-		order[i] = p
-	}
-	return order
-}

@@ -2,7 +2,6 @@ package budget
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
@@ -48,27 +47,5 @@ func TestLineKeepsOrder(t *testing.T) {
 			}
 			require.Equal(t, joined-left-served, queue.Waiting())
 		}
-	})
-}
-
-// TestOrderIsThatOfThePump: what is asked of a store for those who wait is what they would be given in turn.
-func TestOrderIsThatOfThePump(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		queue := Queue{State: *opened(Config{}, told(1000, 999, time.Minute)), streak: rapid.IntRange(0, streakMax).Draw(t, "streak")}
-		for _, p := range rapid.SliceOfN(rapid.IntRange(0, 1), 0, 20).Draw(t, "priorities") {
-			queue.Join(&Waiter{Priority: Priority(p)})
-		}
-		if len(queue.queues[Batch]) == 0 {
-			queue.streak = 0
-		}
-		n := rapid.IntRange(0, 25).Draw(t, "most")
-		order := queue.order(n)
-		var granted []*Waiter
-		queue.Pump(second, func(w *Waiter) { granted = append(granted, w) })
-		want := []Priority{}
-		for _, w := range granted[:min(n, len(granted))] {
-			want = append(want, w.Priority)
-		}
-		require.Equal(t, want, order)
 	})
 }

@@ -34,9 +34,6 @@ func (s *State) report(now Instant, p *Permit, o *Observation) {
 	}
 	if !s.closes(p) {
 		s.Dispatched++
-		if p.Epoch > s.Epoch { // its process was alone when it sent it
-			s.Others.ours(1)
-		}
 	}
 	s.Open[0].Trip = max(s.Open[0].Trip, now-p.At)
 	replays := int64(min(max(o.Replays, 0), 100))
@@ -109,8 +106,7 @@ func (s *State) bare(p *Permit) {
 	}
 }
 
-// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it, and lengthen the pause at most. One that
-// a process sent when it was alone confirms nothing.
+// refuse pauses the surface. Requests that were admitted before an earlier 429 only confirm it, and lengthen the pause at most.
 func (s *State) refuse(now Instant, p *Permit, o *Observation) {
 	fresh := p.Epoch == s.Epoch
 	if fresh {
@@ -173,12 +169,16 @@ func WindowOf(limit int, reset time.Duration, perMinute, perDay int64) Window {
 	return Unknown
 }
 
-// learn replaces a limit that the service contradicts: another plan, or a surface with undocumented limits.
+// learn replaces a limit that the service contradicts: another plan, or a surface with undocumented limits. What is documented of the
+// other window does not bind a plan that allows more.
 func (s *State) learn(o *Observation) Window {
 	s.Told, s.Silent = true, 0
 	w := cmp.Or(WindowOf(o.Limit, o.Reset, s.Limits[Minute], s.Limits[Day]), Minute)
 	if limit := int64(o.Limit); limit > 0 && limit <= mostTold && limit != s.Limits[w] {
 		s.Limits[w], s.Learned[w] = limit, true
+		if other := Minute + Day - w; limit > s.Config.limits()[w] && !s.Learned[other] {
+			s.Limits[other] = 0
+		}
 	}
 	return w
 }
@@ -189,7 +189,7 @@ func (s *State) observe(now Instant, p *Permit, o *Observation, w Window, replay
 	if o.Limit > 0 {
 		left = min(left, int64(o.Limit))
 	}
-	known := min(p.Then+1+replays, s.Completed) // a store may have lost its last minute
+	known := p.Then + 1 + replays
 	next := Figures{
 		Valid: true, Remaining: left, Known: known, Mark: s.Completed, Window: w, HasReset: o.HasReset, At: now, Sent: p.At,
 		ResetFrom: p.At + bounded(o.Reset) - second, ResetBy: now + bounded(o.Reset),

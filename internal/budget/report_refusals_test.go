@@ -124,13 +124,3 @@ func TestABlindProbeOfAMinuteThatMaySlide(t *testing.T) {
 		require.Equal(t, 2*minute+second, s.resetAt(), "a fixed minute gives nothing back before its end")
 	}
 }
-
-// A process that was alone when it sent a request has another epoch. Its refusal is news to the others.
-func TestARefusalOfAProcessThatWasAloneIsNews(t *testing.T) {
-	s := opened(lists(), told(120, 119, time.Minute))
-	alone := s.alone(second, 2)
-	p := alone.Take(second, Interactive).Permit
-	require.Greater(t, p.Epoch, s.Epoch)
-	s.Report(2*second, p, refused(func(o *Observation) { o.RetryAfter = 30 * time.Second }))
-	require.Equal(t, Delay{Until: 32 * second}, s.Take(3*second, Interactive).Delay)
-}

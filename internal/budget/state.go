@@ -3,7 +3,7 @@ package budget
 import "math"
 
 // State is what is known about one surface, and decides. It has no clock: every method takes the time, which must not run backwards.
-// It is not safe for concurrent use. Its fields are exported to be stored, not to be changed.
+// It is not safe for concurrent use.
 type State struct {
 	Config     Config
 	Dispatched int64 // admitted requests
@@ -16,7 +16,6 @@ type State struct {
 	Open       [2]Span // of those not complete: admitted recently, and before
 	PacedUntil Instant // while others are active and the minute slides
 
-	Born       int64 // the first epoch
 	Epoch      int64 // grows with each refusal; responses to older requests say nothing about the time after it
 	Strikes    int   // 429s in a row
 	HeldUntil  Instant
@@ -74,7 +73,7 @@ const (
 
 // NewState returns the state of a surface that was never used.
 func NewState(c Config) State {
-	return State{Config: c, Born: 1, Epoch: 1, Allowed: 1, Limits: c.limits()}
+	return State{Config: c, Epoch: 1, Allowed: 1, Limits: c.limits()}
 }
 
 // take asks for one request. It writes the permit to its place: copying it six times would take longer than the decision.
@@ -83,13 +82,8 @@ func (s *State) take(now Instant, p Priority, permit *Permit) (d Delay, granted 
 	if now < s.HeldUntil {
 		return Delay{Until: s.HeldUntil}, false
 	}
-	if s.Config.Alone { // the process keeps within its part, whatever the figures say
-		if d, full := s.overloaded(now, s.Config.limits(), Interactive); full {
-			return d, false
-		}
-	}
 	if s.silent() || s.Weighs >= 0 || s.refills() { // our own requests have to fit by their count, too
-		if d, full := s.overloaded(now, s.Limits, p); full {
+		if d, full := s.overloaded(now, p); full {
 			return d, false
 		}
 	}
@@ -112,11 +106,8 @@ func (s *State) Return(p Permit) {
 	s.releaseProbe(&p)
 }
 
-// closes removes a request from those in flight. It is not there if it was dropped, or admitted by another state.
+// closes removes a request from those in flight. It is not there if it was dropped.
 func (s *State) closes(p *Permit) bool {
-	if p.Epoch < s.Born || p.Epoch > s.Epoch {
-		return false
-	}
 	for i := range s.Open {
 		if o := &s.Open[i]; p.At >= o.From && o.N > 0 {
 			o.N--
@@ -244,7 +235,7 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	f := &s.Figures
 	cover := f.Remaining + f.Known - s.Dispatched
 	reset := s.resetAt()
-	keep, taken := s.keepBack(now, reset-now), s.Others.rate(now)*float64(now-f.At)
+	keep, taken := s.keepBack(now, reset-now), s.Others.Rate(now)*float64(now-f.At)
 	reserve := s.reserve(p)
 	left := float64(f.Remaining) - taken
 	switch {
@@ -273,7 +264,7 @@ func (s *State) takeCovered(now Instant, p Priority, permit *Permit) (d Delay, g
 	if spare > reserve && !d.News { // the rest is left to others for now
 		keepsLess := func(at Instant) bool { return s.keepBack(at, reset-at) < spare-reserve }
 		d.Until = min(d.Until, max(firstWhen(now, reset, 10*millisecond, keepsLess), now+millisecond))
-		if s.Others.rate(now) > 0 {
+		if s.Others.Rate(now) > 0 {
 			d.Until = min(d.Until, max(f.At+staleness, now+second/4))
 		}
 	}
@@ -287,13 +278,13 @@ func (s *State) pictureIsOld(now Instant, cover int64, left, keep, reserve float
 	if s.inFlight() == 0 && (cover <= 0 || f.Known < s.Completed) && f.Sent >= s.BlindAt {
 		return float64(f.Remaining) > keep+reserve
 	}
-	return s.Others.rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
+	return s.Others.Rate(now) > 0 && now-f.At >= staleness && cover > 0 && left > reserve+margin
 }
 
 // slidingMinuteHasRoom reports whether so many of our own requests have left a sliding minute that, with no others active, it
 // must have room.
 func (s *State) slidingMinuteHasRoom(now Instant) bool {
-	return s.Figures.Window == Minute && s.Others.slides() && s.Others.rate(now) == 0 && s.overMinute() <= 0
+	return s.Figures.Window == Minute && s.Others.slides() && s.Others.Rate(now) == 0 && s.overMinute() <= 0
 }
 
 // overMinute is by how many requests one more would exceed the minute, by our own count.
@@ -311,13 +302,13 @@ func (s *State) resetAt() Instant {
 	return max(f.ResetBy+second, s.NextLook)
 }
 
-// overloaded reports whether one more request of ours would not fit below limits, as the service may count it.
-func (s *State) overloaded(now Instant, limits [3]int64, p Priority) (Delay, bool) {
+// overloaded reports whether one more request of ours would not fit below the limits, as the service may count it.
+func (s *State) overloaded(now Instant, p Priority) (Delay, bool) {
 	for _, w := range [...]Window{Day, Minute} {
-		if limits[w] == 0 {
+		if s.Limits[w] == 0 {
 			continue
 		}
-		if d, full := s.full(now, w, limits[w]-int64(s.reserve(p))); full {
+		if d, full := s.full(now, w, s.Limits[w]-int64(s.reserve(p))); full {
 			return d, true
 		}
 	}

@@ -31,18 +31,6 @@ func TestAContradictoryStateStaysInBounds(t *testing.T) {
 	require.Zero(t, s.inFlight())
 }
 
-// A permit of one life on its own says nothing about the next one.
-func TestAloneTwice(t *testing.T) {
-	s := opened(lists(), told(120, 119, time.Minute))
-	first := s.alone(10*second, 2)
-	look := first.Take(10*second, Interactive)
-	require.True(t, look.Granted)
-	second := s.alone(30*second, 2)
-	require.NotEqual(t, first.Epoch, second.Epoch)
-	second.Report(31*minute/60, look.Permit, told(120, 100, 20*time.Second))
-	require.False(t, second.Figures.Valid)
-}
-
 // A limit of one request is known like any other.
 func TestALimitOfOneIsThatOfItsWindow(t *testing.T) {
 	s := opened(Config{PerDay: 1}, Observation{Limit: 1, Remaining: 0})
@@ -98,12 +86,12 @@ func TestTheTimeToldIsInTime(t *testing.T) {
 // What others take is believed less the longer nothing was heard of it.
 func TestTheRateOfOthersFades(t *testing.T) {
 	o := Others{Sum: 60, Span: float64(minute), At: minute}
-	at := o.rate(minute)
+	at := o.Rate(minute)
 	require.Positive(t, at)
-	require.InEpsilon(t, at, o.rate(second), 1e-9, "nothing is known before")
-	require.InEpsilon(t, at/2, o.rate(minute+memory), 1e-9)
-	require.InEpsilon(t, at/4, o.rate(minute+3*memory), 1e-9)
-	require.Zero(t, o.rate(minute+1000*memory))
+	require.InEpsilon(t, at, o.Rate(second), 1e-9, "nothing is known before")
+	require.InEpsilon(t, at/2, o.Rate(minute+memory), 1e-9)
+	require.InEpsilon(t, at/4, o.Rate(minute+3*memory), 1e-9)
+	require.Zero(t, o.Rate(minute+1000*memory))
 }
 
 // A refusal shows that others took all that we did not.

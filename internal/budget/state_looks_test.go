@@ -21,22 +21,6 @@ func TestAnotherLookWaitsForRoom(t *testing.T) {
 	}
 }
 
-// The report on a request that another state admitted ends none of this one's.
-func TestForeignReportsEndNoRequest(t *testing.T) {
-	for name, epoch := range map[string]int64{"of an earlier state": 1, "of a later one": 200} {
-		t.Run(name, func(t *testing.T) {
-			s := NewState(lists())
-			s.Born, s.Epoch, s.Told, s.Silent = 100, 105, true, silence
-			permits, _ := take(&s, second, 3)
-			require.Len(t, permits, 3)
-			s.Report(2*second, Permit{Epoch: epoch, At: second}, NoFigures)
-			require.EqualValues(t, 3, s.inFlight())
-			s.Return(Permit{Epoch: epoch, At: second})
-			require.EqualValues(t, 3, s.inFlight())
-		})
-	}
-}
-
 // On a surface of which nothing is known, the next response is waited for, and no time.
 func TestAnUnknownSurfaceWaitsForAResponse(t *testing.T) {
 	s := opened(Config{}, NoFigures)

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"encoding/json"
 	"math"
 	"testing"
 	"time"
@@ -76,7 +75,11 @@ func TestBindingWindowAlternates(t *testing.T) {
 func TestLimitsAreLearned(t *testing.T) {
 	s := opened(lists(), told(300, 299, time.Minute))
 	require.Equal(t, [2]any{int64(300), true}, [2]any{s.Limits[Minute], s.Learned[Minute]})
-	require.Equal(t, [2]any{int64(10_000), false}, [2]any{s.Limits[Day], s.Learned[Day]})
+	require.Zero(t, s.Limits[Day], "the documented one is of another plan")
+	s.Report(second, s.Take(second, Interactive).Permit, told(50_000, 12, 9*time.Hour))
+	require.Equal(t, [2]int64{300, 50_000}, [2]int64{s.Limits[Minute], s.Limits[Day]})
+	s = opened(lists(), told(60, 59, time.Minute))
+	require.Equal(t, [2]any{int64(10_000), false}, [2]any{s.Limits[Day], s.Learned[Day]}, "a smaller plan has no more a day")
 	s = opened(Config{}, told(50_000, 12, 9*time.Hour))
 	require.Equal(t, [2]any{int64(50_000), true}, [2]any{s.Limits[Day], s.Learned[Day]})
 	require.Zero(t, s.Limits[Minute])
@@ -196,24 +199,35 @@ func TestTeammatesAreSeenAndLeftTheirPart(t *testing.T) {
 		remaining -= 2 // one of ours, one of theirs
 		s.Report(now+100*millisecond, p.Permit, told(120, remaining, time.Minute-time.Duration(i)*time.Second))
 	}
-	require.InDelta(t, 0.7, s.Others.rate(10*second)*float64(second), 0.35)
-	alone := NewState(lists())
-	require.Greater(t, s.Forecast(11*second, 1000), alone.Forecast(11*second, 1000)*5/4, "they take their part of each minute")
+	require.InDelta(t, 0.7, s.Others.Rate(10*second)*float64(second), 0.35)
 	permits, d := take(s, 11*second, 200)
 	require.False(t, d.News)
 	require.InDelta(t, 55, len(permits), 25)
 }
 
-func TestStateCanBeStored(t *testing.T) {
-	s := opened(lists(), told(120, 60, 40*time.Second))
-	_, _ = take(s, second, 5)
-	stored, err := json.Marshal(s)
-	require.NoError(t, err)
-	var back State
-	require.NoError(t, json.Unmarshal(stored, &back))
-	require.Equal(t, *s, back)
-	require.Equal(t, s.Take(2*second, Batch), back.Take(2*second, Batch))
-	require.Less(t, len(stored), 4096)
+// Requests without a report are forgotten, although others go on.
+func TestTheDeadHoldNothing(t *testing.T) {
+	s := opened(lists(), told(120, 119, time.Minute))
+	dead, _ := take(s, second, 50)
+	require.Len(t, dead, 50)
+	now := second
+	for now < 5*minute {
+		now += 500 * millisecond
+		if d := s.Take(now, Interactive); d.Granted {
+			s.Report(now+millisecond, d.Permit, told(120, 60, 30*time.Second))
+		}
+	}
+	require.Zero(t, s.inFlight())
+	require.Equal(t, s.Dispatched, s.Completed)
+	used := s.Counts[Day].Sum
+	require.Equal(t, s.Dispatched, used)
+
+	s.Report(now, dead[0], told(120, 5, time.Second)) // it lived after all
+	require.Equal(t, used+1, s.Counts[Day].Sum)
+	require.Equal(t, s.Dispatched, s.Completed)
+	dispatched := s.Dispatched
+	s.Return(dead[1])
+	require.Equal(t, dispatched, s.Dispatched)
 }
 
 // service counts one window: fixed from its first request, sliding, or with the last one weighted.
@@ -308,7 +322,7 @@ func TestNeverMoreThanIsSafe(t *testing.T) {
 			flights = append(flights[:i], flights[i+1:]...)
 		}
 		if !v.weighs && s.Weighs <= 0 { // which looks like others until it is known
-			require.Zero(t, s.Others.rate(now), "nobody else was there")
+			require.Zero(t, s.Others.Rate(now), "nobody else was there")
 		}
 	})
 }
@@ -340,7 +354,6 @@ func FuzzReport(f *testing.F) {
 		}
 		at, _ := s.Earliest(now, int(n), Interactive)
 		require.GreaterOrEqual(t, at, now)
-		require.GreaterOrEqual(t, s.Forecast(now, int(n)), Instant(0))
 		later := now + day + probeLease
 		if !s.Take(later, Interactive).Granted {
 			require.Greater(t, s.load(later, Day)+1, float64(s.Limits[Day]), "closed for more than a day")
@@ -380,3 +393,5 @@ func granted(t *testing.T, s *State, now Instant) (Permit, Instant) {
 	}
 	return d.Permit, now
 }
+
+const hour = 60 * minute

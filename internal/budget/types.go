@@ -60,7 +60,6 @@ type Config struct {
 	PerDay    int     // the same for the day
 	Reserve   int     // requests of each window that only interactive calls may use
 	Share     float64 // of a fresh minute that is left to others at first; it shrinks to nothing as the minute ends
-	Alone     bool    // the limits above are this process's part, which applies whatever the service says
 }
 
 func (c *Config) limits() [3]int64 {
@@ -84,7 +83,13 @@ type Permit struct {
 // Valid reports whether the permit was ever granted.
 func (p Permit) Valid() bool { return p.Epoch > 0 }
 
-// Observation is the result of a request. A zero Limit or Remaining means that the response said so. Set them to -1 if a header is
+// Report is the result of a request.
+type Report struct {
+	Permit      Permit
+	Observation Observation
+}
+
+// Observation is what is known of the result of a request. A zero Limit or Remaining means that the response said so. Set them to -1 if a header is
 // missing.
 type Observation struct {
 	Limit       int // of the window that the response describes; -1 when missing

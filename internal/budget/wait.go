@@ -48,7 +48,7 @@ func (l *Limiter) wait(ctx context.Context, r Request) (Permit, error) {
 		l.queue.Join(w)
 	}
 	l.mu.Unlock()
-	l.tend(ctx, w, true)
+	l.tend(w, true)
 	if ctx.Err() != nil {
 		return Permit{}, l.leave(ctx, w)
 	}
@@ -95,11 +95,7 @@ func (l *Limiter) refuseHopeless(w *Waiter, ahead int) {
 }
 
 // tend admits calls, if this waiter has to do it.
-func (l *Limiter) tend(ctx context.Context, w *Waiter, arrived bool) {
-	if l.store != nil {
-		l.askFor(ctx, w, arrived)
-		return
-	}
+func (l *Limiter) tend(w *Waiter, arrived bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := l.now(); w.queued && (arrived || l.queue.Head() == w || now >= w.giveUp) {
@@ -112,7 +108,7 @@ func (l *Limiter) await(ctx context.Context, w *Waiter) (Permit, error) {
 	timer := time.NewTimer(time.Hour)
 	defer timer.Stop()
 	for {
-		l.tend(ctx, w, false)
+		l.tend(w, false)
 		over, pause, err := l.check(w)
 		if over {
 			return w.Permit, err

@@ -125,7 +125,7 @@ func (s *State) spare(now Instant, p Priority) (covered, spare float64) {
 	if !s.weighs() {
 		left = f.Window.length()
 	}
-	if s.Others.rate(now) == 0 { // what was left is rounded down, and was counted before the response arrived
+	if s.Others.Rate(now) == 0 { // what was left is rounded down, and was counted before the response arrived
 		covered += 1 + s.regained(f.Window, f.Sent, f.At)
 	}
 	return covered, covered - s.reserve(p) - s.keepBack(now, left)
@@ -139,7 +139,7 @@ func (s *State) takeWeighed(now Instant, p Priority, permit *Permit) (d Delay, g
 	looks := max(f.At+staleness, now)
 	switch {
 	case f.Remaining > margin:
-	case !s.weighs() && s.Others.rate(now) == 0:
+	case !s.weighs() && s.Others.Rate(now) == 0:
 		looks = max(looks, f.At+(margin+1)*w.length()/Instant(max(1, s.Limits[w])))
 	default:
 		looks = max(s.ends(f.At, w)+lookahead, now)
@@ -227,7 +227,7 @@ func (s *State) doubtWeighing(now Instant) {
 		s.Refills = 0
 	case s.Weighs < 0:
 		s.Weighs = 0
-	case s.weighs() && s.Others.rate(now) == 0:
+	case s.weighs() && s.Others.Rate(now) == 0:
 		s.Weighs--
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/ratelimit"
 )
 
@@ -201,7 +202,5 @@ func TestHTTP2WindowOverflow(t *testing.T) {
 		require.Error(t, err)
 		require.NotEqual(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	}
-	for _, surface := range client.Budget().Snapshot() {
-		require.Zero(t, surface.InFlight, "no permit is lost")
-	}
+	tests.NothingInFlight(t, client)
 }

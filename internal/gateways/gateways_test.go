@@ -120,7 +120,6 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 func (s *stage) client(t *testing.T) *prospectkit.Client {
 	t.Helper()
 	client, err := prospectkit.New(s.url, s.sb.Token(), prospectkit.WithAttemptTimeout(5*time.Second),
-		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true})),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond}))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -43,12 +42,12 @@ type laws struct {
 	held      func() (int64, error)
 	first     int64           // the balance at the beginning
 	limits    bool            // the service refuses who is too fast
+	forgotten int             // 429s that restarts excuse: a new process knows nothing of what the last one sent, and its first request asks
 	removed   map[string]bool // rows, by them
 	appended  bool            // a row at the end, by them
 	reached   map[string]bool
 	paused    map[string]pause  // by process start and surface
 	shaky     bool              // a store has failed
-	alone     map[string]bool   // process starts that cannot reach the store of the budget
 	owed      map[string]string // process starts, by tickets whose credits the guard has to settle when it reaches its store
 	settled   map[string]bool   // tickets, by a person
 	broken    error
@@ -58,7 +57,7 @@ func newLaws(r *run) *laws {
 	return &laws{
 		service: r.service, first: r.service.Balance(), limits: true,
 		calls: map[string]*made{}, approvals: map[string]int{}, once: map[string]int{}, removed: map[string]bool{}, reached: map[string]bool{},
-		paused: map[string]pause{}, alone: map[string]bool{}, owed: map[string]string{}, settled: map[string]bool{},
+		paused: map[string]pause{}, owed: map[string]string{}, settled: map[string]bool{},
 		held: func() (int64, error) {
 			total, err := r.books()
 			return total.Total.Committed + total.Total.InDoubt, err
@@ -147,7 +146,9 @@ func (l *laws) read(entries []sandbox.Entry) {
 			continue
 		}
 		if l.limits && e.Status == http.StatusTooManyRequests && e.Fault == "" {
-			l.breach(noRefusal, "%s", e)
+			if l.forgotten--; l.forgotten < 0 {
+				l.breach(noRefusal, "%s", e)
+			}
 		}
 		c := l.calls[markIn(e.Query)]
 		if c == nil || o.FreeRead() {
@@ -279,16 +280,6 @@ func (l *laws) refused(s *sim.Start, o *op.Op, resp *http.Response) {
 	}
 }
 
-// exchanged: a process keeps a pause at least until it reaches its store again, which others have used.
-func (l *laws) exchanged(s *sim.Start, well bool) {
-	l.Lock()
-	defer l.Unlock()
-	if well && l.alone[s.Text] {
-		maps.DeleteFunc(l.paused, func(on string, _ pause) bool { return strings.HasPrefix(on, s.Text+" ") })
-	}
-	l.alone[s.Text] = !well
-}
-
 func surfaceOf(s *sim.Start, o *op.Op) string {
 	if o == nil {
 		return ""
@@ -355,11 +346,18 @@ func (l *laws) begin(mark string, c *made) {
 	l.calls[mark], l.marks = c, append(l.marks, mark)
 }
 
-// shakes notes that a store has failed. docs/fleet.md: each process then keeps to its part, and reports what it sent when the store is back.
+// restarts notes that a process begins again.
+func (l *laws) restarts() {
+	l.Lock()
+	defer l.Unlock()
+	l.forgotten++
+}
+
+// shakes notes that a store has failed.
 func (l *laws) shakes() {
 	l.Lock()
 	defer l.Unlock()
-	l.limits, l.shaky = false, true
+	l.shaky = true
 }
 
 // emptied notes that the stores are new. The guards then count afresh.
@@ -367,7 +365,6 @@ func (l *laws) emptied() {
 	l.Lock()
 	defer l.Unlock()
 	l.empties++
-	clear(l.paused)
 }
 
 // again asks the laws although nothing has arrived.

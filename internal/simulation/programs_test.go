@@ -65,6 +65,9 @@ type user struct {
 func (r *run) program(do func(*user) error, opts ...option) func(*sim.Start) error {
 	return func(s *sim.Start) error {
 		u := &user{Start: s, run: r, ctx: s.Context("main")}
+		if s.Number > 1 {
+			r.laws.restarts()
+		}
 		r.recovers(s.Disk)
 		opened, err := filesystem.OpenJournal(s.Files(u.ctx), "journal", "main")
 		if r.laws.opened(err); err != nil {
@@ -351,8 +354,7 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 	}
 }
 
-// claims is whether a result tells something about the effect of the call: not that something was found or done before, and not that what was
-// created did not start.
+// claims is whether a result tells something about a creation: not that something was found, and not that what was created did not start.
 func claims(got any, err error) bool {
 	switch e := got.(type) {
 	case *prospectkit.Ensured:
@@ -361,8 +363,6 @@ func claims(got any, err error) bool {
 		return e == nil || e.Created && err == nil
 	case *prospectkit.Agent:
 		return e == nil
-	case *prospectkit.Approval:
-		return e == nil || !e.Already
 	}
 	return true
 }

@@ -32,7 +32,7 @@ type Result struct {
 // Run runs the programs that a seed draws.
 func Run(seed sim.Seed, keep bool) Result {
 	w := &sim.World{Seed: seed.Number, Plan: planOf(seed), Keep: keep, Pace: 100 * time.Millisecond}
-	r := &run{World: w, store: newStore(), copies: map[string]func(*http.Request) *http.Response{}}
+	r := &run{World: w, store: new(store), copies: map[string]func(*http.Request) *http.Response{}}
 	w.Check = func() error { return r.laws.check() }
 	var err error
 	problem := sim.Bubble(func() {
@@ -94,7 +94,7 @@ func (r *run) prepare() []*sim.Process {
 	opts = append(opts, r.draw(random, programs)...)
 	r.service = sandbox.New(nil, opts...)
 	r.laws = newLaws(r)
-	with := []option{shared}
+	var with []option
 	if random.IntN(4) > 0 {
 		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
 		with = append(with, guarded)

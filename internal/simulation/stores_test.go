@@ -7,31 +7,22 @@ import (
 	"sync"
 	"time"
 
-	"example.com/prospectkit"
 	"example.com/prospectkit/internal/sim"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
 // store is a database that processes share, and that survives them all.
 type store struct {
-	mu      sync.Mutex
-	spend   []byte
-	read    []byte // of spend, for the books
-	books   spend.Books
-	budgets map[ratelimit.Surface][]byte
+	mu    sync.Mutex
+	spend []byte
+	read  []byte // of spend, for the books
+	books spend.Books
 }
-
-func newStore() *store { return &store{budgets: map[ratelimit.Surface][]byte{}} }
 
 // change is a transaction: a step.
 func (s *store) change(ctx context.Context, u *user, what string, do func() error) error {
 	var err error
-	class := "store"
-	if u.network == "late" { // after a store has failed, 429s count no more
-		class = "save"
-	}
-	dead := u.Do(ctx, class, what, func(t *sim.Turn) string {
+	dead := u.Do(ctx, "store", what, func(t *sim.Turn) string {
 		if t.Fault != "" {
 			u.laws.shakes()
 		}
@@ -50,7 +41,7 @@ func (s *store) change(ctx context.Context, u *user, what string, do func() erro
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if t.Fault == forgets {
-			s.spend, s.budgets = nil, map[ratelimit.Surface][]byte{}
+			s.spend = nil
 			u.laws.emptied()
 		}
 		if err = do(); err == nil && t.Fault == awayAfter {
@@ -111,25 +102,4 @@ func (r *run) books() (spend.Books, error) {
 		s.read, s.books = s.spend, books
 	}
 	return r.store.books, nil
-}
-
-// budgetStore holds the state of budgets.
-type budgetStore struct {
-	*store
-
-	user *user
-}
-
-func (b budgetStore) Exchange(ctx context.Context, s ratelimit.Surface, ask *ratelimit.Ask) (reply ratelimit.Reply, err error) {
-	defer func() { b.user.laws.exchanged(b.user.Start, err == nil) }()
-	err = b.change(ctx, b.user, "budget "+string(s), func() error {
-		b.budgets[s], reply = ask.Decide(b.budgets[s], time.Now(), 3)
-		return nil
-	})
-	return reply, err
-}
-
-// shared paces all processes by one budget.
-func shared(r *run, u *user) prospectkit.ClientOption {
-	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: budgetStore{r.store, u}, Processes: 3}))
 }

@@ -109,7 +109,7 @@ func (f failing) Write([]byte) (int, error) {
 func TestDebugWriter_ManyCallsAndBrokenWriters(t *testing.T) {
 	w := &dumps{t: t}
 	for _, to := range []io.Writer{w, failing{}, failing{panics: true}} {
-		client := NewClient(t, Always(http.StatusOK, OneUser), prospectkit.WithDebugWriter(to), Unpaced())
+		client := NewClient(t, Always(http.StatusOK, OneUser), prospectkit.WithDebugWriter(to))
 		derived, err := client.With()
 		require.NoError(t, err)
 		var group sync.WaitGroup

@@ -187,7 +187,7 @@ func TestKeys_NoEchoShowsEither(t *testing.T) {
 		t.Helper()
 		var out Shows
 		source := func(context.Context) (string, error) { return second, nil }
-		opts := append(out.Options(), prospectkit.WithTransport(oneTime(m)), Unpaced(), prospectkit.WithTokenSource(source),
+		opts := append(out.Options(), prospectkit.WithTransport(oneTime(m)), prospectkit.WithTokenSource(source),
 			prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2, BaseDelay: 1}))
 		for _, key := range []string{Token, second} {
 			for how, form := range usual(key) {

@@ -90,7 +90,7 @@ func (m *MemoryServer) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Ne
 func ClientAt(tb testing.TB, url string, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
 	opts = append([]prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1})}, opts...)
-	client, err := prospectkit.New(url+"/api/v1", Token, append([]prospectkit.ClientOption{Unpaced(), Routes()}, opts...)...)
+	client, err := prospectkit.New(url+"/api/v1", Token, append([]prospectkit.ClientOption{Routes()}, opts...)...)
 	require.NoError(tb, err)
 	return client
 }

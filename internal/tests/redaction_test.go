@@ -282,7 +282,7 @@ func TestRedaction_NoEchoShowsTheKey(t *testing.T) {
 			t.Helper()
 			for how, form := range usual(key) {
 				var out Shows
-				client, err := prospectkit.New(BaseURL, key, append(out.Options(), prospectkit.WithTransport(oneTime(m)), Unpaced())...)
+				client, err := prospectkit.New(BaseURL, key, append(out.Options(), prospectkit.WithTransport(oneTime(m)))...)
 				require.NoError(t, err)
 				for place, echo := range echoes {
 					response = echo(form)

@@ -252,7 +252,7 @@ func (p *retryPlay) baseURL(server *sandbox.Server) string {
 
 func (p *retryPlay) options() []prospectkit.ClientOption {
 	opts := []prospectkit.ClientOption{
-		Unpaced(), Routes(),
+		Routes(),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}),
 		Watch(func(e prospectkit.Event) {
 			if e.Kind == prospectkit.EventAttempt {

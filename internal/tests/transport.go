@@ -52,15 +52,18 @@ func Respond(status int, body string, header ...string) *http.Response {
 // RateHeaders gives a success the headers that the service's have.
 func RateHeaders(h http.Header, status int) {
 	if status >= 200 && status < 300 {
-		h.Set("RateLimit-Limit", "1000000")
-		h.Set("RateLimit-Remaining", "999999")
-		h.Set("RateLimit-Reset", "60")
+		for i := 0; i < len(Room); i += 2 {
+			h.Set(Room[i], Room[i+1])
+		}
 	}
 }
 
 // Bare takes the rate headers from a response. Those of another server have none, nor those that lost
 // them on the way.
 var Bare = []string{"RateLimit-Limit", "", "RateLimit-Remaining", "", "RateLimit-Reset", ""}
+
+// Room says that a surface has room for every call of a test.
+var Room = []string{"RateLimit-Limit", "1000000", "RateLimit-Remaining", "999999", "RateLimit-Reset", "60"}
 
 // Always gives the same response to every request.
 func Always(status int, body string, header ...string) RoundTrip {
@@ -80,12 +83,7 @@ func Envelope(code string) string {
 	return `{"error":{"code":` + strconv.Quote(code) + `,"message":"prose","param":null,"doc_url":null,"request_id":"req-1"}}`
 }
 
-// Unpaced is for servers of a test that know no limits.
-func Unpaced() prospectkit.ClientOption {
-	return prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{TrustHeaders: true}))
-}
-
-// NewClient is a client over a transport of the test, which is not paced.
+// NewClient is a client over a transport of the test.
 func NewClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
 	return Through(tb, &http.Client{Transport: rt}, opts...)
@@ -94,7 +92,7 @@ func NewClient(tb testing.TB, rt http.RoundTripper, opts ...prospectkit.ClientOp
 // Through is a client that sends through h.
 func Through(tb testing.TB, h *http.Client, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	tb.Helper()
-	client, err := prospectkit.New(BaseURL, Token, append([]prospectkit.ClientOption{Unpaced(), Routes(), prospectkit.WithHTTPClient(h)}, opts...)...)
+	client, err := prospectkit.New(BaseURL, Token, append([]prospectkit.ClientOption{Routes(), prospectkit.WithHTTPClient(h)}, opts...)...)
 	require.NoError(tb, err)
 	return client
 }

@@ -162,7 +162,7 @@ func (c *goCode) addType(name string, of ast.Expr) {
 	c.parts[name] = append(parts, c.parts[name]...)
 }
 
-// has reports whether a name exists. A variable is named after its type: budget.Snapshot is that of a Budget.
+// has reports whether a name exists. A variable is named after its type: client.With is that of a Client.
 func (c *goCode) has(name string) bool {
 	first, rest, chain := strings.Cut(name, ".")
 	if !chain {

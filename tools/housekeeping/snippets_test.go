@@ -29,7 +29,7 @@ var known = strings.Fields(`bytes context crypto/sha256 encoding/csv encoding/js
 
 // renamed are those whose paths end in something else than their names.
 var renamed = map[string]string{
-	"rand": "math/rand/v2", "redis": "github.com/redis/go-redis/v9", "prospectpg": "example.com/prospectkit/contrib/postgres",
+	"rand": "math/rand/v2", "prospectpg": "example.com/prospectkit/contrib/postgres",
 }
 
 // A module is the root module or a nested one.
@@ -378,16 +378,16 @@ func TestSnippetsThatDoNotCompile(t *testing.T) {
 func TestSnippetOfANestedModule(t *testing.T) {
 	files := map[string]string{
 		"client.go": clientGo,
-		"contrib/redisbudget/go.mod": "module example.com/prospectkit/contrib/redisbudget\n\ngo 1.26.0\n\n" +
+		"contrib/extra/go.mod": "module example.com/prospectkit/contrib/extra\n\ngo 1.26.0\n\n" +
 			"require example.com/prospectkit v0.0.0\n\nreplace example.com/prospectkit => ../..\n",
-		"contrib/redisbudget/budget.go": "package redisbudget\n\nfunc New() int { return 1 }\n",
-		"contrib/redisbudget/README.md": "```go\nfmt.Println(redisbudget.New())\n```\n",
-		"contrib/redisbudget/NOTES.md":  "```go\nnot checked\n```\n",
-		"testdata/docs/README.md":       "```go\nnot checked\n```\n",
+		"contrib/extra/extra.go":  "package extra\n\nfunc New() int { return 1 }\n",
+		"contrib/extra/README.md": "```go\nfmt.Println(extra.New())\n```\n",
+		"contrib/extra/NOTES.md":  "```go\nnot checked\n```\n",
+		"testdata/docs/README.md": "```go\nnot checked\n```\n",
 	}
 	require.Empty(t, findings(t, snippets, files))
-	files["contrib/redisbudget/README.md"] = "```go\nredisbudget.Old()\n```\n"
-	require.Equal(t, []string{"contrib/redisbudget/README.md:2: undefined: redisbudget.Old"}, findings(t, snippets, files))
+	files["contrib/extra/README.md"] = "```go\nextra.Old()\n```\n"
+	require.Equal(t, []string{"contrib/extra/README.md:2: undefined: extra.Old"}, findings(t, snippets, files))
 }
 
 func TestThePageForAgents(t *testing.T) {

@@ -12,22 +12,8 @@ DO $$ BEGIN
 	END IF;
 END $$;
 
--- The rate budget of a surface. Unlogged: a database that crashed finds it empty, which costs the fleet no more than a Redis that
--- restarts, and no exchange waits for the disk.
-CREATE UNLOGGED TABLE IF NOT EXISTS prospectkit.budget (
-	workspace text  NOT NULL,
-	surface   text  NOT NULL,
-	state     bytea NOT NULL DEFAULT '',
-	PRIMARY KEY (workspace, surface)
-) WITH (fillfactor = 10); -- room for new versions of the row beside the old one
-
--- The processes that shared a budget lately.
-CREATE UNLOGGED TABLE IF NOT EXISTS prospectkit.process (
-	workspace text        NOT NULL,
-	process   text        NOT NULL,
-	seen      timestamptz NOT NULL,
-	PRIMARY KEY (workspace, process)
-);
+-- The rate budget of earlier versions.
+DROP TABLE IF EXISTS prospectkit.budget, prospectkit.process;
 
 -- The state of spend guards.
 CREATE TABLE IF NOT EXISTS prospectkit.spend (

@@ -214,10 +214,10 @@ func (k knowledge) certain() bool {
 }
 
 func knows(l *budget.Limiter) knowledge {
-	s := l.State()
+	s, now := l.State()
 	k := knowledge{
-		refusals: s.Epoch - s.Born, figures: s.Figures.Valid, drips: s.Drips, sliding: min(s.Others.Slides, 2), slides: s.Others.Slides >= 2,
-		weighs: s.Weighs >= 2, fixed: s.Weighs < 0, others: l.Snapshot().Others > 0, limit: s.Limits[budget.Minute],
+		refusals: s.Epoch, figures: s.Figures.Valid, drips: s.Drips, sliding: min(s.Others.Slides, 2), slides: s.Others.Slides >= 2,
+		weighs: s.Weighs >= 2, fixed: s.Weighs < 0, others: s.Others.Rate(now) > 0, limit: s.Limits[budget.Minute],
 	}
 	k.refills = min(int64(s.Refills), 4+k.limit/15, 100)
 	return k

@@ -90,9 +90,7 @@ func (h *stuckService) RoundTrip(r *http.Request) (*http.Response, error) {
 // requireNothingLeft demands that no permit is held, and that calls have left so many goroutines behind.
 func requireNothingLeft(t *testing.T, client *prospectkit.Client, goroutines int) {
 	t.Helper()
-	for _, surface := range client.Budget().Snapshot() {
-		require.Zero(t, surface.InFlight, surface.Surface)
-	}
+	tests.NothingInFlight(t, client)
 	time.Sleep(time.Second) // for a read in flight
 	synctest.Wait()
 	stacks := make([]byte, 1<<20)

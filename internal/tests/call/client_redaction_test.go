@@ -61,7 +61,7 @@ func TestRedaction_NothingPrintsTheToken(t *testing.T) {
 	require.NoError(t, err)
 	for name, v := range map[string]any{
 		"client": client, "derived client": child, "account": client.Account, "lists": client.Lists,
-		"search by value": *client.Search, "in a struct": struct{ C *prospectkit.Client }{client}, "budget": client.Budget(),
+		"search by value": *client.Search, "in a struct": struct{ C *prospectkit.Client }{client},
 		"options": []any{prospectkit.WithUserAgent("x"), prospectkit.WithMaxWait(0), prospectkit.WithQuery("a", "b")},
 		"info":    info, "attempt": info.Attempts[0], "events": seen,
 	} {

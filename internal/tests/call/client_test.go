@@ -15,17 +15,13 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
 // opts is short for the tables.
 func opts(o ...prospectkit.ClientOption) []prospectkit.ClientOption { return o }
 
-type (
-	noStore       struct{ spend.Store }
-	noBudgetStore struct{ ratelimit.Store }
-)
+type noStore struct{ spend.Store }
 
 var badConfigurations = []struct {
 	name, base, token string
@@ -78,9 +74,6 @@ var badConfigurations = []struct {
 	{"journal nil", tests.BaseURL, tests.Token, opts(prospectkit.WithJournal(nil)), violation("WithJournal", "got nil")},
 	{"journal nil, of a type", tests.BaseURL, tests.Token, opts(prospectkit.WithJournal((*journal.FileJournal)(nil))), violation("WithJournal", "got nil")},
 	{"guard with a store that is nil", tests.BaseURL, tests.Token, opts(prospectkit.WithSpendGuard(spend.NewSharedGuard(1, nil, (*noStore)(nil)))), violation("WithSpendGuard", "got a guard that cannot be used: the store is nil")},
-	{"budget with a store that is nil", tests.BaseURL, tests.Token, opts(prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Store: (*noBudgetStore)(nil)}))), violation("BudgetConfig.Store", "is nil")},
-	{"budget nil", tests.BaseURL, tests.Token, opts(prospectkit.WithBudget(nil)), violation("WithBudget", "needs a budget made by NewBudget")},
-	{"budget not made by NewBudget", tests.BaseURL, tests.Token, opts(prospectkit.WithBudget(new(prospectkit.Budget))), violation("WithBudget", "needs a budget made by NewBudget")},
 	{"user agent blank", tests.BaseURL, tests.Token, opts(prospectkit.WithUserAgent("  ")), violation("WithUserAgent", "must not be empty or hold control characters")},
 	{"user agent with line end", tests.BaseURL, tests.Token, opts(prospectkit.WithUserAgent("app\r\nX: y")), violation("WithUserAgent", "must not be empty or hold control characters")},
 	{"response bound zero", tests.BaseURL, tests.Token, opts(prospectkit.WithMaxResponseBytes(0)), violation("WithMaxResponseBytes", "is 0, must be positive")},
@@ -250,7 +243,7 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 	for _, c := range []*prospectkit.Client{parent, child, sibling, parent} {
 		_, err := c.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
-		require.Same(t, parent.Budget(), c.Budget())
+		require.Same(t, tests.Limiters(t, parent)["lists"], tests.Limiters(t, c)["lists"])
 		require.Equal(t, parent.BaseURL(), c.BaseURL())
 	}
 	require.Equal(t, agents[0], agents[3], "the parent stayed as it was")
@@ -292,9 +285,12 @@ func TestClient_WithKeepsTheLicenceForPlainHTTP(t *testing.T) {
 	require.Equal(t, parent.BaseURL(), child.BaseURL())
 }
 
-func TestClient_BudgetIsOneUnlessGiven(t *testing.T) {
+// Clients that nothing connects know of each other by the headers only.
+func TestClient_LimitersOfTwoClients(t *testing.T) {
 	one, other := tests.NewClient(t, tests.Always(200, tests.OneUser)), tests.NewClient(t, tests.Always(200, tests.OneUser))
-	require.NotSame(t, one.Budget(), other.Budget())
-	shared := prospectkit.NewBudget(prospectkit.BudgetConfig{})
-	require.Same(t, shared, tests.NewClient(t, tests.Always(200, tests.OneUser), prospectkit.WithBudget(shared)).Budget())
+	for _, c := range []*prospectkit.Client{one, other} {
+		_, err := c.Account.Me(t.Context())
+		require.NoError(t, err)
+	}
+	require.NotSame(t, tests.Limiters(t, one)["account"], tests.Limiters(t, other)["account"])
 }

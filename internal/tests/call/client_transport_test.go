@@ -35,9 +35,7 @@ func lists(w http.ResponseWriter, r *http.Request) {
 	case strings.Contains(r.URL.Path, "/lists/"):
 		status, body = 404, tests.Envelope("LIST_NOT_FOUND")
 	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	fmt.Fprint(w, body)
+	tests.Write(w, status, body, tests.Room...)
 }
 
 func TestClient_CallersHTTPClientIsLeftAlone(t *testing.T) {
@@ -277,11 +275,7 @@ func TestClient_OneClientServesManyGoroutines(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.EqualValues(t, goroutines*rounds, attempts.Load())
-	for _, surface := range client.Budget().Snapshot() {
-		require.Zero(t, surface.Minute.Limit, "no response gave a window")
-		require.False(t, surface.Minute.Documented)
-		require.Zero(t, surface.InFlight+surface.Waiting, "every permit came back")
-	}
+	tests.NothingInFlight(t, client)
 }
 
 // mixed makes one call of three and reports a response that belongs to another one.

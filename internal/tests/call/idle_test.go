@@ -140,7 +140,7 @@ func TestIdleConnections(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := newFarServer(t, c.idle, c.announced)
-				client := tests.NewClient(t, c.wrap(server.transport), tests.Unpaced())
+				client := tests.NewClient(t, c.wrap(server.transport))
 				_, err := client.Account.Me(t.Context())
 				require.NoError(t, err)
 				for n := range 200 {
@@ -161,7 +161,7 @@ func TestIdleConnections(t *testing.T) {
 func TestIdleConnections_AWholePool(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFarServer(t, time.Hour, "")
-		client := tests.NewClient(t, server.transport, tests.Unpaced())
+		client := tests.NewClient(t, server.transport)
 		for n, effect := range effects {
 			var together sync.WaitGroup
 			for range 20 {
@@ -183,7 +183,7 @@ func TestIdleConnections_AWholePool(t *testing.T) {
 func TestIdleConnections_YoungOnesServe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := newFarServer(t, 5*time.Second, "timeout=5")
-		client := tests.NewClient(t, server.transport, tests.Unpaced())
+		client := tests.NewClient(t, server.transport)
 		for n := range 12 {
 			require.NoError(t, effects[n%len(effects)](t.Context(), client))
 			time.Sleep(3 * time.Second)
@@ -210,7 +210,7 @@ func TestADumpingTransport(t *testing.T) {
 			r.Header.Set("Idempotency-Key", "1")
 			return dumping(server.transport).RoundTrip(r)
 		})
-		client := tests.NewClient(t, keyed, tests.Unpaced())
+		client := tests.NewClient(t, keyed)
 		for n, effect := range effects {
 			var info prospectkit.Info
 			require.NoError(t, effect(t.Context(), client, prospectkit.WithInfo(&info)), n)

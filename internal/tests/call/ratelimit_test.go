@@ -8,7 +8,6 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -16,8 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -30,13 +29,14 @@ func tooMany(sb *sandbox.Sandbox) (n int) {
 	return n
 }
 
-// Two hundred goroutines pull as fast as they may for ten minutes, through two clients of one
-// budget: not one 429, and nearly all of the quota.
-func TestBudget_UsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
+// Two hundred goroutines pull as fast as they may for ten minutes, through a client and one derived from it: not one 429, and nearly
+// all of the quota.
+func TestRateLimit_UsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		one := tests.SandboxClient(t, sb)
-		other := tests.SandboxClient(t, sb, prospectkit.WithBudget(one.Budget()))
+		other, err := one.With()
+		require.NoError(t, err)
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
 		defer cancel()
 		var group sync.WaitGroup
@@ -59,7 +59,7 @@ func TestBudget_UsesTheQuotaAndEarnsNoRefusal(t *testing.T) {
 }
 
 // A teammate drains the same pool.
-func TestBudget_YieldsToTeammates(t *testing.T) {
+func TestRateLimit_YieldsToTeammates(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		sb.Teammate("lists", 1)
@@ -69,24 +69,13 @@ func TestBudget_YieldsToTeammates(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.LessOrEqual(t, tooMany(sb), sb.Calls("lists.list")/50, "under 2 percent")
-		surface := snapshotOf(t, client, ratelimit.SurfaceLists)
-		require.InDelta(t, 1, surface.OtherRate, 0.7, "requests a second of others")
+		state, now := tests.Limiters(t, client)["lists"].State()
+		require.InDelta(t, 1, state.Others.Rate(now)*float64(time.Second/time.Microsecond), 0.7, "requests a second of others")
 	})
 }
 
-func snapshotOf(t *testing.T, client *prospectkit.Client, s ratelimit.Surface) ratelimit.SurfaceState {
-	t.Helper()
-	for _, surface := range client.Budget().Snapshot() {
-		if surface.Surface == s {
-			return surface
-		}
-	}
-	require.Fail(t, "no such surface", s)
-	return ratelimit.SurfaceState{}
-}
-
 // When the window is used up, a call is refused at once if it may not wait, and nothing is sent.
-func TestBudget_RefusesFast(t *testing.T) {
+func TestRateLimit_RefusesFast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		client := tests.SandboxClient(t, sb)
@@ -119,31 +108,71 @@ func TestBudget_RefusesFast(t *testing.T) {
 	})
 }
 
-// Batch calls leave the reserve alone, and interactive ones use it.
-func TestBudget_Reserve(t *testing.T) {
+// Processes of a fleet know of each other by the headers: they use most of the quota, and a few of their requests are refused.
+func TestRateLimit_FleetSharesByTheHeaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
-		client := tests.SandboxClient(t, sb, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: 20})))
-		batch := 0
-		for {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0), prospectkit.WithPriority(ratelimit.PriorityBatch))
-			if err != nil {
-				require.ErrorIs(t, err, prospectkit.ErrRateLimited)
-				break
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		var group sync.WaitGroup
+		for range 8 {
+			process := tests.SandboxClient(t, sb, slowly(sb, 100*time.Millisecond))
+			for range 4 {
+				group.Go(func() {
+					for ctx.Err() == nil {
+						_, err := process.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
+						if err != nil && !errors.Is(err, prospectkit.ErrRateLimited) {
+							require.ErrorIs(t, err, context.DeadlineExceeded)
+						}
+					}
+				})
 			}
-			batch++
 		}
-		require.LessOrEqual(t, batch, 100)
-		for range 20 {
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Minute))
-			require.NoError(t, err)
+		group.Wait()
+		t.Logf("%d served, %d refused", sb.Calls("lists.list")-tooMany(sb), tooMany(sb))
+		require.GreaterOrEqual(t, sb.Calls("lists.list")-tooMany(sb), 10*120*85/100)
+		require.LessOrEqual(t, tooMany(sb)*50, sb.Calls("lists.list"))
+	})
+}
+
+// A plan above the documented limits is learned from the headers, by a client that uses it up and by one that goes on all day.
+func TestRateLimit_ALargerPlanIsLearned(t *testing.T) {
+	plan := sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 600, PerDay: 100_000}})
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, plan)
+		client := tests.SandboxClient(t, sb)
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Minute)
+		defer cancel()
+		var group sync.WaitGroup
+		for range 50 {
+			group.Go(func() {
+				for ctx.Err() == nil {
+					_, err := client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithMaxWait(time.Hour))
+					if err != nil {
+						require.ErrorIs(t, err, context.DeadlineExceeded)
+						return
+					}
+				}
+			})
 		}
+		group.Wait()
 		require.Zero(t, tooMany(sb))
+		require.GreaterOrEqual(t, sb.Calls("lists.list"), 10*600*99/100)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, plan)
+		client := tests.SandboxClient(t, sb)
+		for range 15_000 {
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithMaxWait(0))
+			require.NoError(t, err)
+			time.Sleep(5 * time.Second)
+		}
+		require.Equal(t, 15_000, sb.Calls("lists.list"), "none waited, and none was refused")
 	})
 }
 
 // A request that net/http retried, over another connection, is counted twice.
-func TestBudget_CountsReplays(t *testing.T) {
+func TestRateLimit_CountsReplays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conns := 1
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
@@ -155,85 +184,20 @@ func TestBudget_CountsReplays(t *testing.T) {
 		for _, used := range []int{1, 3, 7} {
 			_, err := client.Account.Me(t.Context())
 			require.NoError(t, err)
-			require.Equal(t, used, snapshotOf(t, client, ratelimit.SurfaceAccount).Minute.Used)
+			state, _ := tests.Limiters(t, client)["account"].State()
+			require.EqualValues(t, used, state.Counts[budget.Minute].Sum)
 			conns *= 2
 		}
 	})
 }
 
-func TestBudget_ForecastAndSnapshot(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t)
-		client := tests.SandboxClient(t, sb)
-		require.InDelta(t, 7.3, client.Budget().Forecast(ratelimit.SurfaceLists, 1000).Minutes(), 1.1, "1,000 pages at 120 a minute")
-		require.Zero(t, client.Budget().Forecast(ratelimit.SurfaceLists, 1))
-		require.Zero(t, client.Budget().Forecast(ratelimit.SurfaceContacts, 1000), "no limit is known")
-		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-		require.NoError(t, err)
-		lists := snapshotOf(t, client, ratelimit.SurfaceLists)
-		require.Equal(t, 120, lists.Minute.Limit)
-		require.Equal(t, 119, lists.Minute.Remaining)
-		require.Equal(t, 1, lists.Day.Used)
-		require.True(t, lists.Minute.Documented)
-		require.True(t, lists.Day.Documented)
-		require.Zero(t, lists.InFlight+lists.Waiting)
-
-		_, err = client.Search.FilterOptions(t.Context())
-		require.NoError(t, err)
-		learned := snapshotOf(t, client, ratelimit.SurfaceReference).Minute
-		require.Positive(t, learned.Limit)
-		require.False(t, learned.Documented, "the headers told it")
-	})
-}
-
-// A pull ends when the forecast says, or up to a minute earlier: at the start, and in the middle of a minute.
-func TestBudget_ForecastHolds(t *testing.T) {
-	for _, before := range []int{0, 50, 300} {
-		for _, pages := range []int{150, 300, 1000} {
-			synctest.Test(t, func(t *testing.T) {
-				sb := sandbox.New(t)
-				client := tests.SandboxClient(t, sb)
-				pull(t, client, before)
-				forecast := client.Budget().Forecast(ratelimit.SurfaceLists, pages)
-				began := time.Now()
-				pull(t, client, pages)
-				took := time.Since(began)
-				require.Greater(t, took, forecast-time.Minute, "%d pages after %d", pages, before)
-				require.Less(t, took, forecast+15*time.Second, "%d pages after %d", pages, before)
-				require.Zero(t, tooMany(sb))
-			})
-		}
-	}
-}
-
-// pull reads so many pages with eight goroutines, at 100 ms a page.
-func pull(t *testing.T, client *prospectkit.Client, pages int) {
-	t.Helper()
-	var (
-		page  atomic.Int64
-		group sync.WaitGroup
-	)
-	for range 8 {
-		group.Go(func() {
-			for page.Add(1) <= int64(pages) {
-				_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-				require.NoError(t, err)
-				time.Sleep(100 * time.Millisecond)
-			}
-		})
-	}
-	group.Wait()
-}
-
-func TestBudget_Options(t *testing.T) {
-	_, err := prospectkit.New("https://api.example.com/api/v1", tests.Token,
-		prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{Reserve: -1})), prospectkit.WithPriority("urgent"))
-	require.ErrorContains(t, err, "Reserve is -1")
+func TestRateLimit_Options(t *testing.T) {
+	_, err := prospectkit.New("https://api.example.com/api/v1", tests.Token, prospectkit.WithPriority("urgent"))
 	require.ErrorContains(t, err, `WithPriority is "urgent"`)
 }
 
 // A permit whose attempt never left goes back: a file that cannot be opened, a refused connection.
-func TestBudget_PermitsAreReturned(t *testing.T) {
+func TestRateLimit_PermitsAreReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
 		sb.Fail("lists.list", sandbox.First(9), sandbox.Refuse())
@@ -251,8 +215,10 @@ func TestBudget_PermitsAreReturned(t *testing.T) {
 			return io.NopCloser(strings.NewReader("a,b\n")), nil
 		}})
 		require.ErrorContains(t, err, "the disk is gone")
-		for _, surface := range client.Budget().Snapshot() {
-			require.Zero(t, surface.InFlight+surface.Waiting+surface.Minute.Used, surface.Surface)
+		tests.NothingInFlight(t, client)
+		for name, limiter := range tests.Limiters(t, client) {
+			state, _ := limiter.State()
+			require.Zero(t, state.Counts[budget.Minute].Sum, name)
 		}
 	})
 }
@@ -269,7 +235,7 @@ func (v *touchy) UnmarshalJSON(text []byte) error {
 }
 
 // A panic in the caller's code leaves no request in flight, so that a server which recovers does not wait for it.
-func TestBudget_PanicsLeaveNothingInFlight(t *testing.T) {
+func TestRateLimit_PanicsLeaveNothingInFlight(t *testing.T) {
 	t.Parallel()
 	for _, transport := range []tests.RoundTrip{
 		tests.Always(http.StatusOK, `{"data":[{"id":"7"}]}`),
@@ -282,17 +248,15 @@ func TestBudget_PanicsLeaveNothingInFlight(t *testing.T) {
 		require.PanicsWithValue(t, "no file", func() {
 			_, _ = client.Imports.Upload(t.Context(), prospectkit.Upload{Name: "a.csv", Size: 4, Open: func() (io.ReadCloser, error) { panic("no file") }})
 		})
-		for _, surface := range client.Budget().Snapshot() {
-			require.Zero(t, surface.InFlight, surface.Surface)
-		}
+		tests.NothingInFlight(t, client)
 	}
 }
 
 // An attempt whose transport panics is over when it panics: the budget takes it for one that was lost.
-func TestBudget_AfterAPanic(t *testing.T) {
+func TestRateLimit_AfterAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		lost := newPacedClient(t, func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); return nil, tests.ErrBroken })
-		panics := newPacedClient(t, func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); panic(tests.ErrBroken) })
+		lost := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); return nil, tests.ErrBroken }))
+		panics := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { time.Sleep(5 * time.Second); panic(tests.ErrBroken) }))
 		for range 3 {
 			time.Sleep(time.Second)
 			var both sync.WaitGroup
@@ -302,18 +266,43 @@ func TestBudget_AfterAPanic(t *testing.T) {
 			})
 			require.Panics(t, func() { _, _ = tests.Call(t.Context(), panics, true) })
 			both.Wait()
-			require.Equal(t, lost.Budget().Snapshot(), panics.Budget().Snapshot())
-			require.Equal(t, lost.Budget().Forecast(ratelimit.SurfaceLists, 500), panics.Budget().Forecast(ratelimit.SurfaceLists, 500))
+			require.Equal(t, known(t, lost), known(t, panics))
 		}
 		time.Sleep(2 * time.Minute)
-		require.Equal(t, lost.Budget().Snapshot(), panics.Budget().Snapshot())
+		require.Equal(t, known(t, lost), known(t, panics))
 	})
 }
 
-// newPacedClient is paced by the documented limits.
-func newPacedClient(t *testing.T, rt tests.RoundTrip) *prospectkit.Client {
+// known is all that the limiters of a client know.
+func known(t *testing.T, client *prospectkit.Client) map[string]budget.State {
 	t.Helper()
-	client, err := prospectkit.New(tests.BaseURL, tests.Token, prospectkit.WithTransport(rt))
+	all := map[string]budget.State{}
+	for name, limiter := range tests.Limiters(t, client) {
+		all[name], _ = limiter.State()
+	}
+	return all
+}
+
+// A request whose response was lost may have counted, so that it uses the budget up.
+func TestRateLimit_LostRequestsCount(t *testing.T) {
+	sent := 0
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
+		if sent++; sent == 1 {
+			return tests.Respond(200, tests.OneUser, "RateLimit-Limit", "120", "RateLimit-Remaining", "119"), nil
+		}
+		return nil, tests.ErrBroken
+	}), prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxWait(0))
+	for range 200 {
+		_, _ = tests.Call(t.Context(), client, false)
+	}
+	require.LessOrEqual(t, sent, 120)
+}
+
+// When a window resets is not known without its header.
+func TestRateLimit_ResetIsNotMadeUp(t *testing.T) {
+	var info prospectkit.Info
+	_, err := tests.NewClient(t, tests.Always(200, tests.OneUser, "RateLimit-Reset", "")).Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.NoError(t, err)
-	return client
+	require.Positive(t, info.Rate.Remaining)
+	require.Zero(t, info.Rate.ResetAt)
 }

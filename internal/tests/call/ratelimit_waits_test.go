@@ -52,7 +52,7 @@ func (w *waits) observe(ctx context.Context, e prospectkit.Event) context.Contex
 
 // The reported waits of a client are what they take: alone and with others in the queue, near and
 // far from the service, in windows that are fixed and in such as slide.
-func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
+func TestRateLimit_ReportedWaitsAreTrue(t *testing.T) {
 	sliding := []sandbox.Option{sandbox.SlidingWindows()}
 	for _, tc := range []struct {
 		name       string
@@ -104,7 +104,7 @@ func TestBudget_ReportedWaitsAreTrue(t *testing.T) {
 
 // What a call waited is what it did not spend on attempts: in the queue and before repetitions,
 // until the end of the context, too.
-func TestBudget_WaitedIsTrue(t *testing.T) {
+func TestRateLimit_WaitedIsTrue(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)
@@ -139,35 +139,8 @@ func TestBudget_WaitedIsTrue(t *testing.T) {
 	})
 }
 
-// The same by a store that several processes share, of which this one is alone.
-func TestBudget_ReportedWaitsAreTrueWithAStore(t *testing.T) {
-	t.Parallel()
-	for _, goroutines := range []int{1, 8} {
-		synctest.Test(t, func(t *testing.T) {
-			var all waits
-			sb := sandbox.New(t)
-			budget := prospectkit.NewBudget(prospectkit.BudgetConfig{Store: newStore(1)})
-			client := tests.SandboxClient(t, sb, slowly(sb, 50*time.Millisecond), prospectkit.WithObserver(all.observe), prospectkit.WithBudget(budget),
-				prospectkit.WithMaxWait(time.Hour))
-			var group sync.WaitGroup
-			for range goroutines {
-				group.Go(func() {
-					for range 400 / goroutines {
-						_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{})
-						require.NoError(t, err)
-					}
-				})
-			}
-			group.Wait()
-			require.Greater(t, all.took, 50*time.Second)
-			require.InEpsilon(t, all.took, all.told, 0.1)
-			require.LessOrEqual(t, all.off, all.took/5) // each knows what the store said last, up to a second ago
-		})
-	}
-}
-
 // After a 429 that nobody here caused, and that the next figures contradict, only its own pause is waited for, and told.
-func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
+func TestRateLimit_ReportedWaitsAfterARefusal(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var all waits
@@ -185,7 +158,7 @@ func TestBudget_ReportedWaitsAfterARefusal(t *testing.T) {
 }
 
 // A refusal tells when the call fits: whoever sleeps until then gets through.
-func TestBudget_ReportedRefusalsAreTrue(t *testing.T) {
+func TestRateLimit_ReportedRefusalsAreTrue(t *testing.T) {
 	t.Parallel()
 	for _, trip := range []time.Duration{0, 100 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
@@ -212,7 +185,7 @@ func TestBudget_ReportedRefusalsAreTrue(t *testing.T) {
 }
 
 // A call whose wait was in vain says how long it took, and what is left of it.
-func TestBudget_RefusedAfterWaiting(t *testing.T) {
+func TestRateLimit_RefusedAfterWaiting(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client := tests.SandboxClient(t, sandbox.New(t))
@@ -226,7 +199,7 @@ func TestBudget_RefusedAfterWaiting(t *testing.T) {
 }
 
 // A first request that takes long holds the others up for a moment only.
-func TestBudget_SlowFirstRequest(t *testing.T) {
+func TestRateLimit_SlowFirstRequest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sb := sandbox.New(t)

@@ -21,7 +21,8 @@ func counting(requests *int, f func(n int) (*http.Response, error)) tests.RoundT
 	}
 }
 
-func fails(int) (*http.Response, error) { return tests.Respond(503, ""), nil }
+// fails has room for every call: only the retries are bounded.
+func fails(int) (*http.Response, error) { return tests.Respond(503, "", tests.Room...), nil }
 
 // However many calls fail, the retries are a bucketful and one in ten seconds.
 func TestRetry_ThousandFailingCalls(t *testing.T) {

@@ -45,13 +45,14 @@ func (d *door) RoundTrip(r *http.Request) (*http.Response, error) {
 	return tests.Respond(200, `{"data":[]}`), nil
 }
 
-// One refusal pauses the surface foreverybody, reads and writes, of every client that shares the budget. They come back within
+// One refusal pauses the surface foreverybody, reads and writes, of every client that shares the limiter. They come back within
 // a tenth of the wait, at most a second, and never early.
 func TestRetry_OneRefusalPausesTheSurface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &door{opens: time.Now().Add(30 * time.Second)}
 		client := tests.NewClient(t, d)
-		other := tests.NewClient(t, d, prospectkit.WithBudget(client.Budget()))
+		other, err := client.With()
+		require.NoError(t, err)
 		var group sync.WaitGroup
 		group.Go(func() { require.NoError(t, page(t, client)) })
 		synctest.Wait()

@@ -43,7 +43,7 @@ func (l *lock) RoundTrip(r *http.Request) (*http.Response, error) {
 
 func (l *lock) client(t *testing.T, token string, s *tests.Source, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
-	opts = append([]prospectkit.ClientOption{prospectkit.WithTransport(l), tests.Unpaced(), prospectkit.WithTokenSource(s.Token)}, opts...)
+	opts = append([]prospectkit.ClientOption{prospectkit.WithTransport(l), prospectkit.WithTokenSource(s.Token)}, opts...)
 	client, err := prospectkit.New(tests.BaseURL, token, opts...)
 	require.NoError(t, err)
 	return client

@@ -400,9 +400,7 @@ func TestJournal_SlowUntilThePauseHasBegun(t *testing.T) {
 
 		require.ErrorAs(t, tests.Create(t, client, tests.Q1)(), &unknown)
 		require.Len(t, sent, 2, "without a pause, once is enough")
-		for _, surface := range client.Budget().Snapshot() {
-			require.Zero(t, surface.InFlight)
-		}
+		tests.NothingInFlight(t, client)
 	})
 }
 

@@ -20,7 +20,7 @@ func TestCampaigns_EveryReadOfAReviewMayFail(t *testing.T) {
 	start := time.Now()
 	sb := tests.EverySandbox(t, start, sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.NoLimits())
 	fails, requests := 0, 0
-	client := tests.SandboxClient(t, sb, tests.Unpaced(), prospectkit.WithTransport(tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+	client := tests.SandboxClient(t, sb, prospectkit.WithTransport(tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		if requests++; requests == fails {
 			return tests.Respond(403, tests.Envelope("INSUFFICIENT_SCOPE")), nil
 		}

@@ -41,10 +41,9 @@ func stocked(n int) *slowShelf {
 	return s
 }
 
-// lists is a client that knows the documented limits: without any, its budget would begin with one request at a time.
 func (s *slowShelf) lists(t *testing.T) *prospectkit.ListsService {
 	t.Helper()
-	return tests.NewClient(t, s, prospectkit.WithBudget(prospectkit.NewBudget(prospectkit.BudgetConfig{}))).Lists
+	return tests.NewClient(t, s).Lists
 }
 
 func inPagesOf(n int) prospectkit.ListsParams { return prospectkit.ListsParams{Limit: n} }

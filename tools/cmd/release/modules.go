@@ -16,7 +16,7 @@ import (
 )
 
 // published are the directories of the modules that are released with the root. The others are for readers of a clone.
-var published = []string{"contrib/otelprospectkit", "contrib/postgres", "contrib/redisbudget"}
+var published = []string{"contrib/otelprospectkit", "contrib/postgres"}
 
 // A nested module, or the root, whose directory is ".".
 type goModule struct {

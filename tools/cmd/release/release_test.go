@@ -38,7 +38,7 @@ func TestRelease(t *testing.T) {
 	}
 
 	tags := publish(t, root, remote, "v0.1.0", "### Added\n\n- All of it.\n")
-	require.Equal(t, []string{"contrib/otelprospectkit/v0.1.0", "contrib/postgres/v0.1.0", "contrib/redisbudget/v0.1.0"}, tags)
+	require.Equal(t, []string{"contrib/otelprospectkit/v0.1.0", "contrib/postgres/v0.1.0"}, tags)
 	t.Run("each alone", func(t *testing.T) {
 		for _, dir := range append([]string{"."}, published...) {
 			consumer := newConsumer(t, "with an empty cache")
@@ -71,7 +71,7 @@ func TestRelease(t *testing.T) {
 	publish(t, root, remote, "v0.1.1", "### Fixed\n\n- A part of it.\n")
 	command(t, later, "go", "get", modulePath+"/contrib/postgres@latest") // takes the library along, and leaves the others
 	require.Equal(t, "v0.1.1", version(t, later, modulePath))
-	require.Equal(t, "v0.1.0", version(t, later, modulePath+"/contrib/redisbudget"))
+	require.Equal(t, "v0.1.0", version(t, later, modulePath+"/contrib/otelprospectkit"))
 	for _, dir := range published {
 		command(t, later, "go", "get", modulePath+"/"+dir+"@latest")
 		require.Equal(t, "v0.1.1", version(t, later, modulePath+"/"+dir))

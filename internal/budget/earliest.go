@@ -1,9 +1,6 @@
 package budget
 
-import (
-	"cmp"
-	"math"
-)
+import "cmp"
 
 func (s *State) perMinute() int64 { return cmp.Or(s.Limits[Minute], mostTold) }
 
@@ -22,14 +19,7 @@ func (s *State) cover() int64 {
 // and windows give everything back at once. It is used to refuse hopeless calls, so it errs on the early side.
 func (s *State) Earliest(now Instant, ahead int, p Priority) (Instant, Window) {
 	s.expire(now)
-	at, w := s.earliest(now, int64(ahead), p)
-	if s.Config.Alone {
-		own, which := s.earliestByCount(now, int64(ahead), s.Config.limits())
-		if own > at {
-			return own, which
-		}
-	}
-	return at, w
+	return s.earliest(now, int64(ahead), p)
 }
 
 func (s *State) earliest(now Instant, n int64, p Priority) (Instant, Window) {
@@ -86,64 +76,4 @@ func (s *State) rounds(at Instant, n int64) Instant {
 		at += Instant(min(n/limit, 2*24*60)) * minute
 	}
 	return at
-}
-
-// farOff is the longest forecast, beside a hold.
-const farOff = 100 * 365 * day
-
-// lasting is how long n times a unit is, at most farOff.
-func lasting(n float64, unit Instant) Instant { return Instant(min(n*float64(unit), float64(farOff))) }
-
-// Forecast is how long n more requests will take, at the rate that the windows sustain and others leave to us. It is zero if they fit
-// at once, or if no limit is known. One of more than 100 years is too short.
-func (s *State) Forecast(now Instant, n int) Instant {
-	s.expire(now)
-	wait := max(0, s.HeldUntil-now)
-	need := float64(n) + float64(s.inFlight())
-	perMinute, perDay := float64(s.Limits[Minute]), float64(s.Limits[Day])
-	if n <= 0 || perMinute == 0 && perDay == 0 {
-		return wait
-	}
-	today, reset := s.today(now)
-	if perDay == 0 || need <= today {
-		return wait + s.paced(now+wait, need)
-	}
-	need -= today
-	days := math.Floor((need - 1) / perDay)
-	rest := need - days*perDay
-	tail := Instant(0)
-	if perMinute > 0 {
-		tail = lasting(rest/perMinute, minute)
-	}
-	return min(max(wait, reset-now)+lasting(days, day)+tail, farOff)
-}
-
-// paced is how long the minutes make so many requests last.
-func (s *State) paced(from Instant, need float64) Instant {
-	limit := float64(s.Limits[Minute])
-	limit -= min(s.Others.rate(from)*float64(minute), fairShare*limit)
-	room, reset := limit, from+minute
-	if f := &s.Figures; f.Valid && f.Window == Minute && from < s.resetAt() {
-		room, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.inFlight()), s.resetAt()
-	}
-	if limit == 0 || need <= room {
-		return 0
-	}
-	return min(reset-from+lasting((need-room)/limit, minute), farOff)
-}
-
-// today is what is left of the day as far as is known, and when it ends at the latest.
-func (s *State) today(now Instant) (left float64, reset Instant) {
-	l := &s.Counts[Day]
-	left, reset = float64(max(0, s.Limits[Day]-l.Sum)), now+day
-	if l.Used > 0 {
-		reset = l.At[l.Head] + day
-	}
-	if f := &s.Figures; f.Valid && f.Window == Day && now < s.resetAt() {
-		left, reset = float64(max(0, f.Remaining+f.Known-s.Dispatched)+s.inFlight()), s.resetAt()
-	}
-	if s.HeldIn == Day && now < s.HeldUntil {
-		left, reset = 0, s.HeldUntil
-	}
-	return left, reset
 }

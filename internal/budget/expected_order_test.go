@@ -52,21 +52,3 @@ func TestExpectedOfAMinuteThatLikelySlides(t *testing.T) {
 	far, _ := s.Expected(now, 60, Interactive, second)
 	require.Greater(t, far-near, 10*second)
 }
-
-// What is left of the day is not what is left of the minute.
-func TestForecastWithinADay(t *testing.T) {
-	s := opened(lists(), told(10_000, 500, 5*time.Hour))
-	require.InDelta(t, float64(400*minute/120), float64(s.Forecast(second, 400)), float64(minute))
-	require.Zero(t, s.Forecast(second, 100))
-	require.GreaterOrEqual(t, s.Forecast(second, 501), 4*60*minute, "the day has 500")
-}
-
-// Without figures of the day, our own requests are taken off its limit.
-func TestForecastOfADayThatIsPartlyUsed(t *testing.T) {
-	s := NewState(Config{PerDay: 100})
-	s.Counts[Day].add(second, day, 60)
-	require.Zero(t, s.Forecast(2*second, 40))
-	require.Equal(t, day-second, s.Forecast(2*second, 41), "when the first of them is a day old")
-	require.Equal(t, day-second, s.Forecast(2*second, 140), "all of the next day")
-	require.Equal(t, 2*day-second, s.Forecast(2*second, 141))
-}
