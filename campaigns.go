@@ -333,27 +333,25 @@ func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID s
 	return doExpecting(ctx, s.conf, op.CampaignsPreviewStep, a, opts, preview, repeatsID(stepID, &preview.StepID))
 }
 
-// Approval is the response to the approval of a campaign.
+// Approval is the approval of a campaign.
 type Approval struct {
 	CampaignID string         `json:"campaignId"`
-	Status     CampaignStatus `json:"status"` // active
+	Status     CampaignStatus `json:"status"` // active; with Already that of now, as far as it could be read
+	// Already says that an earlier call with the same digest has approved the campaign, by the journal. This one sent nothing.
+	Already bool `json:"-"`
 	record
 }
 
 // String returns the approval as JSON, for fmt.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// ApproveUnreviewed starts a campaign as it is by then; to approve exactly what a person has seen, and only once, use
-// [CampaignsService.Approve]. The service then sends the messages of the campaign to people, in the background. Only approval
-// is documented to send messages. No credit cost is documented. A stopped campaign resumes where it was. Only its owner can approve it.
+// ApproveUnreviewed approves a campaign as it is by then: the service sends its messages to people, in the background. A stopped
+// campaign resumes where it was. Never call it in a loop or a retry: [CampaignsService.Approve] approves what a person has seen, once.
+// No credit cost is documented. Only its owner can approve a campaign.
 //
-// A nil error means that the service has confirmed it. If the rest of its response was lost or has another shape, the result
-// holds what is documented, id and status.
-//
-// It is never retried after an unknown outcome: a teammate may have
-// stopped the campaign in between, and a second approval would resume it. So [AllowRetryUnknown] is refused. The error is then an
-// [OutcomeUnknownError], whose Resolve reads the status from the listing (assumed to be there). After a 429 it is resent, also if
-// that is the response to a request that a gateway has repeated: Approve looks first.
+//   - nil: the service has confirmed it, also if the rest of its response was lost.
+//   - [*OutcomeUnknownError]: it may have happened. Resolve reads the status from the listing (assumed to be there). No option retries it.
+//   - any other error: it approved nothing.
 //
 // Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
 // [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within

@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -34,17 +33,17 @@ type Review struct {
 	// That is part of the digest, so that each review is approved once, and none after a later approval.
 	Approvals int
 
-	content  review.Review // the texts of all of it
-	evidence readEvidence
+	content   review.Review // the texts of all of it
+	evidence  readEvidence
+	approvals []journal.Entry // of one that is made for an approval
 }
 
-// Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
-// and has about 160 characters. Changes of the fields do not change it.
+// Digest identifies what was read, and when: whoever agrees to it agrees to this content, once, and for seven days. It names no
+// person and has about 170 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // Resumes reports whether an approval would resume the campaign, or may: because it is stopped, was approved before, or the listing does not
-// show its status. [CampaignsService.Approve] then needs [AllowResume]. It is false for a campaign that is active, whose approval
-// is refused with [RuleApproved].
+// show its status. [CampaignsService.Approve] then needs [AllowResume]. It is false for a campaign that is active: its approval is refused.
 func (r *Review) Resumes() bool {
 	return !r.has(CampaignActive) && (r.Approvals > 0 || r.has(CampaignStopped) || r.has(""))
 }
@@ -62,14 +61,12 @@ func (r *Review) has(status CampaignStatus) bool {
 // the campaign, steps, lists and scheduled sends with their fields, of the sends the first 20.
 func (r *Review) String() string { return r.content.String() }
 
-// Review reads all that the API shows of a campaign, for a person who is to approve it. It changes
-// nothing and sends no message. Pass the Digest of the review to [CampaignsService.Approve].
+// Review reads all that the API shows of a campaign, for a person who is to approve it. It changes nothing and sends no message. Pass
+// the Digest of the review to [CampaignsService.Approve].
 //
-// It reads the campaign in the listing, its steps and scheduled sends, and its lists with their rows, a
-// request for each 1,000. Pages are those of [CampaignsService.All].
-//
-// The lists are those under listIds in the listing (assumed). They need the scope lists. Without
-// listIds, the review has ListsUnread, and its text says so.
+// It reads the campaign in the listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000. The lists
+// are those under listIds in the listing (assumed), and need the scope lists. Without listIds, the review has ListsUnread, and its text
+// says so.
 //
 // It takes the options that a client can have, too, such as [WithMaxWait], and refuses those for one request, such as [WithInfo].
 //
@@ -80,10 +77,12 @@ func (s *CampaignsService) Review(ctx context.Context, campaignID string, opts .
 	if len(sharedOptions(opts)) < len(opts) {
 		return nil, refusal(op.CampaignsList, check.One("options", "must be ones that a client can have, too: a review is many requests"))
 	}
+	began := time.Now()
 	r, err := s.review(ctx, campaignID, nil, opts)
 	if err != nil {
 		return nil, err
 	}
+	r.content.Began = began
 	approvals, err := s.conf.approvals(ctx, campaignID)
 	if err != nil {
 		return nil, withoutEffect(op.CampaignsList, err)
@@ -173,27 +172,17 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 	return nil
 }
 
-// Approve approves a campaign if it is still what was reviewed, with that digest: the service then sends its messages to people,
-// as after [CampaignsService.ApproveUnreviewed]. A digest is used up by one approval, in whichever process, as far as the journal of the client
-// remembers. Without a journal, every review is refused with [ErrInvalid].
+// Approve approves a campaign once, if it is still what a person has reviewed: the service then sends its messages to people. It needs a
+// journal, and the digest of a review of the last seven days.
 //
-// What to do with its error:
+//   - nil: it is approved, by this call or, if [Approval.Already], by an earlier one with this digest, whatever a teammate has done since.
+//   - [*OutcomeUnknownError]: this approval or an earlier one may have happened: Resolve it.
+//   - [*RefusedError] with [RuleReview]: it is active, or not what was reviewed, as Violations say. Review it again.
+//   - [*RefusedError] with [RuleResume]: it was stopped or approved before. A person decides about [AllowResume].
+//   - [*RefusedError] with [RuleInProgress]: make the call again later.
+//   - any other error: it approved nothing.
 //
-//   - nil: the service has confirmed the approval.
-//   - a [RefusedError] with [RuleApproved]: the campaign is active, or this review was approved before. That is success for whoever
-//     wanted the approval. A review of a campaign that was not active is used up by that, which the journal notes. If a teammate has
-//     stopped the campaign since, it stays stopped until a new review is approved with [AllowResume].
-//   - a [RefusedError] with [RuleResume]: the approval would resume the campaign, or may, as [Review.Resumes] says, and the call has no
-//     [AllowResume]. Nothing was approved: a person decides.
-//   - a [RefusedError] with [RuleReview]: something differs, which its Violations name, or another approval came after the
-//     review. Review it again.
-//   - a [RefusedError] with [RuleInProgress]: another approval of the campaign may be in progress. Two calls at the same moment may keep
-//     back each other, so that nothing is approved: make the call again later, with the same digest.
-//   - an [OutcomeUnknownError]: this approval, or an earlier one of the campaign, by whatever review, may have happened. Nothing more is
-//     sent until that is known: Resolve the error, or settle its Ticket in the journal. A rejection with [CodeCampaignNotApprovable] or
-//     [CodeCampaignBusy] is one, too: the campaign could be approved a moment ago, and a gateway may have repeated the request.
-//     Unless the campaign is active, Resolve does not know the outcome.
-//   - any other error: this call approved nothing.
+// It reads twice what [CampaignsService.Review] reads. Both together take ten requests or more.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.ApproveUnreviewed].
 //
@@ -209,19 +198,30 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID, digest strin
 		return nil, refusal(op.CampaignsApprove, check.One("WithJournal", "is required: an approval resumes a campaign that was stopped, and only a "+
 			"journal knows whether this review was used"))
 	}
-	approvals, err := s.approvals(ctx, campaignID, digest, opts)
+	approval, err := s.approveReviewed(ctx, campaignID, digest, opts)
+	if errors.Is(err, errAlready) {
+		return s.already(ctx, campaignID, opts), nil
+	}
+	return approval, err
+}
+
+func (s *CampaignsService) approveReviewed(ctx context.Context, campaignID, digest string, opts []CallOption) (*Approval, error) {
+	_, err := s.approvals(ctx, campaignID, digest, opts)
+	if err == nil {
+		err = inTime(digest)
+	}
 	if err != nil {
 		return nil, err
 	}
-	first, err := s.reviewed(ctx, campaignID, digest, approvals, nil, opts)
+	first, err := s.reviewed(ctx, campaignID, digest, nil, opts)
 	if err == nil {
-		err = s.mayResume(first, approvals, opts)
+		err = s.mayResume(first, opts)
 	}
 	if err != nil {
 		return nil, err
 	}
 	a := args{lookup: journal.Lookup{Digest: digest}, beforeAttempt: (*call).mayApprove, lastLook: func(ctx context.Context) (*readEvidence, error) {
-		last, err := s.reviewed(ctx, campaignID, digest, approvals, first.Campaign, opts)
+		last, err := s.reviewed(ctx, campaignID, digest, first.Campaign, opts)
 		if err != nil {
 			return nil, err
 		}
@@ -242,10 +242,47 @@ func (s *CampaignsService) Approve(ctx context.Context, campaignID, digest strin
 }
 
 var (
-	errApproved = errors.New("by another call, meanwhile")
+	errAlready error = redact.OwnError("this review has approved it before")
+	errAnother       = errors.New("another call has approved it meanwhile")
 
 	errAged error = redact.OwnError("what was read is too old by now: the approval had to wait")
 )
+
+// already is the result for a digest that has approved the campaign, by the journal, which alone proves it: the status is empty if it
+// cannot be read now.
+func (s *CampaignsService) already(ctx context.Context, campaignID string, opts []CallOption) *Approval {
+	var evidence readEvidence
+	approval := &Approval{CampaignID: campaignID, Already: true}
+	campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
+	if err == nil && !evidence.cached {
+		approval.Status = campaign.Status
+	}
+	return approval
+}
+
+const (
+	reviewLasts = 7 * 24 * time.Hour
+	maxAhead    = 5 * time.Minute
+)
+
+// inTime refuses a digest of a review that is too old. One of a time to come, by more than clocks differ, is refused, too: nothing tells
+// its age.
+func inTime(digest string) error {
+	switch began := review.Began(digest); {
+	case time.Since(began) > reviewLasts:
+		return notReviewed("digest", "is of "+began.UTC().Format(time.RFC3339)+", more than seven days ago: review the campaign again")
+	case time.Until(began) > maxAhead:
+		return notReviewed("digest", "is of "+began.UTC().Format(time.RFC3339)+", which is to come: set the clocks, and review the campaign again")
+	}
+	return nil
+}
+
+// approvedBy reports whether one of the calls that have approved a campaign had the digest.
+func approvedBy(digest string, approvals []journal.Entry) bool {
+	return slices.ContainsFunc(approvals, func(e journal.Entry) bool {
+		return e.Outcome == journal.Applied && e.Ticket.Lookup.Digest == digest
+	})
+}
 
 // mayApprove refuses to send the approval of a review if another approval of the campaign has no outcome, or is one that the review does
 // not know, or if the campaign has to be read again: because that was long ago, or because an attempt got a response, which may be that
@@ -253,12 +290,15 @@ var (
 // the other.
 func (c *call) mayApprove() error {
 	if c.met() {
-		return c.keepUntilRead()
+		return c.keep(errAged)
 	}
 	digest := c.in.lookup.Digest
 	approvals, err := c.conf.approvals(c.ctx, c.in.ids[0])
-	if err != nil {
+	switch {
+	case err != nil:
 		return c.keepBack(RuleJournal, err)
+	case approvedBy(digest, approvals):
+		return c.keep(errAlready)
 	}
 	var others review.Review
 	for _, e := range approvals {
@@ -266,25 +306,23 @@ func (c *call) mayApprove() error {
 		case e.Ticket.ID == c.ticketID:
 		case e.Outcome == journal.Unknown:
 			return c.keepBack(RuleInProgress, noOutcomeYet(e.Ticket))
-		case e.Ticket.Lookup.Digest == digest:
-			return c.keepBack(RuleApproved, errApproved)
 		default:
 			others.Approved(e.Ticket.ID, false)
 		}
 	}
 	if !others.ApprovedAs(digest) {
-		return c.keepBack(RuleReview, errApproved)
+		return c.keepBack(RuleReview, errAnother)
 	}
 	if c.evidence.aged() {
-		return c.keepUntilRead()
+		return c.keep(errAged)
 	}
 	return nil
 }
 
-// keepUntilRead keeps an attempt from being sent by this call: Approve reads again, and makes another one.
-func (c *call) keepUntilRead() error {
-	c.cause = errtext.With(c.cause, errAged)
-	return errAged
+// keep keeps an attempt from being sent by this call: Approve reads again, and makes another one, or is done.
+func (c *call) keep(why error) error {
+	c.cause = errtext.With(c.cause, why)
+	return why
 }
 
 // met reports whether an attempt of the call reached a server, or may have.
@@ -299,38 +337,48 @@ func (s *readEvidence) aged() bool {
 	return !clock.Sent{Last: s.began, Local: true}.Recent(within, time.Now(), nil)
 }
 
-// reviewed makes the review once more, and returns an error unless it is the same.
-func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest string, approvals []journal.Entry, earlier *Campaign, opts []CallOption) (*Review, error) {
+// reviewed makes the review once more, and returns an error unless it is the same, and the campaign is not active. If it has become so
+// by a call that the journal does not know, that uses the review up: a later call with it resumes nothing that was stopped since.
+func (s *CampaignsService) reviewed(ctx context.Context, campaignID, digest string, earlier *Campaign, opts []CallOption) (*Review, error) {
 	now, err := s.review(ctx, campaignID, earlier, opts)
 	if err == nil && now.evidence.cached {
 		err = unproved(errCached, "keep responses of this API out of caches")
 	}
+	if err == nil {
+		now.approvals, err = s.approvals(ctx, campaignID, digest, opts)
+	}
 	if err != nil {
 		return nil, err
 	}
-	for _, e := range approvals { // later ones are found by the ticket
+	for _, e := range now.approvals { // later ones are found by the ticket
 		now.content.Approved(e.Ticket.ID, false)
 	}
-	if err := inactive(now.Campaign); err != nil {
-		stopped := func(c review.Change) bool { return c.Section == review.Campaign } // what was reviewed was not active
-		if now.content.ApprovedAs(digest) && slices.ContainsFunc(now.content.Changes(digest), stopped) {
-			s.useUp(ctx, campaignID, digest) // nothing in the journal tells
+	changes := now.content.Changes(digest)
+	if now.has(CampaignActive) {
+		if now.content.ApprovedAs(digest) && slices.ContainsFunc(changes, func(c review.Change) bool { return c.Section == review.Campaign }) {
+			s.useUp(ctx, campaignID)
 		}
-		return nil, err
+		return nil, notReviewed("campaign", isActive)
 	}
-	if changes := now.content.Changes(digest); len(changes) > 0 {
-		refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
-		for _, c := range changes {
-			refused.Violations = append(refused.Violations, Violation{Param: string(c.Section), Problem: c.String()})
+	if len(changes) == 0 {
+		return now, nil
+	}
+	refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
+	for _, c := range changes {
+		v := Violation{Param: string(c.Section), Problem: c.String()}
+		if c.Section == review.Campaign && now.has(CampaignStopped) {
+			v.Problem += ": it is stopped"
 		}
-		return nil, refused
+		refused.Violations = append(refused.Violations, v)
 	}
-	return now, nil
+	return nil, refused
 }
 
+const isActive = "is active: another call has approved it"
+
 // mayResume returns an error if an approval would resume the campaign, which is as it was reviewed, and the caller does not allow that.
-func (s *CampaignsService) mayResume(r *Review, approvals []journal.Entry, opts []CallOption) error {
-	r.Approvals = len(approvals)
+func (s *CampaignsService) mayResume(r *Review, opts []CallOption) error {
+	r.Approvals = len(r.approvals)
 	if !r.Resumes() || s.conf.with(opts, new(check.Violations)).allowResume {
 		return nil
 	}
@@ -339,29 +387,30 @@ func (s *CampaignsService) mayResume(r *Review, approvals []journal.Entry, opts 
 	case r.has(CampaignStopped):
 		how = "is stopped"
 	case r.Approvals > 0:
-		how = "was approved at " + approvals[len(approvals)-1].Ticket.LastSent.UTC().Format(time.RFC3339)
+		how = "was approved at " + r.approvals[r.Approvals-1].Ticket.LastSent.UTC().Format(time.RFC3339)
 	}
 	refused := ruleRefusal(op.CampaignsApprove, RuleResume, nil)
 	refused.Violations = []Violation{{Param: "campaign", Problem: how + ": pass AllowResume if a person who has read this has agreed to resume it"}}
 	return refused
 }
 
-// approvals returns the calls that have approved a campaign, or an error if one of them approved this review, or may have approved the
-// campaign, or is about to.
+// approvals returns the calls that have approved a campaign: errAlready if one of them approved this review, and another error if one may
+// have approved the campaign, or is about to.
 func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest string, opts []CallOption) ([]journal.Entry, error) {
 	known, err := s.conf.approvals(ctx, campaignID)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, withoutEffect(op.CampaignsApprove, err)
+	case approvedBy(digest, known):
+		return nil, errAlready
 	}
-	var doubts []journal.Ticket
+	var doubts []journal.Entry
 	for _, e := range known {
 		switch {
 		case e.InProgress:
 			return nil, ruleRefusal(op.CampaignsApprove, RuleInProgress, noOutcomeYet(e.Ticket))
 		case e.Outcome == journal.Unknown:
-			doubts = append(doubts, e.Ticket)
-		case e.Ticket.Lookup.Digest == digest:
-			return nil, approved("digest", "was used up at "+e.Ticket.FirstSent.UTC().Format(time.RFC3339)+": the campaign was approved")
+			doubts = append(doubts, e)
 		}
 	}
 	if len(doubts) == 0 {
@@ -369,27 +418,35 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	}
 	var evidence readEvidence
 	campaign, err := s.inListing(ctx, campaignID, pageOptions(append(sharedOptions(opts), evidence.option())))
-	if err == nil && !evidence.cached {
-		if err = inactive(campaign); err != nil {
-			s.settleApplied(ctx, doubts)
+	switch active := !evidence.cached && (&Review{Campaign: campaign}).has(CampaignActive); {
+	case err != nil:
+		return nil, err
+	case !active || !s.settleApplied(ctx, doubts):
+		return nil, earlierUnknown(s.conf, op.CampaignsApprove, doubts[len(doubts)-1].Ticket, s.lookForApproval)
+	case approvedBy(digest, doubts):
+		return nil, errAlready
+	}
+	return nil, notReviewed("campaign", isActive)
+}
+
+// settleApplied settles the approvals in doubt of a campaign that is active, as Resolve does, and reports whether it could.
+func (s *CampaignsService) settleApplied(ctx context.Context, doubts []journal.Entry) bool {
+	all := true
+	for i, e := range doubts {
+		if s.conf.settle(ctx, e.Ticket, journal.Applied) == nil {
+			doubts[i].Outcome = journal.Applied
+		} else {
+			all = false
 		}
 	}
-	last := doubts[len(doubts)-1]
-	return nil, cmp.Or(err, error(earlierUnknown(s.conf, op.CampaignsApprove, last, s.lookForApproval)))
+	return all
 }
 
-// settleApplied settles the approvals in doubt of a campaign that is active, as Resolve does.
-func (s *CampaignsService) settleApplied(ctx context.Context, doubts []journal.Ticket) {
-	for _, t := range doubts {
-		_ = s.conf.settle(ctx, t, journal.Applied) // or it stays in doubt
-	}
-}
-
-// useUp notes that whoever has approved the campaign has used up this review: a later call with it resumes nothing that was stopped since.
-func (s *CampaignsService) useUp(ctx context.Context, campaignID, digest string) {
+// useUp notes an approval that was not made by this review, so that it is older than the last one.
+func (s *CampaignsService) useUp(ctx context.Context, campaignID string) {
 	var c call
 	c.conf, c.op, c.ctx, c.firstSent, c.lastSent = s.conf, op.CampaignsApprove, ctx, time.Now(), time.Now()
-	c.in = args{ids: []string{campaignID}, lookup: journal.Lookup{Digest: digest}}
+	c.in = args{ids: []string{campaignID}}
 	t, j := c.ticket(), s.conf.journal
 	err := j.Sending(ctx, t)
 	exchange.Finish(ctx, time.Second/2, func(ctx context.Context) { // or it stays in doubt, and keeps back all approvals
@@ -411,15 +468,9 @@ func unproved(why error, hint string) error {
 	return e
 }
 
-func inactive(campaign *Campaign) error {
-	if strings.EqualFold(string(campaign.Status), string(CampaignActive)) {
-		return approved("campaign", "is active: somebody has approved it")
-	}
-	return nil
-}
-
-func approved(param, problem string) error {
-	refused := ruleRefusal(op.CampaignsApprove, RuleApproved, nil)
+// notReviewed refuses an approval because the campaign is not what was reviewed, or not any more.
+func notReviewed(param, problem string) error {
+	refused := ruleRefusal(op.CampaignsApprove, RuleReview, nil)
 	refused.Violations = []Violation{{Param: param, Problem: problem}}
 	return refused
 }

@@ -132,8 +132,7 @@ const (
 // OutcomeOf returns the outcome of a call by its error, without a request. Look at it before anything
 // else: repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
 // [OutcomeUnknown] for an error of another package. Of an error that holds several, as [errors.Join] makes it, an unknown outcome
-// decides, then an applied one. It is about this call: one that is refused with [RuleApproved] is not applied, although the campaign
-// is approved.
+// decides, then an applied one.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -410,8 +409,7 @@ type RefusedError struct {
 	cause error // of RuleRateLimit, RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
 }
 
-// SafetyRule is a rule that refused to send a call. It is a target for errors.Is: with [RuleApproved], what was asked for has
-// happened already.
+// SafetyRule is a rule that refused to send a call. It is a target for errors.Is.
 type SafetyRule string
 
 // Error returns the rule, for errors.Is.
@@ -424,7 +422,6 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleClosed   SafetyRule = "the client is closed: use another one"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations, or the cause, name what changed
-	RuleApproved SafetyRule = "already approved"                      // Violations, or the cause, say how that is known
 	// RuleRetryUnknown: a second request may do more than the call asks for.
 	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
 		"omit it, and resolve an unknown outcome"

@@ -88,7 +88,7 @@ func approve(ctx context.Context, client *prospectkit.Client, campaignID string,
 		if failed != nil || r.Outcome != prospectkit.OutcomeApplied {
 			return errors.Join(err, failed)
 		}
-	} else if err != nil && !errors.Is(err, prospectkit.RuleApproved) { // which is what was wanted
+	} else if err != nil {
 		return err
 	}
 	_, err = fmt.Fprintln(out, "Approved: the messages will be sent.")

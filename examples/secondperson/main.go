@@ -58,13 +58,15 @@ func gate(public ed25519.PublicKey, file string) prospectkit.Gate {
 	}
 }
 
-// send is the job. It can prepare everything, and send nothing without a yes.
-func send(ctx context.Context, client *prospectkit.Client, campaignID string) error {
-	review, err := client.Campaigns.Review(ctx, campaignID)
-	if err == nil {
-		_, err = client.Campaigns.Approve(ctx, campaignID, review.Digest(), prospectkit.AllowResume()) // who signs has read whether it resumes
+// send is the job: it approves what was signed. It can prepare everything, and send nothing without a yes.
+func send(ctx context.Context, client *prospectkit.Client, campaignID, file string) error {
+	var y yes
+	text, err := os.ReadFile(file) //nolint:gosec // G304: the file that the operator names
+	if err != nil || json.Unmarshal(text, &y) != nil {
+		return errors.Join(errors.New("nobody has signed anything"), err)
 	}
-	return err // RuleApproved if an earlier start has done it
+	_, err = client.Campaigns.Approve(ctx, campaignID, y.Digest, prospectkit.AllowResume()) // who signs has read whether it resumes
+	return err                                                                              // nil, too, if an earlier start has done it
 }
 
 func demo(ctx context.Context, file string, out io.Writer) (err error) {
@@ -87,9 +89,9 @@ func demo(ctx context.Context, file string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(out, "Without a yes:", send(ctx, job, campaignID))
+	fmt.Fprintln(out, "Without a yes:", send(ctx, job, campaignID, file))
 	agrees := func(s string) bool { _, err := fmt.Fprint(out, "\n", s, "\n\nSigned by grace.\n"); return err == nil }
-	return errors.Join(sign(ctx, person, campaignID, key, agrees, file), send(ctx, job, campaignID))
+	return errors.Join(sign(ctx, person, campaignID, key, agrees, file), send(ctx, job, campaignID, file))
 }
 
 func main() {

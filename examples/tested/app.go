@@ -69,10 +69,7 @@ type Approver interface {
 func Launch(ctx context.Context, campaigns Approver, campaignID, digest string) (doubt, err error) {
 	_, err = campaigns.Approve(ctx, campaignID, digest)
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
-	switch {
-	case errors.Is(err, prospectkit.RuleApproved): // by an earlier run
-		return nil, nil
-	case !ok:
+	if !ok { // nil, also if an earlier run has approved it
 		return nil, err
 	}
 	resolution, resolveErr := unknown.Resolve(ctx)

@@ -2,33 +2,40 @@ package review
 
 import (
 	"encoding/base64"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // The form of a digest.
 const (
-	version   = "review3" // how a digest begins
+	version   = "review4" // how a digest begins
 	sumLength = 16        // of the sum of a section: 128 bits
 )
 
-// Outdated reports whether a text is a digest of an earlier version, which left out the order of steps, or which calls have approved.
+// Outdated reports whether a text is a digest of an earlier version, which left out the order of steps, which calls have approved, or when
+// it was made.
 func Outdated(digest string) bool {
-	return strings.HasPrefix(digest, "review1.") || strings.HasPrefix(digest, "review2.")
+	return slices.Contains([]string{"review1", "review2", "review3"}, strings.Split(digest, ".")[0])
 }
 
 // Valid reports whether a text is a digest.
 func Valid(digest string) bool {
 	parts := strings.Split(digest, ".")
-	if len(parts) != 1+2*len(sections) || parts[0] != version || strings.ContainsAny(digest, "\r\n") {
+	if len(parts) != 2+2*len(sections) || parts[0] != version || !isCount(parts[1]) || strings.ContainsAny(digest, "\r\n") {
 		return false
 	}
-	for i := 1; i < len(parts); i += 2 {
-		n, err := strconv.Atoi(parts[i])
+	for i := 2; i < len(parts); i += 2 {
 		h, wrong := base64.RawURLEncoding.Strict().DecodeString(parts[i+1])
-		if err != nil || wrong != nil || n < 0 || strconv.Itoa(n) != parts[i] || len(h) != sumLength {
-			return false // or one digest could be written, and used, twice
+		if wrong != nil || len(h) != sumLength || !isCount(parts[i]) {
+			return false
 		}
 	}
 	return true
+}
+
+// isCount reports whether a text is a number as a digest has it, or one digest could be written, and used, twice.
+func isCount(text string) bool {
+	n, err := strconv.ParseInt(text, 10, 64)
+	return err == nil && n >= 0 && strconv.FormatInt(n, 10) == text
 }

@@ -20,6 +20,8 @@ import (
 type Review struct {
 	// Unread are the sections that the API did not show: Lists and Contacts, if the listing names no lists.
 	Unread []Section
+	// Began is when the first of it was read. Only the digest has it, in seconds: it is no change.
+	Began time.Time
 
 	texts  map[Section][]json.RawMessage // none of the contacts
 	sums   map[Section][][]byte          // of every element
@@ -107,11 +109,11 @@ func saysWhenRead(key string, value any) bool {
 	return slices.Contains(readTimes, strings.ToLower(strings.ReplaceAll(key, "_", "")))
 }
 
-// Digest identifies what was read: whoever agrees to it agrees to this content, once. It names no person
-// and has about 160 characters. The order of keys and of all but the steps does not count, nor do timestamps under a name that says when
+// Digest identifies what was read, and when: whoever agrees to it agrees to this content, once. It names no person
+// and has about 170 characters. The order of keys and of all but the steps does not count, nor do timestamps under a name that says when
 // something was read, such as readAt.
 func (r *Review) Digest() string {
-	parts := []string{version}
+	parts := []string{version, strconv.FormatInt(r.Began.Unix(), 10)}
 	for _, s := range sections {
 		sums := r.sums[s]
 		if s != Steps { // their order may be that in which they are taken
@@ -155,11 +157,17 @@ func (c Change) String() string {
 	return fmt.Sprintf("changed: %d reviewed, %d now", c.Was, c.Now)
 }
 
+// Began is when the review of a valid digest began.
+func Began(digest string) time.Time {
+	n, _ := strconv.ParseInt(strings.Split(digest, ".")[1], 10, 64)
+	return time.Unix(n, 0)
+}
+
 // Changes lists the sections that differ from those of a valid digest.
 func (r *Review) Changes(since string) (changes []Change) {
 	was, now := strings.Split(since, "."), strings.Split(r.Digest(), ".")
 	for i, s := range sections {
-		at := 1 + 2*i
+		at := 2 + 2*i
 		if was[at] != now[at] || was[at+1] != now[at+1] {
 			before, _ := strconv.Atoi(was[at])
 			after, _ := strconv.Atoi(now[at])

@@ -6,14 +6,17 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/review"
 )
 
+var began = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
+
 func made(steps ...string) *review.Review {
-	r := new(review.Review)
+	r := &review.Review{Began: began}
 	r.Add(review.Campaign, json.RawMessage(`{"id":"c"}`))
 	for _, s := range steps {
 		r.Add(review.Steps, json.RawMessage(s))
@@ -49,7 +52,7 @@ func TestDigest_SameContent(t *testing.T) {
 // Each section counts.
 func TestChanges_EachSection(t *testing.T) {
 	of := func(s review.Section, texts ...string) *review.Review {
-		r := new(review.Review)
+		r := &review.Review{Began: began}
 		for _, other := range []review.Section{review.Campaign, review.Steps, review.Sends, review.Lists, review.Contacts} {
 			if other != s {
 				r.Add(other, json.RawMessage(`{"id":"x","of":"`+other+`"}`))
@@ -91,12 +94,14 @@ func TestValid(t *testing.T) {
 	digest := made(`{}`).Digest()
 	require.True(t, review.Valid(digest))
 	for _, wrong := range []string{
-		"", "review1", "review3", strings.Replace(digest, "3", "1", 1), strings.Replace(digest, ".1.", ".01.", 1), "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), strings.Replace(digest, ".1.", ".x.", 1),
+		"", "review1", "review4", strings.Replace(digest, "4", "3", 1), strings.Replace(digest, ".1", ".+1", 1), strings.Replace(digest, ".1", ".01", 1), strings.Replace(digest, ".1", ".-1", 1), strings.Replace(digest, ".1.", ".01.", 1), "x" + digest, digest + ".", digest[:len(digest)-1], strings.Replace(digest, ".1.", ".-1.", 1), strings.Replace(digest, ".1.", ".x.", 1),
 		digest[:len(digest)-1] + "?", digest[:len(digest)-2], digest + "\n", digest + "0",
 	} {
 		require.False(t, review.Valid(wrong), "%q", wrong)
 	}
+	require.False(t, review.Valid(new(review.Review).Digest()), "nobody has read anything")
 	require.True(t, review.Outdated("review1.1.QAaVQakY9hX_bdlYzL-m-g"))
+	require.True(t, review.Outdated("review3"+strings.TrimPrefix(digest, "review4")))
 	require.True(t, review.Outdated("review2.1.yJLK88qPUujfXUOJbs1kFA.1.PCEo8b1soBXrTREbYsec7w.0"))
 	require.False(t, review.Outdated(digest))
 }
@@ -126,6 +131,17 @@ func TestDigest_UsedUp(t *testing.T) {
 	changed := made(`{"n":1}`)
 	changed.Approved("a", false)
 	require.True(t, changed.ApprovedAs(after("a").Digest()), "whatever else differs")
+}
+
+// When a review was made is in its digest, to the second, and no change.
+func TestDigest_Began(t *testing.T) {
+	was, now := made(`{"n":1}`), made(`{"n":1}`)
+	now.Began = began.Add(time.Hour + time.Second/2)
+	require.NotEqual(t, was.Digest(), now.Digest())
+	require.Empty(t, now.Changes(was.Digest()))
+	require.True(t, review.Valid(now.Digest()))
+	require.True(t, began.Add(time.Hour).Equal(review.Began(now.Digest())))
+	require.Equal(t, was.String(), now.String())
 }
 
 // What was not read is said.

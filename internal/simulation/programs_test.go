@@ -354,7 +354,8 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 	}
 }
 
-// claims is whether a result tells something about a creation: not that something was found, and not that what was created did not start.
+// claims is whether a result tells something about the effect of the call: not that something was found or done before, and not that what was
+// created did not start.
 func claims(got any, err error) bool {
 	switch e := got.(type) {
 	case *prospectkit.Ensured:
@@ -363,6 +364,8 @@ func claims(got any, err error) bool {
 		return e == nil || e.Created && err == nil
 	case *prospectkit.Agent:
 		return e == nil
+	case *prospectkit.Approval:
+		return e == nil || !e.Already
 	}
 	return true
 }

@@ -123,7 +123,11 @@ func TestApprove_TheOneInDoubtHasHappened(t *testing.T) {
 		_, err := SandboxClient(t, d.sb).Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
 		require.NoError(t, err, "the request arrives late")
 		time.Sleep(time.Minute)
-		approvedAlready(t, d.approve(t, seen))
+		refusedAsActive(t, d.approve(t, seen))
+		for _, err := range d.client.InDoubt(t.Context()) {
+			require.NoError(t, err)
+			require.Fail(t, "in doubt")
+		}
 	})
 }
 
@@ -155,8 +159,8 @@ func TestApprove_WhileItIsSent(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, clicked)
 			require.Equal(t, 1, sb.Calls("campaigns.approve"))
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
-			require.ErrorIs(t, err, prospectkit.RuleApproved)
+			approval, err := client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
+			requireAlready(t, approval, err, prospectkit.CampaignActive)
 		})
 	}
 }
@@ -176,7 +180,7 @@ func TestApprove_ResumesIfAllowed(t *testing.T) {
 				return err
 			}
 			require.NoError(t, approve())
-			require.ErrorIs(t, approve(), prospectkit.RuleApproved, "it is active: there is nothing to resume")
+			refusedAsActive(t, approve()) // there is nothing to resume
 			if !remembers {
 				j = new(journal.MemoryJournal)
 			}

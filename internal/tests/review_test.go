@@ -235,76 +235,6 @@ func TestApprove_Refusals(t *testing.T) {
 	require.Zero(t, sb.Calls("campaigns.approve"))
 }
 
-// approvedAlready asserts that a call was refused because its campaign, or its review, was approved.
-func approvedAlready(t *testing.T, err error) {
-	t.Helper()
-	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-	require.True(t, ok, "%v", err)
-	require.Equal(t, prospectkit.RuleApproved, refused.Rule)
-	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	require.ErrorContains(t, err, refused.Violations[0].String())
-}
-
-// An approval that has happened is told as that, also to another process that knows nothing of it.
-func TestApprove_AlreadyApproved(t *testing.T) { synctest.Test(t, approveApproved) }
-
-func approveApproved(t *testing.T) {
-	t.Helper()
-	sb := EverySandbox(t, time.Now())
-	client := SandboxClient(t, sb)
-	r, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.NoError(t, err)
-	derived, err := client.With(prospectkit.WithMaxWait(0))
-	require.NoError(t, err)
-	for _, again := range []*prospectkit.Client{client, derived, SandboxClient(t, sb)} {
-		_, err = again.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		approvedAlready(t, err)
-	}
-	active, err := client.Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, active.Digest())
-	approvedAlready(t, err)
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, "review1"+strings.TrimPrefix(r.Digest(), "review3"))
-	require.ErrorContains(t, err, "review the campaign again")
-	require.Equal(t, 1, sb.Calls("campaigns.approve"))
-}
-
-// A digest is used up by one approval: a teammate who stops the campaign after it is not overruled, until a person agrees again.
-func TestApprove_UsedUp(t *testing.T) {
-	for name, several := range map[string]bool{"one process": false, "several": true} {
-		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { usedUp(t, several) }) })
-	}
-}
-
-// Who sees that the campaign is active knows the outcome of an approval in doubt: it blocks no later one.
-func TestApprove_SettlesWhatIsActive(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := EverySandbox(t, time.Now())
-		client := SandboxClient(t, sb)
-		approve := func() (string, error) {
-			r, err := client.Campaigns.Review(t.Context(), CampaignID)
-			require.NoError(t, err)
-			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest(), prospectkit.AllowResume())
-			return r.Digest(), err
-		}
-		sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-		digest, err := approve()
-		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-		_, err = client.Campaigns.Approve(t.Context(), CampaignID, digest)
-		approvedAlready(t, err)
-		for _, err := range client.InDoubt(t.Context()) {
-			require.NoError(t, err)
-			require.Fail(t, "in doubt")
-		}
-		sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
-		time.Sleep(time.Minute)
-		_, err = approve()
-		require.NoError(t, err)
-	})
-}
-
 // Without a journal, nothing would show that a review was used.
 func TestApprove_WithoutJournal(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
@@ -316,62 +246,6 @@ func TestApprove_WithoutJournal(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrInvalid)
 	require.ErrorContains(t, err, "WithJournal is required")
 	require.Zero(t, sb.Calls("campaigns.approve"))
-}
-
-func usedUp(t *testing.T, several bool) {
-	t.Helper()
-	sb := EverySandbox(t, time.Now())
-	memory := new(journal.MemoryJournal)
-	made := SandboxClient(t, sb, prospectkit.WithJournal(memory))
-	client := func() *prospectkit.Client { return made }
-	if several { // another process each time
-		client = func() *prospectkit.Client { return SandboxClient(t, sb, prospectkit.WithJournal(memory)) }
-	}
-	stop := func() { sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) }) }
-	review := func() string {
-		r, err := client().Campaigns.Review(t.Context(), CampaignID)
-		require.NoError(t, err)
-		return r.Digest()
-	}
-	approve := func(digest string) error {
-		_, err := client().Campaigns.Approve(t.Context(), CampaignID, digest, prospectkit.AllowResume())
-		return err
-	}
-	_, err := client().Campaigns.ApproveUnreviewed(t.Context(), CampaignID)
-	require.NoError(t, err)
-	stop()
-
-	time.Sleep(time.Minute)
-	first := review()
-	require.NoError(t, approve(first))
-	approvedAlready(t, approve(first))
-	stop()
-	approvedAlready(t, approve(first))
-	again, err := client().Campaigns.Review(t.Context(), CampaignID)
-	require.NoError(t, err)
-	require.Equal(t, 2, again.Approvals, "with the one that had no review")
-	require.Contains(t, again.String(), "Approved before: 2\n")
-	sent := sb.Calls("campaigns.approve")
-
-	time.Sleep(time.Minute)
-	second := review()
-	require.NotEqual(t, first, second)
-	sb.Fail("campaigns.approve", sandbox.Nth(1), sandbox.DropAfter())
-	require.ErrorIs(t, approve(second), prospectkit.ErrOutcomeUnknown)
-	stop()
-	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](approve(second))
-	require.True(t, ok, "it may have been approved")
-	require.Equal(t, second, unknown.Ticket().Lookup.Digest)
-	r, err := unknown.Resolve(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome, "a teammate may have stopped it")
-	approvedAlready(t, approve(first))
-	require.Equal(t, sent+1, sb.Calls("campaigns.approve"))
-	time.Sleep(time.Minute)
-	require.ErrorIs(t, approve(review()), prospectkit.ErrOutcomeUnknown, "so is another agreement, as long as it is in doubt")
-	require.NoError(t, memory.Settle(t.Context(), unknown.Ticket().ID, journal.Settlement{Outcome: journal.Applied, By: "Ada", Because: "it was active"}))
-	require.NoError(t, approve(review()), "a person who agrees again is obeyed")
-	require.Equal(t, sent+2, sb.Calls("campaigns.approve"))
 }
 
 // No read proves that an approval did not happen: nothing is approved, until a person has looked, and seen the campaign again.
@@ -433,8 +307,8 @@ func testApproveAtOnce(t *testing.T) {
 		require.NoError(t, j.Sending(t.Context(), ended))
 		require.NoError(t, j.Ended(t.Context(), ended.ID, journal.End{Outcome: journal.Applied}))
 	})
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	require.ErrorIs(t, err, prospectkit.RuleApproved)
+	approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	requireAlready(t, approval, err, "draft")
 	require.Zero(t, sb.Calls("campaigns.approve"))
 	r, err = client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
@@ -527,7 +401,7 @@ func TestApprove_OlderThanAnotherApproval(t *testing.T) {
 				approve(t, sb, client)
 				_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
 				if how == "blind" {
-					approvedAlready(t, err) // it is active
+					refusedAsActive(t, err)
 				}
 				stop()
 				_, err = client.Campaigns.Approve(t.Context(), CampaignID, older.Digest())
@@ -687,6 +561,6 @@ func TestApprove_ActiveInACache(t *testing.T) {
 	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	cached = false
-	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	approvedAlready(t, err)
+	approval, err := client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
+	requireAlready(t, approval, err, prospectkit.CampaignActive)
 }

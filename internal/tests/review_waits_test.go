@@ -193,11 +193,12 @@ func approveAfter(t *testing.T, status int, stops bool) {
 	r, err := client.Campaigns.Review(t.Context(), CampaignID)
 	require.NoError(t, err)
 	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-	want := error(prospectkit.RuleApproved)
 	if stops {
-		want = prospectkit.RuleReview
+		require.ErrorIs(t, err, prospectkit.RuleReview)
+		require.ErrorContains(t, err, "it is stopped")
+	} else {
+		refusedAsActive(t, err)
 	}
-	require.ErrorIs(t, err, want)
 	require.Equal(t, 1, sb.Calls("campaigns.approve"))
 }
 

@@ -95,7 +95,7 @@ func Judge(err error) Verdict {
 		}
 	case prospectkit.OutcomeNotApplied:
 	}
-	if errors.Is(err, prospectkit.RuleApproved) || errors.Is(err, prospectkit.RuleDone) {
+	if errors.Is(err, prospectkit.RuleDone) {
 		return Verdict{Done: true}
 	}
 	if after, ok := prospectkit.RetryAfter(err); ok {

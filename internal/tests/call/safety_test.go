@@ -60,7 +60,6 @@ func TestSafety_Modes(t *testing.T) {
 					require.Equal(t, mode.rule, refusal.Rule)
 					require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 					require.ErrorIs(t, err, mode.rule)
-					require.NotErrorIs(t, err, prospectkit.RuleApproved)
 					require.NotErrorIs(t, err, prospectkit.CodeValidationFailed, "the arguments are fine")
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 					require.Equal(t, tests.NoWait, tests.Waits(err))
