@@ -327,7 +327,7 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 // For a draft it returns at once, with an error that matches [ErrNotStarted]. An undocumented
 // status does not end the wait, but observers get an event. A failed poll is repeated later, unless
 // that is useless according to its error. When the context ends, or five polls in a row have failed,
-// the error is a [WaitTimeoutError]. The agent as last seen is returned beside any error: nil if no poll
+// the error matches [ErrNotSettled], and has the status and the code of the last poll if that failed. The agent as last seen is returned beside any error: nil if no poll
 // has succeeded.
 //
 // Errors: those of [AgentsService.Get].
@@ -337,7 +337,7 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	read := func(ctx context.Context) (*Agent, error) { return s.Get(ctx, agentID, opts...) }
 	return waitFor(ctx, s.conf, op.AgentsGet, read, func(a *Agent) waits.Sighting {
 		over, err := a.settled()
-		return waits.Sighting{Settled: over, Err: err, State: string(a.Status), Strange: !a.Status.Known()}
+		return waits.Sighting{Settled: over, Err: err, State: plain(string(a.Status)), Strange: !a.Status.Known()}
 	})
 }
 
@@ -348,8 +348,8 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 //
 // A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read
 // alone, one a poll; if that cannot succeed, its ID comes with the error. Both end the wait for that
-// agent only. If the context ends or five polls in a row have failed, the last element is a
-// [WaitTimeoutError] without an agent: the agents that were not yielded are unsettled.
+// agent only. If the context ends or five polls in a row have failed, the last element is an error that
+// matches [ErrNotSettled], without an agent: the agents that were not yielded are unsettled.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -484,10 +484,7 @@ func (a *Agent) settled() (bool, error) {
 // draftError is the error of a method that needs an agent that was started.
 func draftError() *Error {
 	e := withoutEffect(op.AgentsGet, nil)
-	e.special = special{
-		classes: []ErrorClass{ErrNotStarted, ErrConflict}, text: "the agent was never started: a draft does nothing until it is activated",
-		logged: "not_started",
-	}
+	e.classes, e.text = []ErrorClass{ErrNotStarted, ErrConflict}, "the agent was never started: a draft does nothing until it is activated"
 	return e
 }
 

@@ -30,8 +30,8 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 		e = *response
 	}
 	e.Op, e.Method, e.Route = name, last.Method, last.Path
-	e.cause, e.outcome = cause, OutcomeOf(cause)
-	e.special = special{classes: []ErrorClass{ErrNotStarted}, text: text, causeOp: last.Name}
+	e.Code, e.cause, e.outcome = CodeOf(cause), cause, OutcomeOf(cause)
+	e.classes, e.text = []ErrorClass{ErrNotStarted}, text
 	return &e
 }
 
@@ -39,8 +39,7 @@ func notStarted(name string, last *op.Op, text string, cause error) *Error {
 // creation was applied, and nothing was started.
 func notFoundAgain(name string, creation *Error) *Error {
 	e := *creation
-	e.Op, e.special.causeOp = name, creation.Op
-	e.special.text = "a draft was saved, but not found again, so it was not started: call again, and it is found by its name"
+	e.Op, e.text = name, "a draft was saved, but not found again, so it was not started: call again, and it is found by its name"
 	return &e
 }
 
@@ -78,8 +77,8 @@ type EnsuredAgent struct {
 // result is returned beside any error, and an error about its start matches [ErrNotStarted]. If the response to the creation of a draft
 // was lost, and no read finds it, there is no result, but an error that matches [ErrResponseLost]: call again, and the draft is found.
 //
-// [CodeListNameTaken] means that a list, or an agent of another kind, has the name, or that there was too little time to see
-// what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
+// [CodeListNameTaken] means that a list, or an agent of another kind, which the result then has, has the name, or that there was too little
+// time to see what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
 // An agent that starts needs MaxCreditSpend or Unlimited.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
@@ -108,7 +107,7 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor and PATCH /business/agents/{agentId} and POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) CreateAndStart(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
 	e, err := s.ensure(ctx, "agents.create-and-start", in, true, opts)
-	if e == nil {
+	if e == nil || err != nil && !errors.Is(err, ErrNotStarted) { // then it is of another kind
 		return nil, err
 	}
 	return e.Agent, err
@@ -130,7 +129,7 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 		err = notFoundAgain(name, lost)
 	}
 	if err != nil {
-		return nil, err
+		return e, err
 	}
 	e.WasStarted = e.Agent.Status != "" && !e.Agent.Draft()
 	if !start || e.WasStarted {
@@ -260,13 +259,15 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 // holder finds the agent that holds a name, or returns the error of its creation. An agent that was
 // created just now may not be visible yet.
 func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation error, reads []CallOption) (*EnsuredAgent, error) {
-	e := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}
+	e, other := &EnsuredAgent{Created: OutcomeOf(creation) == OutcomeApplied}, (*Agent)(nil)
 	enough, err := s.conf.until(ctx, spec.op, spec.op.VisibleAfter, func() (done bool, err error) {
 		agent, others, err := s.find(ctx, spec.name, reads)
 		switch {
 		case agent.mayBeOf(spec.kind):
 			e.Agent = agent
-		case agent == nil && err == nil && !slices.ContainsFunc(others, (*Agent).nameless): // without the scope for lists, it has to wait
+		case agent != nil:
+			other = agent
+		case err == nil && !slices.ContainsFunc(others, (*Agent).nameless): // without the scope for lists, it has to wait
 			list, _, _ := (&ListsService{s.service}).named(ctx, spec.name, reads)
 			return list != nil, nil
 		}
@@ -277,6 +278,8 @@ func (s *AgentsService) holder(ctx context.Context, spec agentSpec, creation err
 		return nil, fmt.Errorf("%w (and it could not be read: %w)", creation, err)
 	case e.Agent == nil && !enough:
 		return nil, holderUnseen(ctx, creation)
+	case e.Agent == nil && other != nil && OutcomeOf(creation) == OutcomeNotApplied:
+		return &EnsuredAgent{Agent: other}, creation
 	case e.Agent == nil:
 		return nil, creation
 	}

@@ -11,7 +11,6 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -322,7 +321,7 @@ func (c *call) result(loopErr error) error {
 	}
 	e := c.asError()
 	if w := c.waitError; w != nil {
-		e.cause = errtext.With(e.cause, w)
+		e.cause = withCause(e.cause, w)
 		e.RetryAfter, e.ResetAt = max(e.RetryAfter, w.wait), later(e.ResetAt, w.fitsAt)
 	}
 	if c.status == 0 && e.cause == nil {
@@ -330,7 +329,7 @@ func (c *call) result(loopErr error) error {
 	}
 	e.cause = c.withContextErr(e.cause)
 	if c.tooLate {
-		e.cause = errtext.With(e.cause, errtext.ErrTooLate)
+		e.cause = withCause(e.cause, errTooLate)
 	}
 	return e
 }

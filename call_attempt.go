@@ -16,7 +16,6 @@ import (
 	"example.com/prospectkit/internal/budget"
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/clock"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
@@ -128,7 +127,7 @@ func (c *call) admit(a *attempt) error {
 // contextEnd returns the end of the context, which keeps an attempt from being sent, and notes it as the cause.
 func (c *call) contextEnd() error {
 	if c.ctx.Err() != nil {
-		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "before it was sent"))
+		c.cause = withCause(c.cause, contextEnd(c.ctx, "before it was sent"))
 	}
 	return c.ctx.Err()
 }
@@ -311,7 +310,7 @@ func (c *call) keepBack(rule SafetyRule, cause error) error {
 	if len(c.attempts) == 0 {
 		c.rule, c.ruleErr = rule, cause
 	} else {
-		c.cause = errtext.With(c.cause, fmt.Errorf("%s: %w", string(rule), cause))
+		c.cause = withCause(c.cause, fmt.Errorf("%s: %w", string(rule), cause))
 	}
 	return cause
 }
@@ -332,9 +331,9 @@ func (c *call) notAdmitted(err error) error {
 		c.refuseWait(full)
 		return c.waitError
 	case c.ctx.Err() != nil:
-		c.cause = errtext.With(c.cause, errtext.End(c.ctx, "while it waited for the rate limit"))
+		c.cause = withCause(c.cause, contextEnd(c.ctx, "while it waited for the rate limit"))
 	default:
-		c.cause = errtext.With(c.cause, err)
+		c.cause = withCause(c.cause, err)
 	}
 	return err
 }
@@ -557,7 +556,7 @@ func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.T
 		c.cause = c.withContextErr(c.cause)
 	}
 	if end := c.ctx.Err(); end != nil && (errors.Is(err, end) || errors.Is(err, context.Cause(c.ctx))) {
-		c.cause = errtext.End(c.ctx, "while it waited for the response")
+		c.cause = contextEnd(c.ctx, "while it waited for the response")
 	}
 	switch {
 	case resp == nil:

@@ -15,7 +15,6 @@ import (
 	"example.com/prospectkit/internal/chance"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -317,9 +316,9 @@ func (c *call) withContextErr(cause error) error {
 	case c.ctx.Err() == nil || errors.Is(cause, c.ctx.Err()):
 		return cause
 	case c.next.retries():
-		return errtext.With(cause, errtext.End(c.ctx, "before the next attempt"))
+		return withCause(cause, contextEnd(c.ctx, "before the next attempt"))
 	}
-	return errtext.With(cause, errtext.End(c.ctx, ""))
+	return withCause(cause, contextEnd(c.ctx, ""))
 }
 
 // countPause adds the pause before a retry to the time waited: it ends now, complete or not.

@@ -430,7 +430,7 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 
 // WaitInitialized reads the listing until the campaign with that id is [Campaign.Initialized]: until its
 // initializationStatus is completed or failed. It keeps waiting while the listing lacks the campaign, or its status. It polls less
-// often than [AgentsService.WaitSettled]. With a [WaitTimeoutError], it returns the campaign as last seen.
+// often than [AgentsService.WaitSettled]. With an error that matches [ErrNotSettled], it returns the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {
@@ -443,7 +443,7 @@ func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID strin
 		if campaign.ID == "" {
 			return waits.Sighting{State: "not in the listing"}
 		}
-		state := cmp.Or(string(campaign.InitializationStatus), "without initializationStatus")
+		state := cmp.Or(plain(string(campaign.InitializationStatus)), "without initializationStatus")
 		return waits.Sighting{Settled: campaign.Initialized(), State: state}
 	})
 }

@@ -9,7 +9,6 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
@@ -321,7 +320,7 @@ func (c *call) mayApprove() error {
 
 // keep keeps an attempt from being sent by this call: Approve reads again, and makes another one, or is done.
 func (c *call) keep(why error) error {
-	c.cause = errtext.With(c.cause, why)
+	c.cause = withCause(c.cause, why)
 	return why
 }
 

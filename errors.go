@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
@@ -42,7 +41,7 @@ func (c Code) Outcome() Outcome {
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
-// locally, [CodeRateLimited] for [RuleRateLimit], or [CodeListNameTaken] for a [NameConflictError]. It
+// locally, or [CodeRateLimited] for [RuleRateLimit]. It
 // is empty for nil and for errors without a code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
@@ -89,6 +88,8 @@ const (
 	ErrResponseLost        ErrorClass = "the response was lost"      // applied or billed, but it cannot be read
 	ErrRefusedLocally      ErrorClass = "refused before the network" // a RefusedError: the call was not sent
 	ErrNotStarted          ErrorClass = "the agent was not started"  // a draft, or not seen to start
+	ErrNotSettled          ErrorClass = "not settled"                // a wait ended before the state was there: wait again
+	ErrRecordsMissing      ErrorClass = "records are missing"        // a range ended far too early, by the totals: see Missing of Report
 	ErrSpendCap            ErrorClass = "the spend cap is reached"   // a RefusedError of WithSpendGuard: the call was not sent
 )
 
@@ -242,19 +243,12 @@ type Error struct {
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
-	prose   string // the message without ids, if it holds any
-	foreign bool   // the response is not the service's: see isServiceEnvelope
-	special special
+	prose   string       // the message without ids, if it holds any
+	foreign bool         // the response is not the service's: see isServiceEnvelope
+	classes []ErrorClass // beside that of the code
+	text    string       // what a method says in place of the response, in words that logs may hold
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
-}
-
-// special is what a method says of an error of its own.
-type special struct {
-	classes []ErrorClass // beside that of the code
-	text    string       // in place of what the response says; empty: that
-	causeOp string       // whose error the cause is: the text names it once
-	logged  string       // the error type of logs; empty: that of the cause
 }
 
 // Attempt is one attempt of a call, in errors, [Info] and events. Of call and response it holds no more than an [Event] does. The text
@@ -300,10 +294,10 @@ func (e *Error) Error() string {
 	if e == nil {
 		return noError
 	}
-	if e.special.text != "" {
-		return errtext.Line(e.Op, e.special.text, errtext.Cause(e.cause, e.special.causeOp))
+	if e.text != "" {
+		return errorLine(e.Op, e.text, causeText(e.cause, opIn(e.cause)))
 	}
-	text := errtext.Line(e.Op, e.what(), cmp.Or(e.prose, e.Message), errtext.Cause(e.cause, e.Op))
+	text := errorLine(e.Op, e.what(), cmp.Or(e.prose, e.Message), causeText(e.cause, e.Op))
 	if e.hint != "" {
 		text = strings.TrimSuffix(text, ".") + "; " + e.hint
 	}
@@ -356,7 +350,7 @@ func (e *Error) Is(target error) bool {
 	case Code:
 		return e.Code == t
 	case ErrorClass:
-		return slices.Contains(e.special.classes, t) || t != "" && (!e.foreign && classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
+		return slices.Contains(e.classes, t) || t != "" && (!e.foreign && classOf(e.Code, e.Status) == t || t == ErrRateLimited && e.Status == http.StatusTooManyRequests ||
 			t == ErrResponseLost && e.outcome == OutcomeApplied)
 	}
 	return false
@@ -486,7 +480,7 @@ func (e *RefusedError) Error() string {
 	for i, v := range e.Violations {
 		parts[i] = v.String()
 	}
-	text := errtext.Line(e.Op, "refused locally", string(e.Rule), errtext.Cause(e.cause, e.Op))
+	text := errorLine(e.Op, "refused locally", string(e.Rule), causeText(e.cause, e.Op))
 	return strings.TrimSuffix(text+": "+strings.Join(parts, "; "), ": ")
 }
 
@@ -496,8 +490,7 @@ func (e *RefusedError) Is(target error) bool {
 	case error(ErrRefusedLocally):
 		return true
 	case error(ErrSpendCap):
-		_, capped := errors.AsType[*spend.CapError](e.cause)
-		return capped
+		return errors.Is(e.cause, spend.ErrCap)
 	case error(CodeRateLimited), error(ErrRateLimited):
 		return e.Rule == RuleRateLimit
 	case error(e.Rule):

@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -53,7 +52,7 @@ func logValue(opName string, err ownError, own ...slog.Attr) slog.Value {
 	}
 	if _, refused := err.(*RefusedError); !refused { // the cause of a refusal may be an error of another call
 		if e, ok := errors.AsType[*Error](err); ok {
-			attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
+			attrs = append(attrs, slog.Int("status", e.Status), slog.String("code", plain(string(e.Code))),
 				slog.String("param", redact.Shorten(redact.Printable(e.Param), maxName)),
 				slog.String("request_id", redact.Shorten(redact.Printable(e.RequestID), maxName)))
 		}
@@ -75,12 +74,12 @@ func notEmpty(attrs []slog.Attr) []slog.Attr {
 // milliseconds has the unit in the name of the attribute: a handler of JSON would write a duration as nanoseconds.
 func milliseconds(name string, d time.Duration) slog.Attr { return slog.Int64(name, d.Milliseconds()) }
 
-// logged returns the code if it is a plain name, as all known ones are: what the service sends can be anything.
-func (c Code) logged() string {
-	if c != "" && redact.PlainName(string(c)) == "" {
+// plain returns a code or a state if it is a plain name, as all known ones are: what the service sends can be anything.
+func plain(s string) string {
+	if s != "" && redact.PlainName(s) == "" {
 		return "undocumented"
 	}
-	return string(c)
+	return s
 }
 
 func (e *Error) tried() []Attempt { return e.Attempts }
@@ -98,8 +97,11 @@ func errorTypeOf(err error) string {
 		}
 		return "refused_locally"
 	case *Error:
-		if e.special.text != "" {
-			return cmp.Or(e.special.logged, errorTypeOf(e.cause))
+		if inner, ok := errors.AsType[ownError](e.cause); ok && e.text != "" {
+			return errorTypeOf(inner)
+		}
+		if e.cause == nil && slices.Contains(e.classes, ErrNotStarted) {
+			return "not_started"
 		}
 		last := Attempt{Status: e.Status, Code: e.Code, Delivery: deliveryNotSent}
 		return errorTypeOfLast(own, append([]Attempt{last}, e.Attempts...))
@@ -182,8 +184,6 @@ func wordsOf(err error) string {
 		return e.words()
 	case *RefusedError:
 		return e.words()
-	case *spend.CapError:
-		return err.Error()
 	}
 	if slices.Contains(plainErrors, err) || reflect.TypeOf(err) == errnoType {
 		return err.Error()
@@ -194,8 +194,8 @@ func wordsOf(err error) string {
 // words says what is wrong with a response that neither code nor cause explains.
 func (e *Error) words() string {
 	switch {
-	case e.special.text != "":
-		return e.special.text
+	case e.text != "":
+		return e.text
 	case e.Code != "" || e.Status == 0 || e.cause != nil:
 		return ""
 	case e.Status >= http.StatusMultipleChoices && e.Status < http.StatusBadRequest:

@@ -1,7 +1,10 @@
 package prospectkit
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io"
 	"testing"
 	"time"
 
@@ -47,15 +50,57 @@ func TestWaitError_Text(t *testing.T) {
 	}
 }
 
-func TestWaitTimeoutError_Text(t *testing.T) {
+func TestNotSettled_Text(t *testing.T) {
 	t.Parallel()
-	for want, e := range map[string]WaitTimeoutError{
-		"prospectkit: o: not settled":                                        {Waited: time.Second},
-		"prospectkit: o: not settled after 2s and 1 poll, no state was seen": {Polls: 1, Waited: 2 * time.Second},
-		"prospectkit: o: not settled after 2s and 3 polls, last seen as a":   {Polls: 3, Waited: 2 * time.Second, State: "a"},
-		"prospectkit: o: not settled, last seen as a":                        {State: "a"},
+	for want, e := range map[string]*Error{
+		"prospectkit: o: not settled after 2s and 1 poll, no state was seen":         notSettled(&op.Op{Name: "o"}, "", 1, 2*time.Second, nil, nil),
+		"prospectkit: o: not settled after 2s and 3 polls, last seen as a: gone":     notSettled(&op.Op{Name: "o"}, "a", 3, 2*time.Second, errors.New("gone"), nil),
+		"prospectkit: o: not settled after 2s and 1 poll, last seen as a: 410; gone": notSettled(&op.Op{Name: "o"}, "a", 1, 2*time.Second, errors.New("prospectkit: o: 410"), errors.New("gone")),
 	} {
-		e.Op = "o"
 		require.Equal(t, want, e.Error())
 	}
+}
+
+func TestErrorLine(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "prospectkit", errorLine())
+	require.Equal(t, "prospectkit: lists.get: it failed: why", errorLine("lists.get", "it failed.", "", "why"))
+	require.NotContains(t, errorLine("a\nb"), "\n")
+}
+
+func TestCauseText(t *testing.T) {
+	t.Parallel()
+	require.Empty(t, causeText(nil, "lists.get"))
+	require.Equal(t, "cut", causeText(errors.New("prospectkit: lists.get: cut"), "lists.get"))
+	require.Equal(t, "prospectkit: lists.list: cut", causeText(errors.New("prospectkit: lists.list: cut"), "lists.get"))
+	for _, e := range []error{&Error{Op: "lists.get"}, &RefusedError{Op: "lists.get"}, &OutcomeUnknownError{Op: "lists.get"}} {
+		require.Equal(t, "lists.get", opIn(fmt.Errorf("%w (and since: %w)", e, io.EOF)))
+	}
+	for _, e := range []error{nil, io.EOF, ErrNotFound, fmt.Errorf("syncing: %w", &Error{Op: "lists.get"})} {
+		require.Empty(t, opIn(e))
+	}
+}
+
+func TestWithCause(t *testing.T) {
+	t.Parallel()
+	require.NoError(t, withCause(nil, nil))
+	require.Equal(t, io.EOF, withCause(io.EOF, nil))
+	require.Equal(t, io.EOF, withCause(nil, io.EOF))
+	require.Equal(t, io.EOF, withCause(io.EOF, io.EOF), "once is enough")
+	both := withCause(io.EOF, errTooLate)
+	require.ErrorIs(t, both, io.EOF)
+	require.ErrorIs(t, both, context.DeadlineExceeded)
+	require.EqualError(t, both, "EOF; the deadline is too near for another attempt")
+}
+
+func TestContextEnd(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	require.NoError(t, contextEnd(ctx, ""))
+	cancel(io.EOF)
+	require.EqualError(t, contextEnd(ctx, ""), "EOF; context canceled")
+	err := contextEnd(ctx, "before it was sent")
+	require.EqualError(t, err, "stopped before it was sent: EOF; context canceled")
+	require.ErrorIs(t, err, io.EOF)
+	require.ErrorIs(t, err, context.Canceled)
 }

@@ -217,7 +217,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 
 // WaitFor reads a list until test returns true, for example for its completionStatus: find that field
 // in Raw, because its place and values are undocumented. It polls as
-// [AgentsService.WaitSettled] does. With a [WaitTimeoutError], it returns the list as last seen.
+// [AgentsService.WaitSettled] does. With an error that matches [ErrNotSettled], it returns the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //

@@ -5,14 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 )
@@ -32,9 +30,8 @@ type Ensured struct {
 // It costs one request if the list is new, some reads more if the name is taken, and up to two more
 // creations after an unknown outcome. No credit cost is documented.
 //
-// If something else has the name, the error is a [NameConflictError], which matches
-// [CodeListNameTaken]. If no list or agent with the name is found, because your context leaves less than 10 s to look, the error has
-// this code, too, and says so. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
+// If something else has the name, the error matches [CodeListNameTaken]. Beside it, the result has the list of the other kind, or of
+// nearly the name, that was found; it is nil if none was, as when an agent has the name, or your context leaves less than 10 s to look. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
 // says how often it looked, or that it could not look.
 //
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
@@ -117,17 +114,17 @@ type ensuring struct {
 	reads []CallOption
 	write repeatableWrite
 	looks string // the result of the last lookup
+	held  bool   // a list of the other kind was seen to have the name
 }
 
 // end returns the result. After an unknown creation, a later error does not make the outcome known,
 // except for a list of the other kind with that name.
 func (e *ensuring) end(found *Ensured, err error) (*Ensured, error) {
-	held, holds := errors.AsType[*NameConflictError](err)
 	switch {
-	case found != nil:
+	case found != nil && err == nil:
 		return found, nil
-	case e.write.unknown == nil || holds && held.Holder != nil && held.Holder.Kind != "":
-		return nil, err
+	case e.write.unknown == nil || e.held:
+		return found, err
 	case err != nil:
 		return nil, fmt.Errorf("%w (%s; and since: %w)", e.write.unknown, e.looks, err)
 	}
@@ -154,7 +151,8 @@ func (e *ensuring) afterUnknown(ctx context.Context, unknown *OutcomeUnknownErro
 	case !found:
 		return nil, q.found.sight == absent, ctx.Err()
 	case list.Kind != e.in.kind():
-		return nil, false, &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), Holder: list}
+		result, err = e.heldBy(list, nil)
+		return result, false, err
 	}
 	return &Ensured{List: list, Certain: r.Outcome == OutcomeNotApplied}, false, nil
 }
@@ -162,29 +160,24 @@ func (e *ensuring) afterUnknown(ctx context.Context, unknown *OutcomeUnknownErro
 // taken looks for the list that holds the name. A list created just now may not be visible yet.
 func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	var info Info
+	var holder *List
 	var near []*List
-	conflict := &NameConflictError{Name: e.in.Name, Kind: e.in.kind(), cause: cause}
 	reads := append(slices.Clip(e.reads), WithInfo(&info), new(readEvidence).option()) // a cache may have the listing without it
 	enough, err := e.lists.conf.until(ctx, op.ListsCreate, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
-		conflict.Holder, near, err = e.lists.named(ctx, e.in.Name, reads)
-		return conflict.Holder != nil, err
+		holder, near, err = e.lists.named(ctx, e.in.Name, reads)
+		return holder != nil, err
 	})
-	for _, list := range near {
-		conflict.Near = append(conflict.Near, list.Name)
-		conflict.own = conflict.own || list.Kind == e.in.kind() && !e.older(list, info)
-	}
-	switch list := conflict.Holder; {
+	switch {
 	case err != nil:
 		return nil, err
-	case list == nil && !enough:
+	case holder == nil && !enough:
 		return nil, holderUnseen(ctx, cause)
-	case list == nil:
-		return nil, conflict
-	case list.Kind != e.in.kind():
-		return nil, conflict
-	default:
-		return &Ensured{List: list, Certain: e.older(list, info)}, nil
+	case holder == nil:
+		return e.nearlyHeld(near, info, cause)
+	case holder.Kind != e.in.kind():
+		return e.heldBy(holder, cause)
 	}
+	return &Ensured{List: holder, Certain: e.older(holder, info)}, nil
 }
 
 // holderUnseen is the error of a creation, if the time was too short for what has the name to show.
@@ -194,8 +187,8 @@ func holderUnseen(ctx context.Context, creation error) error {
 		return creation
 	}
 	e := *response
-	e.cause = errtext.With(e.cause, cmp.Or(errtext.End(ctx, ""), errtext.ErrTooLate))
-	e.special.text = "there was too little time to see what has the name: call it again with more"
+	e.cause = withCause(e.cause, cmp.Or(contextEnd(ctx, ""), errTooLate))
+	e.text = "there was too little time to see what has the name: call it again with more"
 	return &e
 }
 
@@ -216,7 +209,7 @@ func (e *ensuring) older(list *List, info Info) bool {
 func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) {
 	found, err := e.taken(ctx, unread)
 	if err != nil {
-		return nil, fmt.Errorf("%w (and it could not be read: %w)", unread, err)
+		return found, fmt.Errorf("%w (and it could not be read: %w)", unread, err)
 	}
 	older := found.Certain && !found.List.CreatedAt.IsZero() // then another server has answered
 	found.Created, found.Certain = !older, true
@@ -226,51 +219,33 @@ func (e *ensuring) created(ctx context.Context, unread error) (*Ensured, error) 
 // opEnsure is the Op of [ListsService.Ensure].
 const opEnsure = "lists.ensure"
 
-// NameConflictError means that something else has the name of a list: a list of the other kind, or
-// something that is not a list, such as an agent.
-type NameConflictError struct {
-	Name   string
-	Kind   ListKind // the requested kind
-	Holder *List    // nil if no list with exactly that name is found
-	Near   []string // names that differ in case, spaces or accents only, or are cut off; whether those count is undocumented
-
-	cause error
-	own   bool // a list of a near name is not older than the call
+// conflict is the error of a call whose name something else has. It keeps the fields of the service's refusal, if there was one.
+func conflict(refusal error, text string) *Error {
+	var e Error
+	if response, ok := errors.AsType[*Error](refusal); ok && response.Code == CodeListNameTaken {
+		e = *response
+	}
+	e.Op, e.Method, e.Route, e.Code, e.outcome = opEnsure, op.ListsCreate.Method, op.ListsCreate.Path, CodeListNameTaken, OutcomeNotApplied
+	e.text = text
+	return &e
 }
 
-// Error says what has the name.
-func (e *NameConflictError) Error() string {
-	text := "the name is taken, but no list has it: an agent may hold it, or a new list may show late"
-	if e.Holder != nil {
-		holder := cmp.Or(redact.PlainName(string(e.Holder.Kind)), "list of another kind")
-		text = fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, cmp.Or(e.Kind, ContactList))
-	} else if len(e.Near) > 0 {
-		text = "the name is taken; a list's name differs from it in case, spaces or accents only, or is cut off"
+// heldBy is the result, and the error, for a list of another kind that has the name.
+func (e *ensuring) heldBy(list *List, refusal error) (*Ensured, error) {
+	e.held = list.Kind != ""
+	holder := cmp.Or(redact.PlainName(string(list.Kind)), "list of another kind")
+	return &Ensured{List: list}, conflict(refusal, fmt.Sprintf("the name is held by a %s, a %s was wanted", holder, e.in.kind()))
+}
+
+// nearlyHeld is the result, and the error, if no list has exactly the name.
+func (e *ensuring) nearlyHeld(near []*List, info Info, refusal error) (*Ensured, error) {
+	if len(near) == 0 {
+		return nil, conflict(refusal, "the name is taken, but no list has it: an agent may hold it, or a new list may show late")
 	}
-	if e.own {
+	text := "the name is taken; a list's name differs from it in case, spaces or accents only, or is cut off"
+	own := func(list *List) bool { return list.Kind == e.in.kind() && !e.older(list, info) }
+	if slices.ContainsFunc(near, own) {
 		text += "; that list is not older than this call: an intermediary may have sent the request twice"
 	}
-	return errtext.Line(opEnsure, text)
+	return &Ensured{List: near[0]}, conflict(refusal, text)
 }
-
-// Is matches [CodeListNameTaken] and [ErrConflict].
-func (e *NameConflictError) Is(target error) bool {
-	return target == error(CodeListNameTaken) || target == error(ErrConflict)
-}
-
-// Unwrap returns the error of the creation, or nil if this call found the conflict by reading.
-func (e *NameConflictError) Unwrap() error { return e.cause }
-
-// Outcome returns [OutcomeNotApplied].
-func (e *NameConflictError) Outcome() Outcome { return OutcomeNotApplied }
-
-// LogValue groups the fields that are safe to log, as that of [Error] does: no names.
-func (e *NameConflictError) LogValue() slog.Value {
-	attrs := []slog.Attr{slog.String("wanted", string(e.Kind)), slog.Int("near", len(e.Near))}
-	if e.Holder != nil {
-		attrs = append(attrs, slog.String("holder", Code(e.Holder.Kind).logged()))
-	}
-	return logValue(opEnsure, e, attrs...)
-}
-
-func (e *NameConflictError) errorCode() Code { return CodeListNameTaken }

@@ -88,11 +88,8 @@ func TestNameConflict_Tells(t *testing.T) {
 	tests.Ensuring(t, tests.SeededList("Q1", sandbox.CompanyList), nil, func(t *testing.T, _ *sandbox.Sandbox, client *prospectkit.Client) {
 		_, err := client.Lists.Ensure(t.Context(), tests.Q1)
 		require.Equal(t, 409, tests.AsError(t, err).Status)
-		conflict, ok := errors.AsType[*prospectkit.NameConflictError](err)
-		require.True(t, ok)
-		require.Equal(t, "[op=lists.ensure error.type=LIST_NAME_TAKEN status=409 code=LIST_NAME_TAKEN request_id=req_000001 wanted=contactList holder=companyList outcome=not applied]", conflict.LogValue().String())
-		conflict.Holder = nil
-		require.Equal(t, "[op=lists.ensure error.type=LIST_NAME_TAKEN status=409 code=LIST_NAME_TAKEN request_id=req_000001 wanted=contactList outcome=not applied]", conflict.LogValue().String())
+		require.Equal(t, "[op=lists.ensure error.type=LIST_NAME_TAKEN reason=the name is held by a companyList, a contactList was wanted status=409 code=LIST_NAME_TAKEN "+
+			"request_id=req_000001 outcome=not applied attempts=1]", tests.AsError(t, err).LogValue().String())
 	})
 }
 
@@ -148,17 +145,20 @@ func TestEnsure_NameConflict(t *testing.T) {
 				if tc.fault != nil {
 					sb.Fail("lists.create", append([]sandbox.FaultOption{sandbox.Nth(1)}, tc.fault...)...)
 				}
-				_, err := client.Lists.Ensure(t.Context(), tc.in)
-				var held *prospectkit.NameConflictError
-				require.ErrorAs(t, err, &held)
+				held, err := client.Lists.Ensure(t.Context(), tc.in)
 				require.ErrorContains(t, err, tc.text)
-				require.Equal(t, tc.holder, held.Holder != nil)
+				require.Equal(t, tc.holder, held != nil)
+				if tc.holder {
+					require.Equal(t, sb.Lists()[0].ID, held.List.ID)
+					require.False(t, held.Created)
+				}
+				require.Equal(t, "lists.ensure", tests.AsError(t, err).Op)
 				require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 				require.ErrorIs(t, err, prospectkit.ErrConflict)
 				require.Equal(t, prospectkit.CodeListNameTaken, prospectkit.CodeOf(err))
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 				require.Equal(t, tests.NoWait, tests.Waits(err))
-				require.NotContains(t, held.LogValue().String(), "Q1", "a name is the user's")
+				require.NotContains(t, tests.AsError(t, err).LogValue().String(), "Q1", "a name is the user's")
 			})
 		})
 	}
@@ -257,8 +257,6 @@ func TestEnsure_LittleTime(t *testing.T) {
 						time.AfterFunc(1500*time.Millisecond, cancel)
 					}
 					err := ensure(ctx)
-					_, conflict := errors.AsType[*prospectkit.NameConflictError](err)
-					require.False(t, conflict, err)
 					require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
 					require.ErrorIs(t, err, end)
 					require.ErrorContains(t, err, "too little time")

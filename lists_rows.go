@@ -60,7 +60,7 @@ func (q *rowsAsked) heeded(kind ListKind) error {
 		return nil
 	}
 	e := withoutEffect(op.ListsRows, fmt.Errorf("a %s ignores %s", kind, strings.Join(ignored, ", ")))
-	e.special.classes = []ErrorClass{ErrInvalid}
+	e.classes = []ErrorClass{ErrInvalid}
 	return e
 }
 

@@ -90,7 +90,7 @@ func logEvent(ctx context.Context, l *slog.Logger, e Event) {
 	}
 	if e.Kind == EventAttempt || e.Kind == EventEnd {
 		attrs = append(attrs, slog.String("error.type", e.ErrorType), slog.String("reason", reasonOf(e.Err)),
-			slog.Int("status", e.Status), slog.String("code", e.Code.logged()),
+			slog.Int("status", e.Status), slog.String("code", plain(string(e.Code))),
 			slog.String("delivery", e.Delivery), slog.String("outcome", string(e.Outcome)))
 	}
 	why := "reason"

@@ -11,9 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/redact"
+
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
@@ -52,7 +53,7 @@ type look func(ctx context.Context, q *resolver, opts []CallOption) (finding, er
 
 // Error says in one line why the outcome is unknown.
 func (e *OutcomeUnknownError) Error() string {
-	return errtext.Line(e.Op, "outcome unknown, it may have happened", errtext.Cause(e.cause, e.Op))
+	return errorLine(e.Op, "outcome unknown, it may have happened", causeText(e.cause, e.Op))
 }
 
 // Is matches [ErrOutcomeUnknown].
@@ -351,7 +352,7 @@ func (q *resolver) explain(r *Resolution, undone bool) {
 	}
 	if !q.found.sure {
 		r.Note += fmt.Sprintf("; looked %s, at last %s after the call",
-			errtext.Plural(q.looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
+			redact.Plural(q.looks, "time"), max(0, q.read.Sub(q.ticket.LastSent)).Round(time.Millisecond))
 	}
 	if q.ticket.Open {
 		r.Note += "; it may show in another form, or later: a person has to look"

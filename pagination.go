@@ -13,7 +13,6 @@ import (
 	"github.com/google/go-querystring/query"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -84,7 +83,8 @@ type Report struct {
 
 	// Missing is set at the end of a range over the whole collection, or over the rest of it if the total
 	// has not changed since the first page: the smallest total that the service sent, less the records of
-	// all pages. Records may have come and gone meanwhile. See [MissingRecordsError].
+	// all pages. Records may have come and gone meanwhile. If at least a page is missing, although each page had the same total, and
+	// repeats do not explain it, the range ends with an error that matches [ErrRecordsMissing]; the records before it are valid.
 	Missing int
 
 	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them.
@@ -95,24 +95,6 @@ type Report struct {
 	// Joined is by how much the total has risen since the walk began, in the runs before its checkpoint, too: at least so many records
 	// have joined, fewer if others went. What joined in front of the place comes in the next walk; see [ResumeFrom].
 	Joined int
-}
-
-// MissingRecordsError is the cause of the [Error] that ends a range whose pages held far fewer records
-// than the service counts: at least a page is missing, although each page had the same total, and
-// repeats do not explain it. The records before the error are valid. Fewer missing records, or a total
-// that changes, are no error: see [Report].
-type MissingRecordsError struct {
-	Report Report
-
-	op string
-}
-
-// Error says how many records are missing.
-func (e *MissingRecordsError) Error() string {
-	if e.Report.Missing == 0 {
-		return errtext.Line(e.op, "records are missing")
-	}
-	return errtext.Line(e.op, fmt.Sprintf("%d of %d records are missing, though the total has not changed", e.Report.Missing, e.Report.Total))
 }
 
 // Progress follows one iterator; see [WithProgress]. The zero value is ready to use. Its methods
@@ -356,8 +338,9 @@ func (r *pageRange) Broken(what string) error { return unusable(r.of.op, what) }
 
 // Short is the error of a walk that has ended without a page of records or more.
 func (r *pageRange) Short(report pagewalk.Report) error {
-	e := withoutEffect(r.of.op, &MissingRecordsError{Report(report), r.of.op.Name})
-	e.Status = http.StatusOK
+	e := withoutEffect(r.of.op, nil)
+	e.Status, e.classes = http.StatusOK, []ErrorClass{ErrRecordsMissing}
+	e.text = fmt.Sprintf("%d of %d records are missing, though the total has not changed", report.Missing, report.Total)
 	return e
 }
 

@@ -2,59 +2,16 @@ package prospectkit
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"example.com/prospectkit/internal/chance"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 )
-
-// WaitTimeoutError is a wait that ended before the state it waits for: the context ended, or the
-// polls kept failing. The value seen last is returned beside it. Waiting changes nothing: you can
-// wait again, and the service goes on with its work either way.
-//
-// errors.Is finds the end of the context in it, and errors.As the *[Error] of the last poll, if
-// that failed.
-type WaitTimeoutError struct {
-	Op     string        // the read that polled
-	State  string        // seen last; empty if no response contained one
-	Polls  int           // failed ones included
-	Waited time.Duration // since the wait began
-
-	cause error
-}
-
-// Error returns the state seen last, and why the wait ended.
-func (e *WaitTimeoutError) Error() string {
-	text := "not settled"
-	if e.Polls > 0 {
-		text += fmt.Sprintf(" after %s and %s", e.Waited.Round(time.Millisecond), errtext.Plural(e.Polls, "poll"))
-	}
-	switch {
-	case e.State != "":
-		text += ", last seen as " + redact.OneLine(e.State)
-	case e.Polls > 0:
-		text += ", no state was seen"
-	}
-	return errtext.Line(e.Op, text, errtext.Cause(e.cause, e.Op))
-}
-
-// Unwrap returns why the wait ended.
-func (e *WaitTimeoutError) Unwrap() error { return e.cause }
-
-// Outcome returns [OutcomeNotApplied]: waiting changes nothing.
-func (e *WaitTimeoutError) Outcome() Outcome { return OutcomeNotApplied }
-
-// LogValue groups the fields that are safe to log, as that of [Error] does.
-func (e *WaitTimeoutError) LogValue() slog.Value {
-	return logValue(e.Op, e,
-		slog.String("state", Code(e.State).logged()), slog.Int("polls", e.Polls), milliseconds("waited_ms", e.Waited))
-}
 
 // The pauses between polls grow from the shortest to the longest; pace may lengthen them.
 const (
@@ -70,10 +27,10 @@ func waitFor[T any](
 	ctx context.Context, conf *config, o *op.Op, read func(context.Context) (*T, error), judge func(*T) waits.Sighting,
 ) (*T, error) {
 	var last *T
-	end, began, failed := &WaitTimeoutError{Op: o.Name}, time.Now(), 0
+	began, state, polls, failed := time.Now(), "", 0, 0
 	for pause := shortestPause; ; pause = min(pause*3/2, longestPause) {
 		value, err := read(ctx)
-		end.Polls++
+		polls++
 		reason := "polling: not settled yet"
 		switch {
 		case err == nil:
@@ -81,7 +38,7 @@ func waitFor[T any](
 			if seen.Settled || seen.Err != nil {
 				return value, seen.Err
 			}
-			last, failed, end.State = value, 0, conf.secrets().Clean(seen.State, maxName)
+			last, failed, state = value, 0, seen.State
 			if seen.Strange {
 				reason = "polling: the state is undocumented"
 			}
@@ -93,18 +50,35 @@ func waitFor[T any](
 		}
 		wait, fits := conf.pace(ctx, o.Surface, pause, err)
 		if fits && failed < pollFailures {
-			conf.emit(ctx, o, Event{Kind: EventWait, Attempt: end.Polls + 1, Start: time.Now(), Wait: wait, Reason: reason})
+			conf.emit(ctx, o, Event{Kind: EventWait, Attempt: polls + 1, Start: time.Now(), Wait: wait, Reason: reason})
 			if waits.Sleep(ctx, wait) == nil {
 				continue
 			}
 		}
 		over := ctx.Err()
 		if !fits && over == nil { // the deadline is too near for another poll
-			over = errtext.ErrTooLate
+			over = errTooLate
 		}
-		end.Waited, end.cause = time.Since(began), errtext.With(err, over)
-		return last, end
+		return last, notSettled(o, state, polls, time.Since(began), err, over)
 	}
+}
+
+// notSettled is the error of a wait that has ended before the state it waits for: that of the last poll, if it failed, with why there was no
+// other one.
+func notSettled(o *op.Op, state string, polls int, waited time.Duration, failed, over error) *Error {
+	var e Error
+	if last, ok := errors.AsType[*Error](failed); ok {
+		e = *last
+	}
+	e.Op, e.Method, e.Route, e.Code = o.Name, o.Method, o.Path, CodeOf(failed)
+	e.classes, e.outcome, e.cause = []ErrorClass{ErrNotSettled}, OutcomeNotApplied, withCause(failed, over)
+	e.text = fmt.Sprintf("not settled after %s and %s, ", waited.Round(time.Millisecond), redact.Plural(polls, "poll"))
+	if state == "" {
+		e.text += "no state was seen"
+	} else {
+		e.text += "last seen as " + state
+	}
+	return &e
 }
 
 // isTransient reports whether a poll that failed may succeed later.

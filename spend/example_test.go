@@ -37,8 +37,7 @@ func ExampleNewSharedGuard() {
 
 	second := spend.NewSharedGuard(50, prices, table)
 	err := second.Reserve(ctx, spend.Call{ID: "another", Op: "contacts.resolve"})
-	_, full := errors.AsType[*spend.CapError](err)
-	fmt.Println("second:", full, err)
+	fmt.Println("second:", errors.Is(err, spend.ErrCap), err)
 
 	books, err := second.Books(ctx)
 	if err != nil {

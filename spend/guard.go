@@ -28,19 +28,21 @@ import (
 	"example.com/prospectkit/internal/exchange"
 )
 
-// CapError is a call that could cost more than the cap leaves. Nothing was reserved. Find it with errors.As; the error of
-// a call that a client has refused for it also matches prospectkit.ErrSpendCap.
-type CapError struct {
-	Op      string
-	Credits int64 // that the call can cost
-	Left    int64 // of the cap
-	Cap     int64
+// ErrCap says that a call could cost more than the cap leaves, of which [Guard.Books] tells the figures. Nothing was reserved. Match it
+// with [errors.Is]; the error of a call that a client has refused for it also matches prospectkit.ErrSpendCap.
+var ErrCap = errors.New("spend: the cap is reached")
+
+// capError has the figures.
+type capError struct{ credits, left, most int64 }
+
+func (e *capError) Error() string {
+	return fmt.Sprintf("the call can cost %d credits, and %d of %d are left", e.credits, e.left, e.most)
 }
 
-// Error says in one line what does not fit.
-func (e *CapError) Error() string {
-	return fmt.Sprintf("the call can cost %d credits, and %d of %d are left", e.Credits, e.Left, e.Cap)
-}
+func (e *capError) Is(target error) bool { return target == ErrCap }
+
+// Words is the text that may be logged: it quotes nobody.
+func (e *capError) Words() string { return e.Error() }
 
 // Guard keeps what all calls can cost within a cap. A response with more results than were asked for is booked in full. It is safe for
 // concurrent use. It starts no goroutine and no timer that outlives a call.
@@ -95,7 +97,7 @@ func (g *Guard) Err() error {
 // says. A nil guard has no prices.
 func (g *Guard) Priced(op string) bool { return g != nil && g.prices[op].costs() }
 
-// Reserve reserves the most that a call can cost. It fails with a [CapError] if that does not fit, with
+// Reserve reserves the most that a call can cost. It fails with [ErrCap] if that does not fit, with
 // [ErrUnknownPrice], or with an error of the store. The call must then not be sent. A client calls it.
 func (g *Guard) Reserve(ctx context.Context, c Call) error {
 	if c.ID == "" {
@@ -151,7 +153,7 @@ func (g *Guard) price(c Call) (credits, each int64, err error) {
 func (g *Guard) fits(s *state, c Call, credits int64) error {
 	delete(s.Reserved, c.ID) // of an earlier attempt to store it
 	if left := g.most - min(g.most, s.held()); credits > left {
-		return &CapError{Op: c.Op, Credits: credits, Left: left, Cap: g.most}
+		return &capError{credits, left, g.most}
 	}
 	return nil
 }

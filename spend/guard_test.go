@@ -83,10 +83,8 @@ func TestGuard_RefusesWhatDoesNotFit(t *testing.T) {
 	require.NoError(t, g.Check(t.Context(), call("", "a")))
 	require.NoError(t, g.Reserve(t.Context(), call("2", "a")), "exactly what is left")
 	err := g.Reserve(t.Context(), call("3", "a"))
-	require.ErrorAs(t, err, new(*spend.CapError))
-	require.ErrorAs(t, g.Check(t.Context(), call("3", "a")), new(*spend.CapError))
-	refused, _ := errors.AsType[*spend.CapError](err)
-	require.Equal(t, &spend.CapError{Op: "a", Credits: 10, Left: 0, Cap: 35}, refused)
+	require.ErrorIs(t, err, spend.ErrCap)
+	require.ErrorIs(t, g.Check(t.Context(), call("3", "a")), spend.ErrCap)
 	require.Equal(t, "the call can cost 10 credits, and 0 of 35 are left", err.Error())
 	require.NoError(t, g.Reserve(t.Context(), call("4", "free")))
 	require.NoError(t, g.Reserve(t.Context(), call("2", "a")), "the same call counts once")
@@ -171,7 +169,7 @@ func TestGuard_ASharedCapSurvivesTheProcess(t *testing.T) {
 	first := spend.NewSharedGuard(35, perCall, store)
 	require.NoError(t, first.Reserve(t.Context(), call("1", "b")))
 	second := spend.NewSharedGuard(35, perCall, store)
-	require.ErrorAs(t, second.Reserve(t.Context(), call("2", "b")), new(*spend.CapError))
+	require.ErrorIs(t, second.Reserve(t.Context(), call("2", "b")), spend.ErrCap)
 	require.Equal(t, spend.Book{InDoubt: 25}, booksOf(t, second).Total)
 	require.NoError(t, second.Release(t.Context(), "1"))
 	require.NoError(t, first.Reserve(t.Context(), call("3", "b")))
@@ -306,18 +304,18 @@ func TestGuard_CopiesThePrices(t *testing.T) {
 	prices := spend.Prices{"a": {PerCall: 10}}
 	g := spend.NewGuard(5, prices)
 	prices["a"] = spend.Price{}
-	require.ErrorAs(t, g.Reserve(t.Context(), call("1", "a")), new(*spend.CapError))
+	require.ErrorIs(t, g.Reserve(t.Context(), call("1", "a")), spend.ErrCap)
 }
 
 func TestGuard_HugeNumbers(t *testing.T) {
 	g := spend.NewGuard(math.MaxInt64-1, spend.Prices{"a": {PerCall: math.MaxInt64, PerResult: math.MaxInt64}, "b": {PerCall: math.MaxInt64 - 1}})
-	require.ErrorAs(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "a", Results: 100}), new(*spend.CapError))
+	require.ErrorIs(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "a", Results: 100}), spend.ErrCap)
 	require.NoError(t, g.Reserve(t.Context(), call("2", "b")))
-	require.ErrorAs(t, g.Reserve(t.Context(), call("3", "b")), new(*spend.CapError))
+	require.ErrorIs(t, g.Reserve(t.Context(), call("3", "b")), spend.ErrCap)
 	require.Zero(t, booksOf(t, g).Left)
 	g = spend.NewGuard(math.MaxInt64-1, spend.Prices{"a": {PerResult: 1 << 62}})
 	for results := 2; results <= 4; results++ {
-		require.ErrorAs(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "a", Results: results}), new(*spend.CapError))
+		require.ErrorIs(t, g.Reserve(t.Context(), spend.Call{ID: "1", Op: "a", Results: results}), spend.ErrCap)
 	}
 }
 

@@ -81,7 +81,7 @@ func TestSpend_Guard(t *testing.T) {
 		return spend.Call{ID: id, Op: "search.prospects", Results: results}
 	}
 	require.NoError(t, one.Reserve(t.Context(), call("a", 6)))
-	require.ErrorAs(t, two.Reserve(t.Context(), call("b", 6)), new(*spend.CapError))
+	require.ErrorIs(t, two.Reserve(t.Context(), call("b", 6)), spend.ErrCap)
 	require.NoError(t, two.Settle(t.Context(), "a", "applied", 3))
 	require.NoError(t, two.Reserve(t.Context(), call("b", 6)))
 	books, err := one.Books(t.Context())

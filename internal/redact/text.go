@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -22,6 +23,14 @@ func Printable(s string) string {
 		}
 		return ' '
 	}, s)
+}
+
+// Plural counts things.
+func Plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
 }
 
 // Route is a path without ids, for errors, logs and spans: an element that is no plain name counts as

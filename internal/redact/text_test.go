@@ -26,3 +26,10 @@ func TestRoute(t *testing.T) {
 		require.Equal(t, want, Route(path))
 	}
 }
+
+func TestPlural(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, "0 times", Plural(0, "time"))
+	require.Equal(t, "1 time", Plural(1, "time"))
+	require.Equal(t, "2 times", Plural(2, "time"))
+}

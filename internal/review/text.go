@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/redact"
 )
 
 // mostSends is how many scheduled sends the text shows: there is one for each contact. All else is shown.
@@ -47,14 +47,14 @@ func (r *Review) summarize(b *strings.Builder) {
 	for _, campaign := range r.texts[Campaign] {
 		_ = json.Unmarshal(campaign, &shown)
 	}
-	to := fmt.Sprintf("the %s in its lists", errtext.Plural(r.Count(Contacts), "contact"))
+	to := fmt.Sprintf("the %s in its lists", redact.Plural(r.Count(Contacts), "contact"))
 	switch {
 	case slices.Contains(r.Unread, Contacts):
 		to = "its contacts"
 	case r.Count(Contacts) == 0:
 		to = "no contacts, as its lists have none"
 	}
-	fmt.Fprintf(b, "Approving this sends messages: %s, to %s", errtext.Plural(r.Count(Steps), "step"), to)
+	fmt.Fprintf(b, "Approving this sends messages: %s, to %s", redact.Plural(r.Count(Steps), "step"), to)
 	channels, _ := shown.Channels.([]any)
 	for i, channel := range channels {
 		b.WriteString([]string{", by ", " and "}[min(i, 1)] + plain(fmt.Sprint(channel)))

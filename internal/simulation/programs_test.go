@@ -359,9 +359,9 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 func claims(got any, err error) bool {
 	switch e := got.(type) {
 	case *prospectkit.Ensured:
-		return e == nil || e.Created
+		return e == nil || e.Created || err != nil // what has the name is beside the error
 	case *prospectkit.EnsuredAgent:
-		return e == nil || e.Created && err == nil
+		return e == nil || e.Created && err == nil || errors.Is(err, prospectkit.CodeListNameTaken)
 	case *prospectkit.Agent:
 		return e == nil
 	case *prospectkit.Approval:

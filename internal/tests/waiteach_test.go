@@ -98,11 +98,12 @@ func TestWaitEach_Ends(t *testing.T) {
 		defer cancel()
 		var got []string
 		for agent, err := range client.Agents.WaitEach(ctx, append(ids, strings.ToUpper(ids[1]), draft, unknown)...) {
-			switch timeout, ended := errors.AsType[*prospectkit.WaitTimeoutError](err); {
-			case ended:
+			switch {
+			case errors.Is(err, prospectkit.ErrNotSettled):
 				require.ErrorIs(t, err, context.DeadlineExceeded)
 				require.Nil(t, agent)
-				got = append(got, timeout.State)
+				_, state, _ := strings.Cut(err.Error(), "last seen as ")
+				got = append(got, state)
 			case errors.Is(err, prospectkit.ErrNotStarted):
 				require.Equal(t, draft, agent.ID)
 				got = append(got, "draft")
@@ -114,7 +115,7 @@ func TestWaitEach_Ends(t *testing.T) {
 				got = append(got, agent.Name)
 			}
 		}
-		require.Equal(t, []string{"agent 0", "draft", "missing", "2 of 5 pending"}, got)
+		require.Equal(t, []string{"agent 0", "draft", "missing", "2 of 5 pending: context deadline exceeded"}, got)
 		require.Equal(t, time.Hour, time.Since(sb.Journal()[0].Time).Round(time.Minute))
 	})
 }

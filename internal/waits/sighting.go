@@ -4,6 +4,6 @@ package waits
 type Sighting struct {
 	Settled bool   // the wait is over
 	Err     error  // the wait is over, because the state will not come
-	State   string // in words
+	State   string // in words that logs may hold; empty if the value shows none
 	Strange bool   // the state is undocumented: tell the observers, and go on
 }

@@ -232,10 +232,8 @@ func TestErrors_StateInLogs(t *testing.T) {
 		defer cancel()
 		body := `{"agent": {"id": "` + tests.RunsID + `", "status": ` + tests.JSONText(hostile+tests.Token) + `}}`
 		_, err := tests.NewClient(t, tests.Always(200, body)).Agents.WaitSettled(ctx, tests.RunsID)
-		var unsettled *prospectkit.WaitTimeoutError
-		require.ErrorAs(t, err, &unsettled)
-		require.Len(t, unsettled.State, 64)
-		require.Contains(t, fmt.Sprint(unsettled.LogValue()), "state=undocumented")
+		require.ErrorContains(t, err, "last seen as undocumented")
+		require.Contains(t, tests.AsError(t, err).LogValue().String(), "last seen as undocumented")
 	})
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
 )
 
 // The first creation may have made what holds the name: that the name is taken does not make its outcome known.
@@ -34,5 +35,24 @@ func TestEnsureAgent_StaysUnknownWhenTheNameIsTaken(t *testing.T) {
 		require.Equal(t, 2, created)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 		require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
+	})
+}
+
+// What has the name, and is of another kind, stands beside the error of Ensure, and is never taken for the draft of CreateAndStart.
+func TestAgents_NameOfAnotherKind(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Name: "main", Credits: 5000, Agents: []sandbox.Agent{{ID: tests.AgentID, Name: tests.Capped().ListName, Type: sandbox.PersonDiscovery, Status: "initializing"}},
+		}}}))
+		agents := tests.SandboxClient(t, sb).Agents
+		held, err := agents.Ensure(t.Context(), tests.Capped())
+		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.Equal(t, tests.AgentID, held.Agent.ID)
+		require.False(t, held.Created)
+		agent, err := agents.CreateAndStart(t.Context(), tests.Capped())
+		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		require.Nil(t, agent)
+		require.Zero(t, sb.Calls("agents.activate")+sb.Calls("agents.adjust"))
 	})
 }

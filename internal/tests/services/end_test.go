@@ -300,8 +300,7 @@ func TestPager_PagesAreMissingAcrossRuns(t *testing.T) {
 					if !p.Report().Finished {
 						return false
 					}
-					_, short := errors.AsType[*prospectkit.MissingRecordsError](failed)
-					require.Equal(t, lacking > 0, short, "run %d: %v", runs, failed)
+					require.Equal(t, lacking > 0, errors.Is(failed, prospectkit.ErrRecordsMissing), "run %d: %v", runs, failed)
 					return true
 				}
 				for !run() {

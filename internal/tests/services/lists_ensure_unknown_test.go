@@ -91,9 +91,10 @@ func TestEnsure_IsCertainBesideAnotherKind(t *testing.T) {
 		time.AfterFunc(8*time.Second, func() {
 			sb.Do(func(tx *sandbox.Tx) { tx.CreateList(sandbox.List{Name: "Q1", EntityType: sandbox.ContactList}) })
 		})
-		_, err := client.Lists.Ensure(t.Context(), tests.Firms)
-		var held *prospectkit.NameConflictError
-		require.ErrorAs(t, err, &held)
+		held, err := client.Lists.Ensure(t.Context(), tests.Firms)
+		require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+		require.Equal(t, prospectkit.ContactList, held.List.Kind)
+		require.False(t, held.Created)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 	})
 }

@@ -145,11 +145,13 @@ func TestWait_SurvivesFailures(t *testing.T) {
 
 	waited(t, append([]tests.RoundTrip{tests.Sees("processing")}, tests.Times(5, failing)...), 0, 10*time.Minute, func(t *testing.T, agent *prospectkit.Agent, err error) {
 		require.Equal(t, prospectkit.AgentStatusProcessing, agent.Status, "the value seen last")
-		var unsettled *prospectkit.WaitTimeoutError
-		require.ErrorAs(t, err, &unsettled)
+		require.ErrorIs(t, err, prospectkit.ErrNotSettled)
 		require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
+		require.Equal(t, prospectkit.CodeUnexpectedError, prospectkit.CodeOf(err))
+		require.Equal(t, 500, tests.AsError(t, err).Status, "of the last poll")
+		require.NotEmpty(t, tests.AsError(t, err).RequestID)
 		require.NotErrorIs(t, err, context.DeadlineExceeded)
-		require.Equal(t, 6, unsettled.Polls)
+		require.Regexp(t, `^prospectkit: agents.get: not settled after [^ ]+ and 6 polls, last seen as processing: 500 UNEXPECTED_ERROR`, err.Error())
 	}, noRetry)
 }
 
@@ -198,15 +200,11 @@ func TestWait_EndsWithTheContext(t *testing.T) {
 		require.Equal(t, 4*time.Second, time.Since(began))
 		require.Equal(t, prospectkit.AgentStatus("hibernating"), agent.Status)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		var unsettled *prospectkit.WaitTimeoutError
-		require.ErrorAs(t, err, &unsettled)
-		require.Equal(t, "hibernating", unsettled.State)
-		require.Equal(t, "agents.get", unsettled.Op)
-		require.Equal(t, 2, unsettled.Polls)
-		require.Equal(t, 4*time.Second, unsettled.Waited)
+		require.ErrorIs(t, err, prospectkit.ErrNotSettled)
+		require.Equal(t, "agents.get", tests.AsError(t, err).Op)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, tests.NoWait, tests.Waits(err))
-		require.Equal(t, slog.KindGroup, unsettled.LogValue().Kind())
+		require.Equal(t, slog.KindGroup, tests.AsError(t, err).LogValue().Kind())
 		require.EqualError(t, err, "prospectkit: agents.get: not settled after 4s and 2 polls, last seen as hibernating: context deadline exceeded")
 	})
 	ctx, cancel := context.WithCancelCause(t.Context())

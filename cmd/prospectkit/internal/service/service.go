@@ -13,7 +13,7 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
-	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Variables is the part of a help text about what a person sets before.
@@ -114,7 +114,7 @@ func (a *Access) Observe(_ context.Context, e prospectkit.Event) context.Context
 }
 
 // Requests says how many requests were sent.
-func (a *Access) Requests() string { return errtext.Plural(int(a.requests.Load()), "request") }
+func (a *Access) Requests() string { return redact.Plural(int(a.requests.Load()), "request") }
 
 // Waiting says for how long the client still waits, for the rate limit or for what a call did to show; it is empty unless it does.
 func (a *Access) Waiting() string {

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
-	"example.com/prospectkit/internal/errtext"
 	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
 )
 
@@ -75,7 +75,7 @@ func (c *inDoubt) text(out *strings.Builder, all []doubt) {
 		fmt.Fprintln(out, "Nothing is in doubt.")
 		return
 	}
-	fmt.Fprintf(out, "In doubt: %s.\n", errtext.Plural(len(all), "call"))
+	fmt.Fprintf(out, "In doubt: %s.\n", redact.Plural(len(all), "call"))
 	for _, d := range all {
 		id := cli.Quoted(cli.Printable(d.Ticket.ID)) // a word of the commands below
 		if strings.HasPrefix(d.Ticket.ID, "-") {

@@ -11,7 +11,7 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/cmd/prospectkit/internal/service"
-	"example.com/prospectkit/internal/errtext"
+	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
 )
 
@@ -94,7 +94,7 @@ func (c *resolve) each(ctx context.Context, std cli.Std, client *prospectkit.Cli
 	for i, t := range tickets {
 		id := cli.Printable(t.ID)
 		stop := cli.Progress(std.Err, func() string {
-			return fmt.Sprintf("%s: %d of %s, %s%s", id, i+1, errtext.Plural(len(tickets), "ticket"), c.Requests(), c.Waiting())
+			return fmt.Sprintf("%s: %d of %s, %s%s", id, i+1, redact.Plural(len(tickets), "ticket"), c.Requests(), c.Waiting())
 		})
 		settled, text, failed := c.one(ctx, client, t, own[t.ID])
 		stop()
