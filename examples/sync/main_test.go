@@ -84,7 +84,7 @@ func TestProgram(t *testing.T) {
 			listID = tx.CreateList(sandbox.List{Name: "Berlin", EntityType: kind, Rows: sandbox.Rows(people(2500)...)})
 		})
 		server := httptest.NewServer(sb.Handler())
-		defer server.Close()
+		t.Cleanup(server.Close)
 		file := filepath.Join(t.TempDir(), "copy.db")
 		for run := range 4 {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-list", listID, "-db", file)

@@ -110,7 +110,7 @@ func (r *run) prepare() []*sim.Process {
 
 // choose chooses the programs: three, or one that hurries, alone.
 func (r *run) choose(random *rand.Rand) []string {
-	third := []string{"walker", "walker", "walker", "approver", "ensurer", "hurrier", "hurrier"}[random.IntN(7)]
+	third := []string{"walker", "walker", "approver", "approver", "ensurer", "hurrier", "hurrier"}[random.IntN(7)]
 	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
 	if r.hurried = programs[2] == "hurrier"; r.hurried {
 		return programs[2:]
