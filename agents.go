@@ -317,18 +317,14 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 // secrets are hidden in errors about the rows.
 func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
-// WaitSettled waits until no run of an agent is in progress: until its status is active, paused,
-// expired or failed. What the status is right after a start is undocumented: if that is active, the wait ends before the
-// first run. A run that was paused or has failed may have found a part. So read its rows again later.
-// Bound the wait with the context. It polls at once, again after 2 s or more, then less
-// often, down to once a minute. It leaves half of what is left of the rate window to others: at 30 requests a
-// minute, the first pauses are about 4 s.
+// WaitSettled waits until no run of an agent is in progress: until its status is active, paused, expired or failed. What the status is
+// right after a start is undocumented: if active, the wait ends before the first run. A run that was paused or has failed may have
+// found a part.
 //
-// For a draft it returns at once, with an error that matches [ErrNotStarted]. An undocumented
-// status does not end the wait, but observers get an event. A failed poll is repeated later, unless
-// that is useless according to its error. When the context ends, or five polls in a row have failed,
-// the error matches [ErrNotSettled], and has the status and the code of the last poll if that failed. The agent as last seen is returned beside any error: nil if no poll
-// has succeeded.
+// It polls at once, again after 2 s or more, then down to once a minute, and leaves half of what is left of the rate window to others.
+// A failed poll is repeated, unless that is useless. For a draft, the error matches [ErrNotStarted], at once. When the context ends,
+// or five polls in a row have failed, it matches [ErrNotSettled], with status and code of the last poll if that failed. The agent as
+// last seen is returned beside any error: nil if no poll has succeeded.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -341,15 +337,13 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	})
 }
 
-// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll. It
-// yields each agent once, when no run of it is in progress. WaitEach loops that run at the same time
-// in clients derived from each other by [Client.With] share the listings. Together they poll
-// at most 930 times a day, if the listing has one page: once every 96 s, after a burst of up to 30.
+// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll. It yields each agent once, when no run of it
+// is in progress. Loops that run at the same time in clients of [Client.With] share the listings. Together they poll at most 930 times a
+// day, if the listing has one page: once every 96 s, after a burst of up to 30.
 //
-// A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read
-// alone, one a poll; if that cannot succeed, its ID comes with the error. Both end the wait for that
-// agent only. If the context ends or five polls in a row have failed, the last element is an error that
-// matches [ErrNotSettled], without an agent: the agents that were not yielded are unsettled.
+// A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read alone, one a poll; if that cannot
+// succeed, its ID comes with the error. Both end the wait for that agent only. If the context ends or five polls in a row have failed, the
+// last element is an error that matches [ErrNotSettled], without an agent.
 //
 // Errors: those of [AgentsService.Get].
 //

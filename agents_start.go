@@ -45,7 +45,7 @@ func notFoundAgain(name string, creation *Error) *Error {
 
 // EnsuredAgent is the result of [AgentsService.Ensure].
 type EnsuredAgent struct {
-	Agent *Agent
+	Agent *Agent // beside an error that matches [CodeListNameTaken]: what has the name, and is of another kind
 	// Created is true if this call created the agent, for certain. No read shows the configuration of an
 	// agent: a draft that was found, and not started, may have another than the spec.
 	Created bool
@@ -56,30 +56,15 @@ type EnsuredAgent struct {
 	ours bool // if not Created, it was there after this call may have created it, and not before
 }
 
-// Ensure gets or creates the agent with this name and kind: a draft, or with Start an agent that is
-// started. The name serves as idempotency key, so a program that was killed anywhere in between can
-// call Ensure again, and never has two agents, or one that is started twice.
+// Ensure gets or creates the agent with this name and kind: a draft, or with Start, which needs MaxCreditSpend or Unlimited, a started
+// one. The name is the idempotency key: a program that was killed calls it again, and never has two agents, or one started twice.
+// Use names of your own. An agent that has started stays as it is.
 //
-// An agent of this name and kind that is found counts as the agent of an earlier run. Use names that only your program uses. An
-// agent that has started stays as it is: see WasStarted.
+// With Start, a draft that was found is first adjusted to the spec and the documented defaults (path and fields assumed). Options for one
+// request are for the creation, [WithField] for the adjustment, too.
 //
-// No read shows what a draft was saved with. So with Start, a draft that was there before is adjusted to the spec before it is
-// activated, as [AgentsService.Adjust] does (path and fields assumed): all that the spec says, with the documented defaults of the rest, among
-// them an end a month from now. A field of Filters or Extra that the spec does not have stays as it is, and so does a cap beside
-// Unlimited. The adjustment leaves the same state each time, so it is retried as with [AllowRetryUnknown]. If it fails, the draft is
-// not started.
-//
-// For what a spend guard counts for a start, see [WithSpendGuard].
-//
-// Unknown outcomes are resolved by reading: a draft by its name, and a start by the status of the
-// agent. What did not take effect is sent again, at most twice. Allow some minutes for this. An
-// outcome that remains unknown is returned as an [OutcomeUnknownError]. Once there is an agent, the
-// result is returned beside any error, and an error about its start matches [ErrNotStarted]. If the response to the creation of a draft
-// was lost, and no read finds it, there is no result, but an error that matches [ErrResponseLost]: call again, and the draft is found.
-//
-// [CodeListNameTaken] means that a list, or an agent of another kind, which the result then has, has the name, or that there was too little
-// time to see what has it: the text says so. Options for one request apply to the creation of the draft, and [WithField] to the adjustment of one, too.
-// An agent that starts needs MaxCreditSpend or Unlimited.
+// After an unknown outcome it reads, and sends again what had no effect, at most twice: allow some minutes. A result stands beside
+// an error that matches [ErrNotStarted] or [CodeListNameTaken]. After [ErrResponseLost], call again.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -88,19 +73,15 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
 
-// CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every
-// run. The spec needs MaxCreditSpend or Unlimited. The route of [AgentsService.Pause] is undocumented: bound
-// the runs by Expires, too.
+// CreateAndStart is [AgentsService.Ensure] with Start, whatever the spec says: it saves a draft, which is free, and activates it, which
+// spends credits, now and on every run. No lost response and no later call makes you pay twice. The route of [AgentsService.Pause] is
+// undocumented: bound the runs by Expires, too.
 //
-// Neither a lost response nor a later call makes you pay twice: see [AgentsService.Activate].
+// If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]; the agent may have
+// started if its outcome is unknown. Call it again then, and after [ErrResponseLost], without an agent: a draft was saved, and not found.
 //
-// If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]. The agent may have
-// started if the outcome of the error is unknown. Either way, call it again, also after an error that
-// matches [ErrResponseLost], without an agent: a draft was saved, but not found again, so it was not started.
-//
-// It is [AgentsService.Ensure] with Start, whatever the Start of the spec. A draft of this name and kind that exists already is adjusted
-// to the spec and activated; with [WithSpendGuard], that needs a price for agents.activate. An agent that has started already is no
-// error, and keeps its own cap and filters: WasStarted of Ensure tells.
+// An agent that has started already is no error, and keeps its own cap and filters. A draft of an earlier call needs, with
+// [WithSpendGuard], a price for agents.activate.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //

@@ -17,33 +17,22 @@ import (
 
 // Ensured is the result of [ListsService.Ensure].
 type Ensured struct {
-	List    *List
-	Created bool // by this call, for certain, according to the service
+	List    *List // beside an error that matches [CodeListNameTaken]: what has the name, or nearly
+	Created bool  // by this call, for certain, according to the service
 	// Certain is false if either this call or a teammate, at the same moment, may have created the
 	// list. A gateway that repeats a request also counts as this call.
 	Certain bool
 }
 
-// Ensure gets or creates the list with this name, after trimming, and this kind. The name serves as
-// idempotency key, so [Once] is refused. The result says whether this call created the list, and whether that is certain.
+// Ensure gets or creates the list with this name, after trimming, and this kind. The name is the idempotency key, so [Once] is refused.
+// It costs one request if the list is new, and some reads if the name is taken.
 //
-// It costs one request if the list is new, some reads more if the name is taken, and up to two more
-// creations after an unknown outcome. No credit cost is documented.
+// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your context, and creates it again, twice at
+// most: the service refuses a name that is taken (documented), also at the same moment (assumed). It does not, if a list has appeared
+// whose name differs in case, spaces or accents only, or is cut off. Allow a minute, or set a shorter [WithAttemptTimeout].
 //
-// If something else has the name, the error matches [CodeListNameTaken]. Beside it, the result has the list of the other kind, or of
-// nearly the name, that was found; it is nil if none was, as when an agent has the name, or your context leaves less than 10 s to look. If the outcome remains unknown, the error is an [OutcomeUnknownError]. Its text
-// says how often it looked, or that it could not look.
-//
-// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your
-// context if that is shorter. It then creates the list again, at most twice. The service is documented
-// to refuse a name that is taken, also at the same moment (assumed).
-//
-// It does not create the list again if one has appeared whose name differs in case, spaces or accents
-// only, or is cut off. That may be this one, under the name that the service gave it. A list found
-// then is never reported as Created.
-//
-// Without a deadline, allow a minute: a request without a response lasts as long as
-// [WithAttemptTimeout] allows, 30 s. With a deadline of 10 s, set it to 2 s.
+// If something else has the name, the error matches [CodeListNameTaken]. Beside it, the result has the list of the other kind, or of nearly
+// the name; it is nil if an agent has the name.
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
