@@ -16,7 +16,6 @@ import (
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 )
 
 type service struct{ conf *config }
@@ -146,7 +145,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	c.encode()
 	if c.opts.info != nil {
 		// It clears the values of an earlier call.
-		*c.opts.info = Info{Op: o.Name, Surface: ratelimit.Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
+		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
 	}
 	if len(*bad) > 0 {
 		return c.withRoute(refusal(c.op, *bad))
@@ -284,7 +283,7 @@ func (c *call) finish(loopErr error) error {
 	c.noteEnd(err)
 	if info := c.opts.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: ratelimit.Surface(c.op.Surface), Status: c.status,
+			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
 			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,

@@ -20,7 +20,6 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 )
 
 // transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport
@@ -99,7 +98,7 @@ func (c *call) admit(a *attempt) error {
 		return err
 	}
 	var want budget.Request
-	if c.opts.priority == ratelimit.PriorityBatch {
+	if c.opts.priority == PriorityBatch {
 		want.Priority = budget.Batch
 	}
 	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {

@@ -23,7 +23,6 @@ import (
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/upload"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -126,7 +125,7 @@ type tally struct {
 	attempts      []Attempt
 	status        int // of the last attempt; 0 without a response
 	respHeader    http.Header
-	rate          ratelimit.Headers
+	rate          RateLimit
 	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused
 	earlier       *Error // the previous one, reported if the context ends mid-attempt

@@ -25,7 +25,6 @@ import (
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/waits"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 )
 
 // Version is the version of this package. It follows version 1.0.0 of the API description.
@@ -176,13 +175,13 @@ func (c *Client) Close() error {
 type Operation struct {
 	Name           string // in events, errors, tickets and logs
 	Method         string
-	Path           string            // below the base URL, with the ids in it
-	Surface        ratelimit.Surface // whose rate limits count
-	Reads          bool              // it changes and sends nothing; if it is not Free, it is a paid read
-	Free           bool              // it spends no credits
-	SendsNothing   bool              // no messages to prospects, and nothing into a CRM
-	Repeatable     bool              // a second call changes nothing more: [AllowRetryUnknown] may allow it
-	AttemptTimeout time.Duration     // default 30 s
+	Path           string        // below the base URL, with the ids in it
+	Surface        Surface       // whose rate limits count
+	Reads          bool          // it changes and sends nothing; if it is not Free, it is a paid read
+	Free           bool          // it spends no credits
+	SendsNothing   bool          // no messages to prospects, and nothing into a CRM
+	Repeatable     bool          // a second call changes nothing more: [AllowRetryUnknown] may allow it
+	AttemptTimeout time.Duration // default 30 s
 }
 
 // Call calls an operation that this package has no method for, with the same limits, retries,

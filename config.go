@@ -22,7 +22,6 @@ import (
 	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -199,7 +198,7 @@ type settings struct {
 	maxWait time.Duration
 	timeout time.Duration // 0: the operation's own
 
-	priority ratelimit.Priority
+	priority Priority
 
 	readOnly, noSpend, noSend bool
 }
@@ -243,7 +242,7 @@ type pageConfig struct {
 
 // emit tells the observers, and returns the context that they make of it, which matters at the start of a call.
 func (c *config) emit(ctx context.Context, o *op.Op, e Event) context.Context {
-	e.Op, e.Surface, e.Host = o.Name, ratelimit.Surface(o.Surface), c.base.Host
+	e.Op, e.Surface, e.Host = o.Name, Surface(o.Surface), c.base.Host
 	e.Method, e.Route = cmp.Or(e.Method, o.Method), cmp.Or(e.Route, o.Path)
 	for _, f := range c.observers {
 		ctx = tell(ctx, f, e) //nolint:fatcontext // each observer gets the context of the one before it

@@ -79,6 +79,5 @@
 // # The rest
 //
 // Names that few programs type have packages of their own: [example.com/prospectkit/filter] for filters of rows and searches,
-// [example.com/prospectkit/ratelimit] for surfaces, [example.com/prospectkit/journal] and
-// [example.com/prospectkit/spend] for the calls that name them.
+// [example.com/prospectkit/journal] and [example.com/prospectkit/spend] for the calls that name them.
 package prospectkit

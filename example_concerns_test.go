@@ -11,7 +11,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -313,7 +312,7 @@ func ExampleClient_Call() {
 	client := clientOf(sb)
 	credits := prospectkit.Operation{
 		Name: "your.credits", Method: "GET", Path: "/business/credits",
-		Surface: ratelimit.SurfaceAccount, Reads: true, Free: true, AttemptTimeout: 10 * time.Second,
+		Surface: prospectkit.SurfaceAccount, Reads: true, Free: true, AttemptTimeout: 10 * time.Second,
 	}
 	var balance prospectkit.Object // or a struct of yours
 	if err := client.Call(context.Background(), credits, nil, &balance); err != nil {

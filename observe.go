@@ -6,8 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"time"
-
-	"example.com/prospectkit/ratelimit"
 )
 
 // EventKind says what an [Event] reports.
@@ -30,20 +28,20 @@ type Event struct {
 	Method   string
 	Route    string
 	Host     string // of the base URL
-	Surface  ratelimit.Surface
+	Surface  Surface
 	Attempt  int // 1 for the first; of an EventEnd how many there were, of an EventWait between polls the number of the poll
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no response arrived
 	Code     Code
-	Delivery string            // of an attempt, in the words of [Attempt]
-	Wait     time.Duration     // of a wait: how long it is expected to take, as far as the service is known when it begins
-	Waited   time.Duration     // of the whole call: the time waited for rate limits and before retries
-	Reason   string            // of a wait, or of an unsuccessful attempt
-	Next     string            // of an unsuccessful attempt: what follows
-	Rate     ratelimit.Headers // by the last response of the call that had rate headers; At is zero without one
-	Outcome  Outcome           // of the call
-	Err      error             // of the attempt or the call
+	Delivery string        // of an attempt, in the words of [Attempt]
+	Wait     time.Duration // of a wait: how long it is expected to take, as far as the service is known when it begins
+	Waited   time.Duration // of the whole call: the time waited for rate limits and before retries
+	Reason   string        // of a wait, or of an unsuccessful attempt
+	Next     string        // of an unsuccessful attempt: what follows
+	Rate     RateLimit     // by the last response of the call that had rate headers; At is zero without one
+	Outcome  Outcome       // of the call
+	Err      error         // of the attempt or the call
 
 	// ErrorType says in a word what went wrong with the attempt or the call: the code if it is [Code.Known], else the
 	// status of an unsuccessful response, or else refused_locally, wait_too_long, canceled, deadline_exceeded,
@@ -126,11 +124,11 @@ func concernsProgramOnly(e Event) bool {
 // Info is what happened on the wire during a call, successful or not; see [WithInfo].
 type Info struct {
 	Op        string
-	Surface   ratelimit.Surface
+	Surface   Surface
 	Status    int
-	Header    http.Header       // of the last response; a copy, without what is hidden in Body, and without cookies
-	RequestID string            // of the last unsuccessful response; successes have none, as far as documented
-	Rate      ratelimit.Headers // by the last response that had rate headers; At is zero without one
+	Header    http.Header // of the last response; a copy, without what is hidden in Body, and without cookies
+	RequestID string      // of the last unsuccessful response; successes have none, as far as documented
+	Rate      RateLimit   // by the last response that had rate headers; At is zero without one
 	Attempts  []Attempt
 	Duration  time.Duration
 

@@ -15,7 +15,6 @@ import (
 	"example.com/prospectkit/internal/outbound"
 	"example.com/prospectkit/internal/wiredump"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -42,10 +41,10 @@ func WithMaxWait(d time.Duration) Option {
 }
 
 // WithPriority sets which calls go first when calls are queued for a rate limit; default
-// [ratelimit.PriorityInteractive].
-func WithPriority(p ratelimit.Priority) Option {
+// [PriorityInteractive].
+func WithPriority(p Priority) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
-		check.OneOf(bad, "WithPriority", p, ratelimit.PriorityInteractive, ratelimit.PriorityBatch)
+		check.OneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
 		s.priority = p
 	})
 }

@@ -16,7 +16,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
-	"example.com/prospectkit/ratelimit"
 )
 
 // Page is one page of a collection.
@@ -28,8 +27,8 @@ type Page[T any] struct {
 	TotalKnown   bool
 	Recovered    bool // read again, because records had moved across a page boundary
 
-	RequestID string            `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      ratelimit.Headers `json:"-"` // by the last response that had rate headers; At is zero without one
+	RequestID string    `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      RateLimit `json:"-"` // by the last response that had rate headers; At is zero without one
 
 	kind     string  // of the list, in a page of rows
 	response *Object // of a listing; a pointer, so that no dump of a page shows its records twice

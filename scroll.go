@@ -12,15 +12,14 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/ratelimit"
 )
 
 // ScrollPage is one page of a search, and leads to the next. One of the activities of a contact is an [ActivityPage].
 type ScrollPage[T any] struct {
 	Items []T
 
-	RequestID string            `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      ratelimit.Headers `json:"-"` // by the last response that had rate headers; At is zero without one
+	RequestID string    `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
+	Rate      RateLimit `json:"-"` // by the last response that had rate headers; At is zero without one
 
 	op        *op.Op
 	next      func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token

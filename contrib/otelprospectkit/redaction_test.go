@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/ratelimit"
 )
 
 // Spans and metrics do not contain what a peer repeats of the request.
@@ -44,7 +43,7 @@ func TestNothingThatIsRepeatedGetsOut(t *testing.T) {
 		_, err = r.Lists.MoveToRoot(t.Context(), id)
 		require.Error(t, err)
 		err = r.Call(t.Context(), prospectkit.Operation{
-			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: ratelimit.SurfaceLists,
+			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: prospectkit.SurfaceLists,
 		}, nil, nil)
 		require.Error(t, err)
 		text := fmt.Sprintf("%+v %+v", r.spans.GetSpans(), r.metrics(t))

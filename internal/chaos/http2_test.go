@@ -19,7 +19,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // frameServer speaks HTTP/2 by hand: it counts the requests that it receives, and responds to each as the script says.
@@ -124,7 +123,7 @@ func TestHTTP2(t *testing.T) {
 	approve := func(ctx context.Context, c *prospectkit.Client) error {
 		return c.Call(ctx, prospectkit.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
-			Surface: ratelimit.SurfaceCampaigns,
+			Surface: prospectkit.SurfaceCampaigns,
 		}, nil, nil)
 	}
 	create := func(ctx context.Context, c *prospectkit.Client) error {
@@ -179,7 +178,7 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	for range calls {
 		err := client.Call(t.Context(), prospectkit.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
-			Surface: ratelimit.SurfaceContacts,
+			Surface: prospectkit.SurfaceContacts,
 		}, nil, nil)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	}

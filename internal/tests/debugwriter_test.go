@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/ratelimit"
 )
 
 // dumps keeps each Write apart, and finds two at the same time.
@@ -177,7 +176,7 @@ func TestShownResponses_HideTheSameSecrets(t *testing.T) {
 // A token or cursor that the caller sends, in whatever call, is hidden in all that is shown of it, also if the service repeats it.
 func TestSentTokens_AreHidden(t *testing.T) {
 	const scroll = "scroll-token-of-page-two"
-	operation := prospectkit.Operation{Name: "my.scroll", Method: http.MethodPost, Path: "/business/companies/scroll", Surface: ratelimit.SurfaceSearch, Reads: true}
+	operation := prospectkit.Operation{Name: "my.scroll", Method: http.MethodPost, Path: "/business/companies/scroll", Surface: prospectkit.SurfaceSearch, Reads: true}
 	for name, call := range map[string]func(*prospectkit.Client, ...prospectkit.CallOption) error{
 		"a company search": func(c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 			in := prospectkit.CompanySearch{Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}, Extra: prospectkit.Fields{"scrollToken": scroll}}

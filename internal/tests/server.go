@@ -15,7 +15,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/ratelimit"
 )
 
 // Counted is a server on a socket that counts its connections.
@@ -44,7 +43,7 @@ func Zip(text string) string {
 
 // Described is an operation of the test, of a method and a class.
 func Described(method string, class op.Class) prospectkit.Operation {
-	return OfClass(class, prospectkit.Operation{Name: "test", Method: method, Path: "/business/test", Surface: ratelimit.SurfaceCampaigns})
+	return OfClass(class, prospectkit.Operation{Name: "test", Method: method, Path: "/business/test", Surface: prospectkit.SurfaceCampaigns})
 }
 
 // OfClass is the operation as one of a class.

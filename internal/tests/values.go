@@ -7,7 +7,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/ratelimit"
 )
 
 // Monitor is a valid spec.
@@ -47,6 +46,6 @@ func UnnamedOperation(class op.Class) prospectkit.Operation {
 	}
 	return OfClass(class, prospectkit.Operation{
 		Name: "campaigns.stop", Method: method, Path: "/business/campaigns/" + ListID + "/stop",
-		Surface: ratelimit.SurfaceCampaigns,
+		Surface: prospectkit.SurfaceCampaigns,
 	})
 }

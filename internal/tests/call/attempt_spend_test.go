@@ -17,7 +17,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -239,7 +238,7 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 	forever := movers("For ever", true)
 	forever.Expires = prospectkit.NeverExpires()
 	read := prospectkit.Operation{
-		Name: "custom", Method: "GET", Path: "/business/me", Surface: ratelimit.SurfaceAccount, Reads: true,
+		Name: "custom", Method: "GET", Path: "/business/me", Surface: prospectkit.SurfaceAccount, Reads: true,
 	}
 	for name, call := range map[string]func(ctx context.Context, c *prospectkit.Client) error{
 		"search": func(ctx context.Context, c *prospectkit.Client) error {

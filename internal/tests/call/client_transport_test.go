@@ -23,7 +23,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // lists responds like the service: the account, one list, and failures by the last part of the id or name.
@@ -121,7 +120,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 }
 
 func TestClient_FailuresKeepTheConnections(t *testing.T) {
-	elsewhere := prospectkit.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: ratelimit.SurfaceLists, Reads: true, Free: true}
+	elsewhere := prospectkit.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: prospectkit.SurfaceLists, Reads: true, Free: true}
 	for name, options := range map[string][]prospectkit.ClientOption{
 		"own transport":      nil,
 		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),

@@ -16,7 +16,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -250,7 +249,7 @@ func TestContext_Missing(t *testing.T) {
 		"ensure": func() error { _, err := client.Lists.Ensure(none, tests.Q1); return err },
 		"call": func() error {
 			return client.Call(none, prospectkit.Operation{
-				Name: "x", Method: http.MethodGet, Path: "/x", Surface: ratelimit.SurfaceLists, Reads: true, Free: true,
+				Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Reads: true, Free: true,
 			}, nil, nil)
 		},
 		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },

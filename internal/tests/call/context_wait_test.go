@@ -11,7 +11,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // A call that would have to wait longer than its context lasts says that the deadline was too near, also if it may not wait at all.
@@ -48,14 +47,14 @@ func TestContext_RefusedWaitsSayWhen(t *testing.T) {
 		within     time.Duration // the deadline; 0: none
 		opts       []prospectkit.ClientOption
 		wait       time.Duration // 0: less than a second
-		window     ratelimit.Window
+		window     string
 	}{
-		"deadline":               {"60", 2 * time.Second, nil, time.Minute, ratelimit.WindowMinute},
-		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}, time.Minute, ratelimit.WindowMinute},
-		"longest wait":           {"3600", 0, nil, time.Hour, ratelimit.WindowDay},
-		"no wait":                {"1", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, time.Second, ratelimit.WindowMinute},
-		"no wait, none was told": {"", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, 0, ratelimit.WindowMinute},
-		"never":                  {"99999999999", 2 * time.Second, nil, 24 * time.Hour, ratelimit.WindowDay},
+		"deadline":               {"60", 2 * time.Second, nil, time.Minute, "minute"},
+		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}, time.Minute, "minute"},
+		"longest wait":           {"3600", 0, nil, time.Hour, "day"},
+		"no wait":                {"1", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, time.Second, "minute"},
+		"no wait, none was told": {"", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, 0, "minute"},
+		"never":                  {"99999999999", 2 * time.Second, nil, 24 * time.Hour, "day"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -74,7 +73,7 @@ func TestContext_RefusedWaitsSayWhen(t *testing.T) {
 					}
 					require.Positive(t, wait)
 					require.GreaterOrEqual(t, tests.Waits(err), wait)
-					require.ErrorContains(t, err, "the rate limit of surface account ("+string(test.window)+") has room in ")
+					require.ErrorContains(t, err, "the rate limit of surface account ("+test.window+") has room in ")
 					require.Equal(t, test.within > 0, errors.Is(err, context.DeadlineExceeded))
 					e, answered := errors.AsType[*prospectkit.Error](err)
 					require.Equal(t, n == 0, answered)

@@ -14,7 +14,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // Text that is not valid UTF-8 leaves in no request: encoding/json would change it in silence, and a name is never found again.
@@ -78,7 +77,7 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 	}
 }
 
-var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Surface: ratelimit.SurfaceLists}
+var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Surface: prospectkit.SurfaceLists}
 
 func withFields(u prospectkit.Upload, fields map[string]string) prospectkit.Upload {
 	u.Fields = fields

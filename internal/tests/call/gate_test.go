@@ -13,7 +13,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -201,7 +200,7 @@ func TestGate_OtherRoutes(t *testing.T) {
 		return errors.New("no")
 	})
 	quiet := prospectkit.Operation{
-		Name: "quiet", Method: "POST", Surface: ratelimit.SurfaceCampaigns, Repeatable: true,
+		Name: "quiet", Method: "POST", Surface: prospectkit.SurfaceCampaigns, Repeatable: true,
 		Free: true, SendsNothing: true,
 	}
 	for path, spends := range map[string]bool{"/business/prospects/search": true, "/business/elsewhere": false} {

@@ -10,7 +10,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 type markKey struct{}
@@ -65,7 +64,7 @@ func TestObserver_TheContextOfTheStartIsTheCalls(t *testing.T) {
 	start.Start = start.Start.Truncate(0)
 	require.Equal(t, prospectkit.Event{
 		Kind: prospectkit.EventStart, Op: "account.me", Method: "GET", Route: "/business/me", Host: "api.example.com",
-		Surface: ratelimit.SurfaceAccount, Start: start.Start,
+		Surface: prospectkit.SurfaceAccount, Start: start.Start,
 	}, start)
 }
 

@@ -15,7 +15,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // thirdTime fails twice, each time after a second, and then succeeds.
@@ -46,7 +45,7 @@ func TestObserve_EventsOfACall(t *testing.T) {
 		var rows []row
 		for _, e := range got {
 			rows = append(rows, row{e.Kind, e.Attempt, e.Status, e.Code})
-			require.Equal(t, []any{"account.me", "GET", "/business/me", ratelimit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
+			require.Equal(t, []any{"account.me", "GET", "/business/me", prospectkit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
 		}
 		require.Equal(t, []row{
 			{prospectkit.EventAttempt, 1, 500, "UNEXPECTED_ERROR"},
@@ -77,7 +76,7 @@ func TestObserve_EventsOfACall(t *testing.T) {
 		for _, e := range got[4:] {
 			require.Equal(t, 7, e.Rate.Remaining)
 			require.Equal(t, 120, e.Rate.Limit)
-			require.Equal(t, ratelimit.WindowMinute, e.Rate.Window)
+			require.Equal(t, "minute", e.Rate.Window)
 			require.Equal(t, time.Now().Add(9*time.Second), e.Rate.ResetAt)
 		}
 		require.Zero(t, got[3].Rate, "no response told it yet")

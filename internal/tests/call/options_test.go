@@ -17,7 +17,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // recorder responds to every request the same way and keeps what it saw last.
@@ -272,7 +271,7 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 	client := tests.NewClient(t, wire)
 	body := prospectkit.Fields{"name": "Q1"}
 	own := func(method, path string, class op.Class) error {
-		o := tests.OfClass(class, prospectkit.Operation{Name: "my.own", Method: method, Path: path, Surface: ratelimit.SurfaceLists})
+		o := tests.OfClass(class, prospectkit.Operation{Name: "my.own", Method: method, Path: path, Surface: prospectkit.SurfaceLists})
 		return client.Call(t.Context(), o, body, nil)
 	}
 	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
@@ -298,15 +297,15 @@ func TestWithInfo(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
 	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.NoError(t, err)
-	require.Equal(t, []any{"account.me", ratelimit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
-	require.Equal(t, []any{ratelimit.WindowMinute, 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
+	require.Equal(t, []any{"account.me", prospectkit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
+	require.Equal(t, []any{"minute", 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
 	require.Len(t, info.Attempts, 1)
 	require.Equal(t, "confirmed", info.Attempts[0].Delivery)
 	require.NoError(t, info.Attempts[0].Err)
 
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: ratelimit.SurfaceLists}, info, "nothing is left of the call before")
+	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: prospectkit.SurfaceLists}, info, "nothing is left of the call before")
 
 	_, err = tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)

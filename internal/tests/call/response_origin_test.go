@@ -15,7 +15,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -90,7 +89,7 @@ func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 		client, _ = throughStripping(t)
 		_, err = client.Account.Me(t.Context()) // which proves itself
 		require.NoError(t, err)
-		derived, err := client.With(prospectkit.WithPriority(ratelimit.PriorityBatch))
+		derived, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
 		require.NoError(t, err)
 		_, err = call(t.Context(), derived)
 		require.NoError(t, err, "the client has learnt that the headers are dropped")
@@ -495,7 +494,7 @@ func TestDecode_NoSuccessInDisguise(t *testing.T) {
 
 // A message may quote the URL of the request, and what it searched for: in whatever form, the text of the error does not show it.
 func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
-	search := prospectkit.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Reads: true, Free: true, Surface: ratelimit.SurfaceLists}
+	search := prospectkit.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Reads: true, Free: true, Surface: prospectkit.SurfaceLists}
 	for _, quoted := range []string{
 		"search=berlin", "search%3Dberlin", "search&#61;berlin", `search\\u003dberlin`, "/api/v1/business/x?search=berlin",
 	} {

@@ -11,7 +11,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/spend"
 )
 
@@ -41,7 +40,7 @@ func TestSafety_Modes(t *testing.T) {
 			refused := 0
 			for _, row := range op.All() {
 				o := tests.OfClass(row.Class, prospectkit.Operation{
-					Name: row.Name, Method: cmp.Or(row.Method, http.MethodPost), Path: "/business/x", Surface: ratelimit.Surface(row.Surface),
+					Name: row.Name, Method: cmp.Or(row.Method, http.MethodPost), Path: "/business/x", Surface: prospectkit.Surface(row.Surface),
 				})
 				o.Free, o.SendsNothing = !row.Spends.Possible(), !row.Sends.Possible() && !row.WritesOutside.Possible()
 				before := sent

@@ -16,7 +16,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/journal"
-	"example.com/prospectkit/ratelimit"
 	"example.com/prospectkit/sandbox"
 	"example.com/prospectkit/spend"
 )
@@ -174,7 +173,7 @@ func TestJournal_PanicsAndExits(t *testing.T) {
 					}
 					client := tests.NewClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
 					paid := prospectkit.Operation{
-						Name: "custom", Method: "POST", Path: "/business/custom", Surface: ratelimit.SurfaceSearch,
+						Name: "custom", Method: "POST", Path: "/business/custom", Surface: prospectkit.SurfaceSearch,
 					}
 					ended := make(chan any)
 					go func() {

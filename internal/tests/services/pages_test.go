@@ -14,7 +14,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // An iterator over whole pages counts each item of a page as delivered, and its checkpoint is after the last of them.
@@ -68,7 +67,7 @@ func TestPages_TellTheirRateAndRequestID(t *testing.T) {
 			for page, err := range client.Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 1}, opts...) {
 				require.NoError(t, err)
 				number++
-				require.Equal(t, ratelimit.SurfaceLists, page.Rate.Surface)
+				require.Equal(t, prospectkit.SurfaceLists, page.Rate.Surface)
 				require.Equal(t, 120, page.Rate.Limit)
 				require.Equal(t, 100+number, page.Rate.Remaining)
 				require.False(t, page.Rate.At.Before(begin))
@@ -82,23 +81,23 @@ func TestPages_TellTheirRateAndRequestID(t *testing.T) {
 
 // So does every other kind of page.
 func TestPages_OfEveryKindTellTheirRate(t *testing.T) {
-	for name, read := range map[string]func(context.Context, *prospectkit.Client) (ratelimit.Headers, string){
-		"rows": func(ctx context.Context, c *prospectkit.Client) (ratelimit.Headers, string) {
+	for name, read := range map[string]func(context.Context, *prospectkit.Client) (prospectkit.RateLimit, string){
+		"rows": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
 			page, err := c.Lists.RowsPage(ctx, tests.ListID, prospectkit.RowsParams{})
 			require.NoError(t, err)
 			return page.Rate, page.RequestID
 		},
-		"an undocumented listing": func(ctx context.Context, c *prospectkit.Client) (ratelimit.Headers, string) {
+		"an undocumented listing": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
 			page, err := c.Agents.Page(ctx)
 			require.NoError(t, err)
 			return page.Rate, page.RequestID
 		},
-		"a search": func(ctx context.Context, c *prospectkit.Client) (ratelimit.Headers, string) {
+		"a search": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
 			page, err := c.Search.ProspectsPage(ctx, prospectkit.SearchParams{})
 			require.NoError(t, err)
 			return page.Rate, page.RequestID
 		},
-		"activities": func(ctx context.Context, c *prospectkit.Client) (ratelimit.Headers, string) {
+		"activities": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
 			page, err := c.Contacts.ActivitiesPage(ctx, tests.ContactID, prospectkit.ActivityParams{})
 			require.NoError(t, err)
 			return page.Rate, page.RequestID

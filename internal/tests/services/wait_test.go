@@ -14,7 +14,6 @@ import (
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/internal/tests"
-	"example.com/prospectkit/ratelimit"
 )
 
 // rateTold is a response with an agent and the headers of a rate window.
@@ -224,7 +223,7 @@ func TestWait_TellsObservers(t *testing.T) {
 		if e.Kind == prospectkit.EventWait {
 			require.Equal(t, "agents.get", e.Op)
 			require.NotEmpty(t, e.Host)
-			require.Equal(t, ratelimit.SurfaceAgents, e.Surface)
+			require.Equal(t, prospectkit.SurfaceAgents, e.Surface)
 			require.Equal(t, len(told)+2, e.Attempt)
 			require.GreaterOrEqual(t, e.Wait, 2*time.Second)
 			told = append(told, e.Reason)

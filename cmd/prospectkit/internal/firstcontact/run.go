@@ -22,7 +22,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/ratelimit"
 )
 
 // Config is what a run needs. Client options are added to those of the run.
@@ -243,7 +242,7 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		}
 	}
 	o := prospectkit.Operation{
-		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: ratelimit.Surface(a.op.Surface),
+		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: prospectkit.Surface(a.op.Surface),
 		Reads: true, Free: true,
 	}
 	if err := r.pace.wait(ctx, a.op.Surface); err != nil {
