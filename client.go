@@ -240,14 +240,12 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 	return row, bad
 }
 
-// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process or on another
-// machine, and with another key of the workspace. If the call is recent, it reads for up to 40 s, for agents 140 s. For [OutcomeNotApplied], the
-// local clock and that of the service have to agree how long ago the call was, and a ticket knows the latter only if a response came before the
-// call: so begin with a read. The ticket of a call without [WithJournal] names no workspace, so that nothing without an id is found by it.
+// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process and with another key
+// of the workspace. It reads for up to 40 s, for agents 140 s. It finds [OutcomeNotApplied] only if the local clock and that of the service agree
+// how long ago the call was; a ticket knows the latter only if a response came before the call. Without a workspace, it needs an id.
 //
-// What no read settles is remembered in memory, by all clients of [Client.With] with the same transport. It is read again at the Again of
-// the Resolution, or if that is zero, after a minute, then after twice as long each time, up to an hour. Until then, the Note says when it was
-// read, and there is no Object.
+// What no read settles is remembered in memory. It is not read again before Again, or if that is zero, for a minute, then for twice as long each
+// time, up to an hour. The Note then says when it was read.
 //
 // The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
@@ -313,7 +311,7 @@ func (c *Client) lookOf(o *op.Op) look {
 
 // InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended
 // with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
-// service are left out. Pass each to [Client.Resolve].
+// service are left out. It reads and changes nothing: [Client.Recover] finds out what happened.
 //
 // A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with Settle of the
 // journal, and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is

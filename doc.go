@@ -57,7 +57,7 @@
 //   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
 //   - [WithMaxWait] bounds each wait for a rate limit; beyond it, the call is refused with [RuleRateLimit], at once if that is
 //     foreseeable.
-//   - [WithJournal] keeps what was in progress when a process dies: see [Client.InDoubt] and [Client.Resolve].
+//   - [WithJournal] keeps what was in progress when a process dies: see [Client.Recover].
 //   - [WithGate] asks your application before each call.
 //   - [WithRetry] sets how often calls are retried, [Prefetch] reads pages ahead, [WithTokenSource] changes keys.
 //   - What the service's API description leaves open is called undocumented: such a body is [Fields], such a response an

@@ -26,7 +26,7 @@ import (
 // [ListsService.Ensure].
 //
 // Make the call again only if Resolve says [OutcomeNotApplied]. It reads the state, where the API can tell; in another
-// process, [Client.Resolve] does with its Ticket. It matches [ErrOutcomeUnknown], and errors.As finds
+// process, [Client.Recover] does for all tickets of a journal. It matches [ErrOutcomeUnknown], and errors.As finds
 // the *[Error] of the response, if there was one.
 type OutcomeUnknownError struct {
 	Op       string
@@ -104,16 +104,15 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	return t
 }
 
-// Resolve reads whether the call has happened, and returns as soon as it shows. Otherwise it reads on until a change shows (assumed, as no
-// time is documented): until 10 s after the last attempt, for agents 65 s after the call. It sends free reads only, never the call. A known
-// outcome is told to the journal and the spend guard. The error is that of a read, or of these two beside the resolution.
+// Resolve reads whether the call has happened, and returns as soon as that shows. Otherwise it reads on
+// until 10 s after the last attempt, for agents 65 s after the call: a change has shown by then (assumed). It sends free reads only, never the
+// call, and tells a known outcome to the journal and the spend guard. The error is that of a read, or of one of these two beside the resolution.
 //
-// The outcome stays unknown, for a person once Again is zero, if
+// The outcome stays unknown, and a person has to look once Again is zero, if
 //
 //   - no documented read shows the change;
-//   - the call was more than 15 minutes ago: somebody may have undone it (an older list of its name, and an agent that is still a draft, are
-//     proof at any time: assumed);
-//   - the list or agent whose id it has is gone;
+//   - the call was more than 15 minutes ago, so that somebody may have undone it;
+//   - what it names by its id is gone;
 //   - it is an approval, whose activation runs in the background;
 //   - a success was not believed, or a transport of yours outlived the context of the call.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {

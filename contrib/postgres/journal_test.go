@@ -213,6 +213,64 @@ func TestJournal_ManyLoops(t *testing.T) {
 	require.Len(t, inDoubt(t, server.store(t, name)), tickets-tickets*2/3)
 }
 
+// Workers that recover at the same time leave alone what another worker has in progress, and divide the rest: each ticket is settled once, and
+// what only a person can tell is told by each that has read it.
+func TestJournal_Recover(t *testing.T) {
+	server, name := workspace(t)
+	sb := sandbox.New(t)
+	client := func(s *Store) *prospectkit.Client {
+		c, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(s))
+		require.NoError(t, err)
+		return c
+	}
+	dead := server.store(t, name)
+	first := client(dead)
+	_, err := first.Account.Me(t.Context())
+	require.NoError(t, err)
+	const lists = 20
+	for i := range lists {
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropAfter())
+		_, err := first.Lists.Create(t.Context(), prospectkit.NewList{Name: strconv.Itoa(i)})
+		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
+	}
+	pushing := ticket("push")
+	pushing.Op, pushing.IDs, pushing.Service, pushing.Workspace = "lists.crm-push", []string{"a00000000000000000000001"}, sb.BaseURL(), name
+	require.NoError(t, dead.Sending(t.Context(), pushing), "it is in progress")
+	before := len(sb.Journal())
+	found, err := client(server.store(t, name)).Recover(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, new(prospectkit.Recovery), found, "another worker has all of it")
+	require.Len(t, sb.Journal(), before)
+
+	server.expire(t, name)
+	all := make([]*prospectkit.Recovery, 3)
+	failures := make([]error, len(all))
+	var workers sync.WaitGroup
+	for i := range all {
+		worker := client(server.store(t, name))
+		workers.Go(func() { all[i], failures[i] = worker.Recover(t.Context()) })
+	}
+	workers.Wait()
+	require.NoError(t, errors.Join(failures...))
+	settled := map[string]bool{}
+	for _, r := range all {
+		for _, d := range r.Settled {
+			require.False(t, settled[d.Ticket.ID], "it was settled twice")
+			settled[d.Ticket.ID] = true
+		}
+		for _, d := range r.Later {
+			require.Contains(t, d.Resolution.Note, "another worker")
+		}
+	}
+	found, err = client(server.store(t, name)).Recover(t.Context())
+	require.NoError(t, err)
+	require.Len(t, settled, lists-len(found.Settled), "the rest was in the hands of another one each time, and is not lost")
+	require.Less(t, len(found.Settled), lists/2)
+	require.Empty(t, found.Later)
+	require.Len(t, found.Person, 1)
+	require.Equal(t, "push", found.Person[0].Ticket.ID)
+}
+
 // A loop renews its lease, however long the body takes, and holds no connection meanwhile. What it has given back is free.
 func TestJournal_Renewed(t *testing.T) {
 	server, name := workspace(t)

@@ -83,15 +83,10 @@ func write(text string) error {
 		return err
 	}
 	for {
-		for ticket, err := range client.InDoubt(ctx) {
-			if err != nil {
-				break // the database is away
-			}
-			r, err := client.Resolve(ctx, ticket)
-			if err == nil && r.Outcome != prospectkit.OutcomeUnknown {
-				if _, err := fmt.Fprintln(verdicts, ticket.ID); err != nil {
-					return err
-				}
+		found, _ := client.Recover(ctx) // the database may be away
+		for _, d := range found.Settled {
+			if _, err := fmt.Fprintln(verdicts, d.Ticket.ID); err != nil {
+				return err
 			}
 		}
 		select {

@@ -13,6 +13,7 @@ import (
 	"log"
 	"log/slog"
 	"os"
+	"slices"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
@@ -55,14 +56,13 @@ func spring(tx *sandbox.Tx) (campaignID string) {
 
 // approve needs a client with a journal.
 func approve(ctx context.Context, client *prospectkit.Client, campaignID string, in io.Reader, out io.Writer) error {
-	for ticket, err := range client.InDoubt(ctx) { // what an earlier start left behind
-		if err != nil {
-			return err
-		}
-		r, err := client.Resolve(ctx, ticket)
-		if err != nil || r.Outcome != prospectkit.OutcomeApplied {
-			return errors.Join(fmt.Errorf("%s of %s may have happened: look there, then settle ticket %s", ticket.Op, ticket.IDs, ticket.ID), err)
-		}
+	found, err := client.Recover(ctx) // what an earlier start left behind
+	if err != nil {
+		return err
+	}
+	if open := slices.Concat(found.Later, found.Person); len(open) > 0 {
+		t := open[0].Ticket
+		return fmt.Errorf("%s of %s may have happened: look there, then settle ticket %s", t.Op, t.IDs, t.ID)
 	}
 	review, err := client.Campaigns.Review(ctx, campaignID)
 	if err != nil {

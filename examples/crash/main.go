@@ -61,13 +61,8 @@ func demo(ctx context.Context, out io.Writer) error {
 
 // work does what is missing. Run it again after any error.
 func work(ctx context.Context, client *prospectkit.Client) error {
-	for ticket, err := range client.InDoubt(ctx) {
-		if err == nil {
-			_, err = client.Resolve(ctx, ticket) // it reads, and tells the journal what it finds
-		}
-		if err != nil {
-			return err
-		}
+	if _, err := client.Recover(ctx); err != nil { // it reads, and tells the journal what it finds
+		return err
 	}
 	for _, name := range []string{"Berlin", "Hamburg", "Munich"} {
 		ensured, err := client.Lists.Ensure(ctx, prospectkit.NewList{Name: name}) // which finds what an earlier start has made

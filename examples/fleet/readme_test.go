@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -116,21 +117,21 @@ func TestReadme_EveryFailure(t *testing.T) {
 	}
 }
 
-// settle is the loop over InDoubt of the README, and a person.
+// settle is what a worker does at its start, and a person.
 func settle(run *sandbox.Run, client *prospectkit.Client, store journal.Journal) error {
-	for ticket, err := range client.InDoubt(run.Context()) {
-		if err != nil {
-			return err
-		}
-		r, err := client.Resolve(run.Context(), ticket)
-		if err != nil || r.Outcome != prospectkit.OutcomeUnknown {
+	found, err := client.Recover(run.Context())
+	if found == nil {
+		return err
+	}
+	for _, d := range slices.Concat(found.Later, found.Person) {
+		if d.Err != nil {
 			continue
 		}
 		truth := journal.NotApplied
 		if processed(run.Sandbox, "campaigns.approve") > 0 {
 			truth = journal.Applied
 		}
-		if err := store.Ended(run.Context(), ticket.ID, journal.End{Outcome: truth}); err != nil {
+		if err := store.Ended(run.Context(), d.Ticket.ID, journal.End{Outcome: truth}); err != nil {
 			return err
 		}
 	}

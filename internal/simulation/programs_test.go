@@ -173,9 +173,15 @@ func (u *user) settle() error {
 		return err
 	}
 	for n, ticket := range tickets {
-		mark := markOfTicket(ticket)
-		r, _ := u.client.Resolve(u.patient(u.Random(200+n), mark), ticket)
-		u.laws.heard(u.Start, mark, r)
+		mark, random := markOfTicket(ticket), u.Random(200+n)
+		ctx := u.patient(random, mark)
+		if len(tickets) == 1 && random.IntN(2) == 0 { // reads side by side would be steps in an order of their own
+			found, err := u.client.Recover(ctx)
+			u.laws.recovered(u.Start, mark, found, err)
+		} else {
+			r, _ := u.client.Resolve(ctx, ticket)
+			u.laws.heard(u.Start, mark, r)
+		}
 		if happened, known := u.laws.truth(mark, ticket); known && u.guard != nil && n%2 == 0 {
 			u.settleByHand(ticket, happened)
 		}

@@ -113,7 +113,7 @@ func (a *approval) once(run *sandbox.Run) error {
 	return run.Err()
 }
 
-// open counts the tickets that are left when the loop over InDoubt, which every worker has, is over. All name the activity.
+// open counts the tickets that are left after the Recover of a worker. All name the activity.
 func (a *approval) open(run *sandbox.Run) (open int, err error) {
 	path := filepath.Join(run.Dir(), "journal")
 	for e, err := range journal.Read(path) {
@@ -129,13 +129,8 @@ func (a *approval) open(run *sandbox.Run) (open int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	for ticket, err := range client.InDoubt(run.Context()) {
-		if err == nil {
-			_, err = client.Resolve(run.Context(), ticket)
-		}
-		if err != nil {
-			return 0, err
-		}
+	if _, err := client.Recover(run.Context()); err != nil {
+		return 0, err
 	}
 	for _, err := range j.InDoubt(run.Context()) {
 		require.NoError(run, err)

@@ -139,9 +139,10 @@ func (p program) settle(ctx context.Context) {
 	for ticket, err := range p.InDoubt(ctx) {
 		if must(ticket, err); p.mistake == "reads nothing" {
 			must(0, p.journal.Ended(ctx, ticket.ID, journal.End{Outcome: journal.NotApplied}))
-		} else if found := must(p.Resolve(ctx, ticket)); found.Outcome == prospectkit.OutcomeUnknown {
-			fmt.Println(ticket.Op, found.Note)
 		}
+	}
+	for _, d := range must(p.Recover(ctx)).Person {
+		fmt.Println(d.Ticket.Op, d.Resolution.Note)
 	}
 }
 
