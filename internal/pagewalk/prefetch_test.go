@@ -85,12 +85,12 @@ const letters = "abcdefghijklmnopqrstuvwxyz"
 // Pages that are read ahead save their time, come in order, and are asked for once.
 func TestAhead_SavesTime(t *testing.T) {
 	for prefetch, want := range map[int]time.Duration{0: 13 * time.Second, 1: 8 * time.Second, 3: 5 * time.Second, 12: 3 * time.Second, 100: 3 * time.Second} {
-		readingAhead(t, letters, prefetch, func(t *testing.T, d *distant, c Config) {
+		readingAhead(t, letters[:25], prefetch, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
 			began := time.Now()
 			got, err := collect(t.Context(), c, 100)
 			require.NoError(t, err)
-			require.Equal(t, letters, got)
+			require.Equal(t, letters[:25], got)
 			require.InDelta(t, want.Seconds(), time.Since(began).Seconds(), 1.3, "%d ahead", prefetch)
 			require.Len(t, d.asked, 13)
 			if prefetch == 0 {
@@ -240,16 +240,16 @@ func TestAhead_OnlyWhereChangesShow(t *testing.T) {
 			}
 		},
 	} {
-		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
+		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
 			d.change = change
 			got, err := collect(t.Context(), c, 100)
 			require.NoError(t, err, name)
-			require.Len(t, got, 26, name)
+			require.Len(t, got, 25, name)
 			require.Empty(t, d.turns, name)
 			require.Len(t, d.asked, 13, "%s: no page is asked for in vain", name)
 		})
-		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
+		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Config) {
 			t.Helper()
 			d.change = func(p *Page) {
 				if p.Number == 3 { // from there on
@@ -258,7 +258,7 @@ func TestAhead_OnlyWhereChangesShow(t *testing.T) {
 			}
 			got, err := collect(t.Context(), c, 100)
 			require.NoError(t, err, name)
-			require.Len(t, got, 26, name)
+			require.Len(t, got, 25, name)
 			require.NotContains(t, d.turns, 3, name)
 		})
 	}

@@ -10,6 +10,8 @@
 // reads as many pages before the current one again as the fall can have moved records. In any other
 // order, an insert behind the place can hide a delete from the total, so that a record is skipped unnoticed.
 //
+// The walk ends where the totals say so, and the last page was not full: totals may be capped. Beyond them, a page with nothing new is the end.
+//
 // Two pages in a row with nothing new end the walk with an error, unless inserts explain them or it was the last page. A page
 // read ahead counts only if nothing has changed since the last page that was read in order. A checkpoint names the last 16 ids:
 // a walk that resumes looks for them on their page, and around it as far as the total has changed: see place.go. The walk remembers 32,768 to
@@ -102,6 +104,7 @@ type walk struct {
 	seen    Recent
 	owed    []string // ids of the checkpoint that did not come yet
 	ahead   ahead
+	limited bool // the number of records on a page is known
 }
 
 const (
@@ -114,8 +117,9 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 	if c.Resume != nil && c.Resume.Ended {
 		c.Resume = nil
 	}
+	limited := c.Limit > 0
 	c.Progress, c.Limit = cmp.Or(c.Progress, new(Progress)), max(1, c.Limit)
-	w := &walk{Config: c, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
+	w := &walk{Config: c, limited: limited, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
 	page, err := w.open()
@@ -133,10 +137,12 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 			}
 		}
 		size := w.skipped + len(page.Records)
+		full, skipped := w.isFull(size), w.skipped > 0
 		w.skipped, w.largest = 0, max(w.largest, size)
 		w.dropRepeats(page)
-		last := w.atEnd(page, size)
-		if err = w.stuck(page, size); err != nil && !last {
+		again := w.isAgain(page)
+		last := w.atEnd(page, size, full && !again && (skipped || len(page.Records) > 0))
+		if err = w.stuck(page, size, again); err != nil && !last {
 			break
 		}
 		w.total = page.total()
@@ -186,32 +192,45 @@ func (w *walk) earlier() int {
 	}
 }
 
+// isFull reports whether a page has as many records as were asked for, or as the largest page before it.
+func (w *walk) isFull(size int) bool {
+	return size > 0 && (size >= w.Limit && w.limited || w.largest > 0 && size >= w.largest)
+}
+
 // atEnd reports whether a page is the last. An empty page is the end only where no total says that
 // more pages follow. Pages may be shorter than was asked for: where their count is unknown, their
-// records count.
-func (w *walk) atEnd(p *Page, size int) bool {
+// records count. A full page with something new is never the last: the totals may be capped.
+func (w *walk) atEnd(p *Page, size int, open bool) bool {
 	if w.place == 0 {
 		w.place = (w.number - 1) * size
 	}
 	w.place += size
 	switch {
 	case p.TotalPages > 0 || p.TotalKnown && size == 0:
-		return w.number >= w.pageCount(p)
+		return w.number >= w.pageCount(p) && !open
 	case p.TotalKnown:
-		return w.place >= p.TotalRecords
+		return w.place >= p.TotalRecords && !open
 	}
 	return size == 0
+}
+
+// isAgain reports whether a page is the one before again, where its records do not tell and the totals do not end the walk. Past the end by
+// the totals, it is left out.
+func (w *walk) isAgain(p *Page) bool {
+	if p.allHaveIDs() || (p.TotalPages > 0 || p.TotalKnown) && w.number < w.pageCount(p) {
+		return false
+	}
+	again := len(p.Records) > 0 && reflect.DeepEqual(p.Records, w.before)
+	if w.before = p.Records; again && w.number > w.pageCount(p) {
+		p.Records = nil
+	}
+	return again
 }
 
 // stuck is the error of a walk that may never end, or would leave out what it cannot read: two
 // pages in a row held nothing new. Inserts in front bring records again, but then the total has
 // grown by as many.
-func (w *walk) stuck(p *Page, size int) error {
-	again := false
-	if p.TotalPages == 0 && !p.TotalKnown && !p.allHaveIDs() { // they alone identify it
-		again = reflect.DeepEqual(p.Records, w.before)
-		w.before = p.Records
-	}
+func (w *walk) stuck(p *Page, size int, again bool) error {
 	repeats := size - len(p.Records)
 	explained := repeats > 0 && repeats <= w.shifted
 	first := w.stale < 0 // it may be empty, or cut by a checkpoint
@@ -288,11 +307,19 @@ func (w *walk) accept(number int, page *Page, err error) (*Page, error) {
 		return nil, err
 	}
 	w.Progress.Update(func(r *Report) { r.Requests++ })
+	if page.Number != 0 && page.Number < number && w.beyond(number) { // some serve the last page again
+		page.Records, page.Number = nil, number
+	}
 	if page.Number != 0 && page.Number != number {
 		return nil, w.Source.Broken(fmt.Sprintf("asked for page %d, got page %d", number, page.Number))
 	}
 	page.Number = number
 	return page, nil
+}
+
+// beyond reports whether a page is past the end by the totals of the page before it.
+func (w *walk) beyond(number int) bool {
+	return w.latest != unknown && number > pages(w.latest, min(w.Limit, cmp.Or(w.largest, w.Limit)))
 }
 
 // pageCount is the number of pages, as far as it is known.

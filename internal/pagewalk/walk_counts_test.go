@@ -63,8 +63,8 @@ func TestWalkWithFewerCounts(t *testing.T) {
 				s := &counted{shelf: &shelf{items: letters[:size], limit: limit}, pages: variant&1 > 0, records: variant&2 > 0, numbers: variant&4 > 0}
 				name := fmt.Sprintf("%d records by %d, variant %d", size, limit, variant)
 				full := (size + limit - 1) / limit
-				requests := max(full, 1) // an empty page ends a walk whose pages carry no count
-				if !s.pages && !s.records && size > 0 {
+				requests := max(full, 1) // an empty page ends a walk whose pages carry no count, or after a full one
+				if size > 0 && (!s.pages && !s.records || size%limit == 0) {
 					requests = full + 1
 				}
 				var p Progress
@@ -179,6 +179,53 @@ func TestWalkGoesOnWhereInsertsExplainTheRepeats(t *testing.T) {
 			}, got)
 			require.Equal(t, letters, old, inserted)
 			require.Equal(t, min(inserted, 2*limit), p.Report().Repeats)
+		}
+	}
+}
+
+// capped has totals that stop counting, as those of a search engine do.
+type capped struct {
+	*shelf
+	most  int
+	clamp bool // a page past the end by the totals is the last one again
+
+	unnumbered bool
+}
+
+func (c *capped) Fetch(ctx context.Context, number int) (*Page, error) {
+	last := (c.most + c.limit - 1) / c.limit
+	if c.clamp {
+		number = min(number, last)
+	}
+	p, err := c.shelf.Fetch(ctx, number)
+	p.TotalRecords, p.TotalPages = min(len(c.items), c.most), min((len(c.items)+c.limit-1)/c.limit, last)
+	if c.unnumbered {
+		p.Number = 0
+	}
+	return p, err
+}
+
+// Totals that are capped lose nothing: a full page is never the last. A service that repeats its last page past the end ends the walk.
+func TestWalkWithCappedTotals(t *testing.T) {
+	t.Parallel()
+	for size := range 20 {
+		for _, limit := range []int{0, 2, 100} { // as asked for; pages have 2
+			s := &capped{shelf: &shelf{items: letters[:size], limit: 2}, most: 10}
+			var p Progress
+			got, err := collect(t.Context(), Config{Source: s, Limit: limit, Progress: &p}, 100)
+			require.NoError(t, err)
+			require.Equal(t, letters[:size], got)
+			require.LessOrEqual(t, len(s.asked), size/2+1)
+			require.Zero(t, p.Report().Missing)
+		}
+	}
+	for _, items := range []string{letters[:10], "??????????"} {
+		for _, unnumbered := range []bool{false, true} {
+			s := &capped{shelf: &shelf{items: items, limit: 2}, most: 10, clamp: true, unnumbered: unnumbered}
+			got, err := collect(t.Context(), Config{Source: s, Limit: 2}, 100)
+			require.NoError(t, err)
+			require.Equal(t, items, got)
+			require.Len(t, s.asked, 6)
 		}
 	}
 }

@@ -106,11 +106,11 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 		"deletes of more than a page":          {"abcdefghij", map[int]string{4: "fghij"}, "abcdefghij", []int{1, 2, 3, 4, 1, 2, 3, 4}, Report{Total: 5, Rereads: 4, Recovered: 4}},
 		"everything is deleted":                {"abcdef", map[int]string{3: ""}, "abcd", []int{1, 2, 3, 1, 2, 3}, Report{Rereads: 3}},
 		"the last page is gone":                {"abcde", map[int]string{3: "bcde"}, "abcde", []int{1, 2, 3, 2, 3}, Report{Total: 4, Rereads: 2, Recovered: 1}},
-		"a delete during the reread":           {"abcdefgh", map[int]string{3: "bcdefgh", 4: "cdefgh"}, "abcdefgh", []int{1, 2, 3, 2, 3, 2, 3}, Report{Total: 6, Rereads: 4, Recovered: 2}},
-		"an insert during the reread":          {"abcdef", map[int]string{2: "bcdef", 3: "Xbcdef"}, "abcdef", []int{1, 2, 1, 2, 3}, Report{Total: 6, Rereads: 2, Joined: 1}},
+		"a delete during the reread":           {"abcdefgh", map[int]string{3: "bcdefgh", 4: "cdefgh"}, "abcdefgh", []int{1, 2, 3, 2, 3, 2, 3, 4}, Report{Total: 6, Rereads: 4, Recovered: 2}},
+		"an insert during the reread":          {"abcdef", map[int]string{2: "bcdef", 3: "Xbcdef"}, "abcdef", []int{1, 2, 1, 2, 3, 4}, Report{Total: 6, Rereads: 2, Joined: 1}},
 		"one comes and one goes meanwhile":     {"abcdefghijkl", map[int]string{5: "efghijkl", 7: "Aefghijkl", 8: "efghijkl"}, "abcdefghijkl", []int{1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5}, Report{Total: 8, Rereads: 6, Recovered: 4, Joined: 1}},
-		"what the reread brings is no find":    {"abcdef", map[int]string{2: "abcd", 3: "XYabcd"}, "abcd", []int{1, 2, 1, 2, 3}, Report{Total: 6, Rereads: 2, Repeats: 2, Joined: 2}},
-		"an insert and a delete at once":       {"abcdef", map[int]string{2: "Xacdef"}, "abcdef", []int{1, 2, 3}, Report{Total: 6}},
+		"what the reread brings is no find":    {"abcdef", map[int]string{2: "abcd", 3: "XYabcd"}, "abcd", []int{1, 2, 1, 2, 3, 4}, Report{Total: 6, Rereads: 2, Repeats: 2, Joined: 2}},
+		"an insert and a delete at once":       {"abcdef", map[int]string{2: "Xacdef"}, "abcdef", []int{1, 2, 3, 4}, Report{Total: 6}},
 	} {
 		for _, limit := range []int{2, 100} {
 			s := &shelf{items: tc.items, limit: 2, edit: func(s *shelf, request int) {
