@@ -108,13 +108,13 @@ func TestAgents_Listings(t *testing.T) {
 }
 
 func TestAgents_ListingsThatShowNoAgents(t *testing.T) {
-	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
+	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{"totalRecords":7}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
 		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
 		_, err := client.Agents.Page(t.Context())
 		require.Error(t, err, body)
 		require.Equal(t, 200, tests.AsError(t, err).Status, body)
 	}
-	for _, body := range []string{`{"agents":[]}`, `[]`, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`} {
+	for _, body := range []string{`{"agents":[]}`, `{"agents":null}`, `{"data":null,"pagination":{}}`, `[]`, `{"data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`} {
 		page, err := tests.NewClient(t, tests.Always(200, body)).Agents.Page(t.Context())
 		require.NoError(t, err, body)
 		require.Empty(t, page.Items, body)
@@ -129,6 +129,7 @@ func TestAgents_AllOverPages(t *testing.T) {
 	for name, steps := range map[string][]tests.RoundTrip{
 		"totals": {
 			page(one, `"pageNum":1,"totalPages":2,"totalRecords":2`), page(two, `"pageNum":2,"totalPages":2,"totalRecords":2`),
+			page("", `"pageNum":3,"totalPages":2,"totalRecords":2`), // the size of pages is unknown: both may have been full
 		},
 		"no totals": {page(one, `"pageNum":1`), page(two, `"pageNum":2`), page("", `"pageNum":3`)},
 	} {

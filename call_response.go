@@ -385,7 +385,10 @@ func decodeRecord(text []byte, maxItems int, out any) error {
 		}
 		return err
 	}
-	if r, ok := out.(validator); ok {
+	switch r := out.(type) {
+	case interface{ validateText(text []byte) error }:
+		return r.validateText(text)
+	case validator:
 		return r.validate()
 	}
 	return nil

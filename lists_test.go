@@ -205,8 +205,10 @@ func TestLists_EntityRules(t *testing.T) {
 		{folders, `{"folders":[7]}`, "a folder has no id"},
 		{folders, `{}`, `no "folders"`},
 		{page, `{"pagination":{}}`, "the page has no data"},
-		{page, `{"data":null}`, "the page has no data"},
-		{page, `{"data":[null]}`, "a list has no id"},
+		{page, `{"data":null,"pagination":{"totalPages":1}}`, "the page has no data"},
+		{page, `{"data":null,"pagination":{"totalRecords":3}}`, "the page has no data"},
+		{page, `{"data":[null]}`, "an element of data is null"},
+		{page, `{"data":[{"id":"` + tests.ListID + `","more":null}, null]}`, "an element of data is null"},
 		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
 		{page, `[]`, "the response is not an object"},
 	} {

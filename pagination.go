@@ -1,6 +1,7 @@
 package prospectkit
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -14,8 +15,10 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
+	"example.com/prospectkit/internal/redact"
 )
 
 // Page is one page of a collection.
@@ -31,6 +34,7 @@ type Page[T any] struct {
 	Rate      RateLimit `json:"-"` // by the last response that had rate headers; At is zero without one
 
 	kind     string  // of the list, in a page of rows
+	last     bool    // the service says so, by the lack of a token or of any sign of more pages
 	response *Object // of a listing; a pointer, so that no dump of a page shows its records twice
 }
 
@@ -246,7 +250,7 @@ func forWalk[T any](page *Page[T], err error, id func(*T) string) (*pagewalk.Pag
 	}
 	return &pagewalk.Page{
 		Records: records, Of: page,
-		Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown,
+		Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown, Last: page.last,
 	}, nil
 }
 
@@ -412,8 +416,11 @@ func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOp
 }
 
 func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
+	pagination, paged := response.Get("pagination")
+	var totals pageTotals
+	err := decodeObject(pagination, &totals)
 	array, ok := elementsOf(response, l.name)
-	if !ok {
+	if !ok && (!totals.promiseNothing() || !isNull(response.raw, l.name) && !isNull(response.raw, "data")) {
 		return nil, otherShape(l.name, response)
 	}
 	var items []T
@@ -423,19 +430,16 @@ func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
 	if err := validateAll(items); err != nil {
 		return nil, err
 	}
-	pagination, paged := response.Get("pagination")
-	var totals pageTotals
-	err := decodeObject(pagination, &totals)
 	p := newPage(items, &totals)
 	p.response = &response
 	switch {
 	case goesOn(response) || goesOn(pagination): // the walk asks for the next number, and notices a page that comes again
 	case !paged && number > 1: // the page before had a token
-		p.TotalPages = number
+		p.TotalPages, p.last = number, true
 	case !paged:
-		p.Number, p.TotalPages, p.TotalRecords, p.TotalKnown = 1, 1, len(p.Items), true
+		p.Number, p.TotalPages, p.TotalRecords, p.TotalKnown, p.last = 1, 1, len(p.Items), true, true
 	case p.Number == 0 && p.TotalPages == 0 && !p.TotalKnown:
-		p.TotalPages = 1 // there is no sign of more pages
+		p.TotalPages, p.last = 1, true // there is no sign of more pages
 	}
 	return p, err
 }
@@ -486,8 +490,44 @@ type pageResponse[T any] struct {
 	Pagination pageTotals `json:"pagination"`
 }
 
-func (p *pageResponse[T]) validate() error {
-	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), validateAll(p.Data))
+func (p *pageResponse[T]) validateText(text []byte) error {
+	if p.Data == nil && p.Pagination.promiseNothing() && isNull(text, "data") {
+		p.Data = []T{}
+	}
+	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), noNulls(text, "data"), validateAll(p.Data))
+}
+
+// promiseNothing reports whether a null in place of an array may be an empty one, as some write it.
+func (t *pageTotals) promiseNothing() bool {
+	return t.TotalPages <= 0 && (t.TotalRecords == nil || *t.TotalRecords == 0)
+}
+
+func isNull(text []byte, name string) bool {
+	value, _ := jsonscan.Lookup(text, name)
+	return string(value) == "null"
+}
+
+// noNulls returns an error if an array has an element that is null, which would read as a record without fields.
+func noNulls(text []byte, name string) error {
+	for at := 0; ; {
+		i := bytes.Index(text[at:], []byte("null"))
+		if i < 0 {
+			return nil
+		}
+		before := bytes.TrimRight(text[:at+i], " \t\r\n")
+		if at += i + len("null"); len(before) > 0 && (before[len(before)-1] == '[' || before[len(before)-1] == ',') {
+			break // perhaps one of them
+		}
+	}
+	array, found := jsonscan.Lookup(text, name)
+	c := jsonscan.New(array)
+	for ok := found && c.Array(); ok && c.Element(); {
+		if c.Null() {
+			return redact.OwnError("an element of " + name + " is null")
+		}
+		c.Skip()
+	}
+	return nil
 }
 
 type pageTotals struct {

@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"context"
 	"fmt"
+	"hash/maphash"
 	"iter"
 	"slices"
 	"sync/atomic"
@@ -58,26 +59,37 @@ type scroll[T any] struct {
 
 func (s *scroll[T]) first(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 	s.opts = slices.Clone(opts)
-	return s.page(ctx, "", nil)
+	return s.page(ctx, "", nil, nil)
 }
 
-func (s *scroll[T]) page(ctx context.Context, token string, opts []CallOption) (*ScrollPage[T], error) {
+// page reads the page of a token, which came after the trail of others.
+func (s *scroll[T]) page(ctx context.Context, token string, trail []uint64, opts []CallOption) (*ScrollPage[T], error) {
 	page, text, err := s.fetch(ctx, token, append(slices.Clip(s.opts), opts...))
 	if err != nil {
 		return nil, err
 	}
 	page.op = s.op
-	token, err = tokenOf(text)
+	if token, err = tokenOf(text); err == nil && token != "" {
+		mark := maphash.String(tokenSeed, token)
+		if i := slices.Index(trail, mark); i >= 0 && i < len(trail)-1 {
+			err = redact.OwnError("the token of the next page came before another one: the pages go round in a circle")
+		}
+		if len(trail) == 0 || trail[len(trail)-1] != mark {
+			trail = append(trail, mark) // each page leads on once
+		}
+	}
 	switch {
 	case err != nil:
 		page.next = func(context.Context, []CallOption) (*ScrollPage[T], error) { // so that this page is not lost
 			return nil, withoutEffect(s.op, err)
 		}
 	case token != "": // perhaps the same again: pages that bring nothing new end a range
-		page.next = s.once(token)
+		page.next = s.once(token, trail)
 	}
 	return page, nil
 }
+
+var tokenSeed = maphash.MakeSeed()
 
 // maxToken bounds the token of the next page.
 const maxToken = 64 << 10
@@ -101,13 +113,13 @@ func tokenOf(text jsonscan.Text) (string, error) {
 }
 
 // once makes the call of the next page. A call that may have been processed uses up the token.
-func (s *scroll[T]) once(token string) func(context.Context, []CallOption) (*ScrollPage[T], error) {
+func (s *scroll[T]) once(token string, trail []uint64) func(context.Context, []CallOption) (*ScrollPage[T], error) {
 	var spent atomic.Bool
 	return func(ctx context.Context, opts []CallOption) (*ScrollPage[T], error) {
 		if spent.Swap(true) {
 			return nil, refusal(s.op, check.One("Next", "was called already: a scroll moves forward only"))
 		}
-		page, err := s.page(ctx, token, opts)
+		page, err := s.page(ctx, token, trail, opts)
 		if OutcomeOf(err) == OutcomeNotApplied {
 			spent.Store(false)
 		}

@@ -247,4 +247,6 @@ type profiles struct {
 
 func (p *profiles) count() int { return len(p.Profiles) }
 
-func (p *profiles) validate() error { return errorIf(p.Profiles == nil, "the page has no profiles") }
+func (p *profiles) validateText(text []byte) error {
+	return errorIf(p.Profiles == nil && !isNull(text, "profiles"), "the page has no profiles")
+}

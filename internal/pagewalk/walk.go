@@ -34,6 +34,7 @@ type Page struct {
 	TotalPages   int // 0 if unknown
 	TotalRecords int
 	TotalKnown   bool // whether TotalRecords is known
+	Last         bool // the service says that it is, without totals that may be capped
 	Recovered    bool // made by the walk, of records found on pages read again
 
 	Of any // the caller's page that this was made of; the walk only passes it on
@@ -104,6 +105,7 @@ type walk struct {
 	seen    Recent
 	owed    []string // ids of the checkpoint that did not come yet
 	ahead   ahead
+	count   int  // of pages, by the totals of the page read last
 	limited bool // the number of records on a page is known
 }
 
@@ -119,7 +121,7 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 	}
 	limited := c.Limit > 0
 	c.Progress, c.Limit = cmp.Or(c.Progress, new(Progress)), max(1, c.Limit)
-	w := &walk{Config: c, limited: limited, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, stale: -1}
+	w := &walk{Config: c, limited: limited, ctx: ctx, number: cmp.Or(c.First, 1), total: unknown, latest: unknown, count: math.MaxInt, stale: -1}
 	w.First, w.ahead.width = w.number, c.Prefetch
 	defer w.dropAhead()
 	page, err := w.open()
@@ -145,7 +147,7 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 		if err = w.stuck(page, size, again); err != nil && !last {
 			break
 		}
-		w.total = page.total()
+		w.total, w.count = page.total(), max(w.number, w.pageCount(page))
 		w.Progress.reached(page, size)
 		w.readAhead(page)
 		if !w.handOut(page, yield) {
@@ -206,6 +208,8 @@ func (w *walk) atEnd(p *Page, size int, open bool) bool {
 	}
 	w.place += size
 	switch {
+	case p.Last:
+		return true
 	case p.TotalPages > 0 || p.TotalKnown && size == 0:
 		return w.number >= w.pageCount(p) && !open
 	case p.TotalKnown:
@@ -307,7 +311,7 @@ func (w *walk) accept(number int, page *Page, err error) (*Page, error) {
 		return nil, err
 	}
 	w.Progress.Update(func(r *Report) { r.Requests++ })
-	if page.Number != 0 && page.Number < number && w.beyond(number) { // some serve the last page again
+	if page.Number != 0 && page.Number < number && number > w.count { // some serve the last page again
 		page.Records, page.Number = nil, number
 	}
 	if page.Number != 0 && page.Number != number {
@@ -315,11 +319,6 @@ func (w *walk) accept(number int, page *Page, err error) (*Page, error) {
 	}
 	page.Number = number
 	return page, nil
-}
-
-// beyond reports whether a page is past the end by the totals of the page before it.
-func (w *walk) beyond(number int) bool {
-	return w.latest != unknown && number > pages(w.latest, min(w.Limit, cmp.Or(w.largest, w.Limit)))
 }
 
 // pageCount is the number of pages, as far as it is known.
@@ -452,6 +451,9 @@ func (w *walk) reopen(cp *Checkpoint) (*Page, error) {
 		moved = cp.Total - home.TotalRecords
 	}
 	last := w.pageCount(home)
+	if len(home.Records) > 0 { // the totals may be capped
+		last = max(last, home.Number)
+	}
 	place := max(w.First, min(home.Number, last))
 	reach := min(1+w.across(max(moved, -moved)+search.spread()), max(place-w.First, last-place))
 	for distance := 0; distance <= reach && len(cp.Last) > 0; distance++ {

@@ -365,7 +365,11 @@ func TestWithInfo_BodyOfPages(t *testing.T) {
 	for _, opts := range [][]prospectkit.PageOption{{}, {prospectkit.Prefetch(2)}} {
 		numbered := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			number := r.URL.Query().Get("pageNum")
-			return tests.Respond(200, `{"data":[{"id":"`+number+`"}],"pagination":{"pageNum":`+number+`,"totalPages":3,"totalRecords":3}}`), nil
+			list := `{"id":"` + number + `"}`
+			if number > "3" {
+				list = ""
+			}
+			return tests.Respond(200, `{"data":[`+list+`],"pagination":{"pageNum":`+number+`,"totalPages":3,"totalRecords":3}}`), nil
 		}))
 		for page, err := range numbered.Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 1}, append(opts, prospectkit.WithInfo(&info))...) {
 			require.NoError(t, err)

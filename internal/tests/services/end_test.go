@@ -130,23 +130,23 @@ func TestPager_ReadsOn(t *testing.T) {
 		asked   int
 		missing int
 	}{
-		"an empty page in the middle":         {func(n int) (string, string) { return []string{"ab", "", "ef", "gh", "ij"}[n-1], five }, "abefghij", 5, 2},
-		"two, but not in a row":               {func(n int) (string, string) { return []string{"ab", "", "ef", "", "ij"}[n-1], five }, "abefij", 5, 4},
-		"an empty last page":                  {func(n int) (string, string) { return []string{"ab", "cd", "ef", "gh", ""}[n-1], five }, "abcdefgh", 5, 2},
-		"an empty first page":                 {func(n int) (string, string) { return []string{"", "cd", "ef", "gh", "ij"}[n-1], five }, "cdefghij", 5, 2},
-		"short pages, records told":           {func(n int) (string, string) { return "abcde"[n-1 : n], `"totalRecords":5` }, "abcde", 5, 0},
-		"pages of many lengths, records told": {func(n int) (string, string) { return []string{"a", "bc", "d", "ef"}[n-1], `"totalRecords":6` }, "abcdef", 4, 0},
-		"fewer records than told":             {func(n int) (string, string) { return []string{"ab", "c", ""}[n-1], `"totalRecords":4` }, "abc", 3, 1},
-		"nothing new on the last two":         {func(n int) (string, string) { return []string{"ab", "ab", ""}[n-1], `"totalPages":3,"totalRecords":2` }, "ab", 3, 0},
-		"one page of repeats":                 {func(n int) (string, string) { return []string{"ab", "ab", "cd", ""}[n-1], "" }, "abcd", 4, 0},
+		"an empty page in the middle":         {func(n int) (string, string) { return pageAt(n, "ab", "", "ef", "gh", "ij"), five }, "abefghij", 6, 2},
+		"two, but not in a row":               {func(n int) (string, string) { return pageAt(n, "ab", "", "ef", "", "ij"), five }, "abefij", 6, 4},
+		"an empty last page":                  {func(n int) (string, string) { return pageAt(n, "ab", "cd", "ef", "gh", ""), five }, "abcdefgh", 5, 2},
+		"an empty first page":                 {func(n int) (string, string) { return pageAt(n, "", "cd", "ef", "gh", "ij"), five }, "cdefghij", 6, 2},
+		"short pages, records told":           {func(n int) (string, string) { return pageAt(n, "a", "b", "c", "d", "e"), `"totalRecords":5` }, "abcde", 6, 0},
+		"pages of many lengths, records told": {func(n int) (string, string) { return pageAt(n, "a", "bc", "d", "ef"), `"totalRecords":6` }, "abcdef", 5, 0},
+		"fewer records than told":             {func(n int) (string, string) { return pageAt(n, "ab", "c", ""), `"totalRecords":4` }, "abc", 3, 1},
+		"nothing new on the last two":         {func(n int) (string, string) { return pageAt(n, "ab", "ab", ""), `"totalPages":3,"totalRecords":2` }, "ab", 3, 0},
+		"one page of repeats":                 {func(n int) (string, string) { return pageAt(n, "ab", "ab", "cd", ""), "" }, "abcd", 4, 0},
 		"a total that grows forever": {func(n int) (string, string) {
-			return "abcdefghijklmnopqrstuvwxyz"[n-1 : n], fmt.Sprintf(`"totalPages":%d`, min(n+2, 26))
-		}, "abcdefghijklmnopqrstuvwxyz", 26, 0},
+			return pageAt(n, strings.Split("abcdefghijklmnopqrstuvwxyz", "")...), fmt.Sprintf(`"totalPages":%d`, min(n+2, 26))
+		}, "abcdefghijklmnopqrstuvwxyz", 27, 0},
 		"inserts of a page before each page": {
 			func(n int) (string, string) {
-				return []string{"ab", "ab", "ab", "ab", "cd"}[n-1], fmt.Sprintf(`"totalPages":5,"totalRecords":%d`, 2+2*n)
+				return pageAt(n, "ab", "ab", "ab", "ab", "cd"), fmt.Sprintf(`"totalPages":5,"totalRecords":%d`, 2+2*n)
 			},
-			"abcd", 5, 0,
+			"abcd", 6, 0,
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestPager_ReadsOn(t *testing.T) {
 // A walk that begins on a later page does not know what should have come. One that resumes knows its place.
 func TestPager_MissingIsOfTheWhole(t *testing.T) {
 	t.Parallel()
-	page := func(n int) (string, string) { return []string{"ab", "cd", "e"}[n-1], `"totalPages":3,"totalRecords":6` }
+	page := func(n int) (string, string) { return pageAt(n, "ab", "cd", "e"), `"totalPages":3,"totalRecords":6` }
 	var asked []int
 	client := tests.NewClient(t, numbered(&asked, page))
 	var p prospectkit.Progress
@@ -187,10 +187,10 @@ func TestPager_MissingIsOfTheWhole(t *testing.T) {
 func TestPager_ReadsShortPagesFromTheMiddle(t *testing.T) {
 	t.Parallel()
 	var asked []int
-	client := tests.NewClient(t, numbered(&asked, func(n int) (string, string) { return "abcdef"[n-1 : n], `"totalRecords":6` }))
+	client := tests.NewClient(t, numbered(&asked, func(n int) (string, string) { return "abcdef"[min(n, 7)-1 : min(n, 6)], `"totalRecords":6` }))
 	got := drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 5, PageNum: 3}))
 	require.Equal(t, "cdef", strings.Join(got, ""))
-	require.Equal(t, []int{3, 4, 5, 6}, asked)
+	require.Equal(t, []int{3, 4, 5, 6, 7}, asked, "its pages were full, by the size that they had")
 }
 
 // "Newest created first" (documented) tells where lists join only if none can move into what the query selects.
@@ -222,6 +222,14 @@ func TestPager_PartialTotals(t *testing.T) {
 	}
 }
 
+// pageAt is one of some pages, and none past the end.
+func pageAt(n int, pages ...string) string {
+	if n > len(pages) {
+		return ""
+	}
+	return pages[n-1]
+}
+
 // miscounting serves some records by pages that do not add up. Its function returns the first record of a page, how many records
 // it has at most, and the number of pages that is told.
 func miscounting(records int, page func(number, limit int) (from, size, pages int)) tests.RoundTrip {
@@ -248,9 +256,9 @@ var miscounts = map[string]struct {
 	"pages begin at 0, of three records": {
 		3, func(n, l int) (int, int, int) { return n * l, l, (2 + l) / l }, map[int]int{1: 1, 2: 2, 50: 3},
 	},
-	"one page is told":               {105, func(n, l int) (int, int, int) { return (n - 1) * l, l, 1 }, map[int]int{1: 104, 10: 95, 60: 0, 1000: 0}},
+	"one page is told":               {105, func(n, l int) (int, int, int) { return (n - 1) * l, l, 1 }, map[int]int{1: 0, 10: 0, 60: 0, 1000: 0}},
 	"the second page is empty":       {105, func(n, l int) (int, int, int) { return (n - 1) * l, l * min(1, max(n-2, 2-n)), (104 + l) / l }, map[int]int{1: 1, 10: 10, 30: 30, 1000: 0}},
-	"the limit is cut, not in pages": {105, func(n, l int) (int, int, int) { return (n - 1) * min(l, 20), min(l, 20), (104 + l) / l }, map[int]int{10: 0, 20: 0, 1000: 85}},
+	"the limit is cut, not in pages": {105, func(n, l int) (int, int, int) { return (n - 1) * min(l, 20), min(l, 20), (104 + l) / l }, map[int]int{10: 0, 20: 0}},
 	"the limit is cut":               {105, func(n, l int) (int, int, int) { l = min(l, 20); return (n - 1) * l, l, (104 + l) / l }, map[int]int{10: 0, 20: 0, 30: 0, 1000: 0}},
 	"pages overlap":                  {105, func(n, l int) (int, int, int) { return max(0, (n-1)*l-1), l, (104 + l) / l }, map[int]int{10: 0, 30: 0, 1000: 0}},
 	"each page lacks a record":       {105, func(n, l int) (int, int, int) { return (n - 1) * l, l - 1, (104 + l) / l }, map[int]int{30: 0, 200: 0}},
@@ -329,8 +337,11 @@ func TestPager_WhatIsMissingIsNoError(t *testing.T) {
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			total := totals[min(n, len(totals)-1)]
 			n++
-			page := r.URL.Query().Get("pageNum")
-			return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[{"id":"%sa"},{"id":"%sb"}],"pagination":{"totalPages":3,"totalRecords":%d}}`, page, page, total)), nil
+			page, data := r.URL.Query().Get("pageNum"), ""
+			if page <= "3" {
+				data = fmt.Sprintf(`{"id":"%sa"},{"id":"%sb"}`, page, page)
+			}
+			return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[%s],"pagination":{"totalPages":3,"totalRecords":%d}}`, data, total)), nil
 		}))
 		require.Len(t, drain(t, client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2})), 6, totals)
 	}
@@ -362,7 +373,7 @@ func TestPager_PagesAreNoLongerMissing(t *testing.T) {
 	lists := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 		number, _ := strconv.Atoi(r.URL.Query().Get("pageNum"))
 		data := ""
-		if text := letters[2*max(0, number-1):][:2]; text != "--" {
+		if text := (letters + "--")[2*max(0, min(number, 6)-1):][:2]; text != "--" && number <= 4 {
 			data = fmt.Sprintf(`{"id":"%c"},{"id":"%c"}`, text[0], text[1])
 		}
 		return tests.Respond(http.StatusOK, `{"data":[`+data+`],"pagination":{"totalPages":4,"totalRecords":8}}`), nil

@@ -30,7 +30,10 @@ func TestCheckpoint_FirstPageIsNoPartOfTheQuery(t *testing.T) {
 			}
 		}
 		asked = append(asked, number)
-		item := `{"id":"a0000000000000000000000` + number + `","name":"` + number + `","entityType":"contactList"}`
+		item := ""
+		if number <= "4" {
+			item = `{"id":"a0000000000000000000000` + number + `","name":"` + number + `","entityType":"contactList"}`
+		}
 		return tests.Respond(200, `{"data":[`+item+`],"pagination":{"pageNum":`+number+`,"totalPages":4,"totalRecords":4}}`), nil
 	}))
 	for name, walk := range everyPager(t, client) {

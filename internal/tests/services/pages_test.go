@@ -23,7 +23,7 @@ func TestPages_DeliverWholePages(t *testing.T) {
 		number := r.URL.Query().Get("pageNum")
 		asked = append(asked, number)
 		var lists []string
-		for i := range 3 {
+		for i := range map[bool]int{true: 3}[number <= "3"] {
 			lists = append(lists, fmt.Sprintf(`{"id":"a0000000000000000000%s00%d","name":"%s-%d","entityType":"contactList"}`, number, i, number, i))
 		}
 		return tests.Respond(200, `{"data":[`+strings.Join(lists, ",")+`],"pagination":{"pageNum":`+number+`,"totalPages":3,"totalRecords":9}}`), nil
@@ -43,7 +43,7 @@ func TestPages_DeliverWholePages(t *testing.T) {
 		rest = append(rest, list.Name)
 	}
 	require.Equal(t, []string{"3-0", "3-1", "3-2"}, rest)
-	require.Equal(t, []string{"1", "2", "2", "3"}, asked)
+	require.Equal(t, []string{"1", "2", "2", "3", "4"}, asked)
 }
 
 // Each page tells the rate window of its own response, also if it was read ahead, and the request id of an
@@ -58,6 +58,9 @@ func TestPages_TellTheirRateAndRequestID(t *testing.T) {
 				return tests.Respond(500, tests.Envelope("UNEXPECTED_ERROR")), nil
 			}
 			list := `{"id":"a000000000000000000000` + number + `0"}`
+			if number > "3" {
+				list = ""
+			}
 			return tests.Respond(200, `{"data":[`+list+`],"pagination":{"pageNum":`+number+`,"totalPages":3,"totalRecords":3}}`,
 				"RateLimit-Limit", "120", "RateLimit-Remaining", "10"+number, "RateLimit-Reset", "30"), nil
 		}))

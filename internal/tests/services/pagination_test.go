@@ -261,7 +261,7 @@ func TestPager_InfoIsOfTheLastPage(t *testing.T) {
 	})
 }
 
-// The end is the last page told, or an empty page where nothing else is told.
+// The end is the last page told if it is not full, or an empty page.
 var endCases = []struct {
 	name       string
 	pagination string
@@ -269,9 +269,9 @@ var endCases = []struct {
 	requests   int
 	short      bool // the end is an error: a page is missing
 }{
-	{"totals", `{"totalPages":2,"totalRecords":2}`, 9, 2, false},
-	{"pages only", `{"totalPages":2}`, 9, 2, false},
-	{"records only", `{"totalRecords":2}`, 9, 2, false},
+	{"totals", `{"totalPages":2,"totalRecords":2}`, 2, 3, false},
+	{"pages only", `{"totalPages":2}`, 2, 3, false},
+	{"records only", `{"totalRecords":2}`, 2, 3, false},
 	{"null totals", `{"pageNum":null,"totalPages":null,"totalRecords":null}`, 2, 3, false},
 	{"totals of another type", `{"pageNum":"1","totalPages":"2","totalRecords":true}`, 2, 3, false},
 	{"no totals", `{}`, 2, 3, false},
