@@ -29,7 +29,7 @@ func TestRows_CappedTotals(t *testing.T) {
 		}
 		return tests.Respond(200, fmt.Sprintf(`{"entityType":"contactList","data":[%s],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`,
 			strings.Join(data, ","), max(number, 1), most/limit, most)), nil
-	}), tests.Unpaced())
+	}))
 	seen := map[string]bool{}
 	for row, err := range client.Lists.Rows(t.Context(), tests.ListID, prospectkit.RowsParams{}) {
 		require.NoError(t, err)
@@ -83,7 +83,7 @@ func TestScroll_Circle(t *testing.T) {
 				body = `{"profiles":[]}`
 			}
 			return tests.Respond(200, body), nil
-		}), tests.Unpaced())
+		}))
 		for _, err = range client.Search.Prospects(t.Context(), prospectkit.SearchParams{}, prospectkit.MaxPaidPages(30)) {
 			found++
 		}
