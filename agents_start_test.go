@@ -212,7 +212,7 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			requireStart(t, err, prospectkit.OutcomeNotApplied)
+			_ = requireStart(t, err, prospectkit.OutcomeNotApplied)
 			require.ErrorIs(t, err, prospectkit.ErrInsufficientCredits)
 			require.ErrorContains(t, err, "add credits or ask for less; nothing was billed")
 		},
@@ -273,7 +273,7 @@ var starting = []struct {
 		sends: []string{"list", "create", "activate", "get"},
 		check: func(t *testing.T, err error) {
 			t.Helper()
-			requireStart(t, err, prospectkit.OutcomeUnknown)
+			_ = requireStart(t, err, prospectkit.OutcomeUnknown)
 			require.ErrorIs(t, err, prospectkit.CodeInsufficientScope)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.Equal(t, tests.NoWait, tests.Waits(err))

@@ -184,7 +184,7 @@ func RetryAfter(err error) (time.Duration, bool) {
 	if err == nil || OutcomeOf(err) != OutcomeNotApplied {
 		return 0, false
 	}
-	switch e := deciding(err).(type) { //nolint:errorlint // it has looked through the tree
+	switch e := deciding(err).(type) {
 	case *RefusedError:
 		switch {
 		case e.Rule != RuleRateLimit:
@@ -503,13 +503,13 @@ func (e *RefusedError) Is(target error) bool {
 func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
 
 func (e *RefusedError) errorCode() Code {
-	switch e.Rule {
-	case "":
-		return CodeValidationFailed
-	case RuleRateLimit:
+	if e.Rule == RuleRateLimit {
 		return CodeRateLimited
 	}
-	return ""
+	if e.Rule != "" {
+		return ""
+	}
+	return CodeValidationFailed
 }
 
 // waitError says that a wait for the rate limit does not fit: alone, why a call was refused, and in an [*Error], why no attempt followed.

@@ -86,7 +86,7 @@ func isTransient(err error) bool {
 	if _, passes := RetryAfter(err); passes {
 		return true
 	}
-	switch e := deciding(err).(type) { //nolint:errorlint // it has looked through the tree
+	switch e := deciding(err).(type) {
 	case *RefusedError:
 		return e.Rule.forOperators()
 	case *Error:
