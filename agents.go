@@ -99,12 +99,15 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	made := new(Agent)
 	want := repeatsName(spec.name, &made.Name)
 	want.shape = op.Typed // what is undocumented is in the request
+	want.resultID = made.resultID
 	want.accept = func() error { return errorIf(made.ID == "", "an agent has no id") }
 	return doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
 		lookup: journal.Lookup{Name: spec.name, Kind: string(spec.kind), Start: spec.start}, refusalMaySpend: saysTaken,
 	}, opts, made, want)
 }
+
+func (a *Agent) resultID() string { return a.ID }
 
 // saysTaken reports whether a creation was refused because something has the name: maybe the agent itself, if a gateway has
 // repeated the request.

@@ -224,6 +224,8 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 		return &EnsuredAgent{Agent: draft, Created: true}, nil
 	case found != nil:
 		return &EnsuredAgent{Agent: found, ours: ours}, nil
+	case errors.Is(sent, ErrAlreadyDone):
+		return nil, sent
 	case OutcomeOf(sent) == OutcomeApplied, errors.Is(sent, CodeListNameTaken):
 		if OutcomeOf(sent) != OutcomeApplied && write.unknown != nil {
 			sent = write.unknown

@@ -41,6 +41,9 @@ func doRecord[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 	record, response := new(T), new(Object)
 	want := expected{out: response}
 	want.accept = func() error { return recordOf(*response, name, key, record) }
+	if o.Write() {
+		want.resultID = idIn(response, name, key)
+	}
 	if _, err := doCall(ctx, conf, o, in, opts, want); err != nil {
 		return nil, err
 	}
@@ -95,8 +98,7 @@ func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opt
 		c.evidence, err = in.lastLook(c.ctx)
 	}
 	if err != nil {
-		c.emitEnd(err)
-		return err
+		return c.deliver(err)
 	}
 	return c.finish(c.run())
 }
@@ -289,6 +291,17 @@ func (c *call) finish(loopErr error) error {
 			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
 		}
 	}
+	return c.deliver(err)
+}
+
+// deliver tells observers the end of the call, and returns its error. It is none if an earlier call has done what was asked for.
+func (c *call) deliver(err error) error {
+	if c.owesNothing(err) {
+		err = nil
+		if c.opts.info != nil {
+			c.opts.info.Already = true
+		}
+	}
 	c.emitEnd(err)
 	return err
 }
@@ -312,7 +325,7 @@ func (c *call) result(loopErr error) error {
 		c.unknown.Attempts, c.unknown.gaveUp, c.unknown.ticket = slices.Clone(c.attempts), c.gaveUp, func() journal.Ticket { return t }
 		return c.unknown
 	case c.rule != "": // kept the first attempt back
-		return c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
+		return c.ruleRefused()
 	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
 		refused := c.withRoute(ruleRefusal(c.op, RuleRateLimit, c.waitError))
 		refused.FitsAt = c.waitError.fitsAt
@@ -346,6 +359,9 @@ func (c *call) noteEnd(err error) {
 	outcome := journal.Unknown
 	defer func() { c.end(outcome) }() // also if the guard's store panics
 	known := OutcomeOf(err)
+	if alreadyDone(err) { // by another call
+		known = journal.NotApplied
+	}
 	spent := known
 	if c.in.refusalMaySpend != nil && c.in.refusalMaySpend(err) {
 		spent = journal.Applied
@@ -359,7 +375,10 @@ func (c *call) end(outcome journal.Outcome) {
 	if c.ticketID == "" || !c.journaled() {
 		return
 	}
-	book, id := c.conf.journal, c.ticketID
+	book, id, e := c.conf.journal, c.ticketID, journal.End{Outcome: outcome}
+	if outcome == journal.Applied {
+		e.ResultID = c.resultID()
+	}
 	var open *journal.Ticket
 	if c.open && outcome == journal.Unknown {
 		t := c.ticket()
@@ -370,7 +389,7 @@ func (c *call) end(outcome journal.Outcome) {
 		if open != nil { // for whoever resolves it
 			_ = book.Sending(ctx, *open)
 		}
-		_ = book.Ended(ctx, id, journal.End{Outcome: outcome})
+		_ = book.Ended(ctx, id, e)
 	})
 }
 

@@ -19,7 +19,6 @@ import (
 	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/ratehdr"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/journal"
 )
 
 // transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport
@@ -252,55 +251,17 @@ func (c *call) journaled() bool {
 	return c.conf.journal != nil && !c.op.FreeRead()
 }
 
-// onceBefore returns an error if a call with the key of [Once] was applied, or may have been.
-func (c *call) onceBefore() error {
-	e, err := c.another()
-	switch {
-	case err == nil && e == nil:
-		return nil
-	case err == nil && e.Outcome == journal.Unknown && !e.InProgress:
-		shows, _ := c.conf.lookOf(c.op).(look)
-		return earlierUnknown(c.conf, c.op, e.Ticket, shows)
-	}
-	rule, cause := keptBy(e, err)
-	return c.withRoute(ruleRefusal(c.op, rule, cause))
-}
-
 // onceMeanwhile keeps an attempt back if there is another call with the key of [Once] by now. Each stores its ticket before it looks here,
 // so of two at the same time at least one sees the other.
 func (c *call) onceMeanwhile() error {
+	if c.opts.once == "" {
+		return nil
+	}
 	e, err := c.another()
 	if err == nil && e == nil {
 		return nil
 	}
-	return c.keepBack(keptBy(e, err))
-}
-
-// keptBy says why a call with the key of another one is not sent.
-func keptBy(e *journal.Entry, err error) (SafetyRule, error) {
-	switch {
-	case err != nil:
-		return RuleJournal, err
-	case e.Outcome == journal.Applied:
-		return RuleDone, fmt.Errorf("by ticket %s", e.Ticket.ID)
-	}
-	return RuleInProgress, noOutcomeYet(e.Ticket)
-}
-
-func noOutcomeYet(t journal.Ticket) error { return fmt.Errorf("ticket %s has no outcome yet", t.ID) }
-
-// another is a call with the key of [Once], other than this one, that was applied, or else may have been.
-func (c *call) another() (found *journal.Entry, err error) {
-	if c.opts.once == "" {
-		return nil, nil //nolint:nilnil // there is none
-	}
-	known, err := c.conf.sent(c.ctx, c.op, c.in.ids)
-	for i, e := range known {
-		if e.Ticket.Once == c.opts.once && e.Ticket.ID != c.ticketID && (found == nil || e.Outcome == journal.Applied) {
-			found = &known[i]
-		}
-	}
-	return found, err
+	return c.keepBack(c.keptBy(e, err))
 }
 
 // keepBack keeps an attempt from being sent. Before the first attempt, that makes the call a refusal. Later, it is

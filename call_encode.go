@@ -107,6 +107,7 @@ func (c *call) encodeBody() {
 		bad.Add("body", "cannot be encoded: %v", err)
 	}
 	contentType := "application/json"
+	c.given = body.Text
 	if c.body = body.Text; in.form {
 		c.body, contentType = outbound.Form(c.body)
 	}

@@ -404,15 +404,31 @@ func decodeObject[T any](from Object, out *T) error {
 	return jsonscan.DecodeRecord(from.raw, 0, out)
 }
 
-// recordOf decodes the record of an undocumented response: the object itself, or the one under its name, whichever has the key.
+// recordOf decodes the record of an undocumented response.
 func recordOf[T any](response Object, name, key string, out *T) error {
+	record, id := holderOf(response, name, key)
+	if id == "" {
+		return otherShape(key, response)
+	}
+	return decodeObject(record, out)
+}
+
+// holderOf is the object itself, or the one under its name, whichever has the key, and what that is.
+func holderOf(response Object, name, key string) (record Object, id string) {
 	for _, path := range []string{"", name} {
-		record, _ := response.Get(path)
-		if text, ok := record.TextOK(key); ok && text != "" {
-			return decodeObject(record, out)
+		record, _ = response.Get(path)
+		if id, _ = record.TextOK(key); id != "" {
+			break
 		}
 	}
-	return otherShape(key, response)
+	return record, id
+}
+
+func idIn(response *Object, name, key string) func() string {
+	return func() string {
+		_, id := holderOf(*response, name, key)
+		return id
+	}
 }
 
 // otherShape is the error of a response that has another shape than was assumed. It names the keys that are there.

@@ -3,6 +3,8 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"net/http"
 	"net/url"
@@ -67,11 +69,12 @@ type expected struct {
 	shown      *string // nil: nothing repeats it
 	same, near func(shown, sent string) bool
 
-	known    any          // of an operation that Confirms: the documented result, where the response says nothing or is lost
-	accept   func() error // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
-	take     func() error // takes the response once it is known to be the service's; its error is that of the call
-	shape    op.Shape     // if it differs from the operation's
-	maxItems int          // of a page, at most; 0: as many as any array
+	resultID func() string // of what the call made, for the journal; nil: nothing that has one
+	known    any           // of an operation that Confirms: the documented result, where the response says nothing or is lost
+	accept   func() error  // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
+	take     func() error  // takes the response once it is known to be the service's; its error is that of the call
+	shape    op.Shape      // if it differs from the operation's
+	maxItems int           // of a page, at most; 0: as many as any array
 }
 
 func repeatsID(id string, shown *string) expected {
@@ -115,6 +118,8 @@ type plan struct {
 	url    url.URL
 	header http.Header
 	body   []byte
+	given  []byte   // its JSON, before it becomes a form
+	sum    []byte   // of what the caller gave, for Once
 	shape  op.Shape // of the response
 	want   expected
 }
@@ -143,6 +148,7 @@ type tally struct {
 	// Why an attempt was not sent: a rule, or the limiter.
 	rule      SafetyRule
 	ruleErr   error
+	keeper    *journal.Entry // the earlier call with the key of Once
 	waitError *waitError
 
 	// What may have happened, for resolution, journal and guard.
@@ -257,6 +263,13 @@ func (c *call) withRoute(e *RefusedError) *RefusedError {
 	return e
 }
 
+// ruleRefused is the refusal of the first attempt.
+func (c *call) ruleRefused() error {
+	refused := c.withRoute(ruleRefusal(c.op, c.rule, c.ruleErr))
+	refused.Earlier = c.keeper
+	return refused
+}
+
 // ticket returns the ticket of the call, and draws its id the first time.
 func (c *call) ticket() journal.Ticket {
 	if c.ticketID == "" {
@@ -268,10 +281,19 @@ func (c *call) ticket() journal.Ticket {
 	}
 	return journal.Ticket{
 		Version: journal.Version, ID: c.ticketID, Op: c.op.Name, IDs: c.in.ids, Lookup: c.in.lookup,
-		Service: c.conf.base.String(), Workspace: c.conf.workspace(), Actor: actorOf(c.ctx), Once: c.opts.once,
+		Service: c.conf.base.String(), Workspace: c.conf.workspace(), Actor: actorOf(c.ctx), Once: c.opts.once, Body: c.bodyMark(c.ticketID),
 		FirstSent: c.firstSent, LastSent: c.lastSent, Timeout: longer, ServiceAhead: c.conf.clock.Ahead(),
 		Open: c.open,
 	}
+}
+
+// bodyMark is what a ticket tells of what the caller gave: enough to tell it from something else, and not to find out what it was.
+func (c *call) bodyMark(ticket string) string {
+	if c.sum == nil {
+		return ""
+	}
+	sum := sha256.Sum256(append([]byte(ticket+"\x00"), c.sum...))
+	return hex.EncodeToString(sum[:8])
 }
 
 func (c *call) asError() *Error {

@@ -432,7 +432,7 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 func (s *CampaignsService) settleApplied(ctx context.Context, doubts []journal.Entry) bool {
 	all := true
 	for i, e := range doubts {
-		if s.conf.settle(ctx, e.Ticket, journal.Applied) == nil {
+		if s.conf.settle(ctx, e.Ticket, journal.End{Outcome: journal.Applied}) == nil {
 			doubts[i].Outcome = journal.Applied
 		} else {
 			all = false

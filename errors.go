@@ -400,6 +400,9 @@ type RefusedError struct {
 	Rule       SafetyRule // that refused; empty for arguments
 	FitsAt     time.Time  `json:",omitzero"` // of RuleRateLimit: when the call is expected to fit
 
+	// Earlier is the call with the key of [Once] that kept this one back: its ticket, its outcome, and the id of what it made.
+	Earlier *journal.Entry `json:",omitzero"`
+
 	cause error // of RuleRateLimit, RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
 }
 
@@ -424,8 +427,10 @@ const (
 	// AllowResume resumes it.
 	RuleResume SafetyRule = "approving it would resume it"
 
-	// RuleDone: the journal knows a call with the key of Once that was applied. What was asked for has happened.
-	RuleDone SafetyRule = "done before, with this key"
+	// ErrAlreadyDone: an earlier call with this key of Once has done this, and received the result. OutcomeOf is applied, of what was asked for.
+	ErrAlreadyDone SafetyRule = "done before, with this key"
+	// RuleOtherBody: an earlier call with this key of Once had another body. This body is not applied.
+	RuleOtherBody SafetyRule = "this key was used with another body, and nothing was sent: look at the outcome of that call before you choose another key"
 	// RuleInProgress: a call with the key of Once, or another approval of the campaign, has a ticket without an outcome. This one sent
 	// nothing. Two calls at the same moment may keep back each other: make it again later.
 	RuleInProgress SafetyRule = "another call may be doing this"
@@ -499,8 +504,13 @@ func (e *RefusedError) Is(target error) bool {
 	return e.Rule == "" && (target == error(CodeValidationFailed) || target == error(ErrInvalid))
 }
 
-// Outcome returns [OutcomeNotApplied].
-func (e *RefusedError) Outcome() Outcome { return OutcomeNotApplied }
+// Outcome returns [OutcomeNotApplied], and [OutcomeApplied] for [ErrAlreadyDone].
+func (e *RefusedError) Outcome() Outcome {
+	if e.Rule == ErrAlreadyDone {
+		return OutcomeApplied
+	}
+	return OutcomeNotApplied
+}
 
 func (e *RefusedError) errorCode() Code {
 	if e.Rule == RuleRateLimit {

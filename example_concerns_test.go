@@ -159,7 +159,7 @@ func ExampleAllowRetryUnknown() {
 	// applied after 3
 }
 
-// A webhook is delivered twice: its number keeps the second call from adding the contact again.
+// A webhook is delivered twice: its number keeps the second call from adding the contact again. The same number with another body is refused.
 func ExampleOnce() {
 	ctx := context.Background()
 	sb := sandbox.New(nil)
@@ -171,14 +171,16 @@ func ExampleOnce() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for range 2 {
-		ada := prospectkit.Fields{"contacts": []prospectkit.Fields{{"email": "ada@engines.example"}}}
-		_, err = client.Lists.AddContacts(ctx, list.ID, ada, prospectkit.Once("webhook 4711"))
-		fmt.Println(err == nil, errors.Is(err, prospectkit.RuleDone), sb.Calls("lists.add-contacts"))
+	for _, email := range []string{"ada@engines.example", "ada@engines.example", "eve@engines.example"} {
+		var info prospectkit.Info
+		contact := prospectkit.Fields{"contacts": []prospectkit.Fields{{"email": email}}}
+		_, err = client.Lists.AddContacts(ctx, list.ID, contact, prospectkit.Once("webhook 4711"), prospectkit.WithInfo(&info))
+		fmt.Println(err == nil, info.Already, errors.Is(err, prospectkit.RuleOtherBody), sb.Calls("lists.add-contacts"))
 	}
 	// Output:
-	// true false 1
-	// false true 1
+	// true false false 1
+	// true true false 1
+	// false false true 1
 }
 
 // What an error says about the call, without a list of cases.

@@ -19,7 +19,7 @@ type Upload struct {
 	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
 	Size int64  // in bytes, exactly; at most 10 MiB (documented: 10MB, which may mean less)
 
-	// Open opens the file at its beginning, once for each attempt, and for an older workbook or one with a password once more. A panic of
+	// Open opens the file at its beginning, once for each attempt, and for an older workbook, one with a password and [Once] once more. A panic of
 	// its Read or Close is an error of the file.
 	Open func() (io.ReadCloser, error)
 
@@ -66,7 +66,15 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
 	body := upload.New(upload.File(in))
 	defer body.Close()
-	return do[Object](ctx, s.conf, op.ImportsCreate, args{upload: body}, opts)
+	return s.create(ctx, args{upload: body}, opts)
+}
+
+// create makes an import. Its id is kept for the journal, if the response holds an importId, at its top or under "import" (assumed: a request
+// has one of this name).
+func (s *ImportsService) create(ctx context.Context, in args, opts []CallOption) (*Object, error) {
+	response := new(Object)
+	want := expected{resultID: idIn(response, "import", "importId")}
+	return doExpecting(ctx, s.conf, op.ImportsCreate, in, opts, response, want)
 }
 
 // FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id
@@ -93,7 +101,7 @@ func (s *ImportsService) FromUploadJSON(ctx context.Context, importID string, op
 }
 
 func (s *ImportsService) fromUpload(ctx context.Context, importID string, form bool, opts []CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.ImportsCreate, args{
+	return s.create(ctx, args{
 		body: Fields{"importId": importID}, form: form, check: func(bad *check.Violations) { bad.ID("importId", importID) },
 	}, opts)
 }

@@ -148,8 +148,12 @@ func (n NewList) check(bad *check.Violations) {
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
 	a, made := args{body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())}}, new(List)
-	return doExpecting(ctx, s.conf, op.ListsCreate, a, opts, made, repeatsName(in.Name, &made.Name))
+	want := repeatsName(in.Name, &made.Name)
+	want.resultID = made.resultID
+	return doExpecting(ctx, s.conf, op.ListsCreate, a, opts, made, want)
 }
+
+func (l *List) resultID() string { return l.ID }
 
 func (s *ListsService) looks() map[*op.Op]look {
 	return map[*op.Op]look{op.ListsCreate: s.lookForNew, op.ListsMove: s.lookForFolder}

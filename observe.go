@@ -118,7 +118,7 @@ func concernsProgramOnly(e Event) bool {
 	rejected := errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, ErrConflict) || errors.Is(e.Err, ErrInvalid)
 	refusal, refused := errors.AsType[*RefusedError](e.Err)
 	refused = refused && !refusal.Rule.forOperators()
-	return e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
+	return refused && refusal.Rule == ErrAlreadyDone || e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
 }
 
 // Info is what happened on the wire during a call, successful or not; see [WithInfo].
@@ -131,6 +131,7 @@ type Info struct {
 	Rate      RateLimit   // by the last response that had rate headers; At is zero without one
 	Attempts  []Attempt
 	Duration  time.Duration
+	Already   bool // nothing was sent: an earlier call with the key of Once has done it
 
 	// Body is the beginning of the last response, decompressed, without keys, tokens, cursors and the queries of
 	// URLs. It may hold personal data: keep it out of logs.

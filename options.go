@@ -355,22 +355,20 @@ func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
 
-// Once makes a write once for a key, in all runs and processes that share the journal of [WithJournal], which it needs.
-// Once is for a write that a second call would repeat, such as an import or new
-// rows of a list. Ensure and CreateAndStart need no key: their name is one, and Lists.Ensure refuses another. The key tells what the call does:
-// a hash of the file, or the number of the webhook or the job. Parts of one input need a key each, such as a hash of the part, or only the first
-// is sent. The key counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in the ticket, as
-// WithActor's name is: the command prospectkit in-doubt shows both.
+// Once makes a write once for a key and a body, in all runs and processes that share the journal of [WithJournal], which it needs. It is for a
+// write that a second call would repeat, such as an import or new rows of a list. The key tells what the call does: a hash of the file, or
+// the number of the job. It counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in the
+// ticket, beside 64 bits of a salted hash of body and query. A file is read once more. Ensure and CreateAndStart need no key.
 //
 // A call with the same key that the journal knows keeps this one from being sent:
 //
-//   - It was applied: the error is a [RefusedError] with [RuleDone], which is success for whoever wanted the call. Its result, such as an id, is
-//     not kept.
+//   - It was applied: [ErrAlreadyDone], with the id of what it made, if that is known. A push, and what adds, saves, moves, activates or
+//     pauses, has no error then: its result is empty, and Already of [Info] is true.
 //   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
-//   - It is in progress: a [RefusedError] with [RuleInProgress]. Two calls at the same moment may keep back each other: call it again later.
+//   - It is in progress: [RuleInProgress]. Two calls at the same moment may keep back each other: call it again later.
+//   - It had another body: [RuleOtherBody].
 //
-// The Calls of the journal are read before the call and before each attempt,
-// which takes longer the more it holds. A key whose ticket it was told to drop is forgotten.
+// Earlier of the [RefusedError] is that call. A key whose ticket the journal was told to drop is forgotten.
 func Once(key string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(key != "", "Once", "needs a key")

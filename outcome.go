@@ -306,7 +306,19 @@ func (q *resolver) conclude(ctx context.Context) (*Resolution, error) {
 	if r.Outcome == OutcomeUnknown || q.ticket.ID == "" {
 		return r, nil
 	}
-	return r, q.conf.settle(ctx, q.ticket, r.Outcome)
+	end := journal.End{Outcome: r.Outcome}
+	if r.Outcome == OutcomeApplied {
+		end.ResultID = madeID(q.ticket, r.Object)
+	}
+	return r, q.conf.settle(ctx, q.ticket, end)
+}
+
+// madeID is the id of an object that a read has found, if the call made it.
+func madeID(t journal.Ticket, object any) string {
+	if made, ok := object.(interface{ resultID() string }); ok && len(t.IDs) == 0 {
+		return made.resultID()
+	}
+	return ""
 }
 
 // again is when another look may tell more than the last one. The pauses grow, and end.
@@ -368,10 +380,10 @@ func (q *resolver) explain(r *Resolution, undone bool) {
 func (q *resolver) id() string { return strings.Join(q.ticket.IDs, "/") }
 
 // settle tells a known outcome that was read later to the guard and the journal.
-func (c *config) settle(ctx context.Context, t journal.Ticket, outcome journal.Outcome) error {
-	err := c.guard.Settle(ctx, t.ID, string(outcome), -1)
+func (c *config) settle(ctx context.Context, t journal.Ticket, e journal.End) error {
+	err := c.guard.Settle(ctx, t.ID, string(e.Outcome), -1)
 	if c.journal != nil && err == nil { // or the ticket stays in doubt, for the guard
-		err = c.journal.Ended(ctx, t.ID, journal.End{Outcome: outcome})
+		err = c.journal.Ended(ctx, t.ID, e)
 	}
 	return err
 }

@@ -199,7 +199,7 @@ func TestAnUploadIsImportedByAForm(t *testing.T) {
 	importID := c.do("POST", imports+"/presign", nil).ok(201)["importId"].(string)
 	sb.Do(func(tx *sandbox.Tx) { tx.Upload(importID, "x.csv", []byte("a\nb\n")) })
 	r := c.asForm("importId", importID)
-	require.Equal(t, importID, at(r.ok(201), "import", "id"))
+	require.Equal(t, importID, at(r.ok(201), "import", "importId"))
 	require.Equal(t, "imports.create, limits.unshown", r.header.Get("X-Sandbox-Assumed"))
 }
 

@@ -27,7 +27,7 @@ var _ = serves(map[*op.Op]endpoint{
 var (
 	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and only the file counts, not the form around it")
 	ruleContent     = assumed("imports.content", "the content decides the format, not the name: text without control characters is CSV, and its first line is a header; only the signature of an XLS file is checked")
-	ruleImport      = assumed("imports.create", "an import returns 201 with import: id and rowsCount; it is recorded, and adds no rows")
+	ruleImport      = assumed("imports.create", "an import returns 201 with import: importId and rowsCount; it is recorded, and adds no rows")
 	ruleImportJSON  = assumed("imports.json", "importId may come in a JSON body, too")
 	ruleImportForm  = assumed("imports.form", "other parts of the form than the first file, or without one the first importId, are ignored")
 	rulePresign     = assumed("imports.presign", "a reservation takes any body and returns 201 with importId and uploadUrl, which does not work: Tx.Upload completes the upload")
@@ -140,7 +140,7 @@ func (c *call) importFile(file Import) response {
 		file.Reserved, file.Uploaded = false, false
 		file = *imports.add(c.ws, file)
 	}, "file imported: %s, %d rows", file.Format, file.Rows)
-	return reply(http.StatusCreated, object{"import": object{"id": file.ID, "rowsCount": file.Rows}})
+	return reply(http.StatusCreated, object{"import": object{"importId": file.ID, "rowsCount": file.Rows}})
 }
 
 func (c *call) presignImport() response {

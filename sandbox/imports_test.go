@@ -90,7 +90,7 @@ func TestImportedFiles(t *testing.T) {
 				}
 				made := r.ok(201)["import"].(object)
 				require.EqualValues(t, tc.rows, made["rowsCount"])
-				require.Equal(t, []sandbox.Import{{ID: made["id"].(string), Name: "people.pdf", Format: tc.format, Size: int64(len(tc.file)), Rows: tc.rows}}, sb.Imports())
+				require.Equal(t, []sandbox.Import{{ID: made["importId"].(string), Name: "people.pdf", Format: tc.format, Size: int64(len(tc.file)), Rows: tc.rows}}, sb.Imports())
 			})
 		})
 	}
@@ -150,7 +150,7 @@ func TestImportsOfUploads(t *testing.T) {
 				r.fails(422, tc.code)
 				continue
 			}
-			require.Equal(t, importID, at(r.ok(201), "import", "id"))
+			require.Equal(t, importID, at(r.ok(201), "import", "importId"))
 			c.do("POST", imports, object{"importId": importID}).fails(404, "IMPORT_NOT_FOUND")
 		}
 		require.Len(t, sb.Imports(), 3)

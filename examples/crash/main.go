@@ -79,8 +79,5 @@ func work(ctx context.Context, client *prospectkit.Client) error {
 // push pushes a list, unless the journal knows of a push that has left, or may have.
 func push(ctx context.Context, client *prospectkit.Client, listID string) error {
 	_, err := client.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, All: true}, prospectkit.Once(crm))
-	if errors.Is(err, prospectkit.RuleDone) {
-		return nil
-	}
 	return err // if the outcome is unknown, a person looks into the CRM, and settles the ticket that it names
 }

@@ -8,7 +8,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -69,7 +68,7 @@ func push(ctx context.Context, lists *prospectkit.ListsService, listID, file str
 		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown { // of this run or an earlier one: settle its ticket after a look
 			_, err = fmt.Fprintln(out, "look in the CRM for", b.ContactIDs)
 		}
-		if err != nil && !errors.Is(err, prospectkit.RuleDone) {
+		if err != nil {
 			return err // this batch was not sent
 		}
 	}

@@ -204,6 +204,10 @@ type wire struct {
 
 // RoundTrip sends a request when it is its turn.
 func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	if mark, ok := r.Context().Value(unmarked{}).(string); ok {
+		r = r.Clone(r.Context())
+		r.URL.RawQuery += "mark=" + mark
+	}
 	o := cmp.Or(opOf(r), w.laws.opOf(r))
 	wanted, fault := time.Now(), sim.Fault("")
 	w.laws.obeys(w.start, o, wanted)

@@ -78,11 +78,13 @@ type made struct {
 	start     int
 	id        string // of its ticket
 	once      string // the key in it
-	sent      time.Time
-	arrived   int // requests that the service got and did not refuse before work
-	applied   int
-	told      prospectkit.Outcome
-	resolved  prospectkit.Outcome
+
+	key, given string // of a call with a key, and what tells its body from others
+	sent       time.Time
+	arrived    int // requests that the service got and did not refuse before work
+	applied    int
+	told       prospectkit.Outcome
+	resolved   prospectkit.Outcome
 }
 
 func (l *laws) breach(law, format string, args ...any) {
@@ -420,6 +422,33 @@ func (l *laws) told(s *sim.Start, mark string, err error) {
 			l.owed[c.id] = s.Text
 		}
 	}
+}
+
+// keyed notes the key of a call that is about to be made, and its body.
+func (l *laws) keyed(mark, key, given string) {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[mark]; c != nil {
+		c.key, c.given = key, given
+	}
+}
+
+// already notes that a program hears that an earlier call has done what this one asked for: one with the key and the body.
+func (l *laws) already(s *sim.Start, mark string) {
+	l.Lock()
+	defer l.Unlock()
+	c := l.calls[mark]
+	if !s.Alive() || c == nil {
+		return
+	}
+	c.told, l.news = prospectkit.OutcomeNotApplied, true
+	l.mark("done before, with this key")
+	for _, other := range l.calls {
+		if other != c && other.process == c.process && other.key == c.key && other.given == c.given && (other.applied > 0 || other.excused) {
+			return
+		}
+	}
+	l.breach(claimsAreTrue, "%s %s is claimed as done before, and it was not", mark, c.op)
 }
 
 // ticket notes the ticket of a call.

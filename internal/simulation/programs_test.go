@@ -309,7 +309,8 @@ func (u *user) mark(n int) string { return fmt.Sprintf("%s.%d.%d", u.Name, u.Num
 func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string, call tests.AnyCall) {
 	mark := u.mark(n)
 	c := &made{op: name, process: u.Name, start: u.Number, later: n/laterPage == 1, goal: n >= goal}
-	opts := []prospectkit.CallOption{prospectkit.WithQuery("mark", mark)}
+	info := new(prospectkit.Info)
+	opts := []prospectkit.CallOption{prospectkit.WithQuery("mark", mark), prospectkit.WithInfo(info)}
 	if c.permitted = random.IntN(5) == 0; c.permitted {
 		opts = append(opts, prospectkit.AllowRetryUnknown())
 	}
@@ -333,12 +334,14 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 		return
 	}
 	u.laws.reach("outcome: %s", prospectkit.OutcomeOf(err))
-	for _, why := range []error{prospectkit.RuleDone, prospectkit.RuleInProgress, prospectkit.RuleResume, prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
+	for _, why := range []error{prospectkit.RuleOtherBody, prospectkit.RuleInProgress, prospectkit.RuleResume, prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
 		if errors.Is(err, why) {
 			u.laws.reach("error: %v", why)
 		}
 	}
-	if !c.goal || claims(got, err) {
+	if info.Already {
+		u.laws.already(u.Start, mark)
+	} else if !c.goal || claims(got, err) {
 		u.laws.told(u.Start, mark, err)
 	}
 	most := 2 * time.Second
@@ -564,6 +567,9 @@ func (u *user) stop() string {
 	return "stopped"
 }
 
+// unmarked is the key of the mark in the context of a call whose query has none, until it is on the wire.
+type unmarked struct{}
+
 // ensurer wants a list and an agent to be there, and contacts to be added, once.
 func ensurer(u *user) error {
 	spec := tests.Discovery()
@@ -580,9 +586,12 @@ func ensurer(u *user) error {
 		u.write(u.ctx, random, goal+n, name, call)
 		if n%2 == 1 {
 			key := fmt.Sprint("key ", n/6)
-			u.both(n, func(*rand.Rand, string) (string, tests.AnyCall) {
+			given := fmt.Sprint(key, n/5) // the third call with the first key has another body
+			u.both(n, func(_ *rand.Rand, mark string) (string, tests.AnyCall) {
 				return "lists.add-contacts", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
-					return c.Lists.AddContacts(ctx, tests.ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": key}}}, append(opts, prospectkit.Once(key))...)
+					u.laws.keyed(mark, key, given)
+					ctx, opts = context.WithValue(ctx, unmarked{}, mark), opts[1:] // with a mark in its query, each would be another call
+					return c.Lists.AddContacts(ctx, tests.ListID, prospectkit.Fields{"contacts": []prospectkit.Fields{{"firstName": given}}}, append(opts, prospectkit.Once(key))...)
 				}
 			})
 		}

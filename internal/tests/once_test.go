@@ -18,6 +18,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/spend"
 )
 
 // adder adds a contact to a list once for a key.
@@ -45,16 +46,15 @@ func TestOnce(t *testing.T) {
 	}
 	require.NoError(t, add(ListID, "a"))
 	require.Equal(t, "a", j.Entries()[0].Ticket.Once)
-	err := add(ListID, "a")
-	require.ErrorIs(t, err, prospectkit.RuleDone)
-	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.NoError(t, add(ListID, "a"))
+	require.Equal(t, 1, sb.Calls("lists.add-contacts"))
 	require.NoError(t, add(ListID, "b"))
 	require.NoError(t, add(other, "a"))
 
 	sb.Fail("lists.add-contacts", sandbox.Nth(1), sandbox.DropBefore())
 	require.ErrorIs(t, add(ListID, "c"), prospectkit.ErrOutcomeUnknown)
 	sent := sb.Calls("lists.add-contacts")
-	err = add(ListID, "c")
+	err := add(ListID, "c")
 	require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	require.ErrorContains(t, err, "an earlier one is in doubt")
 	require.Equal(t, sent, sb.Calls("lists.add-contacts"))
@@ -63,7 +63,9 @@ func TestOnce(t *testing.T) {
 		require.NoError(t, j.Settle(t.Context(), ticket.ID, journal.Settlement{Outcome: journal.NotApplied, By: "Ada", Because: "no such row"}))
 	}
 	require.NoError(t, add(ListID, "c"), "a person has said that it did not happen")
-	require.ErrorIs(t, add(ListID, "c"), prospectkit.RuleDone)
+	sent = sb.Calls("lists.add-contacts")
+	require.NoError(t, add(ListID, "c"))
+	require.Equal(t, sent, sb.Calls("lists.add-contacts"))
 }
 
 // A key counts for the path of an operation of the caller, whatever its elements look like, and whatever name the operation has.
@@ -82,8 +84,8 @@ func TestOnce_Call(t *testing.T) {
 		for _, list := range []string{"a1", "b2", "berlin", "paris"} {
 			require.NoError(t, share(list), "another list")
 		}
-		require.ErrorIs(t, share("a1"), prospectkit.RuleDone)
-		require.ErrorIs(t, share("berlin"), prospectkit.RuleDone)
+		require.ErrorIs(t, share("a1"), prospectkit.ErrAlreadyDone)
+		require.ErrorIs(t, share("berlin"), prospectkit.ErrAlreadyDone)
 		require.Equal(t, 4, sent)
 		require.Equal(t, "with Ada /business/lists/b2/share", j.Entries()[1].Ticket.Once)
 	}
@@ -120,38 +122,70 @@ func TestOnce_Refused(t *testing.T) {
 	require.Empty(t, sb.Journal())
 }
 
-// overtaken stores the ticket of another process, with an outcome, right before that of the call.
+// overtaken is a journal in which another process makes its call right before the ticket of this one is stored.
 type overtaken struct {
 	journal.MemoryJournal
-	outcome journal.Outcome
+	once sync.Once
+	by   func()
 }
 
 func (j *overtaken) Sending(ctx context.Context, t journal.Ticket) error {
-	other := t
-	other.ID = "other"
-	if err := j.MemoryJournal.Sending(ctx, other); err != nil {
-		return err
-	}
-	if j.outcome != journal.Unknown {
-		_ = j.Ended(ctx, other.ID, journal.End{Outcome: j.outcome})
-	}
+	j.once.Do(j.by)
 	return j.MemoryJournal.Sending(ctx, t)
 }
 
-// Of two calls at the same moment, at least one sees the ticket of the other, which is no warning.
+// Of two calls at the same moment, at least one sees the ticket of the other, which is no warning. Its own ticket says that it was not applied,
+// and its credits are free again.
 func TestOnce_Meanwhile(t *testing.T) {
 	for outcome, rule := range map[journal.Outcome]error{
-		journal.Unknown: prospectkit.RuleInProgress, journal.Applied: prospectkit.RuleDone, journal.NotApplied: nil,
+		journal.Unknown: prospectkit.RuleInProgress, journal.Applied: prospectkit.ErrAlreadyDone, journal.NotApplied: nil,
 	} {
-		j := &overtaken{outcome: outcome}
-		lines, _ := LogLines(t, slog.LevelWarn, func(logger prospectkit.ClientOption) {
-			sb, add := adder(t, j, logger)
-			require.ErrorIs(t, add(ListID, "a"), rule)
-			sent := sb.Calls("lists.add-contacts")
-			require.Equal(t, rule == nil, sent == 1, "%v: %d requests", outcome, sent)
-		})
-		require.Empty(t, lines)
+		for _, name := range []string{"lists.add-contacts", "campaigns.create"} {
+			lines, _ := LogLines(t, slog.LevelWarn, func(logger prospectkit.ClientOption) { meanwhile(t, name, outcome, rule, logger) })
+			require.Empty(t, lines)
+		}
 	}
+}
+
+func meanwhile(t *testing.T, name string, outcome journal.Outcome, rule error, logger prospectkit.ClientOption) {
+	t.Helper()
+	sb, j, info := EverySandbox(t, time.Now()), new(overtaken), new(prospectkit.Info)
+	sent, over := make(chan bool), make(chan bool)
+	var ended sync.WaitGroup
+	other := SandboxClient(t, sb, prospectkit.WithJournal(&j.MemoryJournal), prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+		if outcome == journal.Unknown {
+			close(sent)
+			<-over
+		}
+		return sb.Transport().RoundTrip(r)
+	})))
+	j.by = func() {
+		ended.Go(func() { _, _ = EveryCall[name](t.Context(), other, prospectkit.Once("a")) })
+		if outcome == journal.Unknown {
+			<-sent
+		} else {
+			ended.Wait()
+		}
+	}
+	if outcome == journal.NotApplied {
+		sb.Fail(name, sandbox.Nth(1), sandbox.Status(403, "INSUFFICIENT_SCOPE"))
+	}
+	guard := spend.NewGuard(10, spend.Prices{name: {PerCall: 1}})
+	client := SandboxClient(t, sb, prospectkit.WithJournal(j), prospectkit.WithSpendGuard(guard), logger)
+	result, err := EveryCall[name](t.Context(), client, prospectkit.Once("a"), prospectkit.WithInfo(info))
+	already := outcome == journal.Applied && name == "lists.add-contacts"
+	if require.Equal(t, already, info.Already); already {
+		require.NotNil(t, result)
+		require.NoError(t, err)
+	} else {
+		require.ErrorIs(t, err, rule)
+	}
+	require.Equal(t, rule == nil, len(info.Attempts) == 1, "%v", outcome)
+	ours := j.Entries()[1]
+	require.Equal(t, map[bool]journal.Outcome{true: journal.Applied, false: journal.NotApplied}[rule == nil], ours.Outcome)
+	require.Equal(t, map[bool]spend.Book{true: {Committed: 1}, false: {Released: 1}}[rule == nil], Booked(t, guard))
+	close(over)
+	ended.Wait()
 }
 
 func TestOnce_AtTheSameMoment(t *testing.T) {
@@ -180,8 +214,7 @@ func TestEveryFailure_Once(t *testing.T) {
 		client := clientOf(run, prospectkit.WithJournal(file))
 		for range 2 {
 			_, err = client.Lists.AddContacts(run.Context(), ListID, oneContact(), prospectkit.Once("a"))
-			if err == nil || errors.Is(err, prospectkit.RuleDone) {
-				err = nil
+			if err == nil {
 				run.Save("added", "yes")
 			}
 		}

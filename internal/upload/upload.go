@@ -5,6 +5,7 @@ package upload
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/internal/redact"
 )
 
 const (
@@ -141,6 +143,32 @@ func (b *Body) checkContainer(ctx context.Context, limit time.Duration, bad *che
 	case secret:
 		bad.Add(filePart, "is encrypted: save it without a password")
 	}
+}
+
+// Sum writes into h what is sent, without the random boundary of the form: the fields, and the file's name, size and content. It reads the
+// file to its end, and opens it again for the first attempt.
+func (b *Body) Sum(ctx context.Context, limit time.Duration, h io.Writer) error {
+	first, content := b.opened, sha256.New()
+	file, _, err := exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
+		n, err := io.Copy(content, io.LimitReader(first, b.file.Size+1))
+		exchange.Close(first)
+		switch {
+		case err != nil:
+			return nil, err
+		case n != b.file.Size:
+			return nil, redact.OwnError("it does not have the size that was given")
+		}
+		return b.file.Open()
+	}, sniffBytes)
+	b.opened = file
+	if err != nil {
+		return err
+	}
+	for _, field := range slices.Sorted(maps.Keys(b.file.Fields)) {
+		fmt.Fprintf(h, " %q=%q", field, b.file.Fields[field])
+	}
+	fmt.Fprintf(h, " %q %d %x", base(b.file.Name), b.file.Size, content.Sum(nil))
+	return nil
 }
 
 // reopen returns the file that Check opened, and after that opens the file again.

@@ -87,16 +87,16 @@ func Judge(err error) Verdict {
 		return v.Verdict
 	}
 	switch prospectkit.OutcomeOf(err) {
-	case prospectkit.OutcomeApplied: // only its response was lost: the next attempt finds what it made
-		return Verdict{After: resolvable}
+	case prospectkit.OutcomeApplied:
+		if errors.Is(err, prospectkit.ErrAlreadyDone) { // by an earlier attempt
+			return Verdict{Done: true}
+		}
+		return Verdict{After: resolvable} // only its response was lost: the next attempt finds what it made
 	case prospectkit.OutcomeUnknown:
 		if errors.Is(err, prospectkit.ErrOutcomeUnknown) { // and not an error of another package
 			return Verdict{After: resolvable}
 		}
 	case prospectkit.OutcomeNotApplied:
-	}
-	if errors.Is(err, prospectkit.RuleDone) {
-		return Verdict{Done: true}
 	}
 	if after, ok := prospectkit.RetryAfter(err); ok {
 		return Verdict{After: max(after, soon)}

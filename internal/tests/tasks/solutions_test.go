@@ -163,7 +163,7 @@ func (p program) push(ctx context.Context) {
 		_, err := p.Lists.PushToCRM(ctx, p.args[0], prospectkit.CRMPush{CRM: "crm-1", ContactIDs: ids}, prospectkit.Once(ids[0]))
 		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown && p.mistake != "names nobody" {
 			fmt.Println("look into the CRM for", ids)
-		} else if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied && !errors.Is(err, prospectkit.RuleDone) {
+		} else if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
 			must(0, err)
 		}
 	}

@@ -112,6 +112,9 @@ func (f *file) notInDoubt(ctx context.Context, std cli.Std, id string) (settled 
 	err = f.entries(ctx, std, func(e journal.Entry) {
 		if e.Ticket.ID == id && e.Outcome != journal.Unknown {
 			settled = fmt.Sprintf("%s is settled as %s since %s", cli.Printable(id), e.Outcome, at(e.Ended))
+			if e.ResultID != "" {
+				settled += ", and made " + cli.Printable(e.ResultID)
+			}
 			if e.By != "" {
 				settled += fmt.Sprintf(", by %s: %s", cli.Printable(e.By), cli.Printable(e.Because))
 			}

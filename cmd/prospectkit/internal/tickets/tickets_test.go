@@ -343,6 +343,7 @@ func TestResolve(t *testing.T) {
 		status, out, _ = run(t.Context(), sb, "resolve", "created", "-journal", path)
 		require.Equal(t, cli.OK, status)
 		require.Contains(t, out, "created is settled as applied since ")
+		require.Contains(t, out, ", and made "+sb.Lists()[0].ID+"\n", "so that the program may go on with it")
 		status, _, complaints = run(t.Context(), sb, "resolve", "other", "-journal", path)
 		require.Equal(t, cli.Failed, status)
 		require.Contains(t, complaints, "has no ticket other")
