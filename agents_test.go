@@ -109,7 +109,7 @@ func TestAgents_Listings(t *testing.T) {
 
 func TestAgents_ListingsThatShowNoAgents(t *testing.T) {
 	for _, body := range []string{`{}`, `{"agents":{}}`, `{"data":null,"pagination":{"totalRecords":7}}`, `"agents"`, `[1]`, `{"agents":[null]}`, `{"agents":[`, `null`} {
-		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		_, err := client.Agents.Page(t.Context())
 		require.Error(t, err, body)
 		require.Equal(t, 200, tests.AsError(t, err).Status, body)
@@ -284,7 +284,7 @@ func TestAgents_SafetyModes(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 
 	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Create(t.Context(), started, prospectkit.AllowRetryUnknown())
-	require.ErrorContains(t, err, string(prospectkit.RuleRetryUnknown), "what spends is never repeated")
+	require.Equal(t, []string{tests.NotRepeatable}, tests.Refusals(t, err), "what spends is never repeated")
 	_, err = tests.NewClient(t, tests.Always(201, tests.AgentJSON("initializing"))).Agents.Create(t.Context(), tests.Monitor(), prospectkit.AllowRetryUnknown())
 	require.NoError(t, err)
 }
@@ -292,7 +292,7 @@ func TestAgents_SafetyModes(t *testing.T) {
 func TestAgents_Rows(t *testing.T) {
 	rows := `{"entityType":"contactList","data":[{"id":"65f0c0ffee65f0c0ffee7001","firstName":"Ada"}],"pagination":{"pageNum":1,"totalPages":1}}`
 	s := tests.Stage(t, tests.Sees("active"), tests.Always(200, rows), tests.Sees("active"), tests.Always(200, rows))
-	seq := tests.NewClient(t, s).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{Limit: 10}, prospectkit.WithRetry(prospectkit.NoRetry))
+	seq := tests.NewClient(t, s).Agents.Rows(t.Context(), tests.AgentID, prospectkit.RowsParams{Limit: 10}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	require.Empty(t, s.Sent, "nothing before the first range")
 	for range 2 {
 		for row, err := range seq {

@@ -110,6 +110,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	c.method, c.route = o.Method, o.Path
 	c.opts.settings, c.began, c.attempts = conf.settings, time.Now(), c.first[:0]
 	bad := &c.bad
+	bad.Must(!conf.closed.Load(), "client", "is closed: use another one")
 	if ctx == nil {
 		bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
@@ -144,10 +145,13 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 		bad.Must(!o.FreeRead() || other.FreeRead() || other.Write(), "route", "leads to an operation of a stricter class: %s", other.Name)
 		c.spends = c.spends || other.Spends.Possible() // it is a read
 	}
+	repeatable := o.FreeRead() || (o.Class == op.Idempotent || o.Class == op.GuardedByName) && !c.spends && !c.sends
+	bad.Must(!c.opts.allowRetryUnknown || repeatable, "AllowRetryUnknown",
+		"is not for this operation, whose effect a second request may repeat: omit it, and resolve an unknown outcome")
 	c.encode()
 	if c.opts.info != nil {
 		// It clears the values of an earlier call.
-		*c.opts.info = Info{Op: o.Name, Surface: Surface(o.Surface), MaxBody: c.opts.info.MaxBody}
+		*c.opts.info = Info{Op: o.Name, Surface: string(o.Surface), MaxBody: c.opts.info.MaxBody}
 	}
 	if len(*bad) > 0 {
 		return c.withRoute(refusal(c.op, *bad))
@@ -161,18 +165,13 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 
 // safetyRule returns the rule that refuses a call, or "".
 func (c *config) safetyRule(o *op.Op, spends, sends bool, opts *callConfig) SafetyRule {
-	repeatable := o.FreeRead() || o.Class == op.Idempotent || o.Class == op.GuardedByName
 	switch {
-	case c.closed.Load():
-		return RuleClosed
 	case opts.readOnly && o.Write():
 		return RuleReadOnly
 	case opts.noSpend && spends:
 		return RuleNoSpend
 	case opts.noSend && sends:
 		return RuleNoSend
-	case opts.allowRetryUnknown && (!repeatable || !o.FreeRead() && (spends || sends)):
-		return RuleRetryUnknown
 	}
 	return ""
 }
@@ -189,7 +188,7 @@ func (c *call) checkActor() error {
 var errGatePanicked error = redact.OwnError("the gate panicked")
 
 // askGate returns the refusal of a gate, if it refuses the call.
-func (c *call) askGate(gate Gate) (err error) {
+func (c *call) askGate(gate func(context.Context, Intent) error) (err error) {
 	defer func() {
 		if recover() != nil {
 			err = errGatePanicked
@@ -285,7 +284,7 @@ func (c *call) finish(loopErr error) error {
 	c.noteEnd(err)
 	if info := c.opts.info; info != nil {
 		*info = Info{
-			Op: c.op.Name, Surface: Surface(c.op.Surface), Status: c.status,
+			Op: c.op.Name, Surface: string(c.op.Surface), Status: c.status,
 			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
 			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
 			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,

@@ -97,7 +97,7 @@ func (c *call) admit(a *attempt) error {
 		return err
 	}
 	var want budget.Request
-	if c.opts.priority == PriorityBatch {
+	if c.opts.batch {
 		want.Priority = budget.Batch
 	}
 	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {

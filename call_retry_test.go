@@ -335,7 +335,7 @@ func TestRetry_EveryKindHoldsTheSurface(t *testing.T) {
 				client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) {
 					sent = append(sent, time.Now())
 					return tests.Respond(429, "", "Retry-After", "30"), nil
-				}), prospectkit.WithRetry(prospectkit.NoRetry))
+				}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 				for range 2 {
 					require.Error(t, kind.call(t.Context(), client, prospectkit.WithInfo(new(prospectkit.Info))))
 				}

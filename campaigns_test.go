@@ -248,7 +248,7 @@ func testListing[T any](
 		`7`:                               "the response has no " + name + ": it is not an object",
 		`{"` + name + `":[{"id":"a"},7]}`: "is not an object",
 	} {
-		_, err := prospectkit.Collect(all(tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)).Campaigns, t.Context()), 9)
+		_, err := prospectkit.Collect(all(tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Campaigns, t.Context()), 9)
 		require.ErrorContains(t, err, want)
 	}
 }

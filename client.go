@@ -30,10 +30,9 @@ import (
 // Version is the version of this package. It follows version 1.0.0 of the API description.
 const Version = "0.1.0"
 
-// The variables that [FromEnv] reads.
 const (
-	EnvBaseURL = "PROSPECTKIT_BASE_URL"
-	EnvToken   = "PROSPECTKIT_TOKEN"
+	envBaseURL = "PROSPECTKIT_BASE_URL"
+	envToken   = "PROSPECTKIT_TOKEN"
 )
 
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
@@ -102,10 +101,10 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 // FromEnv reads no other variable. The default transport reads the usual proxy variables. No variable
 // leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
-	baseURL, token := strings.TrimSpace(os.Getenv(EnvBaseURL)), strings.TrimSpace(os.Getenv(EnvToken))
+	baseURL, token := strings.TrimSpace(os.Getenv(envBaseURL)), strings.TrimSpace(os.Getenv(envToken))
 	var bad check.Violations
-	bad.Must(baseURL != "", EnvBaseURL, "is not set (prospectkit sandbox prints one to try, and a token)")
-	bad.Must(token != "", EnvToken, "is not set")
+	bad.Must(baseURL != "", envBaseURL, "is not set (prospectkit sandbox prints one to try, and a token)")
+	bad.Must(token != "", envToken, "is not set")
 	if len(bad) > 0 {
 		return nil, refusal(&op.Op{Name: "client.from-env"}, bad)
 	}
@@ -161,7 +160,7 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 }
 
 // Close closes the idle connections of the default transport, but not of your own one. Later
-// calls are refused with [RuleClosed]; calls in flight and clients derived by [Client.With]
+// calls are refused; calls in flight and clients derived by [Client.With]
 // continue. A client that lives as long as the program need not be closed.
 func (c *Client) Close() error {
 	if !c.conf.closed.Swap(true) && c.conf.ownTransport != nil {
@@ -176,7 +175,7 @@ type Operation struct {
 	Name           string // in events, errors, tickets and logs
 	Method         string
 	Path           string        // below the base URL, with the ids in it
-	Surface        Surface       // whose rate limits count
+	Surface        string        // whose rate limits count: a word of [RateLimit]
 	Reads          bool          // it changes and sends nothing; if it is not Free, it is a paid read
 	Free           bool          // it spends no credits
 	SendsNothing   bool          // no messages to prospects, and nothing into a CRM

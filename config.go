@@ -53,7 +53,7 @@ type Option interface {
 //
 // The zero value of a field means its default.
 type RetryPolicy struct {
-	MaxAttempts int           // including the first; 1 to 10, default 3
+	MaxAttempts int           // including the first; 1 to 10, default 3; 1 turns retries off
 	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
 	MaxDelay    time.Duration // bounds the backoff, which doubles; up to a tenth is added to it; default 8 s
 
@@ -62,9 +62,6 @@ type RetryPolicy struct {
 	// credits" (documented).
 	NoPaidRetry bool
 }
-
-// NoRetry makes every call a single attempt.
-var NoRetry = RetryPolicy{MaxAttempts: 1}
 
 func (p RetryPolicy) withDefaults() RetryPolicy {
 	p.MaxAttempts = cmp.Or(p.MaxAttempts, 3)
@@ -155,12 +152,12 @@ type config struct {
 	maxBody   int64   // of WithMaxResponseBytes
 	plainHTTP bool    // of AllowPlainHTTP
 	limits    *limits // shared by With
-	observers []Observer
+	observers []func(context.Context, Event) context.Context
 	dump      *wiredump.Writer // of WithDebugWriter; nil: none
 
 	journal journal.Journal // nil: none
 	guard   *spend.Guard    // nil: none
-	gates   []Gate
+	gates   []func(context.Context, Intent) error
 	routes  map[*op.Op][2]string // method and path of WithRoutes
 
 	// Of one client, not shared by With.
@@ -198,7 +195,7 @@ type settings struct {
 	maxWait time.Duration
 	timeout time.Duration // 0: the operation's own
 
-	priority Priority
+	batch bool // of Batch
 
 	readOnly, noSpend, noSend bool
 }
@@ -242,7 +239,7 @@ type pageConfig struct {
 
 // emit tells the observers, and returns the context that they make of it, which matters at the start of a call.
 func (c *config) emit(ctx context.Context, o *op.Op, e Event) context.Context {
-	e.Op, e.Surface, e.Host = o.Name, Surface(o.Surface), c.base.Host
+	e.Op, e.Surface, e.Host = o.Name, string(o.Surface), c.base.Host
 	e.Method, e.Route = cmp.Or(e.Method, o.Method), cmp.Or(e.Route, o.Path)
 	for _, f := range c.observers {
 		ctx = tell(ctx, f, e) //nolint:fatcontext // each observer gets the context of the one before it

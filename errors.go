@@ -417,11 +417,7 @@ const (
 	RuleReadOnly SafetyRule = "read-only: the operation may change something"
 	RuleNoSpend  SafetyRule = "no-spend: the operation may spend credits"
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
-	RuleClosed   SafetyRule = "the client is closed: use another one"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations, or the cause, name what changed
-	// RuleRetryUnknown: a second request may do more than the call asks for.
-	RuleRetryUnknown SafetyRule = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: " +
-		"omit it, and resolve an unknown outcome"
 
 	// RuleResume: the campaign is stopped or was approved before, or the listing shows no status: Violations say which. Only
 	// AllowResume resumes it.

@@ -260,7 +260,7 @@ func ExampleWithObserver() {
 }
 
 // The context keeps what belongs to one call. A tracer puts its span there.
-func ExampleObserver() {
+func ExampleWithObserver_context() {
 	type attemptsKey struct{}
 	client := clientOf(sandbox.New(nil), prospectkit.WithObserver(func(ctx context.Context, e prospectkit.Event) context.Context {
 		attempts, _ := ctx.Value(attemptsKey{}).(*int)
@@ -314,7 +314,7 @@ func ExampleClient_Call() {
 	client := clientOf(sb)
 	credits := prospectkit.Operation{
 		Name: "your.credits", Method: "GET", Path: "/business/credits",
-		Surface: prospectkit.SurfaceAccount, Reads: true, Free: true, AttemptTimeout: 10 * time.Second,
+		Surface: "account", Reads: true, Free: true, AttemptTimeout: 10 * time.Second,
 	}
 	var balance prospectkit.Object // or a struct of yours
 	if err := client.Call(context.Background(), credits, nil, &balance); err != nil {

@@ -154,7 +154,7 @@ func FuzzRowScan(f *testing.F) {
 		f.Add([]byte(body))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		client := tests.NewClient(t, tests.Always(http.StatusOK, string(body)), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.Always(http.StatusOK, string(body)), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		page, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 		var top map[string]json.RawMessage
 		var elements []json.RawMessage

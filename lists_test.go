@@ -167,7 +167,7 @@ func TestLists_Folders(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.CodeInvalidRequest)
 	_, err = tests.NewClient(t, tests.Always(400, tests.Envelope("A_CODE_OF_ITS_OWN"))).Lists.Folders(t.Context(), prospectkit.AgentFolder)
 	require.Equal(t, prospectkit.Code("A_CODE_OF_ITS_OWN"), prospectkit.CodeOf(err))
-	once := prospectkit.WithRetry(prospectkit.NoRetry)
+	once := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})
 	_, err = tests.Exchange(t, "folders.list/without-id", once).Lists.Folders(t.Context(), prospectkit.AgentFolder)
 	require.ErrorContains(t, err, "a folder has no id")
 }
@@ -212,7 +212,7 @@ func TestLists_EntityRules(t *testing.T) {
 		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
 		{page, `[]`, "the response is not an object"},
 	} {
-		err := tc.call(tests.NewClient(t, tests.Always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.NoRetry)))
+		err := tc.call(tests.NewClient(t, tests.Always(http.StatusOK, tc.body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
 		require.ErrorContains(t, err, tc.want, "body %q", tc.body)
 		var e *prospectkit.Error
 		require.ErrorAs(t, err, &e)

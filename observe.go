@@ -28,8 +28,8 @@ type Event struct {
 	Method   string
 	Route    string
 	Host     string // of the base URL
-	Surface  Surface
-	Attempt  int // 1 for the first; of an EventEnd how many there were, of an EventWait between polls the number of the poll
+	Surface  string // whose rate limits count: a word of [RateLimit]
+	Attempt  int    // 1 for the first; of an EventEnd how many there were, of an EventWait between polls the number of the poll
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no response arrived
@@ -49,17 +49,6 @@ type Event struct {
 	// an error call it error.type; there, not_started is a draft that a method needs started.
 	ErrorType string
 }
-
-// Observer gets each [Event], in the goroutine of the call, which it holds until it returns. The context that it returns for an
-// [EventStart] is that of the call from then on: the transport, the gates, the observers after it and all later events get it, with the
-// span of a tracer for example. It must derive from the one it got; nil leaves that. What it returns for any other event is ignored.
-//
-// An Observer must be safe for concurrent use, and should be quick. A panic in it is ignored. Make no call from it with this client: the
-// call whose event it gets may hold the permit that the other one waits for.
-type Observer func(ctx context.Context, e Event) context.Context
-
-// Gate says whether a call may leave. It gets what the call is about to do, and refuses it with an error.
-type Gate func(ctx context.Context, in Intent) error
 
 // Intent is what a call is about to do. It holds no key and no value of the body or the query.
 type Intent struct {
@@ -124,7 +113,7 @@ func concernsProgramOnly(e Event) bool {
 // Info is what happened on the wire during a call, successful or not; see [WithInfo].
 type Info struct {
 	Op        string
-	Surface   Surface
+	Surface   string
 	Status    int
 	Header    http.Header // of the last response; a copy, without what is hidden in Body, and without cookies
 	RequestID string      // of the last unsuccessful response; successes have none, as far as documented
@@ -141,7 +130,7 @@ type Info struct {
 }
 
 // tell calls an observer, and ignores any panic in it.
-func tell(ctx context.Context, f Observer, e Event) (next context.Context) {
+func tell(ctx context.Context, f func(context.Context, Event) context.Context, e Event) (next context.Context) {
 	next = ctx
 	defer func() { _ = recover() }()
 	if derived := f(ctx, e); derived != nil && e.Kind == EventStart {

@@ -18,7 +18,7 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// WithRetry sets how often and when calls are retried; [NoRetry] turns retries off.
+// WithRetry sets how often and when calls are retried.
 func WithRetry(p RetryPolicy) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Between("RetryPolicy.MaxAttempts", p.MaxAttempts, 1, 10)
@@ -40,13 +40,9 @@ func WithMaxWait(d time.Duration) Option {
 	})
 }
 
-// WithPriority sets which calls go first when calls are queued for a rate limit; default
-// [PriorityInteractive].
-func WithPriority(p Priority) Option {
-	return sharedOption(func(s *settings, bad *check.Violations) {
-		check.OneOf(bad, "WithPriority", p, PriorityInteractive, PriorityBatch)
-		s.priority = p
-	})
+// Batch lets calls go last when calls are queued for a rate limit: only every fourth request is then one of theirs.
+func Batch() Option {
+	return sharedOption(func(s *settings, _ *check.Violations) { s.batch = true })
 }
 
 // WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB
@@ -143,9 +139,15 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every event of every call, and for the waits between polls. It can be given more than once: the observers are
-// called in the order of the options, and each gets the context that the one before has made of it at the start of the call.
-func WithObserver(f Observer) ClientOption {
+// WithObserver calls f for every [Event], also for the waits between polls, in the goroutine of the call, which it holds until it returns.
+//
+// The context that f returns for an [EventStart] is that of the call from then on: the transport, the gates and all later events get it, for
+// example with the span of a tracer. It must derive from the one that f got; nil leaves that. What f returns for any other event is
+// ignored.
+//
+// f must be safe for concurrent use, and quick. A panic in it is ignored. It must make no call with this client, which could wait for
+// itself. The option can be given more than once: each observer gets the context of the one before.
+func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithObserver", f)
 		c.observers = append(slices.Clip(c.observers), f)
@@ -160,7 +162,7 @@ func WithObserver(f Observer) ClientOption {
 // If the gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and
 // that error. It may take its time: only its context bounds it. It can be given more than once, and
 // [Client.With] adds gates but lifts none. The first refusal counts.
-func WithGate(gate Gate) ClientOption {
+func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithGate", gate)
 		c.gates = append(slices.Clip(c.gates), gate)
@@ -192,7 +194,7 @@ func WithJournal(j journal.Journal) ClientOption {
 // WithSpendGuard reserves the most that a call can cost, before its ticket is stored. If that does not fit, nothing is sent: the call is
 // refused with [ErrSpendCap], or with [RuleSpendGuard] if its price is unknown or cannot be reserved. No price is needed for free reads,
 // drafts of agents, and writes of which the API description does not hint at a cost, such as creating a list. An operation with a price
-// counts as spending, also for [NoSpend] and a [Gate], except a draft of an agent. [Client.With] can add a guard, but not replace one.
+// counts as spending, also for [NoSpend] and [WithGate], except a draft of an agent. [Client.With] can add a guard, but not replace one.
 //
 // A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
 // its outcome. An activation that is refused because the agent has started counts as spent, and so
@@ -214,7 +216,7 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 type actorKey struct{}
 
 // WithActor names who makes the calls with the returned context, in the tickets of [WithJournal]
-// and for a [Gate]. It is never sent. A call that needs a ticket is refused if who is not valid UTF-8, such as a hash that is not
+// and for [WithGate]. It is never sent. A call that needs a ticket is refused if who is not valid UTF-8, such as a hash that is not
 // written in digits: a journal would store something else, which no later run finds.
 func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)

@@ -93,7 +93,7 @@ func startService(t *testing.T, args ...string) (s service, cmd *exec.Cmd) {
 }
 
 func (s service) env() []string {
-	return []string{prospectkit.EnvBaseURL + "=" + s.BaseURL, prospectkit.EnvToken + "=" + s.Token}
+	return []string{"PROSPECTKIT_BASE_URL" + "=" + s.BaseURL, "PROSPECTKIT_TOKEN" + "=" + s.Token}
 }
 
 // calls is how often a call arrived, and was processed.

@@ -87,7 +87,7 @@ func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 	}
 	c.failure = e.ErrorType
 	if !e.Rate.At.Before(e.Start) && e.Rate.Limit >= 0 && e.Rate.Remaining >= 0 { // of this response
-		window := metric.WithAttributes(append(slices.Clip(c.own), surfaceKey.String(string(e.Surface)), windowKey.String(string(e.Rate.Window)))...)
+		window := metric.WithAttributes(append(slices.Clip(c.own), surfaceKey.String(e.Surface), windowKey.String(string(e.Rate.Window)))...)
 		c.limit.Record(ctx, int64(e.Rate.Limit), window)
 		c.remaining.Record(ctx, int64(e.Rate.Remaining), window)
 	}
@@ -115,7 +115,7 @@ func (c *call) end(ctx context.Context, e prospectkit.Event) {
 
 // name is the attributes of every measurement of an operation. They take precedence over those of the caller.
 func (t *telemetry) name(e prospectkit.Event) []attribute.KeyValue {
-	return append(slices.Clip(t.own), operationKey.String(e.Op), surfaceKey.String(string(e.Surface)))
+	return append(slices.Clip(t.own), operationKey.String(e.Op), surfaceKey.String(e.Surface))
 }
 
 // request is what the conventions for HTTP clients want to know of every request, and the name of the operation.

@@ -152,7 +152,7 @@ var failures = map[string]struct {
 	},
 	"never sent": {
 		prepare: func(sb *sandbox.Sandbox) { sb.Fail("lists.create", sandbox.Refuse()) },
-		options: []prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)},
+		options: []prospectkit.CallOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})},
 		errType: "not_sent", outcome: "not applied", events: []string{"attempt"},
 	},
 	"refused locally": {name: strings.Repeat("x", 300), errType: "refused_locally", outcome: "not applied"},
@@ -338,7 +338,7 @@ func TestRateLimits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.sb.Fail("account.me", sandbox.Nth(1), sandbox.HTML(502))
-		_, err := r.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := r.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		require.Error(t, err)
 		require.NotContains(t, r.metrics(t), "prospectkit.rate_limit.limit", "a gateway told nothing")
 		for left := range 3 {

@@ -35,7 +35,7 @@ func TestNothingThatIsRepeatedGetsOut(t *testing.T) {
 			}()
 			return near, nil
 		}}
-		r := newRig(t, prospectkit.WithTransport(transport), prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.AllowPlainHTTP())
+		r := newRig(t, prospectkit.WithTransport(transport), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.AllowPlainHTTP())
 		said := r.sb.Token() + "/" + id + "?search=Zebra"
 		echo = strings.ReplaceAll(answer, "%s", said)
 		_, err := r.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "Zebra"})
@@ -43,7 +43,7 @@ func TestNothingThatIsRepeatedGetsOut(t *testing.T) {
 		_, err = r.Lists.MoveToRoot(t.Context(), id)
 		require.Error(t, err)
 		err = r.Call(t.Context(), prospectkit.Operation{
-			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: prospectkit.SurfaceLists,
+			Name: "lists.mine", Method: http.MethodPost, Path: "/business/lists/" + id + "/mine", Surface: "lists",
 		}, nil, nil)
 		require.Error(t, err)
 		text := fmt.Sprintf("%+v %+v", r.spans.GetSpans(), r.metrics(t))

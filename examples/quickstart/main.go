@@ -36,7 +36,7 @@ func main() {
 
 // connect returns a client for the service, or for a sandbox. Half of an account is a mistake.
 func connect() (*prospectkit.Client, error) {
-	if os.Getenv(prospectkit.EnvBaseURL)+os.Getenv(prospectkit.EnvToken) != "" {
+	if os.Getenv("PROSPECTKIT_BASE_URL")+os.Getenv("PROSPECTKIT_TOKEN") != "" {
 		return prospectkit.FromEnv(prospectkit.ReadOnly())
 	}
 	sb := sandbox.New(nil, sandbox.Seed(fixture.Small(1)))

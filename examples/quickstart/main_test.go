@@ -81,9 +81,9 @@ func TestTheNamedList(t *testing.T) {
 
 // Half an account is a mistake, and does not start a sandbox.
 func TestHalfAnAccount(t *testing.T) {
-	for _, set := range []string{prospectkit.EnvBaseURL, prospectkit.EnvToken} {
-		t.Setenv(prospectkit.EnvBaseURL, "")
-		t.Setenv(prospectkit.EnvToken, "")
+	for _, set := range []string{"PROSPECTKIT_BASE_URL", "PROSPECTKIT_TOKEN"} {
+		t.Setenv("PROSPECTKIT_BASE_URL", "")
+		t.Setenv("PROSPECTKIT_TOKEN", "")
 		t.Setenv(set, "http://127.0.0.1:1/api/v1")
 		_, err := connect()
 		require.ErrorContains(t, err, "is not set")

@@ -41,7 +41,7 @@ func sign(ctx context.Context, client *prospectkit.Client, campaignID string, ke
 }
 
 // gate refuses each call that sends messages or writes into a CRM, unless the file has a yes to exactly that.
-func gate(public ed25519.PublicKey, file string) prospectkit.Gate {
+func gate(public ed25519.PublicKey, file string) func(context.Context, prospectkit.Intent) error {
 	return func(_ context.Context, in prospectkit.Intent) error {
 		if !in.Sends {
 			return nil

@@ -99,7 +99,7 @@ func TestNoYesNothingSent(t *testing.T) {
 		_, err = o.job.Lists.PushToCRM(ctx, o.Lists()[0].ID, prospectkit.CRMPush{CRM: "crm-1", All: true})
 		refused("a CRM", err)
 		quiet := prospectkit.Operation{
-			Name: "quiet", Method: "POST", Path: "/business/campaigns/" + id + "/approve", Surface: prospectkit.SurfaceCampaigns,
+			Name: "quiet", Method: "POST", Path: "/business/campaigns/" + id + "/approve", Surface: "campaigns",
 			Free: true, SendsNothing: true,
 		}
 		unsent("a call under another name", o.job.Call(ctx, quiet, nil, nil), prospectkit.ErrInvalid)

@@ -88,7 +88,7 @@ func TestProgram(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "copy.db")
 		for run := range 4 {
 			cmd := exec.CommandContext(t.Context(), os.Args[0], "-list", listID, "-db", file)
-			cmd.Env = append(os.Environ(), programVar+"=1", prospectkit.EnvBaseURL+"="+server.URL+"/api/v1", prospectkit.EnvToken+"="+sb.Token())
+			cmd.Env = append(os.Environ(), programVar+"=1", "PROSPECTKIT_BASE_URL="+server.URL+"/api/v1", "PROSPECTKIT_TOKEN="+sb.Token())
 			out, err := cmd.CombinedOutput()
 			require.NoError(t, err, "%s", out)
 			require.Empty(t, string(out))

@@ -20,8 +20,8 @@ func TestExportOverHTTP(t *testing.T) {
 	sb, _ := start(t)
 	server := httptest.NewServer(sb.Handler())
 	defer server.Close()
-	t.Setenv(prospectkit.EnvBaseURL, server.URL+"/api/v1")
-	t.Setenv(prospectkit.EnvToken, sb.Token())
+	t.Setenv("PROSPECTKIT_BASE_URL", server.URL+"/api/v1")
+	t.Setenv("PROSPECTKIT_TOKEN", sb.Token())
 
 	client, err := prospectkit.FromEnv() // as the program itself does
 	require.NoError(t, err)

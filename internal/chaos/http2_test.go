@@ -123,7 +123,7 @@ func TestHTTP2(t *testing.T) {
 	approve := func(ctx context.Context, c *prospectkit.Client) error {
 		return c.Call(ctx, prospectkit.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
-			Surface: prospectkit.SurfaceCampaigns,
+			Surface: "campaigns",
 		}, nil, nil)
 	}
 	create := func(ctx context.Context, c *prospectkit.Client) error {
@@ -178,7 +178,7 @@ func TestHTTP2NeverReplaysAWrite(t *testing.T) {
 	for range calls {
 		err := client.Call(t.Context(), prospectkit.Operation{
 			Name: "test.approve", Method: http.MethodPost, Path: "/business/drafts/x/approve",
-			Surface: prospectkit.SurfaceContacts,
+			Surface: "contacts",
 		}, nil, nil)
 		require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	}
@@ -192,7 +192,7 @@ func TestHTTP2WindowOverflow(t *testing.T) {
 		return errors.Join(f.WriteWindowUpdate(stream, 1<<31-1), f.WriteWindowUpdate(stream, 1<<31-1))
 	})
 	stopped := transport.Clone() // not to be closed at the end: that hangs as well
-	client, err := prospectkit.New(server.url, "token", prospectkit.WithTransport(stopped), prospectkit.WithRetry(prospectkit.NoRetry))
+	client, err := prospectkit.New(server.url, "token", prospectkit.WithTransport(stopped), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	require.NoError(t, err)
 	for range 2 {
 		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)

@@ -180,7 +180,7 @@ func hurrier(u *user) error {
 					return
 				}
 				// One attempt: a call that repeats it meets those that its report has just woken, and which asks first is chance.
-				_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
+				_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 			}
 		})
 	}

@@ -75,9 +75,7 @@ func TestRetry_AllowRetryUnknownOfEveryOperation(t *testing.T) {
 				require.Equal(t, row.Class != op.Read, errors.Is(err, prospectkit.ErrOutcomeUnknown))
 				return
 			}
-			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-			require.True(t, ok, "%v", err)
-			require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
+			require.Equal(t, []string{NotRepeatable}, Refusals(t, err))
 			require.Zero(t, sent)
 		})
 	})

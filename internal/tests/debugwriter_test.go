@@ -83,7 +83,7 @@ func TestDebugWriter_BoundsAndErrors(t *testing.T) {
 		resp := Respond(http.StatusOK, `{"x":"`+strings.Repeat("y", 1<<20)+`"}`)
 		resp.Header.Set("X-Long", strings.Repeat("z", 1<<20))
 		return resp, nil
-	}), prospectkit.WithDebugWriter(w), prospectkit.WithRetry(prospectkit.NoRetry))
+	}), prospectkit.WithDebugWriter(w), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	_, err := client.Account.Credits(t.Context())
 	require.NoError(t, err)
 	require.Len(t, w.all, 2)
@@ -155,7 +155,7 @@ func TestShownResponses_HideTheSameSecrets(t *testing.T) {
 		`","far":"\/\/bucket.example\/x\u003Fsig=` + secret + `\u0026b=1","quoted":"see \"/x?sig=` + secret + `\"","policy":"` + secret + `","kept":"is it? a=b"}`
 	for _, status := range []int{http.StatusOK, http.StatusFound, http.StatusConflict} {
 		w, info := &dumps{t: t}, prospectkit.Info{MaxBody: 4 << 10}
-		client := NewClient(t, Always(status, body, headers...), prospectkit.WithDebugWriter(w), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := NewClient(t, Always(status, body, headers...), prospectkit.WithDebugWriter(w), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		_, err := client.Account.Credits(t.Context(), prospectkit.WithInfo(&info))
 		shown := map[string]string{"dump": strings.Join(w.all, ""), "header": fmt.Sprint(info.Header), "body": string(info.Body)}
 		if status != http.StatusOK {
@@ -176,7 +176,7 @@ func TestShownResponses_HideTheSameSecrets(t *testing.T) {
 // A token or cursor that the caller sends, in whatever call, is hidden in all that is shown of it, also if the service repeats it.
 func TestSentTokens_AreHidden(t *testing.T) {
 	const scroll = "scroll-token-of-page-two"
-	operation := prospectkit.Operation{Name: "my.scroll", Method: http.MethodPost, Path: "/business/companies/scroll", Surface: prospectkit.SurfaceSearch, Reads: true}
+	operation := prospectkit.Operation{Name: "my.scroll", Method: http.MethodPost, Path: "/business/companies/scroll", Surface: "search", Reads: true}
 	for name, call := range map[string]func(*prospectkit.Client, ...prospectkit.CallOption) error{
 		"a company search": func(c *prospectkit.Client, opts ...prospectkit.CallOption) error {
 			in := prospectkit.CompanySearch{Filters: prospectkit.Fields{"headquartersCity": []string{"Berlin"}}, Extra: prospectkit.Fields{"scrollToken": scroll}}

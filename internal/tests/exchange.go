@@ -85,6 +85,9 @@ func Untouched(t *testing.T) RoundTrip {
 	}
 }
 
+// NotRepeatable is the refusal of AllowRetryUnknown.
+const NotRepeatable = "AllowRetryUnknown is not for this operation, whose effect a second request may repeat: omit it, and resolve an unknown outcome"
+
 // Refusals demands a local refusal and returns its violations, as the parameter and the problem.
 func Refusals(t *testing.T, err error) []string {
 	t.Helper()

@@ -216,7 +216,7 @@ var limits = map[string]struct {
 	bound func(context.Context) (context.Context, context.CancelFunc)
 }{
 	"as it is":    {nil, within(time.Hour)},
-	"no retry":    {[]prospectkit.CallOption{prospectkit.WithRetry(prospectkit.NoRetry)}, within(time.Hour)},
+	"no retry":    {[]prospectkit.CallOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})}, within(time.Hour)},
 	"no wait":     {[]prospectkit.CallOption{prospectkit.WithMaxWait(0)}, within(time.Hour)},
 	"soon":        {nil, within(300 * time.Millisecond)},
 	"later":       {nil, within(700 * time.Millisecond)},

@@ -43,7 +43,7 @@ func Zip(text string) string {
 
 // Described is an operation of the test, of a method and a class.
 func Described(method string, class op.Class) prospectkit.Operation {
-	return OfClass(class, prospectkit.Operation{Name: "test", Method: method, Path: "/business/test", Surface: prospectkit.SurfaceCampaigns})
+	return OfClass(class, prospectkit.Operation{Name: "test", Method: method, Path: "/business/test", Surface: "campaigns"})
 }
 
 // OfClass is the operation as one of a class.

@@ -60,7 +60,7 @@ func (s *Shows) Options() []prospectkit.ClientOption {
 	logs := slog.New(slog.NewJSONHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	text := slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	return []prospectkit.ClientOption{
-		prospectkit.WithLogger(logs), prospectkit.WithLogger(text), prospectkit.WithRetry(prospectkit.NoRetry),
+		prospectkit.WithLogger(logs), prospectkit.WithLogger(text), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}),
 		prospectkit.WithObserver(func(_ context.Context, e prospectkit.Event) context.Context {
 			s.Show(e, e.Err)
 			return nil

@@ -46,6 +46,6 @@ func UnnamedOperation(class op.Class) prospectkit.Operation {
 	}
 	return OfClass(class, prospectkit.Operation{
 		Name: "campaigns.stop", Method: method, Path: "/business/campaigns/" + ListID + "/stop",
-		Surface: prospectkit.SurfaceCampaigns,
+		Surface: "campaigns",
 	})
 }

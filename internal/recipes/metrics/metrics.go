@@ -11,7 +11,7 @@ import (
 
 // Observer registers the metrics of a workspace, and returns what feeds them, for WithObserver. Their labels are names of the catalogue and
 // codes that the client knows: they contain no id, and nothing that the service could invent.
-func Observer(workspace string, to prometheus.Registerer) prospectkit.Observer {
+func Observer(workspace string, to prometheus.Registerer) func(context.Context, prospectkit.Event) context.Context {
 	label := prometheus.Labels{"workspace": workspace} // so that the metrics of several workspaces fit into one registry
 	calls := prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "prospectkit_call_duration_seconds", Help: "Duration of calls, with all attempts and waits.", ConstLabels: label,
@@ -25,7 +25,7 @@ func Observer(workspace string, to prometheus.Registerer) prospectkit.Observer {
 		if e.Kind != prospectkit.EventEnd {
 			return ctx
 		}
-		waits.WithLabelValues(string(e.Surface)).Add(e.Waited.Seconds())
+		waits.WithLabelValues(e.Surface).Add(e.Waited.Seconds())
 		code := string(e.Code)
 		if !e.Code.Known() {
 			code = ""

@@ -85,7 +85,7 @@ func TestAttempt_ConnectionsAreReused(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			server, connections := tests.Counted(t, test.serve)
-			client := tests.ClientAt(t, server.URL, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxResponseBytes(1<<20))
+			client := tests.ClientAt(t, server.URL, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithMaxResponseBytes(1<<20))
 			for range 4 {
 				_, _ = client.Account.Me(t.Context())
 			}
@@ -131,7 +131,7 @@ func TestAttempt_Silence(t *testing.T) {
 		_, err = tests.Call(t.Context(), tests.ClientAt(t, "http://"+closedPort(t)), true)
 		require.Error(t, err)
 		both := tests.RoundTrip(func(*http.Request) (*http.Response, error) { return tests.Respond(200, tests.OneUser), tests.ErrBroken })
-		_, err = tests.NewClient(t, both, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
+		_, err = tests.NewClient(t, both, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Account.Me(t.Context())
 		require.ErrorIs(t, err, tests.ErrBroken)
 		fmt.Println("calls made") // proves that it ran
 		return
@@ -165,7 +165,7 @@ func TestAttempt_TransportsThatBreakTheirContract(t *testing.T) {
 			_, err := tests.Call(t.Context(), tests.NewClient(t, test.rt), true)
 			require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 			require.ErrorContains(t, err, test.cause)
-			_, err = tests.Call(t.Context(), tests.NewClient(t, test.rt, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+			_, err = tests.Call(t.Context(), tests.NewClient(t, test.rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
 			require.ErrorContains(t, err, test.cause)
 			require.Equal(t, prospectkit.OutcomeNotApplied, tests.AsError(t, err).Outcome())
 		})

@@ -142,7 +142,7 @@ func TestDelivery_LengthsThatAreOnlyAnnounced(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				tests.InMemory(t, serve, func(t *testing.T, m *tests.MemoryServer) {
 					t.Helper()
-					client := m.Client(t, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithRetry(prospectkit.NoRetry))
+					client := m.Client(t, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 					var before, after runtime.MemStats
 					runtime.ReadMemStats(&before)
 					_, err := client.Account.Me(t.Context())
@@ -268,7 +268,7 @@ func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
 					<-r.Context().Done()
 				}
 				return nil, errors.New("http: server closed idle connection")
-			}), prospectkit.WithRetry(prospectkit.NoRetry)), true)
+			}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), true)
 			require.Equal(t, want, info.Attempts[0].Delivery)
 			require.Equal(t, ends, errors.Is(err, prospectkit.ErrOutcomeUnknown))
 		})

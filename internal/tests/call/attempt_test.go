@@ -131,7 +131,7 @@ func TestAttempt_ReusedConnectionThatDies(t *testing.T) {
 			}
 			tests.InMemory(t, die, func(t *testing.T, m *tests.MemoryServer) {
 				t.Helper()
-				client := m.Client(t, prospectkit.WithRetry(prospectkit.NoRetry))
+				client := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 				_, err := client.Account.Me(t.Context())
 				require.NoError(t, err)
 				m.Requests.Store(0)
@@ -179,7 +179,7 @@ func TestAttempt_ProgressRenewsTheTimeLimit(t *testing.T) {
 			tests.InMemory(t, test.serve, func(t *testing.T, m *tests.MemoryServer) {
 				t.Helper()
 				began := time.Now()
-				_, err := m.Client(t, prospectkit.WithRetry(prospectkit.NoRetry)).Account.Me(t.Context())
+				_, err := m.Client(t, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})).Account.Me(t.Context())
 				require.Equal(t, test.ok, err == nil, "%v", err)
 				require.Equal(t, test.took, time.Since(began))
 				if !test.ok {

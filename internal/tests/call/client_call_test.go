@@ -30,7 +30,7 @@ func TestCall_SendsWhatTheOperationSays(t *testing.T) {
 	require.NoError(t, client.Call(t.Context(), stop, struct{ A int }{1}, &typed, prospectkit.WithInfo(&info)))
 	require.True(t, typed.Stopped)
 	require.JSONEq(t, `{"A":1}`, wire.body)
-	require.Equal(t, []any{"campaigns.stop", prospectkit.SurfaceCampaigns}, []any{info.Op, info.Surface})
+	require.Equal(t, []any{"campaigns.stop", "campaigns"}, []any{info.Op, info.Surface})
 
 	require.NoError(t, client.Call(t.Context(), stop, nil, nil))
 	require.Empty(t, wire.body)

@@ -96,7 +96,7 @@ func TestRedaction_TransportErrorsDoNotPrintTheRequest(t *testing.T) {
 	for name, rt := range map[string]http.RoundTripper{
 		"refused": refusing, "redirect nobody can read": tests.Always(302, "", "Location", "http://[::1"), "no response": tests.RoundTrip(nothing),
 	} {
-		client := tests.NewClient(t, rt, tests.Events(&seen), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, rt, tests.Events(&seen), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{Search: "secret search"})
 		require.Error(t, err, name)
 		requireNoToken(t, name, err)

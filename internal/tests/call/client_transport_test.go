@@ -82,7 +82,7 @@ func TestClient_JarAndTimeoutOfTheCallersClientCount(t *testing.T) {
 	jar, err := cookiejar.New(nil)
 	require.NoError(t, err)
 	client := tests.ClientAt(t, server.URL,
-		prospectkit.WithHTTPClient(&http.Client{Jar: jar, Timeout: 50 * time.Millisecond}), prospectkit.WithRetry(prospectkit.NoRetry))
+		prospectkit.WithHTTPClient(&http.Client{Jar: jar, Timeout: 50 * time.Millisecond}), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	_, err = client.Account.Me(t.Context())
 	require.NoError(t, err)
 	_, err = client.Account.Me(t.Context())
@@ -120,7 +120,7 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 }
 
 func TestClient_FailuresKeepTheConnections(t *testing.T) {
-	elsewhere := prospectkit.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: prospectkit.SurfaceLists, Reads: true, Free: true}
+	elsewhere := prospectkit.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: "lists", Reads: true, Free: true}
 	for name, options := range map[string][]prospectkit.ClientOption{
 		"own transport":      nil,
 		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),
@@ -139,7 +139,7 @@ func TestClient_FailuresKeepTheConnections(t *testing.T) {
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 				_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
-				err = client.Call(t.Context(), elsewhere, nil, nil, prospectkit.WithRetry(prospectkit.NoRetry))
+				err = client.Call(t.Context(), elsewhere, nil, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
 			}
 			require.EqualValues(t, 1, connections.Load())
@@ -156,7 +156,7 @@ func TestClient_CallersIdleConnectionsSurviveOurFailures(t *testing.T) {
 		}
 		return nil, nil
 	}}}
-	client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(own), prospectkit.WithRetry(prospectkit.NoRetry))
+	client := tests.ClientAt(t, server.URL, prospectkit.WithHTTPClient(own), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	for range 3 {
 		resp, err := own.Get(server.URL + "/api/v1/business/me")
 		require.NoError(t, err)

@@ -18,8 +18,8 @@ import (
 // One mistake is enough for a refusal, in every way to make a client.
 func TestClient_OneMistakeIsRefused(t *testing.T) {
 	parent := tests.NewClient(t, tests.Always(200, tests.OneUser))
-	t.Setenv(prospectkit.EnvBaseURL, tests.BaseURL)
-	t.Setenv(prospectkit.EnvToken, tests.Token)
+	t.Setenv("PROSPECTKIT_BASE_URL", tests.BaseURL)
+	t.Setenv("PROSPECTKIT_TOKEN", tests.Token)
 	for name, mistake := range map[string]prospectkit.ClientOption{
 		"nil": nil, "no transport": prospectkit.WithTransport(nil), "no HTTP client": prospectkit.WithHTTPClient(nil), "a wait below zero": prospectkit.WithMaxWait(-1),
 	} {

@@ -16,7 +16,7 @@ import (
 // snippets are statements of a user's program and what the compiler says about them; empty when it accepts them.
 var snippets = []struct{ code, complaint string }{
 	{`prospectkit.New("", "", prospectkit.WithUserAgent(""), prospectkit.WithMaxWait(0))`, ""},
-	{`client.With(prospectkit.WithLogger(nil), prospectkit.WithRetry(prospectkit.NoRetry))`, ""},
+	{`client.With(prospectkit.WithLogger(nil), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))`, ""},
 	{`client.Account.Me(ctx, prospectkit.WithMaxWait(0), prospectkit.WithQuery("", ""), prospectkit.WithInfo(nil))`, ""},
 	{`client.Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.WithProgress(nil), prospectkit.WithQuery("", ""), prospectkit.WithMaxWait(0))`, ""},
 

@@ -220,7 +220,7 @@ func TestContext_TimeoutOfTheHTTPClient(t *testing.T) {
 				return tests.Respond(201, `{"list":`+tests.OneList+`}`), r.Context().Err()
 			})}
 			client := tests.Through(t, h, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 2}))
-			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
+			_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 			require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 			_, err = tests.Call(t.Context(), client, true)
 			require.NoError(t, err)
@@ -249,7 +249,7 @@ func TestContext_Missing(t *testing.T) {
 		"ensure": func() error { _, err := client.Lists.Ensure(none, tests.Q1); return err },
 		"call": func() error {
 			return client.Call(none, prospectkit.Operation{
-				Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Reads: true, Free: true,
+				Name: "x", Method: http.MethodGet, Path: "/x", Surface: "lists", Reads: true, Free: true,
 			}, nil, nil)
 		},
 		"upload": func() error { _, err := client.Imports.FromUpload(none, id); return err },

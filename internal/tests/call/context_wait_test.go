@@ -50,7 +50,7 @@ func TestContext_RefusedWaitsSayWhen(t *testing.T) {
 		window     string
 	}{
 		"deadline":               {"60", 2 * time.Second, nil, time.Minute, "minute"},
-		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}, time.Minute, "minute"},
+		"deadline, one attempt":  {"60", 2 * time.Second, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})}, time.Minute, "minute"},
 		"longest wait":           {"3600", 0, nil, time.Hour, "day"},
 		"no wait":                {"1", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, time.Second, "minute"},
 		"no wait, none was told": {"", 0, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}, 0, "minute"},

@@ -77,7 +77,7 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 	}
 }
 
-var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Surface: prospectkit.SurfaceLists}
+var rawCall = prospectkit.Operation{Name: "x.y", Method: "POST", Path: "/business/x", Surface: "lists"}
 
 func withFields(u prospectkit.Upload, fields map[string]string) prospectkit.Upload {
 	u.Fields = fields

@@ -200,7 +200,7 @@ func TestGate_OtherRoutes(t *testing.T) {
 		return errors.New("no")
 	})
 	quiet := prospectkit.Operation{
-		Name: "quiet", Method: "POST", Surface: prospectkit.SurfaceCampaigns, Repeatable: true,
+		Name: "quiet", Method: "POST", Surface: "campaigns", Repeatable: true,
 		Free: true, SendsNothing: true,
 	}
 	for path, spends := range map[string]bool{"/business/prospects/search": true, "/business/elsewhere": false} {

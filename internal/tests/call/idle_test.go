@@ -223,7 +223,7 @@ func TestADumpingTransport(t *testing.T) {
 	}}
 	refused.DialTLSContext = refused.DialContext
 	for n, effect := range effects {
-		err := effect(t.Context(), tests.NewClient(t, dumping(refused), prospectkit.WithRetry(prospectkit.NoRetry)))
+		err := effect(t.Context(), tests.NewClient(t, dumping(refused), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%d: %v", n, err)
 	}
 }

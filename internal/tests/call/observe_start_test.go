@@ -64,7 +64,7 @@ func TestObserver_TheContextOfTheStartIsTheCalls(t *testing.T) {
 	start.Start = start.Start.Truncate(0)
 	require.Equal(t, prospectkit.Event{
 		Kind: prospectkit.EventStart, Op: "account.me", Method: "GET", Route: "/business/me", Host: "api.example.com",
-		Surface: prospectkit.SurfaceAccount, Start: start.Start,
+		Surface: "account", Start: start.Start,
 	}, start)
 }
 

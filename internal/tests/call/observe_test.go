@@ -45,7 +45,7 @@ func TestObserve_EventsOfACall(t *testing.T) {
 		var rows []row
 		for _, e := range got {
 			rows = append(rows, row{e.Kind, e.Attempt, e.Status, e.Code})
-			require.Equal(t, []any{"account.me", "GET", "/business/me", prospectkit.SurfaceAccount}, []any{e.Op, e.Method, e.Route, e.Surface})
+			require.Equal(t, []any{"account.me", "GET", "/business/me", "account"}, []any{e.Op, e.Method, e.Route, e.Surface})
 		}
 		require.Equal(t, []row{
 			{prospectkit.EventAttempt, 1, 500, "UNEXPECTED_ERROR"},
@@ -114,7 +114,7 @@ func TestObserve_WaitForAPausedSurfaceIsAnEvent(t *testing.T) {
 			}
 			return tests.Respond(200, tests.OneUser), nil
 		}), tests.Events(&got))
-		_, err := client.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := client.Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		require.ErrorIs(t, err, prospectkit.ErrRateLimited)
 		got = nil
 		_, err = client.Account.Me(t.Context())

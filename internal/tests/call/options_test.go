@@ -64,7 +64,7 @@ func TestOptions_SharedAtBothLevels(t *testing.T) {
 		{"client says five", failing, opts(retries(5)), nil, 5},
 		{"call says two", failing, nil, calls(retries(2)), 2},
 		{"call overrides client", hanging, opts(retries(5)), calls(retries(2)), 2},
-		{"the last one counts", failing, opts(retries(5), retries(4)), calls(retries(2), prospectkit.WithRetry(prospectkit.NoRetry)), 1},
+		{"the last one counts", failing, opts(retries(5), retries(4)), calls(retries(2), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), 1},
 		{"waits 30 s by default", limited, nil, nil, 3},
 		{"client waits 10 s at most", limited, opts(prospectkit.WithMaxWait(10 * time.Second)), nil, 1},
 		{"call waits 10 s at most", limited, nil, calls(prospectkit.WithMaxWait(10 * time.Second)), 1},
@@ -98,7 +98,7 @@ func TestOptions_AttemptTimeoutAtBothLevels(t *testing.T) {
 			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 				<-r.Context().Done()
 				return nil, r.Context().Err()
-			}), append(c.client, prospectkit.WithRetry(prospectkit.NoRetry))...)
+			}), append(c.client, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))...)
 			began := time.Now()
 			_, err := client.Account.Me(t.Context(), c.call...)
 			require.ErrorContains(t, err, "no complete response within the time limit")
@@ -271,7 +271,7 @@ func TestRoute_LeadsToNoStricterClass(t *testing.T) {
 	client := tests.NewClient(t, wire)
 	body := prospectkit.Fields{"name": "Q1"}
 	own := func(method, path string, class op.Class) error {
-		o := tests.OfClass(class, prospectkit.Operation{Name: "my.own", Method: method, Path: path, Surface: prospectkit.SurfaceLists})
+		o := tests.OfClass(class, prospectkit.Operation{Name: "my.own", Method: method, Path: path, Surface: "lists"})
 		return client.Call(t.Context(), o, body, nil)
 	}
 	const approve = "/business/campaigns/" + tests.CampaignID + "/approve"
@@ -297,7 +297,7 @@ func TestWithInfo(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(200, tests.OneUser, "X-Served-By", "a", "RateLimit-Limit", "120", "RateLimit-Remaining", "119", "RateLimit-Reset", "60"))
 	_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.NoError(t, err)
-	require.Equal(t, []any{"account.me", prospectkit.SurfaceAccount, 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
+	require.Equal(t, []any{"account.me", "account", 200, "a", ""}, []any{info.Op, info.Surface, info.Status, info.Header.Get("X-Served-By"), info.RequestID})
 	require.Equal(t, []any{"minute", 120, 119}, []any{info.Rate.Window, info.Rate.Limit, info.Rate.Remaining})
 	require.Len(t, info.Attempts, 1)
 	require.Equal(t, "confirmed", info.Attempts[0].Delivery)
@@ -305,14 +305,14 @@ func TestWithInfo(t *testing.T) {
 
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: prospectkit.SurfaceLists}, info, "nothing is left of the call before")
+	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: "lists"}, info, "nothing is left of the call before")
 
 	_, err = tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 	require.Equal(t, []any{404, "req-1", prospectkit.CodeListNotFound}, []any{info.Status, info.RequestID, info.Attempts[0].Code})
 	info.Header.Set("X-Mine", "1")
 
-	cut := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }), prospectkit.WithRetry(prospectkit.NoRetry))
+	cut := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, io.ErrUnexpectedEOF }), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	_, err = cut.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	require.Error(t, err)
 	require.Zero(t, info.Status)

@@ -88,7 +88,7 @@ var hugeCases = map[string]struct {
 	}},
 	"an operation of the caller's": {manyOf(`{"items":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
 		return c.Call(ctx, prospectkit.Operation{
-			Name: "x", Method: http.MethodGet, Path: "/x", Surface: prospectkit.SurfaceLists, Reads: true, Free: true,
+			Name: "x", Method: http.MethodGet, Path: "/x", Surface: "lists", Reads: true, Free: true,
 		}, nil, new(wideRow))
 	}},
 }

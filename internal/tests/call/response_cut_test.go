@@ -51,7 +51,7 @@ func TestDecode_LessEvidenceProvesNoMore(t *testing.T) {
 					return
 				}
 				for _, at := range []int{-1, c.from, c.from + 1, len(c.body) - 1} {
-					_, err := call(t.Context(), tests.NewClient(t, breaksOff(c.body, at, "Content-Type", c.kind), prospectkit.WithRetry(prospectkit.NoRetry)))
+					_, err := call(t.Context(), tests.NewClient(t, breaksOff(c.body, at, "Content-Type", c.kind), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
 					require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), "cut at %d: %v", at, err)
 				}
 			})
@@ -78,7 +78,7 @@ func TestDecode_DamagedErrors(t *testing.T) {
 			if row.Class == op.Read {
 				return
 			}
-			_, err := call(t.Context(), tests.NewClient(t, breaksOff(body, -1), prospectkit.WithRetry(prospectkit.NoRetry)))
+			_, err := call(t.Context(), tests.NewClient(t, breaksOff(body, -1), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
 			require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err), "%.60s: %v", body, err)
 		})
 	}

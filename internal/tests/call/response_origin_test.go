@@ -41,7 +41,7 @@ func throughStripping(t *testing.T) (*prospectkit.Client, *stripping) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
 	sb := tests.EverySandbox(t, begin, sandbox.WithClock(sandbox.NewManualClock(begin)))
 	proxy := &stripping{sb.Transport(), true}
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), tests.Routes(), prospectkit.WithTransport(proxy), prospectkit.WithRetry(prospectkit.NoRetry))
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), tests.Routes(), prospectkit.WithTransport(proxy), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	require.NoError(t, err)
 	return client, proxy
 }
@@ -59,14 +59,14 @@ func TestDecode_ErrorsWithRateHeaders(t *testing.T) {
 			return
 		}
 		for _, body := range []string{`{"error":"down"}`, `{"error":{"reason":"down"}}`, `{"ok":true,"error":1}`} {
-			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)))
+			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
 			tests.RequireUnknown(t, err)
 		}
 		if row.Shape != op.Raw {
 			return
 		}
 		for _, body := range []string{`{"error":null}`, `{"error":false,"id":7}`, `{"error":""}`, `{"rows":[{"error":"empty"}]}`, ``} {
-			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry)))
+			_, err := call(t.Context(), tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
 			if len(body) > 0 || row.Write() {
 				require.NoError(t, err, body)
 			}
@@ -89,7 +89,7 @@ func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 		client, _ = throughStripping(t)
 		_, err = client.Account.Me(t.Context()) // which proves itself
 		require.NoError(t, err)
-		derived, err := client.With(prospectkit.WithPriority(prospectkit.PriorityBatch))
+		derived, err := client.With(prospectkit.Batch())
 		require.NoError(t, err)
 		_, err = call(t.Context(), derived)
 		require.NoError(t, err, "the client has learnt that the headers are dropped")
@@ -157,7 +157,7 @@ func TestDecode_OtherServersNeverSucceed(t *testing.T) {
 			"the same, wrapped":      {200, `{"list":{"id":"0","name":"0"},"agent":{"name":"0"},"fact":{"id":"0"}}`, "application/json", true},
 		} {
 			client := tests.NewClient(t, tests.Always(tc.status, tc.body, append([]string{"Content-Type", tc.contentType}, tests.Bare...)...),
-				prospectkit.WithRetry(prospectkit.NoRetry))
+				prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 			_, err := call(t.Context(), client)
 			switch {
 			case row.Class != op.Read:
@@ -216,7 +216,7 @@ func TestDecode_ErrorsThatRepeatWhatWasSent(t *testing.T) {
 				continue
 			}
 			body := `{"error":` + fault + `,` + sent + `}`
-			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, tests.Always(200, body, headers...), prospectkit.WithRetry(prospectkit.NoRetry)))
+			_, err := tests.EveryCall[name](t.Context(), tests.NewClient(t, tests.Always(200, body, headers...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})))
 			tests.RequireUnknown(t, err)
 			var seen *prospectkit.Error
 			require.ErrorAs(t, err, &seen)
@@ -244,7 +244,7 @@ func TestDecode_OtherServersBehindAProxyThatDropsHeaders(t *testing.T) {
 			tests.Always(200, `{"ok":true,"error":null}`, append([]string{"Content-Type", "Application/JSON; charset=utf-8"}, tests.Bare...)...),
 		}
 		rt := tests.Stage(t, answers...)
-		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		_, err := client.Account.Me(t.Context())
 		require.NoError(t, err)
 		_, err = client.Lists.AddContacts(t.Context(), tests.ListID, prospectkit.Fields{"contacts": "x"})
@@ -267,7 +267,7 @@ func TestDecode_OtherServersTeachNothing(t *testing.T) {
 		{"search.prospects", `{"profiles":[]}`},
 		{"agents.activate", `{"id":"` + tests.DraftID + `"}`},
 	} {
-		client := tests.NewClient(t, tests.Always(200, tc[1], append([]string{"Content-Type", "application/json"}, tests.Bare...)...), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.Always(200, tc[1], append([]string{"Content-Type", "application/json"}, tests.Bare...)...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		_, err := tests.EveryCall[tc[0]](t.Context(), client)
 		if strings.HasSuffix(tc[0], ".get") {
 			require.ErrorContains(t, err, "the 2xx response may not be the service's", "it is not the record that was asked for")
@@ -485,7 +485,7 @@ func TestDecode_ProvedReadWithAnErrorBeside(t *testing.T) {
 
 // What is not a success is none: an error in a 200, also of an undocumented shape, and a status below 200, also with rate headers.
 func TestDecode_NoSuccessInDisguise(t *testing.T) {
-	once := prospectkit.WithRetry(prospectkit.NoRetry)
+	once := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})
 	_, err := tests.NewClient(t, tests.Always(200, tests.Envelope("INVALID_REQUEST")), once).Search.FilterOptions(t.Context())
 	require.Error(t, err)
 	tests.RequireUnknown(t, tests.NewClient(t, tests.Always(101, "", "RateLimit-Remaining", "9"), once).
@@ -494,7 +494,7 @@ func TestDecode_NoSuccessInDisguise(t *testing.T) {
 
 // A message may quote the URL of the request, and what it searched for: in whatever form, the text of the error does not show it.
 func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
-	search := prospectkit.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Reads: true, Free: true, Surface: prospectkit.SurfaceLists}
+	search := prospectkit.Operation{Name: "x", Method: http.MethodGet, Path: "/business/x", Reads: true, Free: true, Surface: "lists"}
 	for _, quoted := range []string{
 		"search=berlin", "search%3Dberlin", "search&#61;berlin", `search\\u003dberlin`, "/api/v1/business/x?search=berlin",
 	} {

@@ -70,7 +70,7 @@ func TestRetryAfter(t *testing.T) {
 						least = test.stated // allowed, so waited for
 					}
 					header := http.Header{"Retry-After": test.lines}
-					_, err := refuse(t, 429, header, prospectkit.WithRetry(prospectkit.NoRetry))
+					_, err := refuse(t, 429, header, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 					require.Equal(t, test.stated, tests.AsError(t, err).RetryAfter)
 					waits, _ := refuse(t, 429, header, prospectkit.WithMaxWait(longestWait))
 					if least == 0 {
@@ -160,7 +160,7 @@ func TestRetryAfter_ResetInItsPlace(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				_, err := refuse(t, 429, test.header, prospectkit.WithRetry(prospectkit.NoRetry))
+				_, err := refuse(t, 429, test.header, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 				e := tests.AsError(t, err)
 				if test.told {
 					require.Equal(t, test.least, e.RetryAfter)
@@ -339,7 +339,7 @@ func TestRetry_WaitsThatDoNotFit(t *testing.T) {
 		{"longer than allowed", time.Hour, http.Header{"Retry-After": {"3"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(2999 * time.Millisecond)}},
 		{"no waiting", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
 		{"no waiting, none told", time.Hour, nil, []prospectkit.ClientOption{prospectkit.WithMaxWait(0)}},
-		{"no retry", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}},
+		{"no retry", time.Hour, http.Header{"Retry-After": {"1"}}, []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})}},
 	}
 	for _, test := range cases {
 		t.Run(test.name, func(t *testing.T) {

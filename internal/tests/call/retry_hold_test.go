@@ -92,14 +92,14 @@ func TestRetry_OtherSurfacesAndBudgetsGoOn(t *testing.T) {
 			}
 			return tests.Respond(200, tests.OneUser), nil
 		})
-		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		require.ErrorIs(t, page(t, client), prospectkit.ErrRateLimited)
 		began := time.Now()
 		_, err := client.Account.Me(t.Context())
 		require.NoError(t, err)
 		_, err = client.Search.FilterOptions(t.Context())
 		require.NoError(t, err)
-		require.Error(t, page(t, tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry))))
+		require.Error(t, page(t, tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))))
 		require.Equal(t, 2, refusals, "a budget of its own")
 		require.Zero(t, time.Since(began))
 	})
@@ -248,7 +248,7 @@ func TestRetry_PausesNeitherShrinkNorLastForever(t *testing.T) {
 			}
 			return tests.Respond(429, "", "Retry-After", asked), nil
 		})
-		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithMaxWait(0))
+		client := tests.NewClient(t, rt, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithMaxWait(0))
 		for range good {
 			require.NoError(t, page(t, client))
 		}

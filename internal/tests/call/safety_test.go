@@ -2,7 +2,6 @@ package call_test
 
 import (
 	"cmp"
-	"errors"
 	"net/http"
 	"testing"
 
@@ -40,7 +39,7 @@ func TestSafety_Modes(t *testing.T) {
 			refused := 0
 			for _, row := range op.All() {
 				o := tests.OfClass(row.Class, prospectkit.Operation{
-					Name: row.Name, Method: cmp.Or(row.Method, http.MethodPost), Path: "/business/x", Surface: prospectkit.Surface(row.Surface),
+					Name: row.Name, Method: cmp.Or(row.Method, http.MethodPost), Path: "/business/x", Surface: string(row.Surface),
 				})
 				o.Free, o.SendsNothing = !row.Spends.Possible(), !row.Sends.Possible() && !row.WritesOutside.Possible()
 				before := sent
@@ -146,7 +145,7 @@ func TestSafety_ClosedClient(t *testing.T) {
 	_, err = client.Account.Me(t.Context())
 	var refusal *prospectkit.RefusedError
 	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, prospectkit.RuleClosed, refusal.Rule)
+	require.Equal(t, []prospectkit.Violation{{Param: "client", Problem: "is closed: use another one"}}, refusal.Violations)
 	for _, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{}) {
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	}
@@ -161,9 +160,7 @@ func TestSafety_RetryUnknownIsNotForWhatLeaves(t *testing.T) {
 		o.Free = true
 	})
 	err := tests.NewClient(t, tests.Untouched(t)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown())
-	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
-	require.True(t, ok)
-	require.Equal(t, prospectkit.RuleRetryUnknown, refused.Rule)
+	require.Equal(t, []string{tests.NotRepeatable}, tests.Refusals(t, err))
 	free.SendsNothing = true
 	require.NoError(t, tests.NewClient(t, tests.Always(200, `{}`)).Call(t.Context(), free, nil, nil, prospectkit.AllowRetryUnknown()))
 	read := tests.Described(http.MethodGet, op.Read)

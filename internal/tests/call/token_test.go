@@ -183,7 +183,7 @@ func TestToken_SourceCallsItsClient(t *testing.T) {
 // Where a call may make one attempt only, the next call has the other token.
 func TestToken_WithoutRetries(t *testing.T) {
 	l, s := &lock{valid: "key-2"}, &tests.Source{Tokens: []string{"key-2"}}
-	client := l.client(t, "key-1", s, prospectkit.WithRetry(prospectkit.NoRetry))
+	client := l.client(t, "key-1", s, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	require.ErrorIs(t, tests.Move(t.Context(), client), prospectkit.ErrUnauthorized)
 	require.Zero(t, s.Asked)
 	require.NoError(t, tests.Move(t.Context(), client))

@@ -51,7 +51,7 @@ func TestErrors_ClassesOfAResponse(t *testing.T) {
 		429: {tests.Envelope("RATE_LIMITED"), []error{prospectkit.ErrRateLimited}},
 		418: {tests.Envelope("TEAPOT"), nil},
 	} {
-		_, err := tests.NewClient(t, tests.Always(status, c.body)).Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry))
+		_, err := tests.NewClient(t, tests.Always(status, c.body)).Account.Me(t.Context(), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		require.Error(t, err)
 		require.Equal(t, c.want, classesOf(err), status)
 	}
@@ -74,7 +74,7 @@ func TestErrors_ClassesOfAForeignResponse(t *testing.T) {
 		{401, `{"error":{"code":"401","message":"Access denied due to missing subscription key."}}`, tests.Bare, none},
 		{429, `{"error":{"code":"429","message":"Rate limit is exceeded."}}`, tests.Bare, []error{prospectkit.ErrRateLimited}},
 	} {
-		_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(c.status, c.body, c.header...), prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		_, err := tests.Call(t.Context(), tests.NewClient(t, tests.Always(c.status, c.body, c.header...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
 		require.Equal(t, c.want, classesOf(err), c.body)
 	}
 }
@@ -107,7 +107,7 @@ func TestErrors_CodesAndClassesOfRefusals(t *testing.T) {
 // A wait refused for the deadline matches what it says, and nothing else.
 func TestErrors_ClassesOfAWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		client := tests.NewClient(t, tests.Always(429, "", "Retry-After", "60"), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.Always(429, "", "Retry-After", "60"), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		_, _ = tests.Call(t.Context(), client, false)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -122,12 +122,12 @@ func TestErrors_ClassesOfAWait(t *testing.T) {
 func TestErrors_EndOfARateLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limited := tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "30")
-		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		_, err := tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
 		require.Equal(t, 31*time.Second, tests.AsError(t, err).RetryAfter, "the reset may have been rounded down")
 		require.Equal(t, time.Now().Add(31*time.Second), tests.AsError(t, err).ResetAt)
 		require.Equal(t, 31*time.Second, tests.Waits(err))
 		limited = tests.Always(429, tests.Envelope("RATE_LIMITED"), "RateLimit-Limit", "120", "RateLimit-Remaining", "7", "RateLimit-Reset", "30")
-		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.NoRetry)), false)
+		_, err = tests.Call(t.Context(), tests.NewClient(t, limited, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})), false)
 		require.Zero(t, tests.AsError(t, err).RetryAfter, "the window is not why it was refused")
 		require.Equal(t, time.Now().Add(30*time.Second), tests.AsError(t, err).ResetAt)
 		require.Equal(t, time.Minute, tests.Waits(err))

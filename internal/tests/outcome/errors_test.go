@@ -38,7 +38,7 @@ func requireClass(t *testing.T, err error, want int) {
 // refusedRead responds to a read, once, and returns the error.
 func refusedRead(t *testing.T, status int, body string, header ...string) error {
 	t.Helper()
-	client := tests.NewClient(t, tests.Always(status, body, header...), prospectkit.WithRetry(prospectkit.NoRetry))
+	client := tests.NewClient(t, tests.Always(status, body, header...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
 	require.Error(t, err)
 	return err
@@ -200,7 +200,7 @@ func TestErrors_BodyIsCutAt2KiB(t *testing.T) {
 
 func TestErrors_SuccessWithoutContent(t *testing.T) {
 	for _, status := range []int{200, 202, 204} {
-		client := tests.NewClient(t, tests.Always(status, ""), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.Always(status, ""), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		credits, err := client.Account.Credits(t.Context())
 		require.NoError(t, err, "nothing is promised about the body")
 		require.True(t, credits.IsZero())
@@ -251,7 +251,7 @@ func TestErrors_AreOneLine(t *testing.T) {
 	requireOneLine(t, refusedRead(t, 302, "", "Location", "https://%C2%85%E2%80%A8"+strings.Repeat("x", 5000)+"/"))
 
 	broken := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, errors.New(hostile) }),
-		prospectkit.WithRetry(prospectkit.NoRetry))
+		prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	_, err := broken.Account.Me(t.Context())
 	requireOneLine(t, err)
 	_, err = broken.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})

@@ -144,7 +144,7 @@ func logLinesOf(t *testing.T, name string) (lines string, levelled []string) {
 		return a
 	}}
 	synctest.Test(t, func(t *testing.T) {
-		all := []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.NoRetry)}
+		all := []prospectkit.ClientOption{prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})}
 		for _, handler := range []slog.Handler{slog.NewTextHandler(&text, options), slog.NewJSONHandler(&asJSON, options)} {
 			all = append(all, prospectkit.WithLogger(slog.New(onlyCalls{handler})))
 		}

@@ -492,7 +492,7 @@ func TestRecover_Options(t *testing.T) {
 		second := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 		sb.Fail("lists.list", sandbox.First(2), sandbox.Status(500, "UNEXPECTED_ERROR"))
 		var info prospectkit.Info
-		r, err := second.Recover(t.Context(), prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithInfo(&info))
+		r, err := second.Recover(t.Context(), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithInfo(&info))
 		var e *prospectkit.Error
 		require.ErrorAs(t, err, &e)
 		require.Equal(t, 500, e.Status)

@@ -173,7 +173,7 @@ func TestJournal_PanicsAndExits(t *testing.T) {
 					}
 					client := tests.NewClient(t, test.rt, prospectkit.WithJournal(book), prospectkit.WithSpendGuard(guard))
 					paid := prospectkit.Operation{
-						Name: "custom", Method: "POST", Path: "/business/custom", Surface: prospectkit.SurfaceSearch,
+						Name: "custom", Method: "POST", Path: "/business/custom", Surface: "search",
 					}
 					ended := make(chan any)
 					go func() {

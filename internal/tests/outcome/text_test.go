@@ -35,7 +35,7 @@ func TestErrors_RefusedRetryKeepsTheFirstFailure(t *testing.T) {
 				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "3600"), nil
 			}
 			holding = true // a teammate uses the surface up, while this attempt fails
-			_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.NoRetry))
+			_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 			require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 			holding = false
 			return nil, other
@@ -240,7 +240,7 @@ func TestErrors_StateInLogs(t *testing.T) {
 // errors.Is and errors.As find what a transport returned, but no error that holds the URL.
 func TestErrors_TransportErrorsStayReachable(t *testing.T) {
 	failing := func(err error) error {
-		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, err }), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return nil, err }), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		_, err = client.Account.Me(t.Context())
 		return err
 	}

@@ -46,7 +46,7 @@ var (
 	agentA, agentB, agentC = strings.Repeat("a", 24), strings.Repeat("b", 24), strings.Repeat("c", 24)
 
 	noneListed = tests.Always(200, `{"agents":[]}`)
-	noRetry    = prospectkit.WithRetry(prospectkit.NoRetry)
+	noRetry    = prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})
 )
 
 // alone responds with one agent.

@@ -70,7 +70,7 @@ func TestPages_TellTheirRateAndRequestID(t *testing.T) {
 			for page, err := range client.Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 1}, opts...) {
 				require.NoError(t, err)
 				number++
-				require.Equal(t, prospectkit.SurfaceLists, page.Rate.Surface)
+				require.Equal(t, "lists", page.Rate.Surface)
 				require.Equal(t, 120, page.Rate.Limit)
 				require.Equal(t, 100+number, page.Rate.Remaining)
 				require.False(t, page.Rate.At.Before(begin))

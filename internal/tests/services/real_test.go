@@ -49,7 +49,7 @@ func TestPages_Null(t *testing.T) {
 		`{"data": [ null ],"pagination":{"pageNum":1,"totalPages":1}}`:                  "is n",
 		`{"data":[{"id":"a","tags":[null]}],"pagination":{"pageNum":1,"totalPages":1}}`: "",
 	} {
-		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.NoRetry))
+		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 		contract := map[string]func() error{
 			"rows": func() error {
 				return tests.Discard(client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{}))

@@ -136,7 +136,7 @@ func TestWait_ForADraftEndsAtOnce(t *testing.T) {
 // Each failing poll is one call, with retries of its own: single failures are survived, five in a row are not.
 func TestWait_SurvivesFailures(t *testing.T) {
 	failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
-	noRetry := prospectkit.WithRetry(prospectkit.NoRetry)
+	noRetry := prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1})
 	four := append(tests.Times(4, failing), tests.Sees("processing"))
 	waited(t, append(append(four, four...), tests.Sees("active")), time.Minute, 10*time.Minute, settledAs("active"), noRetry)
 	waited(t, []tests.RoundTrip{tests.CutOff, tests.Always(502, "<html>"), tests.Always(200, "<html>"), tests.Sees("active")}, 9*time.Second, 11*time.Second, settledAs("active"), noRetry)
@@ -223,14 +223,14 @@ func TestWait_TellsObservers(t *testing.T) {
 		if e.Kind == prospectkit.EventWait {
 			require.Equal(t, "agents.get", e.Op)
 			require.NotEmpty(t, e.Host)
-			require.Equal(t, prospectkit.SurfaceAgents, e.Surface)
+			require.Equal(t, "agents", e.Surface)
 			require.Equal(t, len(told)+2, e.Attempt)
 			require.GreaterOrEqual(t, e.Wait, 2*time.Second)
 			told = append(told, e.Reason)
 		}
 	})
 	steps := []tests.RoundTrip{tests.Sees("processing"), tests.Sees("hibernating"), tests.CutOff, tests.Sees("active")}
-	waited(t, steps, 0, time.Minute, settledAs("active"), observer, prospectkit.WithRetry(prospectkit.NoRetry))
+	waited(t, steps, 0, time.Minute, settledAs("active"), observer, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 	require.Equal(t, []string{
 		"polling: not settled yet", "polling: the state is undocumented", "polling: the last poll failed",
 	}, told)

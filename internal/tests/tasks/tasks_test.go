@@ -238,7 +238,7 @@ func (j judge) play(t *testing.T, p *play, program string, env []string) error {
 	server := must(p.Listen(t.Context(), "127.0.0.1:0"))
 	defer server.Close()
 	p.client = must(prospectkit.New(server.BaseURL(), p.Token()))
-	env = append(slices.Clone(env), prospectkit.EnvBaseURL+"="+server.BaseURL(), prospectkit.EnvToken+"="+p.Token())
+	env = append(slices.Clone(env), "PROSPECTKIT_BASE_URL="+server.BaseURL(), "PROSPECTKIT_TOKEN="+p.Token())
 	list := sandbox.List{Name: "Leads"}
 	for i := range 1100 {
 		list.Rows = append(list.Rows, sandbox.Rows(sandbox.Row{"email": fmt.Sprint(i, "@old.example"), "updatedAt": "2025-03-01T09:00:00.000Z"})...)

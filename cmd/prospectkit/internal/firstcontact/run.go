@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/cmd/prospectkit/internal/service"
 	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
@@ -73,7 +74,7 @@ func Start(cfg Config) (*Run, error) {
 	}
 	opts := []prospectkit.ClientOption{
 		prospectkit.WithTransport(r.recorder), prospectkit.ReadOnly(), prospectkit.NoSpend(), prospectkit.NoSend(),
-		prospectkit.WithRetry(prospectkit.NoRetry), prospectkit.WithUserAgent("prospectkit-check"),
+		prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}), prospectkit.WithUserAgent("prospectkit-check"),
 		prospectkit.WithObserver(func(ctx context.Context, e prospectkit.Event) context.Context {
 			r.waited += e.Wait
 			return ctx
@@ -150,16 +151,16 @@ func isPage(e *exchange) bool {
 
 // adviceFor says what to do about a response after which there is nothing to check.
 func adviceFor(e *exchange) string {
-	text, seen := "the service sent a response that cannot be used: check "+prospectkit.EnvBaseURL, ""
+	text, seen := "the service sent a response that cannot be used: check "+service.EnvBaseURL, ""
 	switch {
 	case e.succeeded():
 		seen = ", " + cmp.Or(e.mediaType(), "without a content type")
 	case e.status < http.StatusBadRequest:
-		text = "the service redirects to another address: check " + prospectkit.EnvBaseURL
+		text = "the service redirects to another address: check " + service.EnvBaseURL
 	case e.status == http.StatusForbidden:
-		text = "the service refuses every request: check the key in " + prospectkit.EnvToken + ", and " + prospectkit.EnvBaseURL
+		text = "the service refuses every request: check the key in " + service.EnvToken + ", and " + service.EnvBaseURL
 	case slices.Contains(noEndpoint, e.status):
-		text = "the service does not know the address that was asked for: check " + prospectkit.EnvBaseURL
+		text = "the service does not know the address that was asked for: check " + service.EnvBaseURL
 	case e.status == http.StatusTooManyRequests:
 		text = "the workspace has used up its requests for now: try again later"
 	case e.status >= http.StatusInternalServerError:
@@ -242,7 +243,7 @@ func (r *Run) send(ctx context.Context, a *ask, template string, ids []string) e
 		}
 	}
 	o := prospectkit.Operation{
-		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: prospectkit.Surface(a.op.Surface),
+		Name: a.op.Name, Method: a.op.Method, Path: path, Surface: string(a.op.Surface),
 		Reads: true, Free: true,
 	}
 	if err := r.pace.wait(ctx, a.op.Surface); err != nil {

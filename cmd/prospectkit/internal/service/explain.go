@@ -48,11 +48,11 @@ func reason(err error) string {
 	}{
 		{context.Canceled, "stopped"},
 		{context.DeadlineExceeded, "the time limit was too short: -timeout gives it more"},
-		{prospectkit.ErrUnauthorized, "the service does not accept the key: check " + prospectkit.EnvToken + " or -token-file, or create a new key in the app"},
+		{prospectkit.ErrUnauthorized, "the service does not accept the key: check " + EnvToken + " or -token-file, or create a new key in the app"},
 		{prospectkit.CodeInsufficientScope, "the key may not do this: create a key with the scope " + scopeOf(e) + ", or with full access"},
 		{prospectkit.CodeListNotFound, "the key sees no list with this id: check the id, and that the key is of the same workspace"},
 		{prospectkit.CodeListProcessing, "the list is still being filled: try again later"},
-		{prospectkit.CodeEndpointNotFound, "the service does not know the address that was asked for: check " + prospectkit.EnvBaseURL},
+		{prospectkit.CodeEndpointNotFound, "the service does not know the address that was asked for: check " + EnvBaseURL},
 		{prospectkit.ErrRateLimited, "the workspace has used up its requests for now: try again later"},
 	} {
 		if errors.Is(err, c.is) {
@@ -63,11 +63,11 @@ func reason(err error) string {
 	case ok && e.Status >= 500:
 		return "the service failed: try again later"
 	case ok && e.Status != 0:
-		return "the service sent a response that cannot be used: check " + prospectkit.EnvBaseURL
+		return "the service sent a response that cannot be used: check " + EnvBaseURL
 	}
 	text := err.Error()
 	if _, cause, refused := strings.Cut(text, "refused locally: "); refused {
-		return strings.ReplaceAll(cause, "base URL ", prospectkit.EnvBaseURL+" ")
+		return strings.ReplaceAll(cause, "base URL ", EnvBaseURL+" ")
 	}
 	if ok {
 		return strings.TrimPrefix(text, "prospectkit: "+e.Op+": ")

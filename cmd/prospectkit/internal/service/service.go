@@ -16,6 +16,12 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
+// The variables that [prospectkit.FromEnv] reads.
+const (
+	EnvBaseURL = "PROSPECTKIT_BASE_URL"
+	EnvToken   = "PROSPECTKIT_TOKEN"
+)
+
 // Variables is the part of a help text about what a person sets before.
 const Variables = `Before you start, set two variables:
 
@@ -36,14 +42,14 @@ type Access struct {
 
 // Flags adds the flags. A key is never a flag: other users of the machine could read it.
 func (a *Access) Flags(flags *flag.FlagSet) {
-	flags.StringVar(&a.tokenFile, "token-file", "", "read the API key from this `file`, and not from "+prospectkit.EnvToken)
+	flags.StringVar(&a.tokenFile, "token-file", "", "read the API key from this `file`, and not from "+EnvToken)
 	flags.DurationVar(&a.timeout, "timeout", 10*time.Minute, "stop after this time, and use what was found so far; most of it is waiting for rate limits")
 }
 
 // Credentials are the base URL and the key.
 func (a *Access) Credentials(std cli.Std) (baseURL, token string, err error) {
-	baseURL, token = strings.TrimSpace(std.Getenv(prospectkit.EnvBaseURL)), std.Getenv(prospectkit.EnvToken)
-	from := "the variable " + prospectkit.EnvToken + " is not set"
+	baseURL, token = strings.TrimSpace(std.Getenv(EnvBaseURL)), std.Getenv(EnvToken)
+	from := "the variable " + EnvToken + " is not set"
 	if a.tokenFile != "" {
 		if err := a.read(); err != nil {
 			return "", "", err
@@ -55,7 +61,7 @@ func (a *Access) Credentials(std cli.Std) (baseURL, token string, err error) {
 	case a.timeout <= 0:
 		return "", "", cli.Usage("-timeout must be positive")
 	case baseURL == "":
-		return "", "", fmt.Errorf("the variable %s is not set: it is the address of the service, which ends in /api/v1", prospectkit.EnvBaseURL)
+		return "", "", fmt.Errorf("the variable %s is not set: it is the address of the service, which ends in /api/v1", EnvBaseURL)
 	case token == "":
 		return "", "", fmt.Errorf("%s: it is an API key, from the key management of the app", from)
 	}

@@ -65,7 +65,7 @@ func run(ctx context.Context, sb *sandbox.Sandbox, args ...string) (status int, 
 	if sb != nil {
 		opts = append(opts, prospectkit.WithTransport(sb.Transport()))
 		std.Getenv = func(name string) string {
-			return map[string]string{prospectkit.EnvBaseURL: sb.BaseURL(), prospectkit.EnvToken: sb.Token()}[name]
+			return map[string]string{"PROSPECTKIT_BASE_URL": sb.BaseURL(), "PROSPECTKIT_TOKEN": sb.Token()}[name]
 		}
 	}
 	status = cli.Main(ctx, std, tickets.New(opts...), args)
@@ -430,7 +430,7 @@ func TestResolve_FullDisk(t *testing.T) {
 		path := left(t, made)
 		var complaints bytes.Buffer
 		std := cli.Std{Out: full{}, Err: &complaints, Getenv: func(name string) string {
-			return map[string]string{prospectkit.EnvBaseURL: sb.BaseURL(), prospectkit.EnvToken: sb.Token()}[name]
+			return map[string]string{"PROSPECTKIT_BASE_URL": sb.BaseURL(), "PROSPECTKIT_TOKEN": sb.Token()}[name]
 		}}
 		require.Equal(t, cli.Failed, cli.Main(t.Context(), std, tickets.New(prospectkit.WithTransport(sb.Transport())), []string{"resolve", "-journal", path, "-workspace", "acme"}))
 		require.Contains(t, complaints.String(), io.ErrShortWrite.Error())
