@@ -65,7 +65,7 @@ func (r *Review) String() string { return r.content.String() }
 //
 // It reads the campaign in the listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000. The lists
 // are those under listIds in the listing (assumed), and need the scope lists. Without listIds, the review has ListsUnread, and its text
-// says so.
+// says so. The rows of a list that counts more than came are read once more. If it still does, the text says how many were read.
 //
 // It takes the options that a client can have, too, such as [WithMaxWait], and refuses those for one request, such as [WithInfo].
 //
@@ -145,28 +145,66 @@ func versions[T interface{ Raw() Object }](ctx context.Context, r *review.Review
 	return all, nil
 }
 
-// reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts.
+// reviewLists reads the lists after their rows: a change of the rows meanwhile shows in the counts. The rows of a list that counts more of
+// them are read once more: pages of an order with ties may hold some twice, and others not at all. A count may also be stale.
 func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign *Campaign, opts []CallOption) error {
 	if lists, _ := campaign.Raw().Get("listIds"); !lists.begins('[') {
 		r.content.Unread = []review.Section{review.Lists, review.Contacts}
 	}
-	lists := &ListsService{s.service}
-	for _, id := range campaign.ListIDs {
-		for row, err := range lists.Rows(ctx, id, RowsParams{}, pageOptions(opts)...) {
+	all := make([]reviewedList, len(campaign.ListIDs))
+	for again, short := false, true; short; again = true {
+		if err := s.reviewRows(ctx, campaign, all, opts); err != nil {
+			return err
+		}
+		r.evidence.began, r.evidence.responses = time.Now(), 0 // a change of the rows shows from here on
+		short = false
+		for i, id := range campaign.ListIDs {
+			list, err := (&ListsService{s.service}).Get(ctx, id, GetListParams{}, opts...)
 			if err != nil {
 				return err
 			}
-			r.content.Add(review.Contacts, row.Raw())
+			all[i].list = list
+			short = short || !again && all[i].short()
 		}
 	}
-	r.evidence.began, r.evidence.responses = time.Now(), 0 // a change of the rows shows from here on
-	for _, id := range campaign.ListIDs {
-		list, err := lists.Get(ctx, id, GetListParams{}, opts...)
-		if err != nil {
-			return err
+	for _, l := range all {
+		r.content.AddRows(l.rows, l.counted())
+		r.content.Add(review.Lists, l.list.Raw().Raw())
+		r.Lists = append(r.Lists, *l.list)
+	}
+	return nil
+}
+
+// reviewedList is a list with its rows, as they were read.
+type reviewedList struct {
+	list *List
+	rows *review.Review
+}
+
+// counted is how many rows the list counts itself.
+func (l *reviewedList) counted() int {
+	if l.list.Kind == CompanyList {
+		return l.list.CompaniesCount
+	}
+	return l.list.ContactsCount
+}
+
+func (l *reviewedList) short() bool { return l.rows.Count(review.Contacts) < l.counted() }
+
+// reviewRows reads the rows of the lists that were not read, or count more rows than came.
+func (s *CampaignsService) reviewRows(ctx context.Context, campaign *Campaign, all []reviewedList, opts []CallOption) error {
+	for i, id := range campaign.ListIDs {
+		if all[i].rows != nil && !all[i].short() {
+			continue
 		}
-		r.content.Add(review.Lists, list.Raw().Raw())
-		r.Lists = append(r.Lists, *list)
+		rows := new(review.Review)
+		for row, err := range (&ListsService{s.service}).Rows(ctx, id, RowsParams{}, pageOptions(opts)...) {
+			if err != nil {
+				return err
+			}
+			rows.Add(review.Contacts, row.Raw())
+		}
+		all[i].rows = rows
 	}
 	return nil
 }

@@ -26,6 +26,8 @@ type Review struct {
 	texts  map[Section][]json.RawMessage // none of the contacts
 	sums   map[Section][][]byte          // of every element
 	doubts []string                      // the tickets of the approvals that may have happened
+
+	lists, read, counted int // that count more contacts than were read of them, and both numbers
 }
 
 // Section is a part of a review.
@@ -48,6 +50,16 @@ var sections = []Section{Campaign, Steps, Sends, Lists, Contacts, Approvals}
 func (r *Review) Add(s Section, text json.RawMessage) {
 	if r.add(s, hashOf(text)); s != Contacts {
 		r.texts[s] = append(r.texts[s], slices.Clone(text))
+	}
+}
+
+// AddRows adds the contacts that were read of a list, which counts so many.
+func (r *Review) AddRows(rows *Review, counted int) {
+	for _, sum := range rows.sums[Contacts] {
+		r.add(Contacts, sum)
+	}
+	if n := rows.Count(Contacts); n < counted {
+		r.lists, r.read, r.counted = r.lists+1, r.read+n, r.counted+counted
 	}
 }
 

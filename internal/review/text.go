@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -51,6 +52,12 @@ func (r *Review) summarize(b *strings.Builder) {
 	switch {
 	case slices.Contains(r.Unread, Contacts):
 		to = "its contacts"
+	case r.counted > 0: // those of its other lists, too
+		list, rest := "the list counts", r.Count(Contacts)-r.read
+		if r.lists > 1 || rest > 0 {
+			list = "its lists count"
+		}
+		to = fmt.Sprintf("its contacts, of whom were read %s of the %s contacts that %s", grouped(r.read+rest), grouped(r.counted+rest), list)
 	case r.Count(Contacts) == 0:
 		to = "no contacts, as its lists have none"
 	}
@@ -78,6 +85,15 @@ func (r *Review) summarize(b *strings.Builder) {
 		fmt.Fprintf(b, "Not reviewed, because the API does not show them: %s\n", strings.Trim(fmt.Sprint(r.Unread), "[]"))
 	}
 	b.WriteString("\n")
+}
+
+// grouped writes a number as 1,300.
+func grouped(n int) string {
+	digits := strconv.Itoa(n)
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return digits
 }
 
 // show writes the fields of an object, one a line: first the words, then ids and times.
