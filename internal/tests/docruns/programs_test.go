@@ -160,6 +160,7 @@ func Given[T any](w *World, name string) T {
 	value, ok := map[string]any{
 		"listID": tests.ListID, "agentID": tests.RunsID, "campaignID": tests.CampaignID, "factID": tests.FactID,
 		"agentIDs": []string{tests.RunsID}, "batches": map[string][]string{"one": {tests.ContactID, tests.StepID}},
+		"batch": "batch 1", "contacts": []prospectkit.Fields{{"email": "grace@navy.example"}, {"email": "ada@engines.example"}},
 		"text": "Teams save a day a week.", "path": filepath.Join(w.Dir(), "journal"), "baseURL": w.BaseURL(), "token": w.Token(),
 		"tokens": map[string]string{"main": w.Token()}, "saved": saved,
 		"agreed": func(string) bool { return true },

@@ -15,7 +15,7 @@ import (
 	"example.com/prospectkit/internal/tests"
 )
 
-// A search engine below a listing counts no more than 10,000: the rows beyond are read all the same.
+// A search engine below a listing counts no more than 10,000: the rows beyond are read, too.
 func TestRows_CappedTotals(t *testing.T) {
 	const rows, most = 12_500, 10_000
 	asked := 0
