@@ -489,6 +489,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
 	c.conf.idle.Hear(resp.Header)
+	c.conf.relayed.Hear(resp.Header)
 	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
 	if isSuccess(resp.StatusCode) && (a.truncated || isForeign(resp, *a.Body, a.BodyErr == nil)) { // some gateways send such headers, too
 		a.hasRateHeaders = false

@@ -33,7 +33,7 @@ const (
 	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx of a free read or without rate headers
 	failUnproved   // a 2xx that may not be the service's, see readResponse
 	failOther      // any other 5xx, 499, UNEXPECTED_ERROR with another status
-	failApproved   // the approval of a review is rejected as if the campaign had been approved meanwhile
+	failRepeated   // a conflict that this very request may have made, because a gateway has repeated it
 	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope
 	failCanceled   // sent, then the context of the call ended
 
@@ -67,7 +67,7 @@ var decisions = [...]struct {
 	failCut:        {"sent, but no usable response", stepRetry, stepUnknown, stepUnknown},
 	failUnproved:   {"a success that may not be the service's", stepRetry, stepUnknown, stepUnknown},
 	failOther:      {"an unusual failure", stepStop, stepUnknown, stepUnknown},
-	failApproved:   {"the campaign may just have been approved", stepStop, stepUnknown, stepUnknown},
+	failRepeated:   {"perhaps refused for its own effect", stepStop, stepUnknown, stepUnknown},
 	failNotService: {"a response that is not the service's", stepStop, stepUnknown, stepUnknown},
 	failCanceled:   {"sent, then the context ended", stepStop, stepUnknown, stepUnknown},
 
@@ -223,13 +223,19 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failOther
 	case status >= 400 && c.mayRekey(): // before any work, and another key may do
 		return failKeyRejected
-	case c.in.lookup.Digest != "" && (c.errorResponse.Code == CodeCampaignNotApprovable || c.errorResponse.Code == CodeCampaignBusy):
-		return failApproved // by this request, if a gateway has repeated it: the review before it showed a campaign that was not active
+	case c.op.Write() && classOf(c.errorResponse.Code, status) == ErrConflict && c.mayBeRepeated():
+		return failRepeated
 	case status >= 400 && c.isServiceEnvelope(a): // the service has looked at the request and refused it
 		return failRejected
 	default: // a redirect, or a 4xx of a proxy or a login page
 		return failNotService
 	}
+}
+
+// mayBeRepeated reports whether a gateway may have sent the request twice, so that a conflict may be its own effect: some repeat what has
+// no body, and tell of themselves. An approval of a review needs no such sign, because the review showed a campaign that was not active.
+func (c *call) mayBeRepeated() bool {
+	return c.in.lookup.Digest != "" || c.body == nil && c.in.upload == nil && c.conf.relayed.Seen()
 }
 
 // longBody is the least length of a body that a server can find too long. Below, a 413 is one for its response, which some platforms send

@@ -96,7 +96,7 @@ var played = []struct {
 var notPlayed = map[failure]string{
 	failKeyRejected: "the client has a source of keys",
 	failUpload:      "the file that the caller uploads ends early, or cannot be read",
-	failApproved:    "the call approves what a review has shown",
+	failRepeated:    "the call approves what a review has shown, or has no body and passes a gateway",
 }
 
 // TestRetryData holds testdata/retry.json against the operations and the decision table. internal/tests plays it. go generate writes

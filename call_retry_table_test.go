@@ -31,7 +31,7 @@ var decided = []struct {
 	{"failCut", failCut, stepRetry, stepUnknown, stepUnknown, stepUnknown},
 	{"failUnproved", failUnproved, stepRetry, stepUnknown, stepUnknown, stepUnknown},
 	{"failOther", failOther, stepStop, stepUnknown, stepUnknown, stepUnknown},
-	{"failApproved", failApproved, stepStop, stepUnknown, stepUnknown, stepUnknown},
+	{"failRepeated", failRepeated, stepStop, stepUnknown, stepUnknown, stepUnknown},
 	{"failNotService", failNotService, stepStop, stepUnknown, stepUnknown, stepUnknown},
 	{"failCanceled", failCanceled, stepStop, stepUnknown, stepUnknown, stepUnknown},
 	{"failLost", failLost, stepRetry, stepLost, stepLost, stepLost},

@@ -387,5 +387,5 @@ func (c *config) build() {
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
 	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	c.httpClient, c.loop = &h, newLoop(&h)
-	c.headersSeen, c.clock, c.idle = new(ratehdr.Seen), new(clock.Service), new(exchange.Idle) // another transport may lead to another server
+	c.headersSeen, c.clock, c.idle, c.relayed = new(ratehdr.Seen), new(clock.Service), new(exchange.Idle), new(exchange.Relayed) // another transport may lead to another server
 }

@@ -166,6 +166,7 @@ type config struct {
 	// Shared by With, unless the transport is another.
 	clock       *clock.Service
 	idle        *exchange.Idle
+	relayed     *exchange.Relayed
 	headersSeen *ratehdr.Seen
 }
 

@@ -130,7 +130,7 @@ func (p *patient) table(value ast.Expr) {
 	}
 	for _, row := range rows {
 		for i := range cells[row] {
-			if row == "failApproved" && columns[i] != "write" { // an approval is one
+			if row == "failRepeated" && columns[i] != "write" { // an approval is one
 				continue
 			}
 			was := types.ExprString(cells[row][i])

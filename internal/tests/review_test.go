@@ -483,7 +483,7 @@ func repeatedApproval(t *testing.T, code string) {
 	_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
 	unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err)
 	require.True(t, ok)
-	require.Equal(t, []string{"the campaign may just have been approved"}, reasons)
+	require.Equal(t, []string{"perhaps refused for its own effect"}, reasons)
 	time.Sleep(time.Minute)
 	sb.Do(func(tx *sandbox.Tx) { tx.StopCampaign(CampaignID) })
 	time.Sleep(time.Minute)
