@@ -357,20 +357,19 @@ func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
 
-// Once makes a write once for a key and a body, in all runs and processes that share the journal of [WithJournal], which it needs. It is for a
-// write that a second call would repeat, such as an import or new rows of a list. The key tells what the call does: a hash of the file, or
-// the number of the job. It counts for one operation and the ids of its path, or the whole path of [Client.Call], and is stored in the
-// ticket, beside 64 bits of a salted hash of body and query. A file is read once more. Ensure and CreateAndStart need no key.
+// Once makes a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs: an import, or new
+// rows of a list. The key is a hash of the file, or the number of the job. It counts for one operation and the ids of its path, or the path
+// of [Client.Call]. The ticket keeps it, beside 64 bits of a salted hash of body and query, for which a file is read once more.
 //
-// A call with the same key that the journal knows keeps this one from being sent:
+// An earlier call with the key keeps this one from being sent. It is Earlier of the [RefusedError]:
 //
-//   - It was applied: [ErrAlreadyDone], with the id of what it made, if that is known. A push, and what adds, saves, moves, activates or
-//     pauses, has no error then: its result is empty, and Already of [Info] is true.
-//   - It may have been applied: an [OutcomeUnknownError] of that call. Resolve it, or settle its ticket.
-//   - It is in progress: [RuleInProgress]. Two calls at the same moment may keep back each other: call it again later.
+//   - It was applied: [ErrAlreadyDone]. What only adds, saves, pushes, moves, activates or pauses has no error, but an empty result, and
+//     Already of [Info].
+//   - It may have been: an [OutcomeUnknownError]. Resolve it, or settle its ticket.
+//   - It is in progress: [RuleInProgress]. Two calls at once may keep back each other: call again later.
 //   - It had another body: [RuleOtherBody].
 //
-// Earlier of the [RefusedError] is that call. A key whose ticket the journal was told to drop is forgotten.
+// A key whose ticket was dropped is forgotten.
 func Once(key string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(key != "", "Once", "needs a key")

@@ -264,7 +264,10 @@ func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pag
 		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
 	}
 	each := settings{}.with(r.options.calls, new(check.Violations)) // their violations are those of the first call
-	query := p.fingerprint(ctx, each)
+	query := ""
+	if r.options.progress != nil || r.options.checkpoint != "" {
+		query = p.fingerprint(ctx, each)
+	}
 	config.Progress.Start(query, p.orderKnown)
 	if r.options.checkpoint != "" {
 		var err error

@@ -70,21 +70,15 @@ type outcome struct {
 	body []byte
 }
 
-// Open opens the journal of a workspace in the file at path, or creates it with mode 0600. The directory must exist,
-// on a local file system. The name of the workspace is yours. The first Open writes it into the file, and another name is refused.
+// Open opens the journal of a workspace in the file at path, or creates it with mode 0600, in a directory on a local file system. The
+// name of the workspace is yours: the first Open writes it into the file, and another name is refused.
 //
-// One process at a time has the file open, and once: another Open returns [ErrLocked]. The lock is a
-// file beside it, with .lock after its name, which stays. On js/wasm and wasip1 nothing keeps out
-// other processes.
+// One process at a time has it open, and once: another Open returns [ErrLocked]. The lock is a file beside it, with .lock after its name, which
+// stays, and tells how much was durable: copy both. On js/wasm and wasip1 nothing keeps out other processes.
 //
-// Open replaces the file by a copy, with .new after its name for a moment. That takes as much free
-// space, and the copy belongs to the user of this process. On Windows it fails while another program
-// has the file open. The copy leaves out what a crash left of
-// the last write, whose request was not sent. A record that was durable is never left out: if one is
-// damaged or cut off, or the file is missing, Open returns [ErrCorrupt]; for another kind of file, also of lock file, or another version, [ErrForeign]; and
-// the file stays as it is. How much was durable stands in the lock file. Without that file, as in a copy of the journal
-// alone, a file that is cut after its first record, or to nothing, passes for a shorter journal, and damage for what a crash left,
-// unless a later record says that it was durable. The file grows by about 500 bytes a call, until [FileJournal.Compact].
+// Open replaces the file by a copy without what a crash left of the last write, whose request was not sent. If what was durable is damaged,
+// cut off or missing, it returns [ErrCorrupt], for another kind or version of file [ErrForeign], and changes nothing. Without the .lock, a
+// cut goes unnoticed. The file grows by about 500 bytes a call, until [FileJournal.Compact].
 func Open(path, workspace string) (*FileJournal, error) {
 	path, err := filesystem.Target(path)
 	if err != nil {

@@ -202,12 +202,18 @@ type wire struct {
 	start *sim.Start
 }
 
-// RoundTrip sends a request when it is its turn.
-func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+// marked is a request with its mark, wherever that was.
+func marked(r *http.Request) *http.Request {
 	if mark, ok := r.Context().Value(unmarked{}).(string); ok {
 		r = r.Clone(r.Context())
 		r.URL.RawQuery += "mark=" + mark
 	}
+	return r
+}
+
+// RoundTrip sends a request when it is its turn.
+func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
+	r = marked(r)
 	o := cmp.Or(opOf(r), w.laws.opOf(r))
 	wanted, fault := time.Now(), sim.Fault("")
 	w.laws.obeys(w.start, o, wanted)

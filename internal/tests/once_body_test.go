@@ -244,7 +244,7 @@ func TestOnce_UploadThatCannotBeRead(t *testing.T) {
 			"an error": {func(context.CancelFunc) io.Reader { return readError{gone} }, "file cannot be opened: the disk is gone"},
 			"shorter":  {func(context.CancelFunc) io.Reader { return strings.NewReader("") }, "file cannot be opened: it does not have the size that was given"},
 			"longer":   {func(context.CancelFunc) io.Reader { return strings.NewReader("0123456789") }, "file cannot be opened: it does not have the size that was given"},
-			"it hangs": {func(context.CancelFunc) io.Reader { return readWaits{t.Context()} }, "nothing was read within the time limit"},
+			"it hangs": {func(context.CancelFunc) io.Reader { return readWaits{t.Context().Done()} }, "nothing was read within the time limit"},
 			"stopped":  {func(cancel context.CancelFunc) io.Reader { return readStops{cancel} }, "context canceled"},
 		} {
 			j, closed := new(journal.MemoryJournal), 0
@@ -266,13 +266,13 @@ func TestOnce_UploadThatCannotBeRead(t *testing.T) {
 // readError, readWaits and readStops are what is left of a file.
 type (
 	readError struct{ error }
-	readWaits struct{ context.Context }
+	readWaits struct{ end <-chan struct{} }
 	readStops struct{ cancel func() }
 )
 
 func (r readError) Read([]byte) (int, error) { return 0, r.error }
 
-func (r readWaits) Read([]byte) (int, error) { <-r.Done(); return 0, r.Err() }
+func (r readWaits) Read([]byte) (int, error) { <-r.end; return 0, io.EOF }
 
 func (r readStops) Read([]byte) (int, error) { r.cancel(); return 0, io.EOF }
 
@@ -307,4 +307,32 @@ func TestJournal_ResolveNotesTheResult(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Every pair of failures and stops: at most one list, and whoever is told that it was made before is told which.
+func TestEveryFailure_OnceHandsOver(t *testing.T) {
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		file, err := journal.Open(filepath.Join(run.Dir(), "journal"), "acme")
+		if err != nil {
+			return err
+		}
+		defer file.Close()
+		client := clientOf(run, prospectkit.WithJournal(file))
+		for range 2 {
+			_, err = client.Lists.Create(run.Context(), prospectkit.NewList{Name: "Once"}, prospectkit.Once("a"))
+			if refused, ok := errors.AsType[*prospectkit.RefusedError](err); ok && errors.Is(err, prospectkit.ErrAlreadyDone) {
+				err = nil
+				run.Save("made", refused.Earlier.ResultID)
+			}
+		}
+		return err
+	}, func(run *sandbox.Run) error {
+		made, said := run.Load("made")
+		n := effective(run, "lists.create")
+		is := func(l sandbox.List) bool { return l.ID == made && l.Name == "Once" }
+		if n > 1 || said && (n == 0 || made != "" && !slices.ContainsFunc(run.Lists(), is)) {
+			return fmt.Errorf("made %d times, %q", n, made)
+		}
+		return nil
+	}, everySweep()...)
 }
