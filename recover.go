@@ -17,7 +17,7 @@ import (
 // Recovery is what [Client.Recover] knows about the calls that were in doubt, oldest first in each group.
 type Recovery struct {
 	Settled []Recovered // applied or not: the journal and the spend guard know
-	Later   []Recovered // another Recover may tell: after Again of the Resolution, or once what Err says has passed
+	Later   []Recovered // another Recover may tell, after Again of the Resolution, unless Err has to be mended first
 	Person  []Recovered // only a person can tell, by the Note of the Resolution, and settles the ticket in the journal
 }
 
@@ -28,10 +28,10 @@ type Recovered struct {
 	Err        error       // of a read, or of the journal or the guard: the outcome may be known then, and not noted
 }
 
-// Recover finds out what earlier runs have left in doubt. For all calls of [Client.InDoubt] side by side, it reads until their changes show,
-// or can no longer come: for up to 40 s, for agents 140 s, or until the context ends. It tells the journal and the spend guard what it finds,
-// and returns the rest for later and for a person. It remembers as [Client.Resolve] does. Call it at the start of a program, after a read, by which
-// the clock of the service is known.
+// Recover finds out what earlier runs have left in doubt. For all calls of [Client.InDoubt], four at once, it reads until their changes show, or
+// can no longer come: for up to 40 s, for agents 140 s, or until the context ends. It tells the journal and the spend guard what it finds, and
+// returns the rest for later and for a person. It remembers as [Client.Resolve] does. Call it at the start of a program, after a read that
+// tells the clock of the service.
 //
 // It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes.
 //
@@ -182,8 +182,10 @@ func (d *doubt) look(ctx context.Context, c *Client, opts []CallOption) {
 }
 
 func unread(why string) *Resolution {
-	return &Resolution{Outcome: OutcomeUnknown, Note: why, Again: time.Now().Add(time.Minute)}
+	return &Resolution{Outcome: OutcomeUnknown, Note: why, Again: soon()}
 }
+
+func soon() time.Time { return time.Now().Add(time.Minute) }
 
 // result sorts the calls.
 func (r *recovery) result(ctx context.Context) (*Recovery, error) {
@@ -201,12 +203,15 @@ func (r *recovery) result(ctx context.Context) (*Recovery, error) {
 		if d.Err != nil {
 			failed++
 			first = cmp.Or(first, d.Err)
+			if d.Resolution.Again.IsZero() { // known, and not noted
+				d.Resolution.Again = soon()
+			}
 		}
 		group := &all.Later
 		switch {
 		case d.settled:
 			group = &all.Settled
-		case d.Err == nil && d.Resolution.Again.IsZero():
+		case d.Resolution.Again.IsZero():
 			group = &all.Person
 		}
 		*group = append(*group, d.Recovered)

@@ -556,12 +556,14 @@ func (l *laws) recovered(s *sim.Start, mark string, r *prospectkit.Recovery, err
 	for group, all := range map[string][]prospectkit.Recovered{"settled": r.Settled, "later": r.Later, "for a person": r.Person} {
 		for _, d := range all {
 			unknown, again := d.Resolution.Outcome == prospectkit.OutcomeUnknown, !d.Resolution.Again.IsZero()
-			honest := map[string]bool{"settled": !unknown && d.Err == nil, "later": d.Err != nil || unknown && again, "for a person": unknown && !again && d.Err == nil}
+			honest := map[string]bool{"settled": !unknown && d.Err == nil, "later": again && (unknown || d.Err != nil), "for a person": unknown && !again && d.Err == nil}
 			if !honest[group] || (d.Err != nil) != (err != nil) {
 				_ = l.fails(resolutionsTrue, fmt.Errorf("%s: %s: %s, %w, %w", mark, group, d.Resolution, d.Err, err))
 			}
 			l.reach("recovered: %s", group)
-			l.heard(s, mark, d.Resolution)
+			if d.Err == nil {
+				l.heard(s, mark, d.Resolution)
+			}
 		}
 	}
 }
