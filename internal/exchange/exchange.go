@@ -131,7 +131,7 @@ func (x *Exchange) read() {
 	}
 	encoding := strings.ToLower(resp.Header.Get("Content-Encoding"))
 	gzipped := resp.ContentLength != 0 && (encoding == "gzip" || encoding == "x-gzip") // which RFC 9110 wants taken for gzip
-	if gzipped { // because the client has asked for it, or a recording says so
+	if gzipped {                                                                       // because the client has asked for it, or a recording says so
 		resp.Header = maps.Clone(resp.Header) // which a recording may reuse
 		resp.Header.Del("Content-Encoding")
 		resp.Header.Del("Content-Length")
