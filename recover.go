@@ -143,9 +143,7 @@ func (r *recovery) read(ctx context.Context) {
 	}()
 	for t, err := range r.client.InDoubt(ctx) {
 		if err != nil {
-			r.mu.Lock()
-			defer r.mu.Unlock()
-			r.broken = err
+			r.fail(err)
 			return
 		}
 		if d := r.take(t.ID); d != nil {
@@ -155,6 +153,12 @@ func (r *recovery) read(ctx context.Context) {
 			return
 		}
 	}
+}
+
+func (r *recovery) fail(err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.broken = err
 }
 
 func (r *recovery) take(id string) *doubt {

@@ -87,7 +87,7 @@ func (c *call) attempt(ctx context.Context, e prospectkit.Event) {
 	}
 	c.failure = e.ErrorType
 	if !e.Rate.At.Before(e.Start) && e.Rate.Limit >= 0 && e.Rate.Remaining >= 0 { // of this response
-		window := metric.WithAttributes(append(slices.Clip(c.own), surfaceKey.String(e.Surface), windowKey.String(string(e.Rate.Window)))...)
+		window := metric.WithAttributes(append(slices.Clip(c.own), surfaceKey.String(e.Surface), windowKey.String(e.Rate.Window))...)
 		c.limit.Record(ctx, int64(e.Rate.Limit), window)
 		c.remaining.Record(ctx, int64(e.Rate.Remaining), window)
 	}

@@ -3,7 +3,6 @@ package outcome_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -252,7 +251,7 @@ func TestResolution_Object(t *testing.T) {
 		case *prospectkit.List:
 			require.Equal(t, "Q1", found.Name)
 		default:
-			require.Fail(t, "no list", fmt.Sprintf("%T", found))
+			require.Failf(t, "no list", "%T", found)
 		}
 		require.Equal(t, journal.Applied, r.Outcome)
 	})

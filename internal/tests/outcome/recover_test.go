@@ -2,7 +2,6 @@ package outcome_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -498,6 +497,6 @@ func TestRecover_Options(t *testing.T) {
 		require.Zero(t, info)
 		require.Len(t, r.Later, 2)
 		require.Len(t, r.Settled, 4)
-		require.False(t, errors.Is(err, prospectkit.ErrOutcomeUnknown))
+		require.NotErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
 	})
 }
