@@ -6,7 +6,7 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-// AccountService reads the owner of the key and the credit balance. Every valid key may call it.
+// AccountService reads the owner of the key and the credit balance.
 type AccountService struct{ service }
 
 // User is the owner of a key.
@@ -17,19 +17,18 @@ type User struct {
 	record
 }
 
-// String returns the user as JSON, for fmt. It holds personal data: keep it out of logs.
+// String returns the user as JSON. It holds personal data: keep it out of logs.
 func (u User) String() string { return textOf(Object{}, u) }
 
-// Me returns the owner of the key. It works as a health check of address, key and network.
+// Me returns the owner of the key: a health check of address, key and network.
 //
 // GET /business/me, scope any.
 func (s *AccountService) Me(ctx context.Context, opts ...CallOption) (*User, error) {
 	return do[User](ctx, s.conf, op.AccountMe, args{}, opts)
 }
 
-// Credits returns the credit balance of the workspace. The response is undocumented; the sandbox
-// sends credits.balance (assumed). Read it with [Object.IntOK] or [Object.Find], so that a wrong
-// guess does not read as 0 credits.
+// Credits returns the credit balance of the workspace. The response is undocumented; the sandbox sends credits.balance (assumed). Read
+// it with [Object.IntOK] or [Object.Find]: a wrong guess must not read as 0 credits.
 //
 // GET /business/credits, scope any.
 func (s *AccountService) Credits(ctx context.Context, opts ...CallOption) (*Object, error) {

@@ -22,16 +22,14 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// AgentsService manages agents. An agent searches on a schedule, as specified by its [AgentSpec],
-// and delivers people or companies into its own results list. Save a draft with Create, which is
-// free, or start an agent safely with CreateAndStart. Wait with WaitSettled; read results with Rows.
+// AgentsService manages agents. An agent searches on a schedule, as its [AgentSpec] says, and delivers people or companies into its
+// own results list. Start one safely with CreateAndStart, wait with WaitSettled, read results with Rows.
 type AgentsService struct {
 	service
 	polls *waits.Shared[Agent] // of WaitEach
 }
 
-// AgentStatus is the state of an agent. There may be undocumented states. The state after a start
-// is undocumented.
+// AgentStatus is the state of an agent. Others may exist; that after a start is undocumented.
 type AgentStatus string
 
 // The documented states.
@@ -54,40 +52,34 @@ func (s AgentStatus) Settled() bool {
 	return s == AgentStatusActive || s == AgentStatusPaused || s == AgentStatusExpired || s == AgentStatusFailed
 }
 
-// Agent is an agent. After a creation, all fields are documented. In the listing, only status, listId
-// and contactsFound are; that Get returns them, too, is assumed.
+// Agent is an agent. All fields are documented after a creation, and status, listId and contactsFound in the listing; that Get returns
+// these is assumed.
 type Agent struct {
-	ID            string      `json:"id"`               // assumed after a read
-	Type          AgentType   `json:"type"`             // assumed after a read; empty for a legacy kind
-	Name          string      `json:"name"`             // assumed after a read; also of its results list
-	Status        AgentStatus `json:"status"`           // documented in the listing
+	ID            string      `json:"id"`   // assumed after a read
+	Type          AgentType   `json:"type"` // assumed after a read; empty for a legacy kind
+	Name          string      `json:"name"` // assumed after a read; also of its results list
+	Status        AgentStatus `json:"status"`
 	Started       bool        `json:"started"`          // assumed after a read; false for a draft
-	ListID        string      `json:"listId,omitempty"` // documented in the listing; its results list
-	ContactsFound int         `json:"contactsFound"`    // documented in the listing
+	ListID        string      `json:"listId,omitempty"` // its results list
+	ContactsFound int         `json:"contactsFound"`
 	partial
 }
 
-// String returns the agent as JSON: the text that the service sent, or the fields that you set.
+// String returns the agent as JSON, as the service sent it or you set it.
 func (a Agent) String() string { return textOf(a.raw, a) }
 
 // Draft reports whether the agent has yet to be activated.
 func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
 
-// Create creates an agent: a draft, which is free, or with Start an agent that starts at once. An
-// agent that starts creates its results list and spends credits, now and on every run. It needs
-// MaxCreditSpend or an explicit Unlimited. To start an agent at most once,
-// also after a lost response, use [AgentsService.CreateAndStart].
+// Create creates a draft, which is free, or with Start an agent that starts at once. One that starts makes its results list and spends
+// credits, now and on every run; it needs MaxCreditSpend or Unlimited. To start one at most once, use [AgentsService.CreateAndStart].
 //
-// An agent that starts is never created again after an unknown outcome; a draft is only with
-// [AllowRetryUnknown]. The error is then an [OutcomeUnknownError], whose Resolve looks for an agent
-// with that name.
+// After an unknown outcome, an agent that starts is never created again, and a draft only with [AllowRetryUnknown]. Resolve looks for
+// an agent of that name.
 //
-// Errors: documented: [CodeListNameTaken] (also when a list has the name),
-// [CodeInsufficientCredits] (nothing is created or spent), [CodeAgentLimitReached],
-// [CodeValidationFailed], [CodeInvalidRequest] (refused by the agents service), [CodeListNotFound]
-// (for a [PeopleWatcher]), [CodeAgentSourceListEmpty] (for a [PeopleWatcher]),
-// [CodeAgentSignalRejected] (for a [WebMonitor]); likely: [CodeListNameReserved],
-// [CodeContactListRequired] (for a [PeopleWatcher]), [CodeListProcessing] (for a [PeopleWatcher]).
+// Errors: documented: [CodeListNameTaken] (also when a list has the name), [CodeInsufficientCredits] (nothing is created or spent),
+// [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest], [CodeListNotFound], [CodeAgentSourceListEmpty],
+// [CodeAgentSignalRejected]; likely: [CodeListNameReserved], [CodeContactListRequired], [CodeListProcessing].
 //
 // POST /business/agents/person-discovery-via-filters and POST /business/agents/people-watcher and POST /business/agents/web-monitor, scope agents.
 func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOption) (*Agent, error) {
@@ -157,23 +149,22 @@ func specOf(in AgentSpec) (agentSpec, error) {
 	return in.spec(), nil
 }
 
-// All iterates over the agents, in undocumented order. The response is undocumented: {"agents":
-// [...]}, {"data": [...], "pagination": {...}} and a bare array are accepted. Further pages are
-// requested with pageNum (assumed).
+// All iterates over the agents, in undocumented order. The response is undocumented: {"agents": [...]}, {"data": [...], "pagination":
+// {...}} and a bare array are accepted. Further pages are requested with pageNum (assumed).
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
 	return itemsOf(ctx, agentListing(s.conf).pager(), opts)
 }
 
-// Pages iterates over pages of agents, and otherwise as [AgentsService.All] does.
+// Pages iterates over pages of agents, as [AgentsService.All] does.
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Agent], error] {
 	return pagesOf(ctx, agentListing(s.conf).pager(), opts)
 }
 
-// Page reads the first page of the agents, or all if there are no pages; see [AgentsService.All].
+// Page reads the first page of the agents, as [AgentsService.All] does.
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Page(ctx context.Context, opts ...CallOption) (*Page[Agent], error) {
@@ -194,13 +185,13 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts, agent, repeatsID(agentID, &agent.ID))
 }
 
-// Adjust edits a draft. An agent that has started cannot be edited. The path is assumed. Fields and response are undocumented:
-// you supply the fields, but not start, which might spend credits. The sandbox takes fields of the creation but start (assumed: rule
-// agents.adjust). After an unknown outcome, it is retried only with [AllowRetryUnknown], because a teammate may edit the draft in between.
+// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed. Fields and response are undocumented: you
+// supply the fields, but not start. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). After an unknown
+// outcome, it is retried only with [AllowRetryUnknown]: a teammate may edit the draft in between.
 //
-// Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: an agent that runs
-// never becomes a draft again); likely: [CodeListNameTaken], [CodeListNameReserved], [CodeAgentSignalRejected],
-// [CodeListNotFound], [CodeAgentNotFound], [CodeAgentConfigMissing] (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
+// Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: it never becomes a draft again); likely:
+// [CodeListNameTaken], [CodeListNameReserved], [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
+// [CodeAgentConfigMissing], [CodeAgentTypeUnsupported].
 //
 // PATCH /business/agents/{agentId}, scope agents.
 func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, opts ...CallOption) (*Object, error) {
@@ -227,19 +218,15 @@ func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []Ca
 	}})
 }
 
-// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or
-// without limit if it has none. The service refuses to activate an agent that is no draft (documented);
-// that it refuses one of two activations at the same moment is assumed. The call sends no body (assumed).
-// If the response lacks the agent (assumed to be there), or was lost after the service had confirmed the
-// start, only the ID of the result is set.
+// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or without limit. An agent that is no draft
+// is refused (documented), and so is one of two activations at the same moment (assumed). It sends no body (assumed). If the response
+// lacks the agent (assumed to be there), or was lost after a confirmed start, only the ID is set.
 //
-// It is never retried after an unknown outcome. The error is then an [OutcomeUnknownError], whose
-// Resolve reads the status of the agent.
+// It is never retried after an unknown outcome. Resolve reads the status of the agent.
 //
-// Errors: documented: [CodeInsufficientCredits] (nothing is billed), [CodeAgentSourceListEmpty],
-// [CodeAgentNotADraft] (also after an earlier activation), [CodeAgentProcessing]; likely:
-// [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound], [CodeAgentConfigMissing]
-// (legacy agents), [CodeAgentTypeUnsupported] (legacy agents).
+// Errors: documented: [CodeInsufficientCredits] (nothing is billed), [CodeAgentSourceListEmpty], [CodeAgentNotADraft] (also after an
+// earlier activation), [CodeAgentProcessing]; likely: [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
+// [CodeAgentConfigMissing], [CodeAgentTypeUnsupported].
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
@@ -254,16 +241,14 @@ func saysStarted(err error) bool {
 	return said && !errors.Is(err, ErrOutcomeUnknown) // a gateway may have repeated an old response
 }
 
-// Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess
-// could do harm: supply it with [WithRoutes], with the method POST, PUT, PATCH or DELETE and one
-// parameter in braces, for the agent. If the route needs a body, add its fields with [WithField].
-// The response is undocumented.
+// Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess could do harm: supply it with
+// [WithRoutes], as POST, PUT, PATCH or DELETE, with one parameter in braces, for the agent. Add fields of a body with [WithField]. The
+// response is undocumented.
 //
-// It is never retried after an unknown outcome. The error is then an [OutcomeUnknownError], whose
-// Resolve reads the status of the agent.
+// It is never retried after an unknown outcome. Resolve reads the status of the agent.
 //
-// Errors: documented: [CodeAgentNotRunning] (nothing to pause), [CodeAgentProcessing] (while a run
-// is in progress); likely: [CodeAgentNotFound], [CodeAgentTypeUnsupported].
+// Errors: documented: [CodeAgentNotRunning], [CodeAgentProcessing] (while a run is in progress); likely: [CodeAgentNotFound],
+// [CodeAgentTypeUnsupported].
 //
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
@@ -294,9 +279,8 @@ func (s *AgentsService) lookForStatus(ctx context.Context, q *resolver, opts []C
 	return finding{sight: absent, object: agent}, nil
 }
 
-// Rows iterates over the rows of an agent's results list. Each range reads the agent first, for the
-// id of that list, and then the rows as [ListsService.Rows] does, which needs the scope lists. A
-// draft has no results list: its error matches [ErrNotStarted].
+// Rows iterates over the rows of an agent's results list. Each range reads the agent first, then the rows as [ListsService.Rows] does,
+// which needs the scope lists. A draft has no such list: its error matches [ErrNotStarted].
 //
 // Errors: those of [AgentsService.Get] and [ListsService.Rows].
 //
@@ -320,14 +304,13 @@ func (s *AgentsService) Rows(ctx context.Context, agentID string, p RowsParams, 
 // secrets are hidden in errors about the rows.
 func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 
-// WaitSettled waits until no run of an agent is in progress: until its status is active, paused, expired or failed. What the status is
-// right after a start is undocumented: if active, the wait ends before the first run. A run that was paused or has failed may have
-// found a part.
+// WaitSettled waits until no run is in progress: until the agent is active, paused, expired or failed. If it is active right after a
+// start, which is undocumented, the wait ends before the first run.
 //
-// It polls at once, again after 2 s or more, then down to once a minute, and leaves half of what is left of the rate window to others.
-// A failed poll is repeated, unless that is useless. For a draft, the error matches [ErrNotStarted], at once. When the context ends,
-// or five polls in a row have failed, it matches [ErrNotSettled], with status and code of the last poll if that failed. The agent as
-// last seen is returned beside any error: nil if no poll has succeeded.
+// It polls at once, after 2 s or more, then down to once a minute, and leaves half of the remaining rate window to others. A failed
+// poll is repeated, unless that is useless. For a draft, the error matches [ErrNotStarted], at once. After the context, or five failed
+// polls in a row, it matches [ErrNotSettled], with status and code of a failed last poll. Beside any error stands the agent as last
+// seen, or nil.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -340,12 +323,12 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	})
 }
 
-// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll. It yields each agent once, when no run of it
-// is in progress. Loops that run at the same time in clients of [Client.With] share the listings. Together they poll at most 930 times a
-// day, if the listing has one page: once every 96 s, after a burst of up to 30.
+// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, and yields each once. Loops in clients
+// of [Client.With] share the listings. Together they poll at most 930 times a day, if the listing has one page: every 96 s, after a
+// burst of 30.
 //
 // A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read alone, one a poll; if that cannot
-// succeed, its ID comes with the error. Both end the wait for that agent only. If the context ends or five polls in a row have failed, the
+// succeed, its ID comes with the error. Both end the wait for that agent only. After the context, or five failed polls in a row, the
 // last element is an error that matches [ErrNotSettled], without an agent.
 //
 // Errors: those of [AgentsService.Get].
@@ -495,8 +478,8 @@ const (
 	AutocompleteTitle    AutocompleteField = "title" // current and past job titles
 )
 
-// Autocomplete looks up values of a filter. The query parameter with the text to complete is
-// undocumented: supply it with [WithQuery]. The response is undocumented.
+// Autocomplete looks up values of a filter. The response is undocumented, and so is the query parameter with the text to complete:
+// supply it with [WithQuery].
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, opts ...CallOption) (*Object, error) {
@@ -515,9 +498,8 @@ func (q autocompleteQuery) check(bad *check.Violations) {
 type ValueCheck struct {
 	Field  AutocompleteField
 	Values []string
-	// TextParam is the undocumented name of the query parameter for the text to complete. With it,
-	// each value takes a request. Without, one request serves all, and its response may have only a
-	// few values.
+	// TextParam is the undocumented name of the query parameter for the text to complete. With it, each value takes a request. Without,
+	// one request serves all, and may show only a few values.
 	TextParam string
 }
 
@@ -532,22 +514,21 @@ func (v ValueCheck) check(bad *check.Violations) {
 type CheckedValue struct {
 	Value  string
 	Known  bool     // autocomplete offers exactly this text
-	Near   []string // offered texts that differ only in case or surrounding space
-	Widens bool     // an unknown industry: the agent may deliver more people and spend more
+	Near   []string // offered texts that differ in case or outer space only
+	Widens bool     // an unknown industry: the agent may deliver and spend more
 
-	record // the whole response that was looked through
+	record // the whole response
 }
 
-// String returns the result as JSON, for fmt.
+// String returns the result as JSON.
 func (v CheckedValue) String() string { return textOf(Object{}, v) }
 
-// CheckValues looks up values of a filter before credits are spent, because the service accepts
-// unknown ones. An unknown region or title matches nobody. An unknown industry is mapped to the
-// closest one or, if none is close, dropped: the agent then delivers people of every industry and
-// spends more.
+// CheckValues looks up values of a filter before credits are spent, because the service accepts unknown ones. An unknown region or
+// title matches nobody. An unknown industry becomes the closest one or, if none is close, is dropped: the agent then delivers people
+// of every industry, and spends more.
 //
-// The response is undocumented. A value is known if any text within an array of the response equals it: elsewhere, it may only repeat
-// the question. Otherwise, check it again: the response may be incomplete, above all without TextParam.
+// The response is undocumented: a value is known if a text within an array of it is equal. If not, check again: the response may be
+// incomplete, above all without TextParam.
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {

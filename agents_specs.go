@@ -16,10 +16,9 @@ import (
 
 // AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
 //
-// All three have the fields ListName and MaxCreditSpend. ListName names the agent and its results list. It
-// must differ from the name of every list and agent. A blank one is refused (assumed: the documented minimum
-// is one character). MaxCreditSpend bounds one run or refresh; the number of runs is not bounded. WorstCase
-// forecasts what the agent can spend in a number of days, or fails with [spend.ErrUnknownPrice].
+// ListName names the agent and its results list. It must differ from the name of every list and agent, and not be blank (assumed;
+// documented: one character). MaxCreditSpend bounds one run or refresh, not their number. WorstCase forecasts the credits of a number
+// of days, or fails with [spend.ErrUnknownPrice].
 type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
 
@@ -89,28 +88,25 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 
 // PersonDiscovery is an agent that delivers people who match filters.
 //
-// There are eight filters: a person's location, industry, current and past employer, current and
-// past job title, employer size, and headquarters country. Their field names are undocumented, and no read
-// shows them: ask the owner of the service, and supply them in Filters. The sandbox takes any (assumed:
-// rule agents.filters). The same holds for the names of the result caps and of the two enrichment flags, in Extra. A cap on the
-// results of one run must be a positive multiple of 50.
+// The eight filters are location, industry, current and past employer, current and past job title, employer size, and headquarters
+// country. Their field names are undocumented, and no read shows them: ask the owner of the service, and supply them in Filters. The
+// sandbox takes any (assumed: rule agents.filters). Supply the undocumented names of the result caps and of the two enrichment flags
+// in Extra. A cap on the results of one run must be a positive multiple of 50.
 //
-// The service does not check the values: call [AgentsService.CheckValues] first. Employer sizes,
-// written with the commas, are
+// The service does not check the values: call [AgentsService.CheckValues] first. Employer sizes, with the commas, are
 //
 //	1-10  11-50  51-200  201-500  501-1,000  1,001-5,000  5,001-10,000  10,001+
 type PersonDiscovery struct {
 	ListName       string     `json:"listName"`                // of the agent and its results list
-	Start          bool       `json:"start"`                   // spend credits at once; default: a draft
+	Start          bool       `json:"start"`                   // spends credits at once; default: a draft
 	Expires        Expiration `json:"expirationDate,omitzero"` // default: one month after creation
 	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
-	Unlimited      bool       `json:"-"`                       // start without MaxCreditSpend
+	Unlimited      bool       `json:"-"`                       // without MaxCreditSpend
 	Filters        Fields     `json:"-"`                       // at least one; arrays of strings, OR-ed
-	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
+	Extra          Fields     `json:"-"`                       // undocumented fields
 }
 
-// WorstCase fails with [spend.ErrUnknownPrice]: how often such an agent runs is undocumented. Each run costs
-// MaxCreditSpend at most.
+// WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented. A run costs MaxCreditSpend at most.
 func (p PersonDiscovery) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p PersonDiscovery) draft() AgentSpec { p.Start = false; return p }
@@ -133,24 +129,23 @@ const (
 	WatchPostUpdates    WatchEvent = "social-person-post-updates"
 )
 
-// PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed
-// when the agent starts and again in every cycle, so Frequency is also the billing cadence. The
-// names of the result caps and of the two enrichment flags are undocumented: supply them in Extra.
+// PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed when it starts, and again every
+// Frequency days. The names of the result caps and of the two enrichment flags are undocumented: supply them in Extra.
 type PeopleWatcher struct {
-	ListName       string     `json:"listName"` // of the agent and its results list, not of a source
+	ListName       string     `json:"listName"` // not of a source list
 	EventType      WatchEvent `json:"eventType"`
 	ListID         string     `json:"listId,omitzero"`         // the source list
-	ListIDs        []string   `json:"listIds,omitempty"`       // or several: the people of all, each once
+	ListIDs        []string   `json:"listIds,omitempty"`       // or several; each person once
 	Frequency      int        `json:"frequency,omitzero"`      // days between checks, 1 to 90; default 1
-	Start          bool       `json:"start"`                   // spend credits at once; default: a draft
+	Start          bool       `json:"start"`                   // spends credits at once; default: a draft
 	Expires        Expiration `json:"expirationDate,omitzero"` // default: one month after creation
 	MaxCreditSpend int        `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
-	Unlimited      bool       `json:"-"`                       // start without MaxCreditSpend
-	Extra          Fields     `json:"-"`                       // fields whose names are undocumented
+	Unlimited      bool       `json:"-"`                       // without MaxCreditSpend
+	Extra          Fields     `json:"-"`                       // undocumented fields
 }
 
-// WorstCase returns how many credits the agent can spend in a number of days: MaxCreditSpend when it starts, and
-// again every Frequency days until it expires (documented). It needs MaxCreditSpend.
+// WorstCase returns the most credits of a number of days: MaxCreditSpend, which it needs, at the start and every Frequency days until
+// it expires (documented).
 func (p PeopleWatcher) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
@@ -185,8 +180,7 @@ const (
 	MonitorCompanies MonitorTarget = "company"
 )
 
-// SearchPeriod is the search period of a [WebMonitor]. Whether it is the time between two searches
-// or the time that each search looks back over is undocumented.
+// SearchPeriod is the time between two searches of a [WebMonitor], or the time that each looks back over: which is undocumented.
 type SearchPeriod string
 
 // The periods.
@@ -197,24 +191,23 @@ const (
 	SearchPeriodWeek     SearchPeriod = "7d"
 )
 
-// WebMonitor is an agent that searches the web by a prompt in natural language and delivers matching
-// people or companies. Each delivered result costs 50 credits, so a cap of n results is a cap of 50n
-// credits. The name of that cap is undocumented: supply it in Extra.
+// WebMonitor is an agent that searches the web by a prompt, and delivers matching people or companies, for 50 credits each. So a cap
+// of n results is a cap of 50n credits; its name is undocumented: supply it in Extra.
 type WebMonitor struct {
 	ListName       string        `json:"listName"` // of the agent and its results list
 	EntityType     MonitorTarget `json:"entityType"`
 	Prompt         string        `json:"prompt"`                  // 1 to 2000 characters; naming the year helps
 	SearchPeriod   SearchPeriod  `json:"searchPeriod,omitzero"`   // default: a day
 	NumResults     int           `json:"numResults,omitzero"`     // web pages read per run, 1 to 100; default 10
-	Start          bool          `json:"start"`                   // spend credits at once; default: a draft
+	Start          bool          `json:"start"`                   // spends credits at once; default: a draft
 	Expires        Expiration    `json:"expirationDate,omitzero"` // default: one month after creation
 	MaxCreditSpend int           `json:"maxCreditSpend,omitzero"` // credits per run, 1000 to 200,000
-	Unlimited      bool          `json:"-"`                       // start without MaxCreditSpend
-	Extra          Fields        `json:"-"`                       // fields whose names are undocumented
+	Unlimited      bool          `json:"-"`                       // without MaxCreditSpend
+	Extra          Fields        `json:"-"`                       // undocumented fields
 }
 
-// WorstCase fails with [spend.ErrUnknownPrice]: how often such an agent runs is undocumented. Each run costs
-// MaxCreditSpend at most, and a cap of n results bounds all runs to n times [spend.WebMonitorResult].
+// WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented. A run costs MaxCreditSpend at most, and a cap of n
+// results bounds all runs to n times [spend.WebMonitorResult].
 func (p WebMonitor) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
@@ -246,8 +239,8 @@ type Expiration struct {
 // NeverExpires lets an agent run until it is paused or deleted.
 func NeverExpires() Expiration { return Expiration{never: true} }
 
-// ExpiresOn lets an agent run until a calendar date in the future. The time zone is undocumented,
-// so only a date that is past everywhere on earth, or that no calendar has, is refused locally.
+// ExpiresOn lets an agent run until a calendar date. The time zone is undocumented: refused is only a date that is past everywhere, or
+// in no calendar.
 func ExpiresOn(year int, month time.Month, day int) Expiration {
 	return Expiration{year: year, month: month, day: day}
 }
@@ -274,8 +267,7 @@ func (e Expiration) String() string {
 	return fmt.Sprintf("%04d-%02d-%02d", e.year, int(e.month), e.day)
 }
 
-// MarshalJSON returns the date, or null for never. It fails for the zero value, which must be left
-// out: null means that the agent never expires.
+// MarshalJSON returns the date, or null for never. It fails for the zero value, which must be left out.
 func (e Expiration) MarshalJSON() ([]byte, error) {
 	switch {
 	case e.never:

@@ -45,26 +45,26 @@ func notFoundAgain(name string, creation *Error) *Error {
 
 // EnsuredAgent is the result of [AgentsService.Ensure].
 type EnsuredAgent struct {
-	Agent *Agent // beside an error that matches [CodeListNameTaken]: what has the name, and is of another kind
-	// Created is true if this call created the agent, for certain. No read shows the configuration of an
-	// agent: a draft that was found, and not started, may have another than the spec.
+	Agent *Agent // beside an error that matches [CodeListNameTaken]: that of another kind
+	// Created is true if this call created the agent, for certain. A draft that was found, and not started, may differ from the spec: no
+	// read shows that.
 	Created bool
-	// WasStarted is true if the agent was seen to have started before this call sent an activation. Unless Created is true, it
-	// keeps the cap, the filters and all else that it was started with: those of the spec do not hold.
+	// WasStarted is true if the agent had started before this call sent an activation. Unless Created is true, it keeps the cap, filters
+	// and all else that it was started with, whatever the spec.
 	WasStarted bool
 
 	ours bool // if not Created, it was there after this call may have created it, and not before
 }
 
 // Ensure gets or creates the agent with this name and kind: a draft, or with Start, which needs MaxCreditSpend or Unlimited, a started
-// one. The name is the idempotency key: a program that was killed calls it again, and never has two agents, or one started twice.
-// Use names of your own. An agent that has started stays as it is.
+// one. The name is the idempotency key: called again, also after a crash, it creates and starts nothing twice. Use names of your own.
+// An agent that has started stays as it is.
 //
-// With Start, a draft that was found is first adjusted to the spec and the documented defaults (path and fields assumed). Options for one
-// request are for the creation, [WithField] for the adjustment, too.
+// With Start, a draft that was found is first adjusted to the spec and the documented defaults (path and fields assumed). Options for
+// one request are for the creation, [WithField] for the adjustment, too.
 //
-// After an unknown outcome it reads, and sends again what had no effect, at most twice: allow some minutes. A result stands beside
-// an error that matches [ErrNotStarted] or [CodeListNameTaken]. After [ErrResponseLost], call again.
+// After an unknown outcome it reads, and sends again what had no effect, at most twice: allow some minutes. A result stands beside an
+// error that matches [ErrNotStarted] or [CodeListNameTaken]. After [ErrResponseLost], call again.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -73,15 +73,15 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
 
-// CreateAndStart is [AgentsService.Ensure] with Start, whatever the spec says: it saves a draft, which is free, and activates it, which
-// spends credits, now and on every run. No lost response and no later call makes you pay twice. The route of [AgentsService.Pause] is
-// undocumented: bound the runs by Expires, too.
+// CreateAndStart is [AgentsService.Ensure] with Start, whatever the spec says: it saves a draft, which is free, and activates it,
+// which spends credits, now and on every run. No lost response and no later call makes you pay twice. Bound the runs by Expires, too:
+// the route of [AgentsService.Pause] is undocumented.
 //
-// If only the adjustment or the start fails, the draft is returned beside the error, which matches [ErrNotStarted]; the agent may have
-// started if its outcome is unknown. Call it again then, and after [ErrResponseLost], without an agent: a draft was saved, and not found.
+// If the adjustment or the start fails, the draft is returned beside an error that matches [ErrNotStarted]; if its outcome is unknown,
+// the agent may have started. Call again then, and after [ErrResponseLost].
 //
-// An agent that has started already is no error, and keeps its own cap and filters. A draft of an earlier call needs, with
-// [WithSpendGuard], a price for agents.activate.
+// An agent that has started is no error, and keeps its cap and filters. With [WithSpendGuard], a draft of an earlier call needs a
+// price for agents.activate.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
