@@ -11,8 +11,8 @@ import (
 	"example.com/prospectkit/internal/waits"
 )
 
-// CampaignsService reads, prepares and approves outreach campaigns and their scheduled sends. Only an approval
-// is documented to send messages: by Approve, or by ApproveUnreviewed.
+// CampaignsService reads, prepares and approves outreach campaigns. Only an approval is documented to send messages: by Approve, or by
+// ApproveUnreviewed.
 type CampaignsService struct{ service }
 
 // CampaignStatus is the state of a campaign.
@@ -41,42 +41,41 @@ func (s InitializationStatus) Known() bool {
 	return s == InitializationCompleted || s == InitializationFailed
 }
 
-// Campaign is an outreach campaign. What it has is documented, and of its fields only initializationStatus; the places
-// of the others are assumed. Its name is not here, because no field with it is documented: see Raw.
+// Campaign is an outreach campaign. Of its fields, only initializationStatus is documented by name. Its name has no documented field:
+// see Raw.
 type Campaign struct {
-	ID                   string               `json:"id"`                   // assumed; the campaignId of the paths
-	Status               CampaignStatus       `json:"status"`               // assumed; an approval returns it under this name
-	InitializationStatus InitializationStatus `json:"initializationStatus"` // documented; that listings have it is assumed
-	Channels             []string             `json:"channels"`             // assumed; requests have it under this name. Its values are undocumented
-	ListIDs              []string             `json:"listIds"`              // assumed; requests have it under this name. The source lists, at most 10
+	ID                   string               `json:"id"`                   // assumed
+	Status               CampaignStatus       `json:"status"`               // assumed
+	InitializationStatus InitializationStatus `json:"initializationStatus"` // in listings assumed
+	Channels             []string             `json:"channels"`             // assumed; values are undocumented
+	ListIDs              []string             `json:"listIds"`              // assumed; the source lists, at most 10
 	partial
 }
 
-// String returns the campaign as JSON: the text that the service sent, or the fields that you set.
+// String returns the campaign as JSON, as the service sent it or you set it.
 func (c Campaign) String() string { return textOf(c.raw, c) }
 
 // Initialized reports whether the service has finished, or given up, what it generates for the campaign.
 func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
 
-// All iterates over the campaigns, in undocumented order. The response is undocumented: a bare
-// array, or an array under "campaigns" or "data", is accepted. If a pagination, a nextCursor or a scrollToken stands beside it, further
-// pages are requested with pageNum (assumed), and the same page once more is an error. Any other response is an error that names its
-// keys. A further page that the response tells of in any other way is not read.
+// All iterates over the campaigns, in undocumented order. The response is undocumented: a bare array, or one under "campaigns" or
+// "data", is accepted; any other is an error that names its keys. If a pagination, a nextCursor or a scrollToken stands beside it,
+// further pages are requested with pageNum (assumed), and the same page once more is an error. No other sign of a further page is
+// heeded.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
 	return itemsOf(ctx, campaignListing(s.conf).pager(), opts)
 }
 
-// Pages iterates over pages of campaigns, and otherwise as [CampaignsService.All] does.
+// Pages iterates over pages of campaigns, as [CampaignsService.All] does.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Campaign], error] {
 	return pagesOf(ctx, campaignListing(s.conf).pager(), opts)
 }
 
-// Page reads the first page of the campaigns, or all if there are no pages; see [CampaignsService.All]. Parameters are
-// undocumented: see [WithQuery].
+// Page reads the first page of the campaigns, as [CampaignsService.All] does. Parameters are undocumented: see [WithQuery].
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Page(ctx context.Context, opts ...CallOption) (*Page[Campaign], error) {
@@ -99,15 +98,15 @@ func sendListing(conf *config, campaignID string) listing[Send] {
 	}
 }
 
-// NewCampaign describes a campaign to create. The API description names all these fields of campaigns, though not in
-// the body of this call (assumed). How it calls the name and the steps of a new campaign is undocumented: supply them in Extra.
+// NewCampaign describes a campaign to create. These fields of campaigns are documented, though not for this call (assumed). Those of
+// the name and of the steps are undocumented: supply them in Extra.
 type NewCampaign struct {
 	ListIDs        []string `json:"listIds,omitzero"`        // the source lists, at most 10
-	Channels       any      `json:"channels,omitzero"`       // form and values are undocumented; email with a social network is valid
-	TemplateID     string   `json:"templateId,omitzero"`     // of a campaign template
+	Channels       any      `json:"channels,omitzero"`       // form and values undocumented; email with a social network is valid
+	TemplateID     string   `json:"templateId,omitzero"`     // of a template
 	WritingStyleID string   `json:"writingStyleId,omitzero"` // of a writing style
 	KnowledgeHubID string   `json:"knowledgeHubId,omitzero"` // of the hub that its texts draw on
-	Extra          Fields   `json:"-"`                       // fields whose names are undocumented
+	Extra          Fields   `json:"-"`                       // undocumented fields
 }
 
 func (n NewCampaign) check(bad *check.Violations) {
@@ -117,32 +116,29 @@ func (n NewCampaign) check(bad *check.Violations) {
 	bad.OptionalID("knowledgeHubId", n.KnowledgeHubID)
 }
 
-// Create creates a campaign. Body and response are undocumented, except for fields of [NewCampaign]:
-// supply others in Extra. The sandbox takes name and optionally channels, listIds, steps (objects of type,
-// sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
-// campaigns.create and steps.sent). The body of a step of the type social_connection is the connection note, of
-// at most 200 characters. A social_connection step must not follow a social_message step.
+// Create creates a campaign. Beyond [NewCampaign], body and response are undocumented: supply other fields in Extra. The sandbox takes
+// name and optionally channels, listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId
+// and writingStyleId (assumed: rule campaigns.create and steps.sent). The body of a social_connection step is the connection note, of
+// at most 200 characters. Such a step must not follow a social_message step.
 //
-// The service may generate parts of the campaign, so the call counts as spending credits. Names may
-// repeat, so a second call creates a second campaign: pass the name to [Once]. It is never retried after an unknown outcome:
-// check [CampaignsService.All] instead.
+// It counts as spending credits, because the service may generate parts. Names may repeat, so a second call creates a second campaign:
+// pass the name to [Once]. After an unknown outcome, check [CampaignsService.All].
 //
-// Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound],
-// [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
-// [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached], [CodeInvalidCampaignChannels],
-// [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong],
-// [CodeInvalidRequest], [CodeInsufficientCredits].
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound], [CodeListNotFound],
+// [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
+// [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest],
+// [CodeInsufficientCredits].
 //
 // POST /business/campaigns, scope campaigns.
 func (s *CampaignsService) Create(ctx context.Context, in NewCampaign, opts ...CallOption) (*Campaign, error) {
 	return doRecord[Campaign](ctx, s.conf, op.CampaignsCreate, args{body: in, extra: []Fields{in.Extra}}, opts, "campaign", "id")
 }
 
-// CampaignChanges are the changes of a campaign. What is zero is left out, and remains as it is (assumed).
+// CampaignChanges are the changes of a campaign. What is zero is left out, and stays (assumed).
 type CampaignChanges struct {
-	ListIDs  []string `json:"listIds,omitzero"`  // the source lists, at most 10; whether they replace the attached ones is undocumented
+	ListIDs  []string `json:"listIds,omitzero"`  // the source lists, at most 10; whether they replace others is undocumented
 	Channels any      `json:"channels,omitzero"` // assumed here; form and values as for a [NewCampaign]
-	Extra    Fields   `json:"-"`                 // fields whose names are undocumented
+	Extra    Fields   `json:"-"`                 // undocumented fields
 }
 
 func (c CampaignChanges) check(bad *check.Violations) { checkSourceLists(bad, c.ListIDs) }
@@ -155,17 +151,14 @@ func checkSourceLists(bad *check.Violations, ids []string) {
 	bad.Must(n <= maxSourceLists, "listIds", "has %d lists, must have at most %d", n, maxSourceLists)
 }
 
-// Adjust changes a campaign, for example its source lists. Nothing else of body and response is
-// documented: supply other fields in Extra. The sandbox takes name, channels, listIds and steps, at
-// least one (assumed: rule campaigns.adjust and steps.sent). Whether it spends credits is
-// undocumented; the "nothing billed" of [CodeCampaignListCapReached] hints that attaching lists may, so it counts as
-// spending. It is never retried after an unknown outcome: look at the campaign.
+// Adjust changes a campaign, for example its source lists. Beyond [CampaignChanges], body and response are undocumented: supply other
+// fields in Extra. The sandbox takes name, channels, listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent).
+// It counts as spending credits: attaching lists may. After an unknown outcome, look at the campaign.
 //
-// Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely:
-// [CodeCampaignNotFound], [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty],
-// [CodeListIncompatibleWithChannels] (may pass right after a list was filled),
-// [CodeCampaignListCapReached], [CodeInvalidCampaignChannels], [CodeStepOrderInvalid],
-// [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest], [CodeInsufficientCredits].
+// Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely: [CodeCampaignNotFound],
+// [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
+// [CodeInvalidCampaignChannels], [CodeStepOrderInvalid], [CodeStepPositionTaken], [CodeConnectionNoteTooLong], [CodeInvalidRequest],
+// [CodeInsufficientCredits].
 //
 // PATCH /business/campaigns/{campaignId}, scope campaigns.
 func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in CampaignChanges, opts ...CallOption) (*Campaign, error) {
@@ -185,23 +178,21 @@ const (
 // Known reports whether the type is documented.
 func (t StepType) Known() bool { return t == StepSocialConnection || t == StepSocialMessage }
 
-// Step is a step in the sequence of a campaign. Before an approval, each needs what its type says: subject and body, or a topic.
+// Step is a step in the sequence of a campaign. An approval needs subject and body, or a topic, as its type says.
 type Step struct {
-	ID             string   `json:"id"`                // inferred: that each step has an id is documented; the stepId of paths
-	SequenceNumber int      `json:"sequenceNumber"`    // documented; no two steps have the same
-	Type           StepType `json:"type"`              // assumed; the types are documented
-	Subject        string   `json:"subject,omitempty"` // assumed; that a step may have one is documented
-	Body           string   `json:"body,omitempty"`    // documented for StepSocialConnection, inferred for others
-	Topic          string   `json:"topic,omitempty"`   // assumed; that a step may have one is documented
+	ID             string   `json:"id"`                // inferred
+	SequenceNumber int      `json:"sequenceNumber"`    // unique
+	Type           StepType `json:"type"`              // assumed
+	Subject        string   `json:"subject,omitempty"` // assumed
+	Body           string   `json:"body,omitempty"`    // inferred, except for StepSocialConnection
+	Topic          string   `json:"topic,omitempty"`   // assumed
 	partial
 }
 
-// String returns the step as JSON: the text that the service sent, or the fields that you set. It may hold words to people:
-// keep it out of logs.
+// String returns the step as JSON, as the service sent it or you set it. It may hold words to people: keep it out of logs.
 func (s Step) String() string { return textOf(s.raw, s) }
 
-// Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or
-// "data".
+// Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or "data".
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -210,7 +201,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 	return itemsOf(ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
-// StepsPages iterates over pages of steps, and otherwise as [CampaignsService.Steps] does.
+// StepsPages iterates over pages of steps, as [CampaignsService.Steps] does.
 //
 // Errors: those of [CampaignsService.Steps].
 //
@@ -219,7 +210,7 @@ func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, op
 	return pagesOf(ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
-// StepsPage reads the first page of the steps of a campaign, or all if there are no pages; see [CampaignsService.Steps].
+// StepsPage reads the first page of the steps, as [CampaignsService.Steps] does.
 //
 // Errors: those of [CampaignsService.Steps].
 //
@@ -254,20 +245,17 @@ func (s SendState) Known() bool { return slices.Contains(sendStates, s) }
 // Editable reports whether [CampaignsService.EditSend] is accepted in this state.
 func (s SendState) Editable() bool { return s == SendScheduled || s == SendApprovalRequired }
 
-// Send is a scheduled send: a message that a campaign has sent or will send. Only its states are documented: for whom it is,
-// when it goes out and what it says is in Raw.
+// Send is a message that a campaign has sent or will send. Only its states are documented: to whom, when and what is in Raw.
 type Send struct {
-	ID    string    `json:"id"`    // assumed; the sendId of a path
-	State SendState `json:"state"` // assumed; the states are documented
+	ID    string    `json:"id"`    // assumed
+	State SendState `json:"state"` // assumed
 	partial
 }
 
-// String returns the send as JSON: the text that the service sent, or the fields that you set. It may hold personal data: keep it
-// out of logs.
+// String returns the send as JSON, as the service sent it or you set it. It may hold personal data: keep it out of logs.
 func (s Send) String() string { return textOf(s.raw, s) }
 
-// Sends iterates over the messages that a campaign has sent or will send, as [CampaignsService.All]
-// does, under "scheduledSends" or "data".
+// Sends iterates over what a campaign has sent or will send as [CampaignsService.All] does, under "scheduledSends" or "data".
 //
 // Errors: likely: [CodeCampaignNotFound].
 //
@@ -276,7 +264,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 	return itemsOf(ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
-// SendsPages iterates over pages of scheduled sends, and otherwise as [CampaignsService.Sends] does.
+// SendsPages iterates over pages of scheduled sends, as [CampaignsService.Sends] does.
 //
 // Errors: those of [CampaignsService.Sends].
 //
@@ -285,7 +273,7 @@ func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, op
 	return pagesOf(ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
-// SendsPage reads the first page of the scheduled sends of a campaign, or all if there are no pages; see [CampaignsService.Sends].
+// SendsPage reads the first page of the scheduled sends, as [CampaignsService.Sends] does.
 //
 // Errors: those of [CampaignsService.Sends].
 //
@@ -294,13 +282,12 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 	return sendListing(s.conf, campaignID).first(ctx, opts)
 }
 
-// EditSend changes a scheduled send before it goes out. Body and response are undocumented: you
-// supply the fields. The sandbox takes subject, body and dueAt, at least one (assumed: rule
-// sends.edit.shape). After an unknown outcome, it is retried only with [AllowRetryUnknown]; otherwise
-// check [CampaignsService.Sends].
+// EditSend changes a scheduled send before it goes out. Body and response are undocumented: you supply the fields. The sandbox takes
+// subject, body and dueAt, at least one (assumed: rule sends.edit.shape). After an unknown outcome, it is retried only with
+// [AllowRetryUnknown]; otherwise check [CampaignsService.Sends].
 //
-// Errors: documented: [CodeScheduledSendNotEditable] (see [SendState.Editable]); likely:
-// [CodeScheduledSendNotFound], [CodeConnectionNoteTooLong].
+// Errors: documented: [CodeScheduledSendNotEditable] (see [SendState.Editable]); likely: [CodeScheduledSendNotFound],
+// [CodeConnectionNoteTooLong].
 //
 // PATCH /business/scheduled-sends/{sendId}, scope campaigns.
 func (s *CampaignsService) EditSend(ctx context.Context, sendID string, in Fields, opts ...CallOption) (*Send, error) {
@@ -315,17 +302,15 @@ type StepPreview struct {
 	record
 }
 
-// String returns the preview as JSON, for fmt. It may hold personal data: keep it out of logs.
+// String returns the preview as JSON. It may hold personal data: keep it out of logs.
 func (p StepPreview) String() string { return textOf(Object{}, p) }
 
-// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and
-// body are undocumented: you supply both. Supply the path with [WithRoutes] and two parameters in
-// braces, for the campaign and then the step. The sandbox takes nothing: the body is
-// ignored (assumed: rule steps.preview.shape). Whether rendering costs credits is undocumented, so it
-// counts as spending and is never retried after an unknown outcome.
+// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply
+// both, the path with [WithRoutes] and two parameters in braces, for the campaign and then the step. The sandbox takes nothing: the
+// body is ignored (assumed: rule steps.preview.shape). It counts as spending credits (undocumented).
 //
-// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely:
-// [CodeCampaignNotFound], [CodeInsufficientCredits].
+// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound],
+// [CodeInsufficientCredits].
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
@@ -336,26 +321,25 @@ func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID s
 // Approval is the approval of a campaign.
 type Approval struct {
 	CampaignID string         `json:"campaignId"`
-	Status     CampaignStatus `json:"status"` // active; with Already that of now, as far as it could be read
-	// Already says that an earlier call with the same digest has approved the campaign, by the journal. This one sent nothing.
+	Status     CampaignStatus `json:"status"` // active; with Already that of now, if it could be read
+	// Already says that an earlier call with this digest has approved it, by the journal. This one sent nothing.
 	Already bool `json:"-"`
 	record
 }
 
-// String returns the approval as JSON, for fmt.
+// String returns the approval as JSON.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
 // ApproveUnreviewed approves a campaign as it is by then: the service sends its messages to people, in the background. A stopped
 // campaign resumes where it was. Never call it in a loop or a retry: [CampaignsService.Approve] approves what a person has seen, once.
-// No credit cost is documented. Only its owner can approve a campaign.
+// No credit cost is documented. Only the owner of a campaign can approve it.
 //
 //   - nil: the service has confirmed it, also if the rest of its response was lost.
-//   - [*OutcomeUnknownError]: it may have happened. Resolve reads the status from the listing (assumed to be there). No option retries it.
+//   - [*OutcomeUnknownError]: it may have happened. Resolve reads the status (assumed in the listing). No option retries it.
 //   - any other error: it approved nothing.
 //
-// Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner),
-// [CodeCampaignNotApprovable] (also for an active campaign), [CodeCampaignBusy] (passes within
-// seconds), [CodeCampaignNotReady], [CodeValidationFailed].
+// Errors: documented: [CodeCampaignNotFound] (also for a campaign of another owner), [CodeCampaignNotApprovable] (also for an active
+// campaign), [CodeCampaignBusy], [CodeCampaignNotReady], [CodeValidationFailed].
 //
 // POST /business/campaigns/{campaignId}/approve, scope campaigns.
 func (s *CampaignsService) ApproveUnreviewed(ctx context.Context, campaignID string, opts ...CallOption) (*Approval, error) {
@@ -428,9 +412,9 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 	return new(Campaign), nil
 }
 
-// WaitInitialized reads the listing until the campaign with that id is [Campaign.Initialized]: until its
-// initializationStatus is completed or failed. It keeps waiting while the listing lacks the campaign, or its status. It polls less
-// often than [AgentsService.WaitSettled]. With an error that matches [ErrNotSettled], it returns the campaign as last seen.
+// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]: its initializationStatus is completed or failed. It
+// waits, too, while the listing lacks the campaign or its status. It polls less often than [AgentsService.WaitSettled]. Beside an
+// error that matches [ErrNotSettled] stands the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {

@@ -16,8 +16,7 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// Review is a campaign with its steps, scheduled sends, source lists and their contacts, as they were
-// read. It holds personal data: keep it out of logs.
+// Review is a campaign with its steps, scheduled sends, source lists and their contacts. It holds personal data: keep it out of logs.
 type Review struct {
 	Campaign *Campaign
 	Steps    []Step
@@ -26,10 +25,10 @@ type Review struct {
 
 	ContactsCount int // rows of the lists
 
-	// ListsUnread says that the listing names no lists: neither lists nor contacts were reviewed.
+	// ListsUnread says that the listing names no lists: none were reviewed, and no contacts.
 	ListsUnread bool
-	// Approvals is how many calls have approved the campaign before, or may have, as far as the client knows: the text tells which.
-	// That is part of the digest, so that each review is approved once, and none after a later approval.
+	// Approvals is how many calls have approved the campaign before, or may have, by the journal: the text tells which. As a part of the
+	// digest, it lets each review be approved once, and none after a later approval.
 	Approvals int
 
 	content   review.Review // the texts of all of it
@@ -37,12 +36,12 @@ type Review struct {
 	approvals []journal.Entry // of one that is made for an approval
 }
 
-// Digest identifies what was read, and when: whoever agrees to it agrees to this content, once, and for seven days. It names no
-// person and has about 170 characters. Changes of the fields do not change it.
+// Digest identifies what was read, and when: who agrees to it agrees to this content, once, for seven days. It names no person and has
+// about 170 characters. Changes of the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
-// Resumes reports whether an approval would resume the campaign, or may: because it is stopped, was approved before, or the listing does not
-// show its status. [CampaignsService.Approve] then needs [AllowResume]. It is false for a campaign that is active: its approval is refused.
+// Resumes reports whether an approval would resume the campaign, or may: it is stopped, was approved before, or shows no status.
+// [CampaignsService.Approve] then needs [AllowResume]. It is false for an active campaign, whose approval is refused.
 func (r *Review) Resumes() bool {
 	return !r.has(CampaignActive) && (r.Approvals > 0 || r.has(CampaignStopped) || r.has(""))
 }
@@ -56,18 +55,17 @@ func (r *Review) has(status CampaignStatus) bool {
 	return strings.EqualFold(string(shown), string(status))
 }
 
-// String is the review as a text for a person: first what an approval does, to how many contacts, and what was not reviewed; then
-// the campaign, steps, lists and scheduled sends with their fields, of the sends the first 20.
+// String is the review as a text for a person: what an approval does, to how many contacts, and what was not reviewed; then campaign,
+// steps, lists and the first 20 scheduled sends, with their fields.
 func (r *Review) String() string { return r.content.String() }
 
-// Review reads all that the API shows of a campaign, for a person who is to approve it. It changes nothing and sends no message. Pass
-// the Digest of the review to [CampaignsService.Approve].
+// Review reads all that the API shows of a campaign, for a person who is to approve it: campaign, steps, scheduled sends, and the
+// lists with their rows, a request for each 1,000. It changes nothing and sends no message. Pass its Digest to
+// [CampaignsService.Approve].
 //
-// It reads the campaign in the listing, its steps and scheduled sends, and its lists with their rows, a request for each 1,000. The lists
-// are those under listIds in the listing (assumed), and need the scope lists. Without listIds, the review has ListsUnread, and its text
-// says so. The rows of a list that counts more than came are read once more. If it still does, the text says how many were read.
-//
-// It takes the options that a client can have, too, such as [WithMaxWait], and refuses those for one request, such as [WithInfo].
+// The lists are those under listIds in the listing (assumed), and need the scope lists. Without listIds, ListsUnread is true. If a list
+// counts more rows than came, they are read once more; if it still does, the text says how many were read. Of options, it takes only
+// those that a client can have, too, such as [WithMaxWait].
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
@@ -209,10 +207,10 @@ func (s *CampaignsService) reviewRows(ctx context.Context, campaign *Campaign, a
 	return nil
 }
 
-// Approve approves a campaign once, if it is still what a person has reviewed: the service then sends its messages to people. It needs a
-// journal, and the digest of a review of the last seven days.
+// Approve approves a campaign once, if it is still what a person has reviewed: the service then sends its messages to people. It needs
+// a journal, and the digest of a review of the last seven days.
 //
-//   - nil: it is approved, by this call or, if [Approval.Already], by an earlier one with this digest, whatever a teammate has done since.
+//   - nil: it is approved, by this call or, if [Approval.Already], by an earlier one with this digest, even if stopped since.
 //   - [*OutcomeUnknownError]: this approval or an earlier one may have happened: Resolve it.
 //   - [*RefusedError] with [RuleReview]: it is active, or not what was reviewed, as Violations say. Review it again.
 //   - [*RefusedError] with [RuleResume]: it was stopped or approved before. A person decides about [AllowResume].

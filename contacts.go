@@ -12,10 +12,9 @@ import (
 // ContactsService finds the ids of contacts and reads their activities.
 type ContactsService struct{ service }
 
-// Resolve finds the id of a contact, and may spend credits. Whether it does is undocumented, so it counts as
-// spending and is never retried after an unknown outcome. The response holds the id as contactId, at its top
-// or under "contact" (assumed); any other is an error that names its keys. Nothing else of body and response is
-// documented: you supply the fields. The sandbox takes email or socialUrl (assumed: rule contacts.resolve).
+// Resolve finds the id of a contact. Beyond it, body and response are undocumented: you supply the fields. The sandbox takes email or
+// socialUrl (assumed: rule contacts.resolve). The id is looked for as contactId, at the top or under "contact" (assumed). It counts as
+// spending credits (undocumented).
 //
 // Errors: likely: [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -30,8 +29,7 @@ type ContactMatch struct {
 	partial
 }
 
-// String returns the match as JSON: the text that the service sent, or the fields that you set. It may hold personal data: keep it
-// out of logs.
+// String returns the match as JSON, as the service sent it or you set it. It may hold personal data: keep it out of logs.
 func (m ContactMatch) String() string { return textOf(m.raw, m) }
 
 // ActivityParams selects activities of a contact.
@@ -49,12 +47,9 @@ func (q activityQuery) check(bad *check.Violations) {
 	bad.OptionalLength("cursor", q.Cursor, 1, 500)
 }
 
-// Activities iterates over the activities of a contact, newest first, after the campaign steps that
-// are still scheduled. The shape of an activity is undocumented. The contact's id is the id of a
-// row, or comes from [ContactsService.Resolve]. The path is undocumented: supply it with
-// [WithRoutes] and one parameter in braces, for the contact. That it is a GET is inferred from its query.
-//
-// No range can be resumed.
+// Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The id is
+// that of a row, or from [ContactsService.Resolve]. The shape of an activity is undocumented, and so is the path: supply it with
+// [WithRoutes] and one parameter in braces, for the contact. That it is a GET is inferred from its query. No range can be resumed.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -63,8 +58,7 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, p Ac
 	return timelineOf(s.conf, contactID, p).items(ctx, opts)
 }
 
-// ActivitiesPage reads the first page of the activities of a contact; its Next reads the following
-// one. Supply the path as for [ContactsService.Activities].
+// ActivitiesPage reads the first page of what [ContactsService.Activities] finds; its Next reads the following one.
 //
 // Errors: those of [ContactsService.Activities].
 //
@@ -87,7 +81,7 @@ func activityPage(p *ScrollPage[Object], err error) (*ActivityPage, error) {
 	return &ActivityPage{*p, p.contactID}, nil
 }
 
-// Next reads the following page, as that of a [ScrollPage] does. No credit cost is documented. It is retried after an unknown outcome.
+// Next reads the following page, as that of a [ScrollPage] does. It is retried after an unknown outcome. No credit cost is documented.
 func (p *ActivityPage) Next(ctx context.Context, opts ...CallOption) (*ActivityPage, error) {
 	return activityPage(p.ScrollPage.Next(ctx, opts...))
 }

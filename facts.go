@@ -45,15 +45,14 @@ type Fact struct {
 	record
 }
 
-// String returns the fact as JSON, for fmt.
+// String returns the fact as JSON.
 func (f Fact) String() string { return textOf(Object{}, f) }
 
-// FactEdit changes the claim of a learned fact, its category or both. To change the category alone,
-// set KeepClaim: otherwise, an empty claim is refused.
+// FactEdit changes the claim of a learned fact, its category or both. An empty claim is refused, unless KeepClaim is set.
 type FactEdit struct {
 	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see examples/claim
 	Category  FactCategory `json:"category,omitzero"` // empty: unchanged
-	KeepClaim bool         `json:"-"`                 // leave the claim unchanged
+	KeepClaim bool         `json:"-"`                 // the claim stays
 }
 
 func (e FactEdit) check(bad *check.Violations) {
@@ -69,12 +68,11 @@ func (e FactEdit) check(bad *check.Violations) {
 	check.OneOf(bad, "category", e.Category, factCategories...)
 }
 
-// Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After an unknown
-// outcome, it is retried only with [AllowRetryUnknown], because a teammate may edit the fact in
-// between. No read of a fact is documented, so an unknown outcome cannot be resolved.
+// Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After an unknown outcome, it is retried only
+// with [AllowRetryUnknown]: a teammate may edit the fact in between. No read of a fact is documented, so an unknown outcome cannot be resolved.
 //
-// Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact and for one of another
-// team), [CodeLearnedFactNotAnonymized] (see [example.com/prospectkit/examples/claim]), [CodeValidationFailed].
+// Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact, or one of another team), [CodeLearnedFactNotAnonymized] (see
+// [example.com/prospectkit/examples/claim]), [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {
@@ -84,15 +82,15 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 
 func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }
 
-// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented: look where the hubs are in it, because
-// [Object.All] of another path yields nothing. In the sandbox it is "knowledgeHubs" (assumed).
+// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented: look where the hubs are in it,
+// because [Object.All] of another path yields nothing. In the sandbox it is "knowledgeHubs" (assumed).
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.conf, op.HubsList, args{}, opts)
 }
 
-// Hub reads one knowledge hub. Only one status is documented: processing, while it is being built.
+// Hub reads one knowledge hub. Only its status processing is documented: it is being built.
 //
 // Errors: likely: [CodeKnowledgeHubNotFound].
 //
@@ -101,23 +99,22 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 	return do[Object](ctx, s.conf, op.HubsGet, args{ids: []string{hubID}}, opts)
 }
 
-// KnowledgePages lists the pages of a knowledge hub. Only the end of the path is documented;
-// [WithRoutes] changes the rest, which is assumed. The response is undocumented.
+// KnowledgePages lists the pages of a knowledge hub. The response is undocumented, and the path assumed, but for its end: see
+// [WithRoutes].
 //
-// Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady],
-// [CodeKnowledgeHubPagesUnavailable] (the hub predates pages), [CodeKnowledgePageNotFound].
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady], [CodeKnowledgeHubPagesUnavailable],
+// [CodeKnowledgePageNotFound].
 //
 // GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
 func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.conf, op.HubsPages, args{ids: []string{hubID}}, opts)
 }
 
-// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply
-// the fields. The sandbox takes knowledgeHubId (assumed: rule hubs.set-default). After an unknown
-// outcome, it is retried only with [AllowRetryUnknown]; otherwise check [FactsService.Hubs].
+// SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply the fields. The sandbox takes
+// knowledgeHubId (assumed: rule hubs.set-default). After an unknown outcome, it is retried only with [AllowRetryUnknown]; otherwise
+// check [FactsService.Hubs].
 //
-// Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound],
-// [CodeKnowledgeHubNotReady].
+// Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady].
 //
 // POST /business/knowledge-hubs/default, scope campaigns.
 func (s *FactsService) SetDefaultHub(ctx context.Context, in Fields, opts ...CallOption) (*Object, error) {

@@ -14,20 +14,19 @@ import (
 // ImportsService imports files of contacts or companies.
 type ImportsService struct{ service }
 
-// Upload is a file to import. Make one with [UploadFile] or [UploadFrom].
+// Upload is a file to import, by [UploadFile] or [UploadFrom].
 type Upload struct {
 	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
 	Size int64  // in bytes, exactly; at most 10 MiB (documented: 10MB, which may mean less)
 
-	// Open opens the file at its beginning, once for each attempt, and for an older workbook, one with a password and [Once] once more. A panic of
-	// its Read or Close is an error of the file.
+	// Open opens the file at its beginning, for each attempt, and once more for an older workbook, for one with a password and for [Once].
+	// A panic of Read or Close is an error of the file.
 	Open func() (io.ReadCloser, error)
 
-	// Fields are further fields of the form, whose names are undocumented.
+	// Fields are undocumented fields of the form.
 	Fields map[string]string
 
-	// Progress, if set, is called in another goroutine with the bytes handed to the network. It
-	// restarts with each attempt. A panic in it is swallowed.
+	// Progress, if set, is called in another goroutine with the bytes handed to the network, in each attempt from 0. Its panics are swallowed.
 	Progress func(sent, total int64)
 }
 
@@ -48,19 +47,17 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 	}}
 }
 
-// Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for a larger file see
-// [ImportsService.Presign]. Name and size are checked before anything is sent, and files are refused that no reader of spreadsheets can
-// read, such as a PDF, or a workbook with a password. The file is streamed and never held in memory. The response is undocumented. Whether an import costs
-// credits is undocumented, so it counts as spending.
+// Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for larger ones see
+// [ImportsService.Presign]. It checks name and size first, and refuses what no reader of spreadsheets can read, such as a PDF, or a
+// workbook with a password. The file is streamed, never held in memory. The response is undocumented. It counts as spending credits
+// (undocumented).
 //
-// A second upload may import everything twice. It is retried, from the start of the file, only if
-// nothing was sent or the service rejected it unread. If the file cannot be read to its end, or the
-// connection breaks before the end is sent, the outcome is [OutcomeNotApplied]. A success that comes before it, such as that of a mock
-// that does not read the body, proves nothing: the outcome is unknown. An [OutcomeUnknownError] of an import cannot be resolved: to
-// import a file once, pass a hash of it to [Once].
+// A second upload may import everything twice: pass a hash of the file to [Once]. It is retried, from the start of the file, only if
+// nothing was sent or the service rejected it unread. If the file or the connection breaks before the end is sent, the outcome is
+// [OutcomeNotApplied]; a success that comes before that proves nothing. No read resolves an unknown outcome.
 //
-// Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported],
-// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound], [CodeInsufficientCredits].
+// Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
+// [CodeImportNotFound], [CodeInsufficientCredits].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) Upload(ctx context.Context, in Upload, opts ...CallOption) (*Object, error) {
@@ -77,21 +74,18 @@ func (s *ImportsService) create(ctx context.Context, in args, opts []CallOption)
 	return doExpecting(ctx, s.conf, op.ImportsCreate, in, opts, response, want)
 }
 
-// FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id
-// as a field of a multipart form; [WithField] adds further fields (assumed). It is never retried
-// after an unknown outcome. [ImportsService.FromUploadJSON] sends JSON instead.
+// FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id as a field of a multipart form,
+// to which [WithField] adds fields (assumed).
 //
-// Errors: documented: [CodeImportFileMissing] (while the upload is not complete),
-// [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
-// [CodeImportNotFound], [CodeInsufficientCredits].
+// Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported],
+// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound], [CodeInsufficientCredits].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
 	return s.fromUpload(ctx, importID, true, opts)
 }
 
-// FromUploadJSON is [ImportsService.FromUpload] with the id in a JSON body (assumed: a form is
-// documented).
+// FromUploadJSON is [ImportsService.FromUpload] with a JSON body (assumed: a form is documented).
 //
 // Errors: those of [ImportsService.FromUpload].
 //
@@ -106,11 +100,9 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 	}, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB and returns an import id. The response holds it as
-// importId, at its top or under "import" (assumed); any other is an error that names its keys. Nothing else of body and response is
-// documented: you supply the fields. The sandbox takes any body (assumed: rule
-// imports.presign). It is never retried after an unknown outcome; a second call only reserves another
-// upload.
+// Presign reserves an upload for a file of up to 50 MB and returns an import id. Beyond it, body and response are undocumented: you
+// supply the fields. The sandbox takes any body (assumed: rule imports.presign). The id is looked for as importId, at the top or under
+// "import" (assumed). A second call only reserves another upload.
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
@@ -125,6 +117,6 @@ type PresignedUpload struct {
 	partial
 }
 
-// String returns the upload as JSON: the text that the service sent, or the fields that you set. It may hold a URL that anybody can
-// send a file to: keep it out of logs.
+// String returns the upload as JSON, as the service sent it or you set it. It may hold a URL that anybody can send a file to: keep it
+// out of logs.
 func (u PresignedUpload) String() string { return textOf(u.raw, u) }

@@ -16,9 +16,8 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// ListsService manages prospect lists: contact lists hold people, company lists hold companies.
-// Read lists with All and their rows with Rows or [RowsOf]. Get or create a list with Ensure. No
-// operation to rename, copy or delete a list is documented.
+// ListsService manages prospect lists of people (contact lists) and of companies. Get or create a list with Ensure. No operation to
+// rename, copy or delete one is documented.
 type ListsService struct{ service }
 
 // ListKind is the kind of a list.
@@ -44,11 +43,11 @@ type List struct {
 	CompaniesCount int       `json:"companiesCount"`
 	CreatedAt      time.Time `json:"createdAt,omitzero"`
 	FolderID       string    `json:"folderId,omitempty"` // empty at the folder root
-	Columns        []Column  `json:"columns,omitempty"`  // only from Get, when asked for; nil if the response has none under "columns"
+	Columns        []Column  `json:"columns,omitempty"`  // only from Get, when asked for
 	partial
 }
 
-// String returns the list as JSON: the text that the service sent, or the fields that you set.
+// String returns the list as JSON, as the service sent it or you set it.
 func (l List) String() string { return textOf(l.raw, l) }
 
 // Column is a custom column of a list.
@@ -59,12 +58,12 @@ type Column struct {
 	record
 }
 
-// String returns the column as JSON, for fmt.
+// String returns the column as JSON.
 func (c Column) String() string { return textOf(Object{}, c) }
 
 const maxCRMContacts = 500 // of one push
 
-// ListsParams selects lists. The zero value selects all. Search ignores case.
+// ListsParams selects lists; the zero value all.
 type ListsParams struct {
 	Limit    int      `url:"limit,omitempty"`   // per page, 1 to 1000; default: 1000, and 50 for Page
 	PageNum  int      `url:"pageNum,omitempty"` // first page, from 1; default 1
@@ -81,12 +80,10 @@ func (p ListsParams) check(bad *check.Violations) {
 	bad.OptionalLength("search", p.Search, 1, 200)
 }
 
-// All iterates over the lists, newest first. Each page is one request, for 1,000 lists by default. No
-// credit cost is documented.
+// All iterates over the lists, newest first: a request for each 1,000 by default, without a documented cost.
 //
-// If lists are added meanwhile, repeats are dropped. If lists are deleted meanwhile, those skipped at
-// a page boundary are recovered. An older list that is moved into the folder, or renamed so that the search finds it, can hide a
-// deletion: see [Report].
+// Lists added meanwhile cause no repeats, and lists deleted meanwhile no gaps. An older list that is moved into the folder, or renamed
+// so that the search finds it, can hide a deletion: see [Report].
 //
 // Errors: those of [ListsService.Page].
 //
@@ -95,7 +92,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 	return itemsOf(ctx, listPager(s, p), opts)
 }
 
-// Pages iterates over pages of lists with totals, and otherwise as [ListsService.All] does.
+// Pages iterates over pages of lists with totals, as [ListsService.All] does.
 //
 // Errors: those of [ListsService.Page].
 //
@@ -124,7 +121,7 @@ func listPager(s *ListsService, p ListsParams) pager[List] {
 	return recordPager(of, in, func(l *List) string { return l.ID })
 }
 
-// NewList describes a list to create, at the folder root: [ListsService.Move] moves it.
+// NewList describes a list to create, at the folder root: see [ListsService.Move].
 type NewList struct {
 	Name string   `json:"name"`                // 1 to 255 characters after trimming; unique in the workspace
 	Kind ListKind `json:"entityType,omitzero"` // default: contact list
@@ -135,14 +132,10 @@ func (n NewList) check(bad *check.Violations) {
 	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create creates an empty list at the folder root. No credit cost is documented.
+// Create creates an empty list at the folder root, without a documented cost. After an unknown outcome, it is retried only with
+// [AllowRetryUnknown]; Resolve looks for the list. [ListsService.Ensure] looks, and creates it again if need be.
 //
-// After an unknown outcome, it is retried only with [AllowRetryUnknown]. Otherwise the error is an
-// [OutcomeUnknownError], whose Resolve looks for the list. [ListsService.Ensure] looks, and creates the
-// list again if need be.
-//
-// Errors: documented: [CodeListNameTaken] (also when an agent has the name),
-// [CodeValidationFailed]; likely: [CodeListNameReserved].
+// Errors: documented: [CodeListNameTaken] (also when an agent has the name), [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
@@ -204,11 +197,11 @@ func (q *resolver) mayHaveMade(list *List) bool {
 
 // GetListParams selects what to read with a list.
 type GetListParams struct {
-	Include string `url:"include,omitempty"` // "columns" adds Columns, which are under "columns" (assumed); other values are undocumented
+	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
 }
 
-// Get reads one list. Its columns are looked for under "columns" (assumed). If they were asked for and are not
-// there, Columns is nil: the list may have none, or the service may name them otherwise, which Raw shows.
+// Get reads one list. Its columns are looked for under "columns" (assumed). If asked for and not there, Columns is nil: there are
+// none, or they have another name, which Raw shows.
 //
 // Errors: documented: [CodeListNotFound] (also for a list of another workspace).
 //
@@ -219,9 +212,8 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, list, want)
 }
 
-// WaitFor reads a list until test returns true, for example for its completionStatus: find that field
-// in Raw, because its place and values are undocumented. It polls as
-// [AgentsService.WaitSettled] does. With an error that matches [ErrNotSettled], it returns the list as last seen.
+// WaitFor reads a list until test returns true, for example for its completionStatus in Raw, whose place and values are undocumented.
+// It polls as [AgentsService.WaitSettled] does. Beside an error that matches [ErrNotSettled] stands the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -235,9 +227,8 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
 
-// Move puts a list into a folder. The response is undocumented. After an unknown outcome, it is retried
-// only with [AllowRetryUnknown], because a teammate may move the list in between. The error is then
-// an [OutcomeUnknownError], whose Resolve reads the folder of the list.
+// Move puts a list into a folder. The response is undocumented. After an unknown outcome, it is retried only with [AllowRetryUnknown]:
+// a teammate may move the list in between. Resolve reads its folder.
 //
 // Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
@@ -249,8 +240,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 	}, opts)
 }
 
-// MoveToRoot moves a list out of its folder. It sends null (assumed: reads show the root as null).
-// Retries are as for [ListsService.Move].
+// MoveToRoot moves a list out of its folder, as [ListsService.Move] does. It sends null (assumed: reads show the root as null).
 //
 // Errors: those of [ListsService.Move].
 //
@@ -280,7 +270,7 @@ func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []Ca
 
 // CRMPush selects contacts of a list and a CRM to push them into.
 type CRMPush struct {
-	CRM        string   `json:"crm"`                  // one of five kinds; the API description masks their names
+	CRM        string   `json:"crm"`                  // one of five kinds, whose names are undocumented
 	ContactIDs []string `json:"contactIds,omitempty"` // 1 to 500
 	All        bool     `json:"-"`                    // instead of ContactIDs: the whole list
 }
@@ -293,26 +283,24 @@ func (p CRMPush) check(bad *check.Violations) {
 	bad.Chosen("contactIds", n > 0, p.All)
 }
 
-// CRMPushed is what the service has accepted. The push runs in the background, without a job to poll.
+// CRMPushed is what the service has accepted, to be pushed in the background, without a job to poll.
 type CRMPushed struct {
 	CRM     string   `json:"crm"`
 	ListIDs []string `json:"listIds"`
 	record
 }
 
-// String returns the push as JSON, for fmt.
+// String returns the push as JSON.
 func (p CRMPushed) String() string { return textOf(Object{}, p) }
 
-// PushToCRM pushes contacts into the connected CRM, in the background. It writes outside the
-// service and cannot be undone. With contact ids, it overwrites existing CRM records, and the ids
-// need not be in the list. With All, it pushes the whole list and overwrites nothing. It uses the
-// connection of the team's designated sync user and the field mapping saved in the app. It spends
-// no credits. Without an error, the service has accepted it, even if the rest of its response was lost: the
-// result then has no ListIDs. It is never retried after an unknown outcome: check the CRM, which alone shows the
-// result. To make it once, pass [Once].
+// PushToCRM pushes contacts into the CRM of the team's designated sync user, in the background, with the field mapping of the app. It
+// cannot be undone, and spends no credits. With ContactIDs, which need not be in the list, it overwrites CRM records. With All, it
+// pushes the whole list, and overwrites nothing.
 //
-// Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected],
-// [CodeValidationFailed].
+// Without an error, the service has accepted it; ListIDs is empty if the rest of the response was lost. After an unknown outcome,
+// check the CRM, which alone shows the result. To make it once, pass [Once].
+//
+// Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
 //
 // POST /business/lists/{listId}/crm-push, scope lists.
 func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush, opts ...CallOption) (*CRMPushed, error) {
@@ -324,11 +312,11 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
 }
 
-// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the
-// fields. The sandbox takes contactIds, 1 to 500 (assumed: rule lists.add-members). Whether it
-// spends credits is undocumented, so it counts as spending. A second call may add twice, so it is
-// never retried after an unknown outcome. The rows show what was added. How soon is undocumented, so what they
-// lack may still come from an earlier call that was applied or is unknown: with [Once], that call keeps this one back.
+// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes
+// contactIds, 1 to 500 (assumed: rule lists.add-members). It counts as spending credits (undocumented).
+//
+// A second call may add twice. The rows show what was added, but how soon is undocumented: what they lack may still come from an
+// earlier call. With [Once], that call keeps this one back.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -341,9 +329,8 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)
 }
 
-// AddContacts adds new raw rows to a list. Body and response are undocumented: you supply the
-// fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule
-// lists.add-contacts). For credits, retries, and what to ask before another call, see [ListsService.AddMembers].
+// AddContacts adds new rows to a list, and otherwise does as [ListsService.AddMembers]. Body and response are undocumented: you supply
+// the fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts).
 //
 // Errors: likely: [CodeListNotFound], [CodeInsufficientCredits].
 //
@@ -352,14 +339,14 @@ func (s *ListsService) AddContacts(ctx context.Context, listID string, in Fields
 	return do[Object](ctx, s.conf, op.ListsAddContacts, args{ids: []string{listID}, body: in}, opts)
 }
 
-// ContactSave selects contacts of a list, and the list to save them into. The API description names these
-// fields of saves, though not of which (assumed). How it calls the source list is undocumented: supply it in Extra.
+// ContactSave selects contacts of a list, and the list to save them into. These fields are documented for saves, though not for which
+// (assumed). The name of the source list is undocumented: supply it in Extra.
 type ContactSave struct {
 	ListID     string   `json:"listId,omitzero"`     // the list to save into
-	ListName   string   `json:"listName,omitzero"`   // or its name, which must not be that of several lists or of a system list
+	ListName   string   `json:"listName,omitzero"`   // or its name: not of several lists, nor of a system list
 	ContactIDs []string `json:"contactIds,omitzero"` // rows of the source list
-	All        bool     `json:"-"`                   // instead of ContactIDs: without them the service saves all rows (assumed)
-	Extra      Fields   `json:"-"`                   // fields whose names are undocumented
+	All        bool     `json:"-"`                   // instead of ContactIDs: without them it saves all rows (assumed)
+	Extra      Fields   `json:"-"`                   // undocumented fields
 }
 
 func (c ContactSave) check(bad *check.Violations) {
@@ -369,13 +356,12 @@ func (c ContactSave) check(bad *check.Violations) {
 	c.Extra.checkChoice(bad)
 }
 
-// SaveContacts saves contacts of one list into another. Body and response are undocumented, except for
-// fields of [ContactSave]: supply others in Extra. The sandbox takes sourceListId, optionally contactIds, and listId
-// or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as spending credits. It
-// is never retried after an unknown outcome: check the list instead. To make it once, pass [Once].
+// SaveContacts saves contacts of one list into another. Beyond [ContactSave], body and response are undocumented: supply other fields
+// in Extra. The sandbox takes sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It may
+// enrich contacts, so it counts as spending credits. After an unknown outcome, check the list. To make it once, pass [Once].
 //
-// Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved],
-// [CodeListProcessing], [CodeContactNotInList], [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].
+// Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved], [CodeListProcessing],
+// [CodeContactNotInList], [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].
 //
 // POST /business/lists/save-to-list, scope lists.
 func (s *ListsService) SaveContacts(ctx context.Context, in ContactSave, opts ...CallOption) (*Object, error) {
@@ -406,13 +392,13 @@ type Folder struct {
 	record
 }
 
-// String returns the folder as JSON, for fmt.
+// String returns the folder as JSON.
 func (f Folder) String() string { return textOf(Object{}, f) }
 
-// Folders lists the folders of one kind. There are no pages.
+// Folders lists the folders of one kind, without pages.
 //
-// Errors: documented: [CodeValidationFailed], [CodeInvalidRequest] (from the service that owns agents
-// or campaigns, which may also send a code of its own).
+// Errors: documented: [CodeValidationFailed], [CodeInvalidRequest] (for agents and campaigns, whose service may also send a code of
+// its own).
 //
 // GET /business/folders, scope lists.
 func (s *ListsService) Folders(ctx context.Context, kind FolderKind, opts ...CallOption) ([]Folder, error) {

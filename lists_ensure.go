@@ -19,20 +19,19 @@ import (
 type Ensured struct {
 	List    *List // beside an error that matches [CodeListNameTaken]: what has the name, or nearly
 	Created bool  // by this call, for certain, according to the service
-	// Certain is false if either this call or a teammate, at the same moment, may have created the
-	// list. A gateway that repeats a request also counts as this call.
+	// Certain is false if this call, or a gateway that repeats it, may have created the list, or a teammate at the same moment.
 	Certain bool
 }
 
-// Ensure gets or creates the list with this name, after trimming, and this kind. The name is the idempotency key, so [Once] is refused.
-// It costs one request if the list is new, and some reads if the name is taken.
+// Ensure gets or creates the list with this name, after trimming, and this kind. The name is the idempotency key, so [Once] is
+// refused. It costs one request if the list is new, and some reads if the name is taken.
 //
-// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your context, and creates it again, twice at
-// most: the service refuses a name that is taken (documented), also at the same moment (assumed). It does not, if a list has appeared
-// whose name differs in case, spaces or accents only, or is cut off. Allow a minute, or set a shorter [WithAttemptTimeout].
+// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your context, and creates it again, twice
+// at most: the service refuses a name that is taken (documented), also at the same moment (assumed). If a list appears whose name
+// differs in case, spaces or accents only, or is cut off, it creates none. Allow a minute, or set a shorter [WithAttemptTimeout].
 //
-// If something else has the name, the error matches [CodeListNameTaken]. Beside it, the result has the list of the other kind, or of nearly
-// the name; it is nil if an agent has the name.
+// If something else has the name, the error matches [CodeListNameTaken]. The result beside it has the list of the other kind, or of
+// nearly the name; it is nil for an agent.
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -65,12 +64,11 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 	return e.end(nil, sent)
 }
 
-// Named finds the list with exactly this name, after trimming, and this kind, or of either kind if it is empty. It
-// creates nothing: [ListsService.Ensure] does. It costs one request for each 1,000 lists that contain the longest part of the
-// name in ASCII, and reads all lists if the name has none.
+// Named finds the list with exactly this name, after trimming, and this kind, if one is given. It costs a request for each 1,000 lists
+// that contain the longest ASCII part of the name, or if it has none, for each 1,000 of all.
 //
-// If there is none, the error matches [ErrNotFound] and [CodeListNotFound]. Names are documented as unique; should several
-// lists share one, the error matches [CodeListNameAmbiguous].
+// If there is none, the error matches [ErrNotFound] and [CodeListNotFound]; if several share the name (documented as unique),
+// [CodeListNameAmbiguous].
 //
 // Errors: those of [ListsService.Page].
 //

@@ -17,11 +17,11 @@ import (
 	"example.com/prospectkit/internal/rowquery"
 )
 
-// Row is a row of a list: a contact or a company. Beyond the names that sort and filter, its fields are undocumented. In the sandbox, the
-// names that sort are fields, and some of those that filter are not (assumed). So a row keeps the whole object: read single fields with
-// Text, Int and the like, and everything with Decode. A field that is not there reads as empty: look at a row first. [Row.ID] returns its id, which is under "id" (assumed).
+// Row is a row of a list: a contact or a company. Its fields are undocumented, beyond the names that sort and filter; in the sandbox,
+// those that sort are fields (assumed). So it keeps the whole object: read a field with Text, Int and the like, or all with Decode. An
+// absent field reads as empty: look at a row first. The id is under "id" (assumed).
 //
-// A yielded pointer keeps its whole page in memory: copy the values to keep a few rows of many.
+// A yielded pointer keeps its page in memory: to keep a few rows of many, copy the values.
 type Row struct {
 	Object
 	id jsonscan.ID // if it was read with the page
@@ -41,12 +41,12 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	return r.Object.UnmarshalJSON(data)
 }
 
-// RowsParams selects rows. The zero value selects all, in undocumented order.
+// RowsParams selects rows; the zero value all, in undocumented order.
 type RowsParams struct {
 	Limit   int         // per page, 1 to 1000; default: 1000, and 100 for RowsPage
 	PageNum int         // first page, from 1; default 1
-	Filter  filter.Rows // filter.Contact, filter.Company or filter.Raw; nil for all rows
-	Sort    RowSort     // Ascending or Descending; the zero value leaves the order to the service
+	Filter  filter.Rows // filter.Contact, filter.Company or filter.Raw
+	Sort    RowSort     // Ascending or Descending
 }
 
 // heeded returns the error of a response from a kind of list that ignores a part of the query. Its rows would be others.
@@ -89,15 +89,13 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list. Each page is one request, for 1,000 rows by default. No
-// credit cost is documented. To decode rows into a struct, use [RowsOf].
+// Rows iterates over the rows of a list: a request for each 1,000 by default, without a documented cost. To decode rows into a struct,
+// use [RowsOf]. If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as far as the totals allow:
+// see [Report].
 //
-// If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as
-// far as the totals allow: see [Report].
-//
-// The service ignores what does not fit the kind of list: a sort key of the other kind (documented), and most
-// filters of contacts on a company list (documented: it honours seven; that it does not refuse the others is assumed). If the
-// response shows such a list, the error is an [*Error] that matches [ErrInvalid], and no row is yielded.
+// The service ignores what does not fit the kind of list: a sort key of the other kind, and on a company list all but seven filters of
+// contacts (documented; that it does not refuse them is assumed). If the response shows such a list, the error is an [*Error] that
+// matches [ErrInvalid], and no row is yielded.
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -106,7 +104,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 	return itemsOf(ctx, rowsPager(s, listID, p, (*Row).ID), opts)
 }
 
-// RowsPages iterates over pages of rows with totals, and otherwise as [ListsService.Rows] does.
+// RowsPages iterates over pages of rows with totals, as [ListsService.Rows] does.
 //
 // Errors: those of [ListsService.Rows].
 //
@@ -145,23 +143,20 @@ func rowPage(p *Page[Row], err error) (*RowPage, error) {
 	return &RowPage{*p, ListKind(p.kind)}, nil
 }
 
-// RowSource iterates over rows by an id: [ListsService] by the id of a list, [AgentsService] by the
-// id of an agent, or a fake in your tests.
+// RowSource iterates over the rows of a list ([ListsService]) or an agent ([AgentsService]) by its id, or is a fake in your tests.
 type RowSource interface {
 	Rows(ctx context.Context, id string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error]
 }
 
-// RowsOf iterates over rows as values of your own struct, decoded as encoding/json does. It costs what
-// [ListsService.Rows] does. Fields that your struct does not have are dropped.
+// RowsOf iterates over rows as values of your struct, decoded as encoding/json does, at the cost of [ListsService.Rows]. It drops
+// fields that the struct lacks.
 //
-// With client.Lists as the source, it decodes the pages directly. With any other, such as client.Agents
-// or a fake, it decodes the rows that the source yields.
+// A row that does not fit ends the range with an [*Error] whose RowID names it, and whose text has type and field, but no value.
+// errors.As finds the error of your UnmarshalJSON, which may be called twice for a row. A page that takes too much memory in your
+// types also ends it: see [WithMaxResponseBytes].
 //
-// A row that does not fit your types ends the range with an [*Error]. Its RowID names the row. Its text
-// names type and field, but no value. errors.As finds the error of your UnmarshalJSON, which may be called
-// twice for a row. With client.Lists as the source, the rows before it on its page, up to 999, are not handed out.
-//
-// A page that would take too much memory in your types also ends the range: see [WithMaxResponseBytes].
+// With client.Lists as the source, pages are decoded directly, and the rows before a misfit on its page, up to 999, are not handed
+// out. With any other, such as client.Agents, the rows that the source yields are decoded.
 //
 // Errors: those of [ListsService.Rows].
 //
@@ -253,8 +248,7 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 	}, id)
 }
 
-// RowSort is a sort key and an order; make one with [Ascending] or [Descending]. The zero value
-// leaves the order to the service.
+// RowSort is a sort key and an order, by [Ascending] or [Descending]. The zero value leaves the order to the service.
 //
 // The documented keys of contact lists are
 //
@@ -266,9 +260,9 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 //
 //	name  domain  industry  revenue  socialHeadCount
 //
-// and customColumns_ with the id of a custom column sorts either. Contact lists are sorted by any other field of
-// a contact, too, but without an index, and the names of those fields are undocumented. The service silently ignores an
-// unknown key, so any other key is refused before anything is sent, unless you call [RowSort.Unchecked].
+// and customColumns_ with the id of a custom column sorts either. Other fields of a contact sort, too, without an index; their names
+// are undocumented. The service silently ignores an unknown key, so any other key is refused here, unless you call
+// [RowSort.Unchecked].
 type RowSort struct {
 	key, order string
 	unchecked  bool

@@ -15,16 +15,14 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// SearchService finds prospects and companies. Searches may spend credits, so their iterators
-// require a cap, or UnlimitedPages.
+// SearchService finds prospects and companies. Searches may spend credits: their iterators require a cap, or UnlimitedPages.
 type SearchService struct{ service }
 
 const maxSearchSize = 100
 
-// SearchParams describes a search. [SearchService.FilterOptions] lists the filters, such as
-// job_title_levels, and their values.
+// SearchParams describes a search. [SearchService.FilterOptions] lists the filters and their values.
 type SearchParams struct {
-	Filters filter.Search // nil for everybody (assumed); nothing in it may be empty
+	Filters filter.Search // nil: everybody (assumed); nothing in it may be empty
 	Size    int           // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
@@ -68,17 +66,15 @@ type Profile struct {
 	partial
 }
 
-// String returns the profile as JSON: the text that the service sent, or the fields that you set.
+// String returns the profile as JSON, as the service sent it or you set it.
 func (p Profile) String() string { return textOf(p.raw, p) }
 
-// Prospects iterates over the prospects that match. Each page spends credits, so it requires
-// [MaxPaidPages] or [UnlimitedPages]. Each range is a new search, paid for again.
+// Prospects iterates over the prospects that match. Each page spends credits, so it requires [MaxPaidPages] or [UnlimitedPages]. Each
+// range is a new search, paid for again: the service's tokens move forward only and must not be stored, so none can be resumed. A
+// later page that may have been processed is never requested again.
 //
-// A range cannot be resumed: the service's tokens move forward only and must not be stored. The request
-// of a later page is never retried once it may have been processed.
-//
-// A page is paid for as a whole: a loop that is left in the middle of one, or killed there, loses the
-// rest. [SearchService.ProspectsPage] and Next hand out whole pages, to be stored at once.
+// A page is paid for as a whole: a loop that ends in the middle of one loses the rest. [SearchService.ProspectsPage] and Next hand out
+// whole pages, to be stored at once.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
@@ -87,12 +83,10 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 	return profileScroll(s.conf, op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
 }
 
-// ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends
-// credits.
+// ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends credits.
 //
-// It is retried after an error 500 of the service, because a failed request is never billed; set
-// NoPaidRetry of [RetryPolicy] to forbid that. It is never retried after an unknown outcome: the
-// error is then an [OutcomeUnknownError]. An empty body is an error, never an empty page.
+// It is retried after an error 500 of the service, because a failed request is never billed, unless [RetryPolicy] has NoPaidRetry. It
+// is never retried after an unknown outcome. An empty body is an error, never an empty page.
 //
 // Errors: those of [SearchService.Prospects].
 //
@@ -101,14 +95,14 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 	return profileScroll(s.conf, op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
-// MatchSave describes a search, and the list to save its matches into. The API description names these fields of
-// searches and of saves, though not in the body of this call (assumed).
+// MatchSave describes a search, and the list to save its matches into. These fields of searches and saves are documented, though not
+// for this call (assumed).
 type MatchSave struct {
 	Filters  filter.Search `json:"filters,omitzero"`  // as for a search; nothing in it may be empty
-	All      bool          `json:"-"`                 // instead of Filters: without them the service saves everybody (assumed)
+	All      bool          `json:"-"`                 // instead of Filters: without them it saves everybody (assumed)
 	ListID   string        `json:"listId,omitzero"`   // the list to save into
-	ListName string        `json:"listName,omitzero"` // or its name, which must not be that of several lists or of a system list
-	Extra    Fields        `json:"-"`                 // fields whose names are undocumented
+	ListName string        `json:"listName,omitzero"` // or its name: not of several lists, nor of a system list
+	Extra    Fields        `json:"-"`                 // undocumented fields
 }
 
 func (m MatchSave) check(bad *check.Violations) {
@@ -118,13 +112,12 @@ func (m MatchSave) check(bad *check.Violations) {
 	m.Extra.checkChoice(bad)
 }
 
-// SaveMatches runs a search on the server and saves the matches into a list. Body and response are
-// undocumented, except for fields of [MatchSave]. The sandbox takes filters and listId or listName (assumed:
-// rule search.save-to-list). It counts as spending credits. It is never retried after an unknown outcome:
-// check the list instead. To make it once, pass [Once].
+// SaveMatches runs a search on the server and saves the matches into a list. Beyond [MatchSave], body and response are undocumented.
+// The sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as spending credits. After an
+// unknown outcome, check the list. To make it once, pass [Once].
 //
-// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous],
-// [CodeListNameTaken], [CodeListNameReserved], [CodeInsufficientCredits].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken],
+// [CodeListNameReserved], [CodeInsufficientCredits].
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveMatches(ctx context.Context, in MatchSave, opts ...CallOption) (*Object, error) {
@@ -138,12 +131,10 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 	return do[Object](ctx, s.conf, op.SearchSaved, args{}, opts)
 }
 
-// RunSaved iterates over the prospects that a saved search finds, as [SearchService.Prospects] does.
-// It sends a size as a search does (assumed). Whether it spends credits is undocumented, so it counts
-// as spending, and requires [MaxPaidPages] or [UnlimitedPages].
+// RunSaved iterates over the prospects that a saved search finds, as [SearchService.Prospects] does. It sends a size as a search does
+// (assumed), and counts as spending credits (undocumented).
 //
-// Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid],
-// [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
+// Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...PageOption) iter.Seq2[*Profile, error] {
@@ -151,8 +142,7 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, body).items(ctx, opts)
 }
 
-// RunSavedPage reads the first page of the results of a saved search; its Next reads the following
-// page. Size and credits are as for [SearchService.RunSaved].
+// RunSavedPage reads the first page of what [SearchService.RunSaved] finds; its Next reads the following page.
 //
 // Errors: those of [SearchService.RunSaved].
 //
@@ -161,12 +151,12 @@ func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, 
 	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: p.Size}).first(ctx, opts)
 }
 
-// CompanySearch describes a search for companies: by filters, or by a saved search of companies.
+// CompanySearch describes a search for companies, by filters or a saved search.
 type CompanySearch struct {
-	Filters             Fields   `json:"filters,omitzero"`             // documented: headquartersCity, which holds names of cities; nothing in it may be empty
-	SavedSearchID       string   `json:"savedSearchId,omitzero"`       // of a saved search that stores company filters
+	Filters             Fields   `json:"filters,omitzero"`             // documented: headquartersCity, names of cities; nothing in it may be empty
+	SavedSearchID       string   `json:"savedSearchId,omitzero"`       // a saved search of companies
 	ExcludeCompanyLists []string `json:"excludeCompanyLists,omitzero"` // ids of company lists
-	Extra               Fields   `json:"-"`                            // fields whose names are undocumented
+	Extra               Fields   `json:"-"`                            // undocumented fields
 }
 
 func (c CompanySearch) check(bad *check.Violations) {
@@ -179,15 +169,12 @@ func (c CompanySearch) check(bad *check.Violations) {
 	c.Extra.checkChoice(bad)
 }
 
-// Companies searches for companies. Body and response are undocumented, except for the fields of [CompanySearch]. The
-// sandbox takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size
-// and scrollToken (assumed: rule search.companies). The documented path is the only one outside of
-// /business. Whether it spends credits is undocumented, so it counts as
-// spending and is never retried after an unknown outcome.
+// Companies searches for companies. Beyond [CompanySearch], body and response are undocumented. The sandbox takes filters, with
+// headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken (assumed: rule search.companies). It counts as
+// spending credits (undocumented).
 //
-// Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved],
-// [CodeExcludeCompanyListsInvalid], [CodeSavedSearchNotFound], [CodeSavedSearchInvalid],
-// [CodeInsufficientCredits].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeCityFilterUnresolved], [CodeExcludeCompanyListsInvalid], [CodeSavedSearchNotFound],
+// [CodeSavedSearchInvalid], [CodeInsufficientCredits].
 //
 // POST /companies/search, scope companies.
 func (s *SearchService) Companies(ctx context.Context, in CompanySearch, opts ...CallOption) (*Object, error) {
