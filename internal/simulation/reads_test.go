@@ -168,7 +168,7 @@ func hurrier(u *user) error {
 	}
 	var all sync.WaitGroup
 	rest, reads := []time.Duration{0, 10 * time.Second}[u.Random(1).IntN(2)], 12
-	if u.network == "late" {
+	if u.network != "lossy" {
 		reads = 20
 	}
 	for n, strand := range []string{"a", "b", "c"} {
