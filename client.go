@@ -55,20 +55,16 @@ type Client struct {
 	resting *waits.Rests[Resolution] // what Resolve cannot settle; new with another transport
 }
 
-// New returns a client for the service at baseURL, with an API token. It makes no request, starts no goroutine and reads no environment
-// variable, but its default transport takes a proxy from there. All invalid arguments and options are returned together, in one
-// [RefusedError].
+// New returns a client for the service at baseURL, with an API token. It makes no request and starts no goroutine. Its default transport
+// takes a proxy from the environment. All invalid arguments and options are returned together, in one [RefusedError].
 //
-// The base URL ends in /api/v1. It must be https, except for this machine or with [AllowPlainHTTP].
-// Its host must be in ASCII: other letters may only look like those of the service.
+// The base URL ends in /api/v1. It must be https, except for this machine or with [AllowPlainHTTP]. Its host must be in ASCII.
 //
-// The token is the text of an API key. It may be empty beside [WithTokenSource]. Where this package
-// speaks of a key, it means what the token stands for, with its owner and scopes.
+// The token is the text of an API key. It may be empty beside [WithTokenSource]. A key, in this documentation, is what the token stands
+// for, with its owner and scopes.
 //
-// Do not use this package in a browser: everybody who opens a web page can read its token. There, New
-// requires a transport other than net/http's, such as the sandbox's. Each request has a header
-// js.fetch:redirect, which net/http's transport removes. If your transport wraps that one, the browser
-// follows no redirects.
+// Do not use this package in a browser, where everybody can read the token. There, New requires a transport other than net/http's, such
+// as the sandbox's; one that wraps net/http's follows no redirects if it keeps the header js.fetch:redirect.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
@@ -94,11 +90,8 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	return newClient(c, newAgentPolls(), new(waits.Rests[Resolution])), nil
 }
 
-// FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and
-// PROSPECTKIT_TOKEN. It makes no request. Both must be set, also with [WithTokenSource]; otherwise the
-// error is a [RefusedError]. Surrounding space is removed.
-//
-// FromEnv reads no other variable. The default transport reads the usual proxy variables. No variable
+// FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, without surrounding
+// space. Both must be set, also with [WithTokenSource]; otherwise the error is a [RefusedError]. It reads no other variable, and none
 // leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(envBaseURL)), strings.TrimSpace(os.Getenv(envToken))
@@ -159,9 +152,8 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 	return c
 }
 
-// Close closes the idle connections of the default transport, but not of your own one. Later
-// calls are refused; calls in flight and clients derived by [Client.With]
-// continue. A client that lives as long as the program need not be closed.
+// Close closes the idle connections of the default transport, but not of your own one. Later calls are refused; calls in flight and
+// clients derived by [Client.With] continue. A client that lives as long as the program need not be closed.
 func (c *Client) Close() error {
 	if !c.conf.closed.Swap(true) && c.conf.ownTransport != nil {
 		c.conf.ownTransport.CloseIdleConnections()
@@ -183,15 +175,13 @@ type Operation struct {
 	AttemptTimeout time.Duration // default 30 s
 }
 
-// Call calls an operation that this package has no method for, with the same limits, retries,
-// checks and errors as all others.
+// Call calls an operation that this package has no method for, with the same limits, retries, checks and errors as all others.
 //
-// in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the
-// response into, an *[Object], or nil. A response that may not be the service's leaves it as it is. The memory that out may
-// take is bounded: see [WithMaxResponseBytes].
+// in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the response into, an
+// *[Object], or nil. A response that may not be the service's leaves it as it is. [WithMaxResponseBytes] bounds its memory.
 //
-// Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound],
-// [CodeRateLimited], [CodeUnexpectedError].
+// Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound], [CodeRateLimited],
+// [CodeUnexpectedError].
 func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...CallOption) error {
 	row, bad := rowOf(o)
 	if v := reflect.ValueOf(out); out != nil && (v.Kind() != reflect.Pointer || v.IsNil()) {
@@ -239,12 +229,12 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 	return row, bad
 }
 
-// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process and with another key
-// of the workspace. It reads for up to 40 s, for agents 140 s. It finds [OutcomeNotApplied] only if the local clock and that of the service agree
-// how long ago the call was; a ticket knows the latter only if a response came before the call. Without a workspace, it needs an id.
+// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process and with
+// another key of the workspace. It reads for up to 40 s, for agents 140 s. It finds [OutcomeNotApplied] only if the local clock and that
+// of the service agree how long ago the call was.
 //
-// What no read settles is remembered in memory. It is not read again before Again, or if that is zero, for a minute, then for twice as long each
-// time, up to an hour. The Note then says when it was read.
+// What no read settles is remembered in memory. It is not read again before Again, or if that is zero, for a minute, then for twice as
+// long each time, up to an hour.
 //
 // The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
@@ -308,13 +298,9 @@ func (c *Client) lookOf(o *op.Op) look {
 	return nil
 }
 
-// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first: calls that ended
-// with an unknown outcome, and calls that an earlier process left unfinished. Tickets of another
-// service are left out. It reads and changes nothing: [Client.Recover] finds out what happened.
-//
-// A ticket whose outcome cannot be read stays in doubt. Once you have found out, settle it with Settle of the
-// journal, and its credits with Commit or Release of the guard of [WithSpendGuard]. Without [WithJournal], the only element is
-// a [RefusedError].
+// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first, also of calls that an earlier process left
+// unfinished. It changes nothing: [Client.Recover] finds out what happened. Once a person knows it, settle a ticket with Settle of the
+// journal, and its credits with Commit or Release of the guard. Without [WithJournal], the only element is a [RefusedError].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if c.conf.journal == nil {
@@ -329,10 +315,9 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	}
 }
 
-// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their first
-// attempts: what earlier runs did, or may have done. [Once] asks it before a write. A misspelt name yields nothing: docs/operations.md has
-// those of this package's methods. An outcome that is [OutcomeUnknown] may also be that of a call in progress: InProgress tells. Calls of
-// another service are left out. Without [WithJournal], the only element is a [RefusedError].
+// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their
+// first attempts. A misspelt name yields nothing: docs/operations.md has all. [OutcomeUnknown] may also be that of a call in progress:
+// InProgress tells. Without [WithJournal], the only element is a [RefusedError].
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
 	if c.conf.journal == nil {
 		return func(yield func(journal.Entry, error) bool) {

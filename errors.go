@@ -40,9 +40,8 @@ func (c Code) Outcome() Outcome {
 // Known reports whether the code is documented.
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
-// CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused
-// locally, or [CodeRateLimited] for [RuleRateLimit]. It
-// is empty for nil and for errors without a code. After a write, check [ErrOutcomeUnknown] first.
+// CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused locally, or [CodeRateLimited] for
+// [RuleRateLimit]. It is empty for nil and for errors without a code. After a write, check [ErrOutcomeUnknown] first.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -130,10 +129,9 @@ const (
 	OutcomeUnknown    Outcome = journal.Unknown    // it may have happened
 )
 
-// OutcomeOf returns the outcome of a call by its error, without a request. Look at it before anything
-// else: repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
-// [OutcomeUnknown] for an error of another package. Of an error that holds several, as [errors.Join] makes it, an unknown outcome
-// decides, then an applied one.
+// OutcomeOf returns the outcome of a call by its error, without a request. Look at it first, and repeat a write only after
+// [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and [OutcomeUnknown] for an error of another package. Of several joined errors, an
+// unknown outcome decides, then an applied one.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -171,15 +169,13 @@ func deciding(err error) (found marked) {
 
 var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
 
-// RetryAfter returns how long to wait before the same call may succeed, and false if time alone does not help: then the text of the error
-// says what does. It sends nothing. It is true if [OutcomeOf] is not applied, for
+// RetryAfter returns how long to wait before the same call may succeed. It is false if time alone does not help: the text of the error
+// says what does. It sends nothing. It is true only if [OutcomeOf] is not applied, for
 //
 //   - a 429: what the service asked for, or a minute
 //   - a wait for the rate limit that did not fit: until it fits
-//   - [CodeCampaignBusy], [CodeAgentProcessing], [CodeListProcessing] and [CodeCampaignInitializing]: what the service asked for, or
-//     5 s. It is false for every conflict of an approval: look at the campaign first.
-//
-// Of several joined errors, it is about the one that decides [OutcomeOf].
+//   - [CodeCampaignBusy], [CodeAgentProcessing], [CodeListProcessing] and [CodeCampaignInitializing], except of an approval: what the
+//     service asked for, or 5 s.
 func RetryAfter(err error) (time.Duration, bool) {
 	if err == nil || OutcomeOf(err) != OutcomeNotApplied {
 		return 0, false
@@ -216,10 +212,9 @@ func (e *Error) retryAfter() (time.Duration, bool) {
 // passing are the conflicts that are documented to pass by themselves.
 var passing = []Code{CodeCampaignBusy, CodeAgentProcessing, CodeListProcessing, CodeCampaignInitializing}
 
-// Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to
-// a call that changed nothing. If it matches [ErrNotStarted], an agent was saved and not seen to
-// start: check [ErrOutcomeUnknown] first. If it matches [ErrResponseLost], the service has applied the call,
-// or billed it, but the response cannot be read. It is always returned as a pointer.
+// Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to a call that changed nothing.
+// It is always returned as a pointer. If it matches [ErrResponseLost], the service has applied the call, or billed it, but the response
+// cannot be read. If it matches [ErrNotStarted], an agent was saved and not seen to start: check [ErrOutcomeUnknown] first.
 type Error struct {
 	Op     string // name in the operation catalogue, for example "lists.create", or the method that made several calls
 	Method string
@@ -251,8 +246,8 @@ type Error struct {
 	cause   error // why there was no response, or no further attempt
 }
 
-// Attempt is one attempt of a call, in errors, [Info] and events. Of call and response it holds no more than an [Event] does. The text
-// of Err leaves out what net/http quotes of a response that it cannot read; errors.Is and errors.As examine the original.
+// Attempt is one attempt of a call, in errors, [Info] and events. It holds no more of call and response than an [Event] does. The text of
+// Err leaves out what net/http quotes of a response; errors.Is and errors.As examine the original.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
@@ -261,9 +256,8 @@ type Attempt struct {
 	Err      error         `json:"-"` // why there was no usable response
 	Wait     time.Duration // before the next attempt
 
-	// Delivery is what a connection trace tells of the request: "not sent", "unprocessed" if the peer's protocol layer says so, "cut short"
-	// if the end of an upload was not sent, so that it was not processed, "confirmed" if a response arrived that is complete or an error, or
-	// else "unknown": it may have been processed. A failure of a transport without a trace, such as a mock, is "unknown" or "cut short".
+	// Delivery is what a connection trace tells of the request: "not sent", "unprocessed" (the peer's protocol layer says so), "cut
+	// short" (an upload without its end, which is not processed), "confirmed" (by a response), or "unknown": it may have been processed.
 	Delivery string
 }
 
@@ -288,8 +282,8 @@ func unusable(o *op.Op, what string) *Error {
 	return e
 }
 
-// Error describes the failure in one line. The line holds no key, no id, and neither URL nor query
-// of the call. It does quote the service's message: if that names people, so does the line.
+// Error describes the failure in one line, without key, id, URL and query of the call. It quotes the service's message, which may name
+// people.
 func (e *Error) Error() string {
 	if e == nil {
 		return noError
@@ -386,12 +380,11 @@ func (e *Error) errorCode() Code {
 // noError is the text of a nil *Error that was returned as an error.
 const noError = "prospectkit: an *Error that is nil"
 
-// RefusedError is a call that this client refused to send: the arguments break documented bounds, a
-// safety rule forbids the operation, or its wait for the rate limit does not fit. It lists all violations. Earlier calls of the same
-// iterator or method, such as the reads of [CampaignsService.Approve], may have been sent.
+// RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids the operation, or
+// its wait for the rate limit does not fit. It lists all violations. Earlier calls of the same iterator or method may have been sent.
 //
-// It matches [ErrRefusedLocally] and its Rule, and beside that what the service's refusal would match: for arguments
-// [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [CodeRateLimited] and [ErrRateLimited]; for a spend cap also [ErrSpendCap].
+// It matches [ErrRefusedLocally] and its Rule; for arguments also [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit]
+// [CodeRateLimited] and [ErrRateLimited], for a spend cap [ErrSpendCap].
 type RefusedError struct {
 	Op         string
 	Method     string
@@ -437,9 +430,8 @@ const (
 	RuleToken      SafetyRule = "the token source gave no token"
 	RuleGate       SafetyRule = "a gate refused"
 
-	// RuleRateLimit: the wait would be longer than [WithMaxWait] allows, or end after the context's deadline, which the error then matches,
-	// too. A call that cannot fit in time is refused at once, any other when its longest wait is over. A wait that does not fit after an
-	// attempt is told by the [*Error] of its response.
+	// RuleRateLimit: the wait would be longer than [WithMaxWait] allows, or end after the context's deadline, which the error then
+	// matches, too. A wait that does not fit after an attempt is told by the [*Error] of its response.
 	RuleRateLimit SafetyRule = "no room in time"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.

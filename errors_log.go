@@ -18,9 +18,8 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// LogValue groups the fields that are safe to log, as every error of this package does: the operation, the
-// ErrorType of [Event] as error.type, a reason in the words of this package or of a failed connection, and what else is
-// known; no field is empty. It holds no message, body or value. A code that is not [Code.Known] is logged only if it
+// LogValue groups the fields that are safe to log, as every error of this package does: the operation, the ErrorType of [Event] as
+// error.type, a reason, and what else is known. It holds no message, body or value. A code that is not [Code.Known] is logged only if it
 // is a plain name. Param and request id are cut to 64 bytes.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
@@ -29,8 +28,7 @@ func (e *Error) LogValue() slog.Value {
 	return logValue(e.Op, e)
 }
 
-// LogValue groups the fields that are safe to log, as that of [Error] does. Its reason is the rule, or what is wrong
-// with the arguments, without their values.
+// LogValue groups the fields that are safe to log, as that of [Error] does. Its reason holds no values of arguments.
 func (e *RefusedError) LogValue() slog.Value {
 	if wait, ok := e.cause.(*waitError); ok { //nolint:errorlint // its own
 		return logValue(e.Op, e, slog.String("surface", wait.surface), milliseconds("wait_ms", wait.wait))

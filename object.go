@@ -16,13 +16,11 @@ import (
 	"example.com/prospectkit/internal/mismatch"
 )
 
-// Fields is a request body, or a part of one, with undocumented field names that you supply. A name that
-// differs from a documented one of the same call in letter case or by one letter is refused, because it is probably
-// misspelt. [WithField] is not checked for that.
+// Fields is a request body, or a part of one, with undocumented field names that you supply. A name that differs from a documented one of
+// the same call in letter case or by one letter is refused as misspelt; [WithField] is not checked for that.
 //
-// Values are encoded by encoding/json. A [time.Time], at any depth, is written as the service
-// writes it, in UTC with milliseconds, unless it is part of a type with its own MarshalJSON. Text
-// that is not valid UTF-8 is refused.
+// encoding/json encodes the values. A [time.Time] is written as the service writes it, in UTC with milliseconds, unless it is part of a
+// type with its own MarshalJSON. Text that is not valid UTF-8 is refused.
 type Fields map[string]any
 
 // checkChoice refuses an empty choice of people or companies, which could mean all of them.
@@ -45,11 +43,9 @@ func (f Fields) has(name string) bool { _, ok := f[name]; return ok }
 
 // Object is a JSON value that is undocumented, wholly or in part. It keeps the text of the service.
 //
-// A path names a value in it: keys and, in arrays, positions from 0, joined by dots, as in
-// "campaigns.0.id". If it leads nowhere, what is left of it is tried as one key, which may have dots: "company.name" also finds a
-// key of that name. The empty path is the whole value. Text, Int, Float, Bool and Time return zero
-// for what is missing, null or of another type. TextOK, IntOK, FloatOK, BoolOK and TimeOK tell the
-// difference, and so do Find and DecodeStrict, whose errors name the keys that are there.
+// A path names a value in it: keys and positions in arrays, from 0, joined by dots, as in "campaigns.0.id". If it leads nowhere, its rest
+// is tried as one key: "company.name" also finds a key of that name. The empty path is the whole value. Text, Int, Float, Bool and Time
+// return zero for what is missing, null or of another type; TextOK and the like tell the difference.
 type Object struct {
 	raw   jsonscan.Text
 	index jsonscan.Index // nil: the text is searched
@@ -91,9 +87,8 @@ func (p partial) Raw() Object { return p.raw }
 // IsZero reports whether there is no value.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
-// Decode decodes the value into v, as encoding/json does: it ignores keys that v has no field for,
-// and leaves fields that the value has no key for. It fails if v would take far more memory than
-// the text: see [WithMaxResponseBytes].
+// Decode decodes the value into v, as encoding/json does. It fails if v would take far more memory than the text: see
+// [WithMaxResponseBytes].
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -101,10 +96,9 @@ func (o Object) Decode(v any) error {
 	return jsonscan.Unmarshal(o.raw, v)
 }
 
-// DecodeStrict is [Object.Decode], but an error if either side misses anything: if the value has a
-// key that v has no field for, or if a struct in v has a field that the value has no key for,
-// unless its tag says omitempty or omitzero. A null is a struct without keys, unless v has a pointer there. The error names the keys
-// that are there. Use it to learn what an undocumented response holds, and where a wrong guess must not read as zero.
+// DecodeStrict is [Object.Decode], but an error if the value has a key that v has no field for, or if a struct in v has a field that the
+// value has no key for, unless its tag says omitempty or omitzero. A null is a struct without keys, unless v has a pointer there. The
+// error names the keys that are there. Use it where a wrong guess must not read as zero.
 func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -157,7 +151,7 @@ func (o Object) Find(path string) (Object, error) {
 	}
 }
 
-// All iterates over the elements of the array at a path. If something else is there, or nothing, it yields none. Where a wrong guess must
+// All iterates over the elements of the array at a path. If something else is there, or nothing, it yields none: where a wrong guess must
 // not read as an empty array, use Find, and Decode into a slice.
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
@@ -197,8 +191,8 @@ func (o Object) Int(path string) int {
 	return n
 }
 
-// IntOK returns the whole number at a path, and whether there is one that an int can hold. From 2^53 on, one with a fraction or an
-// exponent, such as 1e18, is none: use FloatOK.
+// IntOK returns the whole number at a path, and whether there is one that an int can hold, written without a fraction or an exponent from
+// 2^53 on.
 func (o Object) IntOK(path string) (int, bool) {
 	c := jsonscan.New(o.at(path))
 	return c.IntOK()

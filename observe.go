@@ -19,9 +19,8 @@ const (
 	EventEnd     EventKind = "end"     // the call has ended
 )
 
-// Event is one step of a call. It holds no key, id, query or URL of the call. Of the response it holds the Code, any
-// text of at most 64 bytes if it is not [Code.Known], and in Err the fields of an [*Error], of which Message, Param, Body and
-// RowID may hold personal data.
+// Event is one step of a call. It holds no key, id, query or URL of the call. Of the response it holds the Code, any text of at most 64
+// bytes if it is not [Code.Known], and in Err the fields of an [*Error], of which Message, Param, Body and RowID may hold personal data.
 type Event struct {
 	Kind     EventKind
 	Op       string // name in the operation catalogue
@@ -43,10 +42,9 @@ type Event struct {
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
 
-	// ErrorType says in a word what went wrong with the attempt or the call: the code if it is [Code.Known], else the
-	// status of an unsuccessful response, or else refused_locally, wait_too_long, canceled, deadline_exceeded,
-	// unreadable_response, not_sent or no_response. It is empty for a success. The logger of [WithLogger] and LogValue of
-	// an error call it error.type; there, not_started is a draft that a method needs started.
+	// ErrorType says in a word what went wrong: the code if it is [Code.Known], else the status of an unsuccessful response, or else
+	// refused_locally, wait_too_long, canceled, deadline_exceeded, unreadable_response, not_sent or no_response. It is empty for a
+	// success. Logs call it error.type; there, not_started is a draft that a method needs started.
 	ErrorType string
 }
 
@@ -58,9 +56,8 @@ type Intent struct {
 	Writes bool     // may change something
 	Spends bool     // may spend credits; false for a draft, although others of its operation may
 	Sends  bool     // may send messages to prospects or write into a CRM
-	// Digest is that of the review that the call approves, as [CampaignsService.Approve] has it. The campaign still was that
-	// review a moment before. It is empty for every other call, also for [CampaignsService.ApproveUnreviewed], which approves whatever is
-	// there.
+	// Digest is that of the review that [CampaignsService.Approve] approves: the campaign still was that a moment before. It is empty for
+	// every other call.
 	Digest string
 }
 

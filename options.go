@@ -27,12 +27,11 @@ func WithRetry(p RetryPolicy) Option {
 	})
 }
 
-// WithMaxWait bounds each wait for a rate limit, and each wait that a response asks for with Retry-After; default 2 minutes. Zero refuses
-// every wait. A call may wait before each of its attempts, and after a Retry-After up to a tenth longer, at most a second. RetryPolicy bounds
-// the backoff without one. If the wait after a response would be longer, the call ends at once with the error of the response. A call that queues
-// is refused with [RuleRateLimit]: at once if it cannot fit, otherwise when the time
-// is over. The first request on a surface is sent alone, to learn what is left: until its response, other calls that may not wait are
-// refused.
+// WithMaxWait bounds each wait for a rate limit or a Retry-After; default 2 minutes. Zero refuses every wait. A call may wait before each
+// of its attempts, after a Retry-After up to a second longer.
+//
+// A queued call that does not fit is refused with [RuleRateLimit], at once if that is foreseeable. After a response, the call ends with
+// the error of the response. The first request on a surface is sent alone, to learn what is left.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -45,14 +44,12 @@ func Batch() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.batch = true })
 }
 
-// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB
-// of its body. Default: 75 s for agents, because the service itself gives up after 60 s, 10 minutes
-// for uploads, 30 s for everything else.
+// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB of its body. Default: 75 s for agents,
+// because the service itself gives up after 60 s, 10 minutes for uploads, 30 s for everything else. An attempt ends after 65 times the
+// limit. Bound the whole call with the context.
 //
-// It bounds silence, not the whole call: bound that with the context. However slowly a body comes,
-// an attempt ends after 65 times the limit, which is half an hour for most. If a transport, a
-// response body or an uploaded file ignores limit and context, the call returns a fifth of a second
-// later, and leaks the goroutine that hangs there.
+// If a transport, a body or a file ignores limit and context, the call returns a fifth of a second later, and leaks the goroutine that
+// hangs there.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d > 0, "WithAttemptTimeout", "is %s, must be positive", d)
@@ -70,14 +67,10 @@ func WithHTTPClient(h *http.Client) ClientOption {
 	})
 }
 
-// WithTransport sends through rt, such as a transport with a private certificate authority, a
-// recorder, the sandbox or a mock. It sees every attempt. Proof that a failed call was never sent
-// needs a transport that passes the request's context on to net/http; with any other, the outcome
-// of a failed write is unknown. Do not use a transport that retries: it would silently repeat
-// writes. Do not use one that makes calls with the same client, either: it may wait for the
-// permit of the call that it is sending.
-//
-// In a browser, a transport of net/http is refused: see [New].
+// WithTransport sends every attempt through rt, such as a transport with a private certificate authority, a recorder, the sandbox or a
+// mock. Without net/http below it, nothing proves that a failed write was never sent, and its outcome is unknown. rt must not retry,
+// which would repeat writes, and make no call with the same client, which may wait for itself. In a browser, a transport of net/http is
+// refused.
 func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTransport", rt)
@@ -91,20 +84,15 @@ func (c *config) sendThrough(option string, h *http.Client, bad *check.Violation
 	c.httpClient, c.through = h, option
 }
 
-// WithTokenSource asks source for the API token: before the first call if [New] got an empty one, and
-// after the service has rejected the current one with [CodeUnauthorized]. In between, the token is
-// kept. A client and those derived from it ask together, and only once at a time. Given to [Client.With],
-// the new source takes over from the current token. All tokens must be of one workspace.
+// WithTokenSource asks source for the API token before the first call if [New] got an empty one, and after the service has rejected the
+// current one with [CodeUnauthorized]. All tokens must be of one workspace. A client and those derived from it ask together. Given to
+// [Client.With], source takes over from the current token.
 //
-// "A missing, malformed, expired or revoked token answers 401" (documented): the service has done
-// nothing, so a rejected call is resent with another token, even a write. It counts as an attempt, and
-// happens once in a call. If the source returns the same token again, the call ends with the 401.
-// Space around a token is removed.
+// A rejected call is resent once with another token, even a write: a 401 means that the token was missing, malformed, expired or revoked
+// (documented), so nothing was done. It counts as an attempt. If source returns the same token, the call ends with the 401.
 //
-// The source gets the context of a call, and [WithAttemptTimeout] bounds it, too. If it fails, panics,
-// hangs, calls this client or returns no valid token, a call is refused with [RuleToken] before
-// anything is sent. After a 401, its error is added to that of the service, unless an earlier outcome is
-// unknown. No output shows a token that was used, except that only the last 100 are looked for in responses.
+// [WithAttemptTimeout] bounds source. If it fails, panics, hangs, calls this client or returns no valid token, nothing is sent, and the
+// call is refused with [RuleToken]. After a 401, its error is added to that of the service.
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTokenSource", source)
@@ -122,16 +110,11 @@ func WithUserAgent(app string) ClientOption {
 	})
 }
 
-// WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one
-// is an error, never cut. Memory grows with what arrives: for an announced length, at most 4 MiB
-// are allocated ahead.
+// WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one is an error, never cut.
 //
-// The decoded values are also bounded. Elements of slices, entries of maps and what pointers point
-// to may take 16 MiB and four times the length of the response. A page may have twice as many elements as
-// were requested and 100 more, by default of the documented maximum of 1000 lists or rows and 100 profiles; any
-// other array 10,000. Beyond that the call is not retried, and its error says "holds too much".
-// [RowsOf], [Object.Decode], [Object.DecodeStrict] and [Client.Call] have the same bounds. To decode more, pass
-// [Object.Raw] to encoding/json.
+// Decoded values may take 16 MiB and four times the length of the response. A page may have twice as many elements as were requested and
+// 100 more; any other array 10,000. Beyond that the call is not retried, and its error says "holds too much". [RowsOf], [Object.Decode]
+// and [Client.Call] have the same bounds. To decode more, pass [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
@@ -139,14 +122,11 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every [Event], also for the waits between polls, in the goroutine of the call, which it holds until it returns.
+// WithObserver calls f for every [Event], in the goroutine of the call, which it holds until it returns. f must be safe for concurrent
+// use, and quick. It must make no call with this client, which could wait for itself. A panic in it is ignored.
 //
-// The context that f returns for an [EventStart] is that of the call from then on: the transport, the gates and all later events get it, for
-// example with the span of a tracer. It must derive from the one that f got; nil leaves that. What f returns for any other event is
-// ignored.
-//
-// f must be safe for concurrent use, and quick. A panic in it is ignored. It must make no call with this client, which could wait for
-// itself. The option can be given more than once: each observer gets the context of the one before.
+// The context that f returns for an [EventStart], for example with the span of a tracer, is that of the call from then on. It must derive
+// from the one that f got; nil leaves that. The option can be given more than once: each observer gets the context of the one before.
 func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithObserver", f)
@@ -154,14 +134,11 @@ func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOp
 	})
 }
 
-// WithGate asks gate before each call, once: before it is queued for a rate limit, before its ticket is
-// stored, and after the checks of arguments and the safety rules. It is the place for the rules of your application: a
-// person's yes, a freeze, a quota. A page of an iterator and a read of Resolve are calls, too, and so is each try of
-// [CampaignsService.Approve], which reads again after a long wait.
+// WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator and a
+// read of Resolve are calls, too, and so is each try of [CampaignsService.Approve], which reads again after a long wait.
 //
-// If the gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and
-// that error. It may take its time: only its context bounds it. It can be given more than once, and
-// [Client.With] adds gates but lifts none. The first refusal counts.
+// If gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and that error. Only the context bounds
+// its time. The option can be given more than once: the first refusal counts. [Client.With] adds gates and lifts none.
 func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithGate", gate)
@@ -169,16 +146,14 @@ func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	})
 }
 
-// WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call. After a restart,
-// [Client.InDoubt] yields the calls whose outcome is unknown. So the journal has to outlive the process: a [journal.MemoryJournal] does
-// not. A journal belongs to one workspace, which it names: give a client of each workspace its own. Calls are looked for under that name
-// and the base URL, so change neither: what was approved or made [Once] under another one can be done again.
+// WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call: after a restart,
+// [Client.Recover] finds out what is in doubt. So the journal must outlive the process, which a [journal.MemoryJournal] does not.
 //
-// If a ticket cannot be stored, nothing is sent: the call is refused with [RuleJournal]. Before a retry, it ends with the error of
-// the last attempt, of which the journal's error is then a cause, or with an earlier unknown outcome.
+// A journal belongs to one workspace, which it names. Calls are looked for under that name and the base URL: what was approved or made
+// [Once] under another one can be done again.
 //
-// The journal is also the audit trail: see [WithActor]. [Client.With] can add a journal, but not replace one: what that remembers, such as
-// reviews that were approved, would be forgotten.
+// If a ticket cannot be stored, nothing is sent, and the call is refused with [RuleJournal]; before a retry, it ends with the error of
+// the last attempt, or with an earlier unknown outcome. [Client.With] can add a journal, but not replace one.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if bad.Given("WithJournal", j); check.IsNil(j) {
@@ -191,18 +166,18 @@ func WithJournal(j journal.Journal) ClientOption {
 	})
 }
 
-// WithSpendGuard reserves the most that a call can cost, before its ticket is stored. If that does not fit, nothing is sent: the call is
-// refused with [ErrSpendCap], or with [RuleSpendGuard] if its price is unknown or cannot be reserved. No price is needed for free reads,
-// drafts of agents, and writes of which the API description does not hint at a cost, such as creating a list. An operation with a price
-// counts as spending, also for [NoSpend] and [WithGate], except a draft of an agent. [Client.With] can add a guard, but not replace one.
+// WithSpendGuard reserves the most that a call can cost, before it is sent. If that does not fit, nothing is sent: the call is refused
+// with [ErrSpendCap], or with [RuleSpendGuard] if its price is unknown or cannot be reserved. A call whose outcome is unknown counts
+// until it is resolved.
 //
-// A call whose outcome is unknown counts until [OutcomeUnknownError.Resolve] or [Client.Resolve] finds
-// its outcome. An activation that is refused because the agent has started counts as spent, and so
-// does a creation with Start whose name is taken: a gateway may have repeated the request.
+// Free reads, drafts of agents, and writes whose description does not hint at a cost need no price. What has a price counts as spending,
+// also for [NoSpend] and [WithGate], except a draft.
 //
-// The start of an agent counts all its runs, since later ones happen without a call: see [spend.Price]. What a draft was saved with cannot
-// be read. So its start needs a price for agents.activate (a PerCall, not Runs), unless [AgentsService.CreateAndStart] or Ensure has
-// created it in the same call.
+// The start of an agent counts all its runs: see [spend.Price]. That of a draft needs a price for agents.activate (a PerCall, not Runs),
+// unless [AgentsService.CreateAndStart] or Ensure has created it in the same call. A start that is refused because the agent has started
+// or its name is taken counts: a gateway may have repeated the request.
+//
+// [Client.With] can add a guard, but not replace one.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {
@@ -215,17 +190,16 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 
 type actorKey struct{}
 
-// WithActor names who makes the calls with the returned context, in the tickets of [WithJournal]
-// and for [WithGate]. It is never sent. A call that needs a ticket is refused if who is not valid UTF-8, such as a hash that is not
-// written in digits: a journal would store something else, which no later run finds.
+// WithActor names who makes the calls with the returned context, in the tickets of [WithJournal] and for [WithGate]. It is never sent. A
+// call that needs a ticket is refused if who is not valid UTF-8.
 func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
 
-// WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the body,
-// each with one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs in bodies and headers, such as
-// that of an upload; in JSON also all that is under the name of a secret, and users and fragments of URLs. It hides neither ids
-// nor personal data: keep it out of production, and use [WithLogger] there. A file to upload is left out. The writer is never called twice at the same time, calls wait for it, and its errors are ignored.
+// WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the body, each with
+// one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs, and in JSON what has the name of a secret. It
+// hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to upload is left out. Calls wait
+// for w, one at a time. Its errors are ignored.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)
@@ -236,13 +210,11 @@ func WithDebugWriter(w io.Writer) ClientOption {
 // WithLogger logs one line for each event, except the start of a call:
 //
 //   - Debug: successes.
-//   - Info: waits, unsuccessful attempts, and failed calls that are the business of the program: canceled, refused for their arguments or by
-//     most safety rules, or rejected with a documented code of class [ErrNotFound], [ErrConflict] or [ErrInvalid].
-//   - Warn: all other failed calls. Somebody has to look, at an unknown outcome, the key, credits, the network or the journal for example.
+//   - Info: waits, unsuccessful attempts, and failed calls that are the business of the program: canceled, refused for their arguments
+//     or by most safety rules, or rejected with a documented code of class [ErrNotFound], [ErrConflict] or [ErrInvalid].
+//   - Warn: all other failed calls. Somebody has to look.
 //
-// A failure has the ErrorType of [Event] as error.type, and a reason in words of this package, net or crypto/tls; the Reason of an attempt is
-// its failure. Lines hold no key, id, query, body or message of the service, and a code that is not [Code.Known] only if it is a plain name.
-// Without this option only net/http logs: unexpected bytes of an idle connection, by the standard logger.
+// A failure has the ErrorType of [Event] as error.type, and a reason. Lines hold no key, id, query, body or message of the service.
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
@@ -259,8 +231,8 @@ func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
 }
 
-// WithInfo fills info at the end of the call. Given to an iterator, it is filled at the end of each
-// page, and given to Resolve, at the end of each read. Set its MaxBody to get the body of the response, too.
+// WithInfo fills info at the end of the call: of an iterator after each page, of Resolve after each read. Set its MaxBody to get the body
+// of the response, too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Given("WithInfo", info)
@@ -276,9 +248,8 @@ func WithQuery(key, value string) CallOption {
 	})
 }
 
-// WithField adds an undocumented body field. A field that the call sets, or has a parameter for, is
-// refused, also if its name differs in letter case only. The value is encoded as one of [Fields] is. A call
-// that is documented to have no body refuses the option.
+// WithField adds an undocumented body field, whose value is encoded as one of [Fields] is. It refuses a field that the call sets or has a
+// parameter for, in any letter case, and a call that is documented to have no body.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(name != "", "WithField", "needs a name")
@@ -286,11 +257,9 @@ func WithField(name string, value any) CallOption {
 	})
 }
 
-// WithRoutes sets routes of operations whose path is assumed or undocumented, by the name in the
-// catalogue, as in WithRoutes(map[string]string{"agents.pause": "POST /business/agents/{agentId}/pause"}).
-// Parameters in braces take the ids of the call, in order. A documented path, another method than the operation has, and a read that
-// leads to an operation that writes or costs credits are refused. The routes hold for every call, also those of
-// [OutcomeUnknownError.Resolve]. [Client.With] adds to them.
+// WithRoutes sets routes of operations whose path is assumed or undocumented, as in WithRoutes(map[string]string{"agents.pause": "POST
+// /business/agents/{agentId}/pause"}). Parameters in braces take the ids of the call, in order. It refuses a documented path, another
+// method than the operation has, and a read that leads to an operation that writes or costs credits. [Client.With] adds to the routes.
 func WithRoutes(routes map[string]string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		all := make(map[*op.Op][2]string)
@@ -317,42 +286,40 @@ func WithRoutes(routes map[string]string) ClientOption {
 	})
 }
 
-// ReadOnly refuses every operation that may change something, before anything is sent. Searches, Contacts.Resolve and Campaigns.PreviewStep
-// are reads, and may spend credits: add [NoSpend]. It is for notebooks, dashboards and automated agents. [Client.With] and call options can
-// add such a rule, but never lift one.
+// ReadOnly refuses every operation that may change something, before anything is sent. Searches, Contacts.Resolve and
+// Campaigns.PreviewStep are reads, and may spend credits: add [NoSpend]. [Client.With] and call options can add such a rule, but never
+// lift one.
 func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
 
-// NoSpend refuses every operation that spends credits, or may: searches, Contacts.Resolve, Campaigns.PreviewStep, the start of an agent, the
-// creation or change of a campaign, and whatever fills a list. It allows drafts of agents, reads that are free, and other writes. The API
-// description says that a push into a CRM spends none. Of the others, such as creating or moving a list, adjusting a draft, pausing an agent,
-// approving a campaign or editing a fact, it does not hint at a cost.
+// NoSpend refuses every operation that spends credits, or may: searches, Contacts.Resolve, Campaigns.PreviewStep, the start of an agent,
+// the creation or change of a campaign, and whatever fills a list. It allows drafts of agents, free reads, a push into a CRM, and writes
+// whose description does not hint at a cost, such as approving a campaign.
 func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }
 
-// NoSend refuses every operation that sends messages to prospects, which is approving a campaign,
-// or writes into a CRM. It does not refuse to fill a list: whether people who are added to a list
-// of an active campaign get messages is undocumented.
+// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. It allows to fill
+// a list: whether people who are added to that of an active campaign get messages is undocumented.
 func NoSend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSend = true })
 }
 
-// AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. It is
-// for operations that leave the same state when retried, such as moving a list or editing a fact,
-// and for those that a unique name guards. A retried move or edit may overwrite what a teammate changed
-// since the first attempt. The option is refused for operations that may spend, send, write into a CRM or add
-// twice, and for those that only a state guards, such as approving: a teammate may have undone the first
-// since. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later refusal,
-// such as [CodeListNameTaken], proves nothing.
+// AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. It is for operations that leave the same
+// state, such as moving a list or editing a fact, and for those that a unique name guards. A retry may overwrite what a teammate has
+// changed since the first attempt.
+//
+// It is refused for operations that may spend, send, write into a CRM or add twice, and for those that only a state guards, such as
+// approving. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later refusal, such as
+// [CodeListNameTaken], proves nothing.
 func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
-// AllowResume lets [CampaignsService.Approve] resume a campaign: one that is stopped, that was approved before, or whose status the
-// listing does not show. Pass it only if [Review.Resumes] is true, and a person has agreed to that. A program that reviews and approves
-// without a person would otherwise undo what a teammate has stopped. Any other request refuses it, and so does Review.
+// AllowResume lets [CampaignsService.Approve] resume a campaign that is stopped, that was approved before, or whose status the listing
+// does not show. Pass it only if [Review.Resumes] is true and a person has agreed: it undoes what a teammate has stopped. Any other
+// request refuses it, and so does Review.
 func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }

@@ -20,14 +20,12 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no
-// response proves: the connection was cut, the time ran out, or the service failed. It may have
-// happened. It was not sent again, except by [AllowRetryUnknown] or by a method that looks first, such as
-// [ListsService.Ensure].
+// OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no response proves: the connection was
+// cut, the time ran out, or the service failed. It may have happened. It was not sent again, except by [AllowRetryUnknown] or by a method
+// that looks first, such as [ListsService.Ensure].
 //
-// Make the call again only if Resolve says [OutcomeNotApplied]. It reads the state, where the API can tell; in another
-// process, [Client.Recover] does for all tickets of a journal. It matches [ErrOutcomeUnknown], and errors.As finds
-// the *[Error] of the response, if there was one.
+// Make the call again only if Resolve says [OutcomeNotApplied]; in another process, [Client.Recover] reads for all tickets of a journal.
+// It matches [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.
 type OutcomeUnknownError struct {
 	Op       string
 	Method   string
@@ -91,10 +89,8 @@ func (r Resolution) String() string {
 	return text
 }
 
-// Ticket returns what [Client.Resolve] needs to resolve the outcome in another process. It has a
-// stable JSON form, and holds no key, no header and nothing of the body but
-// what its Lookup names: the name, kind and start of a new list or agent, the id of a folder, the digest of a review, or a kind of CRM. The
-// ticket of an error that was built by hand, as in a test, has no ID.
+// Ticket returns what [Client.Resolve] needs to resolve the outcome in another process, in a stable JSON form. It holds no key and no
+// header, and of the body only what its Lookup names. That of an error built by hand has no ID.
 func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	if e.ticket == nil {
 		return journal.Ticket{Version: journal.Version, Op: e.Op, FirstSent: e.SentAt, LastSent: e.SentAt}
@@ -104,17 +100,15 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	return t
 }
 
-// Resolve reads whether the call has happened, and returns as soon as that shows. Otherwise it reads on
-// until 10 s after the last attempt, for agents 65 s after the call: a change has shown by then (assumed). It sends free reads only, never the
-// call, and tells a known outcome to the journal and the spend guard. The error is that of a read, or of one of these two beside the resolution.
+// Resolve reads whether the call has happened, and returns as soon as that shows. Otherwise it reads on until 10 s after the last
+// attempt, for agents 65 s after the call: a change has shown by then (assumed). It sends free reads only, and tells a known outcome to
+// the journal and the spend guard. The error is that of a read, or of one of these two beside the resolution.
 //
 // The outcome stays unknown, and a person has to look once Again is zero, if
 //
-//   - no documented read shows the change;
+//   - no documented read shows the change, or what the call names by its id is gone;
 //   - the call was more than 15 minutes ago, so that somebody may have undone it;
-//   - what it names by its id is gone;
-//   - it is an approval, whose activation runs in the background;
-//   - a success was not believed, or a transport of yours outlived the context of the call.
+//   - it is an approval, whose activation runs in the background.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	switch {
 	case e.Resolution != nil:
@@ -388,8 +382,8 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, e journal.End) er
 	return err
 }
 
-// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or which other call keeps this one back, as far as
-// Violations do not say it, and nil for the other rules. The outcome and the code of a call of their own do not match: this one was not sent.
+// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or which other call keeps this one back. Outcome
+// and code of that other call do not match: this one was not sent.
 func (e *RefusedError) Unwrap() error {
 	if deciding(e.cause) != nil {
 		return otherCallError{e.cause}

@@ -38,8 +38,8 @@ type Page[T any] struct {
 	response *Object // of a listing; a pointer, so that no dump of a page shows its records twice
 }
 
-// Raw returns the response that the page was read from, if its shape is undocumented: that of agents, campaigns, steps and
-// scheduled sends. It is zero for lists and rows, where the records alone keep their text.
+// Raw returns the response that the page was read from, if its shape is undocumented: that of agents, campaigns, steps and scheduled
+// sends. It is zero for lists and rows, where the records alone keep their text.
 func (p *Page[T]) Raw() Object {
 	if p.response == nil {
 		return Object{}
@@ -52,8 +52,8 @@ func (p *Page[T]) hasContent() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect returns the first elements of an iterator as a slice of values, such as []List. It stops at the limit, which must be
-// positive, without an error: there may be more. With an error, it returns the elements before it.
+// Collect returns the first elements of an iterator as a slice of values, such as []List. It stops at the limit, which must be positive,
+// without an error. With an error, it returns the elements before it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
@@ -77,26 +77,24 @@ type Report struct {
 	Delivered  int // records handed to you, in this range
 	Total      int // last known number of records in the collection
 	TotalKnown bool
-	Repeats    int  // records that came a second time and were dropped; a range remembers at least its last 32,768
+	Repeats    int  // records that came a second time, among at least the last 32,768, and were dropped
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
-	Incomplete bool // the total kept falling while pages were read again, or did so before the checkpoint: some records may have been skipped
-	Rewound    bool // the place of the checkpoint was unsure, or more had moved than is remembered: some may have been delivered twice, or skipped if OrderKnown is false
+	Incomplete bool // some records may have been skipped, because the total kept falling
+	Rewound    bool // the place was unsure: some may have been delivered twice, or skipped if OrderKnown is false
 	Finished   bool // the end was reached
 
-	// Missing is set at the end of a range over the whole collection, or over the rest of it if the total
-	// has not changed since the first page: the smallest total that the service sent, less the records of
-	// all pages. Records may have come and gone meanwhile. If at least a page is missing, although each page had the same total, and
-	// repeats do not explain it, the range ends with an error that matches [ErrRecordsMissing]; the records before it are valid.
+	// Missing is set at the end of a range over the whole collection: the smallest total that the service sent, less the records of all
+	// pages. If at least a page is missing, although each page had the same total, and repeats do not explain it, the range ends with an
+	// error that matches [ErrRecordsMissing]; the records before it are valid.
 	Missing int
 
-	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them.
-	// If it is false, records may have been skipped although the total did not fall, and one that has moved behind 32,768 others may have been
-	// delivered twice.
+	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them. If it
+	// is false, records may have been skipped although the total did not fall, or delivered twice if they moved far.
 	OrderKnown bool
 
-	// Joined is by how much the total has risen since the walk began, in the runs before its checkpoint, too: at least so many records
-	// have joined, fewer if others went. What joined in front of the place comes in the next walk; see [ResumeFrom].
+	// Joined is by how much the total has risen since the walk began, also before its checkpoint. What joined in front of the place comes
+	// in the next walk; see [ResumeFrom].
 	Joined int
 }
 
@@ -107,15 +105,13 @@ type Progress struct{ walk pagewalk.Progress }
 // Report returns the state of the range, also after its end.
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
-// Checkpoint returns a string for [ResumeFrom]. Inside the loop it counts the current record as
-// delivered: take it once the record is stored, if possible in the same transaction. Take it after the
-// loop, too: once the range is Finished, by its [Report], it says that the walk has ended. It is empty
-// before the first record, and always for a search or a timeline, whose tokens must not be stored.
-// It contains the ids of the last records, but no token and no other content.
+// Checkpoint returns a string for [ResumeFrom], with the ids of the last records, but no token and no other content. It counts the
+// current record as delivered: take it once the record is stored, if possible in the same transaction. Take it after the loop, too: once
+// the range is Finished, it says that the walk has ended. It is empty before the first record, and always for a search or a timeline,
+// whose tokens must not be stored.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
-// WithProgress updates p while an iterator runs: its report, and a checkpoint from which another
-// process can resume. A new range resets it.
+// WithProgress updates p while an iterator runs: its report, and its checkpoint. A new range resets it.
 func WithProgress(p *Progress) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		if p == nil {
@@ -126,17 +122,15 @@ func WithProgress(p *Progress) PageOption {
 	})
 }
 
-// ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was
-// taken. An empty checkpoint, and one taken after the range was Finished, start at the beginning. The base URL, the workspace of
-// [WithJournal], or without one the key, the collection, its filter, sort order and page size must be the same, and so must what
-// [WithQuery] says, and a PageNum, unless it is left out.
+// ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was taken. An empty checkpoint, and one
+// taken after the range was Finished, start at the beginning. Service, workspace (without [WithJournal], the key), collection, filter,
+// sort order, page size, [WithQuery] and PageNum must be the same.
 //
-// Records that were added before this position since the walk began, as all new lists are, come only in the next walk, from the
-// beginning. Joined of the [Report] counts them, as far as the totals show them. So a job that runs every night must store the
-// checkpoint after the loop, too, which says that the walk has ended: otherwise each run only continues after the last record.
+// Records that were added before this position since the walk began, as all new lists are, come only in the next walk; Joined of the
+// [Report] counts them. So a job that runs every night must store the checkpoint after the loop, too.
 //
-// The place is found by the last 16 records. If some of them have moved or are gone, the iterator starts further in front, and
-// Rewound of the [Report] is true: records may come twice, or be skipped if OrderKnown is false.
+// The place is found by the last 16 records. If some have moved or are gone, the iterator starts further in front, and Rewound of the
+// [Report] is true: records may come twice, or be skipped if OrderKnown is false.
 func ResumeFrom(checkpoint string) PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }
@@ -144,10 +138,9 @@ func ResumeFrom(checkpoint string) PageOption {
 // maxPrefetch: the default transport keeps as many idle connections, so that no page needs a new one.
 const maxPrefetch = exchange.MaxIdle
 
-// Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides
-// the waiting time by nearly n+1. Elements, order, checkpoints and rate limits stay the same. The
-// pages are held in memory. If others change the collection meanwhile, some pages are read again, and
-// fewer are read ahead for a while. Iterators that follow a token reject this option.
+// Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides the waiting time by nearly n+1.
+// Elements, order, checkpoints and rate limits stay the same. The pages are held in memory. If others change the collection, some are
+// read again. Iterators that follow a token reject this option.
 func Prefetch(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		bad.Must(n >= 1 && n <= maxPrefetch, "Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
@@ -164,9 +157,8 @@ func MaxPaidPages(n int) PageOption {
 	})
 }
 
-// UnlimitedPages lets an iterator that spends credits read all results, whatever they cost. The
-// range still ends with an error when ten pages in a row are empty, or two bring nothing new, and
-// another page is offered.
+// UnlimitedPages lets an iterator that spends credits read all results, whatever they cost. The range still ends with an error after ten
+// empty pages in a row, or two that bring nothing new, if another page is offered.
 func UnlimitedPages() PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.unlimited = true })
 }

@@ -9,11 +9,10 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// RateLimit is what the rate headers of a response say. They describe the window of a surface with fewer requests left, so the limit can
-// alternate between responses.
+// RateLimit is what the rate headers of a response say, about the window of a surface with fewer requests left: the limit can alternate.
 //
-// A surface is a part of the API with limits of its own, shared by all keys of a workspace: lists, agents, campaigns (with facts), search,
-// saved-searches, account, and, with undocumented limits, contacts, companies, imports and reference. See docs/operations.md.
+// A surface is a part of the API with limits of its own, shared by all keys of a workspace: lists, agents, campaigns (with facts),
+// search, saved-searches, account, and, with undocumented limits, contacts, companies, imports and reference. See docs/operations.md.
 type RateLimit struct {
 	Surface   string
 	Window    string // "minute", "day" or "unknown": inferred from the limit, or from a reset beyond a minute

@@ -28,15 +28,15 @@ type Recovered struct {
 	Err        error       // of a read, or of the journal or the guard: the outcome may be known then, and not noted
 }
 
-// Recover finds out what earlier runs have left in doubt. For all calls of [Client.InDoubt], four at once, it reads until their changes show, or
-// can no longer come: for up to 40 s, for agents 140 s, or until the context ends. It tells the journal and the spend guard what it finds, and
-// returns the rest for later and for a person. It remembers as [Client.Resolve] does. Call it at the start of a program, after a read that
-// tells the clock of the service.
+// Recover finds out what earlier runs have left in doubt, and tells the journal and the spend guard. It reads for all calls of
+// [Client.InDoubt], four at once, until their changes show or can no longer come: for up to 40 s, for agents 140 s. It returns the rest
+// for later and for a person, and remembers as [Client.Resolve] does. Call it at the start of a program, after a read that tells the
+// clock of the service.
 //
-// It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes.
+// It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. [WithInfo] stays empty.
 //
-// The error says that a call could not be read or noted, for example because the context has ended. The Recovery then has it in Later. Only
-// without [WithJournal] is there no Recovery, and the error is a [RefusedError]. [WithInfo] stays empty.
+// The error says that a call could not be read or noted, for example because the context has ended: the Recovery has it in Later. Without
+// [WithJournal], the Recovery is nil, and the error a [RefusedError].
 func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, error) {
 	if c.conf.journal == nil {
 		return nil, refusal(recoverOp, check.One("WithJournal", "is required"))
