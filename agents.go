@@ -308,9 +308,8 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 // start, which is undocumented, the wait ends before the first run.
 //
 // It polls at once, after 2 s or more, then down to once a minute, and leaves half of the remaining rate window to others. A failed
-// poll is repeated, unless that is useless. For a draft, the error matches [ErrNotStarted], at once. After the context, or five failed
-// polls in a row, it matches [ErrNotSettled], with status and code of a failed last poll. Beside any error stands the agent as last
-// seen, or nil.
+// poll is repeated, unless that is useless. A draft ends the wait with [ErrNotStarted]; the context, or five failed polls in a row,
+// with [ErrNotSettled], and status and code of a failed last poll. Beside any error stands the agent as last seen, or nil.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -323,9 +322,8 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	})
 }
 
-// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, and yields each once. Loops in clients
-// of [Client.With] share the listings. Together they poll at most 930 times a day, if the listing has one page: every 96 s, after a
-// burst of 30.
+// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, and yields each once. Clients of
+// [Client.With] share the listings, at most 930 a day if they have one page: every 96 s, after a burst of 30.
 //
 // A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read alone, one a poll; if that cannot
 // succeed, its ID comes with the error. Both end the wait for that agent only. After the context, or five failed polls in a row, the

@@ -89,9 +89,9 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 // PersonDiscovery is an agent that delivers people who match filters.
 //
 // The eight filters are location, industry, current and past employer, current and past job title, employer size, and headquarters
-// country. Their field names are undocumented, and no read shows them: ask the owner of the service, and supply them in Filters. The
-// sandbox takes any (assumed: rule agents.filters). Supply the undocumented names of the result caps and of the two enrichment flags
-// in Extra. A cap on the results of one run must be a positive multiple of 50.
+// country. Their field names are undocumented, and no read shows them: ask the owner of the service. The sandbox takes any (assumed:
+// rule agents.filters). The result caps and the two enrichment flags, also undocumented, go into Extra. A cap on the results of one
+// run must be a positive multiple of 50.
 //
 // The service does not check the values: call [AgentsService.CheckValues] first. Employer sizes, with the commas, are
 //
@@ -129,8 +129,8 @@ const (
 	WatchPostUpdates    WatchEvent = "social-person-post-updates"
 )
 
-// PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed when it starts, and again every
-// Frequency days. The names of the result caps and of the two enrichment flags are undocumented: supply them in Extra.
+// PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed at the start, and again every
+// Frequency days. The result caps and the two enrichment flags, undocumented, go into Extra.
 type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // not of a source list
 	EventType      WatchEvent `json:"eventType"`
@@ -191,8 +191,8 @@ const (
 	SearchPeriodWeek     SearchPeriod = "7d"
 )
 
-// WebMonitor is an agent that searches the web by a prompt, and delivers matching people or companies, for 50 credits each. So a cap
-// of n results is a cap of 50n credits; its name is undocumented: supply it in Extra.
+// WebMonitor is an agent that searches the web by a prompt, and delivers people or companies, for 50 credits each. A cap of n results,
+// undocumented, goes into Extra: it is a cap of 50n credits.
 type WebMonitor struct {
 	ListName       string        `json:"listName"` // of the agent and its results list
 	EntityType     MonitorTarget `json:"entityType"`

@@ -63,8 +63,8 @@ type EnsuredAgent struct {
 // With Start, a draft that was found is first adjusted to the spec and the documented defaults (path and fields assumed). Options for
 // one request are for the creation, [WithField] for the adjustment, too.
 //
-// After an unknown outcome it reads, and sends again what had no effect, at most twice: allow some minutes. A result stands beside an
-// error that matches [ErrNotStarted] or [CodeListNameTaken]. After [ErrResponseLost], call again.
+// After an unknown outcome it reads, and resends what had no effect, at most twice: allow some minutes. A result stands beside
+// [ErrNotStarted] and [CodeListNameTaken]. After [ErrResponseLost], call again.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //
@@ -73,12 +73,12 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
 
-// CreateAndStart is [AgentsService.Ensure] with Start, whatever the spec says: it saves a draft, which is free, and activates it,
-// which spends credits, now and on every run. No lost response and no later call makes you pay twice. Bound the runs by Expires, too:
-// the route of [AgentsService.Pause] is undocumented.
+// CreateAndStart is [AgentsService.Ensure] with Start: it saves a draft, which is free, and activates it, which spends credits, now
+// and on every run. No lost response and no later call makes you pay twice. Bound the runs by Expires, too: the route of
+// [AgentsService.Pause] is undocumented.
 //
-// If the adjustment or the start fails, the draft is returned beside an error that matches [ErrNotStarted]; if its outcome is unknown,
-// the agent may have started. Call again then, and after [ErrResponseLost].
+// If the adjustment or the start fails, the draft stands beside an error that matches [ErrNotStarted]; if its outcome is unknown, the
+// agent may have started. Call again then, and after [ErrResponseLost].
 //
 // An agent that has started is no error, and keeps its cap and filters. With [WithSpendGuard], a draft of an earlier call needs a
 // price for agents.activate.

@@ -60,8 +60,7 @@ func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
 
 // All iterates over the campaigns, in undocumented order. The response is undocumented: a bare array, or one under "campaigns" or
 // "data", is accepted; any other is an error that names its keys. If a pagination, a nextCursor or a scrollToken stands beside it,
-// further pages are requested with pageNum (assumed), and the same page once more is an error. No other sign of a further page is
-// heeded.
+// further pages are requested with pageNum (assumed); the same page once more is an error. No other sign of a further page is heeded.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
@@ -332,7 +331,7 @@ func (a Approval) String() string { return textOf(Object{}, a) }
 
 // ApproveUnreviewed approves a campaign as it is by then: the service sends its messages to people, in the background. A stopped
 // campaign resumes where it was. Never call it in a loop or a retry: [CampaignsService.Approve] approves what a person has seen, once.
-// No credit cost is documented. Only the owner of a campaign can approve it.
+// No credit cost is documented. Only its owner can approve a campaign.
 //
 //   - nil: the service has confirmed it, also if the rest of its response was lost.
 //   - [*OutcomeUnknownError]: it may have happened. Resolve reads the status (assumed in the listing). No option retries it.

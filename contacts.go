@@ -48,8 +48,8 @@ func (q activityQuery) check(bad *check.Violations) {
 }
 
 // Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The id is
-// that of a row, or from [ContactsService.Resolve]. The shape of an activity is undocumented, and so is the path: supply it with
-// [WithRoutes] and one parameter in braces, for the contact. That it is a GET is inferred from its query. No range can be resumed.
+// that of a row, or from [ContactsService.Resolve]. Shape and path are undocumented: supply the path with [WithRoutes] and one
+// parameter in braces, for the contact. That it is a GET is inferred. No range can be resumed.
 //
 // Errors: likely: [CodeContactNotFound].
 //

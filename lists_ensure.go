@@ -27,11 +27,11 @@ type Ensured struct {
 // refused. It costs one request if the list is new, and some reads if the name is taken.
 //
 // After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your context, and creates it again, twice
-// at most: the service refuses a name that is taken (documented), also at the same moment (assumed). If a list appears whose name
-// differs in case, spaces or accents only, or is cut off, it creates none. Allow a minute, or set a shorter [WithAttemptTimeout].
+// at most: the service refuses a taken name (documented), also at the same moment (assumed). If a list shows whose name differs in
+// case, spaces or accents only, or is cut off, it creates none. Allow a minute, or set a shorter [WithAttemptTimeout].
 //
-// If something else has the name, the error matches [CodeListNameTaken]. The result beside it has the list of the other kind, or of
-// nearly the name; it is nil for an agent.
+// If something else has the name, the error matches [CodeListNameTaken]; beside it stands the list of the other kind, or of nearly the
+// name, or nil for an agent.
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //

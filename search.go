@@ -70,11 +70,11 @@ type Profile struct {
 func (p Profile) String() string { return textOf(p.raw, p) }
 
 // Prospects iterates over the prospects that match. Each page spends credits, so it requires [MaxPaidPages] or [UnlimitedPages]. Each
-// range is a new search, paid for again: the service's tokens move forward only and must not be stored, so none can be resumed. A
-// later page that may have been processed is never requested again.
+// range is a new search, paid for again: tokens move forward only and must not be stored. A later page that may have been processed is
+// never requested again.
 //
-// A page is paid for as a whole: a loop that ends in the middle of one loses the rest. [SearchService.ProspectsPage] and Next hand out
-// whole pages, to be stored at once.
+// A loop that ends in the middle of a page loses the rest, although paid for. [SearchService.ProspectsPage] and Next hand out whole
+// pages, to be stored at once.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
