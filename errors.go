@@ -20,8 +20,7 @@ import (
 // Error returns the code itself.
 func (c Code) Error() string { return string(c) }
 
-// Is reports whether target is the class of a documented code: errors.Is(CodeListNotFound,
-// ErrNotFound).
+// Is reports whether target is the class of a documented code.
 func (c Code) Is(target error) bool {
 	t, _ := target.(ErrorClass)
 	return t != "" && classOf(c, 0) == t
@@ -54,7 +53,7 @@ func CodeOf(err error) Code {
 	return code
 }
 
-// ErrorClass is a target for errors.Is that stands for many codes: one of the constants of this type.
+// ErrorClass is a target for errors.Is that stands for many codes.
 type ErrorClass string
 
 // Error returns the class in words.
@@ -72,9 +71,8 @@ func (c ErrorClass) Outcome() Outcome {
 	return OutcomeNotApplied
 }
 
-// The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by
-// their status. A response that is not the service's, such as the error page of a proxy or an undocumented code without
-// a request id and the rate headers, matches no class; but any 429 matches [ErrRateLimited].
+// The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by their status. A response that is not
+// the service's, such as the error page of a proxy, matches none; but any 429 matches [ErrRateLimited].
 const (
 	ErrNotFound            ErrorClass = "missing or not visible"
 	ErrConflict            ErrorClass = "conflict with the current state"
@@ -216,7 +214,7 @@ var passing = []Code{CodeCampaignBusy, CodeAgentProcessing, CodeListProcessing, 
 // It is always returned as a pointer. If it matches [ErrResponseLost], the service has applied the call, or billed it, but the response
 // cannot be read. If it matches [ErrNotStarted], an agent was saved and not seen to start: check [ErrOutcomeUnknown] first.
 type Error struct {
-	Op     string // name in the operation catalogue, for example "lists.create", or the method that made several calls
+	Op     string // such as "lists.create", or the method that made several calls
 	Method string
 	Route  string // path template, without ids
 
@@ -229,12 +227,11 @@ type Error struct {
 
 	RowID string // of the row that does not fit your type, for RowsOf; at most 64 bytes
 
-	// What the service asked for, or, of a used-up window, its reset and a second; 0 when it did not. If a wait for the rate limit did not
-	// fit after this response: until the call fits.
+	// RetryAfter is what the service asked for, or, of a used-up window, its reset and a second, or how long until the call fits.
 	RetryAfter  time.Duration
 	ResetAt     time.Time // when that wait ends, or the rate window resets; zero when unknown
 	ContentType string
-	Body        string    // the first 2 KiB of the response, without what is hidden in [Info]; it may hold personal data
+	Body        string    // the first 2 KiB of the response; it may hold personal data
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
@@ -246,8 +243,8 @@ type Error struct {
 	cause   error // why there was no response, or no further attempt
 }
 
-// Attempt is one attempt of a call, in errors, [Info] and events. It holds no more of call and response than an [Event] does. The text of
-// Err leaves out what net/http quotes of a response; errors.Is and errors.As examine the original.
+// Attempt is one attempt of a call. The text of Err leaves out what net/http quotes of a response; errors.Is and errors.As examine the
+// original.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
@@ -380,8 +377,8 @@ func (e *Error) errorCode() Code {
 // noError is the text of a nil *Error that was returned as an error.
 const noError = "prospectkit: an *Error that is nil"
 
-// RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids the operation, or
-// its wait for the rate limit does not fit. It lists all violations. Earlier calls of the same iterator or method may have been sent.
+// RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids it, or its wait
+// for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent.
 //
 // It matches [ErrRefusedLocally] and its Rule; for arguments also [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit]
 // [CodeRateLimited] and [ErrRateLimited], for a spend cap [ErrSpendCap].
@@ -412,8 +409,7 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations, or the cause, name what changed
 
-	// RuleResume: the campaign is stopped or was approved before, or the listing shows no status: Violations say which. Only
-	// AllowResume resumes it.
+	// RuleResume: Violations say why. Only AllowResume resumes it.
 	RuleResume SafetyRule = "approving it would resume it"
 
 	// ErrAlreadyDone: an earlier call with this key of Once has done this, and received the result. OutcomeOf is applied, of what was asked for.
@@ -431,7 +427,7 @@ const (
 	RuleGate       SafetyRule = "a gate refused"
 
 	// RuleRateLimit: the wait would be longer than [WithMaxWait] allows, or end after the context's deadline, which the error then
-	// matches, too. A wait that does not fit after an attempt is told by the [*Error] of its response.
+	// matches, too.
 	RuleRateLimit SafetyRule = "no room in time"
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.

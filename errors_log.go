@@ -18,9 +18,8 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// LogValue groups the fields that are safe to log, as every error of this package does: the operation, the ErrorType of [Event] as
-// error.type, a reason, and what else is known. It holds no message, body or value. A code that is not [Code.Known] is logged only if it
-// is a plain name. Param and request id are cut to 64 bytes.
+// LogValue groups the fields that are safe to log: the operation, the ErrorType of [Event] as error.type, a reason, and what else is
+// known. It holds no message, body or value.
 func (e *Error) LogValue() slog.Value {
 	if e == nil {
 		return slog.StringValue(noError)

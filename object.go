@@ -54,7 +54,7 @@ type Object struct {
 // Raw returns the JSON text, or nothing if the service sent none. Do not change it.
 func (o Object) Raw() json.RawMessage { return json.RawMessage(o.raw) }
 
-// String returns the JSON text, for fmt. It may hold personal data: keep it out of logs.
+// String returns the JSON text, which may hold personal data.
 func (o Object) String() string { return string(o.raw) }
 
 // textOf is the JSON text that a value was decoded from, or of a value that a caller made.
@@ -72,16 +72,14 @@ func textOf(from Object, v any) string {
 // record keeps the text of a record that is documented as a whole. Types of responses embed it.
 type record struct{ text jsonscan.Source }
 
-// Raw returns the record as the service sent it, with any undocumented fields. It is zero for a record
-// that you made.
+// Raw returns the record as the service sent it, with any undocumented fields.
 func (r record) Raw() Object { return Object{raw: jsonscan.Text(r.text)} }
 
 // partial keeps the text of a record that is documented in part. Types of responses embed it. The comment of a field
 // whose name or place is not documented begins with inferred or assumed.
 type partial struct{ raw Object }
 
-// Raw returns the record as the service sent it, with its undocumented fields. It is zero for a record
-// that you made.
+// Raw returns the record as the service sent it, with its undocumented fields.
 func (p partial) Raw() Object { return p.raw }
 
 // IsZero reports whether there is no value.
@@ -151,8 +149,8 @@ func (o Object) Find(path string) (Object, error) {
 	}
 }
 
-// All iterates over the elements of the array at a path. If something else is there, or nothing, it yields none: where a wrong guess must
-// not read as an empty array, use Find, and Decode into a slice.
+// All iterates over the elements of the array at a path, or none if something else is there: where a wrong guess must not read as an
+// empty array, use Find.
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)

@@ -11,7 +11,7 @@ import (
 // EventKind says what an [Event] reports.
 type EventKind string
 
-// The kinds of events, which come when it happens. Waits between polls are outside of any call.
+// The kinds of events. Waits between polls are outside of any call.
 const (
 	EventStart   EventKind = "start"   // a call begins; it may be refused before anything is sent
 	EventAttempt EventKind = "attempt" // an attempt has ended, and what follows is decided
@@ -19,8 +19,8 @@ const (
 	EventEnd     EventKind = "end"     // the call has ended
 )
 
-// Event is one step of a call. It holds no key, id, query or URL of the call. Of the response it holds the Code, any text of at most 64
-// bytes if it is not [Code.Known], and in Err the fields of an [*Error], of which Message, Param, Body and RowID may hold personal data.
+// Event is one step of a call. It holds no key, id, query or URL of the call. An undocumented Code may be any text of at most 64 bytes.
+// Message, Param, Body and RowID of an [*Error] in Err may hold personal data.
 type Event struct {
 	Kind     EventKind
 	Op       string // name in the operation catalogue
@@ -28,17 +28,17 @@ type Event struct {
 	Route    string
 	Host     string // of the base URL
 	Surface  string // whose rate limits count: a word of [RateLimit]
-	Attempt  int    // 1 for the first; of an EventEnd how many there were, of an EventWait between polls the number of the poll
+	Attempt  int    // 1 for the first; of an EventEnd how many there were, between polls the number of the poll
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no response arrived
 	Code     Code
 	Delivery string        // of an attempt, in the words of [Attempt]
-	Wait     time.Duration // of a wait: how long it is expected to take, as far as the service is known when it begins
+	Wait     time.Duration // of a wait: how long it is expected to take
 	Waited   time.Duration // of the whole call: the time waited for rate limits and before retries
 	Reason   string        // of a wait, or of an unsuccessful attempt
 	Next     string        // of an unsuccessful attempt: what follows
-	Rate     RateLimit     // by the last response of the call that had rate headers; At is zero without one
+	Rate     RateLimit     // by the last rate headers of the call; zero without any
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
 
@@ -113,8 +113,8 @@ type Info struct {
 	Surface   string
 	Status    int
 	Header    http.Header // of the last response; a copy, without what is hidden in Body, and without cookies
-	RequestID string      // of the last unsuccessful response; successes have none, as far as documented
-	Rate      RateLimit   // by the last response that had rate headers; At is zero without one
+	RequestID string      // of the last unsuccessful response
+	Rate      RateLimit   // by the last rate headers; zero without any
 	Attempts  []Attempt
 	Duration  time.Duration
 	Already   bool // nothing was sent: an earlier call with the key of Once has done it

@@ -20,9 +20,8 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no response proves: the connection was
-// cut, the time ran out, or the service failed. It may have happened. It was not sent again, except by [AllowRetryUnknown] or by a method
-// that looks first, such as [ListsService.Ensure].
+// OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no response proves. It may have
+// happened. It was not sent again, except by [AllowRetryUnknown] or by a method that looks first, such as [ListsService.Ensure].
 //
 // Make the call again only if Resolve says [OutcomeNotApplied]; in another process, [Client.Recover] reads for all tickets of a journal.
 // It matches [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.
@@ -57,8 +56,7 @@ func (e *OutcomeUnknownError) Error() string {
 // Is matches [ErrOutcomeUnknown].
 func (e *OutcomeUnknownError) Is(target error) bool { return target == error(ErrOutcomeUnknown) }
 
-// Unwrap returns why the outcome is unknown: a transport error, the end of the context, or the
-// *[Error] of the response.
+// Unwrap returns why the outcome is unknown.
 func (e *OutcomeUnknownError) Unwrap() error { return e.cause }
 
 // Outcome returns [OutcomeUnknown].

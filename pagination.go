@@ -30,8 +30,8 @@ type Page[T any] struct {
 	TotalKnown   bool
 	Recovered    bool // read again, because records had moved across a page boundary
 
-	RequestID string    `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateLimit `json:"-"` // by the last response that had rate headers; At is zero without one
+	RequestID string    `json:"-"` // of an unsuccessful response before a retry
+	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
 
 	kind     string  // of the list, in a page of rows
 	last     bool    // the service says so, by the lack of a token or of any sign of more pages

@@ -19,8 +19,8 @@ import (
 type ScrollPage[T any] struct {
 	Items []T
 
-	RequestID string    `json:"-"` // of an unsuccessful response before a retry; successes have none, as far as documented
-	Rate      RateLimit `json:"-"` // by the last response that had rate headers; At is zero without one
+	RequestID string    `json:"-"` // of an unsuccessful response before a retry
+	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
 
 	op        *op.Op
 	next      func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
