@@ -348,7 +348,7 @@ func TestCampaigns_Values(t *testing.T) {
 	}
 }
 
-// A created campaign, or a reserved upload, is of no use without its id: it was made, and the error names the keys that are there.
+// A created campaign is of no use without its id: it was made, and the error names the keys that are there.
 func TestCampaigns_CreatedInAnotherShape(t *testing.T) {
 	for _, body := range []string{`{"campaign":{"id":"` + tests.CampaignID + `"}}`, `{"id":"` + tests.CampaignID + `"}`} {
 		made, err := tests.NewClient(t, tests.Always(201, body)).Campaigns.Create(t.Context(), prospectkit.NewCampaign{Extra: prospectkit.Fields{"name": "Spring"}})
@@ -359,10 +359,6 @@ func TestCampaigns_CreatedInAnotherShape(t *testing.T) {
 	require.ErrorContains(t, err, "the response has no id: it is an object with campaign")
 	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
-
-	_, err = tests.NewClient(t, tests.Always(200, `{"upload":"x"}`)).Imports.Presign(t.Context(), nil)
-	require.ErrorContains(t, err, "the response has no importId: it is an object with upload")
-	require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 }
 
 // The success of a change says all: without the record in its response, only the id of the result is set, and its text is kept.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
@@ -100,18 +101,28 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 	}, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB and returns an import id. Beyond it, body and response are undocumented: you
-// supply the fields. The sandbox takes any body (assumed: rule imports.presign). The id is looked for as importId, at the top or under
-// "import" (assumed). A second call only reserves another upload.
+// Presign reserves an upload for a file of up to 50 MB. Raw is the whole response, which holds where to send the file to. ImportID is empty
+// if the response has no importId at its top or under "import" (assumed). Beyond it, body and response are undocumented: you supply the
+// fields. The sandbox takes any body (assumed: rule imports.presign). A second call only reserves another upload.
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*PresignedUpload, error) {
-	return doRecord[PresignedUpload](ctx, s.conf, op.ImportsPresign, args{body: in}, opts, "import", "importId")
+	reserved, response := new(PresignedUpload), new(Object)
+	want := expected{out: response, accept: func() error {
+		return errorIf(slices.Contains([]string{"null", "{}", "[]"}, response.String()), "the response holds nothing")
+	}}
+	if _, err := doCall(ctx, s.conf, op.ImportsPresign, args{body: in}, opts, want); err != nil {
+		return nil, err
+	}
+	_ = recordOf(*response, "import", "importId", reserved) // without an id, the response is of use
+	reserved.raw = *response
+	return reserved, nil
 }
 
-// PresignedUpload is an upload that [ImportsService.Presign] has reserved. Where to send the file to is undocumented: see Raw.
+// PresignedUpload is an upload that [ImportsService.Presign] has reserved. Where to send the file to is undocumented: see Raw, which is
+// the whole response.
 type PresignedUpload struct {
 	ImportID string `json:"importId"` // inferred: [ImportsService.FromUpload] takes it under this name
 	partial

@@ -591,3 +591,23 @@ func TestImports_LargeUploadTakesLittleMemory(t *testing.T) {
 	require.Greater(t, arrived.Load(), int64(len(content)))
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(megabyte))
 }
+
+// The response of a reservation is handed out whole, in whatever shape: it holds where to send the file to.
+func TestPresign_TheWholeResponse(t *testing.T) {
+	for body, id := range map[string]string{
+		`{"importId":"` + tests.ImportID + `","uploadUrl":"https://files.example/1"}`:            tests.ImportID,
+		`{"uploadUrl":"https://files.example/1","import":{"importId":"` + tests.ImportID + `"}}`: tests.ImportID,
+		`{"import":{"id":"` + tests.ImportID + `","url":"https://files.example/1"}}`:             "",
+		`{"presign":{"url":"https://files.example/1"}}`:                                          "",
+		`{"importId":17,"uploadUrl":"https://files.example/1"}`:                                  "",
+		`["https://files.example/1"]`:                                                            "",
+	} {
+		reserved, err := tests.NewClient(t, tests.Always(201, body)).Imports.Presign(t.Context(), nil)
+		require.NoError(t, err, body)
+		require.JSONEq(t, body, reserved.Raw().String())
+		require.JSONEq(t, body, reserved.String())
+		require.Equal(t, id, reserved.ImportID, body)
+	}
+	_, err := tests.NewClient(t, tests.Always(200, ``)).Imports.Presign(t.Context(), nil)
+	require.ErrorIs(t, err, prospectkit.ErrResponseLost)
+}

@@ -30,7 +30,7 @@ var (
 	ruleImport      = assumed("imports.create", "an import returns 201 with import: importId and rowsCount; it is recorded, and adds no rows")
 	ruleImportJSON  = assumed("imports.json", "importId may come in a JSON body, too")
 	ruleImportForm  = assumed("imports.form", "other parts of the form than the first file, or without one the first importId, are ignored")
-	rulePresign     = assumed("imports.presign", "a reservation takes any body and returns 201 with importId and uploadUrl, which does not work: Tx.Upload completes the upload")
+	rulePresign     = assumed("imports.presign", "a reservation takes any body and returns 201 with importId and uploadUrl, which takes the file by PUT, as most stores do: with its length and without a key")
 	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
 )
 
@@ -146,20 +146,59 @@ func (c *call) importFile(file Import) response {
 func (c *call) presignImport() response {
 	id := ""
 	c.effect(func() { id = imports.add(c.ws, Import{Reserved: true}).ID }, "upload reserved")
-	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": "https://" + invalidHost + "/uploads/" + id})
+	scheme := "https://"
+	if host := c.req.Host; c.req.TLS == nil && host != invalidHost && host != hostPort {
+		scheme = "http://"
+	}
+	return reply(http.StatusCreated, object{"importId": id, "uploadUrl": scheme + c.req.Host + uploadPath + id})
 }
 
-// Upload completes a reserved upload, as a client does outside of the API.
-func (tx *Tx) Upload(importID, name string, file []byte) {
-	imports.change(tx, "Upload", importID, func(upload *Import, _ time.Time) bool {
-		if !upload.Reserved {
-			return false
+const uploadPath = basePath + "/uploads/"
+
+// isUpload reports whether a request goes to the store of uploads, which is no operation of the API.
+func isUpload(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, uploadPath) }
+
+// store takes the file of a reserved upload.
+func (sb *Sandbox) store(r *http.Request, file []byte) *delivery {
+	status := http.StatusOK
+	switch {
+	case r.Method != http.MethodPut:
+		status = http.StatusMethodNotAllowed
+	case r.Header.Get("Authorization") != "": // two ways to sign a request
+		status = http.StatusBadRequest
+	case len(r.TransferEncoding) > 0:
+		status = http.StatusLengthRequired
+	case !sb.uploaded(strings.TrimPrefix(r.URL.Path, uploadPath), file):
+		status = http.StatusNotFound
+	}
+	return &delivery{fault: noFault, response: response{status: status, header: http.Header{}}}
+}
+
+func (sb *Sandbox) uploaded(id string, file []byte) bool {
+	sb.enter()
+	defer sb.mu.Unlock()
+	for _, ws := range sb.workspaces {
+		if upload := imports.find(ws, id); upload != nil && upload.complete("", file) {
+			ws.version++
+			return true
 		}
-		read := examine(name, file)
-		read.ID, read.Reserved, read.Uploaded = upload.ID, true, true
-		*upload = read
-		return true
-	})
+	}
+	return false
+}
+
+// Upload completes a reserved upload, as a client does by a PUT to its uploadUrl.
+func (tx *Tx) Upload(importID, name string, file []byte) {
+	imports.change(tx, "Upload", importID, func(upload *Import, _ time.Time) bool { return upload.complete(name, file) })
+}
+
+func (i *Import) complete(name string, file []byte) bool {
+	if !i.Reserved {
+		return false
+	}
+	read := examine(name, file)
+	read.ID, read.Reserved, read.Uploaded = i.ID, true, true
+	*i = read
+	return true
 }
 
 const (

@@ -5,11 +5,13 @@ import (
 	"bytes"
 	"fmt"
 	"mime/multipart"
+	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -170,6 +172,46 @@ func TestImportsOfUploads(t *testing.T) {
 	rec := &recorder{}
 	sandbox.New(rec).Do(func(tx *sandbox.Tx) { tx.Upload(id(1), "x", nil) })
 	require.Len(t, rec.errors, 1)
+}
+
+// The place of a reserved upload takes a file as stores do: with its length, and without the key.
+func TestImportsPut(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
+		reserved, err := c.api().Imports.Presign(t.Context(), nil)
+		require.NoError(t, err)
+		target := reserved.Raw().Text("uploadUrl")
+		put := func(change func(*http.Request)) int {
+			req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, target, strings.NewReader("a\nb\nc\n"))
+			require.NoError(t, err)
+			change(req)
+			resp, err := c.client.Do(req)
+			require.NoError(t, err)
+			require.NoError(t, resp.Body.Close())
+			return resp.StatusCode
+		}
+		require.Equal(t, 411, put(func(r *http.Request) { r.ContentLength = -1 }))
+		require.Equal(t, 400, put(func(r *http.Request) { r.SetBasicAuth(sb.Token(), "") }))
+		require.Equal(t, 405, put(func(r *http.Request) { r.Method = http.MethodPost }))
+		require.Equal(t, 404, put(func(r *http.Request) { r.URL.Path = strings.TrimSuffix(r.URL.Path, reserved.ImportID) + id(999) }))
+		_, err = c.api().Imports.FromUpload(t.Context(), reserved.ImportID)
+		require.ErrorIs(t, err, prospectkit.CodeImportFileMissing)
+		require.Equal(t, 200, put(func(*http.Request) {}))
+		made, err := c.api().Imports.FromUpload(t.Context(), reserved.ImportID)
+		require.NoError(t, err)
+		require.Equal(t, 2, made.Int("import.rowsCount"))
+		require.Equal(t, 404, put(func(*http.Request) {}), "it is used up")
+		require.Equal(t, 1, sb.Calls("imports.presign"))
+	})
+	c := inPlace(t, sandbox.New(t))
+	reserved := c.do("POST", imports+"/presign", nil).ok(201)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPut, reserved["uploadUrl"].(string), bytes.NewReader(csvOf(11<<20)))
+	require.NoError(t, err)
+	resp, err := c.client.Do(req)
+	require.NoError(t, err)
+	require.NoError(t, resp.Body.Close())
+	require.Equal(t, 200, resp.StatusCode, "larger than a body of the API may be")
+	c.do("POST", imports, object{"importId": reserved["importId"]}).ok(201)
 }
 
 func TestImportsCost(t *testing.T) {

@@ -39,7 +39,7 @@ func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "This sandbox accepts the host names 127.0.0.1, [::1] and localhost only. AllowRemote makes it accept others.", http.StatusMisdirectedRequest)
 		return
 	}
-	body, err := readBody(r.Body)
+	body, err := readBody(r)
 	if err != nil {
 		panic(http.ErrAbortHandler) // the client went away while it was sending
 	}
@@ -47,15 +47,22 @@ func (sb *Sandbox) serveHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // readBody reads one byte more than is allowed, to detect the excess.
-func readBody(r io.Reader) ([]byte, error) {
-	if r == nil || r == http.NoBody {
+func readBody(r *http.Request) ([]byte, error) {
+	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
 	}
-	return io.ReadAll(io.LimitReader(r, longestBody+1))
+	longest := int64(longestBody)
+	if isUpload(r) {
+		longest = largestUpload
+	}
+	return io.ReadAll(io.LimitReader(r.Body, longest+1))
 }
 
 // exchange handles a request from its arrival to the response, which is not delivered yet.
 func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
+	if isUpload(r) {
+		return sb.store(r, body)
+	}
 	t := sb.route(r)
 	sb.runHooks(t, r)
 	d, problems := sb.process(t, body, sb.fits(t.op, r, body))

@@ -53,7 +53,7 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	trace := traceOf(req)
 	trace.getConn()
-	body, err := readBody(req.Body)
+	body, err := readBody(req)
 	if err == nil {
 		err = req.Context().Err()
 	}
@@ -106,7 +106,9 @@ func arrived(req *http.Request, body []byte) *http.Request {
 	r.URL = &url.URL{Path: u.Path, RawPath: u.RawPath, RawQuery: u.RawQuery}
 	r.RequestURI = u.RequestURI()
 	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
-	r.ContentLength = int64(len(body))
+	if r.ContentLength = int64(len(body)); r.ContentLength > 0 && req.ContentLength <= 0 {
+		r.TransferEncoding = []string{"chunked"}
+	}
 	r.Body = io.NopCloser(bytes.NewReader(body))
 	r.RemoteAddr = "127.0.0.1:1"
 	return r

@@ -76,6 +76,7 @@ func TestConfirmed_ASuccessThatSaysNothing(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				got, err := call(t.Context(), NewClient(t, Always(200, body)))
 				_, raw := got.(*prospectkit.Object)
+				raw = raw || row == op.ImportsPresign && len(body) > len("null") // whatever it holds may be where to send the file to
 				switch {
 				case row.Confirms == op.Yes:
 					require.NoError(t, err, body)
