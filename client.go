@@ -233,8 +233,8 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 // another key of the workspace. It reads for up to 40 s, for agents 140 s. It finds [OutcomeNotApplied] only if the local clock and that
 // of the service agree how long ago the call was.
 //
-// What no read settles is remembered in memory. It is not read again before Again, or if that is zero, for a minute, then for twice as
-// long each time, up to an hour.
+// What no read settles is remembered in memory, and not read again before Again, or if that is zero, for a minute, then for twice as long
+// each time, up to an hour.
 //
 // The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {

@@ -44,9 +44,9 @@ func Batch() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.batch = true })
 }
 
-// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB of its body. Default: 75 s for agents,
-// because the service itself gives up after 60 s, 10 minutes for uploads, 30 s for everything else. An attempt ends after 65 times the
-// limit. Bound the whole call with the context.
+// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB of its body; an attempt ends after 65
+// times that. Default: 75 s for agents, because the service itself gives up after 60 s, 10 minutes for uploads, 30 s for everything else.
+// Bound the whole call with the context.
 //
 // If a transport, a body or a file ignores limit and context, the call returns a fifth of a second later, and leaks the goroutine that
 // hangs there.
@@ -57,8 +57,8 @@ func WithAttemptTimeout(d time.Duration) Option {
 	})
 }
 
-// WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds
-// one attempt. Its redirect policy is ignored: redirects are never followed. Beside [WithTransport], it is refused.
+// WithHTTPClient sends through a copy of h, with its transport and cookie jar. Its Timeout bounds one attempt. Redirects are never
+// followed. Beside [WithTransport], it is refused.
 func WithHTTPClient(h *http.Client) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithHTTPClient", h)
@@ -89,10 +89,10 @@ func (c *config) sendThrough(option string, h *http.Client, bad *check.Violation
 // [Client.With], source takes over from the current token.
 //
 // A rejected call is resent once with another token, even a write: a 401 means that the token was missing, malformed, expired or revoked
-// (documented), so nothing was done. It counts as an attempt. If source returns the same token, the call ends with the 401.
+// (documented), so nothing was done. It counts as an attempt.
 //
-// [WithAttemptTimeout] bounds source. If it fails, panics, hangs, calls this client or returns no valid token, nothing is sent, and the
-// call is refused with [RuleToken]. After a 401, its error is added to that of the service.
+// [WithAttemptTimeout] bounds source. If it fails, panics, hangs, calls this client or returns no valid token, the call is refused with
+// [RuleToken]. After a 401, its error is added to that of the service, unless an earlier outcome is unknown.
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTokenSource", source)
@@ -135,10 +135,10 @@ func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOp
 }
 
 // WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator and a
-// read of Resolve are calls, too, and so is each try of [CampaignsService.Approve], which reads again after a long wait.
+// read of Resolve are calls, too, and so is each try of [CampaignsService.Approve].
 //
-// If gate returns an error or panics, nothing is sent, and the call is refused with [RuleGate] and that error. Only the context bounds
-// its time. The option can be given more than once: the first refusal counts. [Client.With] adds gates and lifts none.
+// If gate returns an error or panics, the call is refused with [RuleGate] and that error. Only the context bounds its time. The option
+// can be given more than once: the first refusal counts. [Client.With] adds gates and lifts none.
 func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithGate", gate)
@@ -147,13 +147,12 @@ func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 }
 
 // WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call: after a restart,
-// [Client.Recover] finds out what is in doubt. So the journal must outlive the process, which a [journal.MemoryJournal] does not.
+// [Client.Recover] finds out what is in doubt. So the journal must outlive the process, which a [journal.MemoryJournal] does not. If a
+// ticket cannot be stored, nothing is sent: the call is refused with [RuleJournal], or ends with the error of its last attempt or an
+// earlier unknown outcome.
 //
 // A journal belongs to one workspace, which it names. Calls are looked for under that name and the base URL: what was approved or made
-// [Once] under another one can be done again.
-//
-// If a ticket cannot be stored, nothing is sent, and the call is refused with [RuleJournal]; before a retry, it ends with the error of
-// the last attempt, or with an earlier unknown outcome. [Client.With] can add a journal, but not replace one.
+// [Once] under another one can be done again. [Client.With] can add a journal, but not replace one.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if bad.Given("WithJournal", j); check.IsNil(j) {
@@ -166,9 +165,9 @@ func WithJournal(j journal.Journal) ClientOption {
 	})
 }
 
-// WithSpendGuard reserves the most that a call can cost, before it is sent. If that does not fit, nothing is sent: the call is refused
-// with [ErrSpendCap], or with [RuleSpendGuard] if its price is unknown or cannot be reserved. A call whose outcome is unknown counts
-// until it is resolved.
+// WithSpendGuard reserves the most that a call can cost, before it is sent. If that does not fit, the call is refused with [ErrSpendCap],
+// or with [RuleSpendGuard] if its price is unknown or cannot be reserved. A call whose outcome is unknown counts until it is resolved.
+// [Client.With] can add a guard, but not replace one.
 //
 // Free reads, drafts of agents, and writes whose description does not hint at a cost need no price. What has a price counts as spending,
 // also for [NoSpend] and [WithGate], except a draft.
@@ -176,8 +175,6 @@ func WithJournal(j journal.Journal) ClientOption {
 // The start of an agent counts all its runs: see [spend.Price]. That of a draft needs a price for agents.activate (a PerCall, not Runs),
 // unless [AgentsService.CreateAndStart] or Ensure has created it in the same call. A start that is refused because the agent has started
 // or its name is taken counts: a gateway may have repeated the request.
-//
-// [Client.With] can add a guard, but not replace one.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {
@@ -225,8 +222,7 @@ func WithLogger(l *slog.Logger) ClientOption {
 	})
 }
 
-// AllowPlainHTTP accepts an http base URL of a host other than this machine. The token is then sent
-// unprotected.
+// AllowPlainHTTP accepts an http base URL of another machine. The token is then sent unprotected.
 func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
 }
@@ -324,16 +320,16 @@ func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
 
-// Once makes a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs: an import, or new
-// rows of a list. The key is a hash of the file, or the number of the job. It counts for one operation and the ids of its path, or the path
-// of [Client.Call]. The ticket keeps it, beside 64 bits of a salted hash of body and query, for which a file is read once more.
+// Once makes a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs: an import, or
+// new rows of a list. The key is a hash of the file, or the number of the job. It counts for one operation and the ids of its path, or
+// the path of [Client.Call]. The ticket keeps it, beside 64 bits of a salted hash of body and query, for which a file is read once more.
 //
 // An earlier call with the key keeps this one from being sent. It is Earlier of the [RefusedError]:
 //
 //   - It was applied: [ErrAlreadyDone]. What only adds, saves, pushes, moves, activates or pauses has no error, but an empty result, and
 //     Already of [Info].
-//   - It may have been: an [OutcomeUnknownError]. Resolve it, or settle its ticket.
-//   - It is in progress: [RuleInProgress]. Two calls at once may keep back each other: call again later.
+//   - It may have been: an [OutcomeUnknownError]. Resolve it.
+//   - It is in progress: [RuleInProgress]. Call again later.
 //   - It had another body: [RuleOtherBody].
 //
 // A key whose ticket was dropped is forgotten.

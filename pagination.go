@@ -106,9 +106,9 @@ type Progress struct{ walk pagewalk.Progress }
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
 // Checkpoint returns a string for [ResumeFrom], with the ids of the last records, but no token and no other content. It counts the
-// current record as delivered: take it once the record is stored, if possible in the same transaction. Take it after the loop, too: once
-// the range is Finished, it says that the walk has ended. It is empty before the first record, and always for a search or a timeline,
-// whose tokens must not be stored.
+// current record as delivered: take it once the record is stored, if possible in the same transaction. Take it after the loop, too: it
+// then says that the walk has ended. It is empty before the first record, and always for a search or a timeline, whose tokens must not be
+// stored.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
 // WithProgress updates p while an iterator runs: its report, and its checkpoint. A new range resets it.
@@ -139,8 +139,8 @@ func ResumeFrom(checkpoint string) PageOption {
 const maxPrefetch = exchange.MaxIdle
 
 // Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides the waiting time by nearly n+1.
-// Elements, order, checkpoints and rate limits stay the same. The pages are held in memory. If others change the collection, some are
-// read again. Iterators that follow a token reject this option.
+// Elements, order, checkpoints and rate limits stay the same. The pages are held in memory. Iterators that follow a token reject this
+// option.
 func Prefetch(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		bad.Must(n >= 1 && n <= maxPrefetch, "Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
