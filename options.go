@@ -321,15 +321,15 @@ func AllowResume() CallOption {
 }
 
 // Once makes a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs: an import, or
-// new rows of a list. The key is a hash of the file, or the number of the job. It counts for one operation and the ids of its path, or
-// the path of [Client.Call]. The ticket keeps it, beside 64 bits of a salted hash of body and query, for which a file is read once more.
+// new rows of a list. The key is a hash of the file, or the number of the job. It counts for one operation and the ids in its path. The
+// ticket keeps it, beside 64 bits of a salted hash of body and query, for which a file is read once more.
 //
 // An earlier call with the key keeps this one from being sent. It is Earlier of the [RefusedError]:
 //
 //   - It was applied: [ErrAlreadyDone]. What only adds, saves, pushes, moves, activates or pauses has no error, but an empty result, and
 //     Already of [Info].
 //   - It may have been: an [OutcomeUnknownError]. Resolve it.
-//   - It is in progress: [RuleInProgress]. Call again later.
+//   - It is in progress: [RuleInProgress]. Call later.
 //   - It had another body: [RuleOtherBody].
 //
 // A key whose ticket was dropped is forgotten.
