@@ -18,7 +18,6 @@ import (
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/credential"
 	"example.com/prospectkit/internal/exchange"
-	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
 	"example.com/prospectkit/internal/ratehdr"
@@ -310,9 +309,6 @@ func (c *call) asError() *Error {
 	e.Attempts = append(memory.first[:0], c.attempts...)
 	e.Status = cmp.Or(e.Status, c.status)
 	e.cause = c.cause
-	if m, ok := errors.AsType[*mismatch.Error](c.cause); ok {
-		e.RowID = c.secrets().Clean(m.RowID(), maxName)
-	}
 	return e
 }
 

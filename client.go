@@ -200,7 +200,7 @@ func (c *Client) Call(ctx context.Context, o Operation, in, out any, opts ...Cal
 			return nil
 		}
 		if err := jsonscan.Unmarshal(raw.raw, out); err != nil {
-			return mismatch.New("the response", reflect.TypeOf(out).Elem(), "", err)
+			return mismatch.New("the response", reflect.TypeOf(out).Elem(), raw.raw, err)
 		}
 		return nil
 	}

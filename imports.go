@@ -110,7 +110,7 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 // POST /business/imports/presign, scope lists.
 func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOption) (*PresignedUpload, error) {
 	reserved, response := new(PresignedUpload), new(Object)
-	want := expected{out: response, accept: func() error {
+	want := expected{out: response, resultID: idIn(response, "import", "importId"), accept: func() error {
 		return errorIf(slices.Contains([]string{"null", "{}", "[]"}, response.String()), "the response holds nothing")
 	}}
 	if _, err := doCall(ctx, s.conf, op.ImportsPresign, args{body: in}, opts, want); err != nil {

@@ -152,11 +152,10 @@ type RowSource interface {
 // fields that the struct lacks.
 //
 // A row that does not fit ends the range with an [*Error] whose RowID names it, and whose text has type and field, but no value.
-// errors.As finds the error of your UnmarshalJSON, which may be called twice for a row. A page that takes too much memory in your
+// The rows before it come first, and a checkpoint that is taken after the error goes on behind it. errors.As finds the error of your UnmarshalJSON, which may be called more than once for a row. A page that takes too much memory in your
 // types also ends it: see [WithMaxResponseBytes].
 //
-// With client.Lists as the source, pages are decoded directly, and the rows before a misfit on its page, up to 999, are not handed
-// out. With any other, such as client.Agents, the rows that the source yields are decoded.
+// With client.Lists as the source, pages are decoded directly. With any other, such as client.Agents, the rows that it yields are.
 //
 // Errors: those of [ListsService.Rows].
 //
@@ -174,6 +173,9 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 		}
 		rows := rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID })
 		for row, err := range itemsOf(ctx, rows, opts) {
+			if err == nil && row.Unfit != nil {
+				err = unfit(row.Unfit.Type, row.ID, row.Unfit.Text, lists.conf.secrets(), row.Unfit.Err)
+			}
 			if err != nil {
 				yield(nil, err)
 				return
@@ -195,15 +197,20 @@ func decodeRows[T any](rows iter.Seq2[*Row, error], hide redact.Secrets, yield f
 		if err == nil {
 			value = new(T)
 			if cause := row.Decode(value); cause != nil {
-				e := withoutEffect(op.ListsRows, mismatch.New("a row", reflect.TypeFor[T](), "", cause))
-				e.RowID = hide.Clean(row.ID(), maxName)
-				value, err = nil, e
+				value, err = nil, unfit(reflect.TypeFor[T](), row.ID(), row.Raw(), hide, cause)
 			}
 		}
 		if !yield(value, err) || err != nil {
 			return
 		}
 	}
+}
+
+// unfit is the error of a row that does not fit a type.
+func unfit(t reflect.Type, id string, text []byte, hide redact.Secrets, cause error) error {
+	e := withoutEffect(op.ListsRows, mismatch.New("a row", t, text, cause))
+	e.RowID = hide.Clean(id, maxName)
+	return e
 }
 
 // rowsAsked is a query as it was when it was made: the caller may change maps and slices of the filter before the next page.

@@ -144,6 +144,37 @@ func TestRowsOf_MismatchNamesTheRow(t *testing.T) {
 	})
 }
 
+// A row that does not fit is told with its field and its id, after the rows before it, and a checkpoint can go on behind it.
+func TestRowsOf_HandsOutTheRowsBefore(t *testing.T) {
+	t.Parallel()
+	const late = "+010000-01-01T00:00:00.000Z" // as JavaScript writes it
+	type person struct {
+		Name string
+		At   struct {
+			Created time.Time `json:"createdAt"`
+		} `json:"at"`
+	}
+	row := func(id, at string) string {
+		return `{"id":"` + id + `","Name":"` + id + `","at":{"createdAt":"` + at + `"}}`
+	}
+	const plain = "2026-01-01T00:00:00Z"
+	rows := strings.Join([]string{row("a", plain), row("b", plain), row("c", late), row("d", plain)}, ",")
+	body := `{"data":[` + rows + `],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":4}}`
+	lists := tests.NewClient(t, tests.Always(http.StatusOK, body)).Lists
+	var p prospectkit.Progress
+	for _, source := range []prospectkit.RowSource{lists, struct{ prospectkit.RowSource }{lists}} {
+		got, err := prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), source, tests.ListID, prospectkit.RowsParams{}, prospectkit.WithProgress(&p)), 10)
+		require.EqualError(t, err, "prospectkit: lists.rows: a row does not fit prospectkit_test.person: field at.createdAt: a text is not a time as time.Time reads it")
+		require.Equal(t, "c", tests.AsError(t, err).RowID)
+		require.Len(t, got, 2)
+		require.Equal(t, "b", got[1].Name)
+		got, err = prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), source, tests.ListID, prospectkit.RowsParams{}, prospectkit.ResumeFrom(p.Checkpoint())), 10)
+		require.NoError(t, err)
+		require.Len(t, got, 1)
+		require.Equal(t, "d", got[0].Name)
+	}
+}
+
 // Whatever a page is made of: no panic, and either an error or what encoding/json reads.
 func FuzzRowScan(f *testing.F) {
 	for _, body := range []string{

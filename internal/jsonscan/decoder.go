@@ -14,7 +14,11 @@ func DecodeRecord(text []byte, most int, out any) error {
 	d := borrow(planOf(reflect.TypeOf(out).Elem(), true))
 	defer d.Release()
 	d.most, d.text = cmp.Or(most, mostElements), New(text)
-	return cmp.Or(d.decode(&d.text, reflect.ValueOf(out)), d.text.End())
+	err := cmp.Or(d.decode(&d.text, reflect.ValueOf(out)), d.text.End())
+	if err == nil && d.unfit != nil {
+		return d.unfit
+	}
+	return err
 }
 
 // Unmarshal is that of encoding/json, but refuses a text of which far more memory would be made than it has. A value that this package
@@ -78,6 +82,7 @@ type decoder struct {
 	made   map[string]any // of the last value without a type
 	most   int            // elements of the outermost array of a record
 	failed error          // why a record cannot be what it is to be
+	unfit  *MismatchError // the first of a record
 }
 
 // learnt is what one node has learnt from earlier values.
@@ -111,7 +116,7 @@ func (d *decoder) Release() {
 			l.inner = nil
 		}
 	}
-	d.c, d.text, d.chunk, d.made, d.most, d.failed = nil, Cursor{}, nil, nil, 0, nil
+	d.c, d.text, d.chunk, d.made, d.most, d.failed, d.unfit = nil, Cursor{}, nil, nil, 0, nil, nil
 	d.plan.decoders.Put(d)
 }
 

@@ -149,6 +149,9 @@ func decodeText[T any](text string) (out T, err error) {
 	if err = d.Decode(&c, &out); err == nil {
 		err = c.End()
 	}
+	if err == nil && d.of.unfit != nil {
+		err = d.of.unfit
+	}
 	return out, err
 }
 

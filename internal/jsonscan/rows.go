@@ -1,6 +1,8 @@
 package jsonscan
 
 import (
+	"bytes"
+	"cmp"
 	"hash/maphash"
 	"math"
 	"reflect"
@@ -23,6 +25,7 @@ type ID string
 type Exact[T any] struct {
 	ID    string
 	Value T
+	Unfit *MismatchError // why the object does not fit T, and reads as zero; [DecodeRecord] then returns the first of these
 
 	sum uint64 // of the text, if there is no id
 }
@@ -43,6 +46,7 @@ type exactly interface{ isExact() }
 type MismatchError struct {
 	Type reflect.Type
 	ID   string // of the object
+	Text Text   // of the object
 	Err  error  // of encoding/json; it may quote the object
 }
 
@@ -146,6 +150,7 @@ var sums = maphash.MakeSeed()
 func (b *builder) exactly(t reflect.Type) reader {
 	f, _ := t.FieldByName("Value")
 	sum, _ := t.FieldByName("sum")
+	unfit, _ := t.FieldByName("Unfit")
 	inner, slot := planOf(f.Type, false), b.learner()
 	return func(d *decoder, p unsafe.Pointer) bool {
 		if !d.c.Is('{') {
@@ -163,9 +168,14 @@ func (b *builder) exactly(t reflect.Type) reader {
 		if id == "" {
 			*(*uint64)(unsafe.Add(p, sum.Offset)) = maphash.Bytes(sums, d.c.Since(start))
 		}
+		misfit := (**MismatchError)(unsafe.Add(p, unfit.Offset))
+		*misfit = nil // of a duplicate
 		if err != nil && d.c.bad == 0 {
-			d.failed = &MismatchError{f.Type, id, err}
+			value := unsafe.Add(p, f.Offset)
+			reflect.NewAt(f.Type, value).Elem().SetZero()
+			*misfit = &MismatchError{f.Type, id, bytes.Clone(d.c.Since(start)), err}
+			d.unfit = cmp.Or(d.unfit, *misfit)
 		}
-		return err == nil
+		return d.c.bad == 0
 	}
 }

@@ -11,24 +11,28 @@ import (
 	"strings"
 	"time"
 
+	"example.com/prospectkit/internal/jsonfields"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/redact"
 )
 
 // Error is a response that does not fit the user's type. Retrying cannot fix that. Its text
 // names only type and field, because errors of encoding/json and of unmarshal methods quote values.
-type Error struct {
-	redact.OpaqueError
-	RowID func() string // a closure, so that no dump shows it
-}
+type Error struct{ redact.OpaqueError }
 
-// New returns the error of something, such as "a row", that does not fit a type. The row id may be empty.
-func New(what string, t reflect.Type, rowID string, err error) error {
+// New returns the error of something, such as "a row", that does not fit a type.
+func New(what string, t reflect.Type, text []byte, err error) error {
 	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
 		return err
 	}
-	text := fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), Reason(t, err))
-	return &Error{*redact.Opaque(text, text, err), func() string { return rowID }}
+	reason := Reason(t, err)
+	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || e.Field == "" {
+		if field := culprit(t, text); field != "" {
+			reason = "field " + field + ": " + reason
+		}
+	}
+	words := fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), reason)
+	return &Error{*redact.Opaque(words, words, err)}
 }
 
 // Is reports whether a response did not fit the type, or holds too much, so that a retry is not tried.
@@ -58,6 +62,41 @@ func Reason(t reflect.Type, err error) string {
 		return "a text is not a number: " + e.Err.Error()
 	}
 	return fmt.Sprintf("a field refused its value (%T)", err)
+}
+
+// culprit is the path of the first field, by its names in a type, whose value the field does not take.
+func culprit(t reflect.Type, text []byte) string {
+	for t.Kind() == reflect.Pointer && !readsItself(t) {
+		t = t.Elem()
+	}
+	c := jsonscan.New(text)
+	if t.Kind() == reflect.Slice && c.Is('[') {
+		for c.Array(); c.Element(); {
+			if path := culprit(t.Elem(), c.Span()); path != "" {
+				return path
+			}
+		}
+	}
+	if readsItself(t) || t.Kind() != reflect.Struct || !c.Is('{') {
+		return ""
+	}
+	fields, _ := jsonfields.Of(t)
+	c.Object()
+	for key, ok := c.Member(); ok; key, ok = c.Member() {
+		i, value := jsonfields.Find(fields, string(key)), c.Span()
+		if i < 0 {
+			continue
+		}
+		alone := fmt.Appendf(nil, "{%q:%s}", fields[i].Name, value)
+		if json.Unmarshal(alone, reflect.New(t).Interface()) == nil {
+			continue
+		}
+		if inner := culprit(fields[i].Type, value); inner != "" {
+			return fields[i].Name + "." + inner
+		}
+		return fields[i].Name
+	}
+	return ""
 }
 
 // TypeName is the name of a type, as far as a line has room for it.

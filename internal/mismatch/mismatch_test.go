@@ -45,15 +45,13 @@ func TestMismatch(t *testing.T) {
 	t.Parallel()
 	type row struct{ A int }
 	cause := json.Unmarshal([]byte(`{"A":"secret"}`), new(row))
-	err := New("a row", reflect.TypeFor[row](), "id-1", cause)
+	err := New("a row", reflect.TypeFor[row](), nil, cause)
 	require.EqualError(t, err, "a row does not fit mismatch.row: field A: got string, want int")
 	require.True(t, Is(fmt.Errorf("in a page: %w", err)))
 	var mismatch *Error
 	require.ErrorAs(t, err, &mismatch)
-	require.Equal(t, "id-1", mismatch.RowID())
-	require.NotContains(t, fmt.Sprintf("%+v", mismatch), "id-1")
 
-	require.Equal(t, jsonscan.ErrTooMuch, New("a row", reflect.TypeFor[row](), "", jsonscan.ErrTooMuch))
+	require.Equal(t, jsonscan.ErrTooMuch, New("a row", reflect.TypeFor[row](), nil, jsonscan.ErrTooMuch))
 	require.True(t, Is(jsonscan.ErrTooMuch))
 	require.False(t, Is(cause))
 	require.False(t, Is(nil))
@@ -85,5 +83,21 @@ func TestReason(t *testing.T) {
 		"a field refused its value (*errors.errorString)": errors.New("secret"),
 	} {
 		require.Equal(t, want, Reason(reflect.TypeFor[*row](), err))
+	}
+}
+
+// What refuses its value does not say where it is.
+func TestNew_NamesTheField(t *testing.T) {
+	type row struct {
+		N    int `json:"n,string"`
+		Rows []*struct{ At time.Time }
+	}
+	for text, field := range map[string]string{
+		`{"n":"5","x":"","rows":[{"at":"2026-01-01T00:00:00Z"},{"at":"secret"}]}`: "Rows.At",
+		`{"n":"x","rows":[]}`: "n",
+	} {
+		err := New("a row", reflect.TypeFor[*row](), []byte(text), json.Unmarshal([]byte(text), new(row)))
+		require.ErrorContains(t, err, ": field "+field+": ")
+		require.NotContains(t, err.Error(), "secret")
 	}
 }
