@@ -152,7 +152,7 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	reads := append(slices.Clip(e.reads), WithInfo(&info), new(readEvidence).option()) // a cache may have the listing without it
 	enough, err := e.lists.conf.until(ctx, op.ListsCreate, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
 		holder, near, err = e.lists.named(ctx, e.in.Name, reads)
-		return holder != nil, err
+		return holder != nil || e.explained(near, info, cause), err
 	})
 	switch {
 	case err != nil:
@@ -165,6 +165,13 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 		return e.heldBy(holder, cause)
 	}
 	return &Ensured{List: holder, Certain: e.older(holder, info)}, nil
+}
+
+// explained reports whether an older list whose name differs in case only is why the service refused the name.
+func (e *ensuring) explained(near []*List, info Info, refusal error) bool {
+	return e.write.unknown == nil && errors.Is(refusal, CodeListNameTaken) && slices.ContainsFunc(near, func(list *List) bool {
+		return strings.EqualFold(strings.TrimSpace(list.Name), e.in.Name) && !list.CreatedAt.IsZero() && e.older(list, info)
+	})
 }
 
 // holderUnseen is the error of a creation, if the time was too short for what has the name to show.

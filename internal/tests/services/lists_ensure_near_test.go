@@ -41,6 +41,26 @@ func TestEnsure_NameThatDiffersInCase(t *testing.T) {
 	}
 }
 
+// An older list whose name differs in case only explains the refusal: it is told at once. One that may be of this call does not.
+func TestEnsure_OlderNameThatDiffersInCase(t *testing.T) {
+	for created, patience := range map[string]time.Duration{"1999-12-31T23:00:00.000Z": 0, "2000-01-01T00:00:00.000Z": 10 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			began := time.Now()
+			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.Method == http.MethodPost {
+					return tests.Respond(409, tests.Envelope("LIST_NAME_TAKEN")), nil
+				}
+				return tests.Respond(200, `{"data":[{"id":"`+tests.ListID+`","name":"SPRING","entityType":"contactList","createdAt":"`+created+
+					`"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`, "Date", time.Now().UTC().Format(http.TimeFormat)), nil
+			}))
+			taken, err := client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: "Spring"})
+			require.ErrorIs(t, err, prospectkit.CodeListNameTaken)
+			require.Equal(t, "SPRING", taken.List.Name)
+			require.Equal(t, patience, time.Since(began).Truncate(time.Second))
+		})
+	}
+}
+
 // A list that appears under nearly the name of a lost creation may be it: nothing is ruled out, and no second one is created.
 func TestEnsure_NameInAnotherForm(t *testing.T) {
 	const asked = "Caf\u00e9 Q1"
