@@ -325,10 +325,11 @@ func (r *pageRange) FetchAhead(ctx context.Context, number int) (*pagewalk.Page,
 	return page, deliver, err
 }
 
-// TooEarly reports a refused wait for the rate limit: a page that is requested later waits less.
+// TooEarly reports a refused wait for the rate limit, because a page that is requested later waits less, and a rejection, which may be
+// about requests at the same moment.
 func (r *pageRange) TooEarly(err error) bool {
-	_, ok := errors.AsType[*waitError](err)
-	return ok
+	_, refused := errors.AsType[*waitError](err)
+	return refused || errors.Is(err, ErrRateLimited)
 }
 
 // Broken is the error of a walk that cannot go on.

@@ -44,3 +44,31 @@ func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 		require.Positive(t, refused.Load())
 	})
 }
+
+// A page that was read ahead and rejected, because only so many requests may be made at a time, is read again, alone, when it is needed.
+func TestPager_RejectedPageAheadIsReadAlone(t *testing.T) {
+	for name, header := range map[string][]string{"with what is left": tests.Room, "without a figure": tests.Bare} {
+		synctest.Test(t, func(t *testing.T) {
+			s := stocked(400)
+			var running, rejected atomic.Int32
+			limited := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				defer running.Add(-1)
+				now := running.Add(1)
+				time.Sleep(100 * time.Millisecond)
+				if now > 2 {
+					rejected.Add(1)
+					return tests.Respond(http.StatusTooManyRequests, tests.Envelope("RATE_LIMITED"), header...), nil
+				}
+				return s.RoundTrip(r)
+			})
+			client := tests.NewClient(t, limited)
+			seen := 0
+			for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(8)) {
+				require.NoError(t, err, "%s: after %d pages", name, seen)
+				seen++
+			}
+			require.Equal(t, 40, seen)
+			require.Positive(t, rejected.Load())
+		})
+	}
+}
