@@ -463,7 +463,10 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	c.readResult(a, resp, err, now)
 	c.errorResponse.foreign = !c.isServiceEnvelope(a)
 	if a.hasRateHeaders || c.done || !c.errorResponse.foreign { // a Date of another server tells nothing
-		c.conf.clock.Hear(c.respHeader, now)
+		c.conf.clock.Hear(c.respHeader, now, now.Sub(a.began))
+	}
+	if c.done && c.want.made != nil {
+		c.conf.clock.Made(c.want.made(), now, now.Sub(a.began))
 	}
 	c.requestID = cmp.Or(c.errorResponse.RequestID, c.requestID)
 	try := Attempt{
@@ -497,8 +500,10 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	if a.hasRateHeaders {
 		c.rate = c.surface.headers(a.rate, now)
 	}
+	took := now.Sub(a.began)
+	c.cached = clock.Cached(resp.Header, took)
 	if e := c.opts.evidence; e != nil {
-		e.cached, e.responses = e.cached || clock.Cached(resp.Header), e.responses+1
+		e.cached, e.older, e.responses = e.cached || c.cached, max(e.older, clock.Older(resp.Header, took)), e.responses+1
 	}
 	info := c.opts.info
 	if info == nil {

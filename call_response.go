@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"example.com/prospectkit/internal/budget"
-	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/mismatch"
 	"example.com/prospectkit/internal/op"
@@ -167,7 +166,7 @@ func (c *call) decode(resp *http.Response, body []byte) (proved bool, err error)
 	switch proved = err == nil && c.proved(); {
 	case (!proved || !read) && isEnvelope(body), !proved && !read && hasError(body):
 		err = errEnveloped
-	case !read && clock.Cached(resp.Header):
+	case !read && c.cached:
 		err = errStored
 	case err == nil && c.other():
 		err = errOther

@@ -68,12 +68,13 @@ type expected struct {
 	shown      *string // nil: nothing repeats it
 	same, near func(shown, sent string) bool
 
-	resultID func() string // of what the call made, for the journal; nil: nothing that has one
-	known    any           // of an operation that Confirms: the documented result, where the response says nothing or is lost
-	accept   func() error  // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
-	take     func() error  // takes the response once it is known to be the service's; its error is that of the call
-	shape    op.Shape      // if it differs from the operation's
-	maxItems int           // of a page, at most; 0: as many as any array
+	resultID func() string    // of what the call made, for the journal; nil: nothing that has one
+	known    any              // of an operation that Confirms: the documented result, where the response says nothing or is lost
+	accept   func() error     // refuses a response that lacks what nobody can do without: of a write, it then counts as lost
+	made     func() time.Time // when it was made, by the response; nil: nothing tells
+	take     func() error     // takes the response once it is known to be the service's; its error is that of the call
+	shape    op.Shape         // if it differs from the operation's
+	maxItems int              // of a page, at most; 0: as many as any array
 }
 
 func repeatsID(id string, shown *string) expected {
@@ -129,6 +130,7 @@ type tally struct {
 	attempts      []Attempt
 	status        int // of the last attempt; 0 without a response
 	respHeader    http.Header
+	cached        bool // the last response comes from a cache
 	rate          RateLimit
 	requestID     string // of the last unsuccessful response that had one
 	errorResponse Error  // of the last attempt; zero unless its response was unsuccessful or refused

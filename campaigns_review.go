@@ -369,7 +369,7 @@ func (c *call) met() bool {
 // may take longer, because they queue for the rate limit.
 func (s *readEvidence) aged() bool {
 	within := 30*time.Second + time.Duration(s.responses)*5*time.Second
-	return !clock.Sent{Last: s.began, Local: true}.Recent(within, time.Now(), nil)
+	return !clock.Sent{Last: s.began.Add(-s.older), Local: true}.Recent(within, time.Now(), nil)
 }
 
 // reviewed makes the review once more, and returns an error unless it is the same, and the campaign is not active. If it has become so

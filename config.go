@@ -217,9 +217,18 @@ type callConfig struct {
 
 // readEvidence is what the responses of some reads tell of the state that they show.
 type readEvidence struct {
-	cached    bool      // one came from a cache
-	began     time.Time // the first of the reads
+	cached    bool          // one came from a cache
+	older     time.Duration // than its request may what one shows be
+	began     time.Time     // the first of the reads
 	responses int
+}
+
+// header is that of the last response, if none came from a cache.
+func (s *readEvidence) header(info *Info) http.Header {
+	if s.cached {
+		return nil
+	}
+	return info.Header
 }
 
 // option makes the responses of a call evidence, and asks caches for what the service has now.

@@ -142,7 +142,7 @@ func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOptio
 	in.Name = strings.TrimSpace(in.Name)
 	a, made := args{body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())}}, new(List)
 	want := repeatsName(in.Name, &made.Name)
-	want.resultID = made.resultID
+	want.resultID, want.made = made.resultID, func() time.Time { return made.CreatedAt }
 	return doExpecting(ctx, s.conf, op.ListsCreate, a, opts, made, want)
 }
 
@@ -174,8 +174,8 @@ func (s *ListsService) lookForNew(ctx context.Context, q *resolver, opts []CallO
 	case certain:
 		return finding{sight: absent, object: list, note: "a list of that name is older than the call", sure: true, kept: true}, nil
 	case older:
-		return finding{object: list, note: "a list of that name is older than the call by one clock, and not by another"}, nil
-	case q.sent.Younger(assumedKept, list.CreatedAt, q.info.Header):
+		return finding{object: list, note: "a list of that name seems older than the call, but its clock is not known so well: a person has to look"}, nil
+	case q.sent.Younger(assumedKept, list.CreatedAt, q.evidence.header(q.info)):
 		return finding{object: list, note: "a list of that name is younger than the call: that of the call may have been renamed or deleted before, so a person has to look"}, nil
 	}
 	return finding{sight: shown, object: list, note: op.ListsCreate.Verify}, nil
@@ -186,7 +186,7 @@ func (q *resolver) older(list *List) (older, certain bool) {
 	if list.CreatedAt.IsZero() {
 		return false, false
 	}
-	return q.sent.Older(list.CreatedAt, q.info.Header)
+	return q.sent.Older(list.CreatedAt, q.evidence.header(q.info))
 }
 
 // mayHaveMade reports whether the call may have made a list, if the service has changed its name.

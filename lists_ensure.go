@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"time"
@@ -147,12 +148,13 @@ func (e *ensuring) afterUnknown(ctx context.Context, unknown *OutcomeUnknownErro
 // taken looks for the list that holds the name. A list created just now may not be visible yet.
 func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	var info Info
+	var evidence readEvidence
 	var holder *List
 	var near []*List
-	reads := append(slices.Clip(e.reads), WithInfo(&info), new(readEvidence).option()) // a cache may have the listing without it
+	reads := append(slices.Clip(e.reads), WithInfo(&info), evidence.option()) // a cache may have the listing without it
 	enough, err := e.lists.conf.until(ctx, op.ListsCreate, op.ListsCreate.VisibleAfter, func() (done bool, err error) {
 		holder, near, err = e.lists.named(ctx, e.in.Name, reads)
-		return holder != nil || e.explained(near, info, cause), err
+		return holder != nil || e.explained(near, evidence.header(&info), cause), err
 	})
 	switch {
 	case err != nil:
@@ -160,17 +162,17 @@ func (e *ensuring) taken(ctx context.Context, cause error) (*Ensured, error) {
 	case holder == nil && !enough:
 		return nil, holderUnseen(ctx, cause)
 	case holder == nil:
-		return e.nearlyHeld(near, info, cause)
+		return e.nearlyHeld(near, evidence.header(&info), cause)
 	case holder.Kind != e.in.kind():
 		return e.heldBy(holder, cause)
 	}
-	return &Ensured{List: holder, Certain: e.older(holder, info)}, nil
+	return &Ensured{List: holder, Certain: e.older(holder, evidence.header(&info))}, nil
 }
 
 // explained reports whether an older list whose name differs in case only is why the service refused the name.
-func (e *ensuring) explained(near []*List, info Info, refusal error) bool {
+func (e *ensuring) explained(near []*List, h http.Header, refusal error) bool {
 	return e.write.unknown == nil && errors.Is(refusal, CodeListNameTaken) && slices.ContainsFunc(near, func(list *List) bool {
-		return strings.EqualFold(strings.TrimSpace(list.Name), e.in.Name) && !list.CreatedAt.IsZero() && e.older(list, info)
+		return strings.EqualFold(strings.TrimSpace(list.Name), e.in.Name) && !list.CreatedAt.IsZero() && e.older(list, h)
 	})
 }
 
@@ -188,15 +190,15 @@ func holderUnseen(ctx context.Context, creation error) error {
 
 // older reports whether a list certainly existed before this call. If none of its requests has an
 // unknown outcome, only a gateway can have repeated one, so a small margin is enough.
-func (e *ensuring) older(list *List, info Info) bool {
+func (e *ensuring) older(list *List, h http.Header) bool {
 	switch {
 	case list.CreatedAt.IsZero():
 		return e.write.unknown == nil
 	case e.write.unknown != nil:
-		_, certain := e.write.unknown.resolver().sent.Older(list.CreatedAt, info.Header)
+		_, certain := e.write.unknown.resolver().sent.Older(list.CreatedAt, h)
 		return certain
 	}
-	return list.CreatedAt.Before(clock.Before(e.began, info.Header))
+	return list.CreatedAt.Before(clock.Before(e.began, e.lists.conf.clock.MadeAhead(), h))
 }
 
 // created looks for a list that was created by a call whose response could not be read.
@@ -232,12 +234,12 @@ func (e *ensuring) heldBy(list *List, refusal error) (*Ensured, error) {
 }
 
 // nearlyHeld is the result, and the error, if no list has exactly the name.
-func (e *ensuring) nearlyHeld(near []*List, info Info, refusal error) (*Ensured, error) {
+func (e *ensuring) nearlyHeld(near []*List, h http.Header, refusal error) (*Ensured, error) {
 	if len(near) == 0 {
 		return nil, conflict(refusal, "the name is taken, but no list has it: an agent may hold it, or a new list may show late")
 	}
 	text := "the name is taken; a list's name differs from it in case, spaces or accents only, or is cut off"
-	own := func(list *List) bool { return list.Kind == e.in.kind() && !e.older(list, info) }
+	own := func(list *List) bool { return list.Kind == e.in.kind() && !e.older(list, h) }
 	if slices.ContainsFunc(near, own) {
 		text += "; that list is not older than this call: an intermediary may have sent the request twice"
 	}

@@ -196,7 +196,7 @@ func newResolver(c *config, o *op.Op, t journal.Ticket, l look, local bool) *res
 	if len(t.IDs) == 0 && t.Lookup.Name == "" {
 		l = nil
 	}
-	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Local: local}
+	sent := clock.Sent{First: t.FirstSent, Last: t.LastSent, Ahead: t.ServiceAhead, Made: c.clock.MadeAhead(), Local: local}
 	q := &resolver{conf: c, op: o, ticket: t, look: l, info: new(Info), sent: sent, began: time.Now()}
 	if local {
 		q.began = sent.Last
@@ -211,7 +211,7 @@ const assumedKept = 15 * time.Minute
 
 // mayBeUndone reports whether somebody may have undone the change before the last look ended, so that not seeing it proves nothing.
 func (q *resolver) mayBeUndone() bool {
-	return !q.found.kept && !q.sent.Recent(assumedKept, time.Now(), q.info.Header)
+	return !q.found.kept && !q.sent.Recent(assumedKept, time.Now(), q.evidence.header(q.info))
 }
 
 // mayComeLate reports whether a change may show after any time: it works in the background, or nobody knows in which form or when.
@@ -242,13 +242,17 @@ func (q *resolver) hasHadTime() bool {
 		}
 		within = max(within, q.op.VisibleAfter+min(q.ticket.Timeout, assumedKept))
 	}
-	return q.sent.Overdue(within, q.read, q.info.Header)
+	return q.sent.Overdue(within, q.read, q.evidence.header(q.info))
 }
 
 // resolve finds out the outcome, and settles a known one.
 func (q *resolver) resolve(ctx context.Context, patience time.Duration, opts []CallOption) (*Resolution, error) {
 	q.info = cmp.Or(settings{}.with(opts, new(check.Violations)).info, q.info)
-	_, err := q.conf.until(ctx, q.op, patience, func() (done bool, err error) { return q.lookOnce(ctx, opts) })
+	look := func() (done bool, err error) { return q.lookOnce(ctx, opts) }
+	enough, err := q.conf.until(ctx, q.op, patience, look)
+	if err == nil && enough && !q.evidence.cached && q.evidence.older > 0 && !q.hasHadTime() { // what it showed last is so much older than the look
+		_, err = q.conf.until(ctx, q.op, q.evidence.older, look)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -265,10 +269,11 @@ func (c *config) until(ctx context.Context, o *op.Op, patience time.Duration, lo
 // lookOnce reads the state, and reports whether no further look would tell more. What a cache shows may be what was there before the
 // call, so it shows no change.
 func (q *resolver) lookOnce(ctx context.Context, opts []CallOption) (done bool, err error) {
-	q.read, q.evidence.cached, q.found = time.Now(), false, finding{sure: true}
+	q.read, q.evidence, q.found = time.Now(), readEvidence{}, finding{sure: true}
 	if q.look != nil {
 		q.found, err = q.look(ctx, q, append(slices.Clip(opts), WithInfo(q.info), q.evidence.option()))
 	}
+	q.read = q.read.Add(-q.evidence.older)
 	q.looks++
 	if q.evidence.cached {
 		q.found.sure = false

@@ -23,11 +23,19 @@ func aged(h http.Header, age string) http.Header {
 	return h
 }
 
+// An Age proves a cache beyond the time that the attempt took, and a second. A Date beside any other counts.
 func TestCached(t *testing.T) {
-	for want, ages := range map[bool][][]string{false: {nil, {""}, {"0"}, {"0", "0"}}, true: {{"1"}, {"0", "300"}, {"0, 300"}}} {
+	for want, ages := range map[bool][][]string{false: {nil, {""}, {"0"}, {"0", "0"}, {"6"}, {"2", "6"}}, true: {{"7"}, {"0", "300"}, {"0, 300"}, {"soon"}, {"99999999999"}}} {
 		for _, age := range ages {
-			require.Equal(t, want, clock.Cached(http.Header{"Age": age}), "%q", age)
+			h := dated(time.Now())
+			h["Age"] = age
+			require.Equal(t, want, clock.Cached(h, 5*time.Second), "%q", age)
+			_, known := clock.DateOf(h, 5*time.Second)
+			require.Equal(t, !want, known, "%q", age)
 		}
+	}
+	for age, older := range map[string]time.Duration{"": 0, "0": 0, "5": 0, "6": time.Second, "30": 25 * time.Second} {
+		require.Equal(t, older, clock.Older(http.Header{"Age": {age}}, 5*time.Second), age)
 	}
 }
 
@@ -51,7 +59,6 @@ func TestSent_Overdue(t *testing.T) {
 			"its clock is behind, no date":      {clock.Sent{Last: sent, Ahead: &behind}, nil, false},
 			"an instant ahead":                  {clock.Sent{Last: sent.Add(48 * time.Hour)}, nil, false},
 			"an old Date was heard":             {clock.Sent{Last: time.Now(), Ahead: &behind}, dated(time.Now()), false},
-			"a Date of a cache":                 {clock.Sent{Last: sent, Ahead: &hour}, aged(dated(time.Now().Add(hour)), "0"), false},
 		} {
 			require.Equal(t, test.want, test.sent.Overdue(10*time.Second, time.Now(), test.header), name)
 			require.False(t, test.sent.Overdue(10*time.Second, sent.Add(-25*time.Hour), test.header), "%s, read before", name)
@@ -75,17 +82,18 @@ func TestSent_RecentAndYounger(t *testing.T) {
 			younger, same time.Duration // made so long after the call: younger than it, and not
 		}{
 			"of this process":             {local, dated(now), true, 18 * time.Minute, 17 * time.Minute},
-			"and no Date":                 {local, nil, true, day + 18*time.Minute, day + 17*time.Minute},
-			"longer ago":                  {clock.Sent{Last: called.Add(-time.Second), Local: true}, nil, false, day + 18*time.Minute, day},
+			"and no Date":                 {local, nil, true, day + 16*time.Minute, day + 15*time.Minute},
+			"longer ago":                  {clock.Sent{Last: called.Add(-time.Second), Local: true}, nil, false, day + 15*time.Minute, day},
 			"from elsewhere":              {there, dated(now), true, 18 * time.Minute, 17 * time.Minute},
 			"from elsewhere, longer ago":  {early, dated(now), false, 18 * time.Minute, 16 * time.Minute},
 			"nobody has heard the clock":  {clock.Sent{Last: called}, dated(now), false, 18 * time.Minute, 17 * time.Minute},
 			"no Date now":                 {there, nil, false, 18 * time.Minute, 17 * time.Minute},
-			"the Date of a cache":         {there, aged(dated(now), "7"), false, 18 * time.Minute, 17 * time.Minute},
 			"longer ago by the Date":      {there, dated(now.Add(time.Second)), false, 18 * time.Minute, 17 * time.Minute},
 			"the service was ahead":       {clock.Sent{Last: called, Ahead: &hour}, dated(now.Add(hour)), true, hour + 18*time.Minute, hour + 17*time.Minute},
 			"an instant ahead":            {clock.Sent{Last: called.Add(hour), Ahead: &behind}, dated(now), false, 33 * time.Minute, 31 * time.Minute},
 			"it was behind, and is ahead": {clock.Sent{Last: called, Ahead: &behind}, dated(now.Add(hour)), false, hour + 18*time.Minute, hour + 17*time.Minute},
+			"a creation has shown it":     {clock.Sent{Last: called, Local: true, Made: &hour}, dated(now), true, hour + 18*time.Minute, hour + 17*time.Minute},
+			"by one clock alone":          {clock.Sent{Last: called, Made: &hour}, nil, false, day + hour + 16*time.Minute, day + hour + 15*time.Minute},
 		} {
 			require.Equal(t, test.recent, test.sent.Recent(within, now, test.header), name)
 			require.True(t, test.sent.Younger(within, called.Add(test.younger), test.header), name)
@@ -108,11 +116,17 @@ func TestSent_Older(t *testing.T) {
 			header         http.Header
 			older, certain bool
 		}{
-			"older by both":              {local, -3 * time.Minute, now, true, true},
+			"older by both":              {local, -3 * time.Minute, now, true, false},
+			"by more than a day":         {local, -25 * hour, now, true, true},
+			"a creation has shown it":    {clock.Sent{First: sent, Local: true, Made: &hour}, hour - 3*time.Minute, now, true, true},
+			"and not old enough":         {clock.Sent{First: sent, Local: true, Made: &hour}, hour - time.Minute, later, false, true},
+			"and by both clocks":         {clock.Sent{First: sent, Made: &behind, Ahead: &hour}, -hour - 3*time.Minute, dated(time.Now().Add(hour)), true, true},
+			"and by one clock less old":  {clock.Sent{First: sent, Made: &behind, Ahead: new(time.Duration)}, -hour - 3*time.Minute, dated(time.Now().Add(-hour)), true, true},
+			"and by one alone":           {clock.Sent{First: sent, Made: &behind}, -hour - 3*time.Minute, now, true, false},
 			"not old enough":             {local, -time.Minute, now, false, true},
 			"older by the Date alone":    {local, 4 * hour, later, true, false},
 			"since the call by the Date": {local, 5 * hour, later, false, true},
-			"older by all three":         {known, -3 * time.Minute, later, true, true},
+			"older by all three":         {known, -3 * time.Minute, later, true, false},
 			"older by both Dates":        {known, 30 * time.Minute, later, true, false},
 			"older by the later Date":    {known, 2 * hour, later, false, true},
 			"older by one against two":   {clock.Sent{First: sent, Ahead: new(time.Duration)}, 2 * hour, later, false, true},
@@ -125,15 +139,15 @@ func TestSent_Older(t *testing.T) {
 			"no Date now":                {known, 30 * time.Minute, nil, true, false},
 			"no Date at all":             {local, -25 * hour, nil, true, true},
 			"no Date, not a day older":   {local, -23 * hour, nil, false, true},
-			"the Date of a cache":        {local, -23 * hour, aged(now, "7"), false, true},
 		} {
 			older, certain := test.sent.Older(sent.Add(test.made), test.header)
 			require.Equal(t, test.older, older, name)
 			require.Equal(t, test.certain, certain || !older, name)
 		}
-		require.True(t, clock.Before(sent, later).Equal(sent.Add(-10*time.Second)), "by the earlier clock")
-		require.True(t, clock.Before(sent, dated(time.Now().Add(-hour))).Equal(sent.Add(-hour-10*time.Second)))
-		require.True(t, clock.Before(sent, nil).Equal(sent.Add(-24*hour)))
+		require.True(t, clock.Before(sent, nil, later).Equal(sent.Add(-10*time.Second)), "by the earlier clock")
+		require.True(t, clock.Before(sent, nil, dated(time.Now().Add(-hour))).Equal(sent.Add(-hour-10*time.Second)))
+		require.True(t, clock.Before(sent, nil, nil).Equal(sent.Add(-24*hour)))
+		require.True(t, clock.Before(sent, &behind, later).Equal(sent.Add(-hour-10*time.Second)), "a creation has shown it")
 	})
 }
 
@@ -166,10 +180,15 @@ func TestSent_OneClockMayBeWrong(t *testing.T) {
 		header := dated(truth.Add(looked))
 		require.False(t, sent.Overdue(within, time.Now(), header))
 		require.False(t, sent.Recent(age-3*time.Second, time.Now(), header), "it is older by one clock at least; a Date tells seconds")
+		service := time.Duration(rapid.Int64Range(int64(-100*time.Hour), int64(100*time.Hour)).Draw(t, "createdAt"))
+		made := service - now // as a creation has shown
 		for _, ahead := range []*time.Duration{&ahead, nil} {
 			sent.Ahead = ahead
 			for _, local := range []bool{false, now == 0} {
-				sent.Local = local
+				sent.Local, sent.Made = local, &made
+				_, certain := sent.Older(truth.Add(service-age), header)
+				require.False(t, certain && (ahead != nil || local || off.Abs() < 24*time.Hour), "a creation has shown it")
+				sent.Made = nil
 				older, certain := sent.Older(truth.Add(-age), header)
 				require.False(t, certain)
 				require.False(t, older && sent.Ahead != nil && wrong != "edge", "two of three clocks are right")
@@ -191,13 +210,13 @@ func TestService_Ahead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s clock.Service
 		require.Nil(t, s.Ahead())
-		s.Hear(http.Header{}, time.Now())
-		s.Hear(http.Header{"Date": {"today"}}, time.Now())
+		s.Hear(http.Header{}, time.Now(), 0)
+		s.Hear(http.Header{"Date": {"today"}}, time.Now(), 0)
 		require.Nil(t, s.Ahead())
-		s.Hear(dated(time.Now().Add(time.Hour)), time.Now())
+		s.Hear(dated(time.Now().Add(time.Hour)), time.Now(), 0)
 		time.Sleep(time.Minute)
-		s.Hear(http.Header{}, time.Now())
-		s.Hear(aged(dated(time.Now()), "60"), time.Now())
+		s.Hear(http.Header{}, time.Now(), 0)
+		s.Hear(aged(dated(time.Now()), "60"), time.Now(), 0)
 		require.Equal(t, time.Hour, *s.Ahead(), "a cache tells nothing")
 		require.Equal(t, time.Now().Add(time.Hour), s.At(time.Now()))
 		require.Equal(t, time.Now(), new(clock.Service).At(time.Now()))
@@ -208,7 +227,7 @@ func TestService_Ahead(t *testing.T) {
 func TestService_AfterTheClockWasSet(t *testing.T) {
 	for off, known := range map[time.Duration]bool{9 * time.Second: true, time.Hour: false, -time.Hour: false} {
 		var s clock.Service
-		s.Hear(dated(time.Now()), slept(off))
+		s.Hear(dated(time.Now()), slept(off), 0)
 		require.Equal(t, known, s.Ahead() != nil, off)
 	}
 }
@@ -233,5 +252,5 @@ func TestSent_AfterASleep(t *testing.T) {
 		require.False(t, certain, name)
 		require.False(t, call.Younger(time.Minute, now.Add(-time.Second), h), name)
 	}
-	require.True(t, clock.Before(sent, dated(now)).Before(now.Add(-long)))
+	require.True(t, clock.Before(sent, nil, dated(now)).Before(now.Add(-long)))
 }

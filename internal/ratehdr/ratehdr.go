@@ -114,7 +114,7 @@ func retryAfter(s string, now time.Time) (time.Duration, bool) {
 
 // sentAt is the instant that the dates of a response are relative to: the Date of the service, or else now.
 func sentAt(h http.Header, now time.Time) time.Time {
-	if date, dated := clock.DateOf(h); dated {
+	if date, dated := clock.DateOf(h, 0); dated {
 		return date
 	}
 	return now

@@ -148,7 +148,8 @@ func TestTicket_HearsOnlyTheService(t *testing.T) {
 		"an error of it":         {at(404, tests.Envelope("AGENT_NOT_FOUND")), true},
 		"a login page":           {at(200, page, tests.Bare...), false},
 		"a gateway's error":      {at(502, page), false},
-		"a cached success":       {at(200, tests.OneUser, "Age", "0"), false},
+		"one that took no time":  {at(200, tests.OneUser, "Age", "1"), true},
+		"a cached success":       {at(200, tests.OneUser, "Age", "2"), false},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {

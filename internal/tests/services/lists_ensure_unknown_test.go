@@ -182,7 +182,7 @@ func TestEnsure_BehindARepeatingGateway(t *testing.T) {
 }
 
 // What is found is certain only if it is definitely older than the call: by ten seconds if no
-// request's outcome is unknown, and by two minutes if one is.
+// request's outcome is unknown, and if one is by a day, or by two minutes once a creation has shown the clock of createdAt.
 func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 	for name, tc := range map[string]struct {
 		age    time.Duration // when the call begins
@@ -195,7 +195,9 @@ func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 		"made while the call waits":     {-20 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, false},
 		"older, a wait":                 {15 * time.Second, 0, []sandbox.FaultOption{sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(60)}, true},
 		"a minute old, outcome unknown": {time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, false},
-		"older, outcome unknown":        {3 * time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, true},
+		"older, outcome unknown":        {3 * time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, false},
+		"a day older":                   {25 * time.Hour, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, true},
+		"older, of a known clock":       {3 * time.Minute, 12 * time.Second, []sandbox.FaultOption{sandbox.Nth(1), sandbox.DropBefore()}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			tests.Ensuring(t, sandbox.Workspace{}, nil, func(t *testing.T, sb *sandbox.Sandbox, client *prospectkit.Client) {
@@ -210,6 +212,9 @@ func TestEnsure_IsCertainOfOlderLists(t *testing.T) {
 				} else {
 					makes()
 					time.Sleep(tc.age)
+				}
+				if name == "older, of a known clock" {
+					require.NoError(t, tests.Discard(client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q0"})))
 				}
 				if tc.fault != nil {
 					sb.Fail("lists.create", tc.fault...)
