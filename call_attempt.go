@@ -85,6 +85,24 @@ func (e timeLimitError) Words() string { return e.Error() }
 func (e timeLimitError) Timeout() bool   { return true }
 func (e timeLimitError) Temporary() bool { return true }
 
+// unconnectedError ends an attempt that had no connection to the service by then.
+type unconnectedError struct {
+	timeLimitError
+
+	proxy string // the host of the one that was to make it
+}
+
+func (e unconnectedError) Error() string {
+	through := ""
+	if e.proxy != "" {
+		through = " through the proxy " + e.proxy
+	}
+	return "no connection to the service was made" + through + " within the time limit of one attempt, " + time.Duration(e.timeLimitError).String()
+}
+
+func (e unconnectedError) Words() string { return e.Error() }
+func (e unconnectedError) Unwrap() error { return e.timeLimitError }
+
 // admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that could only be
 // after the deadline, or after WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
@@ -405,8 +423,10 @@ func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	}
 	a.expired = ctx.Err() != nil
 	ended := context.Cause(ctx)
-	if _, late := errors.AsType[timeLimitError](ended); late || errors.Is(ended, exchange.ErrReplay) {
-		if a.Err != nil {
+	if limit, late := errors.AsType[timeLimitError](ended); late || errors.Is(ended, exchange.ErrReplay) {
+		if late && a.Err != nil && a.trace.Unconnected {
+			a.Err = unconnectedError{limit, exchange.ProxyOf(base, &a.request)}
+		} else if a.Err != nil {
 			a.Err = ended
 		} else if a.BodyErr != nil {
 			a.BodyErr = ended

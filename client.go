@@ -344,6 +344,10 @@ func (c *config) apply(opts []ClientOption, bad *check.Violations) {
 }
 
 func (c *config) checkTransport(bad *check.Violations) {
+	if own := c.httpClient == nil || c.httpClient.Transport == nil; own && c.base != nil && !check.IsLoopback(c.base.Hostname()) {
+		name := exchange.UnreadableProxy(c.base)
+		bad.Must(name == "", name, "cannot be read as the URL of a proxy, so that none would be used: percent-encode user name and password")
+	}
 	if !exchange.InBrowser() {
 		return
 	}

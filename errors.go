@@ -322,8 +322,9 @@ func (e *Error) what() string {
 	case e.Status >= 300 && e.Status < 400:
 		return fmt.Sprintf("%d, a redirect, which is not followed", e.Status)
 	case e.Status != 0 && e.cause == nil:
-		kind := redact.WithoutIDs(redact.OneLine(e.ContentType))
-		return fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, kind)
+		return fmt.Sprintf("%d without the error envelope (content type %q)", e.Status, redact.WithoutIDs(redact.OneLine(e.ContentType)))
+	case e.Status != 0 && e.ContentType != "" && !strings.Contains(e.ContentType, "json"):
+		return fmt.Sprintf("unusable response with status %d (content type %q)", e.Status, redact.WithoutIDs(redact.OneLine(e.ContentType)))
 	case e.Status != 0:
 		return fmt.Sprintf("unusable response with status %d", e.Status)
 	case e.cause == nil && e.Message == "":

@@ -185,6 +185,9 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 	if t.Unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.Unconnected {
 		return err
 	}
+	if status := refusedBy(base, err); status != 0 {
+		err = status
+	}
 	return &connectError{err}
 }
 
@@ -243,13 +246,6 @@ func isProxyError(err error, base http.RoundTripper, req *http.Request) bool {
 	_, failed := std.Proxy(req)
 	return failed != nil && failed.Error() == err.Error()
 }
-
-// connectError says that there was no connection. Of a proxy's refusal, net/http shows only the
-// reason phrase, which would read as if the service had said it.
-type connectError struct{ error }
-
-func (e *connectError) Error() string { return "no connection to the service: " + e.error.Error() }
-func (e *connectError) Unwrap() error { return e.error }
 
 // Words returns the text of an error of net or crypto/tls, or of net/http about a connection: it names hosts, addresses
 // and certificates only. Of any other error it returns nothing.

@@ -1,12 +1,8 @@
 package exchange
 
 import (
-	"context"
 	"net"
 	"net/http"
-	"net/url"
-	"strconv"
-	"strings"
 	"time"
 )
 
@@ -29,24 +25,4 @@ func NewTransport() *http.Transport {
 		TLSHandshakeTimeout:    10 * time.Second,
 		MaxResponseHeaderBytes: 256 << 10,
 	}
-}
-
-// checkConnected keeps the status with which a proxy refuses to connect: net/http only shows its reason phrase.
-func checkConnected(_ context.Context, _ *url.URL, _ *http.Request, resp *http.Response) error {
-	if resp.StatusCode == http.StatusOK {
-		return nil
-	}
-	return proxyError(resp.StatusCode)
-}
-
-// proxyError is the status of a proxy that did not connect.
-type proxyError int
-
-func (e proxyError) Error() string {
-	return strings.TrimSpace("the proxy responded " + strconv.Itoa(int(e)) + " " + http.StatusText(int(e)))
-}
-
-// permanent reports whether the proxy will respond the same again.
-func (e proxyError) permanent() bool {
-	return e < http.StatusInternalServerError && e != http.StatusRequestTimeout && e != http.StatusTooManyRequests
 }

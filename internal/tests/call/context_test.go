@@ -186,7 +186,7 @@ func TestContext_AttemptTimeoutWhileDialling(t *testing.T) {
 		began := time.Now()
 		info, err := tests.Call(t.Context(), tests.NewClient(t, d, prospectkit.WithAttemptTimeout(time.Second)), true)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-		require.ErrorContains(t, err, "no complete response within the time limit")
+		require.ErrorContains(t, err, "no connection to the service was made within the time limit")
 		require.Len(t, info.Attempts, 3)
 		require.GreaterOrEqual(t, time.Since(began), 3*time.Second)
 		require.Less(t, time.Since(began), 5*time.Second)
