@@ -308,7 +308,7 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 // start, which is undocumented, the wait ends before the first run.
 //
 // It polls at once, after 2 s or more, then down to once a minute, and leaves half of the remaining rate window to others. A failed
-// poll is repeated, unless that is useless. A draft ends the wait with [ErrNotStarted]; the context, or five failed polls in a row,
+// poll is repeated, unless that is useless, and one that finds nothing for 65 s: a new agent may show late. A draft ends the wait with [ErrNotStarted]; the context, or five failed polls in a row,
 // with [ErrNotSettled], and status and code of a failed last poll. Beside any error stands the agent as last seen, or nil.
 //
 // Errors: those of [AgentsService.Get].
@@ -340,7 +340,7 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 			yield(nil, refusal(op.AgentsList, bad))
 			return
 		}
-		w := &awaited{pending: check.Distinct(agentIDs), from: time.Now(), yield: yield}
+		w := &awaited{pending: check.Distinct(agentIDs), began: time.Now(), from: time.Now(), yield: yield}
 		of := len(w.pending)
 		if of == 0 {
 			return
@@ -365,6 +365,7 @@ func newAgentPolls() *waits.Shared[Agent] {
 // awaited is the agents that a WaitEach waits for.
 type awaited struct {
 	pending []string
+	began   time.Time
 	from    time.Time                // when the next listing begins at the earliest
 	yield   func(*Agent, error) bool // false ends all waits
 }
@@ -414,11 +415,13 @@ func (s *AgentsService) listEach(ctx context.Context) (agents []Agent, pages int
 
 // look reads one agent alone, and puts it at the end of those that are awaited.
 func (s *AgentsService) look(ctx context.Context, w *awaited, id string) error {
+	from := time.Now()
 	agent, err := s.Get(ctx, id)
 	s.polls.Charge(1)
 	switch {
-	case err == nil:
-		if w.settle(id, agent) && w.remove(id) {
+	case err == nil && !w.settle(id, agent):
+	case err == nil, mayBeNew(err, op.AgentsGet, w.began, from):
+		if w.remove(id) {
 			w.pending = append(w.pending, id)
 		}
 	case ctx.Err() != nil || isTransient(err):

@@ -22,13 +22,14 @@ const (
 
 // waitFor reads a value until judge finds it settled. It returns the value seen last, also beside
 // an error. A failed poll does not end the wait, unless no retry could succeed
-// or it is the fifth in a row.
+// or it is the fifth in a row. What is not there may be new, and not show yet.
 func waitFor[T any](
 	ctx context.Context, conf *config, o *op.Op, read func(context.Context) (*T, error), judge func(*T) waits.Sighting,
 ) (*T, error) {
 	var last *T
 	began, state, polls, failed := time.Now(), "", 0, 0
 	for pause := shortestPause; ; pause = min(pause*3/2, longestPause) {
+		from := time.Now()
 		value, err := read(ctx)
 		polls++
 		reason := "polling: not settled yet"
@@ -42,6 +43,8 @@ func waitFor[T any](
 			if seen.Strange {
 				reason = "polling: the state is undocumented"
 			}
+		case mayBeNew(err, o, began, from):
+			failed, reason = 0, "polling: it does not show yet"
 		case !isTransient(err):
 			return last, err
 		default:
@@ -79,6 +82,15 @@ func notSettled(o *op.Op, state string, polls int, waited time.Duration, failed,
 		e.text += "last seen as " + state
 	}
 	return &e
+}
+
+// mayBeNew reports whether what a poll has not found may be there, and not show yet: for as long as a lookup of a new object waits.
+func mayBeNew(err error, o *op.Op, began, polled time.Time) bool {
+	shows := op.ListsCreate.VisibleAfter
+	if o.Surface == op.Agents {
+		shows = op.AgentsCreateDiscovery.VisibleAfter
+	}
+	return errors.Is(err, ErrNotFound) && polled.Sub(began) < shows
 }
 
 // isTransient reports whether a poll that failed may succeed later.

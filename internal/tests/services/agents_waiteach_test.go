@@ -127,12 +127,12 @@ func TestAgents_WaitEachEndsWhileItReadsAlone(t *testing.T) {
 func TestAgents_WaitEachOutlivesFailures(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		failing := tests.Always(500, tests.Envelope("UNEXPECTED_ERROR"))
-		s := tests.Stage(t, failing, noneListed, failing, noneListed, tests.Always(404, tests.Envelope("AGENT_NOT_FOUND")), noneListed, alone(agentB, "active"))
+		s := tests.Stage(t, failing, noneListed, failing, noneListed, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE")), noneListed, alone(agentB, "active"))
 		var seen []string
 		for agent, err := range tests.NewClient(t, s, noRetry).Agents.WaitEach(t.Context(), agentA, agentB) {
 			seen = append(seen, fmt.Sprint(agent.ID, prospectkit.CodeOf(err)))
 		}
-		require.Equal(t, []string{agentA + "AGENT_NOT_FOUND", agentB}, seen)
+		require.Equal(t, []string{agentA + "INSUFFICIENT_SCOPE", agentB}, seen)
 		s.Done()
 	})
 }
@@ -142,7 +142,7 @@ func TestAgents_WaitEachEnough(t *testing.T) {
 	both := tests.Always(200, fmt.Sprintf(`{"agents":[{"id":%q,"status":"active"},{"id":%q,"status":"active"}]}`, agentA, agentB))
 	for name, steps := range map[string][]tests.RoundTrip{
 		"listed": {both},
-		"alone":  {noneListed, tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))},
+		"alone":  {noneListed, tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))},
 	} {
 		s := tests.Stage(t, steps...)
 		for agent, err := range tests.NewClient(t, s).Agents.WaitEach(t.Context(), agentA, agentB) {

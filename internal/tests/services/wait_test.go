@@ -156,7 +156,7 @@ func TestWait_SurvivesFailures(t *testing.T) {
 
 func TestWait_EndsWherePollingIsOfNoUse(t *testing.T) {
 	for status, code := range map[int]prospectkit.Code{
-		404: prospectkit.CodeAgentNotFound, 403: prospectkit.CodeInsufficientScope, 401: prospectkit.CodeUnauthorized,
+		403: prospectkit.CodeInsufficientScope, 401: prospectkit.CodeUnauthorized,
 		422: prospectkit.CodeValidationFailed,
 	} {
 		waited(t, []tests.RoundTrip{tests.Sees("processing"), tests.Always(status, tests.Envelope(string(code)))}, 2*time.Second, 3*time.Second,
@@ -166,9 +166,9 @@ func TestWait_EndsWherePollingIsOfNoUse(t *testing.T) {
 				require.Equal(t, status, tests.AsError(t, err).Status)
 			})
 	}
-	waited(t, []tests.RoundTrip{tests.Always(404, tests.Envelope("AGENT_NOT_FOUND"))}, 0, 0, func(t *testing.T, agent *prospectkit.Agent, err error) {
+	waited(t, []tests.RoundTrip{tests.Always(403, tests.Envelope("INSUFFICIENT_SCOPE"))}, 0, 0, func(t *testing.T, agent *prospectkit.Agent, err error) {
 		require.Nil(t, agent)
-		require.ErrorIs(t, err, prospectkit.ErrNotFound)
+		require.ErrorIs(t, err, prospectkit.ErrForbidden)
 	})
 }
 
