@@ -3,6 +3,7 @@ package sandbox
 import (
 	"archive/zip"
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -12,9 +13,10 @@ import (
 	"mime/multipart"
 	"net/http"
 	"path"
+	"regexp"
 	"strings"
 	"time"
-	"unicode/utf8"
+	"unicode/utf16"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -26,7 +28,7 @@ var _ = serves(map[*op.Op]endpoint{
 
 var (
 	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and only the file counts, not the form around it")
-	ruleContent     = assumed("imports.content", "the content decides the format, not the name: text without control characters is CSV, and its first line is a header; only the signature of an XLS file is checked")
+	ruleContent     = assumed("imports.content", "the content decides the format, not the name: text of any encoding is CSV, and its first line is a header; only the signature of an XLS file is checked")
 	ruleImport      = assumed("imports.create", "an import returns 201 with import: importId and rowsCount; it is recorded, and adds no rows")
 	ruleImportJSON  = assumed("imports.json", "importId may come in a JSON body, too")
 	ruleImportForm  = assumed("imports.form", "other parts of the form than the first file, or without one the first importId, are ignored")
@@ -212,28 +214,54 @@ func examine(name string, file []byte) Import {
 	i := Import{Name: name, Size: int64(len(file))}
 	switch {
 	case len(file) > largestUpload: // it is refused, whatever is in it
-	case bytes.HasPrefix(file, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")):
+	case bytes.HasPrefix(file, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")), isBareXLS(file):
 		i.Format, i.Rows = formatXLS, 1
 	case bytes.HasPrefix(file, []byte("PK\x03\x04")):
 		if rows, ok := sheetRows(file); ok {
 			i.Format, i.Rows = formatXLSX, rows
 		}
-	case isPlainText(file):
-		i.Format, i.Rows = formatCSV, csvRows(file)
+	default:
+		if text, ok := plainText(file); ok {
+			i.Format, i.Rows = formatCSV, csvRows(text)
+		}
 	}
 	return i
 }
 
-func isPlainText(file []byte) bool {
-	if bytes.HasPrefix(file, []byte("%PDF-")) || !utf8.Valid(file) {
-		return false
+// isBareXLS recognizes an XLS file without a container, of before 1995.
+func isBareXLS(file []byte) bool {
+	return len(file) > 2 && file[0] == 9 && bytes.IndexByte([]byte{0, 2, 4, 8}, file[1]) >= 0
+}
+
+// plainText is a text as UTF-8 with lines that end in a newline, if a file is one: in UTF-8, in UTF-16 with a mark, or in an encoding with a
+// byte for a character, such as Windows-1252.
+func plainText(file []byte) (text []byte, ok bool) {
+	if bytes.HasPrefix(file, []byte("%PDF-")) || bytes.HasPrefix(file, []byte("\x1F\x8B")) {
+		return nil, false
 	}
-	return !bytes.ContainsFunc(file, func(r rune) bool { return r < ' ' && !strings.ContainsRune("\t\n\v\f\r", r) })
+	switch {
+	case bytes.HasPrefix(file, []byte("\xFF\xFE")):
+		file = fromUTF16(file[2:], binary.LittleEndian)
+	case bytes.HasPrefix(file, []byte("\xFE\xFF")):
+		file = fromUTF16(file[2:], binary.BigEndian)
+	}
+	if !bytes.Contains(file, []byte("\n")) { // of an old Mac
+		file = bytes.ReplaceAll(file, []byte("\r"), []byte("\n"))
+	}
+	return bytes.TrimPrefix(file, []byte("\uFEFF")), !bytes.Contains(file, []byte{0})
+}
+
+func fromUTF16(file []byte, order binary.ByteOrder) []byte {
+	units := make([]uint16, len(file)/2)
+	for i := range units {
+		units[i] = order.Uint16(file[2*i:])
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // csvRows counts the records after the header. Any text is a record.
-func csvRows(file []byte) int {
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(file, []byte("\uFEFF"))))
+func csvRows(text []byte) int {
+	r := csv.NewReader(bytes.NewReader(text))
 	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
 	rows := -1 // the header
 	for {
@@ -269,5 +297,8 @@ func rowElements(archive fs.FS, name string) int {
 	}
 	defer r.Close()
 	sheet, _ := io.ReadAll(io.LimitReader(r, largestUpload))
-	return bytes.Count(sheet, []byte("<row ")) + bytes.Count(sheet, []byte("<row>"))
+	return len(rowStart.FindAllIndex(sheet, -1))
 }
+
+// rowStart is the start of a row, whose name may have a prefix.
+var rowStart = regexp.MustCompile(`<(?:[\w.-]+:)?row[\s/>]`)

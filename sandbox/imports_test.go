@@ -38,10 +38,15 @@ func upload(c caller, part, name string, file []byte) result {
 // workbook is as much of one as counts.
 func workbook(t *testing.T, rows int) []byte {
 	t.Helper()
+	return workbookOf(t, "<worksheet><sheetData>"+strings.Repeat(`<row r="1"/>`, rows)+"</sheetData></worksheet>")
+}
+
+func workbookOf(t *testing.T, sheet string) []byte {
+	t.Helper()
 	var file bytes.Buffer
 	archive := zip.NewWriter(&file)
 	for name, content := range map[string]string{
-		"xl/workbook.xml": "<workbook/>", "xl/worksheets/sheet1.xml": "<worksheet><sheetData>" + strings.Repeat(`<row r="1"/>`, rows) + "</sheetData></worksheet>",
+		"xl/workbook.xml": "<workbook/>", "xl/worksheets/sheet1.xml": sheet,
 	} {
 		part, err := archive.Create(name)
 		require.NoError(t, err)
@@ -78,7 +83,15 @@ func TestImportedFiles(t *testing.T) {
 		"archive":         {append([]byte("PK\x03\x04"), archive.Bytes()...), "", 0, "IMPORT_FILE_UNSUPPORTED"},
 		"PDF":             {[]byte("%PDF-1.7\nx\n"), "", 0, "IMPORT_FILE_UNSUPPORTED"},
 		"binary":          {[]byte{'a', '\n', 0, 1}, "", 0, "IMPORT_FILE_UNSUPPORTED"},
-		"no UTF-8":        {[]byte("a\n\xff\xff\n"), "", 0, "IMPORT_FILE_UNSUPPORTED"},
+		"gzip":            {[]byte("\x1F\x8B\x08 x\ny\n"), "", 0, "IMPORT_FILE_UNSUPPORTED"},
+		"Windows-1252":    {[]byte("name\nZo\xeb\n\xff\xff\n"), "csv", 2, ""},
+		"UTF-16LE":        {[]byte("\xFF\xFEn\x00\n\x00\xe9\x00\n\x00\x20\x20"), "csv", 2, ""},
+		"UTF-16BE":        {[]byte("\xFE\xFF\x00n\x00\n\x00\xe9"), "csv", 1, ""},
+		"UTF-16, header":  {[]byte("\xFF\xFEn\x00\n\x00"), "", 0, "IMPORT_FILE_EMPTY"},
+		"old Mac":         {[]byte("name,city\rAda,London\rBob,\"Berlin\rMitte\"\r"), "csv", 2, ""},
+		"DOS":             {[]byte("name\r\nInter\x02national\r\n\x1a"), "csv", 2, ""},
+		"XLS of 1992":     {append([]byte("\x09\x04\x06\x00"), make([]byte, 600)...), "xls", 1, ""},
+		"XLSX, prefixed":  {workbookOf(t, "<x:worksheet><x:sheetData>"+strings.Repeat("<x:row r=\"1\">\n</x:row>", 3)+"</x:sheetData><x:rowBreaks/></x:worksheet>"), "xlsx", 2, ""},
 		"10 MB":           {csvOf(10 << 20), "csv", 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
