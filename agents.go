@@ -308,8 +308,9 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 // start, which is undocumented, the wait ends before the first run.
 //
 // It polls at once, after 2 s or more, then down to once a minute, and leaves half of the remaining rate window to others. A failed
-// poll is repeated, unless that is useless, and one that finds nothing for 65 s: a new agent may show late. A draft ends the wait with [ErrNotStarted]; the context, or five failed polls in a row,
-// with [ErrNotSettled], and status and code of a failed last poll. Beside any error stands the agent as last seen, or nil.
+// poll is repeated, unless that is useless, and one that finds nothing for 65 s: a new agent may show late. A draft ends the wait with
+// [ErrNotStarted]; the context, or five failed polls in a row, with [ErrNotSettled], and status and code of a failed last poll. Beside
+// any error stands the agent as last seen, or nil.
 //
 // Errors: those of [AgentsService.Get].
 //

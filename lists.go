@@ -213,7 +213,8 @@ func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, 
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus in Raw, whose place and values are undocumented.
-// It polls as [AgentsService.WaitSettled] does, for 10 s also where nothing is found. Beside an error that matches [ErrNotSettled] stands the list as last seen.
+// It polls as [AgentsService.WaitSettled] does, for 10 s also where nothing is found. Beside an error that matches [ErrNotSettled] stands
+// the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
