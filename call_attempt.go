@@ -475,7 +475,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		earlier := c.errorResponse
 		c.earlier = &earlier
 	}
-	c.status, c.errorResponse = 0, Error{}
+	c.status, c.errorResponse, c.doubted = 0, Error{}, false
 	if resp != nil {
 		c.noteResponse(a, resp, now)
 	}

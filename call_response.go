@@ -55,6 +55,9 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
+		if c.doubted {
+			c.errorResponse.hint = "something on the way may rename or remove them: make Account.Me the first call of the client, which learns that by it"
+		}
 	}
 	return err
 }
@@ -193,6 +196,7 @@ func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) erro
 		return nil
 	default:
 		err = errNotProved
+		c.doubted = !read && headers.Nothing() && isJSON(resp) && isPlausible(body)
 	}
 	return err
 }

@@ -158,8 +158,13 @@ func TestRetry_AttemptsPerResponse(t *testing.T) {
 					t.Helper()
 					var info prospectkit.Info
 					err := kind.call(t.Context(), m.Client(t), prospectkit.WithInfo(&info))
-					require.Equal(t, want, fmt.Sprintf("%d %s", m.Requests.Load(), prospectkit.OutcomeOf(err)), "%v", err)
-					require.Len(t, info.Attempts, int(m.Requests.Load()), "one attempt for each request")
+					sent := int(m.Requests.Load())
+					if kind.name == "repeatable write" && a.name == "200 JSON of somebody else" {
+						require.Equal(t, 2, sent, "a free read follows, which might prove it")
+						sent--
+					}
+					require.Equal(t, want, fmt.Sprintf("%d %s", sent, prospectkit.OutcomeOf(err)), "%v", err)
+					require.Len(t, info.Attempts, sent, "one attempt for each request")
 					if kind.name == "repeatable write" && want == "1 applied" {
 						require.NoError(t, err, "its success says all")
 						require.Error(t, info.Attempts[0].Err)

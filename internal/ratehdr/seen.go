@@ -35,5 +35,8 @@ func (s *Seen) Missed() {
 	}
 }
 
+// Nothing reports whether nothing is known: no response had them, and none should have.
+func (s *Seen) Nothing() bool { return !s.missed.Load() && !s.any.Load() }
+
 // Dropped reports whether the headers were missed, and no response has ever had them.
 func (s *Seen) Dropped() bool { return s.missed.Load() && !s.any.Load() }

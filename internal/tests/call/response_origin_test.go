@@ -75,15 +75,20 @@ func TestDecode_ErrorsWithRateHeaders(t *testing.T) {
 }
 
 // Without the rate headers, a response proves itself, or belongs to a read that costs nothing, or
-// the client has learnt that the headers are dropped on the way.
+// the client has learnt that the headers are dropped on the way. A write of an undocumented shape has that learnt after it: by a free read
+// of its surface, if one is documented. Else the error names the remedy.
 func TestDecode_SuccessesWithoutRateHeaders(t *testing.T) {
 	tests.EachOperation(t, func(t *testing.T, row *op.Op, call tests.AnyCall) {
 		client, _ := throughStripping(t)
 		_, err := call(t.Context(), client)
-		if row.Class == op.Read || shown(row) {
+		switch {
+		case row.Class == op.Read || shown(row):
 			require.NoError(t, err)
-		} else {
+		case row.Surface == op.Lists:
+			require.NoError(t, err, "a read has shown it, after the write")
+		default:
 			tests.RequireUnknown(t, err)
+			require.ErrorContains(t, err, "make Account.Me the first call of the client")
 		}
 
 		client, _ = throughStripping(t)
