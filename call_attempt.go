@@ -549,7 +549,7 @@ func (c *call) readResult(a *attempt, resp *http.Response, err error, now time.T
 	case !isSuccess(resp.StatusCode):
 		c.readErrorResponse(resp, *a.Body, now)
 	case a.BodyErr != nil:
-		c.readBeginning(a, resp)
+		c.readBeginning(a)
 	default:
 		if c.cause = c.readResponse(a, resp, now); c.cause == nil {
 			c.done, c.next = true, stepStop

@@ -51,7 +51,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	} else if errors.Is(err, errOther) || errors.Is(err, errStored) || errors.Is(err, errNotProved) {
 		a.hasRateHeaders, c.open = false, true // it may still be that of the call, rewritten on the way
 	} else if a.hasRateHeaders && jsonscan.Valid(body) != nil {
-		c.readBeginning(a, resp)
+		c.readBeginning(a)
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
@@ -64,12 +64,12 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 
 // readBeginning looks into a 2xx whose body broke off, is damaged or too long: what would refuse the whole of it refuses its beginning.
 // One that does not begin as an object with a field is read from its error on.
-func (c *call) readBeginning(a *attempt, resp *http.Response) {
+func (c *call) readBeginning(a *attempt) {
 	text := jsonscan.Completed(*a.Body)
 	if at := bytes.Index(*a.Body, []byte(`"error"`)); at >= 0 && (len(text) <= len("{}") || text[0] != '{') {
 		text = jsonscan.Completed(append([]byte("{"), (*a.Body)[at:]...))
 	}
-	switch _, err := c.decode(resp, text); {
+	switch _, err := c.decode(text); {
 	case errors.Is(err, errEnveloped):
 		a.hasRateHeaders = false
 	case errors.Is(err, errOther), errors.Is(err, errStored):
@@ -163,7 +163,7 @@ func (c *call) results() int {
 }
 
 // decode decodes a response, and returns what speaks against it: the first lines of the table.
-func (c *call) decode(resp *http.Response, body []byte) (proved bool, err error) {
+func (c *call) decode(body []byte) (proved bool, err error) {
 	err = c.decodeBody(body)
 	read := c.op.FreeRead()
 	switch proved = err == nil && c.proved(); {
@@ -178,7 +178,7 @@ func (c *call) decode(resp *http.Response, body []byte) (proved bool, err error)
 }
 
 func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) error {
-	proved, err := c.decode(resp, body)
+	proved, err := c.decode(body)
 	headers, read := c.conf.headersSeen, c.op.FreeRead()
 	switch {
 	case err != nil:

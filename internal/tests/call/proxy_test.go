@@ -96,6 +96,6 @@ func TestProxy_PageForAWrite(t *testing.T) {
 		_, err := tests.Call(t.Context(), client, true)
 		tests.RequireUnknown(t, err)
 		require.ErrorContains(t, err, "text/html")
-		require.False(t, strings.Contains(err.Error(), "Sign in"))
+		require.NotContains(t, err.Error(), "Sign in")
 	}
 }
