@@ -110,9 +110,15 @@ func render(element func(r *rand.Rand, i int) json.RawMessage) func() *template 
 func (t *template) write(out *bytes.Buffer, number, pages int) {
 	out.WriteString(`{"entityType":"contactList","data":`)
 	at := out.Len()
-	out.Write(t.text)
+	ids := t.ids
+	if number > pages { // a walk asks for it, because the last page is full
+		ids = nil
+		out.WriteString("[]")
+	} else {
+		out.Write(t.text)
+	}
 	text := out.Bytes()[at:]
-	for i, id := range t.ids {
+	for i, id := range ids {
 		const digits = "0123456789abcdef"
 		for n, k := number*rowsPerPage+i, id+len(noID)-1; n > 0; n, k = n>>4, k-1 {
 			text[k] = digits[n&15]
