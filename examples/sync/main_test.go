@@ -121,10 +121,7 @@ func rowIDs(sb *sandbox.Sandbox, listID string) (ids []string) {
 // What only one fact says is gone stays in the copy: the list counts 12,500 rows, while its pages, each once, show none, or end at 10,000. Once
 // both agree, it goes.
 func TestOneFactDropsNothing(t *testing.T) {
-	for shown, body := range map[int]string{
-		0:      `{"entityType":"contactList","data":[],"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`,
-		10_000: "",
-	} {
+	for _, shown := range []int{0, 10_000} {
 		sb := sandbox.New(t, sandbox.NoLimits())
 		var listID string
 		sb.Do(func(tx *sandbox.Tx) {
@@ -140,14 +137,11 @@ func TestOneFactDropsNothing(t *testing.T) {
 		require.Equal(t, 12_501, run())
 		rows := sb.Rows(listID)
 		sb.Do(func(tx *sandbox.Tx) { tx.RemoveRows(listID, rowIDs(sb, listID)[0]) })
-		for n := range (shown + 999) / 1000 {
-			page, err := json.Marshal(rows[1+1000*n : 1001+1000*n])
+		for n := range shown/1000 + 1 { // the last one is empty
+			page, err := json.Marshal(rows[1+1000*n : 1+min(1000*n+1000, shown)])
 			require.NoError(t, err)
-			body := fmt.Sprintf(`{"entityType":"contactList","data":%s,"pagination":{"pageNum":%d,"totalPages":10,"totalRecords":10000}}`, page, n+1)
+			body := fmt.Sprintf(`{"entityType":"contactList","data":%s,"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`, page, n+1, shown/1000, shown)
 			sb.Fail("lists.rows", sandbox.Nth(1+n), sandbox.RawBody(http.StatusOK, body))
-		}
-		if shown == 0 {
-			sb.Fail("lists.rows", sandbox.Nth(1), sandbox.RawBody(http.StatusOK, body))
 		}
 		require.Equal(t, 12_501, run(), "%d shown", shown)
 		require.Equal(t, 12_500, run())
