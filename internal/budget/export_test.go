@@ -28,7 +28,9 @@ func (l *Limiter) left() int {
 }
 
 func (l *Limiter) heldUntil() time.Time {
-	return l.time(Instant(l.locked(func(q *Queue) int { return int(q.State.HeldUntil) })))
+	var until Instant
+	l.locked(func(q *Queue) int { until = q.State.HeldUntil; return 0 }) // an int may have 32 bits
+	return l.time(until)
 }
 
 func (l *Limiter) locked(of func(*Queue) int) int {
