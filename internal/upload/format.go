@@ -57,9 +57,9 @@ func (f Format) Problem(head []byte) string {
 			return "looks like " + other.name
 		}
 	}
-	isRIFF := len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
+	isWebP := len(head) >= 12 && string(head[:4]) == "RIFF" && string(head[8:12]) == "WEBP"
 	switch {
-	case isRIFF:
+	case isWebP:
 		return "looks like a WebP image"
 	case f.Name != "CSV":
 	case bytes.HasPrefix(head, []byte(signatureZIP)):
