@@ -36,7 +36,7 @@ func TestTheGuideShowsWhatIsTested(t *testing.T) {
 	require.Greater(t, len(blocks), 10)
 	for _, block := range blocks {
 		if strings.Contains(block[1], "\npackage ") {
-			continue // a file of internal/recipes, whose test looks for it
+			continue // a file of internal/proofs/recipes, whose test looks for it
 		}
 		require.True(t, strings.Contains(code.String(), unindented(block[1])), "no file here has this block of docs/testing.md:\n%s", block[1]) //nolint:testifylint // Contains would print all files
 	}

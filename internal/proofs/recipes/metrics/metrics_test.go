@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
-	"example.com/prospectkit/internal/recipes/metrics"
+	"example.com/prospectkit/internal/proofs/recipes/metrics"
 	"example.com/prospectkit/sandbox"
 )
 
