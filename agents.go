@@ -95,7 +95,7 @@ func (s *AgentsService) Create(ctx context.Context, in AgentSpec, opts ...CallOp
 	want.accept = func() error { return errorIf(made.ID == "", "an agent has no id") }
 	return doExpecting(ctx, s.conf, spec.op, args{
 		body: spec.body, extra: spec.raw, check: checkSpec, free: !spec.start, cost: spend.Call{Agent: spec.cost()},
-		lookup: journal.Lookup{Name: spec.name, Kind: string(spec.kind), Start: spec.start}, refusalMaySpend: saysTaken,
+		lookup: journal.Lookup{Name: spec.name, Kind: string(spec.kind), Start: spec.start}, look: s.lookForNew, refusalMaySpend: saysTaken,
 	}, opts, made, want)
 }
 
@@ -211,7 +211,7 @@ func (s *AgentsService) Adjust(ctx context.Context, agentID string, in Fields, o
 
 func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []CallOption) (*Object, error) {
 	response := new(Object)
-	a.ids = []string{id}
+	a.ids, a.look = []string{id}, s.lookForStatus
 	return doExpecting(ctx, s.conf, op.AgentsAdjust, a, opts, response, expected{proof: func() bool {
 		var agent Agent
 		return recordOf(*response, "agent", "id", &agent) == nil && sameID(agent.ID, id)
@@ -230,7 +230,7 @@ func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []Ca
 //
 // POST /business/agents/{agentId}/activate, scope agents.
 func (s *AgentsService) Activate(ctx context.Context, agentID string, opts ...CallOption) (*Agent, error) {
-	in, agent := args{ids: []string{agentID}, refusalMaySpend: saysStarted}, new(Agent)
+	in, agent := args{ids: []string{agentID}, look: s.lookForStatus, refusalMaySpend: saysStarted}, new(Agent)
 	return doChange(ctx, s.conf, op.AgentsActivate, in, opts, "agent", agent, &agent.ID)
 }
 
@@ -252,7 +252,7 @@ func saysStarted(err error) bool {
 //
 // (path undocumented), scope agents.
 func (s *AgentsService) Pause(ctx context.Context, agentID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}}, opts)
+	return do[Object](ctx, s.conf, op.AgentsPause, args{ids: []string{agentID}, look: s.lookForStatus}, opts)
 }
 
 // lookForStatus looks whether an agent was started or paused. No read shows an adjustment: of one before a start, it is waited for until it

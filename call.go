@@ -11,16 +11,13 @@ import (
 	"github.com/hashicorp/go-retryablehttp"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/redact"
-	"example.com/prospectkit/internal/waits"
-	"example.com/prospectkit/journal"
 )
 
 type service struct{ conf *config }
 
-// looks are the reads that show the effect of the service's writes, by operation.
+// looks are the reads that show the effect of the service's writes, by operation: for tickets.
 func (service) looks() map[*op.Op]look { return nil }
 
 func do[T any](ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) (*T, error) {
@@ -72,35 +69,33 @@ func doChange[T any](ctx context.Context, conf *config, o *op.Op, in args, opts 
 	return record, nil
 }
 
-// doCall makes a call. Every request of this package goes through it.
+// doCall makes a call. Every request of this package goes through it, in ten steps:
+//
+//	 1 method     arguments, and what the response has to show   its service: lists.go and others
+//	 2 options    those of the client, then of the call           prepare
+//	 3 encode     URL, header, body                               call_encode.go
+//	 4 check      all violations at once, then the modes          prepare
+//	 5 gates      may it leave?                                   mayLeave
+//	+6 permit     key, queue for the rate limit                   call_attempt.go
+//	|7 reserve    credits once, the ticket before each attempt
+//	|8 send       trace, time limit, the whole response
+//	|9 judge      what it is, in call_response.go; then the table, in call_retry.go
+//	+-            another attempt: run
+//	10 end        outcome for guard and journal, observers        call_end.go
 func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption, want expected) (*call, error) {
 	c := new(call)
 	c.want, c.shape = want, cmp.Or(want.shape, o.Shape)
-	return c, c.perform(ctx, conf, o, in, opts)
-}
-
-// perform prepares the call, and runs it unless something refuses it.
-func (c *call) perform(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOption) error {
 	err := c.prepare(ctx, conf, o, in, opts)
 	c.ctx = c.emit(Event{Kind: EventStart, Start: c.began})
 	if err == nil {
-		err = c.checkActor()
-	}
-	for _, gate := range conf.gates { // the first refusal counts
-		if err == nil {
-			err = c.askGate(gate)
-		}
-	}
-	if err == nil {
-		err = c.onceBefore()
-	}
-	if err == nil && in.lastLook != nil {
-		c.evidence, err = in.lastLook(c.ctx)
+		err = c.mayLeave()
 	}
 	if err != nil {
-		return c.deliver(err)
+		return c, c.deliver(err)
 	}
-	return c.finish(c.run())
+	err = c.run()
+	c.believe()
+	return c, c.finish(err)
 }
 
 // prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It looks into the
@@ -109,37 +104,60 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	c.conf, c.op, c.in, c.ctx = conf, o, in, ctx
 	c.method, c.route = o.Method, o.Path
 	c.opts.settings, c.began, c.attempts = conf.settings, time.Now(), c.first[:0]
-	bad := &c.bad
-	bad.Must(!conf.closed.Load(), "client", "is closed: use another one")
 	if ctx == nil {
-		bad.Add("context", "must not be nil")
+		c.bad.Add("context", "must not be nil")
 		c.ctx = context.Background() // for observers
 	}
 	route := conf.routes[o]
 	if c.template = cmp.Or(in.path, route[1]); c.method == "" {
 		c.method, c.route = route[0], route[1]
 	}
-	eachOption(opts, bad, func(option CallOption) { option.applyCall(&c.opts, bad) })
+	eachOption(opts, &c.bad, func(option CallOption) { option.applyCall(&c.opts, &c.bad) })
 	c.timeout = cmp.Or(max(c.opts.timeout, 0), o.Timeout)
+	c.checkArguments()
+	c.buildURL()
+	c.encode()
+	c.checkMeaning()
+	if info := c.opts.info; info != nil {
+		*info = Info{Op: o.Name, Surface: string(o.Surface), MaxBody: info.MaxBody} // not the values of an earlier call
+	}
+	if len(c.bad) > 0 {
+		return c.withRoute(refusal(o, c.bad))
+	}
+	if rule := conf.safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
+		return c.withRoute(ruleRefusal(o, rule, nil))
+	}
+	c.surface = conf.limits.surface(o.Surface)
+	return nil
+}
+
+// checkArguments checks what is documented of the arguments, and the options that need something of them.
+func (c *call) checkArguments() {
+	in, bad := &c.in, &c.bad
+	bad.Must(!c.conf.closed.Load(), "client", "is closed: use another one")
 	if in.check != nil {
 		in.check(bad)
 	}
 	if in.upload != nil {
 		in.upload.Check(c.ctx, c.timeout, bad)
 	}
-	bad.Must(c.opts.once == "" || o.Write() && conf.journal != nil, "Once", "is for writes, of a client with WithJournal")
+	bad.Must(c.opts.once == "" || c.op.Write() && c.conf.journal != nil, "Once", "is for writes, of a client with WithJournal")
 	bad.Must(!c.opts.allowResume || in.lookup.Digest != "", "AllowResume", "is for Approve")
 	for _, part := range []any{in.query, in.body} {
 		if self, ok := part.(interface{ check(*check.Violations) }); ok {
 			self.check(bad)
 		}
 	}
-	c.buildURL()
-	if in.path != "" && c.opts.once != "" { // a path of the caller has no ids that tell it from another
-		c.opts.once += " " + in.path
+}
+
+// checkMeaning finds out what the call may do, where its URL leads, and whether the options allow that.
+func (c *call) checkMeaning() {
+	o, bad := c.op, &c.bad
+	if c.in.path != "" && c.opts.once != "" { // a path of the caller has no ids that tell it from another
+		c.opts.once += " " + c.in.path
 	}
-	c.spends, c.sends = consequences(o, in)
-	c.spends = c.spends || !in.free && conf.guard.Priced(o.Name)
+	c.spends, c.sends = consequences(o, c.in)
+	c.spends = c.spends || !c.in.free && c.conf.guard.Priced(o.Name)
 	for _, other := range c.leadsTo() { // the class decides what is retried, noted and refused; the name, what a lookup or a review finds
 		bad.Must(!other.Write(), "route", "is that of another operation, which has a method: %s", other.Name)
 		bad.Must(!o.FreeRead() || other.FreeRead() || other.Write(), "route", "leads to an operation of a stricter class: %s", other.Name)
@@ -148,19 +166,6 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	repeatable := o.FreeRead() || (o.Class == op.Idempotent || o.Class == op.GuardedByName) && !c.spends && !c.sends
 	bad.Must(!c.opts.allowRetryUnknown || repeatable, "AllowRetryUnknown",
 		"is not for this operation, whose effect a second request may repeat: omit it, and resolve an unknown outcome")
-	c.encode()
-	if c.opts.info != nil {
-		// It clears the values of an earlier call.
-		*c.opts.info = Info{Op: o.Name, Surface: string(o.Surface), MaxBody: c.opts.info.MaxBody}
-	}
-	if len(*bad) > 0 {
-		return c.withRoute(refusal(c.op, *bad))
-	}
-	if rule := conf.safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
-		return c.withRoute(ruleRefusal(c.op, rule, nil))
-	}
-	c.surface = conf.limits.surface(o.Surface)
-	return nil
 }
 
 // safetyRule returns the rule that refuses a call, or "".
@@ -185,6 +190,24 @@ func (c *call) checkActor() error {
 	return nil
 }
 
+// mayLeave asks whoever may keep the call back before its first attempt. The first refusal counts.
+func (c *call) mayLeave() error {
+	if err := c.checkActor(); err != nil {
+		return err
+	}
+	for _, gate := range c.conf.gates {
+		if err := c.askGate(gate); err != nil {
+			return err
+		}
+	}
+	if err := c.onceBefore(); err != nil || c.in.lastLook == nil {
+		return err
+	}
+	var err error
+	c.evidence, err = c.in.lastLook(c.ctx)
+	return err
+}
+
 var errGatePanicked error = redact.OwnError("the gate panicked")
 
 // askGate returns the refusal of a gate, if it refuses the call.
@@ -202,15 +225,28 @@ func (c *call) askGate(gate func(context.Context, Intent) error) (err error) {
 	})
 }
 
-// run makes attempts until one decides the call. Each attempt is transport.RoundTrip in call_attempt.go. Between
-// two, the loop asks whether c.next retries, and its PrepareRetry sleeps c.pause. If a panic or runtime.Goexit of the caller's code passes,
-// the outcome is noted here, because no result is made.
+// run makes attempts until one decides the call. Each is one RoundTrip of the call, in call_attempt.go. The loop is go-retryablehttp's, a
+// client for each call, so that its functions know the call:
+//
+//   - CheckRetry is the decision, which the attempt has made by the table. The default would retry writes.
+//   - Backoff is the pause before the next attempt; the loop waits for it, and ends with the context of the call.
+//   - RetryMax counts nothing, because the table does, across the calls of a method.
+//   - ErrorHandler makes no error: finish does. The default would discard the last response.
+//
+// If a panic or runtime.Goexit of the caller's code passes, the outcome is noted here, because no result is made.
 func (c *call) run() error {
-	c.callContext = callContext{c.ctx, c}
-	c.request = *bareRequest.WithContext(&c.callContext)
+	h := c.conf.httpClient
+	c.client = http.Client{Transport: roundTripper{c}, Jar: h.Jar, CheckRedirect: noRedirect}
+	c.loop = retryablehttp.Client{
+		HTTPClient: &c.client, CheckRetry: c.goesOn, Backoff: c.pauseNow, RetryMax: math.MaxInt, ErrorHandler: retryablehttp.PassthroughErrorHandler,
+	}
+	c.request = *bareRequest.WithContext(c.ctx)
 	req := &c.request
 	// send sets the Host: with one, http.Client would copy the URL.
 	req.Method, req.URL, req.Header = c.method, &c.url, placeholderHeader
+	if h.Jar != nil {
+		req.Header = http.Header{}
+	}
 	c.loopRequest.Request = req
 	if c.body != nil {
 		if err := c.loopRequest.SetBody(c.body); err != nil {
@@ -218,14 +254,13 @@ func (c *call) run() error {
 		}
 	}
 	req.GetBody = nil // with it, net/http could rewind the body and resend a write
-	c.cloneHeaderForCookies(req)
 	returned := false
 	defer func() {
 		if !returned {
 			c.noteEnd(c.result(nil))
 		}
 	}()
-	resp, err := c.conf.loop.Do(&c.loopRequest)
+	resp, err := c.loop.Do(&c.loopRequest)
 	returned = true
 	if resp != nil {
 		_ = resp.Body.Close()
@@ -233,51 +268,24 @@ func (c *call) run() error {
 	return err
 }
 
-// newLoop makes the retry loop of all calls through an HTTP client. Of go-retryablehttp it uses the loop itself, which
-// rewinds the body before each attempt. All else of it is switched off, because a call decides, waits and makes its
-// result itself:
-//
-//   - RetryMax: the call counts its attempts, in schedule.
-//   - CheckRetry: decideNext has decided. The default would retry writes.
-//   - Backoff: PrepareRetry waits, and ends with the context of the call.
-//   - ErrorHandler: finish makes the error. The default would discard the last response.
-//   - Logger: there is none. The call tells its observers.
-//
-// The hooks get no call, but the context of its request. So the call is in that context: see callFrom.
-func newLoop(h *http.Client) *retryablehttp.Client {
-	return &retryablehttp.Client{
-		HTTPClient: h,
-		RetryMax:   math.MaxInt,
-		CheckRetry: func(ctx context.Context, _ *http.Response, _ error) (bool, error) {
-			return callFrom(ctx).next.retries(), nil
-		},
-		Backoff: func(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return 0 },
-		PrepareRetry: func(req *http.Request) error {
-			c := callFrom(req.Context())
-			c.cloneHeaderForCookies(req)
-			if err := waits.Sleep(c.ctx, c.pause); err != nil || c.next != stepRekey {
-				return err
-			}
-			return c.rekey()
-		},
-		ErrorHandler: retryablehttp.PassthroughErrorHandler,
+func (c *call) goesOn(context.Context, *http.Response, error) (bool, error) {
+	if c.client.Jar != nil {
+		delete(c.request.Header, "Cookie") // it adds its own before each attempt
 	}
+	return c.next.retries(), nil
 }
+
+func (c *call) pauseNow(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.pause }
+
+func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 var (
 	bareRequest = &http.Request{Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
 
 	// placeholderHeader keeps http.Client from copying the header for redirects, which are never
-	// followed. The transport sends the header of the call.
+	// followed. An attempt sends the header of the call.
 	placeholderHeader = http.Header{}
 )
-
-// cloneHeaderForCookies clones the header for an attempt if net/http will add cookies to it.
-func (c *call) cloneHeaderForCookies(req *http.Request) {
-	if c.conf.httpClient.Jar != nil {
-		req.Header = c.header.Clone()
-	}
-}
 
 // believe believes a success of undocumented shape, if a free read of the same surface shows that something removes the rate headers.
 func (c *call) believe() {
@@ -299,127 +307,4 @@ func (c *call) believe() {
 	if err == nil && c.conf.headersSeen.Dropped() && c.take() == nil {
 		c.done, c.open, c.next, c.unknown = true, false, stepStop, nil
 	}
-}
-
-func (c *call) finish(loopErr error) error {
-	c.believe()
-	err := c.result(loopErr)
-	c.noteEnd(err)
-	if info := c.opts.info; info != nil {
-		*info = Info{
-			Op: c.op.Name, Surface: string(c.op.Surface), Status: c.status,
-			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
-			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
-			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
-		}
-	}
-	return c.deliver(err)
-}
-
-// deliver tells observers the end of the call, and returns its error. It is none if an earlier call has done what was asked for.
-func (c *call) deliver(err error) error {
-	if c.owesNothing(err) {
-		err = nil
-		if c.opts.info != nil {
-			c.opts.info.Already = true
-		}
-	}
-	c.emitEnd(err)
-	return err
-}
-
-// result makes the error of the call, or nil. The order of the cases is their precedence: what is known
-// about the effect of the call comes first, then why nothing was sent, then the last attempt with what
-// kept the call from another one.
-func (c *call) result(loopErr error) error {
-	switch {
-	case c.done: // whatever came before
-		return nil
-	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
-		if c.acceptWithoutBody() {
-			return nil
-		}
-		e := c.asError()
-		e.outcome = OutcomeApplied
-		return e
-	case c.unknown != nil: // no later refusal and no end of a wait makes it known
-		t := c.ticket()
-		c.unknown.Attempts, c.unknown.gaveUp, c.unknown.ticket = slices.Clone(c.attempts), c.gaveUp, func() journal.Ticket { return t }
-		return c.unknown
-	case c.rule != "": // kept the first attempt back
-		return c.ruleRefused()
-	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
-		refused := c.withRoute(ruleRefusal(c.op, RuleRateLimit, c.waitError))
-		refused.FitsAt = c.waitError.fitsAt
-		return refused
-	}
-	e := c.asError()
-	if w := c.waitError; w != nil {
-		e.cause = withCause(e.cause, w)
-		e.RetryAfter, e.ResetAt = max(e.RetryAfter, w.wait), later(e.ResetAt, w.fitsAt)
-	}
-	if c.status == 0 && e.cause == nil {
-		e.cause = c.redactError(loopErr)
-	}
-	e.cause = c.withContextErr(e.cause)
-	if c.tooLate {
-		e.cause = withCause(e.cause, errTooLate)
-	}
-	return e
-}
-
-func later(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
-	}
-	return b
-}
-
-// noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
-// guard is first: a crash in between leaves the ticket.
-func (c *call) noteEnd(err error) {
-	outcome := journal.Unknown
-	defer func() { c.end(outcome) }() // also if the guard's store panics
-	known := OutcomeOf(err)
-	if alreadyDone(err) { // by another call
-		known = journal.NotApplied
-	}
-	spent := known
-	if c.in.refusalMaySpend != nil && c.in.refusalMaySpend(err) {
-		spent = journal.Applied
-	}
-	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.results()) == nil {
-		outcome = known
-	}
-}
-
-func (c *call) end(outcome journal.Outcome) {
-	if c.ticketID == "" || !c.journaled() {
-		return
-	}
-	book, id, e := c.conf.journal, c.ticketID, journal.End{Outcome: outcome}
-	if outcome == journal.Applied {
-		e.ResultID = c.resultID()
-	}
-	var open *journal.Ticket
-	if c.open && outcome == journal.Unknown {
-		t := c.ticket()
-		open = &t
-	}
-	// Half a second after the context of the call is what the guard took before, too.
-	exchange.Finish(c.ctx, time.Second/2, func(ctx context.Context) {
-		if open != nil { // for whoever resolves it
-			_ = book.Sending(ctx, *open)
-		}
-		_ = book.Ended(ctx, id, e)
-	})
-}
-
-func (c *call) emitEnd(err error) {
-	now := time.Now()
-	c.countPause(now)
-	c.emit(Event{
-		Kind: EventEnd, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
-		Status: c.status, Code: c.errorResponse.Code, Outcome: OutcomeOf(err), Err: err, ErrorType: errorTypeOf(err),
-	})
 }

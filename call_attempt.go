@@ -21,27 +21,27 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// transport makes each attempt of a call. It hides the method CloseIdleConnections of the transport
-// below, with which the retry loop would close every idle connection after each failed call.
-type transport struct{ base http.RoundTripper }
+// roundTripper makes each attempt of a call. It has no method CloseIdleConnections, with which the retry loop would close every idle
+// connection after each failed call.
+type roundTripper struct{ call *call }
 
 // RoundTrip makes one attempt and reads its whole response into the call. The response it returns
 // has no body left to read. A request that is not sent has nothing to close: its body is in
 // memory, and an upload is opened last.
-func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
-	c := callFrom(req.Context())
-	a := attempt{call: c, began: time.Now(), delivery: deliveryNotSent}
-	if err := c.admit(&a); err != nil {
+func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
+	c := t.call
+	a := c.nextAttempt()
+	if err := c.admit(a); err != nil {
 		return nil, err
 	}
 	var resp *http.Response
 	defer func() { // also if a user's transport or UnmarshalJSON panics
 		if a.unrecorded && c.unknown == nil {
-			c.unknown = c.asOutcomeUnknown(&a)
+			c.unknown = c.asOutcomeUnknown(a)
 		}
-		c.reportToBudget(&a, resp)
+		c.reportToBudget(a, resp)
 	}()
-	if err := c.reserveAndJournal(&a); err != nil {
+	if err := c.reserveAndJournal(a); err != nil {
 		return nil, err
 	}
 	if err := c.lookForOthers(); err != nil {
@@ -57,10 +57,10 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, err
 	}
 	a.unrecorded, c.lastSent = true, time.Now()
-	resp, err := a.send(t.base, req)
+	resp, err := a.send(c.conf.httpClient.Transport, req)
 	c.lastSent = a.trace.Left(time.Now())
 	a.dumpResponse()
-	c.recordAttempt(&a, resp, err)
+	c.recordAttempt(a, resp, err)
 	a.unrecorded = false
 	exchange.Release(a.Body)
 	a.Body = nil
@@ -69,6 +69,15 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	resp.Body = http.NoBody
 	return resp, nil
+}
+
+func (c *call) nextAttempt() *attempt {
+	a := &c.firstAttempt
+	if a.call != nil { // the exchange of an abandoned attempt may go on
+		a = new(attempt)
+	}
+	a.call, a.began, a.delivery = c, time.Now(), deliveryNotSent
+	return a
 }
 
 // timeLimitError ends an attempt that takes longer than it may.
@@ -106,12 +115,16 @@ func (e unconnectedError) Unwrap() error { return e.timeLimitError }
 // admit asks for a key if there is none, and queues until the attempt may be sent. It fails if that could only be
 // after the deadline, or after WithMaxWait. The attempt begins when it is admitted.
 func (c *call) admit(a *attempt) error {
+	askKey := c.needKey
+	if c.next == stepRekey {
+		askKey = c.rekey
+	}
 	c.next = stepStop // unless the attempt is sent, the loop ends
 	c.countPause(a.began)
 	if err := c.contextEnd(); err != nil {
 		return err
 	}
-	if err := c.needKey(); err != nil {
+	if err := askKey(); err != nil {
 		return err
 	}
 	var want budget.Request
@@ -384,8 +397,10 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 	a.request = *of.WithContext(ctx)
 	req := &a.request
 	req.Host = req.URL.Host
-	if c.conf.httpClient.Jar == nil {
-		req.Header = c.header
+	req.Header = c.header
+	if cookies := of.Header["Cookie"]; cookies != nil {
+		req.Header = maps.Clone(c.header)
+		req.Header["Cookie"] = cookies
 	}
 	if keys := c.conf.keys(); keys.Changes() {
 		c.key = keys.Current()

@@ -28,8 +28,7 @@ func (c *call) onceBefore() error {
 	case err == nil && e == nil:
 		return nil
 	case err == nil && e.Outcome == journal.Unknown && !e.InProgress && c.sameBody(e):
-		shows, _ := c.conf.lookOf(c.op).(look)
-		return earlierUnknown(c.conf, c.op, e.Ticket, shows)
+		return earlierUnknown(c.conf, c.op, e.Ticket, c.in.look)
 	}
 	c.rule, c.ruleErr = c.keptBy(e, err)
 	return c.ruleRefused()

@@ -44,7 +44,8 @@ type args struct {
 	free            bool             // spends no credits, although the operation may
 	refusalMaySpend func(error) bool // reports whether a refusal may come after the credits were spent; nil: none does
 	cost            spend.Call       // what is known of its cost, beside operation, ids and body
-	lookup          journal.Lookup   // what the look of the operation needs, beside the ids
+	lookup          journal.Lookup   // what look needs, beside the ids
+	look            look             // the read that shows its effect, as in looks of the service; nil: none does
 	before          int              // attempts of the method in earlier calls
 
 	// What else keeps it from being sent; nil: nothing.
@@ -92,11 +93,13 @@ type call struct {
 	plan
 	tally
 
-	bad         check.Violations
-	callContext callContext
-	request     http.Request
-	loopRequest retryablehttp.Request
-	first       [1]Attempt
+	bad          check.Violations
+	client       http.Client
+	loop         retryablehttp.Client
+	request      http.Request
+	loopRequest  retryablehttp.Request
+	firstAttempt attempt
+	first        [1]Attempt
 }
 
 // plan is what is sent, and within which limits. It is fixed after prepare, the start of the observers and the gates.
@@ -217,28 +220,6 @@ func (s step) String() string {
 
 func (s step) retries() bool { return s >= stepRetry }
 
-// callContext is the context of a call, in which the hooks of the loop and the transport find the call.
-type callContext struct {
-	context.Context //nolint:containedctx // callContext implements Context
-	call            *call
-}
-
-type callKey struct{}
-
-// Value returns the call, or the value of the caller's context.
-func (c *callContext) Value(key any) any {
-	if key == (callKey{}) {
-		return c.call
-	}
-	return c.Context.Value(key)
-}
-
-// callFrom returns the call that a context belongs to. Every request of the loop has one.
-func callFrom(ctx context.Context) *call {
-	c, _ := ctx.Value(callKey{}).(*call)
-	return c
-}
-
 // consequences reports whether a call may spend credits, and whether it may send messages or write into a
 // CRM.
 func consequences(o *op.Op, in args) (spends, sends bool) {
@@ -323,10 +304,9 @@ func (c *call) asOutcomeUnknown(a *attempt) *OutcomeUnknownError {
 		cause = e
 	}
 	conf := c.conf
-	shows, _ := conf.lookOf(c.op).(look)
 	return &OutcomeUnknownError{
 		Op: c.op.Name, Method: c.method, Route: c.route, SentAt: a.began,
-		op: c.op, cause: cause, look: shows, conf: func() *config { return conf },
+		op: c.op, cause: cause, look: c.in.look, conf: func() *config { return conf },
 	}
 }
 

@@ -346,7 +346,7 @@ func (s *CampaignsService) ApproveUnreviewed(ctx context.Context, campaignID str
 }
 
 func (s *CampaignsService) approve(ctx context.Context, campaignID string, a args, opts []CallOption) (*Approval, error) {
-	a.ids = []string{campaignID}
+	a.ids, a.look = []string{campaignID}, s.lookForApproval
 	approval := new(Approval)
 	want := repeatsID(campaignID, &approval.CampaignID)
 	want.known = Approval{CampaignID: campaignID, Status: CampaignActive}

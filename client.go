@@ -148,7 +148,6 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 	c.Search = &SearchService{s}
 	c.Contacts = &ContactsService{s}
 	c.Imports = &ImportsService{s}
-	conf.lookOf = func(o *op.Op) any { return c.lookOf(o) }
 	return c
 }
 
@@ -358,7 +357,7 @@ func (c *config) checkTransport(bad *check.Violations) {
 	bad.Must(!std, "transport", "must not be net/http's in a browser, where everybody can read the token: see New")
 }
 
-// build copies the HTTP client of the options, if there is one, and wraps its transport in ours.
+// build copies the HTTP client of the options, if there is one, or makes one.
 func (c *config) build() {
 	h := http.Client{}
 	if c.httpClient != nil {
@@ -371,10 +370,8 @@ func (c *config) build() {
 	}
 	std, ok := h.Transport.(*http.Transport)
 	c.compressed = ok && !std.DisableCompression
-	h.Transport = transport{h.Transport}
 	// net/http would count the waits for rate limits.
 	c.wholeAttempt, h.Timeout = h.Timeout, 0
-	h.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	c.httpClient, c.loop = &h, newLoop(&h)
+	c.httpClient = &h
 	c.headersSeen, c.clock, c.idle, c.relayed = new(ratehdr.Seen), new(clock.Service), new(exchange.Idle), new(exchange.Relayed) // another transport may lead to another server
 }

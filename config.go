@@ -9,8 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/hashicorp/go-retryablehttp"
-
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/clock"
 	"example.com/prospectkit/internal/credential"
@@ -137,14 +135,12 @@ type config struct {
 	base         *url.URL
 	keys         func() *credential.Keys // a closure, so that no dump of a client shows one
 	source       credential.Source       // of these options
-	lookOf       func(*op.Op) any        // a look; any, because this file knows no outcome
 	sharedHeader func() http.Header      // of calls that add nothing; a closure, because it holds the key
 	app          string                  // of WithUserAgent
 	userAgent    []string
-	httpClient   *http.Client          // of the options, until build copies it
-	through      string                // of these options, the one that gave it
-	loop         *retryablehttp.Client // around it
-	wholeAttempt time.Duration         // http.Client.Timeout of WithHTTPClient; 0: none
+	httpClient   *http.Client  // of the options, until build copies it; its transport is that of every attempt
+	through      string        // of these options, the one that gave it
+	wholeAttempt time.Duration // http.Client.Timeout of WithHTTPClient; 0: none
 
 	ownTransport *http.Transport // nil if the options gave one
 	compressed   bool            // below is net/http's own transport, and compressed responses are allowed

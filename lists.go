@@ -140,7 +140,7 @@ func (n NewList) check(bad *check.Violations) {
 // POST /business/lists, scope lists.
 func (s *ListsService) Create(ctx context.Context, in NewList, opts ...CallOption) (*List, error) {
 	in.Name = strings.TrimSpace(in.Name)
-	a, made := args{body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())}}, new(List)
+	a, made := args{body: in, lookup: journal.Lookup{Name: in.Name, Kind: string(in.kind())}, look: s.lookForNew}, new(List)
 	want := repeatsName(in.Name, &made.Name)
 	want.resultID, want.made = made.resultID, func() time.Time { return made.CreatedAt }
 	return doExpecting(ctx, s.conf, op.ListsCreate, a, opts, made, want)
@@ -236,7 +236,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts ...CallOption) (*Object, error) {
 	return do[Object](ctx, s.conf, op.ListsMove, args{
-		ids: []string{listID}, body: Fields{"folderId": folderID}, lookup: journal.Lookup{FolderID: folderID},
+		ids: []string{listID}, body: Fields{"folderId": folderID}, lookup: journal.Lookup{FolderID: folderID}, look: s.lookForFolder,
 		check: func(bad *check.Violations) { bad.ID("folderId", folderID) },
 	}, opts)
 }
@@ -247,7 +247,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 //
 // PATCH /business/lists/{listId}, scope lists.
 func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...CallOption) (*Object, error) {
-	return do[Object](ctx, s.conf, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}}, opts)
+	return do[Object](ctx, s.conf, op.ListsMove, args{ids: []string{listID}, body: Fields{"folderId": nil}, look: s.lookForFolder}, opts)
 }
 
 // lookForFolder reads whether a list is in the requested folder: its id, or null for the root. Any other folderId proves nothing.

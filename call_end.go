@@ -1,0 +1,133 @@
+package prospectkit
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"example.com/prospectkit/internal/exchange"
+	"example.com/prospectkit/journal"
+)
+
+// finish makes the end of a call that was run: its result, then the outcome for guard and journal, then Info and observers.
+func (c *call) finish(loopErr error) error {
+	err := c.result(loopErr)
+	c.noteEnd(err)
+	if info := c.opts.info; info != nil {
+		*info = Info{
+			Op: c.op.Name, Surface: string(c.op.Surface), Status: c.status,
+			Header: info.Header, RequestID: c.requestID, Rate: c.rate,
+			Attempts: slices.Clone(c.attempts), Duration: time.Since(c.began),
+			MaxBody: info.MaxBody, Body: info.Body, BodyCut: info.BodyCut,
+		}
+	}
+	return c.deliver(err)
+}
+
+// result makes the error of the call, or nil. The order of the cases is their precedence: what is known
+// about the effect of the call comes first, then why nothing was sent, then the last attempt with what
+// kept the call from another one.
+func (c *call) result(loopErr error) error {
+	switch {
+	case c.done: // whatever came before
+		return nil
+	case c.next == stepLost: // applied, so that no earlier outcome is unknown any more
+		if c.acceptWithoutBody() {
+			return nil
+		}
+		e := c.asError()
+		e.outcome = OutcomeApplied
+		return e
+	case c.unknown != nil: // no later refusal and no end of a wait makes it known
+		t := c.ticket()
+		c.unknown.Attempts, c.unknown.gaveUp, c.unknown.ticket = slices.Clone(c.attempts), c.gaveUp, func() journal.Ticket { return t }
+		return c.unknown
+	case c.rule != "": // kept the first attempt back
+		return c.ruleRefused()
+	case c.waitError != nil && len(c.attempts) == 0: // so did the rate limit
+		refused := c.withRoute(ruleRefusal(c.op, RuleRateLimit, c.waitError))
+		refused.FitsAt = c.waitError.fitsAt
+		return refused
+	}
+	e := c.asError()
+	if w := c.waitError; w != nil {
+		e.cause = withCause(e.cause, w)
+		e.RetryAfter, e.ResetAt = max(e.RetryAfter, w.wait), later(e.ResetAt, w.fitsAt)
+	}
+	if c.status == 0 && e.cause == nil {
+		e.cause = c.redactError(loopErr)
+	}
+	e.cause = c.withContextErr(e.cause)
+	if c.tooLate {
+		e.cause = withCause(e.cause, errTooLate)
+	}
+	return e
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// noteEnd notes the outcome of the call. A guard or a journal that fails to do so keeps it in doubt. The
+// guard is first: a crash in between leaves the ticket.
+func (c *call) noteEnd(err error) {
+	outcome := journal.Unknown
+	defer func() { c.end(outcome) }() // also if the guard's store panics
+	known := OutcomeOf(err)
+	if alreadyDone(err) { // by another call
+		known = journal.NotApplied
+	}
+	spent := known
+	if c.in.refusalMaySpend != nil && c.in.refusalMaySpend(err) {
+		spent = journal.Applied
+	}
+	if !c.reserved || c.conf.guard.Settle(c.ctx, c.ticketID, string(spent), c.results()) == nil {
+		outcome = known
+	}
+}
+
+func (c *call) end(outcome journal.Outcome) {
+	if c.ticketID == "" || !c.journaled() {
+		return
+	}
+	book, id, e := c.conf.journal, c.ticketID, journal.End{Outcome: outcome}
+	if outcome == journal.Applied {
+		e.ResultID = c.resultID()
+	}
+	var open *journal.Ticket
+	if c.open && outcome == journal.Unknown {
+		t := c.ticket()
+		open = &t
+	}
+	// Half a second after the context of the call is what the guard took before, too.
+	exchange.Finish(c.ctx, time.Second/2, func(ctx context.Context) {
+		if open != nil { // for whoever resolves it
+			_ = book.Sending(ctx, *open)
+		}
+		_ = book.Ended(ctx, id, e)
+	})
+}
+
+// deliver tells observers the end of the call, and returns its error. It is none if an earlier call has done what was asked for.
+func (c *call) deliver(err error) error {
+	if c.owesNothing(err) {
+		err = nil
+		if c.opts.info != nil {
+			c.opts.info.Already = true
+		}
+	}
+	c.emitEnd(err)
+	return err
+}
+
+func (c *call) emitEnd(err error) {
+	now := time.Now()
+	c.countPause(now)
+	c.emit(Event{
+		Kind: EventEnd, Attempt: len(c.attempts), Start: c.began, Duration: now.Sub(c.began), Waited: c.waited,
+		Status: c.status, Code: c.errorResponse.Code, Outcome: OutcomeOf(err), Err: err, ErrorType: errorTypeOf(err),
+	})
+}
