@@ -20,6 +20,7 @@ import (
 
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/sim"
+	"example.com/prospectkit/internal/tests"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -77,6 +78,8 @@ var requestFaults = []struct {
 	{"421", 0.005, []sandbox.FaultOption{sandbox.HTML(421)}},
 	{"undocumented fields", 0.005, []sandbox.FaultOption{sandbox.ExtraFields()}},
 	{arrivesLate, 0.02, nil},
+	{idle, 0.02, nil},
+	{unread, 0.02, nil},
 }
 
 const (
@@ -141,7 +144,7 @@ var allRates = sync.OnceValue(func() map[string][]Rate {
 // requestClasses are those that requestFaults happen in. The hurried ones are of programs that read as fast as they may.
 var (
 	hurriedClasses = []string{"lossy", "late", "veiled"}
-	requestClasses = append([]string{"request", "look", "looked for", "background", "busy"}, hurriedClasses...)
+	requestClasses = append([]string{"request", "look", "looked for", "background", "busy", "bodiless", "page", "upload"}, hurriedClasses...)
 )
 
 // rates are those of all faults.
@@ -158,6 +161,9 @@ func rates() (all []Rate) {
 		{Class: "looked for", Fault: lostLate, Share: 0.15},
 		{Class: "looked for", Fault: sim.KillAfter, Share: 0.2},
 		{Class: "background", Fault: arrivesLate, Share: 0.5},
+		{Class: "bodiless", Fault: repeated, Share: 0.4},
+		{Class: "page", Fault: emptied, Share: 0.1},
+		{Class: "upload", Fault: unread, Share: 0.1},
 		{Class: "late", Fault: arrivesLate, Share: 0.25},
 		{Class: "lossy", Fault: longWait, Share: 0.08},
 		{Class: "lossy", Fault: shortWait, Share: 0.08},
@@ -217,48 +223,14 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 	o := cmp.Or(opOf(r), w.laws.opOf(r))
 	wanted, fault := time.Now(), sim.Fault("")
 	w.laws.obeys(w.start, o, wanted)
-	dead := w.start.Do(r.Context(), w.classOf(o, r), r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) string {
+	dead := w.start.Do(r.Context(), w.classOf(o, r), r.Method+" "+r.URL.RequestURI(), func(t *sim.Turn) (seen string) {
 		fault = t.Fault
 		w.laws.leaves(w.start, o, r, wanted)
 		w.arm(o, r, t)
-		switch t.Fault { //nolint:exhaustive // the engine and the sandbox see to the others
-		case cached:
-			if old := w.copies[r.URL.String()]; old != nil {
-				connected(r)
-				resp = old(r) //nolint:bodyclose // the client closes it
-				return "a copy"
-			}
-		case duplicated:
-			w.laws.twice(markOf(r))
-			w.deliver(copied(r))
-		case arrivesLate:
-			err = w.cutLate(o, r)
-			return err.Error()
-		case sim.KillAfter:
-			if o != nil && o.Resolves && !o.Background && t.IntN(4) > 0 { // while the service works
-				w.deliverLate(r, 25*time.Second)
-				return "on its way"
-			}
-		case noSuchHost:
-			httptrace.ContextClientTrace(r.Context()).GetConn("")
-			err = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: r.URL.Hostname(), IsNotFound: true}}
-			return err.Error()
-		case cutShort:
-			if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
-				err = cut(r)
-				return err.Error()
-			}
+		if seen, resp, err = w.instead(o, r, t); seen == "" { //nolint:bodyclose // the client closes it
+			seen, resp, err = w.send(o, r, t) //nolint:bodyclose // the client closes it
 		}
-		began := time.Now()
-		resp, err = w.service.Transport().RoundTrip(r) //nolint:bodyclose // the client closes it
-		if time.Now().After(began) {
-			w.laws.again() // its body may have come slowly
-		}
-		if err != nil {
-			return err.Error()
-		}
-		w.answered(o, r, resp, t)
-		return resp.Status
+		return seen
 	})
 	if dead != nil {
 		if resp != nil {
@@ -270,6 +242,58 @@ func (w wire) RoundTrip(r *http.Request) (resp *http.Response, err error) {
 		panic(errPanic)
 	}
 	return resp, err
+}
+
+// send sends a request, and returns what is seen of it.
+func (w wire) send(o *op.Op, r *http.Request, t *sim.Turn) (string, *http.Response, error) {
+	began := time.Now()
+	resp, err := w.service.Transport().RoundTrip(r)
+	if time.Now().After(began) {
+		w.laws.again() // its body may have come slowly
+	}
+	if err != nil {
+		return err.Error(), nil, err
+	}
+	w.passed(resp, time.Since(began))
+	w.relist(r, resp, t)
+	w.answered(o, r, resp, t)
+	return resp.Status, resp, nil
+}
+
+// instead is what happens in place of a request, if it is not sent now. A gateway may have sent it before.
+func (w wire) instead(o *op.Op, r *http.Request, t *sim.Turn) (seen string, resp *http.Response, err error) {
+	if o != nil && !o.FreeRead() && (t.Fault == idle || w.stale[w.start] > 0) {
+		err = w.old(r, t)
+		return err.Error(), nil, err
+	}
+	w.laws.meets(markOf(r), w.harmless(o, r, t.Fault))
+	switch t.Fault { //nolint:exhaustive // the engine and the sandbox see to the others
+	case cached:
+		if old := w.copies[r.URL.String()]; old != nil {
+			connected(r)
+			return "a copy", old(r), nil
+		}
+	case duplicated, repeated:
+		w.again(r, t)
+	case arrivesLate:
+		err = w.cutLate(o, r)
+		return err.Error(), nil, err
+	case sim.KillAfter:
+		if o != nil && o.Resolves && !o.Background && t.IntN(4) > 0 { // while the service works
+			w.deliverLate(r, 25*time.Second)
+			return "on its way", nil, nil
+		}
+	case noSuchHost:
+		httptrace.ContextClientTrace(r.Context()).GetConn("")
+		err = &net.OpError{Op: "dial", Net: "tcp", Err: &net.DNSError{Err: "no such host", Name: r.URL.Hostname(), IsNotFound: true}}
+		return err.Error(), nil, err
+	case cutShort:
+		if strings.HasPrefix(r.Header.Get("Content-Type"), "multipart/") {
+			err = cut(r)
+			return err.Error(), nil, err
+		}
+	}
+	return "", nil, nil
 }
 
 // answered shows a response to the cache and the laws.
@@ -301,6 +325,12 @@ func (w wire) arm(o *op.Op, r *http.Request, t *sim.Turn) {
 		w.service.Do(func(tx *sandbox.Tx) { w.edit(tx, []int{2, 3, 8, 9, 9, 9}[t.IntN(6)], t.IntN(9)) })
 	case undone:
 		w.service.Do(func(tx *sandbox.Tx) { w.undo(tx, lookedFor(r), t.IntN(4)) })
+	case unread:
+		does := []sandbox.FaultOption{sandbox.First(1), sandbox.HTML(413)}
+		if r.ContentLength < tooLong && t.IntN(2) == 0 {
+			does = append(does, sandbox.Applied())
+		}
+		w.service.Fail("*", does...)
 	case untilDate:
 		until := w.clock.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
 		w.service.Fail("*", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfterRaw(until))
@@ -314,8 +344,14 @@ func (w wire) classOf(o *op.Op, r *http.Request) string {
 		return w.network
 	case w.busy && strings.Contains(r.URL.Path, walkedID):
 		return "busy"
+	case strings.Contains(r.URL.Path, tests.ListID+"/rows"), strings.Contains(r.URL.Path, walkedID) && w.most == 0:
+		return "page"
 	case lookedFor(r) != "":
 		return "look"
+	case w.repeats(r):
+		return "bodiless"
+	case r.ContentLength >= tooLong:
+		return "upload"
 	case o != nil && o.Background:
 		return "background"
 	case o != nil && o.Resolves:

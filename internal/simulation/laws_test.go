@@ -45,6 +45,8 @@ type laws struct {
 	forgotten int             // 429s that restarts excuse: a new process knows nothing of what the last one sent, and its first request asks
 	removed   map[string]bool // rows, by them
 	appended  bool            // a row at the end, by them
+	short     bool            // a walk has told that rows are missing
+	empty     int             // pages of rows that came without them
 	reached   map[string]bool
 	paused    map[string]pause  // by process start and surface
 	shaky     bool              // a store has failed
@@ -70,6 +72,10 @@ type made struct {
 	op        string
 	process   string
 	permitted bool // to be sent again although its outcome is unknown
+	doubtful  bool // something went wrong with a request, so that its outcome may be unknown
+	repeats   int  // requests that a gateway made of one, and told of itself
+	tries     int  // requests
+	old       int  // of those, on a connection that was idle for too long
 	excused   bool // a gateway has delivered it twice, or a teammate has undone it as if at the same moment
 	archived  bool // with a known outcome
 	goal      bool // it makes several requests, each with a ticket of its own
@@ -113,6 +119,9 @@ const (
 	settlementsStay  = "a settlement is durable"
 	insertsEndNoWalk = "inserts alone break no walk"
 	journalOpens     = "a crash never damages the journal"
+	doubtHasCause    = "an outcome is unknown only if something went wrong"
+	idleFailsNothing = "a connection that was idle fails no write"
+	reviewsCount     = "a review that shows fewer contacts than there are says so"
 )
 
 // check is asked after every step.
@@ -159,11 +168,14 @@ func (l *laws) read(entries []sandbox.Entry) {
 		if !beforeWork(o, e.Status) || c.later && e.Status == http.StatusInternalServerError {
 			c.arrived++
 		}
+		key := c.process + " " + c.once
+		if c.once != "" && c.applied == 0 && l.once[key] > 0 && !c.excused {
+			l.breach(onceAKey, "%s %s, %q: sent after it was applied", markIn(e.Query), e.Op, c.once)
+		}
 		if !e.Processed {
 			continue
 		}
-		c.applied++
-		if key := c.process + " " + c.once; c.once != "" && !c.excused {
+		if c.applied++; c.once != "" && !c.excused {
 			l.mark("a call with a key was applied")
 			if l.once[key]++; l.once[key] > 1 {
 				l.breach(onceAKey, "%s %s, %q: %d times", markIn(e.Query), e.Op, c.once, l.once[key])
@@ -203,7 +215,7 @@ func beforeWork(o *op.Op, status int) bool {
 // judge holds one call against the books.
 func (l *laws) judge(mark string, c *made) {
 	switch {
-	case c.arrived > 1 && !c.permitted && !c.excused && !c.goal:
+	case c.arrived-c.repeats > 1 && !c.permitted && !c.excused && !c.goal:
 		l.breach(nothingTwice, "%s %s arrived %d times", mark, c.op, c.arrived)
 	case c.excused: // docs/safety.md: the client cannot see a gateway that repeats
 	case c.told == prospectkit.OutcomeApplied && c.applied == 0:
@@ -211,6 +223,10 @@ func (l *laws) judge(mark string, c *made) {
 	case c.told == prospectkit.OutcomeNotApplied && c.applied > 0:
 		l.breach(claimsAreTrue, "%s %s is claimed as not applied, but it was", mark, c.op)
 	case c.goal:
+	case c.told == prospectkit.OutcomeUnknown && !c.doubtful && !c.ends && c.key == "" && !strings.HasPrefix(c.process, "approver"): // earlier calls
+		l.breach(doubtHasCause, "%s %s is claimed as unknown", mark, c.op)
+	case c.told == prospectkit.OutcomeNotApplied && c.old > 0 && c.old == c.tries && !c.ends:
+		l.breach(idleFailsNothing, "%s %s was tried %d times, and given up", mark, c.op, c.tries)
 	case c.resolved == prospectkit.OutcomeApplied && c.applied == 0 && !absolute(c.op):
 		l.breach(resolutionsTrue, "%s %s: resolved as applied, but it was not", mark, c.op)
 	case c.resolved == prospectkit.OutcomeNotApplied && c.applied > 0:
@@ -386,6 +402,53 @@ func (l *laws) archive(e journal.Entry) error {
 	return nil
 }
 
+// repeats notes that a gateway has made two requests of one, and tells of itself: nothing is excused but the second one.
+func (l *laws) repeats(mark string) {
+	l.Lock()
+	defer l.Unlock()
+	l.limits = false
+	if c := l.calls[mark]; c != nil {
+		c.repeats++
+		c.doubtful = true
+	}
+}
+
+// meets notes that a request has left, and whether its sender can know the outcome.
+func (l *laws) meets(mark string, harmless bool) {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[mark]; c != nil {
+		c.tries++
+		c.doubtful = c.doubtful || !harmless
+	}
+}
+
+// idles notes that a request got a connection that was idle for too long.
+func (l *laws) idles(mark string) {
+	l.Lock()
+	defer l.Unlock()
+	if c := l.calls[mark]; c != nil {
+		c.tries++
+		c.old++
+	}
+}
+
+// shown notes what a review shows: the list of the campaign has two contacts or more.
+func (l *laws) shown(r *prospectkit.Review) {
+	if r.ContactsCount < 2 && !strings.Contains(r.String(), "of whom were read") {
+		_ = l.fails(reviewsCount, errors.New(r.String()))
+	}
+}
+
+// lost notes that a page of a list came without its rows, once.
+func (l *laws) lost(path string) {
+	l.Lock()
+	defer l.Unlock()
+	if strings.Contains(path, walkedID) {
+		l.empty++
+	}
+}
+
 func (l *laws) twice(mark string) {
 	l.Lock()
 	defer l.Unlock()
@@ -444,7 +507,8 @@ func (l *laws) already(s *sim.Start, mark string) {
 	c.told, l.news = prospectkit.OutcomeNotApplied, true
 	l.mark("done before, with this key")
 	for _, other := range l.calls {
-		if other != c && other.process == c.process && other.key == c.key && other.given == c.given && (other.applied > 0 || other.excused) {
+		if other != c && other.process == c.process && other.key == c.key && other.given == c.given &&
+			(other.applied > 0 || other.excused || absolute(c.op) && other.resolved == prospectkit.OutcomeApplied) {
 			return
 		}
 	}

@@ -30,7 +30,7 @@ import (
 type option func(*run, *user) prospectkit.ClientOption
 
 // kinds are the programs.
-var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "hurrier": hurrier, "caller": caller}
+var kinds = map[string]func(*user) error{"writer": writer, "spender": spender, "walker": walker, "approver": approver, "ensurer": ensurer, "hurrier": hurrier, "starter": starter, "caller": caller}
 
 // run is a world with a service in it.
 type run struct {
@@ -43,8 +43,11 @@ type run struct {
 	key     string                                        // that is valid
 	busy    bool                                          // teammates edit as pages are read
 	grows   bool                                          // teammates add rows at the end
+	through int                                           // the gateway before the service
+	most    int                                           // that the totals of the walked list say; 0: what is there
 	network string                                        // of what hurries: many responses are lost or hidden, or requests late
 	copies  map[string]func(*http.Request) *http.Response // of a cache, by address
+	stale   map[*sim.Start]int                            // connections that were idle for too long
 	hurried bool                                          // calls at the same instant share a client: which of them hears of a new key first is chance
 
 	processes []*sim.Process
@@ -339,7 +342,7 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 			u.laws.reach("error: %v", why)
 		}
 	}
-	if info.Already {
+	if info.Already || errors.Is(err, prospectkit.ErrAlreadyDone) {
 		u.laws.already(u.Start, mark)
 	} else if !c.goal || claims(got, err) {
 		u.laws.told(u.Start, mark, err)
@@ -401,7 +404,7 @@ func callOf(name, mark string) tests.AnyCall {
 	discovery.ListName, watcher.ListName, monitor.ListName = "D "+mark, "W "+mark, "M "+mark
 	own := map[string]tests.AnyCall{
 		"imports.create": func(ctx context.Context, c client, opts ...option) (any, error) {
-			text := "email\n" + mark + "@example.com\n"
+			text := "email,note\n" + mark + "@example.com," + strings.Repeat("x", tooLong) + "\n"
 			open := func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(text)), nil }
 			return c.Imports.Upload(ctx, prospectkit.Upload{Name: "people.csv", Size: int64(len(text)), Open: open}, opts...)
 		},
@@ -538,8 +541,7 @@ var vps = filter.Search{"job_title_levels": filter.Including("vp")}
 func approver(u *user) error {
 	return u.each(func(n int, random *rand.Rand) error {
 		if n%3 == 2 {
-			time.Sleep(time.Duration(1+random.IntN(4)) * time.Minute)
-			if err := u.Do(u.ctx, "stop", "stop", func(*sim.Turn) string { return u.stop() }); err != nil {
+			if err := u.stops(random); err != nil {
 				return err
 			}
 		}
@@ -547,11 +549,18 @@ func approver(u *user) error {
 		if err != nil {
 			return nil //nolint:nilerr // the next call tries again
 		}
+		u.laws.shown(seen)
 		u.write(u.ctx, random, n, "campaigns.approve", func(ctx context.Context, c *prospectkit.Client, opts ...prospectkit.CallOption) (any, error) {
 			return c.Campaigns.Approve(ctx, tests.CampaignID, seen.Digest(), opts...)
 		})
 		return nil
 	})
+}
+
+// stops lets a teammate stop the campaign, minutes later.
+func (u *user) stops(random *rand.Rand) error {
+	time.Sleep(time.Duration(1+random.IntN(4)) * time.Minute)
+	return u.Do(u.ctx, "stop", "stop", func(*sim.Turn) string { return u.stop() })
 }
 
 // stop stops the campaign, if no approval can be on its way that looked before the last one.

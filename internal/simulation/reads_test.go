@@ -1,6 +1,7 @@
 package simulation
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -19,6 +20,7 @@ import (
 const (
 	walkedID  = "65f0c0ffee65f0c0ffee9999"
 	keyPrefix = "simulated_key_"
+	pageSize  = 2
 )
 
 func rowIDs() (ids []string) {
@@ -58,6 +60,7 @@ func (r *run) edit(tx *sandbox.Tx, kind, which int) {
 	defer r.laws.Unlock()
 	id := rowIDs()[which]
 	switch {
+	case r.most > 0: // the totals show no change
 	case kind < 2 && r.grows:
 		tx.AddRows(walkedID, newRow(), newRow())
 		r.laws.appended = true
@@ -118,8 +121,11 @@ func walker(u *user) error {
 		ids = ids[1:]
 	}
 	known := max(0, len(ids)-16) // internal/pagewalk: a checkpoint names the last 16
-	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: 2}, opts...) {
+	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: pageSize}, opts...) {
 		if err != nil {
+			if errors.Is(err, prospectkit.ErrRecordsMissing) && u.Alive() {
+				u.counts(ids, known, true)
+			}
 			if strings.Contains(err.Error(), "hold nothing but records that came before") && !u.rowsRemoved() {
 				return u.laws.fails(insertsEndNoWalk, err)
 			}
@@ -134,19 +140,29 @@ func walker(u *user) error {
 	if !u.Alive() {
 		return nil
 	}
+	u.counts(ids, known, progress.Report().Missing > 0)
+	return nil
+}
+
+// counts holds what a walk has delivered against what is there. The rows of a page that was empty may be missing, if the walk has told,
+// or the totals have fallen since.
+func (u *user) counts(ids []string, known int, told bool) {
 	u.laws.Lock()
 	defer u.laws.Unlock()
+	var missing []string
 	for _, id := range rowIDs() { // internal/pagewalk: an insert behind the place can hide a delete from the total
 		if !u.laws.removed[id] && !u.laws.appended && !slices.Contains(ids, id) {
-			u.laws.breach(everyRowOnce, "row %s is missing in %q", id, ids)
+			missing = append(missing, id)
 		}
+	}
+	if u.laws.short = u.laws.short || told; len(missing) > pageSize*u.laws.empty || len(missing) > 0 && !u.laws.short && len(u.laws.removed) == 0 {
+		u.laws.breach(everyRowOnce, "%q are missing in %q, %d pages were empty, told: %t", missing, ids, u.laws.empty, u.laws.short)
 	}
 	ids = ids[known:]
 	slices.Sort(ids)
 	if once := slices.Compact(slices.Clone(ids)); len(once) < len(ids) {
 		u.laws.breach(everyRowOnce, "a row came twice: %q", ids)
 	}
-	return nil
 }
 
 func (u *user) rowsRemoved() bool {

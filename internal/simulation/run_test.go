@@ -32,7 +32,7 @@ type Result struct {
 // Run runs the programs that a seed draws.
 func Run(seed sim.Seed, keep bool) Result {
 	w := &sim.World{Seed: seed.Number, Plan: planOf(seed), Keep: keep, Pace: 100 * time.Millisecond}
-	r := &run{World: w, store: new(store), copies: map[string]func(*http.Request) *http.Response{}}
+	r := &run{World: w, store: new(store), copies: map[string]func(*http.Request) *http.Response{}, stale: map[*sim.Start]int{}}
 	w.Check = func() error { return r.laws.check() }
 	var err error
 	problem := sim.Bubble(func() {
@@ -84,6 +84,7 @@ func (r *run) prepare() []*sim.Process {
 	r.clock = &serviceClock{Clock: sandbox.RealClock()}
 	r.clock.jump([]time.Duration{0, 0, 0, -80 * time.Second, 80 * time.Second, -10 * time.Hour, 10 * time.Hour}[random.IntN(7)])
 	programs := r.choose(random)
+	r.between(programs)
 	opts := append(tests.EveryRoute(), sandbox.Seed(r.state()), sandbox.WithPrices(servicePrices), sandbox.WithClock(r.clock))
 	if random.IntN(3) == 0 {
 		opts = append(opts, sandbox.HideFor(4*time.Second)) // with a request that arrives late, less than 10 s
@@ -110,7 +111,7 @@ func (r *run) prepare() []*sim.Process {
 
 // choose chooses the programs: three, or one that hurries, alone.
 func (r *run) choose(random *rand.Rand) []string {
-	third := []string{"walker", "walker", "approver", "approver", "ensurer", "hurrier", "hurrier"}[random.IntN(7)]
+	third := []string{"walker", "walker", "approver", "approver", "ensurer", "hurrier", "hurrier", "starter"}[random.IntN(8)]
 	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
 	if r.hurried = programs[2] == "hurrier"; r.hurried {
 		return programs[2:]
@@ -148,6 +149,20 @@ func (r *run) draw(random *rand.Rand, programs []string) (opts []sandbox.Option)
 	r.busy = programs[len(programs)-1] == "walker" && random.IntN(3) > 0
 	r.grows = random.IntN(2) == 0
 	return opts
+}
+
+// between draws what stands between the programs and the service. Programs that hurry have a network of their own.
+func (r *run) between(programs []string) {
+	random := sim.Draws(r.Seed, "between")
+	if through := random.IntN(2 * len(gateways)); through < len(gateways) && !r.hurried {
+		r.through = through
+	}
+	if programs[len(programs)-1] == "starter" {
+		r.through = random.IntN(len(gateways))
+	}
+	if random.IntN(3) == 0 {
+		r.most = pageSize * (1 + random.IntN(4))
+	}
 }
 
 func tightLimits() map[string]sandbox.Limit {
