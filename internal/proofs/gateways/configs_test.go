@@ -2,15 +2,6 @@ package gateways
 
 import "strings"
 
-// gateway is a program in front of the service, and what its configuration does to truth.
-type gateway struct {
-	name    string
-	program string
-	config  string // ORIGIN, SPARE and PORT stand for addresses, DIR for a directory
-	repeats bool   // it may send a POST twice
-	lies    bool   // its error pages are JSON with status 200: the read of something whose shape nobody knows believes them
-}
-
 const (
 	nginxHead = `daemon off; master_process off; pid DIR/nginx.pid; error_log DIR/error.log; worker_rlimit_nofile 1024;
 events { worker_connections 512; }
@@ -79,7 +70,7 @@ frontend front
 `
 }
 
-var gateways = []gateway{
+var daily = []gateway{
 	{name: "nginx", program: "nginx", config: nginx("", "")},
 	{name: "nginx, kept alive and unbuffered", program: "nginx", config: nginx(
 		`proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off; proxy_request_buffering off; gzip on; gzip_types *; gzip_min_length 1; gzip_proxied any;`, "")},

@@ -1,17 +1,13 @@
-// Package gateways holds tests that put real gateways between the client and the sandbox: nginx, haproxy, apache2 and caddy, as Debian
-// has them, with configurations that are usual and some that mislead. It is in a module of its own, because it starts programs that
-// not every machine has.
+// Package gateways holds tests that put real gateways between the client and the sandbox, as Debian has them, with configurations that are
+// usual and some that mislead: nginx, haproxy, apache2 and caddy; at night varnish, trafficserver, squid, lighttpd, nghttpx, h2o and tinyproxy,
+// too. It is in a module of its own, because it starts programs that not every machine has.
 package gateways
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
-	"net/http"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -22,20 +18,6 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-func TestMain(m *testing.M) {
-	var missing []string
-	for _, program := range []string{"nginx", "haproxy", "apache2", "caddy"} {
-		if _, err := exec.LookPath(program); err != nil {
-			missing = append(missing, program)
-		}
-	}
-	if len(missing) > 0 {
-		fmt.Fprintf(os.Stderr, "these tests need %s in the path (Debian: apt-get install nginx-light haproxy apache2 caddy)\n", strings.Join(missing, ", "))
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
-
 const (
 	contactID = "65f0c0ffee65f0c0ffee65f0"
 	listID    = "a00000000000000000000001"
@@ -44,83 +26,10 @@ const (
 
 var folders = []string{"f00000000000000000000001", "f00000000000000000000002"}
 
-// stage is the service behind a gateway, and what was claimed about it.
-type stage struct {
-	gateway
-	sb     *sandbox.Sandbox
-	origin *http.Server
-	url    string
-	calls  int
-}
-
-func start(t *testing.T, g gateway) *stage {
+func (s *stage) client(t *testing.T, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
-	s := &stage{gateway: g, sb: sandbox.New(nil, sandbox.AllowRemote(), sandbox.NoLimits(), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
-		Name: "main", Credits: 1_000_000, Accounts: []string{"email"}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
-		Folders:   []sandbox.Folder{{ID: folders[0], Name: "A", Type: sandbox.ContactList}, {ID: folders[1], Name: "B", Type: sandbox.ContactList}},
-		Lists:     []sandbox.List{{ID: listID, Name: "People", Rows: sandbox.Rows(sandbox.Row{"id": contactID, "firstName": "Ada", "email": "ada@engines.example"})}},
-		Facts:     []sandbox.Fact{{ID: factID, Claim: "Customers stay.", Category: "pricing"}},
-		Prospects: sandbox.Rows(sandbox.Row{"firstName": "Ada"}, sandbox.Row{"firstName": "Bob"}),
-		Companies: sandbox.Rows(sandbox.Row{"name": "Engines"}),
-	}}}))}
-	s.origin = &http.Server{Handler: s.sb.Handler(), ReadHeaderTimeout: 5 * time.Second}
-	t.Cleanup(func() { _ = s.origin.Close() })
-	var addresses []string
-	for range 2 {
-		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		addresses = append(addresses, l.Addr().String())
-		go func() { _ = s.origin.Serve(l) }()
-	}
-	s.launch(t, addresses[0], addresses[1])
-	return s
-}
-
-// launch starts the program, and ends it with the test.
-func (s *stage) launch(t *testing.T, origin, spare string) {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "gateway") //nolint:usetesting // not below a directory that is closed to others, see Chmod
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	require.NoError(t, os.Chmod(dir, 0o777)) // some give up their rights before they write there
-	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := free.Addr().String()
-	require.NoError(t, free.Close())
-	_, port, err := net.SplitHostPort(address)
-	require.NoError(t, err)
-	file := filepath.Join(dir, "conf")
-	text := strings.NewReplacer("ORIGIN", origin, "SPARE", spare, "PORT", port, "DIR", dir).Replace(s.config)
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
-	args := map[string][]string{
-		"nginx": {"-p", dir, "-c", file, "-e", filepath.Join(dir, "error.log")}, "haproxy": {"-db", "-f", file},
-		"apache2": {"-D", "FOREGROUND", "-d", dir, "-f", file}, "caddy": {"run", "--adapter", "caddyfile", "--config", file},
-	}[s.program]
-	cmd := exec.Command(s.program, args...)
-	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
-	var out strings.Builder
-	cmd.Stdout, cmd.Stderr = &out, &out
-	require.NoError(t, cmd.Start())
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(os.Interrupt)
-		ended := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait()
-		ended.Stop()
-	})
-	s.url = "http://" + address + "/api/v1"
-	require.Eventually(t, func() bool {
-		conn, err := net.DialTimeout("tcp", address, time.Second)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	}, 20*time.Second, 20*time.Millisecond, "%s does not listen", s.program)
-}
-
-func (s *stage) client(t *testing.T) *prospectkit.Client {
-	t.Helper()
-	client, err := prospectkit.New(s.url, s.sb.Token(), prospectkit.WithAttemptTimeout(5*time.Second),
-		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond}))
+	client, err := prospectkit.New(s.url, s.sb.Token(), append(opts, prospectkit.WithAttemptTimeout(5*time.Second),
+		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond}))...)
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
@@ -245,65 +154,59 @@ var trouble = map[string][]sandbox.FaultOption{
 // know nothing and clients that have seen successes: nothing is said to have happened that did not, or the other way round.
 func TestClaimsBehindGateways(t *testing.T) {
 	t.Parallel()
-	for _, g := range gateways {
-		t.Run(g.name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, g)
-			veteran := s.client(t)
-			total := map[prospectkit.Outcome]int{}
-			add := func(ended map[prospectkit.Outcome]int) {
-				for outcome, n := range ended {
-					total[outcome] += n
-				}
+	behind(t, slices.Concat(daily, nightly), func(t *testing.T, g gateway) {
+		s := start(t, g)
+		veteran := s.client(t)
+		total := map[prospectkit.Outcome]int{}
+		add := func(ended map[prospectkit.Outcome]int) {
+			for outcome, n := range ended {
+				total[outcome] += n
 			}
+		}
+		for range 2 {
+			add(s.round(t, veteran, true))
+		}
+		require.Greater(t, total[prospectkit.OutcomeApplied], len(calls), "%v: in good weather most calls get through", total)
+		for _, opts := range trouble {
+			fault := s.sb.Fail("*", opts...)
 			for range 2 {
 				add(s.round(t, veteran, true))
+				add(s.round(t, s.client(t), false))
 			}
-			require.Greater(t, total[prospectkit.OutcomeApplied], len(calls), "%v: in good weather most calls get through", total)
-			for _, opts := range trouble {
-				fault := s.sb.Fail("*", opts...)
-				for range 2 {
-					add(s.round(t, veteran, true))
-					add(s.round(t, s.client(t), false))
-				}
-				s.sb.Switch(fault, false)
-			}
-			require.NoError(t, s.origin.Close())
-			add(s.round(t, veteran, true))
-			add(s.round(t, s.client(t), false))
-			require.Positive(t, total[prospectkit.OutcomeUnknown])
-			t.Logf("applied %d, not applied %d, unknown %d", total[prospectkit.OutcomeApplied], total[prospectkit.OutcomeNotApplied], total[prospectkit.OutcomeUnknown])
-		})
-	}
+			s.sb.Switch(fault, false)
+		}
+		require.NoError(t, s.origin.Close())
+		add(s.round(t, veteran, true))
+		add(s.round(t, s.client(t), false))
+		require.Positive(t, total[prospectkit.OutcomeUnknown])
+		t.Logf("applied %d, not applied %d, unknown %d", total[prospectkit.OutcomeApplied], total[prospectkit.OutcomeNotApplied], total[prospectkit.OutcomeUnknown])
+	})
 }
 
 // TestEnsureBehindGateways ensures lists while every second response to a creation is lost. Whatever the gateway does, there is one list
 // of each name, and none that the call may have made is called certain.
 func TestEnsureBehindGateways(t *testing.T) {
 	t.Parallel()
-	for _, g := range gateways {
-		t.Run(g.name, func(t *testing.T) {
-			t.Parallel()
-			s := start(t, g)
-			s.sb.Fail("lists.create", sandbox.Every(2), sandbox.DropAfter())
-			client := s.client(t)
-			for n := range 6 {
-				name := fmt.Sprint("List ", n)
-				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-				got, err := client.Lists.Ensure(ctx, prospectkit.NewList{Name: name})
-				cancel()
-				if err != nil {
-					require.NotEqual(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
-					continue
-				}
-				require.Equal(t, name, got.List.Name)
-				require.Equal(t, got.Created, got.Certain, "%d: nothing of that name was there before", n)
+	behind(t, slices.Concat(daily, nightly), func(t *testing.T, g gateway) {
+		s := start(t, g)
+		s.sb.Fail("lists.create", sandbox.Every(2), sandbox.DropAfter())
+		client := s.client(t)
+		for n := range 6 {
+			name := fmt.Sprint("List ", n)
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			got, err := client.Lists.Ensure(ctx, prospectkit.NewList{Name: name})
+			cancel()
+			if err != nil {
+				require.NotEqual(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
+				continue
 			}
-			names := map[string]int{}
-			for _, l := range s.sb.Lists() {
-				names[l.Name]++
-				require.Equal(t, 1, names[l.Name], l.Name)
-			}
-		})
-	}
+			require.Equal(t, name, got.List.Name)
+			require.Equal(t, got.Created, got.Certain, "%d: nothing of that name was there before", n)
+		}
+		names := map[string]int{}
+		for _, l := range s.sb.Lists() {
+			names[l.Name]++
+			require.Equal(t, 1, names[l.Name], l.Name)
+		}
+	})
 }

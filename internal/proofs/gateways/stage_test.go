@@ -1,0 +1,236 @@
+package gateways
+
+import (
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/sandbox"
+)
+
+// gateway is a program in front of the service, and what its configuration does to truth.
+type gateway struct {
+	name    string
+	program string
+	config  string // ORIGIN, SPARE and PORT stand for addresses, BACK for the port of ORIGIN, DIR for a directory
+	repeats bool   // it may send a POST twice
+	lies    bool   // its error pages are JSON with status 200: the read of something whose shape nobody knows believes them
+	hides   bool   // it may close the connection while a body is being sent that it does not take: net/http then drops the 413
+	as502   bool   // it passes on such a body up to the limit, and responds 502
+}
+
+// program is how one is started. FILE stands for the file of the configuration.
+type program struct {
+	debian  string // the package that has it
+	args    []string
+	nightly bool
+}
+
+var programs = map[string]program{
+	"nginx":   {debian: "nginx-light", args: []string{"-p", "DIR", "-c", "FILE", "-e", "DIR/error.log"}},
+	"haproxy": {debian: "haproxy", args: []string{"-db", "-f", "FILE"}},
+	"apache2": {debian: "apache2", args: []string{"-D", "FOREGROUND", "-d", "DIR", "-f", "FILE"}},
+	"caddy":   {debian: "caddy", args: []string{"run", "--adapter", "caddyfile", "--config", "FILE"}},
+
+	"varnishd":       {debian: "varnish", nightly: true, args: []string{"-F", "-n", "DIR", "-a", "127.0.0.1:PORT", "-b", "ORIGIN"}},
+	"traffic_server": {debian: "trafficserver", nightly: true, args: []string{"--run-root=DIR"}},
+	"squid":          {debian: "squid", nightly: true, args: []string{"-N", "-f", "FILE"}},
+	"lighttpd":       {debian: "lighttpd", nightly: true, args: []string{"-D", "-f", "FILE"}},
+	"nghttpx":        {debian: "nghttp2-proxy", nightly: true, args: []string{"--conf=FILE"}},
+	"h2o":            {debian: "h2o", nightly: true, args: []string{"-c", "FILE"}},
+	"tinyproxy":      {debian: "tinyproxy", nightly: true, args: []string{"-d", "-c", "FILE"}},
+}
+
+// night is whether this is the run of all programs. The tests of what is not installed are then skipped, or fail where REQUIRED names this
+// step of .ci/run.
+var night = os.Getenv("NIGHTLY") != ""
+
+func find(name string) (string, error) {
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	return exec.LookPath("/usr/sbin/" + name) // where Debian has servers, and users have no path
+}
+
+func TestMain(m *testing.M) {
+	all := slices.Contains(strings.Fields(os.Getenv("REQUIRED")), "proofs")
+	var missing []string
+	for name, p := range programs {
+		if _, err := find(name); err != nil && (!night && !p.nightly || night && all) {
+			missing = append(missing, p.debian)
+		}
+	}
+	if len(missing) > 0 {
+		fmt.Fprintf(os.Stderr, "these tests need packages of Debian: apt-get install %s\n", strings.Join(missing, " "))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// behind runs a test behind each gateway of a table, in parallel.
+func behind(t *testing.T, table []gateway, test func(t *testing.T, g gateway)) {
+	t.Helper()
+	for _, g := range table {
+		if programs[g.program].nightly && !night {
+			continue
+		}
+		t.Run(g.name, func(t *testing.T) {
+			t.Parallel()
+			if _, err := find(g.program); err != nil {
+				t.Skipf("%s is not installed (Debian: apt-get install %s)", g.program, programs[g.program].debian)
+			}
+			test(t, g)
+		})
+	}
+}
+
+// plain are those that day and night run: by day those with the defaults of four programs, at night all.
+func plain() []gateway {
+	if night {
+		return slices.Concat(daily, nightly)
+	}
+	return slices.DeleteFunc(slices.Clone(daily), func(g gateway) bool { return g.name != g.program })
+}
+
+// stage is the service behind a gateway, and what was claimed about it.
+type stage struct {
+	gateway
+	sb     *sandbox.Sandbox
+	origin *http.Server
+	url    string
+	calls  int
+
+	mu   sync.Mutex
+	pace time.Duration // how long the service takes
+	lost func()        // is called after the work of the next write, whose response is then lost
+}
+
+func start(t *testing.T, g gateway, opts ...sandbox.Option) *stage {
+	t.Helper()
+	opts = append(opts, sandbox.AllowRemote(), sandbox.NoLimits(), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Name: "main", Credits: 1_000_000, Accounts: []string{"email"}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
+		Folders:   []sandbox.Folder{{ID: folders[0], Name: "A", Type: sandbox.ContactList}, {ID: folders[1], Name: "B", Type: sandbox.ContactList}},
+		Lists:     []sandbox.List{{ID: listID, Name: "People", Rows: sandbox.Rows(sandbox.Row{"id": contactID, "firstName": "Ada", "email": "ada@engines.example"})}},
+		Facts:     []sandbox.Fact{{ID: factID, Claim: "Customers stay.", Category: "pricing"}},
+		Prospects: sandbox.Rows(sandbox.Row{"firstName": "Ada"}, sandbox.Row{"firstName": "Bob"}),
+		Companies: sandbox.Rows(sandbox.Row{"name": "Engines"}),
+	}}}))
+	s := &stage{gateway: g, sb: sandbox.New(nil, opts...)}
+	s.origin = &http.Server{Handler: s, ReadHeaderTimeout: 5 * time.Second}
+	t.Cleanup(func() { _ = s.origin.Close() })
+	var addresses []string
+	for range 2 {
+		l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		addresses = append(addresses, l.Addr().String())
+		go func() { _ = s.origin.Serve(l) }()
+	}
+	s.launch(t, addresses[0], addresses[1])
+	return s
+}
+
+// ServeHTTP is the service: its work takes as long as pace says, and one response may be lost, with the connection.
+func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	pace, lost := s.pace, s.lost
+	if lost != nil && r.Method != http.MethodGet {
+		s.lost = nil
+	}
+	s.mu.Unlock()
+	if lost == nil || r.Method == http.MethodGet {
+		time.Sleep(pace)
+		s.sb.Handler().ServeHTTP(w, r)
+		return
+	}
+	s.sb.Handler().ServeHTTP(httptest.NewRecorder(), r)
+	lost()
+	time.Sleep(pace)
+	panic(http.ErrAbortHandler)
+}
+
+func (s *stage) set(pace time.Duration, lost func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.pace, s.lost = pace, lost
+}
+
+var ports atomic.Int32
+
+// freePort finds a port that nobody listens on, below those that the system hands out to others meanwhile.
+func freePort(t *testing.T) (port, address string) {
+	t.Helper()
+	for range 1000 {
+		port = strconv.Itoa(20_000 + (os.Getpid()*50+int(ports.Add(1)))%10_000)
+		address = "127.0.0.1:" + port
+		if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err == nil {
+			require.NoError(t, l.Close())
+			return port, address
+		}
+	}
+	require.Fail(t, "no port is free")
+	return "", ""
+}
+
+// launch starts the program, and ends it with the test.
+func (s *stage) launch(t *testing.T, origin, spare string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gateway") //nolint:usetesting // not below a directory that is closed to others, see Chmod
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	require.NoError(t, os.Chmod(dir, 0o777)) // some give up their rights before they write there
+	port, address := freePort(t)
+	_, back, err := net.SplitHostPort(origin)
+	require.NoError(t, err)
+	conf := filepath.Join(dir, "conf")
+	fill := strings.NewReplacer("ORIGIN", origin, "SPARE", spare, "PORT", port, "BACK", back, "DIR", dir, "FILE", conf)
+	for i, part := range strings.Split(fill.Replace(s.config), "\n-- ") { // the first is the configuration, others are files by name
+		name, text := "conf", part
+		if i > 0 {
+			name, text, _ = strings.Cut(part, " --\n")
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o644))
+	}
+	path, err := find(s.program)
+	require.NoError(t, err)
+	var args []string
+	for _, arg := range programs[s.program].args {
+		args = append(args, fill.Replace(arg))
+	}
+	cmd := exec.Command(path, args...)
+	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
+	log, err := os.Create(filepath.Join(dir, "out"))
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = log.Close() })
+	cmd.Stdout, cmd.Stderr = log, log
+	require.NoError(t, cmd.Start())
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(os.Interrupt)
+		ended := time.AfterFunc(5*time.Second, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait()
+		ended.Stop()
+	})
+	s.url = "http://" + address + "/api/v1"
+	for range 1000 {
+		conn, err := net.DialTimeout("tcp", address, time.Second)
+		if err == nil {
+			_ = conn.Close()
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	said, _ := os.ReadFile(log.Name())
+	require.Failf(t, "does not listen", "%s: %s", s.program, said)
+}
