@@ -151,8 +151,8 @@ func ExampleListsService_WaitFor() {
 func ExampleRow() {
 	client, _ := exampleSandbox()
 	page, err := client.Lists.RowsPage(context.Background(), exampleList, prospectkit.RowsParams{Limit: 1})
-	if err != nil {
-		log.Fatal(err)
+	if err != nil || len(page.Items) == 0 {
+		log.Fatal("no row: ", err)
 	}
 	row := page.Items[0]
 	fmt.Println(row.ID(), row.Text("address.city"), row.Int("noSuchField"))

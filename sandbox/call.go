@@ -26,6 +26,7 @@ type call struct {
 	id     string
 	header http.Header // of the response
 	before *books      // nil until the request has been let in
+	cap    *int        // see Fault
 
 	effects []string
 	spent   int64

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"regexp"
 	"runtime/debug"
@@ -27,21 +28,51 @@ const (
 	StopBefore   FailureKind = "the program was stopped, and run again, before the request arrived"
 	StopAfter    FailureKind = "the program was stopped, and run again, after the service did it, before the response arrived"
 	StopBetween  FailureKind = "the program was stopped, and run again, between two requests" // before a Save or a MayStop
+
+	// What gateways and servers do, each where it can be.
+	SentTwice    FailureKind = "a gateway sent the request twice, and forwarded the second response"       // a write without a body
+	IdleClosed   FailureKind = "the server closed the connection, which was idle, as the request was sent" // not a free read
+	BodyRefused  FailureKind = "413 of a gateway, and the service did nothing"                             // a body of 8 KiB or more
+	AgedResponse FailureKind = "the response took two seconds, and a gateway calls that its Age"
+	TotalsCapped FailureKind = "from this page on, the totals count no more records" // of lists and rows
+	PageEmptied  FailureKind = "an empty page, whose totals are zero"                // likewise, and only if Only names it: no response tells
 )
 
-// The classes of steps.
+// The classes of steps. That of a request is all the words that apply.
 const (
 	requests = "request"
+	bare     = "bare"     // a write without a body
+	unsafe   = "unsafe"   // it may change or cost something
+	long     = "long"     // a body that a server may refuse for its length
+	listings = "listings" // of documented pages
 	marks    = "mark"
 )
 
+// classOf is the class of a request.
+func classOf(o *op.Op, req *http.Request) string {
+	words := []string{requests}
+	bodiless := req.Body == nil || req.Body == http.NoBody
+	for word, applies := range map[string]bool{
+		bare: bodiless && o.Write(), unsafe: !o.FreeRead(), long: req.ContentLength >= 8<<10, listings: o == op.ListsList || o == op.ListsRows,
+	} {
+		if applies {
+			words = append(words, word)
+		}
+	}
+	slices.Sort(words[1:])
+	return strings.Join(words, " ")
+}
+
 // mishap is what can happen at a step: to the program, and to what the service does.
 type mishap struct {
-	class string
+	class string // a word of that of the step
 	kind  FailureKind
 	to    sim.Fault
 	does  []FaultOption
 }
+
+// fits reports whether the mishap can happen at a step of a class.
+func (m *mishap) fits(class string) bool { return slices.Contains(strings.Fields(class), m.class) }
 
 var sweepable = []mishap{
 	{requests, RequestLost, "lost", []FaultOption{DropBefore()}},
@@ -51,12 +82,18 @@ var sweepable = []mishap{
 	{requests, RateLimited, "429", []FaultOption{Status(429, "RATE_LIMITED"), RetryAfter(1)}},
 	{requests, StopBefore, sim.KillWithin, nil},
 	{requests, StopAfter, sim.KillAfter, []FaultOption{DropAfter()}},
+	{bare, SentTwice, "twice", []FaultOption{Resent()}},
+	{unsafe, IdleClosed, "idle", nil},
+	{long, BodyRefused, "413", []FaultOption{HTML(413)}},
+	{requests, AgedResponse, "aged", []FaultOption{Latency(2 * time.Second), Age(2)}},
+	{listings, TotalsCapped, "capped", []FaultOption{cappedHere}},
+	{listings, PageEmptied, "emptied", []FaultOption{EmptyPage()}},
 	{marks, StopBetween, sim.KillWithin, nil},
 }
 
 // mishapOf is what has happened at a step, if anything.
 func mishapOf(t *sim.Turn) *mishap {
-	i := slices.IndexFunc(sweepable, func(m mishap) bool { return m.class == t.Class && m.to == t.Fault })
+	i := slices.IndexFunc(sweepable, func(m mishap) bool { return m.fits(t.Class) && m.to == t.Fault })
 	if i < 0 {
 		return nil
 	}
@@ -199,7 +236,7 @@ func EveryFailure(t TB, program, invariant func(*Run) error, opts ...SweepOption
 	if t != nil {
 		t.Helper()
 	}
-	s := &sweep{t: t, program: program, invariant: invariant, depth: 1, pause: time.Second, tries: func(FailureKind) bool { return true }}
+	s := &sweep{t: t, program: program, invariant: invariant, depth: 1, pause: time.Second, tries: func(k FailureKind) bool { return k != PageEmptied }}
 	for _, opt := range opts {
 		opt.configure(s)
 	}
@@ -259,7 +296,7 @@ func command(t TB) string {
 // possible are the failures to try at a step.
 func (s *sweep) possible(class string) (faults []sim.Fault) {
 	for _, m := range sweepable {
-		if m.class == class && s.tries(m.kind) {
+		if m.fits(class) && s.tries(m.kind) {
 			faults = append(faults, m.to)
 		}
 	}

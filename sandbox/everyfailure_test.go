@@ -72,7 +72,7 @@ func TestEveryFailureTriesEachKindAtEachRequest(t *testing.T) {
 		require.Len(run, run.Failures(), min(1, len(seen)))
 		return nil
 	})
-	require.Equal(t, &sandbox.Sweep{Requests: 2, Runs: 15}, tried)
+	require.Equal(t, &sandbox.Sweep{Requests: 2, Runs: 18}, tried)
 	require.Equal(t, map[string]int{
 		"1 lists.create: the request was lost, lists: 0":                                                                          1,
 		"1 lists.create: the response was lost, lists: 1":                                                                         1,
@@ -81,6 +81,9 @@ func TestEveryFailureTriesEachKindAtEachRequest(t *testing.T) {
 		"1 lists.create: 429, and the service did nothing, lists: 0":                                                              1,
 		"1 lists.create: the program was stopped, and run again, before the request arrived, lists: 1":                            1,
 		"1 lists.create: the program was stopped, and run again, after the service did it, before the response arrived, lists: 1": 1,
+		"1 lists.create: the server closed the connection, which was idle, as the request was sent, lists: 0":                     1,
+		"1 lists.create: the response took two seconds, and a gateway calls that its Age, lists: 1":                               1,
+		"2 account.me: the response took two seconds, and a gateway calls that its Age, lists: 1":                                 1,
 		"2 account.me: the request was lost, lists: 1":                                                                            1,
 		"2 account.me: the response was lost, lists: 1":                                                                           1,
 		"2 account.me: 500 after the service did it, lists: 1":                                                                    1,
@@ -89,7 +92,7 @@ func TestEveryFailureTriesEachKindAtEachRequest(t *testing.T) {
 		"2 account.me: the program was stopped, and run again, before the request arrived, lists: 1":                              1,
 		"2 account.me: the program was stopped, and run again, after the service did it, before the response arrived, lists: 1":   1,
 	}, seen)
-	require.Equal(t, "requests: 2, marks between them: 0, runs: 15, and the invariant held in all of them", tried.String())
+	require.Equal(t, "requests: 2, marks between them: 0, runs: 18, and the invariant held in all of them", tried.String())
 }
 
 func TestEveryFailureNamesTheFirstBreak(t *testing.T) {
@@ -112,9 +115,9 @@ func TestEveryFailureNamesTheFirstBreak(t *testing.T) {
 	require.EqualError(t, tried.Broken.Err, "invariant: a list that nobody knows")
 	require.ErrorIs(t, tried.Broken.Program, io.EOF)
 	require.Len(t, tried.Broken.Journal, 2)
-	require.Equal(t, 10, tried.Runs, "the first, seven at the first request, two at the second")
+	require.Equal(t, 11, tried.Runs, "the first, eight at the first request, two at the second")
 	for _, part := range []string{
-		"requests: 2, marks between them: 0, runs: 10, and the last one is broken",
+		"requests: 2, marks between them: 0, runs: 11, and the last one is broken",
 		"broken by request 2, lists.create POST /api/v1/business/lists: the response was lost\n",
 		"invariant: a list that nobody knows\n",
 		"the program returned: ", ": EOF\n",
@@ -164,6 +167,44 @@ func TestEveryFailureReplays(t *testing.T) {
 		_, second = once()
 		require.Contains(t, second, wrong)
 	}
+}
+
+// What gateways and servers do is tried where it can be.
+func TestEveryFailureWhereItCanBe(t *testing.T) {
+	seen := map[string][]sandbox.FailureKind{}
+	sandbox.EveryFailure(t, func(run *sandbox.Run) error {
+		_, approval := send(run, "POST", "/business/campaigns/"+run.Campaigns()[0].ID+"/approve", "")
+		_, short := createList(run, "Q1")
+		_, long := send(run, "POST", "/business/lists", `{"name": "Q2"}`+strings.Repeat(" ", 8<<10))
+		_, me := send(run, "GET", "/business/me", "")
+		_, page := send(run, "GET", "/business/lists?limit=1", "")
+		return errors.Join(approval, short, long, me, page)
+	}, func(run *sandbox.Run) error {
+		arrived, made := 5, 3
+		for _, f := range run.Failures() {
+			at := fmt.Sprint(f.Request, " ", f.Op)
+			seen[at] = append(seen[at], f.Kind)
+			arrived += map[sandbox.FailureKind]int{sandbox.SentTwice: 1, sandbox.IdleClosed: -1}[f.Kind]
+			if f.Op == "lists.create" && f.Kind != sandbox.AgedResponse {
+				made--
+			}
+		}
+		require.Len(run, run.Journal(), arrived)
+		require.Len(run, run.Lists(), made)
+		return nil
+	}, sandbox.Setup(func(run *sandbox.Run) {
+		run.Do(func(tx *sandbox.Tx) {
+			tx.ConnectAccount("email")
+			tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin"})))
+		})
+	}), sandbox.Only(sandbox.SentTwice, sandbox.IdleClosed, sandbox.BodyRefused, sandbox.AgedResponse, sandbox.TotalsCapped, sandbox.PageEmptied))
+	require.Equal(t, map[string][]sandbox.FailureKind{
+		"1 campaigns.approve": {sandbox.SentTwice, sandbox.IdleClosed, sandbox.AgedResponse},
+		"2 lists.create":      {sandbox.IdleClosed, sandbox.AgedResponse},
+		"3 lists.create":      {sandbox.IdleClosed, sandbox.BodyRefused, sandbox.AgedResponse},
+		"4 account.me":        {sandbox.AgedResponse},
+		"5 lists.list":        {sandbox.AgedResponse, sandbox.TotalsCapped, sandbox.PageEmptied},
+	}, seen)
 }
 
 // What is wrong before any failure makes the rest worthless.
@@ -290,10 +331,10 @@ func TestEveryFailureLeavesWhatWaitsForTheDead(t *testing.T) {
 		}()
 		return <-sent
 	}, func(run *sandbox.Run) error {
-		require.Equal(run, run.Err() == nil, len(run.Failures()) == 0 || run.Starts() == 2 || run.Failures()[0].Kind == sandbox.FailedAfter || run.Failures()[0].Kind == sandbox.RateLimited)
+		require.Equal(run, run.Err() == nil, len(run.Failures()) == 0 || run.Starts() == 2 || run.Failures()[0].Kind == sandbox.FailedAfter || run.Failures()[0].Kind == sandbox.RateLimited || run.Failures()[0].Kind == sandbox.AgedResponse)
 		return nil
 	})
-	require.Equal(t, 8, tried.Runs)
+	require.Equal(t, 9, tried.Runs)
 }
 
 func TestEveryFailureBetweenRequests(t *testing.T) {
@@ -391,11 +432,14 @@ func TestEveryFailureUntilDone(t *testing.T) {
 	tried := sandbox.EveryFailure(t, program, func(run *sandbox.Run) error {
 		require.NoError(run, run.Err())
 		require.Len(run, run.Lists(), 1)
+		if f := run.Failures(); len(f) > 0 && f[0].Kind == sandbox.AgedResponse {
+			return nil
+		}
 		require.Equal(run, 1+len(run.Failures()), run.Starts())
 		require.Equal(run, time.Duration(len(run.Failures()))*time.Hour, time.Since(began))
 		return nil
 	}, sandbox.UntilDone(1), sandbox.RestartAfter(time.Hour), sandbox.Setup(func(*sandbox.Run) { began = time.Now() }))
-	require.Equal(t, 8, tried.Runs)
+	require.Equal(t, 10, tried.Runs)
 
 	_, report := sweep(func(run *sandbox.Run) error {
 		return errors.Join(program(run), map[bool]error{true: io.ErrNoProgress}[len(run.Failures()) > 0])
@@ -421,7 +465,7 @@ func TestEveryFailureWithAClientOfTheSetup(t *testing.T) {
 		_, err := send(run, "GET", "/business/me", "")
 		require.NoError(run, err)
 	}), sandbox.Credits(3))
-	require.Equal(t, &sandbox.Sweep{Requests: 1, Runs: 8}, tried)
+	require.Equal(t, &sandbox.Sweep{Requests: 1, Runs: 10}, tried)
 }
 
 // What a client draws is the same in each run: the failures that are planned by one are reached in the others.

@@ -147,12 +147,28 @@ func (t counting) RoundTrip(req *http.Request) (resp *http.Response, err error) 
 		return below.RoundTrip(req) // it goes nowhere
 	}
 	o := cmp.Or(c.sandbox.route(arrived(req, nil)).op, new(op.Op))
-	t.run.step(requests, o.Name+" "+req.Method+" "+req.URL.Path, func(m *mishap) {
-		if m != nil {
-			req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, m.fault(o)))
+	what := o.Name + " " + req.Method + " " + req.URL.Path
+	if req.URL.RawQuery != "" { // it orders what is sent at the same moment
+		what += "\n" + req.URL.RawQuery
+	}
+	t.run.step(classOf(o, req), what, func(m *mishap) {
+		f := noFault
+		switch {
+		case m == nil:
+		case m.kind == IdleClosed:
+			err = onIdle(req)
+			return
+		default:
+			f = m.fault(o)
+		}
+		if f.cap != nil { // for the rest of the run
+			f.op = o.Name
+			c.sandbox.addFault(f)
+		} else if f != noFault {
+			req = req.WithContext(context.WithValue(req.Context(), plantedKey{}, f))
 		}
 		c.mu.Lock()
-		c.passed++
+		c.passed += 1 + f.again
 		c.mu.Unlock()
 		resp, err = below.RoundTrip(req) //nolint:bodyclose // the client closes it
 	})
@@ -259,7 +275,7 @@ func (c *course) check() {
 	failures := c.failures()
 	switch {
 	case c.broken():
-	case !slices.ContainsFunc(c.world.Taken(), func(t *sim.Turn) bool { return t.Class == requests }):
+	case !slices.ContainsFunc(c.world.Taken(), func(t *sim.Turn) bool { return t.Class != marks }):
 		c.fail("the program sent no request through the transport of its Run")
 	case c.arrived() > c.passed:
 		c.fail("requests that did not go through the transport of their Run, and so cannot fail: %d", c.arrived()-c.passed)
@@ -358,10 +374,11 @@ func (t tester) Errorf(format string, args ...any) { t.fail(format, args...) }
 func (c *course) steps() (all []Failure) {
 	var f Failure
 	for _, step := range c.world.Taken() {
-		if f.Name, f.Kind = step.What, ""; step.Class == requests {
+		if f.Name, f.Kind = step.What, ""; step.Class != marks {
 			f.Request++
 			f.Op, f.Path, _ = strings.Cut(step.What, " ")
 			f.Method, f.Path, _ = strings.Cut(f.Path, " ")
+			f.Path, _, _ = strings.Cut(f.Path, "\n")
 			f.Name = ""
 		}
 		if m := mishapOf(step); m != nil {

@@ -229,6 +229,36 @@ func setHeader(name, value string) FaultOption {
 	return edit(name+": "+value, func(a *response) { a.header.Set(name, value) })
 }
 
+// Age adds the header of a cache, or of a gateway that counts how long a response took.
+func Age(seconds int) FaultOption { return setHeader("Age", strconv.Itoa(seconds)) }
+
+// Resent lets the request arrive twice: a gateway has lost the first response, forwards the second one, and tells of itself by Via.
+func Resent() FaultOption {
+	return func(f *Fault) error {
+		f.again = 1
+		return edit("sent twice", func(a *response) { a.header.Set("Via", "1.1 gateway") })(f)
+	}
+}
+
+// CapTotals lets the totals of lists and rows count at most n records. The pages beyond them are there.
+func CapTotals(n int) FaultOption {
+	return positive("CapTotals", n, does(fmt.Sprintf("totals of at most %d", n), func(f *Fault) { f.cap = &n }))
+}
+
+// cappedHere lets the totals count up to the end of the first page that it affects.
+var cappedHere = does("totals that end with this page", func(f *Fault) { f.cap = new(int) })
+
+// EmptyPage leaves a page without its records, and sets its totals to zero.
+func EmptyPage() FaultOption {
+	return edit("empty page", func(a *response) {
+		a.body = edited(a.body, func(v any) any {
+			v = assign(v, []string{"data"}, []any{})
+			v = assign(v, []string{"pagination", "totalPages"}, 0)
+			return assign(v, []string{"pagination", "totalRecords"}, 0)
+		})
+	})
+}
+
 // EmptyBody omits the body.
 func EmptyBody() FaultOption {
 	return edit("empty body", func(a *response) { a.body = []byte{} })

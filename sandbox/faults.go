@@ -38,6 +38,8 @@ type Fault struct {
 	truncate func(length int64) int64 // nil is off
 	oversize int64
 	edits    []func(*response)
+	again    int  // how often the service gets the request once more
+	cap      *int // of the totals of a page; zero is not decided yet
 }
 
 // noFault is that of a request to which nothing is done.
@@ -102,7 +104,7 @@ func (sb *Sandbox) checkTarget(opName string) error {
 
 func (f *Fault) check() error {
 	responds := f.instead != nil
-	alters := len(f.edits) > 0 || f.truncate != nil || f.slow > 0 || f.stall > 0 || f.oversize > 0
+	alters := len(f.edits) > 0 || f.truncate != nil || f.slow > 0 || f.stall > 0 || f.oversize > 0 || f.cap != nil
 	if f.reset && f.drop == dropNever {
 		f.drop = dropBefore
 	}
@@ -111,6 +113,8 @@ func (f *Fault) check() error {
 		return errors.New("the fault does nothing")
 	case f.drop != dropNever && (responds || alters):
 		return errors.New("a cut connection has no response, so no option may change it")
+	case f.again > 0 && responds:
+		return errors.New("Resent is for the service's own responses")
 	case f.applied && !responds:
 		return errors.New("Applied needs a response in place of the service's")
 	case f.drop == dropRefuse && f.reset:

@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -459,4 +460,47 @@ func TestFaultsAreSwitchedOffAndOn(t *testing.T) {
 	sb.Switch(f, true)
 	require.Equal(t, 502, status())
 	require.Equal(t, 1, sb.Hits(f))
+}
+
+// A gateway that repeats a request forwards the second response, and tells of itself.
+func TestResent(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
+		sb.Fail("lists.create", sandbox.Nth(1), sandbox.Resent())
+		r := c.do("POST", lists, create("Q1"))
+		r.fails(409, "LIST_NAME_TAKEN")
+		require.Equal(t, "1.1 gateway", r.header.Get("Via"))
+		require.Len(t, sb.Lists(), 1)
+		require.Equal(t, 2, sb.Calls("lists.create"))
+		require.Empty(t, c.do("POST", lists, create("Q2")).header.Get("Via"))
+	})
+}
+
+// Totals that are capped end before the records; a page that is emptied shows none once.
+func TestTotalsThatAreWrong(t *testing.T) {
+	onEachRoad(t, nil, func(t *testing.T, sb *sandbox.Sandbox, c caller) {
+		t.Helper()
+		sb.Do(func(tx *sandbox.Tx) {
+			for i := range 5 {
+				tx.CreateList(sandbox.List{Name: strconv.Itoa(i)})
+			}
+		})
+		f := sb.Fail("lists.list", sandbox.CapTotals(2))
+		page := func(number string) string {
+			r := c.get(lists, "limit", "2", "pageNum", number)
+			var p struct {
+				Data       []any
+				Pagination struct{ TotalPages, TotalRecords int }
+			}
+			require.NoError(t, json.Unmarshal(r.raw, &p))
+			return fmt.Sprint(len(p.Data), p.Pagination)
+		}
+		require.Equal(t, "2 {1 2}", page("1"))
+		require.Equal(t, "1 {1 2}", page("3"))
+		require.Equal(t, "0 {1 2}", page("4"))
+		sb.Switch(f, false)
+		sb.Fail("lists.list", sandbox.Nth(1), sandbox.EmptyPage(), sandbox.Age(2))
+		require.Equal(t, "0 {0 0}", page("1"))
+		require.Equal(t, "2 {3 5}", page("1"))
+	})
 }

@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
@@ -76,14 +77,22 @@ func (sb *Sandbox) exchange(r *http.Request, body []byte) *delivery {
 func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, problems []string) {
 	now := sb.enter()
 	defer sb.mu.Unlock()
-	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, sent: body, now: now, header: http.Header{}}
-	c.checks.c = c
-	c.id = sb.journal.requestID()
-	c.key = sb.findKey(t.req, now)
 	d = &delivery{fault: cmp.Or(sb.trip(fits), noFault)}
 	if f, planted := t.req.Context().Value(plantedKey{}).(*Fault); planted {
 		d.fault = f
 	}
+	for range d.fault.again { // their responses are lost
+		problems = append(problems, sb.serve(t, body, now, &delivery{fault: d.fault})...)
+	}
+	return d, append(problems, sb.serve(t, body, now, d)...)
+}
+
+// serve serves a request once.
+func (sb *Sandbox) serve(t *target, body []byte, now time.Time, d *delivery) (problems []string) {
+	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, sent: body, now: now, header: http.Header{}, cap: d.fault.cap}
+	c.checks.c = c
+	c.id = sb.journal.requestID()
+	c.key = sb.findKey(t.req, now)
 	if d.fault.serves() {
 		d.response, problems = sb.response(c)
 		d.processed = d.response.status < 300
@@ -99,7 +108,7 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 	d.response.header.Set("X-Sandbox-Request", c.id)
 	sb.journal.add(c, d)
 	sb.servedHooks(c.op, c.ws, d.response.status)
-	return d, problems
+	return problems
 }
 
 // response applies the rules and checks the invariants.

@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"os"
 	"strconv"
+	"sync/atomic"
+	"time"
 )
 
 // invalidHost is reserved: no name server knows it, so a client without the transport reaches nobody.
@@ -164,6 +166,35 @@ func (t tracer) connected() {
 	if t.GotConn != nil {
 		t.GotConn(httptrace.GotConnInfo{Conn: noConn{closedConn}})
 	}
+}
+
+// onIdle sends a request on a connection that the server closes at this moment, as Node.js does after six seconds. Nothing arrives.
+func onIdle(req *http.Request) error {
+	trace, conn := traceOf(req), &idleConn{Conn: closedConn}
+	trace.getConn()
+	if trace.GotConn != nil {
+		trace.GotConn(httptrace.GotConnInfo{Conn: conn, Reused: true, WasIdle: true, IdleTime: 6 * time.Second})
+	}
+	if conn.closed.Load() {
+		return broken("write", "write", net.ErrClosed) // by the client, before anything was written
+	}
+	trace.wrote(nil)
+	return broken("read", "read", errReset)
+}
+
+// idleConn is an idle connection in a trace.
+type idleConn struct {
+	net.Conn
+
+	closed atomic.Bool
+}
+
+func (c *idleConn) LocalAddr() net.Addr  { return noConn{}.LocalAddr() }
+func (c *idleConn) RemoteAddr() net.Addr { return noConn{}.RemoteAddr() }
+
+func (c *idleConn) Close() error {
+	c.closed.Store(true)
+	return nil
 }
 
 func (t tracer) wrote(err error) {

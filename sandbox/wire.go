@@ -47,17 +47,26 @@ type wirePages struct {
 type paging struct {
 	limit   int
 	pageNum int64 // also on 32 bits, any page may be asked for
+	cap     *int  // see Fault
 }
 
 // paging reads which page is asked for, and how large it is: of up to 1,000, or of as many as the fallback.
 func (q *params) paging(fallback int) paging {
-	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1)}
+	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1), q.c.cap}
 }
 
 // of is the range of n elements on the page.
 func (p paging) of(n int) (from, to int, pages wirePages) {
-	pages = wirePages{PageNum: p.pageNum, TotalPages: (n + p.limit - 1) / p.limit, TotalRecords: n}
-	if p.pageNum > int64(pages.TotalPages) {
+	fills := func(n int) int { return (n + p.limit - 1) / p.limit }
+	counted := n
+	if p.cap != nil {
+		if *p.cap == 0 {
+			*p.cap = int(min(p.pageNum, int64(fills(n)))) * p.limit
+		}
+		counted = min(n, *p.cap)
+	}
+	pages = wirePages{PageNum: p.pageNum, TotalPages: fills(counted), TotalRecords: counted}
+	if p.pageNum > int64(fills(n)) {
 		return n, n, pages
 	}
 	from = int(p.pageNum-1) * p.limit

@@ -72,7 +72,8 @@ func TestAStopIsNotOverruled(t *testing.T) {
 		}
 		return nil
 	}, setup,
-		sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited))
+		sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited,
+			sandbox.SentTwice, sandbox.IdleClosed, sandbox.AgedResponse, sandbox.PageEmptied))
 }
 
 // full is a terminal that is gone.

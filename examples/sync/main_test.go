@@ -132,7 +132,7 @@ func TestOneFactDropsNothing(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "copy.db")
 		run := func() int {
 			require.NoError(t, sync(t.Context(), client.Lists, listID, file))
-			return held(t, file)
+			return held(t.Context(), t, file)
 		}
 		require.Equal(t, 12_501, run())
 		rows := sb.Rows(listID)
@@ -150,12 +150,11 @@ func TestOneFactDropsNothing(t *testing.T) {
 }
 
 // held is how many rows a copy has.
-func held(t *testing.T, file string) (n int) {
-	t.Helper()
+func held(ctx context.Context, t require.TestingT, file string) (n int) {
 	db, err := sql.Open("sqlite", file)
 	require.NoError(t, err)
 	defer db.Close()
-	require.NoError(t, db.QueryRowContext(t.Context(), `SELECT count(*) FROM entry`).Scan(&n))
+	require.NoError(t, db.QueryRowContext(ctx, `SELECT count(*) FROM entry`).Scan(&n))
 	return n
 }
 
@@ -222,10 +221,14 @@ func TestOneRunAtATime(t *testing.T) {
 	require.NoError(t, run(prospectkit.WithTransport(sb.Transport())))
 }
 
-// Whatever fails, wherever the program is stopped, and whatever a teammate changes between two requests, the runs after it complete the copy.
+// Whatever fails, wherever the program is stopped, and whatever a teammate changes between two requests, the runs after it complete the copy. A
+// page that is empty once drops nothing.
 func TestEveryFailure(t *testing.T) {
-	for _, moving := range []bool{false, true} {
-		changes := false
+	for _, c := range []struct {
+		moving  bool
+		emptied []sandbox.SweepOption
+	}{{}, {moving: true}, {emptied: []sandbox.SweepOption{sandbox.Only(sandbox.PageEmptied)}}} {
+		moving, changes := c.moving, false
 		sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 			client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.ReadOnly())
 			require.NoError(run, err)
@@ -234,12 +237,15 @@ func TestEveryFailure(t *testing.T) {
 			file := filepath.Join(run.Dir(), "copy.db")
 			calm, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Sandbox.Transport()))
 			require.NoError(run, err)
-			if changes = false; moving { // the last change may have come after the last request
+			if c.emptied != nil {
+				require.GreaterOrEqual(run, held(run.Context(), run, file), 1200)
+			}
+			if changes = false; moving || c.emptied != nil { // the last change may have come after the last request
 				run.Clear()
 				err = sync(run.Context(), calm.Lists, run.Lists()[0].ID, file)
 			}
 			return errors.Join(run.Err(), err, isCopy(run.Context(), run.Sandbox, file))
-		}, sandbox.UntilDone(2), sandbox.Setup(func(run *sandbox.Run) {
+		}, append(c.emptied, sandbox.UntilDone(2), sandbox.Setup(func(run *sandbox.Run) {
 			var listID string
 			run.Do(func(tx *sandbox.Tx) {
 				listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)})
@@ -258,6 +264,6 @@ func TestEveryFailure(t *testing.T) {
 					change(tx)
 				}
 			})
-		}))
+		}))...)
 	}
 }

@@ -172,7 +172,7 @@ func TestLaunchInAQueue(t *testing.T) {
 		}
 		return nil
 	}, sandbox.Setup(func(run *sandbox.Run) { run.Do(spring) }), sandbox.Twice(),
-		sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited))
+		sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited, sandbox.SentTwice))
 }
 
 func TestLaunchThatNeverArrived(t *testing.T) {

@@ -30,6 +30,8 @@ WHAT is any of
   refuse reset           connection refused, or reset
   latency=D stall=D slow-body=BYTES_PER_SECOND
   truncate=N empty-body oversized=N content-type=TYPE extra-fields null=PATH enum=PATH=VALUE
+  resent                 it arrives twice, and the second response is forwarded, with Via
+  age=SECONDS cap-totals=N empty-page
 and one of these, which take the rest of the text and so come last
   body=TEXT              this body, with status 200 or the one given
   location=URL           a redirect, with status 302 or the one given
@@ -120,6 +122,8 @@ var flags = map[string]func() sandbox.FaultOption{
 	"reset":        sandbox.Reset,
 	"empty-body":   sandbox.EmptyBody,
 	"extra-fields": sandbox.ExtraFields,
+	"resent":       sandbox.Resent,
+	"empty-page":   sandbox.EmptyPage,
 }
 
 // words are those whose value is all of an option.
@@ -132,6 +136,8 @@ var words = map[string]func(value string) (sandbox.FaultOption, error){
 	"truncate":        read(strconv.Atoi, sandbox.Truncate),
 	"html":            read(strconv.Atoi, sandbox.HTML),
 	"sparse":          read(strconv.Atoi, func(status int) sandbox.FaultOption { return sandbox.Status(status, "") }),
+	"cap-totals":      read(strconv.Atoi, sandbox.CapTotals),
+	"age":             read(strconv.Atoi, sandbox.Age),
 	"oversized":       read(strconv.Atoi, func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) }),
 	"latency":         read(time.ParseDuration, sandbox.Latency),
 	"stall":           read(time.ParseDuration, sandbox.Stall),

@@ -26,6 +26,9 @@ func TestWords(t *testing.T) {
 		"account.me:oversized=9":                                      "fault 1, account.me: oversized to 9",
 		"account.me:empty-body:content-type=a/b":                      "fault 1, account.me: empty body, Content-Type: a/b",
 		"account.me:extra-fields:null=user.id:enum=user.name=x=y":     `fault 1, account.me: extra fields, user.id = null, user.name = "x=y"`,
+		"campaigns.approve:resent":                                    "fault 1, campaigns.approve: sent twice",
+		"lists.rows:cap-totals=9:age=2":                               "fault 1, lists.rows: totals of at most 9, Age: 2",
+		"lists.rows:nth=1:empty-page":                                 "fault 1, lists.rows: request 1, empty page",
 		`account.me:body={"user":{}}`:                                 "fault 1, account.me: 200 application/json",
 		"account.me:status=500:body=":                                 "fault 1, account.me: 500 application/json",
 		"account.me:location=http://elsewhere.example:1/x":            "fault 1, account.me: 302 to http://elsewhere.example:1/x",
@@ -63,6 +66,8 @@ func TestMistakes(t *testing.T) {
 		"lists.rows:enum=path":                      "enum=PATH=VALUE",
 		"lists.rows:html=502:code=RATE_LIMITED":     "two options",
 		"lists.rows:drop-after:status=500":          "a cut connection",
+		"lists.create:resent:status=500":            "Resent is for the service's own responses",
+		"lists.rows:cap-totals=0":                   "at least 1",
 	} {
 		_, err := Parse(spec)
 		require.ErrorContains(t, err, want, spec)

@@ -4,6 +4,7 @@ package docruns
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +18,9 @@ func Example(t *testing.T, program func(*sandbox.Run) error, options ...sandbox.
 	t.Helper()
 	start := again(func(run *sandbox.Run, _ int) error { return program(run) })
 	calm := sandbox.EveryFailure(nil, start, once(), append(options, sandbox.Only())...)
-	sandbox.EveryFailure(t, start, once(), append(options, kinds(calm.Requests)...)...)
+	for _, some := range kinds(calm.Requests) {
+		sandbox.EveryFailure(t, start, once(), slices.Concat(options, some)...)
+	}
 }
 
 // again makes a program for EveryFailure, which runs it again after an error. The program is told the number of the try, from 1.
@@ -37,13 +40,15 @@ func again(program func(run *sandbox.Run, try int) error) func(*sandbox.Run) err
 }
 
 // kinds are the failures of a program with so many requests: those after which it goes on, since what survives a kill is another page. A
-// short program meets every two of them; the number of runs grows with the square.
-func kinds(requests int) []sandbox.SweepOption {
-	opts := []sandbox.SweepOption{sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited)}
+// short program meets every two of the first ones; the number of runs grows with the square.
+func kinds(requests int) [][]sandbox.SweepOption {
+	lost := []sandbox.SweepOption{sandbox.Only(sandbox.RequestLost, sandbox.ResponseLost, sandbox.FailedAfter, sandbox.ResponseCut, sandbox.RateLimited)}
 	if requests <= 8 {
-		opts = append(opts, sandbox.Twice())
+		lost = append(lost, sandbox.Twice())
 	}
-	return opts
+	return [][]sandbox.SweepOption{lost, {
+		sandbox.Only(sandbox.SentTwice, sandbox.IdleClosed, sandbox.BodyRefused, sandbox.AgedResponse, sandbox.TotalsCapped, sandbox.PageEmptied),
+	}}
 }
 
 // once is the invariant: no more effects than in the run without a failure, which comes first.

@@ -67,7 +67,7 @@ func TestPrograms_CarelessOnesAreFound(t *testing.T) {
 		},
 	} {
 		w := &World{T: t}
-		tried := sandbox.EveryFailure(nil, w.start(Program{Run: program}), once(), w.options(kinds(1)...)...)
+		tried := sandbox.EveryFailure(nil, w.start(Program{Run: program}), once(), w.options(kinds(1)[0]...)...)
 		require.NotNil(t, tried.Broken, op)
 		require.Equal(t, op, tried.Broken.Failures[0].Op)
 		require.ErrorContains(t, tried.Broken.Err, "2 times, and 1 without a failure")
