@@ -100,7 +100,7 @@ func (c *call) resultID() string {
 		return ""
 	}
 	id := c.want.resultID()
-	if len(id) > maxName || check.HasControl(id) || c.secrets().Hide(id, false) != id {
+	if len(id) > maxName || check.HasControl(id) || c.secrets().Hide(id) != id {
 		return ""
 	}
 	return id

@@ -345,11 +345,10 @@ func (e *Error) clean(c *call, body []byte) {
 		*field = secrets.Clean(*field, redact.MaxText)
 	}
 	e.Body, _ = secrets.Body(body, redact.MaxText)
-	e.prose = e.Message
-	if strings.ContainsAny(e.prose, `/=%&\`) { // there may be a URL in it
-		e.prose = c.secretsAndURL().Hide(e.prose, false)
+	if message := e.Message; strings.ContainsAny(message, `/=%&\`) {
+		to := c.url
+		e.withoutURL = func() string { return secrets.URL(&to).Hide(message) }
 	}
-	e.prose = redact.WithoutIDs(e.prose)
 }
 
 // validator is implemented by responses with required fields. All other fields are read leniently:

@@ -340,17 +340,14 @@ func (c *call) secrets() redact.Secrets {
 	return c.conf.secrets().Key(c.in.pageToken).Sent(&c.url, c.body)
 }
 
-// secretsAndURL are hidden in every text about the call.
-func (c *call) secretsAndURL() redact.Secrets {
-	return c.secrets().URL(&c.url)
-}
-
 // redactError hides the request in the text of an error of a transport or an upload.
 func (c *call) redactError(err error) error {
 	if err == nil {
 		return nil
 	}
-	s := c.secretsAndURL().Query(c.url.Query())
-	hide := func(text string) string { return redact.WithoutIDs(s.Clean(redact.Unquoted(text), redact.MaxText)) }
-	return redact.Opaque(hide(redact.WithoutURL(err).Error()), hide(wholeReason(err)), err)
+	s, to := c.secrets(), c.url
+	hide := func(text string) string {
+		return redact.WithoutIDs(s.URL(&to).Query(to.Query()).Clean(redact.Unquoted(text), redact.MaxText))
+	}
+	return redact.Opaque(err, func() string { return hide(redact.WithoutURL(err).Error()) }, func() string { return hide(wholeReason(err)) })
 }

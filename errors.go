@@ -235,12 +235,13 @@ type Error struct {
 	Attempts    []Attempt // what was tried, oldest first
 
 	hint    string
-	prose   string       // the message without ids, if it holds any
 	foreign bool         // the response is not the service's: see isServiceEnvelope
 	classes []ErrorClass // beside that of the code
 	text    string       // what a method says in place of the response, in words that logs may hold
 	outcome Outcome
 	cause   error // why there was no response, or no further attempt
+
+	withoutURL func() string // the message, if there may be the URL of the call in it; nil: there is none
 }
 
 // Attempt is one attempt of a call. The text of Err leaves out what net/http quotes of a response; errors.Is and errors.As examine the
@@ -288,7 +289,11 @@ func (e *Error) Error() string {
 	if e.text != "" {
 		return errorLine(e.Op, e.text, causeText(e.cause, opIn(e.cause)))
 	}
-	text := errorLine(e.Op, e.what(), cmp.Or(e.prose, e.Message), causeText(e.cause, e.Op))
+	message := e.Message
+	if e.withoutURL != nil {
+		message = e.withoutURL()
+	}
+	text := errorLine(e.Op, e.what(), redact.WithoutIDs(message), causeText(e.cause, e.Op))
 	if e.hint != "" {
 		text = strings.TrimSuffix(text, ".") + "; " + e.hint
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -60,20 +61,24 @@ type Keys struct {
 	asking   *flight // nil: nobody asks
 }
 
-// used hides every key that was current, also in clients that have a source of their own.
+// used hides the last keys that were current, also in clients that have a source of their own.
 type used struct {
-	mu   sync.Mutex
-	hide redact.Secrets
+	mu     sync.Mutex
+	tokens []string
+	hide   redact.Secrets
 }
 
-// maxForms keeps the last 100 keys hidden. The earliest of more forms are forgotten, but for those of a current key.
-const maxForms = 100 * redact.KeyForms
+const mostUsed = 10
 
 func (u *used) add(token string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.hide = u.hide.Key(token)
-	u.hide = u.hide[max(0, len(u.hide)-maxForms):]
+	u.tokens = append(u.tokens, token)
+	u.tokens = u.tokens[max(0, len(u.tokens)-mostUsed):]
+	u.hide = nil
+	for _, token := range u.tokens {
+		u.hide = u.hide.Key(token)
+	}
 }
 
 // flight is one use of the source. Its results are set before done is closed.
@@ -102,12 +107,12 @@ func (k *Keys) With(source Source) *Keys {
 // Changes reports whether there is a source.
 func (k *Keys) Changes() bool { return k.source != nil }
 
-// Secrets hides the current key, and all that were used.
+// Secrets hides the current key, and the last ones that were used.
 func (k *Keys) Secrets() redact.Secrets {
 	current := k.Current()
 	k.used.mu.Lock()
 	defer k.used.mu.Unlock()
-	if current != nil && len(k.used.hide) == maxForms { // other clients may have used so many since
+	if current != nil && !slices.Contains(k.used.tokens, current.token) { // other clients have used many since
 		return k.used.hide.Key(current.token)
 	}
 	return k.used.hide

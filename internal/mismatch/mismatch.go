@@ -31,8 +31,8 @@ func New(what string, t reflect.Type, text []byte, err error) error {
 			reason = "field " + field + ": " + reason
 		}
 	}
-	words := fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), reason)
-	return &Error{*redact.Opaque(words, words, err)}
+	words := func() string { return fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), reason) }
+	return &Error{*redact.Opaque(err, words, words)}
 }
 
 // Is reports whether a response did not fit the type, or holds too much, so that a retry is not tried.

@@ -3,10 +3,8 @@ package redact_test
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/base64"
-	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"html"
@@ -14,7 +12,6 @@ import (
 	"math"
 	"net/http"
 	"net/url"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -25,73 +22,69 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-const key = "sk_live-A1+b2/C3=d4"
+const key = `sk_live-A1+b2/C3=d4&<"é`
 
 // escapes are the forms in which a peer may echo a secret.
 func escapes(text string) map[string]string {
-	each := func(format string) string {
-		var b strings.Builder
-		for _, c := range []byte(text) {
-			fmt.Fprintf(&b, format, c)
-		}
-		return b.String()
-	}
 	return map[string]string{
-		"as it is": text, "upper case": strings.ToUpper(text), "lower case": strings.ToLower(text), "a query": url.QueryEscape(text), "a path": url.PathEscape(text),
-		"twice": url.QueryEscape(url.QueryEscape(text)), "percent": each("%%%02X"), "percent, lower case": each("%%%02x"), "JSON": each(`\u%04x`), "JSON, upper case": each(`\U%04X`),
-		"C": each(`\x%02x`), "HTML": html.EscapeString(text), "HTML, decimal": each("&#%d;"), "HTML, hexadecimal": each("&#x%X;"), "HTML, padded": each("&#x%08x;"),
-		"HTML, named":     strings.NewReplacer("+", "&plus;", "/", "&sol;", "=", "&equals;", "_", "&LowBar;").Replace(text),
-		"escaped slashes": strings.ReplaceAll(text, "/", `\/`), "escaped dashes": strings.ReplaceAll(text, "-", `\-`),
-		"base64 for URLs": strings.NewReplacer("+", "-", "/", "_").Replace(text), "a space for a plus": strings.ReplaceAll(text, "+", " "),
+		"as it is": text, "upper case": strings.ToUpper(text), "lower case": strings.ToLower(text),
+		"a query": url.QueryEscape(text), "a query, lower case": strings.ToLower(url.QueryEscape(text)), "a path": url.PathEscape(text),
+		"HTML": html.EscapeString(text), "HTML, named": strings.NewReplacer("&", "&amp;", "<", "&lt;", `"`, "&quot;").Replace(text),
+		"JSON": encoded(text), "JSON, plain": strings.ReplaceAll(text, `"`, `\"`), "JSON, slashes": strings.ReplaceAll(encoded(text), "/", `\/`),
 	}
+}
+
+func encoded(text string) string {
+	all, _ := json.Marshal(text)
+	return string(all[1 : len(all)-1])
 }
 
 // A secret is hidden in whatever form it comes, and what is around it stays.
 func TestHide(t *testing.T) {
 	secrets := redact.Secrets{}.Key(key)
-	basic := base64.StdEncoding.EncodeToString([]byte(key + ":"))
-	for _, plain := range []string{key, base64.StdEncoding.EncodeToString([]byte(key)), basic, strings.TrimRight(basic, "=")} {
+	forms := []string{key}
+	for _, encoding := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
+		forms = append(forms, encoding.EncodeToString([]byte(key)), encoding.EncodeToString([]byte(key+":")))
+	}
+	for _, plain := range forms {
 		for name, text := range escapes(plain) {
 			for _, around := range [][2]string{{"", ""}, {"at 100% ", " \\ & more;"}, {"%41 &amp; x", "y &lt; \\u0041"}, {"&", "%"}} {
-				got := secrets.Hide(around[0]+text+around[1], false)
+				got := secrets.Hide(around[0] + text + around[1])
 				require.Equal(t, around[0]+redact.Hidden+around[1], got, "%s: %s", name, text)
 			}
 		}
 	}
-	nested := strconv.Quote(strconv.Quote("x" + escapes(key)["JSON"]))
-	require.Equal(t, `"\"x[hidden]\""`, secrets.Hide(nested, false))
-	require.Equal(t, redact.Hidden+"x"+redact.Hidden+redact.Hidden, secrets.Hide(key+"x"+key+key, false))
-	for _, other := range []string{key[1:], key[:len(key)-1], strings.Replace(key, "A1", "A2", 1), "&unknown; %zz \\q \\u12 %4 &#xFFFFFFFFF; &#; \\", "&" + strings.Repeat("x", 20) + ";"} {
-		require.Equal(t, other, secrets.Hide(other, false))
+	require.Equal(t, redact.Hidden+"x"+redact.Hidden+redact.Hidden, secrets.Hide(key+"x"+key+key))
+	for _, other := range []string{
+		"", key[1:], key[:len(key)-1], strings.Replace(key, "A1", "A2", 1), "&unknown; %zz \\q \\u12 %4 &#xFFFFFFFFF; &#; \\", "&" + strings.Repeat("x", 20) + ";",
+		url.QueryEscape(url.QueryEscape(key)), // nested escapes
+	} {
+		require.Equal(t, other, secrets.Hide(other))
 	}
-	require.Equal(t, "text og", redact.Secrets{}.Key("").Hide("text og", true))
-	require.Equal(t, "==a = b=", secrets.Hide("==a = b=", false))
-	require.Equal(t, "="+redact.Hidden, secrets.Hide("="+key+"==", false), "with what fills it up, and nothing before it")
+	require.Equal(t, "text og", redact.Secrets{}.Key("").Hide("text og"))
+	require.Equal(t, key, redact.Secrets(nil).Hide(key))
+	require.Equal(t, "Basic "+redact.Hidden, secrets.Hide("Basic "+base64.StdEncoding.EncodeToString([]byte(key+":"))), "with what fills it up")
+	const odd = "a%41b&lt;c\\u0041 d"
+	for name, text := range escapes(odd) {
+		require.Equal(t, redact.Hidden, redact.Secrets{}.Key(odd).Hide(text), "one that looks like escapes: %s", name)
+	}
+	both := redact.Secrets{}.Plain("token-one", "token-one-and-two")
+	require.Equal(t, redact.Hidden+".", both.Hide("token-one-and-two."), "the longest counts")
 }
 
-// A key is also hidden in other encodings.
-func TestKey_Encodings(t *testing.T) {
-	secrets, sum := redact.Secrets{}.Key(key), sha256.Sum256([]byte(key))
-	reversed := []byte(key)
-	slices.Reverse(reversed)
-	require.LessOrEqual(t, len(secrets), redact.KeyForms)
-	for name, text := range map[string]string{
-		"reversed": string(reversed), "hexadecimal": hex.EncodeToString([]byte(key)), "base32": base32.StdEncoding.EncodeToString([]byte(key)),
-		"SHA-256": hex.EncodeToString(sum[:]), "base32 without padding": base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString([]byte(key)),
-	} {
-		for form, escaped := range escapes(text) {
-			require.Equal(t, "is "+redact.Hidden+".", secrets.Hide("is "+escaped+".", false), "%s: %s", name, form)
-		}
-	}
+// Within a larger text in base64, a key is hidden but for what shares a character with what is around it.
+func TestHide_Within(t *testing.T) {
+	secrets := redact.Secrets{}.Key(key)
 	for _, around := range [][2]string{{"", "x"}, {"{", "}"}, {"k=", "&"}, {"GET", ""}, {"token", "and more"}} {
-		larger := base64.StdEncoding.EncodeToString([]byte(around[0] + key + around[1]))
-		got := secrets.Hide(larger, false)
-		require.Contains(t, got, redact.Hidden, around)
-		require.LessOrEqual(t, len(got)-len(redact.Hidden), len(larger)-len(key)*8/6+1, "%s: one character at each end may remain", got)
-	}
-	short := redact.Secrets{}.Key("abc1234")
-	for _, text := range []string{"4321cba", hex.EncodeToString([]byte("abc1234")), "MFRGGMJSGM2A"} {
-		require.Equal(t, text, short.Hide(text, false), "of a short key it might be a mere word")
+		for _, encoding := range []*base64.Encoding{base64.StdEncoding, base64.URLEncoding} {
+			larger := encoding.EncodeToString([]byte(around[0] + key + around[1]))
+			for name, text := range escapes(larger) {
+				got := secrets.Hide(text)
+				require.Contains(t, got, redact.Hidden, "%s: %s", around, name)
+			}
+			got := secrets.Hide(larger)
+			require.LessOrEqual(t, len(got)-len(redact.Hidden), len(larger)-len(key)*8/6+1, "%s: one character at each end may remain", got)
+		}
 	}
 }
 
@@ -104,45 +97,17 @@ func TestHide_Short(t *testing.T) {
 		"{abc1234}": "{" + redact.Hidden + "}", "~abc1234|": "~" + redact.Hidden + "|", "aabc1234": "aabc1234", "abc1234a": "abc1234a", "Àabc1234": "Àabc1234",
 		"xabcd12349": "x" + redact.Hidden + "9", // eight are enough
 	} {
-		require.Equal(t, want, secrets.Hide(text, false), text)
+		require.Equal(t, want, secrets.Hide(text), text)
 	}
-	require.Equal(t, redact.Hidden+", xyz", redact.Secrets{}.Plain("x").Hide("x, xyz", false))
-	require.Equal(t, "abc123", secrets.Hide("abc123", true), "too short to be taken for the beginning of one")
-	both := redact.Secrets{}.Plain("token-one", "token-one-and-two")
-	require.Equal(t, redact.Hidden+".", both.Hide("token-one-and-two.", false), "the longest counts")
-	require.Equal(t, redact.Hidden+".", both.Hide("token-one==.", false), "with what fills it up")
-}
-
-// At the end of a text that was cut, the beginning of a secret is hidden from eight bytes on.
-func TestHide_Cut(t *testing.T) {
-	secrets := redact.Secrets{}.Plain(key)
-	for n := range len(key) {
-		cut, whole := "is "+key[:n], "is "+redact.Hidden
-		if n < 8 {
-			whole = cut
-		}
-		require.Equal(t, whole, secrets.Hide(cut, true), n)
-		require.Equal(t, cut, secrets.Hide(cut, false), n)
-	}
-}
-
-// Of a long secret, the beginning tells: all after it is hidden.
-func TestHide_Long(t *testing.T) {
-	long := strings.Repeat("0123456789abcdef", 100)
-	secrets := redact.Secrets{}.Plain(long, long[:1<<10]+"x")
-	require.Equal(t, "is "+redact.Hidden, secrets.Hide("is "+long+" and more", false))
-	require.Equal(t, "is "+redact.Hidden, secrets.Hide("is "+long[:1<<10]+" and more", false))
-	require.Equal(t, "is "+long[:1<<10-1], secrets.Hide("is "+long[:1<<10-1], false))
-	exact := redact.Secrets{}.Plain(long[:1<<10])
-	require.Equal(t, redact.Hidden+" and more", exact.Hide(long[:1<<10]+" and more", false))
+	require.Equal(t, redact.Hidden+", xyz", redact.Secrets{}.Plain("x").Hide("x, xyz"))
 }
 
 // Adding secrets does not change the list that they are added to.
 func TestPlain_LeavesTheListAsItWas(t *testing.T) {
 	base := redact.Secrets{}.Plain("secret-one", "secret-two", "secret-three")
 	first, second := base.Plain("secret-four"), base.Plain("secret-five")
-	require.Equal(t, redact.Hidden+" secret-five", first.Hide("secret-four secret-five", false))
-	require.Equal(t, "secret-four "+redact.Hidden, second.Hide("secret-four secret-five", false))
+	require.Equal(t, redact.Hidden+" secret-five", first.Hide("secret-four secret-five"))
+	require.Equal(t, "secret-four "+redact.Hidden, second.Hide("secret-four secret-five"))
 }
 
 // A text is cut after secrets are hidden, so that no cut lets the rest of one through.
@@ -150,7 +115,7 @@ func TestClean(t *testing.T) {
 	secrets := redact.Secrets{}.Plain(key)
 	require.Equal(t, "short", secrets.Clean("short", 100))
 	require.Equal(t, "0123456789", secrets.Clean("0123456789abc", 10))
-	require.Equal(t, redact.Hidden+" tail", secrets.Clean(url.QueryEscape(url.QueryEscape(key))+" tail", 13))
+	require.Equal(t, redact.Hidden+" tail", secrets.Clean(url.QueryEscape(key)+" tail", len(url.QueryEscape(key))+5))
 	for before := 60; before < 82; before++ { // wherever the bound of what is read cuts it
 		for name, form := range escapes(key) {
 			text := strings.Repeat("x", before) + form + strings.Repeat("y", 1000)
@@ -165,21 +130,6 @@ func TestClean(t *testing.T) {
 	}
 	exact := strings.Repeat("x", 80-8) + key[:8]
 	require.Equal(t, exact, secrets.Clean(exact, 80), "a text that was not cut ends as it is")
-	require.Equal(t, strings.Repeat("x", 8), redact.Secrets{}.Clean(strings.Repeat("x", 100)+"%", 8))
-}
-
-func TestClean_HalfAnEscape(t *testing.T) {
-	secrets := redact.Secrets{}.Plain("secret-token")
-	const most = 4 // 32 bytes are read
-	for _, escape := range []string{"%2D", "&#45;", `\u002d`} {
-		for n := range escape {
-			text := strings.Repeat("x", 32-len("secret")-n) + "secret" + escape + "token and more"
-			require.Equal(t, "xxxx", secrets.Clean(text, most))
-			text = "secret" + escape + strings.Repeat("x", 40)
-			require.Equal(t, "secr", secrets.Clean(text, most))
-		}
-	}
-	require.Equal(t, "ab", secrets.Clean("ab"+strings.Repeat("%41%41", 10), 2))
 }
 
 // However long a body is, what is searched for secrets is not: that takes time for each byte and each secret.
@@ -200,7 +150,6 @@ func first(secrets redact.Secrets, body []byte) string {
 
 func TestBody_OfAnError(t *testing.T) {
 	secrets := redact.Secrets{}.Plain(key)
-	require.Equal(t, "a "+redact.Hidden, first(secrets, []byte("a "+key[:10])), "the body may have been cut")
 	large := []byte(strings.Repeat("x", 100<<10))
 	require.Len(t, first(secrets, large), redact.MaxText)
 	for _, n := range []int{8*redact.MaxText - 1, 8 * redact.MaxText, 8*redact.MaxText + 1} {
@@ -212,8 +161,8 @@ func TestBody_OfAnError(t *testing.T) {
 
 // A body has neither the secrets nor the tokens that it brings, wherever it is cut.
 func TestBody(t *testing.T) {
-	const token, cursor = "dG9rZW4+MQ==", `c\"urs\u006fr`
-	text := `{"a":"` + token + `","profiles":[{"key":"` + key + `","x":"c\"ursor"}],"scrollToken" : "` + token + `","deep":[{"nextCursor":"` + cursor + `"}],"total":7,"cursor":null}`
+	const token, cursor = "dG9rZW4+MQ==", `c\"urs\u006fr-2`
+	text := `{"a":"` + token + `","profiles":[{"key":"` + key + `","x":"c\"ursor-2"}],"scrollToken" : "` + token + `","deep":[{"nextCursor":"` + cursor + `"}],"total":7,"cursor":null}`
 	want := `{"a":"[hidden]","profiles":[{"key":"[hidden]","x":"[hidden]"}],"scrollToken" : "[hidden]","deep":[{"nextCursor":"[hidden]"}],"total":7,"cursor":null}`
 	secrets := redact.Secrets{}.Key(key)
 	got, cut := secrets.Body([]byte(text), len(text))
@@ -240,11 +189,8 @@ func TestShorten(t *testing.T) {
 	for most, want := range map[int]string{0: "", 1: "a", 2: "a", 3: "aé", 4: "aé", 5: "aé", 6: "aé€", 7: "aé€", 10: "aé€😀", 11: "aé€😀"} {
 		require.Equal(t, want, redact.Shorten("aé€😀", most), most)
 	}
-	require.Equal(t, "\x80\x80\x80", redact.Shorten("\x80\x80\x80\x80\x80\x80", 3))
-	require.Equal(t, "ab\x80\x80\x80\x80", redact.Shorten("ab\x80\x80\x80\x80\x80\x80", 6), "what is no text is cut anywhere")
 	require.Equal(t, "abc", redact.Shorten("abc€", 5))
 	for most := range 4 {
-		require.Equal(t, "\x80\x80\x80"[:most], redact.Shorten("\x80\x80\x80\x80\x80\x80", most))
 		require.Empty(t, redact.Shorten("😀", most), "a half character is none")
 	}
 }
@@ -262,10 +208,10 @@ func TestHeader(t *testing.T) {
 	before := http.Header{"X-Echo": {"a " + key, "b"}, "X-" + key: {"c"}, "Empty": {}, "X-" + key[:9]: {key[:9]}}
 	require.Equal(t, http.Header{"X-Echo": {"a " + redact.Hidden, "b"}, "X-" + redact.Hidden: {"c"}, "X-" + key[:9]: {key[:9]}}, secrets.Header(before, nil), "no header is cut")
 	require.Equal(t, "a "+key, before.Get("X-Echo"))
-	require.Nil(t, secrets.Header(nil, nil))
+	require.Empty(t, secrets.Header(nil, nil))
 
-	body := []byte(`{"scrollToken":"page-two-token","nextCursor":"120"}`)
-	before = http.Header{"X-Next": {"page%2Dtwo-token"}, "Ratelimit-Limit": {"120"}, "X-Auth-Token": {"d"}, "Location": {"x?y=z", "/x?"}}
+	body := []byte(`{"scrollToken":"page+two-token","nextCursor":"120"}`)
+	before = http.Header{"X-Next": {"page%2Btwo-token"}, "Ratelimit-Limit": {"120"}, "X-Auth-Token": {"d"}, "Location": {"x?y=z", "/x?"}}
 	want := http.Header{"X-Next": {redact.Hidden}, "Ratelimit-Limit": {"120"}, "X-Auth-Token": {redact.Hidden}, "Location": {"x?y=" + redact.Hidden, "/x?"}}
 	require.Equal(t, want, secrets.Header(before, body), "the tokens of the body are hidden, but no number is")
 }
@@ -291,8 +237,10 @@ func TestWithoutURL(t *testing.T) {
 // An opaque error is the original for errors.Is and errors.As, but shows neither its text nor its URL.
 func TestOpaque(t *testing.T) {
 	original := fmt.Errorf("%w: %w", &url.Error{Op: "Get", URL: "https://host/?q=name", Err: context.Canceled}, &strconv.NumError{Num: "name", Err: strconv.ErrRange})
-	err := redact.Opaque("shown", "logged", original)
-	require.EqualError(t, err, "shown")
+	shown := "shown"
+	err := redact.Opaque(original, func() string { return shown }, func() string { return "logged" })
+	shown = "shown when it is asked for"
+	require.EqualError(t, err, "shown when it is asked for")
 	require.Equal(t, "logged", err.Words())
 	require.ErrorIs(t, err, context.Canceled)
 	require.NotErrorIs(t, err, io.EOF)
@@ -310,27 +258,26 @@ func TestURLAndQuery(t *testing.T) {
 	require.NoError(t, err)
 	secrets := redact.Secrets{}.Key(key).URL(u)
 	for _, text := range []string{u.String(), u.RequestURI(), u.RawQuery, key} {
-		require.Equal(t, "is "+redact.Hidden+".", secrets.Hide("is "+text+".", false))
+		require.Equal(t, "is "+redact.Hidden+".", secrets.Hide("is "+text+"."))
 	}
 	secrets = redact.Secrets{}.Key(key).Query(url.Values{"search": {"a name", "1234"}, "limit": {"100"}, "n": {"7"}})
 	for text, want := range map[string]string{"a name": redact.Hidden, "a+name": redact.Hidden, "1234": redact.Hidden, "100": "100", "7": "7", key: redact.Hidden} {
-		require.Equal(t, "is "+want+".", secrets.Hide("is "+text+".", false), text)
+		require.Equal(t, "is "+want+".", secrets.Hide("is "+text+"."), text)
 	}
 }
 
-// Wherever a body is cut, half an escape at the cut does not keep the beginning of a secret from being hidden. What is whole
-// stays as it is.
-func TestBody_HalfAnEscape(t *testing.T) {
-	secrets := redact.Secrets{}.Plain("longsecret-tail")
-	for _, escape := range []string{"%2D", "&#45;", `\u002d`, "&#x000002d;"} {
+// Wherever a body is cut, nothing of a secret is left that goes on behind it. What is whole stays as it is.
+func TestBody_CutsNoSecret(t *testing.T) {
+	secrets := redact.Secrets{}.Plain("longsecret<tail")
+	for _, escape := range []string{"<", "%3C", "&lt;", `\u003c`, `\u003C`} {
 		text := "is longsecret" + escape + "tail."
-		for n := len("is longsecr"); n < len(text)-1; n++ {
-			before := strings.Repeat(".", 64<<10-n) // what follows is not searched
-			got, cut := secrets.Body([]byte(before+text), math.MaxInt/8)
+		for n := len("is l"); n < len(text)-1; n++ {
+			before := strings.Repeat(".", 64<<10-n)
+			got, cut := secrets.Body([]byte(before+text), math.MaxInt)
 			require.Equal(t, before+"is "+redact.Hidden[:min(n-len("is "), len(redact.Hidden))], got, text[:n])
 			require.True(t, cut)
 			got, _ = secrets.Body([]byte(text), n)
-			require.Equal(t, ("is " + redact.Hidden + ".")[:min(n, len("is "+redact.Hidden+"."))], got, "what follows is searched, too")
+			require.Equal(t, ("is " + redact.Hidden)[:min(n, len("is "+redact.Hidden))], got)
 		}
 	}
 	for _, whole := range []string{`{"a":"50%"}`, `{"a":"b & c"}`, `{"a":"\n"}`} {
@@ -338,4 +285,53 @@ func TestBody_HalfAnEscape(t *testing.T) {
 		require.Equal(t, whole, got)
 		require.False(t, cut)
 	}
+}
+
+// Of a body, what has the name of a secret is hidden, and the query of each URL. It stays the JSON that it was.
+func TestBody_Named(t *testing.T) {
+	const secret = "SECRETsecret0123456789"
+	for shape, want := range map[string]string{
+		`{"headers":{"Authorization":["AWS4 §"],"Accept":["a"]}}`:          `{"headers":{"Authorization":["[hidden]"],"Accept":["a"]}}`,
+		`{"an API token":"§","apiKeys" : [ "§" ],"policy":"","x":"a"}`:     `{"an API token":"[hidden]","apiKeys" : [ "[hidden]" ],"policy":"[hidden]","x":"a"}`,
+		`{"X-Amz-Signature":"§\"§","a":"said §\"§","b":"token","c":"\"d"}`: `{"X-Amz-Signature":"[hidden]","a":"said [hidden]","b":"token","c":"\"d"}`,
+		`{"url":"https://b.example/x?a=1&sig=§","b":"c"}`:                  `{"url":"https://b.example/x?[hidden]","b":"c"}`,
+		`{"url":"https:\/\/b.example\/x\u003fa=§"}`:                        `{"url":"https:\/\/b.example\/x\u003f[hidden]"}`,
+		`it had "uploadToken": "§" in it, and ?sig=§`:                      `it had "uploadToken": "[hidden]" in it, and ?sig=[hidden]`,
+		`{"a":"it is 5 & \"b\" # c? d@e.example","b":"C#","n":[1,2]}`:      `{"a":"it is 5 & \"b\" # c? d@e.example","b":"C#","n":[1,2]}`,
+	} {
+		shape = strings.ReplaceAll(shape, "§", secret)
+		got, _ := redact.Secrets{}.Body([]byte(shape), 1000)
+		require.Equal(t, want, got, shape)
+		require.Equal(t, json.Valid([]byte(shape)), json.Valid([]byte(got)), shape)
+		for most := range len(shape) {
+			got, _ = redact.Secrets{}.Body([]byte(shape), most)
+			require.NotContains(t, got, secret[:8], "%s, cut at %d", shape, most)
+		}
+	}
+}
+
+// What a request has sent under the name of a secret is hidden, unless it may be a number.
+func TestSent(t *testing.T) {
+	const scroll, cursor, csrf = `page"two-token`, "cursor-of-page-two", "csrf-token-of-a-proxy"
+	to := &url.URL{RawQuery: url.Values{"cursor": {cursor, "120"}, "csrfToken": {csrf}, "search": {"not-a-secret"}}.Encode()}
+	secrets := redact.Secrets{}.Sent(to, []byte(`{"filters":{"x":"not-a-secret"},"scrollToken":"page\"two-token","token":"7"}`))
+	for _, secret := range []string{scroll, cursor, csrf} {
+		for form, text := range escapes(secret) {
+			require.Equal(t, "is "+redact.Hidden+".", secrets.Hide("is "+text+"."), form)
+		}
+	}
+	require.Equal(t, "120 not-a-secret 7", secrets.Hide("120 not-a-secret 7"))
+	require.Empty(t, redact.Secrets{}.Sent(new(url.URL), nil))
+}
+
+// Whatever a text is, hiding ends, and keeps what is valid JSON valid.
+func FuzzBody(f *testing.F) {
+	f.Add(`{"a":["b",{"value":"c","token":"d"}],"e":"{\"f\":1}"}`)
+	f.Add(`{"u":"https://u:p@h/p?q#f","n":-1.5e3,"x":"\u0054\`)
+	f.Fuzz(func(t *testing.T, text string) {
+		got, _ := redact.Secrets{}.Body([]byte(text), 8*len(text))
+		if json.Valid([]byte(text)) && len(text) < 32<<10 {
+			require.True(t, json.Valid([]byte(got)), "%s: %s", text, got)
+		}
+	})
 }

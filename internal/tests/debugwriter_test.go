@@ -2,6 +2,7 @@ package tests
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -204,6 +205,41 @@ func TestSentTokens_AreHidden(t *testing.T) {
 			all := fmt.Sprint(w.all, err, e.Message, e.Body, info.Header, string(info.Body))
 			require.Contains(t, all, "--- Request: ")
 			require.NotContains(t, all, scroll)
+		})
+	}
+}
+
+// A response that repeats the request, as a proxy does that logs its CONNECT, shows the key in no form: also where it comes in two chunks,
+// and where the dump ends within it.
+func TestDebugWriter_RepeatedRequests(t *testing.T) {
+	sent := base64.StdEncoding.EncodeToString([]byte(Token + ":"))
+	for name, said := range map[string]string{
+		"a CONNECT":        "CONNECT api.example.com:443 HTTP/1.1\r\nHost: api.example.com\r\nProxy-Authorization: Basic " + sent + "\r\n\r\n",
+		"a request":        "GET /api/v1/me HTTP/1.1\nAuthorization: Basic " + sent + "\n\n",
+		"the end of one":   strings.Repeat("x", 16<<10-len("Basic ")-len(sent)/2) + "Basic " + sent + strings.Repeat("y", 1000),
+		"the end of a key": strings.Repeat("x", 16<<10-len(Token)/2) + Token,
+	} {
+		InMemory(t, func(w http.ResponseWriter, _ *http.Request) {
+			h := w.Header()
+			h.Set("X-Said", strings.Repeat("z", 16<<10-200)+sent)
+			h.Set("Proxy-Authorization", "Basic "+sent)
+			w.WriteHeader(http.StatusBadGateway)
+			at := strings.Index(said, sent[:8]) + len(sent)/2 // within it
+			_, _ = io.WriteString(w, said[:max(at, 0)])
+			_ = http.NewResponseController(w).Flush()
+			_, _ = io.WriteString(w, said[max(at, 0):])
+		}, func(t *testing.T, m *MemoryServer) {
+			t.Helper()
+			w := &dumps{t: t}
+			client := NewClient(t, m.Transport, prospectkit.WithDebugWriter(w), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+			_, err := client.Account.Me(t.Context())
+			require.Error(t, err)
+			require.Len(t, w.all, 2, name)
+			all := strings.Join(w.all, "")
+			require.Contains(t, all, "502 Bad Gateway")
+			for _, form := range []string{Token, sent} {
+				require.NotContains(t, all, form[:8], name)
+			}
 		})
 	}
 }

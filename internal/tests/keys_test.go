@@ -175,7 +175,7 @@ func TestKeys_EveryOperationIsResent(t *testing.T) {
 
 // After the change of a key, no output shows the old one or the new one, wherever a peer repeats them.
 func TestKeys_NoEchoShowsEither(t *testing.T) {
-	const second = `k/9+Zx81=<"&'>\é%41 ??>>~~_`
+	const second = `k/9+Zx81=<"&'>é%41 ??>>~~_`
 	var response string
 	InMemory(t, func(w http.ResponseWriter, r *http.Request) {
 		if name, _, _ := r.BasicAuth(); name == Token {

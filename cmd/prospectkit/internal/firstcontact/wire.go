@@ -107,7 +107,7 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &exchange{ask: r.ask, status: resp.StatusCode, header: r.key.Header(resp.Header, body), body: []byte(r.key.Hide(string(body), false)), at: time.Now()}
+	e := &exchange{ask: r.ask, status: resp.StatusCode, header: r.key.Header(resp.Header, body), body: []byte(r.key.Hide(string(body))), at: time.Now()}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		e.at = at
 	}

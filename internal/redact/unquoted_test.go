@@ -22,16 +22,3 @@ func TestUnquoted(t *testing.T) {
 		require.NotContains(t, strings.ReplaceAll(redact.Unquoted(whole[:end]), `"..."`, ""), "s")
 	}
 }
-
-// One secret is hidden as several are.
-func TestOneSecret(t *testing.T) {
-	var none redact.Secrets
-	require.Equal(t, "the token is s3cret-token", none.Hide("the token is s3cret-token", true))
-	one := none.Plain("s3cret-token")
-	require.Equal(t, "the token is "+redact.Hidden, one.Hide("the token is s3cret-token", false))
-	require.Equal(t, redact.Hidden+" is the token", one.Hide("S3CRET%2dtoken is the token", false))
-	require.Equal(t, "the token is "+redact.Hidden, one.Hide("the token is s3cret-to", true))
-	require.Equal(t, "the token is s3cret-to", one.Hide("the token is s3cret-to", false))
-	require.Empty(t, one.Hide("", true))
-	require.Equal(t, none, none.Plain(""))
-}
