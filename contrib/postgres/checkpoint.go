@@ -37,10 +37,9 @@ func (s *Store) SaveCheckpoint(ctx context.Context, db Querier, name, checkpoint
 // Checkpoint returns the checkpoint that was saved last under a name, for [prospectkit.ResumeFrom]. It is empty,
 // which starts at the beginning, if there is none.
 func (s *Store) Checkpoint(ctx context.Context, name string) (checkpoint string, err error) {
-	err = s.pool.QueryRow(ctx, "SELECT checkpoint FROM prospectkit.checkpoint WHERE workspace = $1 AND name = $2", s.workspace, name).
-		Scan(&checkpoint)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return "", nil
-	}
+	err = s.run(ctx, func(b *pgx.Batch) {
+		b.Queue(primary+"SELECT checkpoint FROM prospectkit.checkpoint WHERE workspace = $1 AND name = $2", s.workspace, name).
+			Query(each(&checkpoint))
+	})
 	return checkpoint, explain(err)
 }

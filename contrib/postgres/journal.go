@@ -94,7 +94,7 @@ func (s *Store) Ended(ctx context.Context, id string, e journal.End) error {
 	var now, by string
 	err := s.note(ctx, write, func(b *pgx.Batch) {
 		s.end(b, id, e)
-		b.Queue("SELECT outcome, owner FROM prospectkit.ticket WHERE workspace = $1 AND id = $2", s.workspace, id).
+		b.Queue(primary+"SELECT outcome, owner FROM prospectkit.ticket WHERE workspace = $1 AND id = $2", s.workspace, id).
 			Query(each(&now, &by))
 	})
 	if ours {
@@ -180,27 +180,17 @@ func (s *Store) Calls(ctx context.Context, op string) iter.Seq2[journal.Entry, e
 // entries yields the entries that fit a condition with the parameter $2.
 func (s *Store) entries(ctx context.Context, condition, parameter string) iter.Seq2[journal.Entry, error] {
 	const page = 500
-	query := `SELECT seq, ticket::text, outcome, result_id, coalesce(` + fmt.Sprintf(micros, "ended") + `, 0),
+	query := primary + `SELECT seq, ticket::text, outcome, result_id, coalesce(` + fmt.Sprintf(micros, "ended") + `, 0),
 		coalesce(settled_by, ''), coalesce(settled_because, ''), outcome = 'unknown' AND ended IS NULL AND leased_until > now() FROM prospectkit.ticket
 		WHERE workspace = $1 AND ` + condition + ` AND seq > $3 ORDER BY seq LIMIT $4`
 	return func(yield func(journal.Entry, error) bool) {
 		for last := int64(0); ; {
-			rows, err := s.pool.Query(ctx, query, s.workspace, parameter, last, page)
-			if err != nil {
-				yield(journal.Entry{}, explain(err))
-				return
-			}
-			entries, err := pgx.CollectRows(rows, func(row pgx.CollectableRow) (e journal.Entry, err error) {
-				var ticket, outcome string
-				var at int64
-				if err := row.Scan(&last, &ticket, &outcome, &e.ResultID, &at, &e.By, &e.Because, &e.InProgress); err != nil {
-					return e, err
-				}
-				e.Outcome = journal.Outcome(outcome)
-				if at != 0 {
-					e.Ended = time.UnixMicro(at)
-				}
-				return e, json.Unmarshal([]byte(ticket), &e.Ticket)
+			var entries []journal.Entry
+			err := s.run(ctx, func(b *pgx.Batch) {
+				b.Queue(query, s.workspace, parameter, last, page).Query(func(rows pgx.Rows) (err error) {
+					entries, err = pgx.CollectRows(rows, func(row pgx.CollectableRow) (journal.Entry, error) { return entry(row, &last) })
+					return err
+				})
 			})
 			for _, e := range entries {
 				if !yield(e, nil) {
@@ -215,4 +205,18 @@ func (s *Store) entries(ctx context.Context, condition, parameter string) iter.S
 			}
 		}
 	}
+}
+
+// entry reads an entry, and its place.
+func entry(row pgx.CollectableRow, seq *int64) (e journal.Entry, err error) {
+	var ticket, outcome string
+	var at int64
+	if err := row.Scan(seq, &ticket, &outcome, &e.ResultID, &at, &e.By, &e.Because, &e.InProgress); err != nil {
+		return e, err
+	}
+	e.Outcome = journal.Outcome(outcome)
+	if at != 0 {
+		e.Ended = time.UnixMicro(at)
+	}
+	return e, json.Unmarshal([]byte(ticket), &e.Ticket)
 }

@@ -66,6 +66,7 @@ func programs() string {
 type server struct {
 	dir     string
 	account *syscall.Credential // it refuses to run as root
+	more    []string            // settings that others do not have
 	cmd     *exec.Cmd
 	exited  chan struct{}
 }
@@ -102,6 +103,15 @@ func workspace(t *testing.T) (*server, string) {
 }
 
 func newPostgres() (*server, error) {
+	p, err := newServer()
+	if err != nil {
+		return nil, err
+	}
+	return p, errors.Join(p.init(), p.start())
+}
+
+// newServer is one without data.
+func newServer() (*server, error) {
 	dir, err := os.MkdirTemp("", "pg")
 	if err != nil {
 		return nil, err
@@ -119,7 +129,7 @@ func newPostgres() (*server, error) {
 		}
 		p.account = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	}
-	return p, errors.Join(p.init(), p.start())
+	return p, nil
 }
 
 // init makes an empty cluster.
@@ -127,7 +137,12 @@ func (p *server) init() error {
 	if err := os.RemoveAll(p.data()); err != nil {
 		return err
 	}
-	cmd := exec.Command(filepath.Join(programs(), "initdb"), "-D", p.data(), "-U", "fleet", "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync")
+	return p.run("initdb", "-D", p.data(), "-U", "fleet", "-A", "trust", "-E", "UTF8", "--locale", "C", "--no-sync")
+}
+
+// run runs a program of PostgreSQL to its end.
+func (p *server) run(program string, args ...string) error {
+	cmd := exec.Command(filepath.Join(programs(), program), args...)
 	cmd.SysProcAttr, cmd.Dir = &syscall.SysProcAttr{Credential: p.account}, p.dir
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %s", err, out)
@@ -138,10 +153,10 @@ func (p *server) init() error {
 // start runs the server with what is hard for a client: little durability, odd dates, a strict isolation.
 func (p *server) start() error {
 	args := []string{"-D", p.data(), "-k", p.dir, "-F"}
-	for _, setting := range []string{
+	for _, setting := range append([]string{
 		"listen_addresses=", "synchronous_commit=off", "wal_writer_delay=10s", "default_transaction_isolation=serializable",
 		"TimeZone=Asia/Kathmandu", "DateStyle=SQL, DMY", "IntervalStyle=sql_standard", "bytea_output=escape", "max_connections=300",
-	} {
+	}, p.more...) {
 		args = append(args, "-c", setting)
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

@@ -3,9 +3,11 @@ package prospectpg
 import (
 	"context"
 	_ "embed"
+	"errors"
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -27,16 +29,13 @@ const migrationLock = 5_717_011_260_214_517
 // package stay as they are, and work with this one. Tickets of an earlier version are an error, and stay as they are, too: the error says
 // how to settle them.
 func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
-	done, err := migrated(ctx, pool)
-	if err != nil || done >= version {
-		return explain(err)
-	}
 	options := pgx.TxOptions{IsoLevel: pgx.ReadCommitted, AccessMode: pgx.ReadWrite}
 	return explain(pgx.BeginTxFunc(ctx, pool, options, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, fmt.Sprintf("SELECT pg_advisory_xact_lock(%d); %s", migrationLock, durable)); err != nil {
+		// Pgpool-II sends no DO to a standby.
+		if _, err := tx.Exec(ctx, fmt.Sprintf("DO $$ BEGIN PERFORM pg_advisory_xact_lock(%d), %s; END $$", migrationLock, raised)); err != nil {
 			return err
 		}
-		done, err := migrated(ctx, tx) // meanwhile
+		done, err := migrated(ctx, tx)
 		if err != nil || done >= version {
 			return err
 		}
@@ -49,14 +48,16 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 	}))
 }
 
-// migrated is the version of the tables. The catalogues are read as tables: functions such as to_regclass may not know yet what
-// another session has just made.
-func migrated(ctx context.Context, db Querier) (done int, err error) {
-	var there bool
-	if err := db.QueryRow(ctx, "SELECT EXISTS (SELECT FROM pg_tables WHERE schemaname = 'prospectkit' AND tablename = 'migration')").Scan(&there); err != nil || !there {
-		return 0, err
+// migrated is the version of the tables, as the primary has it.
+func migrated(ctx context.Context, tx pgx.Tx) (done int, err error) {
+	err = pgx.BeginFunc(ctx, tx, func(tx pgx.Tx) error {
+		return tx.QueryRow(ctx, `WITH on_primary AS (UPDATE prospectkit.migration SET version = version WHERE false)
+			SELECT coalesce(max(version), 0) FROM prospectkit.migration`).Scan(&done)
+	})
+	if missing, ok := errors.AsType[*pgconn.PgError](err); ok && (missing.Code == "42P01" || missing.Code == "3F000") {
+		return 0, nil
 	}
-	return done, db.QueryRow(ctx, "SELECT coalesce(max(version), 0) FROM prospectkit.migration").Scan(&done)
+	return done, err
 }
 
 // preparation makes the schema, if no administrator has.

@@ -108,7 +108,10 @@ const (
 	// Where the role gives durability away, this takes it back.
 	raised = `set_config('synchronous_commit',
 		CASE current_setting('synchronous_commit') WHEN 'off' THEN 'on' ELSE current_setting('synchronous_commit') END, true)`
-	durable  = "SELECT " + raised
+	durable = primary + "SELECT " + raised
+	// A standby may be late, so each statement by whose rows something is decided begins with this: a standby refuses it, and a pooler that
+	// balances reads takes it for a write. Pgpool-II sends a SELECT that follows BEGIN READ WRITE to a standby.
+	primary  = "WITH on_primary AS (UPDATE prospectkit.ticket SET owner = owner WHERE false) "
 	commit   = "COMMIT"
 	rollback = "ROLLBACK"
 )
@@ -171,15 +174,22 @@ func (s *Store) persist(ctx context.Context, fill func(*pgx.Batch)) error {
 }
 
 func persist(ctx context.Context, attempt func() error) error {
+	var cause error // why the last attempt that had its time failed
 	for {
 		err := attempt()
-		if err == nil || ctx.Err() != nil || !passing(err) {
+		switch {
+		case err == nil:
+			return nil
+		case ctx.Err() != nil && cause != nil:
+			return fmt.Errorf("%w; another attempt: %w", explain(cause), err)
+		case ctx.Err() != nil || !passing(err):
 			return explain(err)
 		}
+		cause = err
 		select {
 		case <-time.After(again):
 		case <-ctx.Done():
-			return explain(err)
+			return fmt.Errorf("%w; then %w", explain(cause), ctx.Err())
 		}
 	}
 }
@@ -191,14 +201,24 @@ func passing(err error) bool {
 	return !ok || slices.ContainsFunc([]string{"08", "0A", "25", "40", "53", "55", "57"}, func(class string) bool { return strings.HasPrefix(refused.Code, class) })
 }
 
+// mistakes are the usual ones, by the code that tells them.
+var mistakes = map[string]string{
+	"42P01": "the tables are not there, or of an earlier version, call Migrate: ",
+	"3F000": "the tables are not there, or of an earlier version, call Migrate: ",
+	"25006": "the database is a standby, or takes no writes, connect to the primary: ",
+	"0A000": "the database is a standby, connect to the primary: ", // it lets no transaction begin that may write
+	"42P05": "a pooler that gives out connections knows no prepared statements, set default_query_exec_mode=exec: ",
+	"26000": "a pooler that gives out connections knows no prepared statements, set default_query_exec_mode=exec: ",
+}
+
 // explain names the usual mistake.
 func explain(err error) error {
-	refused, _ := errors.AsType[*pgconn.PgError](err)
-	switch {
-	case err == nil:
+	if err == nil {
 		return nil
-	case refused != nil && (refused.Code == "42P01" || refused.Code == "3F000"):
-		return fmt.Errorf("prospectpg: the tables are not there, or of an earlier version, call Migrate: %w", err)
 	}
-	return fmt.Errorf("prospectpg: %w", err)
+	code := ""
+	if refused, ok := errors.AsType[*pgconn.PgError](err); ok {
+		code = refused.Code
+	}
+	return fmt.Errorf("prospectpg: %s%w", mistakes[code], err)
 }

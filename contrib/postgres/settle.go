@@ -31,7 +31,7 @@ func (s *Store) Settle(ctx context.Context, id string, by journal.Settlement) er
 	mark := s.owner + "/" + rand.Text() // tells a second attempt, after a commit that was not confirmed, that the first one did it
 	err := s.note(ctx, s.persist, func(b *pgx.Batch) {
 		b.Queue(settle, s.workspace, id, string(by.Outcome), mark, searchable(by.By), searchable(by.Because))
-		b.Queue("SELECT count(*) > 0 FROM prospectkit.ticket WHERE workspace = $1 AND id = $2 AND owner = $3", s.workspace, id, mark).
+		b.Queue(primary+"SELECT count(*) > 0 FROM prospectkit.ticket WHERE workspace = $1 AND id = $2 AND owner = $3", s.workspace, id, mark).
 			Query(each(&settled))
 	})
 	if err == nil && !settled {

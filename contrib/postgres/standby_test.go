@@ -1,0 +1,169 @@
+package prospectpg
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"net/url"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/journal"
+)
+
+// standby is a copy of a server as it is now. It shows an hour late what the primary does from now on.
+func (p *server) standby(t *testing.T) *server {
+	t.Helper()
+	s, err := newServer()
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(s.dir) })
+	require.NoError(t, s.run("pg_basebackup", "-h", p.dir, "-U", "fleet", "-D", s.data(), "-R", "-X", "stream", "-c", "fast", "--no-sync"))
+	s.more = []string{"recovery_min_apply_delay=1h", "default_transaction_isolation=read committed"}
+	require.NoError(t, s.start())
+	t.Cleanup(s.remove)
+	return s
+}
+
+// What a standby shows is late, and decides nothing: each part refuses, and the text and the error tell why.
+func TestStandby_IsLate(t *testing.T) {
+	primary := startPostgres(t)
+	require.NoError(t, Migrate(t.Context(), primary.pool(t, "")))
+	late := primary.standby(t)
+	first := primary.store(t, "acme")
+	require.NoError(t, first.Sending(t.Context(), ticket("a")))
+	require.NoError(t, first.SaveCheckpoint(t.Context(), first.pool, "job", "x"))
+
+	second := late.store(t, "acme")
+	checkpoint, err := second.Checkpoint(t.Context(), "job")
+	require.Empty(t, checkpoint)
+	requireRefused(t, err)
+	for _, entries := range []iter.Seq2[journal.Entry, error]{second.Calls(t.Context(), "lists.create"), second.Entries(t.Context(), "")} {
+		err = nil
+		for _, err = range entries {
+		}
+		requireRefused(t, err)
+	}
+	err = nil
+	for _, err = range second.InDoubt(t.Context()) {
+	}
+	requireRefused(t, err)
+	requireRefused(t, second.SaveCheckpoint(t.Context(), second.pool, "job", "y"))
+	requireRefused(t, Migrate(t.Context(), second.pool))
+	for name, err := range map[string]error{
+		"sending": second.Sending(t.Context(), ticket("b")),
+		"ended":   second.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied}),
+		"settle":  second.Settle(t.Context(), "a", journal.Settlement{Outcome: journal.Applied, By: "maria", Because: "x"}),
+		"spend":   second.Spend("cap").Update(t.Context(), func([]byte) ([]byte, error) { panic("it reads") }),
+	} {
+		t.Run(name, func(t *testing.T) { requireRefused(t, err) })
+	}
+}
+
+func requireRefused(t *testing.T, err error) {
+	t.Helper()
+	var refused *pgconn.PgError
+	require.ErrorAs(t, err, &refused)
+	require.Contains(t, []string{"25006", "0A000"}, refused.Code, err)
+	require.ErrorContains(t, err, "connect to the primary")
+}
+
+// A list of hosts connects to the first that accepts, which may be the standby.
+func TestStandby_ListOfHosts(t *testing.T) {
+	primary := startPostgres(t)
+	require.NoError(t, Migrate(t.Context(), primary.pool(t, "")))
+	late := primary.standby(t)
+	require.NoError(t, primary.store(t, "acme").SaveCheckpoint(t.Context(), primary.pool(t, ""), "job", "x"))
+	for attrs, refuses := range map[string]bool{"any": true, "prefer-standby": true, "primary": false, "read-write": false} {
+		pool, err := pgxpool.New(t.Context(), fmt.Sprintf("postgres://fleet@/postgres?host=%s,%s&target_session_attrs=%s", url.QueryEscape(late.dir), url.QueryEscape(primary.dir), attrs))
+		require.NoError(t, err)
+		t.Cleanup(pool.Close)
+		store, err := New(pool, Config{Workspace: "acme"})
+		require.NoError(t, err)
+		checkpoint, err := store.Checkpoint(t.Context(), "job")
+		if refuses {
+			requireRefused(t, err)
+			continue
+		}
+		require.NoError(t, err, attrs)
+		require.Equal(t, "x", checkpoint)
+	}
+}
+
+// Where a role is read-only by default, each transaction says that it is not.
+func TestReadOnlyByDefault(t *testing.T) {
+	server, name := workspace(t)
+	store, err := New(server.pool(t, "&default_transaction_read_only=on"), Config{Workspace: name})
+	require.NoError(t, err)
+	require.NoError(t, store.Sending(t.Context(), ticket("a")))
+	require.Len(t, entriesOf(t, store, ""), 1)
+	checkpoint, err := store.Checkpoint(t.Context(), "job")
+	require.NoError(t, err)
+	require.Empty(t, checkpoint)
+}
+
+// No statement decides by rows that another server than that of the writes may have sent.
+func TestPrimary_EveryRead(t *testing.T) {
+	server, name := workspace(t)
+	store := server.store(t, name)
+	var statements []string
+	config := store.pool.Config()
+	config.ConnConfig.Tracer = &tracer{&statements}
+	pool, err := pgxpool.NewWithConfig(t.Context(), config)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	store.pool = pool
+	usesAll(t, store)
+	require.NotEmpty(t, statements)
+	for _, sql := range statements {
+		if strings.HasPrefix(sql, "SELECT") {
+			require.Contains(t, sql, "FOR UPDATE")
+		}
+	}
+}
+
+type tracer struct{ statements *[]string }
+
+func (r *tracer) TraceQueryStart(ctx context.Context, _ *pgx.Conn, q pgx.TraceQueryStartData) context.Context {
+	*r.statements = append(*r.statements, q.SQL)
+	return ctx
+}
+
+func (r *tracer) TraceBatchQuery(_ context.Context, _ *pgx.Conn, q pgx.TraceBatchQueryData) {
+	*r.statements = append(*r.statements, q.SQL)
+}
+
+func (r *tracer) TraceQueryEnd(context.Context, *pgx.Conn, pgx.TraceQueryEndData) {}
+
+func (r *tracer) TraceBatchStart(ctx context.Context, _ *pgx.Conn, _ pgx.TraceBatchStartData) context.Context {
+	return ctx
+}
+
+func (r *tracer) TraceBatchEnd(context.Context, *pgx.Conn, pgx.TraceBatchEndData) {}
+
+// The reason of the database is told, though what ended the wait was the clock.
+func TestPersist_TellsTheCause(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		defer cancel()
+		attempts := 0
+		err := persist(ctx, func() error {
+			if attempts++; attempts < 3 {
+				return &pgconn.PgError{Severity: "FATAL", Code: "57P03", Message: "the database system is starting up"}
+			}
+			<-ctx.Done()
+			return ctx.Err()
+		})
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		var cause *pgconn.PgError
+		require.ErrorAs(t, err, &cause)
+		require.Equal(t, "57P03", cause.Code)
+		require.ErrorContains(t, err, "starting up")
+	})
+}
