@@ -197,8 +197,8 @@ func persist(ctx context.Context, attempt func() error) error {
 // passing reports whether the same may succeed in a moment: the database restarts, or the connection was cut.
 func passing(err error) bool {
 	refused, ok := errors.AsType[*pgconn.PgError](err)
-	// connection, standby, the same or lost transaction, conflict, too many, locked, shutdown
-	return !ok || slices.ContainsFunc([]string{"08", "0A", "25", "40", "53", "55", "57"}, func(class string) bool { return strings.HasPrefix(refused.Code, class) })
+	// connection, standby, the same or lost transaction, conflict, too many, locked, shutdown, Pgpool-II without a server
+	return !ok || slices.ContainsFunc([]string{"08", "0A", "25", "40", "53", "55", "57", "XX"}, func(class string) bool { return strings.HasPrefix(refused.Code, class) })
 }
 
 // mistakes are the usual ones, by the code that tells them.

@@ -5,6 +5,7 @@ go 1.26.0
 require (
 	example.com/prospectkit v0.0.0
 	github.com/Shopify/toxiproxy/v2 v2.12.0
+	github.com/jackc/pgx/v5 v5.12.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rs/zerolog v1.33.0
 	github.com/stretchr/testify v1.12.1
@@ -13,6 +14,14 @@ require (
 )
 
 require (
+	github.com/jackc/pgpassfile v1.0.0 // indirect
+	github.com/jackc/pgservicefile v0.0.0-20240606120523-5a60cdf6a761 // indirect
+	github.com/jackc/puddle/v2 v2.2.3 // indirect
+	golang.org/x/sync v0.23.0 // indirect
+)
+
+require (
+	example.com/prospectkit/contrib/postgres v0.0.0
 	github.com/beorn7/perks v1.0.1 // indirect
 	github.com/cespare/xxhash/v2 v2.3.0 // indirect
 	github.com/google/go-querystring v1.2.0 // indirect
@@ -36,3 +45,5 @@ require (
 )
 
 replace example.com/prospectkit => ../..
+
+replace example.com/prospectkit/contrib/postgres => ../../contrib/postgres
