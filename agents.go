@@ -154,14 +154,14 @@ func specOf(in AgentSpec) (agentSpec, error) {
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Agent, error] {
-	return itemsOf(ctx, agentListing(s.conf).pager(), opts)
+	return itemsOf[Agent](ctx, agentListing(s.conf).pager(), opts)
 }
 
 // Pages iterates over pages of agents, as [AgentsService.All] does.
 //
 // GET /business/agents, scope agents.
 func (s *AgentsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Agent], error] {
-	return pagesOf(ctx, agentListing(s.conf).pager(), opts)
+	return pagesOf[Agent](ctx, agentListing(s.conf).pager(), opts)
 }
 
 // Page reads the first page of the agents, as [AgentsService.All] does.

@@ -64,14 +64,14 @@ func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
-	return itemsOf(ctx, campaignListing(s.conf).pager(), opts)
+	return itemsOf[Campaign](ctx, campaignListing(s.conf).pager(), opts)
 }
 
 // Pages iterates over pages of campaigns, as [CampaignsService.All] does.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) Pages(ctx context.Context, opts ...PageOption) iter.Seq2[*Page[Campaign], error] {
-	return pagesOf(ctx, campaignListing(s.conf).pager(), opts)
+	return pagesOf[Campaign](ctx, campaignListing(s.conf).pager(), opts)
 }
 
 // Page reads the first page of the campaigns, as [CampaignsService.All] does. Parameters are undocumented: see [WithQuery].
@@ -197,7 +197,7 @@ func (s Step) String() string { return textOf(s.raw, s) }
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Step, error] {
-	return itemsOf(ctx, stepListing(s.conf, campaignID).pager(), opts)
+	return itemsOf[Step](ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
 // StepsPages iterates over pages of steps, as [CampaignsService.Steps] does.
@@ -206,7 +206,7 @@ func (s *CampaignsService) Steps(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/steps, scope campaigns.
 func (s *CampaignsService) StepsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Step], error] {
-	return pagesOf(ctx, stepListing(s.conf, campaignID).pager(), opts)
+	return pagesOf[Step](ctx, stepListing(s.conf, campaignID).pager(), opts)
 }
 
 // StepsPage reads the first page of the steps, as [CampaignsService.Steps] does.
@@ -260,7 +260,7 @@ func (s Send) String() string { return textOf(s.raw, s) }
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Send, error] {
-	return itemsOf(ctx, sendListing(s.conf, campaignID).pager(), opts)
+	return itemsOf[Send](ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
 // SendsPages iterates over pages of scheduled sends, as [CampaignsService.Sends] does.
@@ -269,7 +269,7 @@ func (s *CampaignsService) Sends(ctx context.Context, campaignID string, opts ..
 //
 // GET /business/campaigns/{campaignId}/scheduled-sends, scope campaigns.
 func (s *CampaignsService) SendsPages(ctx context.Context, campaignID string, opts ...PageOption) iter.Seq2[*Page[Send], error] {
-	return pagesOf(ctx, sendListing(s.conf, campaignID).pager(), opts)
+	return pagesOf[Send](ctx, sendListing(s.conf, campaignID).pager(), opts)
 }
 
 // SendsPage reads the first page of the scheduled sends, as [CampaignsService.Sends] does.

@@ -133,7 +133,7 @@ func versions[T interface{ Raw() Object }](ctx context.Context, r *review.Review
 		return id(v) + "\x00" + (*v).Raw().String()
 	}
 	var all []T
-	for v, err := range itemsOf(ctx, l.pager(), opts) {
+	for v, err := range itemsOf[T](ctx, l.pager(), opts) {
 		if err != nil {
 			return nil, err
 		}

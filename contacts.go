@@ -55,7 +55,7 @@ func (q activityQuery) check(bad *check.Violations) {
 //
 // GET (path undocumented), scope contacts.
 func (s *ContactsService) Activities(ctx context.Context, contactID string, p ActivityParams, opts ...PageOption) iter.Seq2[*Object, error] {
-	return timelineOf(s.conf, contactID, p).items(ctx, opts)
+	return itemsOf[Object](ctx, timelineOf(s.conf, contactID, p).pages(), opts)
 }
 
 // ActivitiesPage reads the first page of what [ContactsService.Activities] finds; its Next reads the following one.

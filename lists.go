@@ -89,7 +89,7 @@ func (p ListsParams) check(bad *check.Violations) {
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*List, error] {
-	return itemsOf(ctx, listPager(s, p), opts)
+	return itemsOf[List](ctx, listPager(s, p), opts)
 }
 
 // Pages iterates over pages of lists with totals, as [ListsService.All] does.
@@ -98,7 +98,7 @@ func (s *ListsService) All(ctx context.Context, p ListsParams, opts ...PageOptio
 //
 // GET /business/lists, scope lists.
 func (s *ListsService) Pages(ctx context.Context, p ListsParams, opts ...PageOption) iter.Seq2[*Page[List], error] {
-	return pagesOf(ctx, listPager(s, p), opts)
+	return pagesOf[List](ctx, listPager(s, p), opts)
 }
 
 // Page reads one page of lists. A page past the end is empty.
@@ -110,15 +110,16 @@ func (s *ListsService) Page(ctx context.Context, p ListsParams, opts ...CallOpti
 	return readPage[List](ctx, s.conf, op.ListsList, args{query: p}, p.Limit, opts)
 }
 
-func listPager(s *ListsService, p ListsParams) pager[List] {
+func listPager(s *ListsService, p ListsParams) collection {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	of := collection{conf: s.conf, op: op.ListsList, first: p.PageNum, limit: p.Limit, orderKnown: p.FolderID == "" && p.Search == ""}
-	in := func(number int) args {
+	read := func(ctx context.Context, number int, opts []CallOption) (*Page[List], error) {
 		p := p
 		p.PageNum = number
-		return args{query: p}
+		return s.Page(ctx, p, opts...)
 	}
-	return recordPager(of, in, func(l *List) string { return l.ID })
+	p.PageNum = 0
+	return numbered(of, args{query: p}, read, func(l *List) string { return l.ID })
 }
 
 // NewList describes a list to create, at the folder root: see [ListsService.Move].

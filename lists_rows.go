@@ -101,7 +101,7 @@ type rowsQuery struct {
 //
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error] {
-	return itemsOf(ctx, rowsPager(s, listID, p, (*Row).ID), opts)
+	return itemsOf[Row](ctx, rowsPager(s, listID, p, (*Row).ID), opts)
 }
 
 // RowsPages iterates over pages of rows with totals, as [ListsService.Rows] does.
@@ -111,7 +111,7 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 // GET /business/lists/{listId}/rows, scope lists.
 func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*RowPage, error] {
 	return func(yield func(*RowPage, error) bool) {
-		for page, err := range pagesOf(ctx, rowsPager(s, listID, p, (*Row).ID), opts) {
+		for page, err := range pagesOf[Row](ctx, rowsPager(s, listID, p, (*Row).ID), opts) {
 			if !yield(rowPage(page, err)) {
 				return
 			}
@@ -172,7 +172,7 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 			return
 		}
 		rows := rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID })
-		for row, err := range itemsOf(ctx, rows, opts) {
+		for row, err := range itemsOf[jsonscan.Exact[T]](ctx, rows, opts) {
 			if err == nil && row.Unfit != nil {
 				err = unfit(row.Unfit.Type, row.ID, row.Unfit.Text, lists.conf.secrets(), row.Unfit.Err)
 			}
@@ -247,11 +247,11 @@ func rowsPage[R any](ctx context.Context, s *ListsService, q *rowsAsked, in args
 	return page, nil
 }
 
-func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) pager[R] {
+func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) string) collection {
 	p.Limit = cmp.Or(p.Limit, maxPageSize)
 	q, of := p.of(listID), collection{conf: s.conf, op: op.ListsRows, first: p.PageNum, limit: p.Limit}
-	return numbered(of, q.page, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[R], error) {
-		return rowsPage[R](ctx, s, q, in, opts)
+	return numbered(of, q.page(0), func(ctx context.Context, number int, opts []CallOption) (*Page[R], error) {
+		return rowsPage[R](ctx, s, q, q.page(number), opts)
 	}, id)
 }
 

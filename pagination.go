@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"iter"
 	"net/http"
@@ -180,11 +179,8 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 	bad.Must(!byToken || c.prefetch == 0, "Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 }
 
-// pager iterates over a collection of T by page number. It has no state, and no methods: each package that iterates over
-// a T would compile them all.
-type pager[T any] struct{ of collection }
-
-// collection is what is paged, whatever its type.
+// collection is what an iterator walks over, whatever its type: that is known to itemsOf and pagesOf alone, because each package that
+// iterates over a T compiles what depends on T.
 type collection struct {
 	conf       *config
 	op         *op.Op
@@ -192,13 +188,16 @@ type collection struct {
 	limit      int    // elements a page; 0 if the default is unknown: then enough is read again after a change
 	query      string // identifies the collection in a checkpoint
 	orderKnown bool   // whether the order is documented
-	fetch      func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error)
+	byToken    bool   // each page leads to the next one
+
+	// read reads a page by its number, or by the one before it. Several pages may be read at the same time.
+	read func(ctx context.Context, number int, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error)
 }
 
-// itemsOf iterates over the elements of the pages, without repeats: [pagewalk.Config.Walk] drops them.
-func itemsOf[T any](ctx context.Context, p pager[T], opts []PageOption) iter.Seq2[*T, error] {
+// itemsOf iterates over the elements of the pages.
+func itemsOf[T any](ctx context.Context, of collection, opts []PageOption) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		p.of.walk(ctx, opts, func(page *pagewalk.Page, progress *pagewalk.Progress, err error) bool {
+		of.walk(ctx, opts, func(page *pagewalk.Page, progress *pagewalk.Progress, err error) bool {
 			if err != nil {
 				return yield(nil, err)
 			}
@@ -213,143 +212,133 @@ func itemsOf[T any](ctx context.Context, p pager[T], opts []PageOption) iter.Seq
 	}
 }
 
-// pagesOf iterates over whole pages, without repeats.
-func pagesOf[T any](ctx context.Context, p pager[T], opts []PageOption) iter.Seq2[*Page[T], error] {
+// pagesOf iterates over whole pages.
+func pagesOf[T any](ctx context.Context, of collection, opts []PageOption) iter.Seq2[*Page[T], error] {
 	return func(yield func(*Page[T], error) bool) {
-		p.of.walk(ctx, opts, func(walked *pagewalk.Page, progress *pagewalk.Progress, err error) bool {
+		of.walk(ctx, opts, func(walked *pagewalk.Page, progress *pagewalk.Progress, err error) bool {
 			if err != nil {
 				return yield(nil, err)
 			}
-			page := *walked.Of.(*Page[T]) // a copy: one of recovered records is made of the page that was read last
-			page.Items, page.Number, page.Recovered = make([]T, len(walked.Records)), walked.Number, walked.Recovered
+			page := walked.Of.(*Page[T])
+			items := make([]T, len(walked.Records))
 			for i, r := range walked.Records {
 				progress.Delivered(r.ID)
-				page.Items[i] = *r.Of.(*T)
+				items[i] = *r.Of.(*T)
 			}
-			return yield(&page, nil)
+			page.Items, page.Number, page.Recovered = items, walked.Number, walked.Recovered
+			return yield(page, nil)
 		})
 	}
 }
 
-// forWalk hands a page to a walk.
-func forWalk[T any](page *Page[T], err error, id func(*T) string) (*pagewalk.Page, error) {
-	if err != nil {
-		return nil, err
+// recordsOf hands elements to a walk.
+func recordsOf[T any](items []T, id func(*T) string) []pagewalk.Record {
+	records := make([]pagewalk.Record, len(items))
+	for i := range items {
+		records[i] = pagewalk.Record{ID: id(&items[i]), Of: &items[i]}
 	}
-	records := make([]pagewalk.Record, len(page.Items))
-	for i := range page.Items {
-		records[i] = pagewalk.Record{ID: id(&page.Items[i]), Of: &page.Items[i]}
-	}
-	return &pagewalk.Page{
-		Records: records, Of: page,
-		Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown, Last: page.last,
-	}, nil
+	return records
 }
 
 // walk applies the options and yields each page without its repeats, and an error as the last.
-func (p collection) walk(ctx context.Context, opts []PageOption, yield func(*pagewalk.Page, *pagewalk.Progress, error) bool) {
-	r := &pageRange{of: p}
+func (of collection) walk(ctx context.Context, opts []PageOption, yield func(*pagewalk.Page, *pagewalk.Progress, error) bool) {
+	var options pageConfig
 	var bad check.Violations
-	r.options.apply(p.op, opts, false, &bad)
-	config := pagewalk.Config{
-		Source: r, First: p.first, Limit: p.limit,
-		Prefetch: r.options.prefetch, Progress: cmp.Or(r.options.progress, new(pagewalk.Progress)),
-	}
-	each := settings{}.with(r.options.calls, new(check.Violations)) // their violations are those of the first call
+	options.apply(of.op, opts, of.byToken, &bad)
+	each := settings{}.with(options.calls, new(check.Violations)) // their violations are those of the first call
+	config := of.config(&options, each.info)
 	query := ""
-	if r.options.progress != nil || r.options.checkpoint != "" {
-		query = p.fingerprint(ctx, each)
+	if !of.byToken && (options.progress != nil || options.checkpoint != "") {
+		query = of.fingerprint(ctx, each)
 	}
-	config.Progress.Start(query, p.orderKnown)
-	if r.options.checkpoint != "" {
+	config.Progress.Start(query, of.orderKnown)
+	if options.checkpoint != "" && !of.byToken {
 		var err error
-		if config.Resume, err = pagewalk.Parse(r.options.checkpoint, query); err != nil {
+		if config.Resume, err = pagewalk.Parse(options.checkpoint, query); err != nil {
 			bad.Add("ResumeFrom", "%v", err)
 		} else {
-			bad.Must(p.first <= 1 || p.first == config.Resume.First, "ResumeFrom", "was taken with another PageNum: leave PageNum out")
+			bad.Must(of.first <= 1 || of.first == config.Resume.First, "ResumeFrom", "was taken with another PageNum: leave PageNum out")
 		}
 	}
 	if len(bad) > 0 {
-		yield(nil, nil, refusal(p.op, bad))
+		yield(nil, nil, refusal(of.op, bad))
 		return
-	}
-	if r.info = each.info; r.info != nil {
-		r.maxBody = r.info.MaxBody
 	}
 	config.Walk(ctx, func(page *pagewalk.Page, err error) bool { return yield(page, config.Progress, err) })
 }
 
-// numbered is a pager over the pages of an operation. in makes the arguments of the request for a page, or without its number for 0:
-// these identify the collection in a checkpoint. Several pages may be read at the same time.
-func numbered[T any](
-	of collection, in func(number int) args,
-	read func(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error), id func(*T) string,
-) pager[T] {
-	whole := in(0)
-	values, _ := query.Values(whole.query) // it is a struct, which cannot fail
-	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+values.Encode(), "?")
-	of.fetch = func(ctx context.Context, number int, opts []CallOption) (*pagewalk.Page, error) {
-		page, err := read(ctx, number, in(number), opts)
-		return forWalk(page, err, id)
+// config is how to walk. A page that is read early holds back the [Info] of [WithInfo] until it is needed.
+func (of collection) config(options *pageConfig, info *Info) pagewalk.Config {
+	maxBody := 0
+	if info != nil {
+		maxBody = info.MaxBody // as it was set before the range: a page that is read early must not read it
 	}
-	return pager[T]{of}
-}
-
-// recordPager is a pager over pages whose shape is documented.
-func recordPager[T any](of collection, in func(number int) args, id func(*T) string) pager[T] {
-	return numbered(of, in, func(ctx context.Context, _ int, in args, opts []CallOption) (*Page[T], error) {
-		return readPage[T](ctx, of.conf, of.op, in, of.limit, opts)
-	}, id)
-}
-
-// pageRange reads the pages of one range.
-type pageRange struct {
-	of      collection
-	options pageConfig
-	info    *Info // of WithInfo
-	maxBody int   // as it was set before the range: a page that is read early must not read it
-}
-
-func (r *pageRange) Fetch(ctx context.Context, number int) (*pagewalk.Page, error) {
-	return r.of.fetch(ctx, number, r.options.calls)
-}
-
-// FetchAhead reads a page early. It holds back the [Info] of [WithInfo] until the page is needed.
-func (r *pageRange) FetchAhead(ctx context.Context, number int) (*pagewalk.Page, func(), error) {
-	info := Info{MaxBody: r.maxBody}
-	calls, deliver := r.options.calls, func() {}
-	if r.info != nil {
-		calls, deliver = append(slices.Clip(calls), WithInfo(&info)), func() { *r.info = info }
+	return pagewalk.Config{
+		ByToken: of.byToken, First: of.first, Limit: of.limit, Progress: cmp.Or(options.progress, new(pagewalk.Progress)), Fail: of.fail,
+		Read: func(ctx context.Context, number int, before *pagewalk.Page) (*pagewalk.Page, error) {
+			if options.paidPages > 0 && number > options.paidPages {
+				return nil, ruleRefusal(of.op, RulePaidPages, nil)
+			}
+			page, err := of.read(ctx, number, before, options.calls)
+			if err == nil {
+				page.Ahead = options.prefetch
+			}
+			return page, err
+		},
+		Early: func(ctx context.Context, number int) *pagewalk.Page {
+			held, calls := Info{MaxBody: maxBody}, options.calls
+			if info != nil {
+				calls = append(slices.Clip(calls), WithInfo(&held))
+			}
+			page, err := of.read(ctx, number, nil, calls)
+			if err != nil {
+				return nil
+			}
+			page.Ahead = options.prefetch
+			page.Deliver = func() {
+				if info != nil {
+					*info = held
+				}
+			}
+			return page
+		},
 	}
-	page, err := r.of.fetch(ctx, number, calls)
-	return page, deliver, err
 }
 
-// TooEarly reports a refused wait for the rate limit, because a page that is requested later waits less, and a rejection, which may be
-// about requests at the same moment.
-func (r *pageRange) TooEarly(err error) bool {
-	_, refused := errors.AsType[*waitError](err)
-	return refused || errors.Is(err, ErrRateLimited)
-}
-
-// Broken is the error of a walk that cannot go on.
-func (r *pageRange) Broken(what string) error { return unusable(r.of.op, what) }
-
-// Short is the error of a walk that has ended without a page of records or more.
-func (r *pageRange) Short(report pagewalk.Report) error {
-	e := withoutEffect(r.of.op, nil)
-	e.Status, e.classes = http.StatusOK, []ErrorClass{ErrRecordsMissing}
-	e.text = fmt.Sprintf("%d of %d records are missing, though the total has not changed", report.Missing, report.Total)
+// fail is the error of a walk that cannot go on, or that has ended while a page of records or more is missing.
+func (of collection) fail(what string, missing bool) error {
+	if !missing {
+		return unusable(of.op, what)
+	}
+	e := withoutEffect(of.op, nil)
+	e.Status, e.classes, e.text = http.StatusOK, []ErrorClass{ErrRecordsMissing}, what
 	return e
 }
 
+// numbered is a collection of pages that are read by number. The arguments of its request, without that, identify it in a checkpoint.
+func numbered[T any](of collection, whole args, read func(context.Context, int, []CallOption) (*Page[T], error), id func(*T) string) collection {
+	values, _ := query.Values(whole.query) // it is a struct, which cannot fail
+	of.query = strings.Trim(strings.Join(whole.ids, "/")+"?"+values.Encode(), "?")
+	of.read = func(ctx context.Context, number int, _ *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error) {
+		page, err := read(ctx, number, opts)
+		if err != nil {
+			return nil, err
+		}
+		return &pagewalk.Page{
+			Records: recordsOf(page.Items, id), Of: page,
+			Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown, Last: page.last,
+		}, nil
+	}
+	return of
+}
+
 // fingerprint identifies a collection without storing the query: with what the options of each call add to it.
-func (p collection) fingerprint(ctx context.Context, each callConfig) string {
-	base, added := p.conf.base, ""
+func (of collection) fingerprint(ctx context.Context, each callConfig) string {
+	base, added := of.conf.base, ""
 	if len(each.query) > 0 {
 		added = fmt.Sprintf("\x00%q", each.query)
 	}
-	return pagewalk.Fingerprint([]byte(p.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + p.conf.owner(ctx) + "\x00" + p.query + added))
+	return pagewalk.Fingerprint([]byte(of.op.Name + "\x00" + base.Scheme + "\x00" + base.Host + base.Path + "\x00" + of.conf.owner(ctx) + "\x00" + of.query + added))
 }
 
 // owner is whose a checkpoint is: the workspace of the journal, or a hash of the key.
@@ -375,8 +364,8 @@ type listing[T any] struct {
 }
 
 // pager iterates over the pages. Their size is unknown: 1 makes the walk reread enough.
-func (l listing[T]) pager() pager[T] {
-	return numbered(collection{conf: l.conf, op: l.op}, l.in, l.read, l.id)
+func (l listing[T]) pager() collection {
+	return numbered(collection{conf: l.conf, op: l.op}, l.in(0), l.read, l.id)
 }
 
 func (l listing[T]) in(number int) args {
@@ -390,13 +379,13 @@ func (l listing[T]) in(number int) args {
 }
 
 func (l listing[T]) first(ctx context.Context, opts []CallOption) (*Page[T], error) {
-	return l.read(ctx, 1, l.in(1), opts)
+	return l.read(ctx, 1, opts)
 }
 
-func (l listing[T]) read(ctx context.Context, number int, in args, opts []CallOption) (*Page[T], error) {
+func (l listing[T]) read(ctx context.Context, number int, opts []CallOption) (*Page[T], error) {
 	var page *Page[T]
 	response := new(Object)
-	c, err := doCall(ctx, l.conf, l.op, in, opts, expected{
+	c, err := doCall(ctx, l.conf, l.op, l.in(number), opts, expected{
 		out:   response,
 		proof: func() bool { return page.hasContent() },
 		accept: func() (err error) {

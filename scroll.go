@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
-	"iter"
 	"slices"
 	"sync/atomic"
 
@@ -124,89 +123,21 @@ func (s *scroll[T]) once(token string, trail []uint64) func(context.Context, []C
 	}
 }
 
-// items iterates over the elements of all pages. Each range is a walk of its own.
-func (s scroll[T]) items(ctx context.Context, opts []PageOption) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		w := scrollWalk[T]{scroll: s, pageConfig: pageConfig{progress: new(pagewalk.Progress)}}
-		var bad check.Violations
-		if w.apply(s.op, opts, true, &bad); len(bad) > 0 {
-			yield(nil, refusal(s.op, bad))
-			return
+// pages are those of a range, which is a walk of its own.
+func (s *scroll[T]) pages() collection {
+	read := func(ctx context.Context, _ int, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error) {
+		var page *ScrollPage[T]
+		var err error
+		if before == nil {
+			one := *s
+			page, err = one.first(ctx, opts)
+		} else {
+			page, err = before.Of.(*ScrollPage[T]).next(ctx, nil)
 		}
-		w.walk(ctx, yield)
-	}
-}
-
-// scrollWalk is one walk over all pages.
-type scrollWalk[T any] struct {
-	scroll[T]
-	pageConfig
-
-	read  int             // pages
-	shown pagewalk.Recent // elements on the pages so far
-	empty int             // pages without elements since the last that held something new
-	same  int             // pages with nothing but known elements, likewise
-}
-
-// So many pages in a row end a scroll. Each may have been paid for.
-const (
-	mostEmpty = 10
-	mostSame  = 2
-)
-
-// walk yields the elements of all pages, and an error as the last.
-func (w *scrollWalk[T]) walk(ctx context.Context, yield func(*T, error) bool) {
-	w.progress.Start("", false)
-	page, err := w.first(ctx, w.calls)
-	for err == nil {
-		if !w.handOut(page.Items, yield) {
-			return
+		if err != nil {
+			return nil, err
 		}
-		if !page.More() {
-			w.progress.Update(func(r *pagewalk.Report) { r.Finished = true })
-			return
-		}
-		if err = w.stuck(page.Items); err != nil {
-			break
-		}
-		if w.paidPages > 0 && w.read >= w.paidPages {
-			err = ruleRefusal(w.op, RulePaidPages, nil)
-			break
-		}
-		page, err = page.next(ctx, nil)
+		return &pagewalk.Page{Records: recordsOf(page.Items, s.identity), Last: !page.More(), Of: page}, nil
 	}
-	yield(nil, err)
-}
-
-// handOut yields the elements of a page, and reports whether the walk goes on.
-func (w *scrollWalk[T]) handOut(items []T, yield func(*T, error) bool) bool {
-	w.read++
-	w.progress.Update(func(r *pagewalk.Report) { r.Requests++ })
-	for i := range items {
-		w.progress.Delivered("")
-		if !yield(&items[i], nil) {
-			return false
-		}
-	}
-	return true
-}
-
-// stuck returns an error if the scroll may never end, because its pages bring nothing new.
-func (w *scrollWalk[T]) stuck(items []T) error {
-	fresh := false
-	for i := range items {
-		fresh = w.shown.Add(w.identity(&items[i])) || fresh
-	}
-	switch {
-	case fresh:
-		w.empty, w.same = 0, 0
-	case len(items) == 0:
-		w.empty++
-	default:
-		w.same++
-	}
-	if w.empty < mostEmpty && w.same < mostSame {
-		return nil
-	}
-	return unusable(w.op, fmt.Sprintf("the last %d pages brought nothing new, and another one is offered", w.empty+w.same))
+	return collection{op: s.op, byToken: true, read: read}
 }

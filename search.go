@@ -80,7 +80,7 @@ func (p Profile) String() string { return textOf(p.raw, p) }
 //
 // POST /business/prospects/search, scope search.
 func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...PageOption) iter.Seq2[*Profile, error] {
-	return profileScroll(s.conf, op.SearchProspects, nil, p.body(maxSearchSize)).items(ctx, opts)
+	return itemsOf[Profile](ctx, profileScroll(s.conf, op.SearchProspects, nil, p.body(maxSearchSize)).pages(), opts)
 }
 
 // ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends credits.
@@ -139,7 +139,7 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
 func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...PageOption) iter.Seq2[*Profile, error] {
 	body := searchBody{Size: cmp.Or(p.Size, maxSearchSize)}
-	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, body).items(ctx, opts)
+	return itemsOf[Profile](ctx, profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, body).pages(), opts)
 }
 
 // RunSavedPage reads the first page of what [SearchService.RunSaved] finds; its Next reads the following page.

@@ -1,11 +1,109 @@
 package pagewalk
 
-import "cmp"
+import (
+	"cmp"
+	"slices"
+)
 
 // Where an order is documented, records do not move: any one that the checkpoint names shows the place. Elsewhere a record may move
 // behind the place, where it would hide all that stands between. So the first of those that are found counts, and none that stands
 // further behind than the place was, by more than the total has grown. As long as one has not moved, that risks repeats, but no loss.
 // Unless all are found, and the first of them no further behind than it was (where that is known), the place is unsure.
+
+// open reads the first page, or the one after the checkpoint: the page of the checkpoint first, then those around it, as far as the total has
+// moved. If none of the records delivered last is there, the walk goes back as far as the others can have moved, and risks repeats.
+func (w *walk) open() (*Page, error) {
+	cp := w.Resume
+	if cp == nil {
+		w.came = 0
+		if w.First > 1 {
+			w.came = unknown
+		}
+		w.Progress.begin(w.First, w.came)
+		return w.read(w.number, nil)
+	}
+	w.came, w.repeats = unknown, cp.Repeats
+	w.Progress.resume(cp)
+	w.largest, w.number = cp.Size, max(cp.Page, w.First)
+	home, err := w.read(w.number, nil)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range cp.Last {
+		w.seen.Add(id)
+	}
+	w.owed = slices.Clone(cp.Last)
+	w.shifted = len(cp.Last) // which may all be after the place that is found
+	s := search{Checkpoint: cp, ordered: w.Progress.Report().OrderKnown, size: max(cp.Size, len(home.Records)), at: make(map[int]spot)}
+	if err := w.lookAround(&s, home); err != nil {
+		return nil, err
+	}
+	if found, ok, sure := s.place(); ok {
+		w.resumeAt(found, cp)
+		if !sure {
+			w.Progress.unsure(true)
+		} else if cp.Count > 0 && found.page.TotalRecords == cp.Total {
+			if w.came = cp.Count; w.number != cp.Page || w.skipped != cp.Index { // others are in front now that did not come
+				w.came = max(w.came, (w.number-1)*s.size+w.skipped)
+			}
+		}
+		w.Progress.count(w.came)
+		return found.page, nil
+	}
+	w.Progress.unsure(true)
+	w.Progress.count(w.came)
+	w.number = w.First
+	if w.note(home); home.TotalKnown && cp.Total > 0 {
+		w.number = max(w.First, home.Number-w.across(cp.Total-home.TotalRecords))
+	}
+	return w.read(w.number, nil)
+}
+
+// lookAround looks for the records of a checkpoint on its page, and on those around it until they are found.
+func (w *walk) lookAround(s *search, home *Page) error {
+	s.look(home)
+	moved, last := 0, w.pageCount(home)
+	if home.TotalKnown && s.Total > 0 {
+		moved = s.Total - home.TotalRecords
+	}
+	if len(home.Records) > 0 { // the totals may be capped
+		last = max(last, home.Number)
+	}
+	place := max(w.First, min(home.Number, last))
+	reach := min(1+w.across(max(moved, -moved)+s.spread()), max(place-w.First, last-place))
+	for distance := 0; distance <= reach && len(s.Last) > 0; distance++ {
+		for i, number := range s.sides(place, distance) {
+			if s.done() || i > distance || number < w.First || number > last || number == home.Number {
+				continue
+			}
+			page, err := w.read(number, nil)
+			if err != nil {
+				return err
+			}
+			s.look(page)
+		}
+	}
+	return nil
+}
+
+// resumeAt makes a page the current one, without its records up to the first one that the checkpoint names, and without the others.
+func (w *walk) resumeAt(s spot, cp *Checkpoint) {
+	p := s.page
+	var after []Record
+	for i, r := range p.Records {
+		if i > s.first && (i >= s.limit || !cp.names(r.ID)) {
+			after = append(after, r)
+			continue
+		}
+		if len(after) > 0 {
+			w.Progress.unsure(true)
+		}
+		w.seen.Add(r.ID)
+		w.pay(r.ID)
+	}
+	w.number, w.skipped = p.Number, len(p.Records)-len(after)
+	p.Records = after
+}
 
 // search looks for the place of a checkpoint, page by page.
 type search struct {

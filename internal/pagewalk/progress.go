@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"math"
 	"slices"
 	"sync"
 )
@@ -32,10 +33,8 @@ type Progress struct {
 	mu     sync.Mutex
 	report Report
 	place  Checkpoint
-
-	size    int  // of the page reached, with its repeats
-	holes   int  // empty pages since the record delivered last
-	drifted bool // the total has changed: it does not say what such pages should have held
+	size   int // of the page reached, with its repeats
+	before int // records delivered before the range; below 0 if unknown
 }
 
 func (p *Progress) do(change func()) {
@@ -49,7 +48,7 @@ func (p *Progress) do(change func()) {
 func (p *Progress) Start(query string, orderKnown bool) {
 	p.do(func() {
 		p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query}
-		p.size, p.holes, p.drifted = 0, 0, false
+		p.size, p.before = 0, 0
 	})
 }
 
@@ -63,7 +62,6 @@ func (p *Progress) Delivered(id string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.report.Delivered++
-	p.place.Holes, p.holes = p.place.Holes+p.holes, 0
 	p.place.Index = min(p.place.Index+1, p.size)
 	if id == "" || p.place.Query == "" {
 		return
@@ -75,9 +73,9 @@ func (p *Progress) Delivered(id string) {
 }
 
 // begin notes the page that a walk begins with, if it is not the first.
-func (p *Progress) begin(first int) {
+func (p *Progress) begin(first, before int) {
 	p.do(func() {
-		if first > 1 {
+		if p.before = before; first > 1 {
 			p.place.First = first
 		}
 	})
@@ -88,13 +86,14 @@ func (p *Progress) resume(cp *Checkpoint) {
 	p.do(func() {
 		p.place = *cp
 		p.place.Last = slices.Clone(cp.Last)
+		p.before = cp.Count
 		p.report.Rewound, p.report.Joined, p.report.Incomplete = cp.Unsure, cp.Joined, cp.Incomplete
 	})
 }
 
-// drift notes that the total has changed: during the walk, or since the checkpoint.
-func (p *Progress) drift(during bool) {
-	p.do(func() { p.holes, p.place.Holes, p.drifted = 0, 0, during })
+// count notes how many records came before the range; below 0 if that is unknown.
+func (p *Progress) count(before int) {
+	p.do(func() { p.before = before })
 }
 
 // unsure notes that records which were delivered may come after the place, and whether they may come in this walk: it remembers
@@ -105,14 +104,11 @@ func (p *Progress) unsure(now bool) {
 
 // reached notes the page that is about to be handed out, and its size with the repeats that it came with: they count as in front of
 // its records. Until its last record is delivered, the place is there.
-func (p *Progress) reached(page *Page, size int) {
+func (p *Progress) reached(page *Page, size, repeats int) {
 	p.do(func() {
 		p.report.Total, p.report.TotalKnown = page.TotalRecords, page.TotalKnown
 		p.place.Page, p.place.Total, p.place.Size = page.Number, page.TotalRecords, max(p.place.Size, size)
-		p.place.Index, p.place.Joined, p.size = size-len(page.Records), p.report.Joined, size
-		if size == 0 && !p.drifted {
-			p.holes++
-		}
+		p.place.Index, p.place.Joined, p.place.Repeats, p.size = size-len(page.Records), p.report.Joined, repeats, size
 	})
 }
 
@@ -123,7 +119,7 @@ func (p *Progress) Report() (r Report) {
 }
 
 // Checkpoint returns the place after the last record delivered, as a text for [Parse]; empty before
-// the first. That of a walk that has ended has no place: earlier versions of this package begin at the first page, too.
+// the first. That of a walk that has ended has no place.
 func (p *Progress) Checkpoint() string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -131,7 +127,7 @@ func (p *Progress) Checkpoint() string {
 		return ""
 	}
 	place := p.place
-	place.Incomplete = p.report.Incomplete
+	place.Incomplete, place.Count = p.report.Incomplete, max(0, p.before+p.report.Delivered)
 	if p.report.Finished {
 		place = Checkpoint{Version: version, Query: place.Query, Page: 1, First: place.First, Ended: true}
 	}
@@ -155,7 +151,8 @@ type Checkpoint struct {
 	Last    []string `json:"l,omitempty"` // ids, oldest first
 	Size    int      `json:"s,omitempty"` // of the largest page
 	Index   int      `json:"i,omitempty"` // of the place on its page; 0 if unknown
-	Holes   int      `json:"h,omitempty"` // empty pages before the place, if each page has had this total
+	Count   int      `json:"n,omitempty"` // records delivered, if each page has had this total; 0 if unknown
+	Repeats int      `json:"r,omitempty"` // records dropped
 	Unsure  bool     `json:"u,omitempty"` // others that were delivered may come after these
 	Joined  int      `json:"j,omitempty"` // by how much the total has risen, all in all
 	First   int      `json:"f,omitempty"` // page that the walk began with; 0 is 1
@@ -180,7 +177,8 @@ func Parse(text, query string) (*Checkpoint, error) {
 	}
 	cp := new(Checkpoint)
 	switch err := json.Unmarshal(plain, cp); {
-	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Holes < 0 || cp.Index < 0 || cp.Holes >= cp.Page || cp.Joined < 0 || len(cp.Last) > anchors:
+	case err != nil || cp.Version < 1 || cp.Page < 1 || cp.Size < 0 || cp.Count < 0 || cp.Repeats < 0 || cp.Index < 0 || cp.Joined < 0 || len(cp.Last) > anchors ||
+		max(cp.Count, cp.Repeats) > math.MaxInt/4:
 		return nil, errors.New("got something that Checkpoint did not return")
 	case cp.Version > version:
 		return nil, errors.New("was taken by a newer version of this package")

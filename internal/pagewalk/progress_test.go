@@ -17,12 +17,12 @@ func TestCheckpoint(t *testing.T) {
 	require.Equal(t, Report{Delivered: 1}, p.Report())
 	p.Start("q", true)
 	require.Empty(t, p.Checkpoint(), "nothing was delivered")
-	p.reached(&Page{Number: 3, TotalRecords: 70, TotalKnown: true, Records: recordsOf(strings.Repeat("a", 30))}, 30)
+	p.reached(&Page{Number: 3, TotalRecords: 70, TotalKnown: true, Records: recordsOf(strings.Repeat("a", 30))}, 30, 0)
 	require.Empty(t, p.Checkpoint())
 	p.Delivered("")
 	cp, err := Parse(p.Checkpoint(), "q")
 	require.NoError(t, err)
-	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 3, Total: 70, Size: 30, Index: 1}, cp, "a record without an id")
+	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 3, Total: 70, Size: 30, Index: 1, Count: 1}, cp, "a record without an id")
 	for i := range 20 {
 		p.Delivered(string(rune('a' + i)))
 	}
@@ -98,5 +98,5 @@ func TestFingerprint(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, "8e35c2cd3bf6641b", Fingerprint([]byte("q")))
 	p := Progress{report: Report{Delivered: 1}, place: Checkpoint{Version: 1, Query: "q", Page: 2, Total: 3, Last: []string{"a"}}}
-	require.Equal(t, "eyJ2IjoxLCJxIjoicSIsInAiOjIsInQiOjMsImwiOlsiYSJdfQ", p.Checkpoint())
+	require.Equal(t, "eyJ2IjoxLCJxIjoicSIsInAiOjIsInQiOjMsImwiOlsiYSJdLCJuIjoxfQ", p.Checkpoint())
 }

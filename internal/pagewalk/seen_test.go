@@ -61,7 +61,7 @@ func TestRecentAgreesWithAMap(t *testing.T) {
 	}
 }
 
-// crowd is a Source of more records than a walk remembers. Before one request, records join in front, or the last ones go.
+// crowd is a source of more records than a walk remembers. Before one request, records join in front, or the last ones go.
 type crowd struct {
 	shelf
 
@@ -116,7 +116,7 @@ func TestWalkSaysWhatItMayHaveForgotten(t *testing.T) {
 			var p Progress
 			p.Start("q", test.ordered)
 			came, twice := map[int]bool{}, 0
-			Config{Source: c, Limit: c.limit, Progress: &p}.Walk(t.Context(), func(page *Page, err error) bool {
+			over(c, Config{Limit: c.limit, Progress: &p}).Walk(t.Context(), func(page *Page, err error) bool {
 				require.NoError(t, err)
 				for _, r := range page.Records {
 					id := r.Of.(int)

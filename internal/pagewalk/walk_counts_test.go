@@ -33,7 +33,7 @@ func (s *counted) Fetch(ctx context.Context, number int) (*Page, error) {
 // read walks over the whole, or from a checkpoint, and takes note of the pages handed out.
 func (s *counted) read(t *testing.T, p *Progress, text string) (got string, pages []string) {
 	t.Helper()
-	c := Config{Source: s, Limit: s.limit, Progress: p}
+	c := over(s, Config{Limit: s.limit, Progress: p})
 	p.Start("q", true)
 	if text != "" {
 		cp, err := Parse(text, "q")
@@ -114,13 +114,6 @@ func (s *script) Fetch(_ context.Context, number int) (*Page, error) {
 	return &p, nil
 }
 
-func (s *script) FetchAhead(context.Context, int) (*Page, func(), error) {
-	panic("asked for")
-}
-func (s *script) TooEarly(error) bool      { return false }
-func (s *script) Broken(what string) error { return fmt.Errorf("%w: %s", errBroken, what) }
-func (s *script) Short(r Report) error     { return fmt.Errorf("%d of %d are missing", r.Missing, r.Total) }
-
 // A walk whose pages bring nothing new ends with an error that says which, unless identical pages of records without ids are
 // plausible: their number is known.
 func TestWalkStuck(t *testing.T) {
@@ -148,7 +141,7 @@ func TestWalkStuck(t *testing.T) {
 		{Page{}, "?? ?? ?? -", "????", "pages 2 and 3 hold nothing but records that came before, and no total is given"},
 	} {
 		s := &script{pages: strings.Fields(test.pages), page: test.counts}
-		c := Config{Source: s, Limit: 2}
+		c := over(s, Config{Limit: 2})
 		got, err := collect(t.Context(), c, 100)
 		if require.Equal(t, test.got, got, test); test.broken == "" {
 			require.NoError(t, err, test)
@@ -212,7 +205,7 @@ func TestWalkWithCappedTotals(t *testing.T) {
 		for _, limit := range []int{0, 2, 100} { // as asked for; pages have 2
 			s := &capped{shelf: &shelf{items: letters[:size], limit: 2}, most: 10}
 			var p Progress
-			got, err := collect(t.Context(), Config{Source: s, Limit: limit, Progress: &p}, 100)
+			got, err := collect(t.Context(), over(s, Config{Limit: limit, Progress: &p}), 100)
 			require.NoError(t, err)
 			require.Equal(t, letters[:size], got)
 			require.LessOrEqual(t, len(s.asked), size/2+1)
@@ -222,7 +215,7 @@ func TestWalkWithCappedTotals(t *testing.T) {
 	for _, items := range []string{letters[:10], "??????????"} {
 		for _, unnumbered := range []bool{false, true} {
 			s := &capped{shelf: &shelf{items: items, limit: 2}, most: 10, clamp: true, unnumbered: unnumbered}
-			got, err := collect(t.Context(), Config{Source: s, Limit: 2}, 100)
+			got, err := collect(t.Context(), over(s, Config{Limit: 2}), 100)
 			require.NoError(t, err)
 			require.Equal(t, items, got)
 			require.Len(t, s.asked, 6)

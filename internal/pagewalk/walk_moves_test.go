@@ -96,11 +96,11 @@ func TestWalkResumesWhereRecordsMoved(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMover(rt)
 		before := string(m.items)
-		stop, prefetch := rapid.IntRange(1, m.fresh).Draw(rt, "stop"), max(0, rapid.IntRange(-5, 5).Draw(rt, "prefetch"))
+		stop, early := rapid.IntRange(1, m.fresh).Draw(rt, "stop"), max(0, rapid.IntRange(-5, 5).Draw(rt, "ahead"))
 		s := &shelf{items: before, limit: rapid.IntRange(1, 40).Draw(rt, "limit")}
 		var p Progress
 		p.Start("q", false)
-		c := Config{Progress: &p, Prefetch: prefetch}
+		c := ahead(s, early, Config{Progress: &p})
 		first, err := s.walk(t.Context(), c, stop)
 		require.NoError(rt, err)
 		m.edit(first)
@@ -130,7 +130,7 @@ func TestWalkOverRecordsThatMove(t *testing.T) {
 		var p Progress
 		p.Start("q", false)
 		var stuck error
-		Config{Source: s, Limit: s.limit, Progress: &p}.Walk(t.Context(), func(page *Page, err error) bool {
+		over(s, Config{Limit: s.limit, Progress: &p}).Walk(t.Context(), func(page *Page, err error) bool {
 			if stuck = err; err == nil {
 				got += strings.Join(lettersOn(page), "")
 			}
@@ -187,6 +187,6 @@ func (s *shelf) reresumed(t *testing.T, cp *Checkpoint) (got string, report Repo
 	t.Helper()
 	var p Progress
 	p.Start("q", false)
-	got, err = collect(t.Context(), Config{Source: s, Limit: s.limit, Resume: cp, Progress: &p}, 100)
+	got, err = collect(t.Context(), over(s, Config{Limit: s.limit, Resume: cp, Progress: &p}), 100)
 	return got, p.Report(), err
 }

@@ -11,19 +11,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shelf holds letters, newest first, and is a Source of them that others change.
+// source is what a walk reads from.
+type source interface {
+	Fetch(ctx context.Context, number int) (*Page, error)
+}
+
+// over completes what is known of a walk over a source.
+func over(s source, c Config) Config {
+	c.Read = func(ctx context.Context, number int, _ *Page) (*Page, error) { return s.Fetch(ctx, number) }
+	c.Fail = func(what string, missing bool) error {
+		if missing {
+			return errors.New(what)
+		}
+		return fmt.Errorf("%w: %s", errBroken, what)
+	}
+	return c
+}
+
+// shelf holds letters, newest first, which others change.
 type shelf struct {
 	mu    sync.Mutex
 	items string
 	limit int
 	edit  func(s *shelf, request int) // before each request
 	asked []int
-	turns []int // of pages read ahead
 }
 
 var (
 	errBroken = errors.New("broken")
-	errEarly  = errors.New("too early")
+	errFailed = errors.New("failed")
 )
 
 func (s *shelf) Fetch(_ context.Context, number int) (*Page, error) {
@@ -54,21 +70,11 @@ func lettersOn(p *Page) (letters []string) {
 	return letters
 }
 
-func (s *shelf) FetchAhead(ctx context.Context, number int) (*Page, func(), error) {
-	deliver := func() { s.turns = append(s.turns, number) }
-	p, err := s.Fetch(ctx, number)
-	return p, deliver, err
-}
-
-func (s *shelf) TooEarly(err error) bool  { return err == errEarly } //nolint:errorlint // it is ours
-func (s *shelf) Broken(what string) error { return errors.Join(errBroken, errors.New(what)) }
-func (s *shelf) Short(r Report) error     { return fmt.Errorf("%d of %d are missing", r.Missing, r.Total) }
-
 // walk gathers at most n records, from a checkpoint if there is one.
 func (s *shelf) walk(ctx context.Context, c Config, n int) (got string, err error) {
 	c.Limit = s.limit
-	if c.Source == nil {
-		c.Source = s
+	if c.Read == nil {
+		c = over(s, c)
 	}
 	c.Walk(ctx, func(p *Page, fault error) bool {
 		if err = fault; err != nil {
@@ -106,9 +112,9 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 		"deletes of more than a page":          {"abcdefghij", map[int]string{4: "fghij"}, "abcdefghij", []int{1, 2, 3, 4, 1, 2, 3, 4}, Report{Total: 5, Rereads: 4, Recovered: 4}},
 		"everything is deleted":                {"abcdef", map[int]string{3: ""}, "abcd", []int{1, 2, 3, 1, 2, 3}, Report{Rereads: 3}},
 		"the last page is gone":                {"abcde", map[int]string{3: "bcde"}, "abcde", []int{1, 2, 3, 2, 3}, Report{Total: 4, Rereads: 2, Recovered: 1}},
-		"a delete during the reread":           {"abcdefgh", map[int]string{3: "bcdefgh", 4: "cdefgh"}, "abcdefgh", []int{1, 2, 3, 2, 3, 2, 3, 4}, Report{Total: 6, Rereads: 4, Recovered: 2}},
+		"a delete during the reread":           {"abcdefgh", map[int]string{3: "bcdefgh", 4: "cdefgh"}, "abcdefgh", []int{1, 2, 3, 2, 3, 4}, Report{Total: 6, Rereads: 2, Recovered: 2}},
 		"an insert during the reread":          {"abcdef", map[int]string{2: "bcdef", 3: "Xbcdef"}, "abcdef", []int{1, 2, 1, 2, 3, 4}, Report{Total: 6, Rereads: 2, Joined: 1}},
-		"one comes and one goes meanwhile":     {"abcdefghijkl", map[int]string{5: "efghijkl", 7: "Aefghijkl", 8: "efghijkl"}, "abcdefghijkl", []int{1, 2, 3, 4, 5, 3, 4, 5, 3, 4, 5}, Report{Total: 8, Rereads: 6, Recovered: 4, Joined: 1}},
+		"one comes and one goes meanwhile":     {"abcdefghijkl", map[int]string{5: "efghijkl", 7: "Aefghijkl", 8: "efghijkl"}, "abcdefghijkl", []int{1, 2, 3, 4, 5, 3, 4, 5, 4, 5}, Report{Total: 8, Rereads: 5, Recovered: 4, Joined: 1}},
 		"what the reread brings is no find":    {"abcdef", map[int]string{2: "abcd", 3: "XYabcd"}, "abcd", []int{1, 2, 1, 2, 3, 4}, Report{Total: 6, Rereads: 2, Repeats: 2, Joined: 2}},
 		"an insert and a delete at once":       {"abcdef", map[int]string{2: "Xacdef"}, "abcdef", []int{1, 2, 3, 4}, Report{Total: 6}},
 	} {
@@ -120,7 +126,7 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 			}}
 			var p Progress
 			p.Start("q", true)
-			got, err := collect(t.Context(), Config{Source: s, Limit: limit, Progress: &p}, 100)
+			got, err := collect(t.Context(), over(s, Config{Limit: limit, Progress: &p}), 100)
 			require.NoError(t, err, name)
 			require.Equal(t, tc.want, got, name)
 			require.Equal(t, tc.asked, s.asked, name)
@@ -148,7 +154,7 @@ func TestWalkOfAnUnknownSize(t *testing.T) {
 		}
 	}}
 	got := ""
-	Config{Source: s}.Walk(t.Context(), func(p *Page, err error) bool {
+	over(s, Config{}).Walk(t.Context(), func(p *Page, err error) bool {
 		require.NoError(t, err)
 		got += strings.Join(lettersOn(p), "")
 		return true

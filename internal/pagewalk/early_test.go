@@ -1,0 +1,318 @@
+package pagewalk
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ahead completes a walk that may read so many pages ahead.
+func ahead(s source, n int, c Config) Config {
+	c = over(s, c)
+	read := c.Read
+	c.Read = func(ctx context.Context, number int, before *Page) (*Page, error) {
+		p, err := read(ctx, number, before)
+		if err == nil {
+			p.Ahead = n
+		}
+		return p, err
+	}
+	c.Early = func(ctx context.Context, number int) *Page {
+		p, err := c.Read(ctx, number, nil)
+		if err != nil {
+			return nil
+		}
+		return p
+	}
+	return c
+}
+
+// distant is a shelf whose pages take a second.
+type distant struct {
+	*shelf
+	early   func(number int) // may stand in the way of a page that is read ahead
+	change  func(p *Page)
+	running int
+	most    int // at the same time
+	alone   []int
+	turns   []int // of pages read ahead
+}
+
+func (d *distant) Fetch(ctx context.Context, number int) (*Page, error) {
+	d.alone = append(d.alone, number)
+	time.Sleep(time.Second)
+	return d.page(ctx, number)
+}
+
+func (d *distant) page(ctx context.Context, number int) (*Page, error) {
+	p, err := d.shelf.Fetch(ctx, number)
+	if d.change != nil {
+		d.change(p)
+	}
+	return p, err
+}
+
+func (d *distant) ahead(ctx context.Context, number int) *Page {
+	d.mu.Lock()
+	d.running++
+	d.most = max(d.most, d.running)
+	d.mu.Unlock()
+	defer func() {
+		d.mu.Lock()
+		d.running--
+		d.mu.Unlock()
+	}()
+	select {
+	case <-time.After(time.Second + time.Duration(number%2)*100*time.Millisecond): // the later one may come first
+	case <-ctx.Done():
+		return nil
+	}
+	if d.early != nil {
+		d.early(number)
+	}
+	p, err := d.page(ctx, number)
+	if err != nil {
+		return nil
+	}
+	p.Deliver = func() { d.turns = append(d.turns, number) }
+	return p
+}
+
+// readingAhead walks over letters in pages of two, and reads so many of them ahead.
+func readingAhead(t *testing.T, letters string, n int, test func(t *testing.T, d *distant, c Config)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		d := &distant{shelf: &shelf{items: letters, limit: 2}}
+		c := ahead(d, n, Config{Limit: 2})
+		c.Early = func(ctx context.Context, number int) *Page {
+			p := d.ahead(ctx, number)
+			if p != nil {
+				p.Ahead = n
+			}
+			return p
+		}
+		test(t, d, c)
+	})
+}
+
+func collect(ctx context.Context, c Config, stop int) (got string, err error) {
+	c.Walk(ctx, func(p *Page, fault error) bool {
+		if err = fault; err == nil {
+			got += strings.Join(lettersOn(p), "")
+		}
+		return err == nil && len(got) < stop
+	})
+	return got, err
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyz"
+
+// Pages that are read ahead save their time, come in order, and are asked for once: the next one, and so many after it.
+func TestAhead_SavesTime(t *testing.T) {
+	for n, want := range map[int]time.Duration{0: 13 * time.Second, 1: 7 * time.Second, 3: 4 * time.Second, 12: 2 * time.Second, 100: 2 * time.Second} {
+		readingAhead(t, letters[:25], n, func(t *testing.T, d *distant, c Config) {
+			t.Helper()
+			began := time.Now()
+			got, err := collect(t.Context(), c, 100)
+			require.NoError(t, err)
+			require.Equal(t, letters[:25], got)
+			require.InDelta(t, want.Seconds(), time.Since(began).Seconds(), 1.3, "%d ahead", n)
+			require.Len(t, d.asked, 13)
+			if n == 0 {
+				require.Empty(t, d.turns)
+				return
+			}
+			require.LessOrEqual(t, d.most, min(n+1, 11))
+			require.Equal(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, d.turns)
+			require.Equal(t, []int{1, 2}, d.alone)
+		})
+	}
+}
+
+// At a sign of a change all pages read ahead are dropped. A few are read on their own, and then ahead again.
+func TestAhead_Change(t *testing.T) {
+	for name, edit := range map[string]func(s *shelf, request int){
+		"one comes in front": func(s *shelf, request int) {
+			if request == 3 {
+				s.items = "A" + s.items
+			}
+		},
+		"one in front goes": func(s *shelf, request int) {
+			if request == 3 {
+				s.items = s.items[1:]
+			}
+		},
+		"one comes, one goes": func(s *shelf, request int) {
+			if request == 3 {
+				s.items = "A" + s.items[:25]
+			}
+		},
+	} {
+		readingAhead(t, letters, 4, func(t *testing.T, d *distant, c Config) {
+			t.Helper()
+			d.edit = edit
+			got, err := collect(t.Context(), c, 100)
+			require.NoError(t, err, name)
+			require.Equal(t, letters[:len(got)], got, name)
+			require.GreaterOrEqual(t, len(got), 25, name)
+			require.Contains(t, d.alone, 3, name)
+			require.NotContains(t, d.turns, 3, name)
+			require.NotEmpty(t, d.turns, name)
+			require.LessOrEqual(t, len(d.alone), 7, name)
+		})
+	}
+}
+
+// A page that failed early is read again, alone, when it is needed. Those after it stay.
+func TestAhead_FailuresAreReadAlone(t *testing.T) {
+	for name, fail := range map[string]func(){"it fails": nil, "its goroutine exits": runtime.Goexit} {
+		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
+			t.Helper()
+			early := c.Early
+			c.Early = func(ctx context.Context, number int) *Page {
+				if number == 4 && fail != nil {
+					fail()
+				}
+				if number == 4 {
+					return nil
+				}
+				return early(ctx, number)
+			}
+			got, err := collect(t.Context(), c, 100)
+			require.NoError(t, err, name)
+			require.Equal(t, letters, got, name)
+			require.Equal(t, []int{1, 2, 4}, d.alone[:3], name)
+			require.Subset(t, d.turns, []int{3, 5, 6, 7, 8, 9, 10, 11, 12, 13}, name)
+			require.Len(t, d.asked, 14, name)
+			require.Zero(t, d.running)
+		})
+	}
+}
+
+// An error comes when its page is needed, after the pages before it.
+func TestAhead_AnErrorComesInOrder(t *testing.T) {
+	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
+		t.Helper()
+		broken := errors.New("broken")
+		early, read := c.Early, c.Read
+		c.Early = func(ctx context.Context, number int) *Page {
+			if number == 4 {
+				return nil
+			}
+			return early(ctx, number)
+		}
+		c.Read = func(ctx context.Context, number int, before *Page) (*Page, error) {
+			if number == 4 {
+				return nil, broken
+			}
+			return read(ctx, number, before)
+		}
+		got, err := collect(t.Context(), c, 100)
+		require.Equal(t, broken, err)
+		require.Equal(t, letters[:6], got)
+		require.Zero(t, d.running)
+	})
+}
+
+// A panic while reading ahead is the walk's.
+func TestAhead_Panics(t *testing.T) {
+	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
+		t.Helper()
+		d.early = func(number int) {
+			if number == 3 {
+				panic("in the source")
+			}
+		}
+		require.PanicsWithValue(t, "in the source", func() { _, _ = collect(t.Context(), c, 100) })
+		require.Zero(t, d.running)
+	})
+}
+
+// A page of another number is an error, whenever it was read.
+func TestAhead_OtherNumber(t *testing.T) {
+	for _, n := range []int{0, 2} {
+		readingAhead(t, letters, n, func(t *testing.T, d *distant, c Config) {
+			t.Helper()
+			d.change = func(p *Page) {
+				if p.Number == 3 {
+					p.Number = 7
+				}
+			}
+			got, err := collect(t.Context(), c, 100)
+			require.ErrorContains(t, err, "asked for page 3, got page 7")
+			require.Equal(t, letters[:4], got)
+		})
+	}
+}
+
+// Whoever leaves within the first page costs no request, and later at most those read ahead. Their end is awaited; so is that of the context.
+func TestAhead_EndsWithTheWalk(t *testing.T) {
+	for stop, asked := range map[int]int{2: 1, 4: 2 + 5, 6: 3 + 5} {
+		readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
+			t.Helper()
+			began, requests := time.Now(), 0
+			early := c.Early
+			c.Early = func(ctx context.Context, number int) *Page {
+				d.mu.Lock()
+				requests++
+				d.mu.Unlock()
+				return early(ctx, number)
+			}
+			got, err := collect(t.Context(), c, stop)
+			require.NoError(t, err)
+			require.Equal(t, letters[:stop], got)
+			require.Zero(t, d.running)
+			require.LessOrEqual(t, time.Since(began), time.Duration(stop)*550*time.Millisecond)
+			require.Equal(t, asked, requests+len(d.alone))
+		})
+	}
+	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
+		t.Helper()
+		ctx, cancel := context.WithTimeout(t.Context(), 2050*time.Millisecond)
+		defer cancel()
+		_, err := collect(ctx, c, 4)
+		require.NoError(t, err)
+		require.Zero(t, d.running)
+		require.LessOrEqual(t, len(d.asked), 4, "they end with the context")
+	})
+}
+
+// Nothing is read ahead of a page whose changes would not be seen: without a total, or with records that have no id.
+func TestAhead_OnlyWhereChangesShow(t *testing.T) {
+	for name, change := range map[string]func(*Page){
+		"no total": func(p *Page) { p.TotalKnown = false },
+		"no id": func(p *Page) {
+			for i := range p.Records {
+				p.Records[i] = Record{Of: "?"}
+			}
+		},
+	} {
+		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Config) {
+			t.Helper()
+			d.change = change
+			got, err := collect(t.Context(), c, 100)
+			require.NoError(t, err, name)
+			require.Len(t, got, 25, name)
+			require.Empty(t, d.turns, name)
+			require.Len(t, d.asked, 13, "%s: no page is asked for in vain", name)
+		})
+		readingAhead(t, letters[:25], 3, func(t *testing.T, d *distant, c Config) {
+			t.Helper()
+			d.change = func(p *Page) {
+				if p.Number == 3 { // from there on
+					change(p)
+				}
+			}
+			got, err := collect(t.Context(), c, 100)
+			require.NoError(t, err, name)
+			require.Len(t, got, 25, name)
+			require.NotContains(t, d.turns, 3, name)
+		})
+	}
+}
