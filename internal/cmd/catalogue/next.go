@@ -68,7 +68,7 @@ func missing(source string) ([]task, error) {
 		need(served[name] != "", handlers, "its handler, under "+name+", and a sentence for each assumption", true)
 		need(strings.Contains(made, fmt.Sprintf("%q:", o.Name)), "internal/tests/calls.go", "a call that succeeds", true)
 		need(strings.Contains(rows, "`"+o.Name+"`"), "testdata/conformance.md", "a row at the end of its section, which speaks of it and names its own test, in "+ownTest, false)
-		asked := strings.Contains(asks, "op: "+name+",") && (strings.Contains(asks, "{"+name+",") || strings.Contains(asks, "\n\t\t"+name+","))
+		asked := regexp.MustCompile(`op: `+regexp.QuoteMeta(name)+`\b`).MatchString(asks) && strings.Contains(asks, "\n\t{"+name+",")
 		need(!o.FreeRead() || asked, "cmd/prospectkit/internal/firstcontact/asks.go", "a request in plan, and its response in descriptions", false)
 	}
 	return list, nil

@@ -6,8 +6,9 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
-	"time"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
@@ -19,12 +20,14 @@ names and types of fields, never the content of your lists, nobody's name or add
 and never your key. You can forward what it prints.
 
 ` + service.Variables + `
-  prospectkit check            say what differs from the documentation
-  prospectkit check -dry-run   list the requests, and send none; needs no key
+  prospectkit check           say what differs from the documentation
+  prospectkit check -dry-run  list the requests, and send none; needs no key
+  prospectkit check -write    also make up to six empty lists, which stay, and measure
+                              what the client takes for granted about writes
 `
 
 const helpEnd = `
-The exit status is 0 if everything held, 3 if something differs, and 2 if the check
+The exit status is 0 if nothing differs, 3 if something does, and 2 if the check
 could not run, or was stopped: then it reports what it has found so far.
 `
 
@@ -40,19 +43,18 @@ func New() cli.Command {
 type command struct {
 	service.Access
 
-	dryRun, json, verbose bool
-	routes                map[string]string
+	plan, json, write bool
+	routes            map[string]string
 }
 
 func (c *command) flags(set *flag.FlagSet) {
 	c.Flags(set)
-	set.BoolVar(&c.dryRun, "dry-run", false, "list the requests, and send none")
-	set.BoolVar(&c.json, "json", false, "write the report as JSON, for programs")
-	set.BoolVar(&c.verbose, "v", false, "also name what held, and what cannot be checked")
+	set.BoolVar(&c.plan, "dry-run", false, "list the requests, and send none")
+	set.BoolVar(&c.json, "json", false, "write the report as JSON: the same for two runs that meet the same")
+	set.BoolVar(&c.write, "write", false, "also make up to six lists, and measure")
 	set.Func("route", "ask an `OPERATION` at another path, as in -route 'hubs.pages=GET /the/path/{hubId}'", func(text string) error {
 		name, route, ok := strings.Cut(text, "=")
-		c.routes[name] = route
-		if !ok {
+		if c.routes[name] = route; !ok {
 			return errors.New("must be OPERATION=GET PATH")
 		}
 		return nil
@@ -60,8 +62,8 @@ func (c *command) flags(set *flag.FlagSet) {
 }
 
 func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error) {
-	if c.dryRun {
-		return cli.OK, DryRun(std.Out, c.routes)
+	if c.plan {
+		return cli.OK, writePlan(std.Out)
 	}
 	baseURL, token, err := c.Credentials(std)
 	if err != nil {
@@ -69,28 +71,77 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	}
 	ctx, cancel := c.Bounded(ctx)
 	defer cancel()
-	run, err := Start(Config{
-		BaseURL: baseURL, Token: token, Transport: NewTransport(), Routes: c.routes,
+	cfg := Config{
+		BaseURL: baseURL, Token: token, Transport: NewTransport(), Routes: c.routes, Write: c.write,
 		Options: []prospectkit.ClientOption{prospectkit.WithObserver(c.Observe)},
-		Waits:   func(d time.Duration) { c.Observe(ctx, prospectkit.Event{Kind: prospectkit.EventWait, Wait: d}) },
-	})
+	}
+	run, err := Start(cfg)
 	if err != nil {
 		return 0, service.Explain(err)
 	}
-	stop := cli.Progress(std.Err, func() string { return fmt.Sprintf("%d of about %d requests%s", run.Sent(), run.Planned(), c.Waiting()) })
+	stop := cli.Progress(std.Err, func() string { return fmt.Sprintf("%d of about %d requests%s", run.Sent(), len(run.asks), c.Waiting()) })
 	ended := run.Ask(ctx)
+	var made []string
+	if c.write && ended == nil {
+		keeps := new(http.Transport)
+		defer keeps.CloseIdleConnections()
+		made, ended = run.Write(ctx, cfg, keeps)
+	}
 	stop()
-	if ended != nil && (ctx.Err() == nil || !run.Found()) {
+	if ended != nil && ctx.Err() == nil && len(made) == 0 || ended != nil && !run.found() {
 		return 0, service.Explain(ended)
 	}
 	report := run.Report()
 	if c.json {
 		err = cli.WriteJSON(std.Out, report)
 	} else {
-		err = report.WriteText(std.Out, c.verbose)
+		err = report.WriteText(std.Out, run.Sent(), made)
 	}
-	if err = cmp.Or(service.Explain(ended), err); err != nil || report.Differ == 0 {
+	if err = cmp.Or(service.Explain(ended), err); err != nil || len(report.Differs) == 0 {
 		return cli.OK, err
 	}
 	return cli.Differs, nil
+}
+
+// WriteText writes the report for people.
+func (r *Report) WriteText(w io.Writer, sent int, made []string) error {
+	var b strings.Builder
+	what := "all of them GET. Nothing was changed and nothing was spent."
+	if len(made) > 0 {
+		what = fmt.Sprintf("and up to %d lists stay, which nothing here can delete: %q.", len(made), made)
+	}
+	fmt.Fprintf(&b, "%d requests were sent, %s\n\nDiffers from what is documented or assumed: %d\n", sent, what, len(r.Differs))
+	for _, d := range r.Differs {
+		fmt.Fprintf(&b, "  %-26s %-10s  %s\n", d.About, d.Source, d.Difference)
+	}
+	fmt.Fprintf(&b, "\nCould not tell: %d\n", len(r.Untold))
+	for _, u := range r.Untold {
+		fmt.Fprintf(&b, "  %-26s %s\n", u.About, strings.TrimSuffix(u.Why+" ("+u.Looked+")", " ()"))
+	}
+	for i, l := range r.Learnt {
+		if i == 0 {
+			b.WriteString("\nWhat the client takes for granted about writes\n")
+		}
+		fmt.Fprintf(&b, "  %-42s %s\n  %42s   %s: %s\n", l.About, strings.TrimSuffix(l.Found+" ("+l.Measured+")", " ()"), "", map[bool]string{true: "fits", false: "DOES NOT FIT"}[l.Fits], l.Code)
+	}
+	b.WriteString("\nNot checked: what spends credits or sends messages, and what needs several keys or a full rate limit.\n")
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// writePlan lists the requests that a run sends.
+func writePlan(w io.Writer) error {
+	var b strings.Builder
+	asks := plan()
+	fmt.Fprintf(&b, "%d requests, all of them GET. None changes anything, none costs credits, none sends a message.\n", len(asks))
+	b.WriteString("Ids come from what was read before. A request without its id is left out.\n\n")
+	for _, a := range asks {
+		fmt.Fprintf(&b, "GET %s\n    %s", strings.TrimSuffix(cmp.Or(a.op.Path, "(path undocumented: -route)")+"?"+a.query, "?"), a.name)
+		if a.fails.status != 0 {
+			fmt.Fprintf(&b, "; expected: %d %s", a.fails.status, a.fails.code)
+		}
+		b.WriteByte('\n')
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
 }

@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -67,7 +66,7 @@ func TestCommand_Held(t *testing.T) {
 	sb, env := service(t, nil)
 	code, out, complaints := command(t, env)
 	require.Zero(t, code, out+complaints)
-	require.Contains(t, out, "Differs from what is documented or assumed: 0")
+	require.Contains(t, out, "Differs from what is documented or assumed: 0\n")
 	require.Contains(t, out, "Nothing was changed and nothing was spent.")
 	require.Empty(t, complaints)
 	require.Empty(t, sb.Ledger())
@@ -80,16 +79,14 @@ func TestCommand_Differs(t *testing.T) {
 	_, env := service(t, renamed)
 	code, out, _ := command(t, env)
 	require.Equal(t, cli.Differs, code)
-	require.Contains(t, out, "data[].folderId is now folder_id")
-	require.Contains(t, out, "list.folderId is now list.folder_id")
+	require.Contains(t, out, "data[].folderId is missing: undocumented in its place: folder_id")
+	require.Contains(t, out, "list.folderId is missing: undocumented in its place: folder_id")
 
 	code, out, _ = command(t, env, "-json")
 	require.Equal(t, cli.Differs, code)
-	var report struct{ Differ, Held, Requests int }
+	var report struct{ Differs []struct{ About string } }
 	require.NoError(t, json.Unmarshal([]byte(out), &report))
-	require.Equal(t, 3, report.Differ) // lists, one list, and the field that an error names
-	require.Positive(t, report.Held)
-	require.LessOrEqual(t, report.Requests, firstcontact.MaxRequests())
+	require.Len(t, report.Differs, 3) // lists, one list, and the field that an error names
 }
 
 // A server for people, or one that is away, is no service to check: one line says what to do.
@@ -135,7 +132,7 @@ func TestCommand_Stopped(t *testing.T) {
 	var out, complaints bytes.Buffer
 	require.Equal(t, cli.Failed, run(ctx, nil, env, &out, &complaints))
 	require.Equal(t, "prospectkit check: stopped\n", complaints.String())
-	require.Contains(t, out.String(), "data[].folderId is now folder_id")
+	require.Contains(t, out.String(), "data[].folderId is missing")
 	require.Contains(t, out.String(), "the run ended before it was asked")
 
 	complaints.Reset()
@@ -147,18 +144,9 @@ func TestCommand_DryRun(t *testing.T) {
 	code, out, complaints := command(t, func(string) string { return "" }, "-dry-run")
 	require.Zero(t, code)
 	require.Empty(t, complaints)
-	require.LessOrEqual(t, strings.Count(out, "\nGET "), 40)
-	require.GreaterOrEqual(t, strings.Count(out, "\nGET "), 30)
 	require.NotContains(t, out, "POST")
 	require.Contains(t, out, "GET /business/lists?limit=1&pageNum=2\n")
 	require.Contains(t, out, "404 LIST_NOT_FOUND")
-
-	_, out, _ = command(t, func(string) string { return "" }, "-dry-run", "-route", "hubs.pages=GET /the/path/{hubId}")
-	require.Contains(t, out, "GET /the/path/{hubId}\n")
-	code, out, complaints = command(t, func(string) string { return "" }, "-dry-run", "-route", "hubs.pages=POST /the/path/{hubId}")
-	require.Equal(t, cli.Failed, code)
-	require.Empty(t, out)
-	require.Contains(t, complaints, "must be GET")
 }
 
 // inWords is what the system says about a file, without its name.

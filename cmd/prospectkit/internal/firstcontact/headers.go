@@ -2,249 +2,164 @@ package firstcontact
 
 import (
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
-	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/op"
 )
 
 // rateHeaders are the documented ones.
 var rateHeaders = []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"}
 
-// samples are the last responses of the asks, as far as a function accepts them.
-func (j *judge) samples(accept func(*exchange) bool) (all []*exchange) {
-	for _, a := range j.asks {
-		if a.last != nil && accept(a.last) {
-			all = append(all, a.last)
-		}
-	}
-	return all
-}
-
-// isKnown reports whether a request was one of an operation, with a key: only those are counted.
-func (e *exchange) isKnown() bool { return !e.ask.noKey && e.ask.op.Name != nowhere().Name }
-
-// nameOf finds a documented header, or one that is written like it, such as one with a prefix.
-func (e *exchange) nameOf(documented string) string {
-	plain := func(name string) string {
-		return strings.ReplaceAll(strings.ReplaceAll(strings.ToLower(name), "-", ""), "_", "")
-	}
-	like := ""
-	for name := range e.header {
-		switch {
-		case strings.EqualFold(name, documented):
-			return name
-		case strings.HasSuffix(plain(name), plain(documented)):
-			like = name
-		}
-	}
-	return like
-}
-
-func (e *exchange) headerLike(documented string) (text string, ok bool) {
-	values := e.header[e.nameOf(documented)]
-	if len(values) == 0 {
-		return "", false
-	}
-	return values[0], true
-}
-
-// headers judges the rate headers of successes and of errors, and what other headers there are.
-func (j *judge) headers() {
-	successes := Finding{Check: "headers: rate limits", Source: Documented}
-	errors := Finding{
-		Check: "headers: rate limits on errors", Source: Assumed, Rules: []string{"limits.errors"},
-		Question: "whether errors carry the rate headers",
-	}
-	succeeded := j.samples((*exchange).succeeded)
-	failed := j.samples(func(e *exchange) bool {
-		return e.ask.fails != nil && e.status >= 400 && e.status != http.StatusForbidden && e.isKnown() && !j.missing[e.ask.op]
-	})
-	var differences, onErrors []string
-	never := true
-	for _, name := range rateHeaders {
-		differences = append(differences, j.onSuccesses(name, succeeded)...)
-		if len(succeeded) > 0 && len(lacking(name, succeeded)) == len(succeeded) {
-			continue
-		}
-		never = false
-		if missing := len(lacking(name, failed)); missing > 0 {
-			onErrors = append(onErrors, fmt.Sprintf("%s is missing from %s errors", name, map[bool]string{true: "all", false: "some"}[missing == len(failed)]))
-		}
-	}
-	j.finish(successes, differences, "")
-	why := ""
-	switch {
-	case len(failed) == 0:
-		why = "there was no error of a known endpoint"
-	case never:
-		why = "no response has them"
-	}
-	j.finish(errors, onErrors, why)
-	j.others()
-	j.retryAfter()
-}
-
-// lacking are the responses without a header.
-func lacking(name string, all []*exchange) []*exchange {
-	return slices.DeleteFunc(slices.Clone(all), func(e *exchange) bool { _, ok := e.headerLike(name); return ok })
-}
-
-// retryAfter judges how a refusal by a rate limit says how long to wait, if there was one.
-func (j *judge) retryAfter() {
-	const name = "Retry-After"
-	refused := false
-	var differences []string
-	for _, e := range j.log {
-		if e.status != http.StatusTooManyRequests {
-			continue
-		}
-		refused = true
-		text := e.header.Get(name)
-		_, noSeconds := strconv.ParseUint(text, 10, 63)
-		_, noDate := http.ParseTime(text)
-		switch {
-		case text == "":
-			differences = append(differences, name+" is missing from a 429")
-		case noSeconds != nil && noDate == nil:
-			differences = append(differences, name+" is a date instead of seconds")
-		case noSeconds != nil:
-			differences = append(differences, name+" is neither seconds nor a date")
-		}
-	}
-	why := ""
-	if !refused {
-		why = "no request was refused by a rate limit"
-	}
-	slices.Sort(differences)
-	j.finish(Finding{Check: "headers: " + name, Source: Documented}, slices.Compact(differences), why)
-}
-
-// onSuccesses judges one header of the successes.
-func (j *judge) onSuccesses(name string, all []*exchange) (differences []string) {
-	garbled, seen := false, ""
-	for _, e := range all {
-		if text, ok := e.headerLike(name); ok {
-			seen = http.CanonicalHeaderKey(e.nameOf(name))
-			_, err := strconv.Atoi(text)
-			garbled = garbled || err != nil
-		}
-	}
-	var without []string
-	for _, e := range lacking(name, all) {
-		if !slices.Contains(without, e.ask.op.Name) {
-			without = append(without, e.ask.op.Name)
-		}
-	}
-	switch {
-	case seen == "" && len(all) > 0:
-		differences = append(differences, name+" is missing")
-	case len(without) > 0:
-		differences = append(differences, fmt.Sprintf("%s is missing from %s", name, strings.Join(without, ", ")))
-	}
-	if seen != "" && !strings.EqualFold(seen, name) {
-		differences = append(differences, fmt.Sprintf("%s is now %s", name, seen))
-	}
-	if garbled {
-		differences = append(differences, name+" is not an integer")
-	}
-	return differences
-}
-
-// others judges headers that are undocumented, as far as they are about rate limits or deprecation.
-func (j *judge) others() {
-	others := map[string]string{}
-	for _, e := range j.log {
-		for name := range e.header {
-			canonical := http.CanonicalHeaderKey(name)
-			if isNews(canonical) && shapes.IsName(canonical) {
-				others[canonical] = canonical + " is undocumented"
-			}
-		}
-	}
-	for _, name := range rateHeaders {
-		for _, e := range j.samples((*exchange).succeeded) {
-			delete(others, http.CanonicalHeaderKey(e.nameOf(name)))
-		}
-	}
-	const wait = "Retry-After"
-	if slices.ContainsFunc(j.samples((*exchange).succeeded), func(e *exchange) bool { return e.header.Get(wait) != "" }) {
-		others[wait] = wait + " comes with a success"
-	}
-	j.finish(Finding{Check: "headers: undocumented", Source: Documented}, slices.Sorted(maps.Values(others)), "")
-}
-
-// isNews reports whether a header is one of the API that is undocumented: about rate limits, deprecation or sunset. Others come
-// from intermediaries.
-func isNews(name string) bool {
-	plain := strings.TrimPrefix(name, "X-")
-	rate := strings.HasPrefix(plain, "Ratelimit") || strings.HasPrefix(plain, "Rate-Limit")
-	known := func(other string) bool { return strings.EqualFold(other, name) }
-	return name == "Deprecation" || name == "Sunset" || rate && !slices.ContainsFunc(rateHeaders, known)
-}
-
-// rate is what the headers of one response say.
-type rate struct {
-	limit, remaining, reset int64
-	at                      time.Time
-}
-
-// windows judges the limits of each surface.
-func (j *judge) windows() {
-	bySurface := map[op.Surface][]rate{}
-	for _, e := range j.samples((*exchange).isKnown) {
-		r := rate{at: e.at}
-		ok := true
-		for i, into := range []*int64{&r.limit, &r.remaining, &r.reset} {
-			text, _ := e.headerLike(rateHeaders[i])
-			n, err := strconv.ParseInt(text, 10, 64)
-			if err != nil && into == &r.reset { // the limit tells much without it
-				n, err = unknownReset, nil
-			}
-			*into, ok = n, ok && err == nil
-		}
-		if ok {
-			bySurface[e.ask.op.Surface] = append(bySurface[e.ask.op.Surface], r)
-		}
-	}
-	for _, surface := range []op.Surface{op.Account, op.Lists, op.Agents, op.Campaigns, op.SavedSearches, op.Reference, op.Contacts} {
-		f := Finding{Check: "limits: " + string(surface), Source: Documented, Rules: []string{"limits.counted"}}
-		w := op.DocumentedLimits[surface]
-		if w == (op.Limits{}) {
-			f.Source, f.Rules, w = Assumed, []string{"limits.unshown"}, op.DocumentedLimits[op.Lists]
-		}
-		rates := bySurface[surface]
-		if len(rates) == 0 {
-			j.finish(f, nil, "no response of this surface has limit and remaining")
-			continue
-		}
-		j.finish(f, judgeWindow(rates, w), "")
-	}
-}
-
 const (
 	minute = 60
 	day    = 86_400
 	epoch  = 900_000_000 // in 1998
 	slack  = 2           // seconds, for rounding
-
-	unknownReset = -1
 )
+
+// judgeHeaders judges the rate headers: whether they are there, their form, and what they say of the limits; then what else there is.
+func (r *Run) judgeHeaders() {
+	const about = "headers"
+	for _, name := range rateHeaders {
+		var with, without, onErrors, notOnErrors []string
+		other := ""
+		for _, a := range r.asks {
+			if a.got == nil || a.noKey || a.got.leadsNowhere() || a.got.is(403) || a.got.status >= 500 {
+				continue
+			}
+			here, like := a.got.rateHeader(name)
+			switch failed := a.got.status >= 400; {
+			case failed && here == "":
+				notOnErrors = append(notOnErrors, a.name)
+			case failed:
+				onErrors = append(onErrors, a.name)
+			case here == "":
+				without = append(without, a.op.Name)
+			default:
+				with = append(with, a.op.Name)
+			}
+			if like != "" {
+				other = like
+			}
+			if _, err := strconv.Atoi(here); here != "" && err != nil {
+				r.differs(about, Documented, "%s is not an integer", name)
+			}
+		}
+		slices.Sort(without)
+		switch {
+		case len(with) == 0 && len(without) > 0:
+			r.differs(about, Documented, "%s is missing", name)
+		case len(without) > 0:
+			r.differs(about, Documented, "%s is missing from %s", name, strings.Join(slices.Compact(without), ", "))
+		}
+		if other != "" {
+			r.differs(about, Documented, "%s is written %s", name, other)
+		}
+		switch {
+		case len(with) > 0 && len(notOnErrors) > 0 && len(onErrors) == 0:
+			r.differs(about, Assumed, "%s is missing from errors", name)
+		case len(with) > 0 && len(notOnErrors) > 0:
+			r.differs(about, Assumed, "%s is missing from some errors", name)
+		}
+	}
+	r.judgeOtherHeaders(about)
+	bySurface := map[op.Surface][]rate{}
+	for _, a := range r.asks {
+		if rate, ok := a.got.rate(); ok && !a.noKey && a.op != nowhere {
+			bySurface[a.op.Surface] = append(bySurface[a.op.Surface], rate)
+		}
+	}
+	for surface, rates := range bySurface {
+		if w := op.DocumentedLimits[surface]; w != (op.Limits{}) {
+			for _, text := range judgeWindow(rates, w) {
+				r.differs("limits of "+string(surface), Documented, "%s", text)
+			}
+		}
+	}
+}
+
+var bare = strings.NewReplacer("-", "", "_", "")
+
+// rateHeader is the value of a header, and its name if it is written in another way, such as with a prefix.
+func (e *exchange) rateHeader(name string) (value, like string) {
+	plain := func(name string) string { return strings.ToLower(bare.Replace(name)) }
+	for key, values := range e.header {
+		switch {
+		case strings.EqualFold(key, name):
+			return values[0], ""
+		case strings.HasSuffix(plain(key), plain(name)):
+			value, like = values[0], key
+		}
+	}
+	return value, like
+}
+
+// judgeOtherHeaders judges Retry-After, and tells of headers about rate limits or deprecation that are undocumented.
+func (r *Run) judgeOtherHeaders(about string) {
+	refused := false
+	for _, e := range r.log {
+		wait := e.header.Get("Retry-After")
+		if e.succeeded() && wait != "" {
+			r.differs(about, Documented, "Retry-After comes with a success")
+		}
+		if e.is(http.StatusTooManyRequests) {
+			refused = true
+			_, noSeconds := strconv.ParseUint(wait, 10, 63)
+			_, noDate := http.ParseTime(wait)
+			switch {
+			case wait == "":
+				r.differs(about, Documented, "Retry-After is missing from a 429")
+			case noSeconds != nil && noDate == nil:
+				r.differs(about, Documented, "Retry-After is a date instead of seconds")
+			case noSeconds != nil:
+				r.differs(about, Documented, "Retry-After is neither seconds nor a date")
+			}
+		}
+		for key := range e.header {
+			name := strings.ToLower(strings.TrimPrefix(http.CanonicalHeaderKey(key), "X-"))
+			rate := strings.HasPrefix(name, "ratelimit") || strings.HasPrefix(name, "rate-limit")
+			documented := slices.ContainsFunc(rateHeaders, func(d string) bool {
+				_, like := e.rateHeader(d)
+				return strings.EqualFold(d, key) || like == key
+			})
+			if (rate && !documented || name == "deprecation" || name == "sunset") && isName(key) {
+				r.differs(about, Documented, "%s is undocumented", http.CanonicalHeaderKey(key))
+			}
+		}
+	}
+	if !refused {
+		r.untold(about, "Retry-After: no request was refused by a rate limit")
+	}
+}
+
+// rate is what the headers of one response say; -1 where one is missing.
+type rate struct {
+	limit, remaining, reset int64
+	second                  int64 // of the minute, when it came
+}
+
+func (e *exchange) rate() (r rate, ok bool) {
+	if e == nil {
+		return r, false
+	}
+	r.second = e.at.Unix() % minute
+	for i, into := range []*int64{&r.limit, &r.remaining, &r.reset} {
+		value, _ := e.rateHeader(rateHeaders[i])
+		n, err := strconv.ParseInt(value, 10, 64)
+		if *into = n; err != nil {
+			*into = -1
+		}
+	}
+	return r, r.limit >= 0 && r.remaining >= 0
+}
 
 // judgeWindow compares the headers of one surface with its documented windows.
 func judgeWindow(rates []rate, w op.Limits) (differences []string) {
-	add := func(format string, args ...any) {
-		if text := fmt.Sprintf(format, args...); !slices.Contains(differences, text) {
-			differences = append(differences, text)
-		}
-	}
-	counted, compared, long := false, 0, int64(0)
-	thousandth := inMilliseconds(rates)
+	add := func(format string, args ...any) { differences = append(differences, fmt.Sprintf(format, args...)) }
+	fell, compared, long, thousand := false, 0, int64(0), false
 	for i, r := range rates {
 		isMinute, isDay := r.limit == int64(w.PerMinute), r.limit == int64(w.PerDay)
 		switch {
@@ -253,61 +168,35 @@ func judgeWindow(rates []rate, w op.Limits) (differences []string) {
 		case isDay && r.remaining > int64(w.PerMinute):
 			add("the headers describe the day, although the minute has less left")
 		}
-		if r.remaining > r.limit || r.remaining < 0 {
-			add("RateLimit-Remaining is not between 0 and the limit")
+		if r.remaining > r.limit {
+			add("RateLimit-Remaining is more than the limit")
+		}
+		longest := int64(minute)
+		if isDay {
+			longest = day
 		}
 		switch {
 		case r.reset >= epoch:
 			add("RateLimit-Reset is an instant instead of seconds from now")
-			continue
-		case thousandth && i > 0, long > 0 && r.reset > minute+slack:
-		case thousandth:
-			add("RateLimit-Reset is in milliseconds instead of seconds: %d", r.reset)
-		case isDay && r.reset > day+slack:
-			add("the window of %d is longer than a day: %d seconds", r.limit, r.reset)
-			long = r.reset
-		case !isDay && r.reset > minute+slack:
-			add("the window of %d is longer than a minute: %d seconds", r.limit, r.reset)
-			long = r.reset
-		case isMinute && i == 0 && r.reset != unknownReset && r.remaining == r.limit-1 && r.reset < minute-slack && !r.onTheMinute():
+		case r.reset > (longest-slack)*1000 && r.reset <= (longest+slack)*1000, thousand && r.reset > longest+slack:
+			add("RateLimit-Reset is in milliseconds instead of seconds")
+			thousand = true
+		case r.reset > longest+slack:
+			long = max(long, r.reset)
+		case isMinute && i == 0 && r.reset >= 0 && r.remaining == r.limit-1 && r.reset < minute-slack && (r.second+r.reset+1)%minute > 1:
 			add("the window of %d is shorter than a minute", r.limit)
 		}
 		if i > 0 && r.limit == rates[i-1].limit && r.reset <= rates[i-1].reset {
 			compared++
-			counted = counted || r.remaining < rates[i-1].remaining
+			fell = fell || r.remaining < rates[i-1].remaining
 		}
 	}
-	if compared > 1 && !counted {
+	if long > 0 {
+		add("a window is longer than documented: %d seconds", long)
+	}
+	if compared > 1 && !fell {
 		add("RateLimit-Remaining does not fall from request to request")
 	}
-	return differences
-}
-
-// inMilliseconds reports whether the resets of a surface are a thousand times too long: that of a new window has just the
-// right length in milliseconds, or the resets fall much faster than the seconds go by.
-func inMilliseconds(rates []rate) bool {
-	const thousand = 1000
-	for i, r := range rates {
-		if r.reset >= epoch || r.reset <= minute+slack {
-			continue
-		}
-		if r.remaining == r.limit-1 && r.reset > (minute-slack)*thousand && r.reset <= (minute+slack)*thousand {
-			return true
-		}
-		if i == 0 {
-			continue
-		}
-		before := rates[i-1]
-		passed := int64(r.at.Sub(before.at).Seconds()) + slack
-		if r.limit == before.limit && r.remaining < before.remaining && before.reset < epoch && before.reset-r.reset > 10*passed {
-			return true
-		}
-	}
-	return false
-}
-
-// onTheMinute reports whether the window may end with a minute of the clock.
-func (r rate) onTheMinute() bool {
-	end := (r.at.Unix() + r.reset) % minute
-	return end == 0 || end == minute-1
+	slices.Sort(differences)
+	return slices.Compact(differences)
 }

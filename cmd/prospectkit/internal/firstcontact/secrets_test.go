@@ -51,7 +51,7 @@ func TestRun_HidesTheKey(t *testing.T) {
 				require.NoError(t, run.Ask(t.Context()))
 				report := run.Report()
 				var text strings.Builder
-				require.NoError(t, report.WriteText(&text, true))
+				require.NoError(t, report.WriteText(&text, 1, nil))
 				require.Contains(t, text.String(), "is undocumented")
 				require.NotContains(t, strings.ToLower(text.String()), strings.ToLower(echo))
 			})

@@ -1,0 +1,133 @@
+package firstcontact_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/cmd/prospectkit/internal/firstcontact"
+	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
+)
+
+// write runs with -write, and returns what was learnt.
+func write(t *testing.T, sb *sandbox.Sandbox, transport http.RoundTripper) (learnt map[string]firstcontact.Learnt, made []string) {
+	t.Helper()
+	cfg := firstcontact.Config{BaseURL: sb.BaseURL(), Token: sb.Token(), Transport: transport, Write: true}
+	run, err := firstcontact.Start(cfg)
+	require.NoError(t, err)
+	require.NoError(t, run.Ask(t.Context()))
+	before := len(sb.Lists())
+	made, err = run.Write(t.Context(), cfg, transport)
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(made), firstcontact.MostLists)
+	require.Len(t, sb.Lists(), before+len(made), "it says what it leaves behind")
+	require.Empty(t, sb.Ledger())
+	require.Empty(t, sb.Outbox())
+	learnt = map[string]firstcontact.Learnt{}
+	for _, l := range run.Report().Learnt {
+		learnt[l.About] = l
+	}
+	return learnt, made
+}
+
+const (
+	late, off, capitals, spaces = "how late a new list shows in the listing", "createdAt against Date", "whether case counts in names", "whether doubled spaces count in names"
+	twins, carries, idles       = "two equal names at once", "whether a 409 carries the rate headers", "what a write after 6 idle seconds meets"
+)
+
+func TestWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		learnt, made := write(t, sb, sb.Transport())
+		require.Len(t, learnt, 7)
+		for about, l := range learnt {
+			require.True(t, l.Fits, "%s: %s", about, l.Found)
+			require.NotEmpty(t, l.Code, about)
+		}
+		for _, name := range made {
+			require.True(t, strings.HasPrefix(strings.ToLower(strings.ReplaceAll(name, "  ", " ")), "prospectkit check "), name)
+		}
+		require.Equal(t, "1 made; the statuses are 201 and 409", learnt[twins].Found)
+	})
+}
+
+// A service that differs is found out: its listing lags, its clock is off, equal names are two lists, and a 409 has no rate headers.
+func TestWrite_Differs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+		learnt, _ := write(t, sb, &differing{next: sb.Transport()})
+		require.False(t, learnt[late].Fits, learnt[late].Found)
+		require.False(t, learnt[off].Fits, learnt[off].Found)
+		require.False(t, learnt[twins].Fits, learnt[twins].Found)
+		require.False(t, learnt[carries].Fits, learnt[carries].Found)
+		require.Equal(t, "later than that", learnt[late].Found)
+		require.Contains(t, learnt[twins].Found, "2 made")
+	})
+}
+
+type differing struct {
+	next  http.RoundTripper
+	since atomic.Int64
+	twins atomic.Int32
+}
+
+func (d *differing) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Method == http.MethodPost {
+		d.since.Store(time.Now().UnixNano())
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		if bytes.Contains(body, []byte(" twice")) && d.twins.Add(1) == 2 {
+			body = bytes.Replace(body, []byte(" twice"), []byte(" once more"), 1)
+		}
+		r = r.Clone(r.Context())
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	}
+	change := plant{
+		response: func(_ string, resp *http.Response) {
+			resp.Header = resp.Header.Clone()
+			if r.Method == http.MethodPost {
+				resp.Header.Set("Date", time.Now().Add(-time.Hour).UTC().Format(http.TimeFormat))
+			}
+			if resp.StatusCode == http.StatusConflict {
+				for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
+					resp.Header.Del(name)
+				}
+			}
+		},
+	}
+	if strings.HasPrefix(r.URL.Query().Get("search"), "prospectkit check ") && time.Since(time.Unix(0, d.since.Load())) < 15*time.Second {
+		change.body = on("/business/lists", put("data", []any{}))
+	}
+	return changed{d.next, []plant{change}}.RoundTrip(r)
+}
+
+// A server that closes connections at once has closed the one of the write. One that does not is written to on it.
+func TestWrite_IdleConnection(t *testing.T) {
+	for _, closes := range []bool{true, false} {
+		var sb *sandbox.Sandbox
+		tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
+			if closes {
+				w.Header().Set("Connection", "close")
+			}
+			r.Host = "127.0.0.1"
+			sb.Handler().ServeHTTP(w, r)
+		}, func(t *testing.T, m *tests.MemoryServer) {
+			sb = sandbox.New(t, sandbox.Seed(fixture.Small(1)))
+			learnt, _ := write(t, sb, m.Transport)
+			require.Equal(t, map[bool]string{
+				true: "a 201 on a new connection: the server had closed the old one", false: "a 201 on the same connection: the server keeps it longer",
+			}[closes], learnt[idles].Found)
+		})
+	}
+}
