@@ -33,7 +33,7 @@ const (
 	failCut        // sent, no usable response: reset, end of file, time limit, incomplete 2xx of a free read or without rate headers
 	failUnproved   // a 2xx that may not be the service's, see readResponse
 	failOther      // any other 5xx, 499, UNEXPECTED_ERROR with another status
-	failRepeated   // a conflict that this very request may have made, because a gateway has repeated it
+	failRepeated   // a conflict or a 429, perhaps after this very request was processed, because a gateway has repeated it
 	failNotService // a response that is not the service's: 3xx, a 4xx without its envelope
 	failCanceled   // sent, then the context of the call ended
 
@@ -112,6 +112,8 @@ func (c *call) decideNext(a *attempt, resp *http.Response, err error, now time.T
 	}
 	if c.next.retries() {
 		c.schedule(resp, now)
+	} else if asked, _ := c.retryAfter(resp, now); c.status == http.StatusTooManyRequests {
+		c.surfaceHold = min(asked, budget.LongestHold)
 	}
 	if c.pause > 0 {
 		c.attempts[len(c.attempts)-1].Wait, c.pausing = c.pause, now
@@ -202,6 +204,8 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 		return failLost
 	case isSuccess(status): // a login page, a cache or the page of a gateway may look like that
 		return failUnproved
+	case status == http.StatusTooManyRequests && c.op.Write() && c.mayArriveTwice():
+		return failRepeated
 	case status == http.StatusTooManyRequests: // refused before any work, whoever counts
 		return failRateLimited
 	case status == http.StatusMisdirectedRequest, status == http.StatusTooEarly: // HTTP says that these were not processed
@@ -232,10 +236,13 @@ func (c *call) classify(a *attempt, resp *http.Response, err error) failure {
 	}
 }
 
-// mayBeRepeated reports whether a gateway may have sent the request twice, so that a conflict may be its own effect: some repeat what has
-// no body, and tell of themselves. An approval of a review needs no such sign, because the review showed a campaign that was not active.
-func (c *call) mayBeRepeated() bool {
-	return c.in.lookup.Digest != "" || c.body == nil && c.in.upload == nil && c.conf.relayed.Seen()
+// mayBeRepeated reports whether a conflict may be the effect of the request. An approval of a review needs no sign of a gateway, because
+// the review showed a campaign that was not active.
+func (c *call) mayBeRepeated() bool { return c.in.lookup.Digest != "" || c.mayArriveTwice() }
+
+// mayArriveTwice reports whether a gateway may have sent the request twice: some repeat what has no body, and tell of themselves.
+func (c *call) mayArriveTwice() bool {
+	return c.body == nil && c.in.upload == nil && c.conf.relayed.Seen()
 }
 
 // longBody is the least length of a body that a server can find too long. Below, a 413 is one for its response, which some platforms send

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit/internal/credential"
+	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/op"
 )
 
@@ -244,7 +245,7 @@ func eachStatus(visit func(status int, service bool)) {
 
 // classifyStatus is the failure of a response. One of the service has its envelope and the rate headers.
 func classifyStatus(status int, service bool) failure {
-	c := &call{plan: plan{conf: new(config), op: op.ListsCreate}}
+	c := &call{plan: plan{conf: &config{relayed: new(exchange.Relayed)}, op: op.ListsCreate}}
 	c.conf.setKeys(credential.New("", func(context.Context) (string, error) { return "", nil }))
 	if service && !isSuccess(status) {
 		c.errorResponse.Code = CodeListNotFound

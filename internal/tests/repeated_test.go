@@ -85,6 +85,39 @@ func TestRepeatedByAGateway(t *testing.T) {
 	}
 }
 
+// The second response of a gateway that repeats may be a 429, after the first request was applied. So it is not sent once more, after a teammate
+// has undone it perhaps, and the surface waits as after any 429. Where no response tells of a gateway, a 429 was not processed.
+func TestRepeatedByAGateway_RateLimited(t *testing.T) {
+	for name := range guardedByState {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				sb := EverySandbox(t, time.Now())
+				client := SandboxClient(t, sb, prospectkit.WithTransport(repeats(sb, "Via", "1.1 cache (Varnish/7.1)", true)))
+				sb.Fail(name, sandbox.Nth(2), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(5))
+				for range 2 {
+					_, err := EveryCall[name](t.Context(), client, prospectkit.Once("monday"))
+					RequireUnknown(t, err)
+					require.Equal(t, 2, sb.Calls(name))
+				}
+				began := time.Now()
+				_, err := client.Campaigns.Page(t.Context())
+				if name != "campaigns.approve" {
+					_, err = client.Agents.Page(t.Context())
+				}
+				require.NoError(t, err)
+				require.InDelta(t, 5, time.Since(began).Seconds(), 1)
+			})
+			synctest.Test(t, func(t *testing.T) {
+				sb := EverySandbox(t, time.Now())
+				sb.Fail(name, sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(5))
+				_, err := EveryCall[name](t.Context(), SandboxClient(t, sb))
+				require.NoError(t, err)
+				require.Equal(t, 2, sb.Calls(name))
+			})
+		})
+	}
+}
+
 // Where no response tells of a gateway, a conflict is a refusal, and leaves nothing in doubt. So is one with a body behind a gateway, and any
 // other refusal.
 func TestConflictOfAnother(t *testing.T) {
