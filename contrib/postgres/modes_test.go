@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -91,7 +92,7 @@ func TestModes_PgBouncer(t *testing.T) {
 				failures := make([]error, 8)
 				for i := range failures {
 					all.Go(func() {
-						failures[i] = store.Spend(fmt.Sprint(i)).Update(t.Context(), func([]byte) ([]byte, error) { return nil, nil })
+						failures[i] = store.Spend(strconv.Itoa(i)).Update(t.Context(), func([]byte) ([]byte, error) { return nil, nil })
 					})
 				}
 				all.Wait()

@@ -33,6 +33,7 @@ func (p *server) standby(t *testing.T) *server {
 
 // What a standby shows is late, and decides nothing: each part refuses, and the text and the error tell why.
 func TestStandby_IsLate(t *testing.T) {
+	t.Parallel()
 	primary := startPostgres(t)
 	require.NoError(t, Migrate(t.Context(), primary.pool(t, "")))
 	late := primary.standby(t)

@@ -47,7 +47,7 @@ var programs = map[string]program{
 
 	"varnishd":       {debian: "varnish", nightly: true, args: []string{"-F", "-n", "DIR", "-a", "127.0.0.1:PORT", "-b", "ORIGIN"}},
 	"traffic_server": {debian: "trafficserver", nightly: true, args: []string{"--run-root=DIR"}},
-	"squid":          {debian: "squid", nightly: true, args: []string{"-N", "-f", "FILE"}},
+	"squid":          {debian: "squid-openssl", nightly: true, args: []string{"-N", "-f", "FILE"}},
 	"lighttpd":       {debian: "lighttpd", nightly: true, args: []string{"-D", "-f", "FILE"}},
 	"nghttpx":        {debian: "nghttp2-proxy", nightly: true, args: []string{"--conf=FILE"}},
 	"h2o":            {debian: "h2o", nightly: true, args: []string{"-c", "FILE"}},

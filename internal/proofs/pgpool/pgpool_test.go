@@ -99,8 +99,8 @@ func fleet(t *testing.T, address string) {
 		require.NoError(t, err)
 		require.Equal(t, "row 7", saved)
 		require.ErrorIs(t, store.Ended(t.Context(), "doubtful", journal.End{Outcome: journal.Applied}), prospectpg.ErrSettled)
-		for range store.InDoubt(t.Context()) {
-			require.Fail(t, "all is settled")
+		for ticket, err := range store.InDoubt(t.Context()) {
+			require.Fail(t, "all is settled", "%v %v", ticket, err)
 		}
 		require.ErrorIs(t, spend.NewSharedGuard(10, prices, store.Spend("cap")).Reserve(t.Context(), spend.Call{ID: "b", Op: "search.prospects", Results: 6}), spend.ErrCap)
 	}
