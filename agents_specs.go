@@ -116,7 +116,13 @@ func (p PersonDiscovery) spec() agentSpec {
 		op: op.AgentsCreateDiscovery, kind: AgentTypePersonDiscovery, body: p,
 		name: p.ListName, start: p.Start, expires: p.Expires, spend: p.MaxCreditSpend, unlimited: p.Unlimited,
 		raw: []Fields{p.Filters, p.Extra},
-		own: func(bad *check.Violations) { bad.Filters("Filters", p.Filters) },
+		own: func(bad *check.Violations) {
+			if len(p.Filters) == 0 {
+				bad.Add("Filters", "must have at least one that is not empty")
+				return
+			}
+			bad.NotEmpty("Filters", p.Filters)
+		},
 	}
 }
 

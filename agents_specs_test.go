@@ -65,7 +65,7 @@ var specBounds = []struct {
 	{"no filters", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters = nil }), []string{emptyFilters}},
 	{"empty filters", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) {
 		s.Filters = prospectkit.Fields{"a": []string{}, "b": nil, "c": map[string]any{"d": []any{nil}}}
-	}), []string{emptyFilters}},
+	}), []string{"Filters.a" + isEmpty, "Filters.b" + isEmpty, "Filters.c.d[0]" + isEmpty}},
 	{"a filter that came out empty", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["industryField"] = []string{} }), []string{"Filters.industryField is empty, which could mean everything: leave it out if you mean that"}},
 	{"a filter that is null", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["industryField"] = nil }), []string{"Filters.industryField is empty, which could mean everything: leave it out if you mean that"}},
 	{"an empty value", tests.Altered(tests.Discovery(), func(s *tests.DiscoveryOf) { s.Filters["industryField"] = []string{"Software", ""} }), []string{"Filters.industryField[1] is empty, which could mean everything: leave it out if you mean that"}},
@@ -80,6 +80,7 @@ var specBounds = []struct {
 const (
 	startNeedsCap = "maxCreditSpend is required for an agent that starts, unless Unlimited is set"
 	emptyFilters  = "Filters must have at least one that is not empty"
+	isEmpty       = " is empty, which could mean everything: leave it out if you mean that"
 )
 
 func TestSpecs_Bounds(t *testing.T) {

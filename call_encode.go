@@ -114,13 +114,13 @@ func (c *call) encodeBody() {
 	c.header["Content-Type"] = []string{contentType}
 }
 
-// extraFields are the fields beside those of the body, in the order of their names. A name that is nearly one of the
-// body's is refused.
+// extraFields are the fields beside those of the body, in the order of their names. A name that differs from one of the body's in letter case
+// only is refused.
 func (c *call) extraFields() (extra []outbound.Field) {
 	for _, fields := range c.in.extra {
 		for _, name := range slices.Sorted(maps.Keys(fields)) {
 			c.bad.Must(name != "", "body", "has a field without a name")
-			if !c.bad.Misspelt("", name, outbound.Names(c.in.body)...) {
+			if !c.bad.OtherCase("", name, outbound.Names(c.in.body)...) {
 				extra = append(extra, outbound.Field{Name: name, Value: fields[name]})
 			}
 		}

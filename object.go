@@ -17,25 +17,25 @@ import (
 )
 
 // Fields is a request body, or a part of one, with undocumented field names that you supply. A name that differs from a documented one of
-// the same call in letter case or by one letter is refused as misspelt; [WithField] is not checked for that.
+// the same call in letter case only is refused.
 //
-// encoding/json encodes the values. A [time.Time] is written as the service writes it, in UTC with milliseconds, unless it is part of a
-// type with its own MarshalJSON. Text that is not valid UTF-8 is refused.
+// encoding/json encodes the values. A [time.Time] is written as the service writes it, in UTC with milliseconds. Text that is not valid
+// UTF-8 is refused.
 type Fields map[string]any
 
 // checkChoice refuses an empty choice of people or companies, which could mean all of them.
 func (f Fields) checkChoice(bad *check.Violations) {
 	for _, name := range []string{"filters", "contactIds"} {
 		if choice, ok := f[name]; ok {
-			bad.NotEmptyValue(name, choice)
+			bad.NotEmpty(name, choice)
 		}
 	}
 }
 
-// checkNames refuses names that are nearly documented ones.
+// checkNames refuses names that differ from documented ones in letter case only.
 func (f Fields) checkNames(bad *check.Violations, path string, documented ...string) {
 	for _, name := range slices.Sorted(maps.Keys(f)) {
-		bad.Misspelt(path, name, documented...)
+		bad.OtherCase(path, name, documented...)
 	}
 }
 

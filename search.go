@@ -49,10 +49,10 @@ func checkFilters(bad *check.Violations, filters filter.Search) {
 		if strings.TrimSpace(name) == "" {
 			bad.Add("filters", "has a filter without a name")
 		}
-		bad.Misspelt("filters.", name, "job_title_levels")
+		bad.OtherCase("filters.", name, "job_title_levels")
 	}
 	if filters != nil {
-		bad.NotEmptyValue("filters", filters)
+		bad.NotEmpty("filters", filters)
 	}
 }
 
@@ -161,7 +161,7 @@ type CompanySearch struct {
 
 func (c CompanySearch) check(bad *check.Violations) {
 	if c.Filters != nil {
-		bad.NotEmptyValue("filters", c.Filters)
+		bad.NotEmpty("filters", c.Filters)
 	}
 	c.Filters.checkNames(bad, "filters.", "headquartersCity")
 	bad.OptionalID("savedSearchId", c.SavedSearchID)

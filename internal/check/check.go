@@ -67,49 +67,33 @@ func (v *Violations) InvalidText(paths []string) {
 
 const notUTF8 = "is not valid UTF-8"
 
-// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in the JSON text of a filter: the service may treat them as
-// no filter, with a longer or more expensive response.
-func (v *Violations) NotEmpty(param, text string) {
-	found, _ := outbound.Empty(param, text)
-	for _, path := range found {
+// NotEmpty refuses null, empty arrays and objects, and blank texts anywhere in a value: the service may treat them as no filter, with a
+// longer or more expensive response. If it cannot be encoded, the encoding of the body reports that.
+func (v *Violations) NotEmpty(param string, value any) {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return
+	}
+	for _, path := range outbound.Empty(param, string(text)) {
 		v.Add(path, "is empty, which could mean everything: leave it out if you mean that")
 	}
 }
 
-// Misspelt refuses a name that is nearly a documented one, and reports whether it did: the service would refuse it
-// as well, or ignore it in silence.
-func (v *Violations) Misspelt(path, name string, documented ...string) bool {
-	near, ok := outbound.Near(name, documented)
-	v.Must(!ok, path+name, "is undocumented: did you mean %s?", path+near)
-	return ok
-}
-
-// NotEmptyValue is NotEmpty for a value. If it cannot be encoded, the encoding of the body reports
-// that.
-func (v *Violations) NotEmptyValue(param string, value any) {
-	if text, err := json.Marshal(value); err == nil {
-		v.NotEmpty(param, string(text))
+// OtherCase refuses a name that differs from a documented one in letter case only, and reports whether it did: the service may take one for
+// the other.
+func (v *Violations) OtherCase(path, name string, documented ...string) bool {
+	i := slices.IndexFunc(documented, func(d string) bool { return d != name && strings.EqualFold(d, name) })
+	if i < 0 || slices.Contains(documented, name) {
+		return false
 	}
+	v.Add(path+name, "differs from %s in letter case only", path+documented[i])
+	return true
 }
 
 // Chosen refuses a choice that is empty, which would mean all, unless all were asked for, and one beside all.
 func (v *Violations) Chosen(param string, chosen, all bool) {
 	v.Must(chosen || all, param, "is empty, which could mean everything: set All if you mean that")
 	v.Must(!chosen || !all, param, "must be empty if All is set")
-}
-
-// Filters refuses filters of an agent that hold nothing, or an empty value. If they cannot be
-// encoded, the encoding of the body reports that.
-func (v *Violations) Filters(param string, filters any) {
-	text, err := json.Marshal(filters)
-	if err != nil {
-		return
-	}
-	if _, blank := outbound.Empty(param, string(text)); blank {
-		v.Add(param, "must have at least one that is not empty")
-		return
-	}
-	v.NotEmpty(param, string(text))
 }
 
 // Date refuses what no calendar has, and a date that is past even at UTC-12, where the day begins last.

@@ -28,7 +28,7 @@ func TestViolations_Edges(t *testing.T) {
 		`l is "z", must be one of ["x"]`:          func(v *check.Violations) { check.Required(v, "l", "x", "x"); check.Required(v, "l", "z", "x") },
 		"m is not valid UTF-8":                    func(v *check.Violations) { v.Text("m", "ä", ""); v.Text("m", "ä\xff") },
 		"body is not valid UTF-8":                 func(v *check.Violations) { v.InvalidText(nil); v.InvalidText([]string{""}) },
-		"n is empty, which could mean everything": func(v *check.Violations) { v.NotEmpty("n", "[1]"); v.NotEmpty("n", "[]") },
+		"n is empty, which could mean everything": func(v *check.Violations) { v.NotEmpty("n", []int{1}); v.NotEmpty("n", []int{}) },
 	} {
 		var bad check.Violations
 		try(&bad)

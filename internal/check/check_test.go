@@ -52,9 +52,9 @@ func TestViolations_Text(t *testing.T) {
 	var bad check.Violations
 	bad.Text("a", "ä", "b\xff", "c\xff")
 	bad.InvalidText([]string{"", "name"})
-	bad.NotEmpty("filters", `{"a":[],"b":[1]}`)
-	bad.NotEmptyValue("contactIds", []string{})
-	bad.NotEmptyValue("other", func() {}) // cannot be encoded: that is reported elsewhere
+	bad.NotEmpty("filters", map[string][]int{"a": {}, "b": {1}})
+	bad.NotEmpty("contactIds", []string{})
+	bad.NotEmpty("other", func() {}) // cannot be encoded: that is reported elsewhere
 	const empty = "is empty, which could mean everything: leave it out if you mean that"
 	require.Equal(t, check.Violations{
 		{Param: "a", Problem: "is not valid UTF-8"},
@@ -153,26 +153,19 @@ func TestForms(t *testing.T) {
 	require.False(t, check.IsNil(new(int)))
 }
 
-func TestFilters(t *testing.T) {
+func TestOtherCase(t *testing.T) {
 	t.Parallel()
-	for want, filters := range map[string]any{
-		"": map[string][]string{"a": {"b"}},
-		"must have at least one that is not empty": map[string][]string{},
+	documented := []string{"listId", "listIds", "maxCreditSpend"}
+	for name, near := range map[string]string{
+		"listID": "listId", "LISTIDS": "listIds", "maxCredit\u017Fpend": "maxCreditSpend", // case, by Unicode
+		"listId": "", "listIds": "", "listIdd": "", "": "",
 	} {
 		var bad check.Violations
-		if bad.Filters("Filters", filters); want == "" {
-			require.Empty(t, bad)
-			continue
+		require.Equal(t, near != "", bad.OtherCase("filters.", name, documented...), name)
+		if near != "" {
+			require.Equal(t, check.One("filters."+name, "differs from filters."+near+" in letter case only"), bad)
 		}
-		require.Equal(t, check.One("Filters", want), bad)
 	}
-	var bad check.Violations
-	bad.Filters("Filters", func() {}) // cannot be encoded: that is reported elsewhere
-	require.Empty(t, bad)
-	bad.Filters("Filters", map[string]any{"a": []string{}, "b": 1, "c": []string{"d", " "}})
-	require.Len(t, bad, 2)
-	require.Equal(t, "Filters.a", bad[0].Param)
-	require.Equal(t, "Filters.c[1]", bad[1].Param)
 }
 
 func TestDate(t *testing.T) {

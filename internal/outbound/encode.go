@@ -2,6 +2,7 @@ package outbound
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"unicode/utf8"
 )
 
 // Field is a member that is added to a JSON object.
@@ -24,84 +26,82 @@ type Body struct {
 	Invalid []string // the paths of texts that are not valid UTF-8
 }
 
-// Encode encodes a value as JSON and adds members to it. It is an error if the value already
-// has such a member, or its type defines one, whatever the letter case: a service may take one for the
-// other. Invalid is also set beside an error.
+// Encode encodes a value as JSON and adds members to it. It is an error if the value already has such a member, or its type defines one,
+// whatever the letter case: a service may take one for the other. Invalid is also set beside an error.
 func Encode(value any, more []Field) (Body, error) {
-	found := Inspect(value, "")
-	for _, field := range more {
-		found.text(field.Name, field.Name)
-		found.value(reflect.ValueOf(field.Value), field.Name, 0)
+	text, err := json.Marshal(value)
+	isMap := reflect.ValueOf(value).Kind() == reflect.Map
+	if err == nil && (len(more) > 0 || isMap) {
+		text, err = extend(text, value, more)
 	}
-	text, err := marshal(value, more)
-	return Body{found.Rewrite(text), found.Invalid}, err
+	f := found{deep: err != nil || suspect(text)}
+	f.look(reflect.ValueOf(value), "", 0)
+	for _, field := range more {
+		f.text(field.Name, field.Name)
+		f.look(reflect.ValueOf(field.Value), field.Name, 0)
+	}
+	invalid := f.texts()
+	if len(invalid) == 0 && !utf8.Valid(text) { // a type that encodes itself has made it
+		invalid = []string{""}
+	}
+	return Body{f.rewrite(text), invalid}, err
 }
 
-func marshal(value any, more []Field) ([]byte, error) {
-	text, err := json.Marshal(value)
-	taken := make(names)
-	if err == nil {
-		err = taken.ofMap(value)
-	}
-	if err != nil || len(more) == 0 {
-		return text, err
-	}
-	var merged map[string]json.RawMessage
-	if err := json.Unmarshal(text, &merged); err != nil || merged == nil {
+// extend adds members to an object, and demands that no two names are alike.
+func extend(text []byte, value any, more []Field) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(text, &members); (err != nil || members == nil) && len(more) > 0 {
 		return nil, errors.New("WithField needs a body that is an object")
 	}
-	var known []string
-	if v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() == reflect.Struct {
-		known = Names(v.Interface()) // also those that are left out
+	taken := make(map[string]string) // by the form without letter case
+	take := func(name string) error {
+		form := strings.ToLower(strings.ToUpper(name)) // equal for what encoding/json takes for the same
+		switch old, is := taken[form]; {
+		case is && old == name:
+			return fmt.Errorf("field %q is set by the call itself", name)
+		case is:
+			return fmt.Errorf("field %q differs from %q in letter case only", name, old)
+		}
+		taken[form] = name
+		return nil
 	}
-	for _, name := range slices.AppendSeq(known, maps.Keys(merged)) {
-		taken[folded(name)] = name
-	}
-	for _, field := range more {
-		if err := taken.add(field.Name); err != nil {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if err := take(name); err != nil {
 			return nil, err
 		}
-		if merged[field.Name], err = json.Marshal(field.Value); err != nil {
+	}
+	if v := reflect.Indirect(reflect.ValueOf(value)); v.Kind() == reflect.Struct {
+		for _, name := range Names(v.Interface()) { // also those that are left out
+			_ = take(name)
+		}
+	}
+	for _, field := range more {
+		err := take(field.Name)
+		if err != nil {
+			return nil, err
+		}
+		if members[field.Name], err = json.Marshal(field.Value); err != nil {
 			return nil, fmt.Errorf("field %q: %w", field.Name, err)
 		}
 	}
-	return json.Marshal(merged)
+	if len(more) == 0 {
+		return text, nil
+	}
+	return json.Marshal(members)
 }
 
-// names are those of the members of an object, by their form without letter case.
-type names map[string]string
-
-// folded is equal for names that differ in letter case only, as encoding/json reads them.
-func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
-
-func (n names) add(name string) error {
-	switch old, taken := n[folded(name)]; {
-	case taken && old == name:
-		return fmt.Errorf("field %q is set by the call itself", name)
-	case taken:
-		return fmt.Errorf("field %q differs from %q in letter case only", name, old)
-	}
-	n[folded(name)] = name
-	return nil
-}
-
-// ofMap adds the keys of a map, if the value is one.
-func (n names) ofMap(value any) error {
-	m := reflect.ValueOf(value)
-	if m.Kind() != reflect.Map || m.Type().Key().Kind() != reflect.String {
-		return nil
-	}
-	keys := make([]string, 0, m.Len())
-	for _, key := range m.MapKeys() {
-		keys = append(keys, key.String())
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		if err := n.add(key); err != nil {
-			return err
+// Names returns the names that struct types give their fields in JSON.
+func Names(values ...any) (all []string) {
+	for _, value := range values {
+		for _, f := range reflect.VisibleFields(reflect.TypeOf(value)) {
+			tag := f.Tag.Get("json")
+			name, _, _ := strings.Cut(tag, ",")
+			if name = cmp.Or(name, f.Name); tag != "-" && f.IsExported() && (!f.Anonymous || name != f.Name) && !slices.Contains(all, name) {
+				all = append(all, name)
+			}
 		}
 	}
-	return nil
+	return all
 }
 
 // Text returns the JSON of a value without escapes for HTML, which would make it longer.

@@ -9,37 +9,38 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 )
 
-// Empty returns the paths of null, of empty arrays and objects, and of texts without a visible character, in a JSON text, and whether it
-// holds no value at all: only null and empty arrays and objects. The path of an element ends in its position, as in "names[1]".
-func Empty(path, text string) (found []string, blank bool) {
+// Empty returns the paths of null, of empty arrays and objects, and of texts without a visible character, in a JSON text. The path of an
+// element ends in its position, as in "names[1]".
+func Empty(path, text string) (found []string) {
 	c := jsonscan.New([]byte(text))
-	blank = !addEmpty(&found, path, &c)
-	return found, blank
+	addEmpty(&found, path, &c)
+	return found
 }
 
-func addEmpty(found *[]string, path string, c *jsonscan.Cursor) (holds bool) {
+func addEmpty(found *[]string, path string, c *jsonscan.Cursor) {
 	some := false
 	switch {
 	case c.Is('{'):
 		c.Object()
 		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			some, holds = true, addEmpty(found, path+"."+string(key), c) || holds
+			some = true
+			addEmpty(found, path+"."+string(key), c)
 		}
 	case c.Is('['):
 		c.Array()
 		for i := 0; c.Element(); i++ {
-			some, holds = true, addEmpty(found, path+"["+strconv.Itoa(i)+"]", c) || holds
+			some = true
+			addEmpty(found, path+"["+strconv.Itoa(i)+"]", c)
 		}
 	case c.Is('"'):
-		some, holds = bytes.ContainsFunc(c.Text(), visible), true
+		some = bytes.ContainsFunc(c.Text(), visible)
 	case !c.Null():
 		c.Skip()
-		some, holds = true, true
+		some = true
 	}
 	if !some {
 		*found = append(*found, path)
 	}
-	return holds
 }
 
 func visible(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }

@@ -13,12 +13,3 @@ func TestListedAreTheStringsWithinArrays(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"a", "c", "j"}, all)
 }
-
-func TestBlank(t *testing.T) {
-	for text, want := range map[string]bool{
-		`null`: true, `{}`: true, `{"a": [], "b": {"c": [null]}}`: true, `{"a": [""]}`: false, `[0]`: false, `[[false]]`: false,
-	} {
-		_, blank := outbound.Empty("", text)
-		require.Equal(t, want, blank, text)
-	}
-}

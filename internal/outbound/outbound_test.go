@@ -2,9 +2,6 @@ package outbound_test
 
 import (
 	"encoding/json"
-	"maps"
-	"net/netip"
-	"slices"
 	"testing"
 	"time"
 
@@ -31,10 +28,10 @@ type embedded struct {
 // Pointed is embedded by pointer.
 type Pointed struct{ Deep []string }
 
-// latin encodes itself through encoding/json.
-type latin struct{ text string }
+// boxed encodes itself by encoding/json, whatever it holds.
+type boxed struct{ held any }
 
-func (l latin) MarshalJSON() ([]byte, error) { return json.Marshal(l.text) }
+func (b boxed) MarshalJSON() ([]byte, error) { return json.Marshal(b.held) }
 
 // raw encodes itself, and checks nothing.
 type raw string
@@ -49,70 +46,82 @@ func (w wordy) MarshalText() ([]byte, error) { return []byte(w.text), nil }
 // kept holds a text as it came.
 type kept struct{ json.RawMessage }
 
-func (k kept) Raw() json.RawMessage { return k.RawMessage }
+// constant encodes itself as the same text, whatever it holds.
+type constant struct{ text, held string }
 
-func TestTextThatIsNoUTF8(t *testing.T) {
-	odd, fine := raw(bad), raw("x")
-	for want, v := range map[string]any{
-		"":                 bad,
-		"a.b.1":            map[string]any{"a": map[string][]string{"b": {"x", bad}}},
-		"a.1.Own":          map[string]any{"a": []any{1, embedded{Own: bad}}},
-		"note":             embedded{inner: inner{Note: bad}},
-		"-":                inner{Dash: bad},
-		"Deep.0":           &embedded{Pointed: &Pointed{Deep: []string{bad}}},
-		"caf\uFFFD":        map[string]int{bad: 1},
-		"by encoding":      map[string]any{"by encoding": latin{bad}},
-		"by pointer":       map[string]any{"by pointer": &odd},
-		"by text":          map[string]any{"by text": wordy{bad}},
-		"raw message":      map[string]any{"raw message": json.RawMessage(`"` + bad + `"`)},
-		"In.0":             struct{ In []json.RawMessage }{[]json.RawMessage{[]byte(bad)}},
-		"kept":             map[string]any{"kept": kept{json.RawMessage(bad)}},
-		"array.0.1":        map[string][1][2]string{"array": {{"", bad}}},
-		"named":            map[string]any{"named": netName(bad)},
-		"pointer to a map": map[string]any{"pointer to a map": &map[int]string{1: bad}},
-	} {
-		got := outbound.Inspect(v, "").Invalid
-		if want == "pointer to a map" {
-			want += "."
-		}
-		require.Equal(t, []string{want}, got, "%#v", v)
-	}
-	for _, v := range []any{
-		nil, "", "é\uFFFD", `\ufffd`, []byte(bad),
-		map[string]any{"a": nil, "b": (*string)(nil), "c": []any(nil)},
-		latin{"é \\ufffd \uFFFD"},
-		&fine,
-		inner{hidden: bad, Left: bad},
-		wordy{"é"},
-		json.RawMessage(`"\ufffd"`),
-		kept{json.RawMessage(`"\ufffd"`)},
-		[]latin{{`\`}},
-		netip.MustParseAddr("10.0.0.1"),
-		[]float64{1},
-		struct{ P *latin }{},
-		func() {},
-	} {
-		require.Empty(t, outbound.Inspect(v, "").Invalid, "%#v", v)
-	}
-	require.Equal(t, []string{"filters.a"}, outbound.Inspect(map[string]string{"a": bad}, "filters").Invalid)
-}
+func (c constant) MarshalJSON() ([]byte, error) { return []byte(c.text), nil }
+
+// made encodes itself as what it does not hold.
+type made struct{}
+
+func (made) MarshalJSON() ([]byte, error) { return []byte(`"` + bad + `"`), nil }
+
+// ring holds itself.
+type ring struct{ Next, Other *ring }
+
+func (r *ring) MarshalJSON() ([]byte, error) { return []byte(`"\ufffd"`), nil }
 
 type netName string
 
-func TestSuspect(t *testing.T) {
-	for v, want := range map[string]bool{bad: true, "é": false, "\uFFFD": true, `\ufffd`: true} {
-		text, err := json.Marshal(v)
+func TestTextThatIsNoUTF8(t *testing.T) {
+	odd, text := raw(bad), bad
+	for want, v := range map[string]any{
+		"":        bad,
+		"a.b.1":   map[string]any{"a": map[string][]string{"b": {"x", bad}}},
+		"a.1.Own": map[string]any{"a": []any{1, embedded{Own: bad}}},
+		"note":    embedded{inner: inner{Note: bad}},
+		"-":       inner{Dash: bad},
+		"Deep.0":  &embedded{Pointed: &Pointed{Deep: []string{bad}}},
+		"p.Deep.0": struct {
+			Pointed `json:"p"`
+		}{Pointed{[]string{bad}}},
+		"caf\uFFFD":     map[string]int{bad: 1},
+		"by encoding":   map[string]any{"by encoding": boxed{[]any{map[string]any{"": &text}}}},
+		"key":           map[string]any{"key": boxed{map[string]int{bad: 1}}},
+		"by pointer":    map[string]any{"by pointer": &odd},
+		"by text":       map[string]any{"by text": wordy{bad}},
+		"raw message":   map[string]any{"raw message": json.RawMessage(`"` + bad + `"`)},
+		"kept":          map[string]any{"kept": kept{json.RawMessage(`"` + bad + `"`)}},
+		"array.0.1":     map[string][1][2]string{"array": {{"", bad}}},
+		"named":         map[string]any{"named": netName(bad)},
+		"map by number": map[string]any{"map by number": &map[int]string{1: bad}},
+		"held":          map[string]any{"held": constant{`"\ufffd"`, bad}},
+	} {
+		body, err := outbound.Encode(v, nil)
 		require.NoError(t, err)
-		require.Equal(t, want, outbound.Suspect(string(text)), v)
+		require.Equal(t, []string{want}, body.Invalid, "%#v", v)
 	}
-	require.True(t, outbound.Suspect(bad))
+	body, _ := outbound.Encode(map[string]any{"made": made{}}, nil)
+	require.Equal(t, []string{""}, body.Invalid, "made by a type that holds none")
+	for _, v := range []any{
+		nil, "", "é\uFFFD", `\ufffd`, []byte(bad),
+		map[string]any{"a": nil, "b": (*string)(nil), "c": []any(nil), "\uFFFD": "x"},
+		boxed{"é \\ufffd \uFFFD"},
+		inner{hidden: bad, Left: bad},
+		constant{`"x"`, bad},
+		json.RawMessage(`"\ufffd"`),
+		[]float64{1},
+	} {
+		body, err := outbound.Encode(v, nil)
+		require.NoError(t, err)
+		require.Empty(t, body.Invalid, "%#v", v)
+	}
+	require.Equal(t, []string{"filters.a"}, outbound.Invalid(map[string]string{"a": bad}, "filters", `{"a":"caf\ufffd"}`))
+	require.Empty(t, outbound.Invalid(map[string]string{"a": "caf\uFFFD"}, "filters", `{"a":"caf\ufffd"}`))
 }
 
 // A value that holds itself ends the search; encoding/json says what is wrong.
 func TestACycleEnds(t *testing.T) {
 	loop := map[string]any{"bad": bad}
 	loop["loop"], loop["more"] = loop, []any{loop, loop}
-	require.NotEmpty(t, outbound.Inspect(loop, "").Invalid)
+	body, err := outbound.Encode(loop, nil)
+	require.Error(t, err)
+	require.Empty(t, body.Invalid)
+	r := new(ring)
+	r.Next, r.Other = r, r
+	body, err = outbound.Encode(map[string]any{"ring": r}, nil)
+	require.NoError(t, err)
+	require.Empty(t, body.Invalid)
 }
 
 func TestInstants(t *testing.T) {
@@ -126,23 +135,20 @@ func TestInstants(t *testing.T) {
 	later := at.Add(250*time.Millisecond + 999*time.Microsecond)
 	in := map[string]any{
 		"plain": at, "pointer": &later, "slice": []time.Time{at, later.UTC()}, "struct": event{At: at, Later: &later}, "any": []any{map[string]time.Time{"x": at}},
-		"text": "said at 2026-01-31T10:30:00+01:00", "quoted": `"2026-01-31T10:30:00+01:00"`,
+		"interface": map[string]json.Marshaler{"y": at},
+		"text":      "said at 2026-01-31T10:30:00+01:00", "quoted": `"2026-01-31T10:30:00+01:00"`,
 	}
-	text, err := json.Marshal(in)
+	body, err := outbound.Encode(in, []outbound.Field{{"more", at}})
 	require.NoError(t, err)
-	found := outbound.Inspect(in, "")
-	require.Len(t, found.Times, 7)
 	var got map[string]any
-	require.NoError(t, json.Unmarshal(found.Rewrite(text), &got))
+	require.NoError(t, json.Unmarshal(body.Text, &got))
 	const whole, part = "2026-01-31T09:30:00.000Z", "2026-01-31T09:30:00.250Z"
 	require.Equal(t, map[string]any{
-		"plain": whole, "pointer": part, "slice": []any{whole, part}, "struct": map[string]any{"at": whole, "later": part},
-		"any": []any{map[string]any{"x": whole}}, "text": in["text"], "quoted": in["quoted"],
+		"plain": whole, "pointer": part, "slice": []any{whole, part}, "struct": map[string]any{"at": whole, "later": part}, "interface": map[string]any{"y": whole},
+		"any": []any{map[string]any{"x": whole}}, "text": in["text"], "quoted": in["quoted"], "more": whole,
 	}, got)
-	require.ElementsMatch(t, slices.Collect(maps.Keys(in)), slices.Collect(maps.Keys(got)))
-
-	far := outbound.Inspect(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), "")
-	require.Equal(t, "{}", string(far.Rewrite([]byte("{}"))), "what cannot be encoded is refused elsewhere")
+	_, err = outbound.Encode(time.Date(10_000, 1, 1, 0, 0, 0, 0, time.UTC), nil)
+	require.Error(t, err)
 }
 
 func TestText(t *testing.T) {
@@ -151,4 +157,13 @@ func TestText(t *testing.T) {
 	require.Contains(t, text, "<&>", "not \\u003c")
 	_, err = outbound.Text(func() {})
 	require.Error(t, err)
+}
+
+func TestNames(t *testing.T) {
+	type other struct {
+		Name string `json:"name"`
+		More string `json:"more,omitzero"`
+		Out  string `json:"-"`
+	}
+	require.Equal(t, []string{"name", "left", "Plain", "Empty", "more"}, outbound.Names(shape{}, other{}))
 }

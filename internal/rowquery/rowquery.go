@@ -70,11 +70,9 @@ func CheckFilter(bad *check.Violations, filter any) {
 	if n := utf8.RuneCountInString(text); n > longest {
 		bad.Add("filters", "has %d characters, must have at most %d", n, longest)
 	}
-	if outbound.Suspect(text) {
-		bad.InvalidText(outbound.Inspect(filter, "filters").Invalid)
-	}
+	bad.InvalidText(outbound.Invalid(filter, "filters", text))
 	if !isZero(filter) {
-		bad.NotEmpty("filters", text)
+		bad.NotEmpty("filters", filter)
 	}
 }
 

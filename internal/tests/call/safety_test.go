@@ -114,14 +114,14 @@ func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrInvalid)
 		extra := tests.Altered(draft, func(s *prospectkit.WebMonitor) { s.Extra = prospectkit.Fields{name: true} })
 		_, err = client.Agents.Create(t.Context(), extra)
-		require.ErrorContains(t, err, name+" is undocumented: did you mean ")
+		require.ErrorContains(t, err, name+" differs from ")
 	}
 	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 1}, prospectkit.WithField("Size", 100))
 	require.ErrorContains(t, err, "in letter case only")
 	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{
 		ListIDs: []string{tests.ListID}, Extra: prospectkit.Fields{"ListIds": []string{tests.ListID, tests.FolderID}},
 	})
-	require.ErrorContains(t, err, "ListIds is undocumented: did you mean listIds?")
+	require.ErrorContains(t, err, "ListIds differs from listIds in letter case only")
 	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{}, prospectkit.WithField("ListIds", []string{tests.ListID}))
 	require.ErrorContains(t, err, "in letter case only")
 }
