@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
@@ -23,6 +24,7 @@ type Process struct {
 	Starts  int                // at most
 	Pause   time.Duration      // until it is started again
 	Later   time.Duration      // at most, beyond Pause
+	Soon    bool               // as a supervisor starts it: mostly within a small part of that
 	Disk    *Disk
 
 	world   *World
@@ -101,7 +103,11 @@ func (s *Start) rest() {
 	if s.Disk != nil {
 		s.Disk.restart(random)
 	}
-	time.Sleep(s.Pause + time.Duration(random.Int64N(int64(s.Later)+1)))
+	later := random.Float64()
+	if s.Soon {
+		later = math.Pow(later, 4)
+	}
+	time.Sleep(s.Pause + time.Duration(later*float64(s.Later)))
 	s.world.Note(s.Text, " ended, killed: ", strconv.FormatBool(s.killed))
 }
 

@@ -271,6 +271,7 @@ func (w wire) instead(o *op.Op, r *http.Request, t *sim.Turn) (seen string, resp
 	case cached:
 		if old := w.copies[r.URL.String()]; old != nil {
 			connected(r)
+			w.aged = true
 			return "a copy", old(r), nil
 		}
 	case duplicated, repeated:

@@ -135,7 +135,7 @@ func (w wire) relist(r *http.Request, resp *http.Response, t *sim.Turn) {
 func (w wire) harmless(o *op.Op, r *http.Request, f sim.Fault) bool {
 	switch f { //nolint:exhaustive // after the others, nobody knows
 	case "", idle, slow, cached, shortWait, longWait, untilDate, "429 without a wait", "429 of a gateway", "421", "refused connection", noSuchHost, "undocumented fields":
-		return o != nil && (gateways[w.through].name == "" || !bodiless(r))
+		return o != nil && (gateways[w.through].name == "" && !w.aged || !bodiless(r))
 	case unread:
 		return r.ContentLength >= tooLong
 	}

@@ -53,7 +53,7 @@ func TestSimulation_Mutants(t *testing.T) {
 	}
 }
 
-// plant returns the first of three thousand seeds that finds a defect in a file.
+// plant returns the first of a thousand seeds that finds a defect in a file.
 func plant(t *testing.T, file, text string) (seed string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -62,7 +62,7 @@ func plant(t *testing.T, file, text string) (seed string) {
 	replace, err := json.Marshal(map[string]any{"Replace": map[string]string{file: changed}})
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(overlay, replace, 0o600))
-	test := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-overlay", overlay, "-run", "^TestSimulation$", ".", "-seeds", "3000")
+	test := exec.CommandContext(t.Context(), "go", "test", "-vet=off", "-overlay", overlay, "-run", "^TestSimulation$", ".", "-seeds", "1000")
 	test.Env = append(os.Environ(), "GOMAXPROCS=1") // beside others
 	out, err := test.CombinedOutput()
 	found := brokenSeed.FindStringSubmatch(string(out))

@@ -44,6 +44,7 @@ type run struct {
 	busy    bool                                          // teammates edit as pages are read
 	grows   bool                                          // teammates add rows at the end
 	through int                                           // the gateway before the service
+	aged    bool                                          // a copy had an Age, which may be that of a gateway
 	most    int                                           // that the totals of the walked list say; 0: what is there
 	network string                                        // of what hurries: many responses are lost or hidden, or requests late
 	copies  map[string]func(*http.Request) *http.Response // of a cache, by address

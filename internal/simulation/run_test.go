@@ -103,6 +103,7 @@ func (r *run) prepare() []*sim.Process {
 	for i, name := range programs {
 		r.processes = append(r.processes, &sim.Process{
 			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], with...), Starts: 8, Pause: time.Second, Later: 10 * time.Minute, Disk: sim.NewDisk(),
+			Soon: !r.hurried, // within the minute, one that hurries would have to know what the last one sent
 		})
 	}
 	r.processes = append(r.processes, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
