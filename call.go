@@ -3,6 +3,7 @@ package prospectkit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math"
 	"net/http"
 	"slices"
@@ -287,9 +288,14 @@ var (
 	placeholderHeader = http.Header{}
 )
 
-// believe believes a success of undocumented shape, if a free read of the same surface shows that something removes the rate headers.
+// asksAfter reports whether a free read of the same surface can tell if something removes the rate headers from a success of undocumented shape.
+func (c *call) asksAfter() bool {
+	return c.doubted && c.op.Surface == op.ListsList.Surface && c.ctx.Err() == nil && !c.next.retries()
+}
+
+// believe believes a success of undocumented shape, if that read shows it.
 func (c *call) believe() {
-	if !c.doubted || c.op.Surface != op.ListsList.Surface || c.ctx.Err() != nil {
+	if !c.asksAfter() {
 		return
 	}
 	var page struct {
@@ -304,7 +310,12 @@ func (c *call) believe() {
 	_, err := doCall(c.ctx, c.conf, op.ListsList, args{query: query}, []CallOption{once}, expected{
 		out: &page, proof: func() bool { return page.Pagination.TotalRecords != nil },
 	})
-	if err == nil && c.conf.headersSeen.Dropped() && c.take() == nil {
+	switch seen := c.conf.headersSeen; {
+	case seen.Dropped() && err == nil && c.take() == nil:
 		c.done, c.open, c.next, c.unknown = true, false, stepStop, nil
+	case c.unknown != nil && !seen.Nothing() && !seen.Dropped(): // nothing removes them
+		if e, ok := errors.AsType[*Error](c.unknown.cause); ok {
+			e.hint = ""
+		}
 	}
 }

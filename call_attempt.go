@@ -515,7 +515,9 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	}
 	if !c.done {
 		e.Reason = c.decideNext(a, resp, err, now)
-		e.Next = c.next.String()
+		if e.Next = c.next.String(); c.asksAfter() {
+			e.Next = "read whether something drops the headers"
+		}
 	}
 	c.emit(e)
 	if !c.pausing.IsZero() {

@@ -209,7 +209,7 @@ var (
 	errOther error = redact.OwnError("the 2xx response may not be the service's: " +
 		"it is about something else, by its id or name")
 	errTruncated error = redact.OwnError("the 2xx response came before the file was sent to its end")
-	errStored    error = redact.OwnError("the 2xx response is not to this request: it comes from a cache")
+	errStored    error = redact.OwnError("the 2xx response may not be to this request: its Age is that of a cache, or of a gateway that finds Date too old")
 )
 
 func isEnvelope(body []byte) bool {

@@ -494,7 +494,7 @@ func (s *CampaignsService) useUp(ctx context.Context, campaignID string) {
 	})
 }
 
-var errCached error = redact.OwnError("what was read came from a cache (Age), which may show what is no longer there")
+var errCached error = redact.OwnError("what was read may be old by its Age, which is that of a cache, or of a gateway that finds Date too old")
 
 // unproved is the error of an approval without proof that nothing has changed.
 func unproved(why error, hint string) error {

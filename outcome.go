@@ -353,7 +353,7 @@ func (q *resolver) explain(r *Resolution, undone bool) {
 	}
 	r.Note = cmp.Or(r.Note, q.op.Verify, "no documented read would tell")
 	if q.evidence.cached {
-		r.Note += "; the state came from a cache"
+		r.Note += "; the state may be old, by its Age"
 	}
 	if q.found.sight != absent {
 		return

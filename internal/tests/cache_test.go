@@ -115,3 +115,40 @@ func TestEnsure_BehindACacheWithoutAge(t *testing.T) {
 		require.Equal(t, id, e.List.ID)
 	})
 }
+
+// Traffic Server puts into Age by how much the service's Date lags behind its own clock, if that is more than the time that the service took. It
+// hides what is fresh: writes stay unknown, and nothing is approved. Nothing is said that is false, also not that there is a cache.
+func TestAgeOfALaggingDate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		sb := EverySandbox(t, time.Now())
+		client := SandboxClient(t, sb, prospectkit.WithTransport(RoundTrip(func(r *http.Request) (*http.Response, error) {
+			resp, err := sb.Transport().RoundTrip(r)
+			if err == nil {
+				resp.Header.Set("Date", time.Now().Add(-30*time.Second).UTC().Format(http.TimeFormat))
+				resp.Header.Set("Age", "30")
+				resp.Header.Set("Via", "http/1.1 gateway (ApacheTrafficServer/9.2.9)")
+			}
+			return resp, err
+		})))
+		for _, arrives := range []bool{true, false} {
+			name := map[bool]string{true: "Q1", false: "Q2"}[arrives]
+			if !arrives {
+				sb.Fail("lists.create", sandbox.Nth(1), sandbox.DropBefore())
+			}
+			_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: name})
+			RequireUnknown(t, err)
+			require.NotContains(t, err.Error(), "it comes from a cache")
+			unknown, _ := errors.AsType[*prospectkit.OutcomeUnknownError](err)
+			r, err := unknown.Resolve(t.Context())
+			require.NoError(t, err)
+			require.NotEqual(t, map[bool]prospectkit.Outcome{true: prospectkit.OutcomeNotApplied, false: prospectkit.OutcomeApplied}[arrives], r.Outcome, "%s", r.Note)
+			require.NotContains(t, r.Note, "came from a cache")
+		}
+		seen, err := client.Campaigns.Review(t.Context(), CampaignID)
+		require.NoError(t, err)
+		_, err = client.Campaigns.Approve(t.Context(), CampaignID, seen.Digest())
+		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+		require.ErrorContains(t, err, "Date")
+		require.Zero(t, sb.Calls("campaigns.approve"))
+	})
+}

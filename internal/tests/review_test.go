@@ -533,7 +533,7 @@ func TestApprove_WhatACacheShows(t *testing.T) {
 			require.NoError(t, err)
 			aged = true
 			_, err = client.Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-			require.ErrorContains(t, err, "came from a cache (Age), which may show what is no longer there; nothing was approved: keep responses of this API out of caches")
+			require.ErrorContains(t, err, "may be old by its Age, which is that of a cache, or of a gateway that finds Date too old; nothing was approved: keep responses of this API out of caches")
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, NoWait, Waits(err))
 			require.Zero(t, sb.Calls("campaigns.approve"))

@@ -144,7 +144,7 @@ func TestAgain_ACache(t *testing.T) {
 	each(t, reading(noLists, "Age", "60"), create, func(t *testing.T, _ *prospectkit.Client, resolve resolving, sent time.Time) {
 		r, looks := untilPerson(t, resolve, time.Hour)
 		require.Equal(t, prospectkit.OutcomeUnknown, r.Outcome)
-		require.Contains(t, r.Note, "came from a cache")
+		require.Contains(t, r.Note, "the state may be old, by its Age")
 		require.Equal(t, 15*time.Minute, time.Since(sent).Round(time.Minute))
 		require.Less(t, looks, 15)
 	})

@@ -129,7 +129,7 @@ func TestResolve_NothingIsSettledByACache(t *testing.T) {
 				}
 				settled := want != prospectkit.OutcomeUnknown
 				require.Equal(t, settled, doubts == 0, "%s: %s", name, r.Note)
-				require.Equal(t, !settled, strings.Contains(r.Note, "came from a cache"), "%s: %s", name, r.Note)
+				require.Equal(t, !settled, strings.Contains(r.Note, "the state may be old, by its Age"), "%s: %s", name, r.Note)
 			})
 		}
 	}
