@@ -37,14 +37,14 @@ func (e proxyError) permanent() bool {
 }
 
 // refusedBy returns the status with which a proxy has refused to connect, for a transport of net/http that shows only its reason phrase,
-// as an error without a type; or 0.
+// as an error without a type; or 0. Of any other transport, only a 407 is sure to be that.
 func refusedBy(base http.RoundTripper, err error) proxyError {
 	std, ok := base.(*http.Transport)
-	if !ok || std.Proxy == nil || fmt.Sprintf("%T", err) != "*errors.errorString" {
+	if ok && std.Proxy == nil || fmt.Sprintf("%T", err) != "*errors.errorString" {
 		return 0
 	}
 	for status := http.StatusCreated; status < 600; status++ {
-		if phrase := http.StatusText(status); phrase != "" && strings.EqualFold(phrase, err.Error()) {
+		if phrase := http.StatusText(status); phrase != "" && strings.EqualFold(phrase, err.Error()) && (ok || status == http.StatusProxyAuthRequired) {
 			return proxyError(status)
 		}
 	}

@@ -181,7 +181,7 @@ func (t *Trace) Failed(err error, base http.RoundTripper, req *http.Request) err
 	if t.conns.Load() > 0 {
 		return err
 	}
-	asked := t.asked.Load() && (t.Plain || t.isUnconnected(req.Context(), err))
+	asked := t.asked.Load() && (t.Plain || t.isUnconnected(req.Context(), err) || refusedBy(base, err) == http.StatusProxyAuthRequired)
 	if t.Unconnected = asked || t.Hooked || isProxyError(err, base, req); !t.Unconnected {
 		return err
 	}

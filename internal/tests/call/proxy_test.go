@@ -1,8 +1,10 @@
 package call_test
 
 import (
+	"bufio"
 	"context"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"log"
 	"net"
@@ -32,6 +34,24 @@ func TestProxy_Silent(t *testing.T) {
 		var late net.Error
 		require.ErrorAs(t, err, &late)
 		require.True(t, late.Timeout())
+	}
+}
+
+// A transport that wraps net/http's, as OpenTelemetry's does, hides through which proxy it goes, and may have sent in another way: only what the
+// error proves is not applied. A 407 is a refusal, whoever sends it.
+func TestProxy_Wrapped(t *testing.T) {
+	for status, want := range map[string]string{
+		"407 Proxy Authentication Required": "1 not applied: prospectkit: lists.create: no connection to the service: the proxy responded 407 Proxy Authentication Required",
+		"502 Bad Gateway":                   "1 unknown: prospectkit: lists.create: outcome unknown, it may have happened: Bad Gateway",
+	} {
+		address := listen(t, func(c net.Conn) {
+			_, _ = http.ReadRequest(bufio.NewReader(c))
+			_, _ = io.WriteString(c, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\n\r\n")
+			_ = c.Close()
+		})
+		below := &http.Transport{Proxy: http.ProxyURL(&url.URL{Scheme: "http", Host: address})}
+		info, err := tests.Call(t.Context(), tests.ClientAt(t, "https://api.example.com", prospectkit.WithTransport(tests.RoundTrip(below.RoundTrip))), true)
+		require.Equal(t, want, fmt.Sprintf("%d %s: %v", len(info.Attempts), prospectkit.OutcomeOf(err), err))
 	}
 }
 
