@@ -271,8 +271,12 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 			e.hint = "it points to host " + redact.WithoutIDs(redact.OneLine(c.secrets().Clean(to.Host, redact.MaxText)))
 		}
 	}
+	status := e.Status
+	if status == http.StatusBadRequest && len(c.url.RequestURI()) > longURL {
+		status = http.StatusRequestURITooLong // in the words of Squid and HAProxy
+	}
 	if e.Code == "" {
-		e.hint = cmp.Or(e.hint, unreadHints[e.Status])
+		e.hint = cmp.Or(e.hint, unreadHints[status])
 	}
 	switch {
 	case e.Code == CodeInsufficientScope && c.op.Scope != "" && c.op.Scope != op.ScopeAny:
@@ -284,6 +288,9 @@ func (c *call) readErrorResponse(resp *http.Response, body []byte, now time.Time
 		e.hint = cmp.Or(known.Hint, e.hint)
 	}
 }
+
+// longURL is the least length of what HTTP servers find too long, as a whole or with the header.
+const longURL = 8 << 10
 
 // unreadHints say what helps about statuses of gateways and servers in front of the service.
 var unreadHints = map[int]string{

@@ -1,6 +1,7 @@
 package gateways
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -47,6 +49,49 @@ func TestBodiesBehindGateways(t *testing.T) {
 		for _, rows := range []int{1, 1000, 20_000} { // up to a megabyte, less a little
 			require.NoError(t, second(client.Imports.Upload(t.Context(), file(rows))))
 			require.Equal(t, int64(rows*50+16), s.sb.Imports()[len(s.sb.Imports())-1].Size)
+		}
+	})
+}
+
+// torn is a file on a disk that fails behind its first half.
+type torn struct{ size int64 }
+
+func (f torn) ReadAt(p []byte, off int64) (int, error) {
+	if off+int64(len(p)) > f.size/2 {
+		return 0, errTorn
+	}
+	for i := range p {
+		p[i] = "email,firstName\n"[(off+int64(i))%16]
+	}
+	return len(p), nil
+}
+
+var errTorn = errors.New("the disk failed")
+
+// TestTornUploadsBehindGateways sends files whose second half cannot be read: no gateway makes a whole request of the first.
+func TestTornUploadsBehindGateways(t *testing.T) {
+	t.Parallel()
+	behind(t, plain(), func(t *testing.T, g gateway) {
+		s := start(t, g)
+		client := s.client(t)
+		require.NoError(t, second(client.Account.Me(t.Context()))) // which learns what the gateway does to headers
+		for _, size := range []int64{16 << 10, 256 << 10, 900 << 10} {
+			err := second(client.Imports.Upload(t.Context(), prospectkit.UploadFrom("people.csv", size, torn{size})))
+			require.ErrorIs(t, err, errTorn)
+			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err), "%v", err)
+		}
+		require.NoError(t, second(client.Imports.Upload(t.Context(), file(1))))
+		require.Equal(t, 1, s.served("imports.create"))
+	})
+}
+
+// TestLongFiltersBehindGateways reads with filters of 2,000 Japanese characters, 18 KB of URL: rows, or an error that says what to do.
+func TestLongFiltersBehindGateways(t *testing.T) {
+	t.Parallel()
+	behind(t, plain(), func(t *testing.T, g gateway) {
+		long := filter.Contact{Title: filter.AnyOf(strings.Repeat("統", 2000))}
+		if _, err := start(t, g).client(t).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: long}); err != nil {
+			require.ErrorContains(t, err, "mostly because of filters: use fewer or shorter values")
 		}
 	})
 }

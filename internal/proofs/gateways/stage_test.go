@@ -18,6 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/proofs/need"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -25,6 +26,7 @@ import (
 type gateway struct {
 	name    string
 	program string
+	path    string // of the program, where it is found
 	config  string // ORIGIN, SPARE and PORT stand for addresses, BACK for the port of ORIGIN, DIR for a directory
 	repeats bool   // it may send a POST twice
 	lies    bool   // its error pages are JSON with status 200: the read of something whose shape nobody knows believes them
@@ -54,31 +56,8 @@ var programs = map[string]program{
 	"tinyproxy":      {debian: "tinyproxy", nightly: true, args: []string{"-d", "-c", "FILE"}},
 }
 
-// night is whether this is the run of all programs. The tests of what is not installed are then skipped, or fail where REQUIRED names this
-// step of .ci/run.
+// night is whether this is the run of all programs, by .ci/run proofs.
 var night = os.Getenv("NIGHTLY") != ""
-
-func find(name string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
-	}
-	return exec.LookPath("/usr/sbin/" + name) // where Debian has servers, and users have no path
-}
-
-func TestMain(m *testing.M) {
-	all := slices.Contains(strings.Fields(os.Getenv("REQUIRED")), "proofs")
-	var missing []string
-	for name, p := range programs {
-		if _, err := find(name); err != nil && (!night && !p.nightly || night && all) {
-			missing = append(missing, p.debian)
-		}
-	}
-	if len(missing) > 0 {
-		fmt.Fprintf(os.Stderr, "these tests need packages of Debian: apt-get install %s\n", strings.Join(missing, " "))
-		os.Exit(1)
-	}
-	os.Exit(m.Run())
-}
 
 // behind runs a test behind each gateway of a table, in parallel.
 func behind(t *testing.T, table []gateway, test func(t *testing.T, g gateway)) {
@@ -89,9 +68,7 @@ func behind(t *testing.T, table []gateway, test func(t *testing.T, g gateway)) {
 		}
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
-			if _, err := find(g.program); err != nil {
-				t.Skipf("%s is not installed (Debian: apt-get install %s)", g.program, programs[g.program].debian)
-			}
+			g.path = need.Program(t, g.program, programs[g.program].debian)
 			test(t, g)
 		})
 	}
@@ -203,13 +180,11 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 		}
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text+"\n"), 0o644))
 	}
-	path, err := find(s.program)
-	require.NoError(t, err)
 	var args []string
 	for _, arg := range programs[s.program].args {
 		args = append(args, fill.Replace(arg))
 	}
-	cmd := exec.Command(path, args...)
+	cmd := exec.Command(s.path, args...)
 	cmd.Env = append(os.Environ(), "HOME="+dir, "XDG_DATA_HOME="+dir, "XDG_CONFIG_HOME="+dir)
 	log, err := os.Create(filepath.Join(dir, "out"))
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
+	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/tests"
 )
 
@@ -69,5 +70,14 @@ func TestRefusedUnread(t *testing.T) {
 			require.ErrorContains(t, err, c.says)
 			require.Equal(t, 1, requests)
 		})
+	}
+}
+
+// Squid and HAProxy respond 400 to a URL that is too long for them.
+func TestLongURLRefused(t *testing.T) {
+	client := tests.NewClient(t, tests.RoundTrip(func(*http.Request) (*http.Response, error) { return tests.Respond(400, tests.HTML), nil }))
+	for filters, says := range map[string]bool{strings.Repeat("統", 1000): true, strings.Repeat("a", 1000): false} {
+		_, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: filter.Contact{Title: filter.AnyOf(filters)}})
+		require.Equal(t, says, strings.Contains(err.Error(), "fewer or shorter values"), "%v", err)
 	}
 }
