@@ -1,7 +1,6 @@
 package gateways
 
 import (
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
