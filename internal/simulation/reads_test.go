@@ -124,7 +124,7 @@ func walker(u *user) error {
 	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: pageSize}, opts...) {
 		if err != nil {
 			if errors.Is(err, prospectkit.ErrRecordsMissing) && u.Alive() {
-				u.counts(ids, known, true)
+				u.counts(ids, known, progress.Report())
 			}
 			if strings.Contains(err.Error(), "hold nothing but records that came before") && !u.rowsRemoved() {
 				return u.laws.fails(insertsEndNoWalk, err)
@@ -140,13 +140,14 @@ func walker(u *user) error {
 	if !u.Alive() {
 		return nil
 	}
-	u.counts(ids, known, progress.Report().Missing > 0)
+	u.counts(ids, known, progress.Report())
 	return nil
 }
 
 // counts holds what a walk has delivered against what is there. The rows of a page that was empty may be missing, if the walk has told,
 // or the totals have fallen since.
-func (u *user) counts(ids []string, known int, told bool) {
+func (u *user) counts(ids []string, known int, r prospectkit.Report) {
+	told := r.Missing > 0 || r.Rewound && !r.OrderKnown // some may have been skipped
 	u.laws.Lock()
 	defer u.laws.Unlock()
 	var missing []string
