@@ -346,8 +346,6 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 		if of == 0 {
 			return
 		}
-		leave := s.polls.Join()
-		defer leave()
 		poll := func(ctx context.Context) (*awaited, error) { return w, s.poll(ctx, w) }
 		_, err := waitFor(ctx, s.conf, op.AgentsList, poll, func(*awaited) waits.Sighting {
 			return waits.Sighting{Settled: len(w.pending) == 0, State: fmt.Sprintf("%d of %d pending", len(w.pending), of)}

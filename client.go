@@ -277,9 +277,7 @@ func restingKey(t journal.Ticket) string { return t.ID + t.LastSent.UTC().Format
 // remember notes what looks did not settle, unless another one may tell at once.
 func (c *Client) remember(q *resolver, r *Resolution) {
 	switch {
-	case r == nil || q.ticket.ID == "" || q.look == nil:
-	case r.Outcome != OutcomeUnknown:
-		c.resting.Forget(restingKey(q.ticket))
+	case r == nil || q.ticket.ID == "" || q.look == nil || r.Outcome != OutcomeUnknown:
 	case q.found.sure || q.hasHadTime():
 		found := *r
 		found.Object = nil // it may be large

@@ -20,7 +20,7 @@ type Upload struct {
 	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
 	Size int64  // in bytes, exactly; at most 10 MiB (documented: 10MB, which may mean less)
 
-	// Open opens the file at its beginning, for each attempt, and once more for an older workbook, for one with a password and for [Once].
+	// Open opens the file at its beginning, for each attempt, and once more for an older workbook and for [Once].
 	// A panic of Read or Close is an error of the file.
 	Open func() (io.ReadCloser, error)
 
@@ -49,8 +49,8 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 }
 
 // Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for larger ones see
-// [ImportsService.Presign]. It checks name and size first, and refuses what no reader of spreadsheets can read, such as a PDF, or a
-// workbook with a password. The file is streamed, never held in memory. The response is undocumented. It counts as spending credits
+// [ImportsService.Presign]. It checks name and size first, and refuses what no reader of spreadsheets can read, such as a PDF, or
+// an XLSX with a password. The file is streamed, never held in memory. The response is undocumented. It counts as spending credits
 // (undocumented).
 //
 // A second upload may import everything twice: pass a hash of the file to [Once]. It is retried, from the start of the file, only if

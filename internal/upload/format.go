@@ -70,26 +70,16 @@ func (f Format) Problem(head []byte) string {
 	return ""
 }
 
-// isContainer reports whether the file may be a workbook with a password, which its first bytes do not tell.
-func isContainer(head []byte) bool { return bytes.HasPrefix(head, []byte(signatureOLE)) }
-
 // encryptedStream is the name of the stream with an encrypted XLSX, as the directory of its container has it.
-var encryptedStream = utf16("EncryptedPackage")
+const encryptedStream = "E\x00n\x00c\x00r\x00y\x00p\x00t\x00e\x00d\x00P\x00a\x00c\x00k\x00a\x00g\x00e\x00"
 
-func utf16(ascii string) (wide []byte) {
-	for i := range len(ascii) {
-		wide = append(wide, ascii[i], 0)
-	}
-	return wide
-}
-
-// encrypted reports whether a container holds a workbook that nobody can read without its password.
+// encrypted reports whether a container holds an XLSX that nobody can read without its password.
 func encrypted(container io.Reader) (bool, error) {
 	var sector [512]byte
 	for {
 		n, err := io.ReadFull(container, sector[:])
-		for at := 0; at < n; at += 64 { // streams begin at these places, and entries of the directory at some of them
-			if part := sector[at:n]; bytes.HasPrefix(part, encryptedStream) || filePass(part) {
+		for at := 0; at < n; at += 64 { // entries of the directory begin at some of these places
+			if bytes.HasPrefix(sector[at:n], []byte(encryptedStream)) {
 				return true, nil
 			}
 		}
@@ -100,20 +90,4 @@ func encrypted(container io.Reader) (bool, error) {
 			return false, err
 		}
 	}
-}
-
-// filePass reports whether a workbook begins here (with a record BOF of BIFF5 or BIFF8 about the whole of it), and says that the rest is
-// encrypted (by a record FILEPASS, which comes soon).
-func filePass(stream []byte) bool {
-	if len(stream) < 8 || string(stream[:2]) != "\x09\x08" || stream[4] != 0 || stream[5] != 5 && stream[5] != 6 || string(stream[6:8]) != "\x05\x00" {
-		return false
-	}
-	for len(stream) >= 4 {
-		if string(stream[:2]) == "\x2F\x00" {
-			return true
-		}
-		length := 4 + int(stream[2]) + int(stream[3])<<8
-		stream = stream[min(length, len(stream)):]
-	}
-	return false
 }

@@ -111,24 +111,30 @@ func (b *Body) Check(ctx context.Context, limit time.Duration, bad *check.Violat
 func (b *Body) sniff(ctx context.Context, limit time.Duration, format Format, bad *check.Violations) {
 	file, head, err := exchange.Open(ctx, limit, b.file.Open, sniffBytes)
 	b.opened = file
-	switch problem := format.Problem(head); {
+	problem := format.Problem(head)
+	if err == nil && bytes.HasPrefix(head, []byte(signatureOLE)) && problem == "" {
+		err = b.readThrough(ctx, limit, func(file io.Reader) error {
+			secret, err := encrypted(io.LimitReader(file, b.file.Size))
+			if secret {
+				problem = "is encrypted: save it without a password"
+			}
+			return err
+		})
+	}
+	switch {
 	case ctx.Err() != nil:
 	case err != nil:
 		bad.Add(filePart, "%v", err)
 	case problem != "":
 		bad.Add(filePart, "%v", problem)
-	case isContainer(head):
-		b.checkContainer(ctx, limit, bad)
 	}
 }
 
-// checkContainer reads the file to its end, and opens it again for the first attempt.
-func (b *Body) checkContainer(ctx context.Context, limit time.Duration, bad *check.Violations) {
-	var secret bool
+// readThrough has the opened file read, and opens it again for the first attempt.
+func (b *Body) readThrough(ctx context.Context, limit time.Duration, read func(file io.Reader) error) error {
 	first := b.opened
 	file, _, err := exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
-		var err error
-		secret, err = encrypted(io.LimitReader(first, b.file.Size))
+		err := read(first)
 		exchange.Close(first)
 		if err != nil {
 			return nil, err
@@ -136,31 +142,20 @@ func (b *Body) checkContainer(ctx context.Context, limit time.Duration, bad *che
 		return b.file.Open()
 	}, sniffBytes)
 	b.opened = file
-	switch {
-	case ctx.Err() != nil:
-	case err != nil:
-		bad.Add(filePart, "%v", err)
-	case secret:
-		bad.Add(filePart, "is encrypted: save it without a password")
-	}
+	return err
 }
 
 // Sum writes into h what is sent, without the random boundary of the form: the fields, and the file's name, size and content. It reads the
 // file to its end, and opens it again for the first attempt.
 func (b *Body) Sum(ctx context.Context, limit time.Duration, h io.Writer) error {
-	first, content := b.opened, sha256.New()
-	file, _, err := exchange.Open(ctx, limit, func() (io.ReadCloser, error) {
-		n, err := io.Copy(content, io.LimitReader(first, b.file.Size+1))
-		exchange.Close(first)
-		switch {
-		case err != nil:
-			return nil, err
-		case n != b.file.Size:
-			return nil, redact.OwnError("it does not have the size that was given")
+	content := sha256.New()
+	err := b.readThrough(ctx, limit, func(file io.Reader) error {
+		n, err := io.Copy(content, io.LimitReader(file, b.file.Size+1))
+		if err == nil && n != b.file.Size {
+			err = redact.OwnError("it does not have the size that was given")
 		}
-		return b.file.Open()
-	}, sniffBytes)
-	b.opened = file
+		return err
+	})
 	if err != nil {
 		return err
 	}

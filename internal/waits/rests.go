@@ -76,10 +76,3 @@ func (r *Rests[T]) set(key string, known resting[T]) {
 	}
 	r.all[key] = known
 }
-
-// Forget ends the rest after a look that found something.
-func (r *Rests[T]) Forget(key string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.all, key)
-}

@@ -16,7 +16,6 @@ type Shared[T any] struct {
 	Burst int           // requests that may come earlier
 
 	mu      sync.Mutex
-	waiters int
 	charged time.Time // up to when the requests so far use up the pace
 	running chan struct{}
 	last    *result[T]
@@ -26,20 +25,6 @@ type Shared[T any] struct {
 type result[T any] struct {
 	began time.Time
 	items []T
-}
-
-// Join adds a waiter, until leave is called. Without any, the last listing is forgotten.
-func (s *Shared[T]) Join() (leave func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.waiters++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.waiters--; s.waiters == 0 {
-			s.last = nil
-		}
-	}
 }
 
 // Read returns a listing that began at an instant or later, and when it began: that of another

@@ -23,7 +23,6 @@ func TestShared_OneReadForAll(t *testing.T) {
 			time.Sleep(time.Second)
 			return []int{reads}, 1, nil
 		}
-		defer s.Join()()
 		now := time.Now()
 		got := make(chan string, 10)
 		for range cap(got) {
@@ -101,26 +100,6 @@ func TestShared_FailuresAreNotShared(t *testing.T) {
 			time.Sleep(time.Second)
 		}
 	})
-}
-
-// The last listing is kept only for those who wait.
-func TestShared_ForgetsTheLastListing(t *testing.T) {
-	s := &waits.Shared[int]{Burst: 10}
-	reads := 0
-	list := func(context.Context) ([]int, int, error) { reads++; return nil, 1, nil }
-	var from time.Time
-	for _, want := range []int{1, 2} {
-		leave, other := s.Join(), s.Join()
-		for range 2 {
-			_, _, err := s.Read(t.Context(), from, list)
-			require.NoError(t, err)
-		}
-		leave()
-		_, _, err := s.Read(t.Context(), from, list)
-		require.NoError(t, err)
-		other()
-		require.Equal(t, want, reads)
-	}
 }
 
 func TestBackoff(t *testing.T) {
