@@ -358,7 +358,7 @@ func (s *AgentsService) WaitEach(ctx context.Context, agentIDs ...string) iter.S
 
 // newAgentPolls is the pace of WaitEach: 930 of the 2,000 documented requests a day.
 func newAgentPolls() *waits.Shared[Agent] {
-	return &waits.Shared[Agent]{Every: 96 * time.Second, Burst: 30}
+	return waits.NewShared[Agent](96*time.Second, 30)
 }
 
 // awaited is the agents that a WaitEach waits for.

@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/journal"
 )
@@ -53,5 +52,5 @@ func (c *config) workspace() string {
 
 // owns reports whether a ticket is of this service and workspace.
 func (c *config) owns(t journal.Ticket) bool {
-	return t.Workspace == c.workspace() && check.Service(t.Service) == c.base.String()
+	return t.Workspace == c.workspace() && t.Service == c.base.String()
 }

@@ -1,4 +1,6 @@
-// Package check collects what is wrong with arguments and options, before anything is sent.
+// Package check collects everything that is wrong with the arguments and options of a call, before anything is sent. It refuses only what the
+// documentation surely refuses, and what would mean something else than the caller wrote: empty choices, texts that encoding would change,
+// names that differ from documented ones in letter case only. It does not look for misspelt names, and suggests nothing.
 package check
 
 import (

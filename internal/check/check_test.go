@@ -98,8 +98,8 @@ func TestBaseURL(t *testing.T) {
 	}
 }
 
-// One service has one spelling, also in a ticket of a client that kept another one.
-func TestService(t *testing.T) {
+// One service has one spelling.
+func TestBaseURL_Spelling(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"https://X.Example/API/v1":       "https://x.example/API/v1",
@@ -117,10 +117,6 @@ func TestService(t *testing.T) {
 		var bad check.Violations
 		require.Equal(t, want, check.BaseURL(&bad, text, "/v1").String())
 		require.Empty(t, bad)
-		require.Equal(t, want, check.Service(text))
-	}
-	for _, text := range []string{"", "https://%", "no URL"} {
-		require.Equal(t, text, check.Service(text), "it is like itself")
 	}
 }
 

@@ -42,17 +42,6 @@ func BaseURL(bad *Violations, text, suffix string) *url.URL {
 	return nil
 }
 
-// Service is a base URL as [BaseURL] spells it, to compare with: tickets in old files have the spelling of their client. A text
-// that is no URL is returned as it is.
-func Service(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return text
-	}
-	respell(u)
-	return u.String()
-}
-
 // respell gives a base URL the one spelling of its service: its host in lower case, no port that is the default, no slash at the end.
 func respell(u *url.URL) {
 	u.Path = strings.TrimSuffix(u.Path, "/")

@@ -1,5 +1,6 @@
-// Package clock compares instants of this machine with those of the service, whose clock may be
-// another. The Date header of its responses tells, but may be that of a gateway.
+// Package clock compares instants of this machine with those of the service, whose clock may be another. The Date header of its responses
+// tells, but may be that of a gateway, and createdAt may come from a third clock. What is final rests on all of them, or on a bound that is
+// wide enough for any. It corrects no clock and averages nothing: it knows the last Date and the last createdAt that it saw.
 package clock
 
 import (

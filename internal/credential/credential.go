@@ -1,5 +1,6 @@
-// Package credential keeps the key of a client, and asks a source for another one. A key is
-// the user name of HTTP Basic.
+// Package credential keeps the key of a client, which is the user name of HTTP Basic, and asks a source for another one: before the first
+// use, and after the service has rejected the current one. All who wait for a source get its one result. It keeps the last ten keys, so that
+// they are hidden in texts of peers. It does not ask ahead of time, knows no end of a key, and does not repeat what a source refuses.
 package credential
 
 import (

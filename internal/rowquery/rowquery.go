@@ -24,9 +24,6 @@ var sortKeys = map[string][]string{
 	companyList: strings.Fields(`name domain industry revenue socialHeadCount`),
 }
 
-// SortKeys returns the documented keys of a kind of list. They are also the documented fields of its rows.
-func SortKeys(kind string) []string { return slices.Clone(sortKeys[kind]) }
-
 // SortKind returns the kind of list that a key belongs to; empty for any kind.
 func SortKind(key string) string {
 	for kind, keys := range sortKeys {

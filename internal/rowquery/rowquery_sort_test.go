@@ -19,19 +19,6 @@ func TestSortKind(t *testing.T) {
 	}
 }
 
-func TestSortKeys(t *testing.T) {
-	for kind, first := range map[string]string{"contactList": "firstName", "companyList": "name"} {
-		keys := rowquery.SortKeys(kind)
-		require.Equal(t, first, keys[0])
-		for _, key := range keys {
-			require.Equal(t, kind, rowquery.SortKind(key), key)
-		}
-		keys[0] = "changed"
-		require.Equal(t, first, rowquery.SortKeys(kind)[0])
-	}
-	require.Empty(t, rowquery.SortKeys("folder"))
-}
-
 func TestCheckSort(t *testing.T) {
 	for key, want := range map[string]string{
 		"lastName": "", "name": "", "customColumns_64f0c0ffee64f0c0ffee64f0": "",

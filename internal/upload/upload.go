@@ -1,5 +1,6 @@
-// Package upload is the body of a request that imports a file: a form, which is opened for each attempt
-// and read while it is sent. A file that no reader of spreadsheets can read is refused; the service judges all others.
+// Package upload is the body of a request that imports a file: a form, which is opened for each attempt and read while it is sent. It
+// refuses what by its first bytes is no spreadsheet, and an XLSX with a password. It does not parse files, and does not tell the
+// extensions of workbooks apart: the service judges.
 package upload
 
 import (

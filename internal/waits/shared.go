@@ -1,5 +1,5 @@
-// Package waits sleeps for a time or until a context ends, retries until patience is over, and shares a listing among those who poll
-// it. It knows no API.
+// Package waits sleeps for a time or until a context ends, retries until patience is over, shares a listing among those who poll it, and
+// remembers what looks in vain have found. It knows no API and no rate limit, keeps everything in memory, and starts no goroutine.
 package waits
 
 import (
@@ -8,23 +8,23 @@ import (
 	"time"
 )
 
-// Shared is a listing that several waiters poll. Each gets a listing that began after it asked, and
-// together they send few requests: Every bounds how many in the long run, Burst how many more at
-// first. A waiter that is too early waits.
+// Shared is a listing that several waiters poll. Each gets a listing that began after it asked, and together they send few requests. A
+// waiter that is too early waits.
 type Shared[T any] struct {
-	Every time.Duration // between two requests, on average
-	Burst int           // requests that may come earlier
+	every time.Duration
+	burst int
+
+	turn chan struct{} // taken by the waiter that reads, or waits until it may
 
 	mu      sync.Mutex
 	charged time.Time // up to when the requests so far use up the pace
-	running chan struct{}
-	last    *result[T]
+	began   time.Time // of the last listing that was read
+	items   []T
 }
 
-// result is a listing that was read.
-type result[T any] struct {
-	began time.Time
-	items []T
+// NewShared returns a listing for which a request is sent every so often, on average, and some more at first.
+func NewShared[T any](every time.Duration, burst int) *Shared[T] {
+	return &Shared[T]{every: every, burst: burst, turn: make(chan struct{}, 1)}
 }
 
 // Read returns a listing that began at an instant or later, and when it began: that of another
@@ -32,74 +32,57 @@ type result[T any] struct {
 func (s *Shared[T]) Read(
 	ctx context.Context, from time.Time, list func(context.Context) (items []T, requests int, err error),
 ) (items []T, began time.Time, err error) {
-	for {
-		r, busy, wait := s.next(from)
-		switch {
-		case r != nil:
-			return r.items, r.began, nil
-		case busy != nil:
-			select {
-			case <-busy:
-			case <-ctx.Done():
-				return nil, began, ctx.Err()
-			}
-		case wait > 0:
-			if err := Sleep(ctx, wait); err != nil {
-				return nil, began, err
-			}
-		default:
-			return s.read(ctx, list)
-		}
+	if items, began = s.since(from); !began.IsZero() {
+		return items, began, nil
 	}
-}
-
-// next says what a waiter does next: use a result, wait for another waiter, wait, or else read,
-// which it then has to.
-func (s *Shared[T]) next(from time.Time) (r *result[T], busy chan struct{}, wait time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.last != nil && !s.last.began.Before(from) {
-		return s.last, nil, 0
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, began, ctx.Err()
 	}
-	if s.running != nil {
-		return nil, s.running, 0
+	defer func() { <-s.turn }()
+	if items, began = s.since(from); !began.IsZero() {
+		return items, began, nil
 	}
-	if wait = time.Until(s.charged.Add(time.Duration(1-s.Burst) * s.Every)); wait > 0 {
-		return nil, nil, wait
+	if err = Sleep(ctx, s.early()); err != nil {
+		return nil, began, err
 	}
-	s.running = make(chan struct{})
-	return nil, nil, 0
-}
-
-func (s *Shared[T]) read(
-	ctx context.Context, list func(context.Context) ([]T, int, error),
-) (items []T, began time.Time, err error) {
 	began = time.Now()
-	requests, whole := 1, false
-	defer func() { // also if list panics
+	requests := 1
+	defer func() { s.charge(began, requests) }() // also if list panics
+	if items, requests, err = list(ctx); err == nil {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		s.charge(began, requests)
-		if close(s.running); whole {
-			s.last = &result[T]{began, items}
-		}
-		s.running = nil
-	}()
-	items, requests, err = list(ctx)
-	whole = err == nil
+		s.began, s.items = began, items
+	}
 	return items, began, err
 }
 
-// Charge counts requests that a waiter has sent beside the listing.
-func (s *Shared[T]) Charge(requests int) {
+// since returns the last listing, if it began at an instant or later.
+func (s *Shared[T]) since(from time.Time) (items []T, began time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.charge(time.Now(), requests)
+	if s.began.Before(from) {
+		return nil, began
+	}
+	return s.items, s.began
 }
 
+// early is how long it is too early for another request.
+func (s *Shared[T]) early() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(0, time.Until(s.charged.Add(time.Duration(1-s.burst)*s.every)))
+}
+
+// Charge counts requests that a waiter has sent beside the listing.
+func (s *Shared[T]) Charge(requests int) { s.charge(time.Now(), requests) }
+
 func (s *Shared[T]) charge(at time.Time, requests int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if s.charged.Before(at) {
 		s.charged = at
 	}
-	s.charged = s.charged.Add(time.Duration(requests) * s.Every)
+	s.charged = s.charged.Add(time.Duration(requests) * s.every)
 }

