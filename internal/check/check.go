@@ -1,6 +1,6 @@
-// Package check collects everything that is wrong with the arguments and options of a call, before anything is sent. It refuses only what the
-// documentation surely refuses, and what would mean something else than the caller wrote: empty choices, texts that encoding would change,
-// names that differ from documented ones in letter case only. It does not look for misspelt names, and suggests nothing.
+// Package check collects everything that is wrong with the arguments and options of a call, before anything is sent. It refuses only what
+// is documented to be refused, and what may mean something else than the caller wrote: empty choices, texts that encoding would change, names
+// that differ from documented ones in letter case only. It does not look for misspelt names, and suggests nothing.
 package check
 
 import (

@@ -317,7 +317,6 @@ func TestResolve(t *testing.T) {
 		late.LastSent = late.LastSent.Add(-time.Hour)
 		created.Lookup = journal.Lookup{Name: sb.Lists()[0].Name, Kind: sb.Lists()[0].EntityType}
 		missing.Lookup, foreign.Lookup = journal.Lookup{Name: "Nobody's", Kind: sb.Lists()[0].EntityType}, created.Lookup
-		created.Service = strings.Replace(created.Service, "sandbox.invalid", "Sandbox.invalid:443", 1) // the same, in an old file
 		late.Lookup, foreign.Service = missing.Lookup, "https://service.test/api/v1"
 		path := left(t, created, missing, foreign, late, call(sb, "pushed", "lists.crm-push", id), call(sb, "approved", "campaigns.approve", waiting))
 
