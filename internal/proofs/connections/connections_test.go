@@ -92,11 +92,8 @@ func start(t *testing.T, program, origin string) string {
 	dir, err := os.MkdirTemp("", "server") //nolint:usetesting // below no directory that is closed to others
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	address := l.Addr().String()
-	_, port, _ := net.SplitHostPort(address)
+	port := need.Port(t)
+	address := "127.0.0.1:" + port
 	file := filepath.Join(dir, "config.cjs")
 	text, args, debian := node, []string{file, port, origin}, "nodejs"
 	if program == "nginx" {

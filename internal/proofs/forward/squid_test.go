@@ -93,11 +93,8 @@ func (s *stage) launch(t *testing.T, lines string) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o777))
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	s.proxy = l.Addr().String()
-	_, port, _ := net.SplitHostPort(s.proxy)
+	port := need.Port(t)
+	s.proxy = "127.0.0.1:" + port
 	cert, key := s.proxyCA.save(t, dir, "proxy")
 	origin, _ := s.originCA.save(t, dir, "origin")
 	file := filepath.Join(dir, "squid.conf")

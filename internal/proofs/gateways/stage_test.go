@@ -8,10 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -143,23 +141,6 @@ func (s *stage) set(pace time.Duration, lost func()) {
 	s.pace, s.lost = pace, lost
 }
 
-var ports atomic.Int32
-
-// freePort finds a port that nobody listens on, below those that the system hands out to others meanwhile.
-func freePort(t *testing.T) (port, address string) {
-	t.Helper()
-	for range 1000 {
-		port = strconv.Itoa(20_000 + (os.Getpid()*50+int(ports.Add(1)))%10_000)
-		address = "127.0.0.1:" + port
-		if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address); err == nil {
-			require.NoError(t, l.Close())
-			return port, address
-		}
-	}
-	require.Fail(t, "no port is free")
-	return "", ""
-}
-
 // launch starts the program, and ends it with the test.
 func (s *stage) launch(t *testing.T, origin, spare string) {
 	t.Helper()
@@ -167,7 +148,8 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o777)) // some give up their rights before they write there
-	port, address := freePort(t)
+	port := need.Port(t)
+	address := "127.0.0.1:" + port
 	_, back, err := net.SplitHostPort(origin)
 	require.NoError(t, err)
 	conf := filepath.Join(dir, "conf")

@@ -1,12 +1,15 @@
-// Package need finds the programs that proofs start.
+// Package need finds the programs that proofs start, and ports for them.
 package need
 
 import (
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -27,5 +30,21 @@ func Program(t *testing.T, name, debian string) string {
 		t.Fatalf("%s is not installed (Debian: apt-get install %s)", name, debian)
 	}
 	t.Skipf("%s is not installed (Debian: apt-get install %s)", name, debian)
+	return ""
+}
+
+var ports atomic.Int32
+
+// Port is one of 127.0.0.1 that nobody listens on, below those that the system hands out to others before a program gets to listen there.
+func Port(t *testing.T) string {
+	t.Helper()
+	for range 1000 {
+		port := strconv.Itoa(20_000 + (os.Getpid()*50+int(ports.Add(1)))%10_000)
+		if l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:"+port); err == nil {
+			_ = l.Close()
+			return port
+		}
+	}
+	t.Fatal("no port is free")
 	return ""
 }

@@ -2,7 +2,6 @@ package pgpool
 
 import (
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -112,7 +111,7 @@ func startStandby(t *testing.T, primary place, late time.Duration) place {
 func startPgpool(t *testing.T, primary, standby place, settings ...string) string {
 	t.Helper()
 	p := newPlace(t)
-	port, pcp := freePort(t), freePort(t)
+	port, pcp := need.Port(t), need.Port(t)
 	config := filepath.Join(p.dir, "pgpool.conf")
 	text := fmt.Sprintf(`backend_clustering_mode = 'streaming_replication'
 backend_hostname0 = '%[1]s'
@@ -122,9 +121,9 @@ backend_hostname1 = '%[2]s'
 backend_port1 = 5432
 backend_weight1 = 1
 listen_addresses = '127.0.0.1'
-port = %[4]d
+port = %[4]s
 pcp_listen_addresses = ''
-pcp_port = %[5]d
+pcp_port = %[5]s
 socket_dir = '%[3]s'
 pcp_socket_dir = '%[3]s'
 logdir = '%[3]s'
@@ -140,17 +139,9 @@ sr_check_period = 1
 `, primary.dir, standby.dir, p.dir, port, pcp, strings.Join(settings, "\n"))
 	require.NoError(t, os.WriteFile(config, []byte(text), 0o644))
 	p.start(t, os.Interrupt, "pgpool", "pgpool2", "-n", "-f", config)
-	address := fmt.Sprintf("postgres://fleet@127.0.0.1:%d/postgres?sslmode=disable&default_query_exec_mode=exec", port)
+	address := fmt.Sprintf("postgres://fleet@127.0.0.1:%s/postgres?sslmode=disable&default_query_exec_mode=exec", port)
 	p.connected(t, address)
 	return address
-}
-
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().(*net.TCPAddr).Port
 }
 
 // connect is a pool of one process.
