@@ -88,7 +88,7 @@ func (v *Violations) OtherCase(path, name string, documented ...string) bool {
 	if i < 0 || slices.Contains(documented, name) {
 		return false
 	}
-	v.Add(path+name, "differs from %s in letter case only", path+documented[i])
+	v.Add(path+name, "differs from %q in letter case only", path+documented[i])
 	return true
 }
 

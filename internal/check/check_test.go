@@ -159,7 +159,7 @@ func TestOtherCase(t *testing.T) {
 		var bad check.Violations
 		require.Equal(t, near != "", bad.OtherCase("filters.", name, documented...), name)
 		if near != "" {
-			require.Equal(t, check.One("filters."+name, "differs from filters."+near+" in letter case only"), bad)
+			require.Equal(t, check.One("filters."+name, `differs from "filters.`+near+`" in letter case only`), bad)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func TestEncode_NamesOfAnotherCase(t *testing.T) {
 		{"knowledgeHubID", "knowledgeHubId", tests.Discard(c.Facts.SetDefaultHub(ctx, fields{"knowledgeHubID": tests.HubID}))},
 		{"MaxCreditSpend", "maxCreditSpend", tests.Discard(c.Agents.Adjust(ctx, tests.AgentID, fields{"MaxCreditSpend": 1000}))},
 	} {
-		want := fmt.Sprintf("%s differs from %s in letter case only", wrong.name, wrong.meant)
+		want := fmt.Sprintf("%s differs from %q in letter case only", wrong.name, wrong.meant)
 		require.Equal(t, []string{want}, tests.Refusals(t, wrong.err))
 		require.ErrorIs(t, wrong.err, prospectkit.ErrInvalid)
 	}

@@ -121,7 +121,7 @@ func TestSafety_FieldsOfAnotherLetterCase(t *testing.T) {
 	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{
 		ListIDs: []string{tests.ListID}, Extra: prospectkit.Fields{"ListIds": []string{tests.ListID, tests.FolderID}},
 	})
-	require.ErrorContains(t, err, "ListIds differs from listIds in letter case only")
+	require.ErrorContains(t, err, `ListIds differs from "listIds" in letter case only`)
 	_, err = client.Campaigns.Adjust(t.Context(), tests.CampaignID, prospectkit.CampaignChanges{}, prospectkit.WithField("ListIds", []string{tests.ListID}))
 	require.ErrorContains(t, err, "in letter case only")
 }
