@@ -105,7 +105,7 @@ func (s *Start) rest() {
 	}
 	later := random.Float64()
 	if s.Soon {
-		later = math.Pow(later, 4)
+		later = math.Pow(later, 6)
 	}
 	time.Sleep(s.Pause + time.Duration(later*float64(s.Later)))
 	s.world.Note(s.Text, " ended, killed: ", strconv.FormatBool(s.killed))

@@ -100,10 +100,14 @@ func (r *run) prepare() []*sim.Process {
 		r.laws.credits = []int64{20, 400, 3000, 60_000}[random.IntN(4)] + random.Int64N(500)
 		with = append(with, guarded)
 	}
+	later := 10 * time.Minute // one that hurries would have to know within the minute what the last one sent
+	if !r.hurried {
+		later *= 4 // what a call did may be undone by then
+	}
 	for i, name := range programs {
 		r.processes = append(r.processes, &sim.Process{
-			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], with...), Starts: 8, Pause: time.Second, Later: 10 * time.Minute, Disk: sim.NewDisk(),
-			Soon: !r.hurried, // within the minute, one that hurries would have to know what the last one sent
+			Name: fmt.Sprintf("%s%d", name, i), Program: r.program(kinds[name], with...), Starts: 8, Pause: time.Second, Later: later, Disk: sim.NewDisk(),
+			Soon: !r.hurried,
 		})
 	}
 	r.processes = append(r.processes, &sim.Process{Name: "teammate", Program: r.teammate, Starts: 1})
