@@ -19,6 +19,7 @@ import (
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/sim"
 	"example.com/prospectkit/internal/tests"
+	"example.com/prospectkit/sandbox"
 )
 
 // What stands between a process and the service, and tells of itself.
@@ -66,7 +67,9 @@ func (w wire) again(r *http.Request, t *sim.Turn) {
 	default:
 		return
 	}
-	w.deliver(copied(r))
+	if w.deliver(copied(r)); w.repeats(r) && t.IntN(4) == 0 { // the second one comes too soon
+		w.service.Fail("*", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3))
+	}
 }
 
 // repeats reports whether the gateway may send a request again: one that has no body.

@@ -507,8 +507,8 @@ func (l *laws) already(s *sim.Start, mark string) {
 	c.told, l.news = prospectkit.OutcomeNotApplied, true
 	l.mark("done before, with this key")
 	for _, other := range l.calls {
-		if other != c && other.process == c.process && other.key == c.key && other.given == c.given &&
-			(other.applied > 0 || other.excused || absolute(c.op) && other.resolved == prospectkit.OutcomeApplied) {
+		same := other.process == c.process && other.key == c.key && other.given == c.given
+		if other != c && (same || absolute(c.op) && other.op == c.op) && (other.applied > 0 || other.excused) { // resolved by a state that another call has brought about
 			return
 		}
 	}

@@ -116,7 +116,7 @@ func (r *run) prepare() []*sim.Process {
 
 // choose chooses the programs: three, or one that hurries, alone.
 func (r *run) choose(random *rand.Rand) []string {
-	third := []string{"walker", "walker", "approver", "approver", "ensurer", "hurrier", "hurrier", "starter"}[random.IntN(8)]
+	third := []string{"walker", "walker", "approver", "approver", "ensurer", "hurrier", "hurrier", "hurrier", "starter"}[random.IntN(9)]
 	programs := strings.Split(cmp.Or(*programsFlag, "writer,spender,"+third), ",")
 	if r.hurried = programs[2] == "hurrier"; r.hurried {
 		return programs[2:]
