@@ -288,12 +288,7 @@ var (
 	placeholderHeader = http.Header{}
 )
 
-// asksAfter reports whether a free read of the same surface can tell if something removes the rate headers from a success of undocumented shape.
-func (c *call) asksAfter() bool {
-	return c.doubted && c.op.Surface == op.ListsList.Surface && c.ctx.Err() == nil && !c.next.retries()
-}
-
-// believe believes a success of undocumented shape, if that read shows it.
+// believe believes a success of undocumented shape, if the read of asksAfter shows it.
 func (c *call) believe() {
 	if !c.asksAfter() {
 		return

@@ -201,6 +201,11 @@ func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) erro
 	return err
 }
 
+// asksAfter reports whether a free read of the same surface can tell if something removes the rate headers from a success of undocumented shape.
+func (c *call) asksAfter() bool {
+	return c.doubted && c.op.Surface == op.ListsList.Surface && c.ctx.Err() == nil && !c.next.retries()
+}
+
 var (
 	errNoStatus  error = redact.OwnError("the response has no status, like a redirect in a browser")
 	errEnveloped error = redact.OwnError("the 2xx response contains an error")
