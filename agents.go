@@ -403,7 +403,7 @@ func (s *AgentsService) poll(ctx context.Context, w *awaited) error {
 
 // listEach reads all agents, and counts the pages.
 func (s *AgentsService) listEach(ctx context.Context) (agents []Agent, pages int, err error) {
-	for page, err := range s.Pages(ctx) {
+	for page, err := range s.Pages(ctx, Sequential()) {
 		if pages++; err != nil {
 			return nil, pages, err
 		}

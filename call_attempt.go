@@ -62,6 +62,9 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	a.dumpResponse()
 	c.recordAttempt(a, resp, err)
 	a.unrecorded = false
+	if a.Body != nil {
+		c.length = len(*a.Body)
+	}
 	exchange.Release(a.Body)
 	a.Body = nil
 	if err != nil {
@@ -130,6 +133,8 @@ func (c *call) admit(a *attempt) error {
 	var want budget.Request
 	if c.opts.batch {
 		want.Priority = budget.Batch
+	} else if !c.opts.inWalk {
+		c.surface.awaited.Store(a.began.UnixNano())
 	}
 	if c.surface.limiter.Take(a.began, want.Priority, &a.report.Permit) {
 		return nil

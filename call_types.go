@@ -132,6 +132,7 @@ type tally struct {
 	began         time.Time
 	attempts      []Attempt
 	status        int // of the last attempt; 0 without a response
+	length        int // of its response
 	respHeader    http.Header
 	cached        bool // the last response comes from a cache
 	rate          RateLimit

@@ -90,14 +90,6 @@ func (f sharedOption) applyCall(c *callConfig, bad *check.Violations) { f(&c.set
 
 func (f sharedOption) applyPage(c *pageConfig, _ *check.Violations) { c.calls = append(c.calls, f) }
 
-func pageOptions(opts []CallOption) []PageOption {
-	all := make([]PageOption, len(opts))
-	for i, o := range opts {
-		all[i] = o
-	}
-	return all
-}
-
 // sharedOptions returns the options that are valid for every call: not those for one, such as a
 // field or a route.
 func sharedOptions[O PageOption](opts []O) []CallOption {
@@ -204,6 +196,7 @@ type callConfig struct {
 	query  [][2]string
 	fields []outbound.Field
 
+	inWalk            bool          // a loop over pages needs its response, or will
 	starts            *spend.Agent  // the draft, if this call created it
 	evidence          *readEvidence // what its responses tell of the state that they show
 	allowRetryUnknown bool
@@ -240,7 +233,7 @@ type pageConfig struct {
 	checkpoint string
 	paidPages  int // limit of an iterator that spends credits
 	unlimited  bool
-	prefetch   int // pages read ahead
+	sequential bool // no page is read ahead
 }
 
 // emit tells the observers, and returns the context that they make of it, which matters at the start of a call.

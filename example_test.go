@@ -312,10 +312,10 @@ func ExampleResumeFrom() {
 	// second run: Edsger
 }
 
-// The rows come as they would one page after the other, only sooner.
-func ExamplePrefetch() {
+// Without the option, pages are read ahead of the loop: the rows are the same.
+func ExampleSequential() {
 	client, _ := exampleSandbox()
-	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{Limit: 1}, prospectkit.Prefetch(2))
+	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{Limit: 1}, prospectkit.Sequential())
 	for row, err := range rows {
 		if err != nil {
 			log.Fatal(err)

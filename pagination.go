@@ -9,11 +9,12 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"time"
 
 	"github.com/google/go-querystring/query"
 
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/exchange"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
@@ -32,9 +33,11 @@ type Page[T any] struct {
 	RequestID string    `json:"-"` // of an unsuccessful response before a retry
 	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
 
-	kind     string  // of the list, in a page of rows
-	last     bool    // the service says so, by the lack of a token or of any sign of more pages
-	response *Object // of a listing; a pointer, so that no dump of a page shows its records twice
+	kind     string        // of the list, in a page of rows
+	last     bool          // the service says so, by the lack of a token or of any sign of more pages
+	took     time.Duration // the attempt that brought it
+	length   int           // of the response
+	response *Object       // of a listing; a pointer, so that no dump of a page shows its records twice
 }
 
 // Raw returns the response that the page was read from, if its shape is undocumented: that of agents, campaigns, steps and scheduled
@@ -134,17 +137,21 @@ func ResumeFrom(checkpoint string) PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
-// maxPrefetch: the default transport keeps as many idle connections, so that no page needs a new one.
-const maxPrefetch = exchange.MaxIdle
+// Sequential reads a page when the loop needs it, and no earlier. Without it, numbered pages that cost no credits are read ahead from the
+// second page on: up to four, of at most 16 MiB, while the minute has room for them, and otherwise as many as page time and rate limit ask
+// for. They go behind other calls, are sent once, and are read again when they are needed if that fails. After a 429 with room left, and
+// where pages take less than 10 ms, a range goes on page by page.
+func Sequential() PageOption {
+	return pageOption(func(c *pageConfig, _ *check.Violations) { c.sequential = true })
+}
 
-// Prefetch reads up to n pages, 1 to 64, ahead of the page that the loop works on, which divides the waiting time by nearly n+1.
-// Elements, order, checkpoints and rate limits stay the same. The pages are held in memory. Iterators that follow a token reject this
-// option.
-func Prefetch(n int) PageOption {
-	return pageOption(func(c *pageConfig, bad *check.Violations) {
-		bad.Must(n >= 1 && n <= maxPrefetch, "Prefetch", "is %d, must be 1 to %d", n, maxPrefetch)
-		c.prefetch = n
-	})
+// pageOptions are those of an iterator over which the library itself looks for something.
+func pageOptions(opts []CallOption) []PageOption {
+	all := make([]PageOption, len(opts), len(opts)+1)
+	for i, o := range opts {
+		all[i] = o
+	}
+	return append(all, Sequential())
 }
 
 // MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the
@@ -163,7 +170,7 @@ func UnlimitedPages() PageOption {
 }
 
 // apply adds up the options of a range, and refuses those that do not fit it. A range that follows
-// tokens can neither be resumed nor read ahead. A range that spends credits needs a bound.
+// tokens cannot be resumed. A range that spends credits needs a bound.
 func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
 	eachOption(opts, bad, func(option PageOption) { option.applyPage(c, bad) })
 	spends, bounded := o.Class == op.PaidRead, c.paidPages != 0 || c.unlimited
@@ -176,7 +183,6 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 		bad.Add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
 	bad.Must(!byToken || !c.resumes, "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
-	bad.Must(!byToken || c.prefetch == 0, "Prefetch", "is not possible here: the request of a page needs the token of the page before it")
 }
 
 // collection is what an iterator walks over, whatever its type: that is known to itemsOf and pagesOf alone, because each package that
@@ -269,9 +275,18 @@ func (of collection) walk(ctx context.Context, opts []PageOption, yield func(*pa
 
 // config is how to walk. A page that is read early holds back the [Info] of [WithInfo] until it is needed.
 func (of collection) config(options *pageConfig, info *Info) pagewalk.Config {
+	var refused atomic.Bool // a page that was read early, although there was room
+	calls, ahead := append(slices.Clip(options.calls), callOption(of.inWalk)), append(slices.Clip(options.calls), callOption(of.early))
 	maxBody := 0
 	if info != nil {
 		maxBody = info.MaxBody // as it was set before the range: a page that is read early must not read it
+	}
+	read := func(ctx context.Context, number int, before *pagewalk.Page, opts []CallOption) (*pagewalk.Page, error) {
+		page, err := of.read(ctx, number, before, opts)
+		if err == nil && (options.sequential || refused.Load()) {
+			page.Ahead = 0
+		}
+		return page, err
 	}
 	return pagewalk.Config{
 		ByToken: of.byToken, First: of.first, Limit: of.limit, Progress: cmp.Or(options.progress, new(pagewalk.Progress)), Fail: of.fail,
@@ -279,22 +294,19 @@ func (of collection) config(options *pageConfig, info *Info) pagewalk.Config {
 			if options.paidPages > 0 && number > options.paidPages {
 				return nil, ruleRefusal(of.op, RulePaidPages, nil)
 			}
-			page, err := of.read(ctx, number, before, options.calls)
-			if err == nil {
-				page.Ahead = options.prefetch
-			}
-			return page, err
+			return read(ctx, number, before, calls)
 		},
 		Early: func(ctx context.Context, number int) *pagewalk.Page {
-			held, calls := Info{MaxBody: maxBody}, options.calls
-			if info != nil {
-				calls = append(slices.Clip(calls), WithInfo(&held))
-			}
-			page, err := of.read(ctx, number, nil, calls)
-			if err != nil {
+			if refused.Load() {
 				return nil
 			}
-			page.Ahead = options.prefetch
+			held := Info{MaxBody: maxBody}
+			page, err := read(ctx, number, nil, append(slices.Clip(ahead), WithInfo(&held)))
+			if err != nil {
+				room := held.Rate.At.IsZero() || held.Rate.Remaining > 0
+				refused.CompareAndSwap(false, held.Status == http.StatusTooManyRequests && room)
+				return nil
+			}
 			page.Deliver = func() {
 				if info != nil {
 					*info = held
@@ -303,6 +315,42 @@ func (of collection) config(options *pageConfig, info *Info) pagewalk.Config {
 			return page
 		},
 	}
+}
+
+// What is read ahead.
+const (
+	mostAhead = 4
+	heldAhead = 16 << 20              // bytes of responses
+	nearby    = 10 * time.Millisecond // a page that takes no longer is not worth it
+	earlyWait = 20 * time.Second      // for the rate limit; then the page is needed, or soon will be
+)
+
+// inWalk makes a call that reads a page for a loop, and early one that reads a page ahead: once, and behind calls that somebody waits for,
+// as long as there are any.
+func (of collection) inWalk(c *callConfig, _ *check.Violations) { c.inWalk = true }
+
+func (of collection) early(c *callConfig, _ *check.Violations) {
+	c.inWalk, c.retry.MaxAttempts, c.maxWait = true, 1, min(c.maxWait, earlyWait)
+	c.batch = c.batch || of.conf.limits.surface(of.op.Surface).busy(time.Now())
+}
+
+// ahead is how many pages are worth reading ahead: while a quarter of the minute is left, all that may be; then as many as the limit allows
+// in the time that one takes, and one more.
+func (p *Page[T]) ahead() int {
+	if p.took < nearby {
+		return 0
+	}
+	pages := min(mostAhead, heldAhead/max(1, p.length))
+	if p.Rate.At.IsZero() || p.Rate.Remaining > p.Rate.Limit/4 {
+		return pages
+	}
+	return min(pages, 1+int(p.took.Seconds()*float64(p.Rate.Limit)/60))
+}
+
+// read notes what the call of a page tells beside the page.
+func (p *Page[T]) read(c *call) *Page[T] {
+	p.RequestID, p.Rate, p.took, p.length = c.requestID, c.rate, c.attempts[len(c.attempts)-1].Duration, c.length
+	return p
 }
 
 // fail is the error of a walk that cannot go on, or that has ended while a page of records or more is missing.
@@ -326,7 +374,7 @@ func numbered[T any](of collection, whole args, read func(context.Context, int, 
 		}
 		return &pagewalk.Page{
 			Records: recordsOf(page.Items, id), Of: page,
-			Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown, Last: page.last,
+			Number: page.Number, TotalPages: page.TotalPages, TotalRecords: page.TotalRecords, TotalKnown: page.TotalKnown, Last: page.last, Ahead: page.ahead(),
 		}, nil
 	}
 	return of
@@ -396,8 +444,7 @@ func (l listing[T]) read(ctx context.Context, number int, opts []CallOption) (*P
 	if err != nil {
 		return nil, err
 	}
-	page.RequestID, page.Rate = c.requestID, c.rate
-	return page, nil
+	return page.read(c), nil
 }
 
 func (l listing[T]) pageOf(response Object, number int) (*Page[T], error) {
@@ -530,9 +577,7 @@ func readPage[T any](ctx context.Context, conf *config, o *op.Op, in args, limit
 	if err != nil {
 		return nil, err
 	}
-	page := response.page()
-	page.RequestID, page.Rate = c.requestID, c.rate
-	return page, nil
+	return response.page().read(c), nil
 }
 
 func (p *pageResponse[T]) hasContent() bool { return p.page().hasContent() }

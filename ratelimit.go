@@ -2,6 +2,7 @@ package prospectkit
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/internal/budget"
@@ -33,6 +34,12 @@ type surface struct {
 	name      op.Surface
 	limiter   *budget.Limiter
 	allowance budget.RetryAllowance
+	awaited   atomic.Int64 // when a call was made that somebody waits for, in nanoseconds
+}
+
+// busy reports whether somebody has waited for a call in the last minute.
+func (s *surface) busy(now time.Time) bool {
+	return now.Sub(time.Unix(0, s.awaited.Load())) < time.Minute
 }
 
 func newLimits() *limits { return &limits{surfaces: make(map[op.Surface]*surface)} }

@@ -2,6 +2,7 @@ package pagewalk
 
 import (
 	"context"
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -20,43 +21,42 @@ import (
 
 // earlyPages holds the pages read ahead of a walk.
 type earlyPages struct {
-	early  map[int]chan early // by number
-	alone  int                // so many pages are to be read alone
+	early  map[int]*early // by number
+	alone  int            // so many pages are to be read alone
 	cancel context.CancelFunc
 	scope  context.Context //nolint:containedctx // ends with the pages
 	tasks  sync.WaitGroup
 }
 
-// early is a page that was read ahead; nil where it has to be read again.
+// early is a page that is read ahead.
 type early struct {
-	page     *Page
+	page     *Page // nil if it has to be read again
 	panicked any
+	done     chan struct{}
+}
+
+// failed reports whether it is known that the page has to be read again.
+func (e *early) failed() bool {
+	select {
+	case <-e.done:
+		return e.page == nil && e.panicked == nil
+	default:
+		return false
+	}
 }
 
 // rest is how many pages are read alone after a change. So a collection that never stands still is read page by page.
 const rest = 2
 
-// following reads the page after the current one, and begins to read those after it.
+// following reads the page after the current one, and begins to read those after it, unless it is known by now that this was too early.
 func (w *walk) following(current *Page) (*Page, error) {
 	w.number++
-	w.readAhead(current)
-	if arrives, asked := w.early[w.number]; asked {
-		delete(w.early, w.number)
-		got := <-arrives
-		if got.panicked != nil {
-			panic(got.panicked)
-		}
-		switch page := got.page; {
-		case page == nil:
-		case w.changed(page):
-			w.dropEarly()
-			w.alone = rest
-		default:
-			if page.Number = w.number; page.Deliver != nil {
-				page.Deliver()
-			}
-			return page, nil
-		}
+	e := w.early[w.number]
+	if e == nil || !e.failed() {
+		w.readAhead(current)
+	}
+	if page := w.take(e); page != nil {
+		return page, nil
 	}
 	if !w.ByToken {
 		current = nil
@@ -64,18 +64,44 @@ func (w *walk) following(current *Page) (*Page, error) {
 	return w.read(w.number, current)
 }
 
-// readAhead requests the pages after the one that is needed now, as far as they are known to exist.
+// take is the page that was read ahead; nil if that has to be read again.
+func (w *walk) take(e *early) *Page {
+	if e == nil {
+		return nil
+	}
+	delete(w.early, w.number)
+	<-e.done
+	switch {
+	case e.panicked != nil:
+		panic(e.panicked)
+	case e.page == nil:
+		return nil
+	case w.changed(e.page):
+		w.dropEarly()
+		w.alone = max(w.alone, rest)
+		return nil
+	}
+	if e.page.Number = w.number; e.page.Deliver != nil {
+		e.page.Deliver()
+	}
+	return e.page
+}
+
+// readAhead requests the pages after the one that is needed now, as far as they are known to exist. Where a page is not worth it, the rest
+// of the walk is not.
 func (w *walk) readAhead(current *Page) {
-	if w.alone > 0 {
+	switch {
+	case current.Ahead < 1:
+		w.alone = math.MaxInt
+	case w.alone > 0:
 		w.alone--
-		return
-	}
-	if current.Ahead < 1 || !current.TotalKnown || !current.allHaveIDs() {
-		return
-	}
-	for ahead := 1; ahead <= min(current.Ahead, current.TotalPages-w.number); ahead++ {
-		if number := w.number + ahead; w.early[number] == nil {
-			w.request(number, time.Duration(ahead)*time.Millisecond)
+	case current.TotalKnown && current.allHaveIDs():
+		pause := time.Duration(0)
+		for number := w.number + 1; number <= min(w.number+current.Ahead, current.TotalPages); number++ {
+			if w.early[number] == nil {
+				pause += time.Millisecond
+				w.request(number, pause)
+			}
 		}
 	}
 }
@@ -83,18 +109,17 @@ func (w *walk) readAhead(current *Page) {
 // request reads a page early. It leaves a moment after the one before it, so that requests come in the order of their pages.
 func (w *walk) request(number int, pause time.Duration) {
 	if w.cancel == nil {
-		w.early = make(map[int]chan early)
+		w.early = make(map[int]*early)
 		w.scope, w.cancel = context.WithCancel(w.ctx) // dropEarly cancels it, when the walk ends at the latest
 	}
-	ctx, arrives := w.scope, make(chan early, 1)
-	w.early[number] = arrives
+	ctx, e := w.scope, &early{done: make(chan struct{})}
+	w.early[number] = e
 	w.tasks.Go(func() {
-		var got early
-		defer func() { got.panicked = recover(); arrives <- got }()
+		defer func() { e.panicked = recover(); close(e.done) }()
 		if waits.Sleep(ctx, pause) != nil {
 			return
 		}
-		if got.page = w.Early(ctx, number); got.page != nil {
+		if e.page = w.Early(ctx, number); e.page != nil {
 			w.Progress.Update(func(r *Report) { r.Requests++ })
 		}
 	})

@@ -23,7 +23,7 @@ type Page struct {
 	TotalKnown   bool // whether TotalRecords is known
 	Last         bool // the service says that it is, without totals that may be capped
 	Recovered    bool // read again because the total had fallen: these records would have been skipped
-	Ahead        int  // how many pages after the next one may be read early
+	Ahead        int  // how many pages after the next one may be read early; 0 where none ever is
 
 	Deliver func() // called when a page that was read early is needed; nil: nothing to do
 	Of      any    // the caller's page that this was made of; the walk only passes it on
@@ -188,7 +188,7 @@ func (w *walk) note(p *Page) (fall int) {
 
 // drift notes that the total has changed: it does not say what should have come.
 func (w *walk) drift() {
-	w.drifted, w.alone = true, rest
+	w.drifted, w.alone = true, max(w.alone, rest)
 	w.Progress.count(unknown)
 }
 

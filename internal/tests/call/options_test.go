@@ -362,7 +362,7 @@ func TestWithInfo_BodyOfPages(t *testing.T) {
 	require.NoError(t, err)
 	require.JSONEq(t, `{"profiles":[{"firstName":"[hidden]"}],"scrollToken":"[hidden]"}`, string(info.Body))
 
-	for _, opts := range [][]prospectkit.PageOption{{}, {prospectkit.Prefetch(2)}} {
+	for _, opts := range [][]prospectkit.PageOption{{}, {prospectkit.Sequential()}} {
 		numbered := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			number := r.URL.Query().Get("pageNum")
 			list := `{"id":"` + number + `"}`

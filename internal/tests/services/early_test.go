@@ -35,7 +35,7 @@ func TestPager_RefusedPageAheadIsReadLater(t *testing.T) {
 			}))
 		require.NoError(t, err)
 		seen := 0
-		for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(4)) {
+		for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10)) {
 			require.NoError(t, err)
 			seen++
 			time.Sleep(2 * time.Minute)
@@ -63,7 +63,7 @@ func TestPager_RejectedPageAheadIsReadAlone(t *testing.T) {
 			})
 			client := tests.NewClient(t, limited)
 			seen := 0
-			for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10), prospectkit.Prefetch(8)) {
+			for _, err := range client.Lists.Pages(t.Context(), inPagesOf(10)) {
 				require.NoError(t, err, "%s: after %d pages", name, seen)
 				seen++
 			}

@@ -272,7 +272,7 @@ func TestPager_PagesAreMissing(t *testing.T) {
 			t.Parallel()
 			contract(t, func(t *testing.T, pager pagerFunc, _ bool) {
 				for limit, lacking := range tc.missing {
-					for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.Prefetch(3)}, {prospectkit.WithProgress(new(prospectkit.Progress))}} {
+					for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.Sequential()}, {prospectkit.WithProgress(new(prospectkit.Progress))}} {
 						seq := pager(t.Context(), tests.NewClient(t, miscounting(tc.records, tc.page)), extent{limit: limit}, opts...)
 						if lacking > 0 {
 							seq = missing(t, lacking, seq)

@@ -400,7 +400,7 @@ func TestFilter_IgnoredByTheKindOfList(t *testing.T) {
 			body := `{"entityType":` + tests.JSONText(string(test.kind)) + `,"data":[{"id":"a"}],"pagination":{"pageNum":1,"totalPages":1,"totalRecords":1}}`
 			lists := tests.NewClient(t, tests.Always(http.StatusOK, body)).Lists
 			page, err := lists.RowsPage(t.Context(), tests.ListID, test.params)
-			rows, rowsErr := prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, test.params, prospectkit.Prefetch(2)), 9)
+			rows, rowsErr := prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, test.params, prospectkit.Sequential()), 9)
 			values, valuesErr := prospectkit.Collect(prospectkit.RowsOf[tests.Contact](t.Context(), lists, tests.ListID, test.params), 9)
 			pages, pagesErr := prospectkit.Collect(lists.RowsPages(t.Context(), tests.ListID, test.params), 9)
 			for _, err := range []error{err, rowsErr, valuesErr, pagesErr} {

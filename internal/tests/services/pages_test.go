@@ -64,7 +64,7 @@ func TestPages_TellTheirRateAndRequestID(t *testing.T) {
 			return tests.Respond(200, `{"data":[`+list+`],"pagination":{"pageNum":`+number+`,"totalPages":3,"totalRecords":3}}`,
 				"RateLimit-Limit", "120", "RateLimit-Remaining", "10"+number, "RateLimit-Reset", "30"), nil
 		}))
-		for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.Prefetch(2)}} {
+		for _, opts := range [][]prospectkit.PageOption{nil, {prospectkit.Sequential()}} {
 			failed = false
 			number := 0
 			for page, err := range client.Lists.Pages(t.Context(), prospectkit.ListsParams{Limit: 1}, opts...) {

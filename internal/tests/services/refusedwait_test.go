@@ -22,8 +22,8 @@ func TestRanges_EndWhereAWaitIsRefused(t *testing.T) {
 		"rows": func(ctx context.Context, c client) iter.Seq[error] {
 			return errorsOf(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}))
 		},
-		"rows ahead": func(ctx context.Context, c client) iter.Seq[error] {
-			return errorsOf(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}, prospectkit.Prefetch(4)))
+		"rows, page by page": func(ctx context.Context, c client) iter.Seq[error] {
+			return errorsOf(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{}, prospectkit.Sequential()))
 		},
 		"rows of": func(ctx context.Context, c client) iter.Seq[error] {
 			return errorsOf(prospectkit.RowsOf[tests.Contact](ctx, c.Lists, tests.ListID, prospectkit.RowsParams{}))

@@ -1,0 +1,222 @@
+package services_test
+
+import (
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit"
+	"example.com/prospectkit/internal/tests"
+)
+
+// slowShelf serves a shelf to requests at the same time. Each takes its time on the way back.
+type slowShelf struct {
+	mu    sync.Mutex
+	shelf *tests.Shelf
+	back  time.Duration
+}
+
+func (s *slowShelf) RoundTrip(r *http.Request) (*http.Response, error) {
+	s.mu.Lock()
+	resp, err := s.shelf.RoundTrip(r)
+	s.mu.Unlock()
+	select {
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
+	case <-time.After(s.back):
+		return resp, err
+	}
+}
+
+// stocked has n records, in pages that take 20 ms each.
+func stocked(n int) *slowShelf {
+	s := &slowShelf{shelf: new(tests.Shelf), back: 20 * time.Millisecond}
+	s.shelf.Stock(n)
+	return s
+}
+
+func (s *slowShelf) lists(t *testing.T) *prospectkit.ListsService {
+	t.Helper()
+	return tests.NewClient(t, s).Lists
+}
+
+func inPagesOf(n int) prospectkit.ListsParams { return prospectkit.ListsParams{Limit: n} }
+
+// Where the collection never stands still, reading ahead gives up instead of wasting the quota.
+func TestAhead_GivesWayToChanges(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(400)
+		for range 1000 {
+			s.shelf.Edits = append(s.shelf.Edits, func(s *tests.Shelf) { s.Stock(1) })
+		}
+		before := slices.Clone(s.shelf.Items)
+		got := drain(t, s.lists(t).All(t.Context(), inPagesOf(10)))
+		require.Subset(t, got, before)
+		require.Less(t, len(s.shelf.Asked), 60, "some 48 pages")
+	})
+}
+
+// Pages are requested in their order, and each tells the attempts of its own call.
+func TestAhead_AndInfo(t *testing.T) {
+	for name, test := range map[string]struct {
+		opts  []prospectkit.PageOption
+		times []time.Duration // in milliseconds, of requests
+	}{
+		"default":     {nil, []time.Duration{0, 20, 21, 22, 23, 24}},
+		"no option":   {[]prospectkit.PageOption{prospectkit.Sequential()}, []time.Duration{0, 20, 40, 60, 80, 100}},
+		"those later": {[]prospectkit.PageOption{prospectkit.WithMaxWait(time.Minute)}, []time.Duration{0, 20, 21, 22, 23, 24}},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			s := stocked(60)
+			var info prospectkit.Info
+			began, page := time.Now(), 0
+			for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), append(test.opts, prospectkit.WithInfo(&info))...) {
+				require.NoError(t, err)
+				require.Len(t, info.Attempts, 1)
+				require.Equal(t, test.times[page]*time.Millisecond, info.Attempts[0].At.Sub(began), "%s: that of page %d", name, page+1)
+				page++
+			}
+			require.Equal(t, 6, page)
+			require.Equal(t, []int{1, 2, 3, 4, 5, 6, 7}, s.shelf.Asked, name)
+		})
+	}
+}
+
+// Whoever stops within the first page costs no request, and later at most four. Nothing is left running.
+func TestAhead_CostsAtMostFourPages(t *testing.T) {
+	for _, stop := range []int{1, 10, 11, 20, 21, 95, 391} {
+		synctest.Test(t, func(t *testing.T) {
+			s := stocked(400)
+			client := tests.NewClient(t, s)
+			_, err := prospectkit.Collect(client.Lists.All(t.Context(), inPagesOf(10)), stop)
+			require.NoError(t, err)
+			pages, most := (stop+9)/10, 4
+			if pages == 1 {
+				most = 0
+			}
+			require.LessOrEqual(t, len(s.shelf.Asked), pages+most, "after %d records", stop)
+			tests.NothingInFlight(t, client)
+		})
+	}
+}
+
+// 16 MiB of responses are held at most.
+func TestAhead_HoldsNoMoreThanMayBe(t *testing.T) {
+	for size, ahead := range map[int]int{1 << 10: 4, 5 << 20: 3, 9 << 20: 1, 17 << 20: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			s := stocked(60)
+			padded := tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				resp, err := s.RoundTrip(r)
+				if err == nil {
+					resp.Body = io.NopCloser(io.MultiReader(resp.Body, strings.NewReader(strings.Repeat(" ", size))))
+				}
+				return resp, err
+			})
+			for page, err := range tests.NewClient(t, padded).Lists.Pages(t.Context(), inPagesOf(10)) {
+				require.NoError(t, err)
+				if page.Number == 2 {
+					break
+				}
+			}
+			require.Len(t, s.shelf.Asked, 2+ahead, "pages of %d bytes", size)
+		})
+	}
+}
+
+// Nothing is read ahead of pages that are near, that follow a token, or in which the library itself looks for something.
+func TestAhead_OnlyWhereItHelps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		near := stocked(400)
+		near.back = 9 * time.Millisecond
+		_, err := prospectkit.Collect(near.lists(t).All(t.Context(), inPagesOf(10)), 95)
+		require.NoError(t, err)
+		require.Len(t, near.shelf.Asked, 10)
+
+		list := func(n int) string { return fmt.Sprintf(`{"id":"%d","name":"%d","entityType":"contactList"}`, n, n) }
+		asked := 0
+		lists := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+			time.Sleep(time.Second)
+			number, err := strconv.Atoi(r.URL.Query().Get("pageNum"))
+			asked++
+			require.Equal(t, asked, number)
+			record := list(number)
+			if number > 9 {
+				record = ""
+			}
+			return tests.Respond(http.StatusOK, fmt.Sprintf(`{"data":[%s],"pagination":{"pageNum":%d,"totalPages":9,"totalRecords":9}}`, record, number)), err
+		})).Lists
+		began := time.Now()
+		_, err = lists.Named(t.Context(), "3", prospectkit.ContactList)
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, time.Since(began), 9*time.Second)
+
+		sent := 0
+		serve := pages(&sent, 9)
+		slow := tests.RoundTrip(func(r *http.Request) (*http.Response, error) { time.Sleep(time.Second); return serve(r) })
+		for _, err := range tests.NewClient(t, slow).Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.Sequential()) {
+			require.NoError(t, err)
+			if sent == 3 {
+				break
+			}
+		}
+		require.Equal(t, 3, sent)
+	})
+}
+
+// Calls that somebody waits for go first: none waits long for pages that are read ahead, and the walk still ends.
+func TestAhead_GivesWayToOtherCalls(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, client, list := long(t, 500, 100*time.Millisecond)
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			require.Len(t, drainRows(t, client.Lists.Rows(t.Context(), list, prospectkit.RowsParams{Limit: 1})), 500)
+		}()
+		var waits []time.Duration
+		for {
+			time.Sleep(4 * time.Second)
+			select {
+			case <-done:
+				slices.Sort(waits)
+				t.Logf("waits: median %s, most %s", waits[len(waits)/2], waits[len(waits)-1])
+				require.LessOrEqual(t, waits[len(waits)-1], 8*time.Second)
+				return
+			default:
+			}
+			began := time.Now()
+			_, err := client.Lists.Get(t.Context(), list, prospectkit.GetListParams{})
+			require.NoError(t, err)
+			waits = append(waits, time.Since(began))
+		}
+	})
+}
+
+// A hundred pages of 20 ms take at most two sevenths of the time that one after the other takes.
+func TestAhead_IsSeveralTimesAsFastAsByHand(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stocked(1000)
+		began := time.Now()
+		require.Len(t, drain(t, s.lists(t).All(t.Context(), inPagesOf(10))), 1000)
+		t.Logf("%.2f times", (100*20*time.Millisecond).Seconds()/time.Since(began).Seconds())
+		require.LessOrEqual(t, time.Since(began), 100*20*time.Millisecond*2/7)
+	})
+}
+
+func drainRows(t *testing.T, rows iter.Seq2[*prospectkit.Row, error]) (all []*prospectkit.Row) {
+	t.Helper()
+	for row, err := range rows {
+		require.NoError(t, err)
+		all = append(all, row)
+	}
+	return all
+}
