@@ -149,7 +149,7 @@ func TestHTTP2(t *testing.T) {
 		{"write, PROTOCOL_ERROR", create, reset(http2.ErrCodeProtocol), 1, prospectkit.OutcomeUnknown},
 		{"write, INTERNAL_ERROR", create, reset(http2.ErrCodeInternal), 1, prospectkit.OutcomeUnknown},
 		{"write, CANCEL", create, reset(http2.ErrCodeCancel), 1, prospectkit.OutcomeUnknown},
-		{"write, REFUSED_STREAM", create, reset(http2.ErrCodeRefusedStream), 3, prospectkit.OutcomeNotApplied},
+		{"write, REFUSED_STREAM", create, reset(http2.ErrCodeRefusedStream), 1, prospectkit.OutcomeUnknown},
 		{"write, GOAWAY that excludes it", create, goAway, 3, prospectkit.OutcomeNotApplied},
 		{"read, REFUSED_STREAM once", me, then(1, reset(http2.ErrCodeRefusedStream)), 2, prospectkit.OutcomeApplied},
 		{"read, INTERNAL_ERROR once", me, then(1, reset(http2.ErrCodeInternal)), 2, prospectkit.OutcomeApplied},

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +27,9 @@ var folders = []string{"f00000000000000000000001", "f00000000000000000000002"}
 
 func (s *stage) client(t *testing.T, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
+	if s.tls {
+		opts = append(opts, prospectkit.WithTransport(s.transport()))
+	}
 	client, err := prospectkit.New(s.url, s.sb.Token(), append(opts, prospectkit.WithAttemptTimeout(5*time.Second),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond, MaxDelay: 5 * time.Millisecond}))...)
 	require.NoError(t, err)
@@ -154,7 +156,7 @@ var trouble = map[string][]sandbox.FaultOption{
 // know nothing and clients that have seen successes: nothing is said to have happened that did not, or the other way round.
 func TestClaimsBehindGateways(t *testing.T) {
 	t.Parallel()
-	behind(t, slices.Concat(daily, nightly), func(t *testing.T, g gateway) {
+	behind(t, every(), func(t *testing.T, g gateway) {
 		s := start(t, g)
 		veteran := s.client(t)
 		total := map[prospectkit.Outcome]int{}
@@ -187,7 +189,7 @@ func TestClaimsBehindGateways(t *testing.T) {
 // of each name, and none that the call may have made is called certain.
 func TestEnsureBehindGateways(t *testing.T) {
 	t.Parallel()
-	behind(t, slices.Concat(daily, nightly), func(t *testing.T, g gateway) {
+	behind(t, every(), func(t *testing.T, g gateway) {
 		s := start(t, g)
 		s.sb.Fail("lists.create", sandbox.Every(2), sandbox.DropAfter())
 		client := s.client(t)

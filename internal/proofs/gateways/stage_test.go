@@ -1,6 +1,7 @@
 package gateways
 
 import (
+	"crypto/x509"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -25,6 +26,7 @@ type gateway struct {
 	program string
 	path    string // of the program, where it is found
 	config  string // ORIGIN, SPARE and PORT stand for addresses, BACK for the port of ORIGIN, DIR for a directory
+	tls     bool   // with HTTP/2, see certify
 	repeats bool   // it may send a POST twice
 	lies    bool   // its error pages are JSON with status 200: the read of something whose shape nobody knows believes them
 	hides   bool   // it may close the connection while a body is being sent that it does not take: net/http then drops the 413
@@ -71,10 +73,18 @@ func behind(t *testing.T, table []gateway, test func(t *testing.T, g gateway)) {
 	}
 }
 
-// plain are those that day and night run: by day those with the defaults of four programs, at night all.
+// every is what a test runs behind: by day four programs, in all their configurations.
+func every() []gateway {
+	if night {
+		return slices.Concat(daily, nightly, overTLS)
+	}
+	return daily
+}
+
+// plain is for tests that only the night runs behind every gateway: by day behind four, with their defaults.
 func plain() []gateway {
 	if night {
-		return slices.Concat(daily, nightly)
+		return every()
 	}
 	return slices.DeleteFunc(slices.Clone(daily), func(g gateway) bool { return g.name != g.program })
 }
@@ -85,6 +95,7 @@ type stage struct {
 	sb     *sandbox.Sandbox
 	origin *http.Server
 	url    string
+	roots  *x509.CertPool
 	calls  int
 
 	mu   sync.Mutex
@@ -152,6 +163,9 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 	address := "127.0.0.1:" + port
 	_, back, err := net.SplitHostPort(origin)
 	require.NoError(t, err)
+	if s.tls {
+		s.certify(t, dir)
+	}
 	conf := filepath.Join(dir, "conf")
 	fill := strings.NewReplacer("ORIGIN", origin, "SPARE", spare, "PORT", port, "BACK", back, "DIR", dir, "FILE", conf)
 	for i, part := range strings.Split(fill.Replace(s.config), "\n-- ") { // the first is the configuration, others are files by name
@@ -178,7 +192,7 @@ func (s *stage) launch(t *testing.T, origin, spare string) {
 		_ = cmd.Wait()
 		ended.Stop()
 	})
-	s.url = "http://" + address + "/api/v1"
+	s.url = map[bool]string{false: "http://", true: "https://"}[s.tls] + address + "/api/v1"
 	for range 1000 {
 		conn, err := net.DialTimeout("tcp", address, time.Second)
 		if err == nil {

@@ -104,7 +104,7 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 		outcome  prospectkit.Outcome
 		delivery string // of the first attempt
 	}{
-		{"refused, with a body", reset(refusedStream), withBody, 2, prospectkit.OutcomeApplied, "unprocessed"},
+		{"refused, with a body", reset(refusedStream), withBody, 1, prospectkit.OutcomeUnknown, "unknown"},
 		{"refused, without", reset(refusedStream), bodyless, 1, prospectkit.OutcomeUnknown, "unknown"},
 		{"protocol error, with a body", reset(protocolError), withBody, 1, prospectkit.OutcomeUnknown, "unknown"},
 		{"protocol error, without", reset(protocolError), bodyless, 1, prospectkit.OutcomeUnknown, "unknown"},
@@ -134,9 +134,9 @@ func TestDelivery_HTTP2Resets(t *testing.T) {
 	}
 }
 
-// Refused forever is a clean failure, after the attempts that the policy allows.
-func TestDelivery_HTTP2RefusedRepeatedly(t *testing.T) {
-	server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) { reset(refusedStream)(c, stream) })
+// Going away forever is a clean failure, after the attempts that the policy allows.
+func TestDelivery_HTTP2GoesAwayRepeatedly(t *testing.T) {
+	server := serveHTTP2(t, func(c net.Conn, _ int32, stream uint32) { goAway(func(uint32) uint32 { return 0 })(c, stream) })
 	client := tests.ClientAt(t, "http://"+server.address, prospectkit.WithTransport(clearHTTP2(t)))
 	_, err := tests.Call(context.Background(), client, true)
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
