@@ -40,11 +40,13 @@ func Encode(value any, more []Field) (Body, error) {
 		f.text(field.Name, field.Name)
 		f.look(reflect.ValueOf(field.Value), field.Name, 0)
 	}
-	invalid := f.texts()
-	if len(invalid) == 0 && !utf8.Valid(text) { // a type that encodes itself has made it
-		invalid = []string{""}
+	switch {
+	case err != nil && f.looked >= mostAll: // it holds itself, and any path comes again and again
+		f.invalid = nil
+	case len(f.invalid) == 0 && !utf8.Valid(text): // a type that encodes itself has made it
+		f.invalid = []string{""}
 	}
-	return Body{f.rewrite(text), invalid}, err
+	return Body{f.rewrite(text), f.invalid}, err
 }
 
 // extend adds members to an object, and demands that no two names are alike.

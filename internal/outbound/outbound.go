@@ -37,20 +37,12 @@ func Invalid(value any, path, text string) []string {
 	}
 	f := found{deep: true}
 	f.look(reflect.ValueOf(value), path, 0)
-	return f.texts()
+	return f.invalid
 }
 
 // suspect reports whether encoding/json may have replaced invalid UTF-8 in a text: by an escape in Go 1.26, by the character in Go 1.27.
 func suspect(text []byte) bool {
 	return bytes.Contains(text, []byte(`\ufffd`)) || bytes.ContainsRune(text, utf8.RuneError) // which also stands for invalid bytes
-}
-
-// texts returns the paths that were found: none in a value that holds itself.
-func (f *found) texts() []string {
-	if f.looked >= mostAll {
-		return nil
-	}
-	return f.invalid
 }
 
 // rewrite rewrites the instants in the JSON text of the value as the service writes them: in UTC, with milliseconds.
