@@ -394,9 +394,7 @@ func decodeRecord(text []byte, maxItems int, out any) error {
 		return cmp.Or(jsonscan.Valid(text), errNoObject)
 	}
 	if err := jsonscan.DecodeRecord(text, maxItems, out); err != nil {
-		if _, ok := errors.AsType[*jsonscan.MismatchError](err); !ok { // RowsOf tells it, once it comes to the row
-			return err
-		}
+		return err
 	}
 	switch r := out.(type) {
 	case interface{ validateText(text []byte) error }:

@@ -174,7 +174,7 @@ func RowsOf[T any](ctx context.Context, source RowSource, id string, p RowsParam
 		rows := rowsPager(lists, id, p, func(r *jsonscan.Exact[T]) string { return r.ID })
 		for row, err := range itemsOf[jsonscan.Exact[T]](ctx, rows, opts) {
 			if err == nil && row.Unfit != nil {
-				err = unfit(row.Unfit.Type, row.ID, row.Unfit.Text, lists.conf.secrets(), row.Unfit.Err)
+				err = unfit(reflect.TypeFor[T](), row.ID, row.Unfit.Text, lists.conf.secrets(), row.Unfit.Err)
 			}
 			if err != nil {
 				yield(nil, err)

@@ -97,3 +97,18 @@ func newEvent(r *rand.Rand) json.RawMessage {
 		jsonOf(`{"duration":%v,"recorded":%v}`, decimal(r, 600, 10), pick(r, true, false)), pick(r, "left a message", `asked for a "quote"`), decimal(r, 1000, 100), nil)
 	return jsonOf(`{"type":%v,"at":%v,"data":%v}`, pick(r, "email_opened", "call", "meeting", "link_clicked"), moment(r), data)
 }
+
+// newNotes has long text with escapes, and values in quotes.
+func newNotes(r *rand.Rand, i int) json.RawMessage {
+	long := func() string {
+		var all []string
+		for range 2 + r.IntN(6) {
+			all = append(all, pick(r, "Called at noon.\n", "Said \"not before March\",\tand asked for a quote.\n", "Knows us from the fair in São Paulo & wants the <new> plan; "+
+				"will talk to purchasing, and comes back with the names of those who decide. ", "C:\\offers\\2026\\march ", "Ganz begeistert – würde sofort wechseln. "))
+		}
+		return strings.Join(all, "")
+	}
+	begin, handle := beginRow(r, i)
+	return jsonOf(`{`+begin+`"name":%v,"notes":%v,"reply":%v,"at":%v,"number":%v,"share":%v,"certain":%v}`, handle, long(), long(), moment(r),
+		fmt.Sprint(r.IntN(1000)), fmt.Sprint(decimal(r, 1, 100)), fmt.Sprint(pick(r, true, false)))
+}

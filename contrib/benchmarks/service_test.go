@@ -18,6 +18,7 @@ const (
 	rowsPerPage = 1000
 	listID      = "65f0c1d2e3a4b5c6d7e8f900"
 	richListID  = "65f0c1d2e3a4b5c6d7e8f911"
+	notesListID = "65f0c1d2e3a4b5c6d7e8f933"
 	missingID   = "65f0c1d2e3a4b5c6d7e8f922"
 	missingCode = "LIST_NOT_FOUND"
 	token       = "benchmark-token"
@@ -44,13 +45,13 @@ func serve() {
 // service serves pages that were rendered once: for each request it copies one and patches the ids, so that no two rows of a list
 // are the same.
 type service struct {
-	contacts, rich func() *template // rendered when they are first asked for
-	buffers        sync.Pool
+	contacts, rich, notes func() *template // rendered when they are first asked for
+	buffers               sync.Pool
 }
 
 func newService() *service {
 	return &service{
-		contacts: render(newContact), rich: render(newRich), buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }},
+		contacts: render(newContact), rich: render(newRich), notes: render(newNotes), buffers: sync.Pool{New: func() any { return new(bytes.Buffer) }},
 	}
 }
 
@@ -70,6 +71,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.contacts().write(body, number, pages)
 	case strings.HasSuffix(path, "/"+richListID+"/rows"):
 		s.rich().write(body, number, pages)
+	case strings.HasSuffix(path, "/"+notesListID+"/rows"):
+		s.notes().write(body, number, pages)
 	default:
 		status = http.StatusNotFound
 		body.WriteString(problemBody)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"hash"
+	"hash/fnv"
 
 	"example.com/prospectkit"
 )
@@ -124,6 +125,8 @@ type sum struct {
 	n      int
 	digest hash.Hash64 // of all values; nil while time is measured
 }
+
+func newSum() *sum { return &sum{digest: fnv.New64a()} }
 
 func (s *sum) add(v any) {
 	s.n++

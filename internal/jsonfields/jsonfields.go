@@ -14,7 +14,9 @@ type Field struct {
 	Name     string
 	Type     reflect.Type
 	Optional bool  // by omitempty or omitzero
+	Quoted   bool  // by string
 	Index    []int // of the fields that lead to it
+	Behind   int   // bytes of the structs that are embedded by their pointers on the way
 
 	rank int  // of fields with one name, the least one counts
 	none bool // it and another of its name stand in each other's way
@@ -23,7 +25,7 @@ type Field struct {
 // Of lists the fields of a struct in their order, and reports whether all versions of encoding/json see and fill these.
 func Of(t reflect.Type) (all []Field, agreed bool) {
 	c := collector{agreed: true}
-	c.collect(t, nil, nil)
+	c.collect(t, nil, Field{})
 	all = slices.DeleteFunc(c.fields, func(f Field) bool { return f.none })
 	slices.SortFunc(all, func(x, y Field) int { return slices.Compare(x.Index, y.Index) })
 	for i, f := range all { // versions differ in which of two names they prefer that differ in case only
@@ -64,13 +66,13 @@ type collector struct {
 }
 
 // collect adds the fields of a struct, those of embedded structs with them. The way to it leads through types, which may embed themselves.
-func (c *collector) collect(t reflect.Type, through []reflect.Type, index []int) {
+func (c *collector) collect(t reflect.Type, through []reflect.Type, way Field) {
 	if slices.Contains(through, t) {
 		return
 	}
 	through = append(slices.Clip(through), t)
 	for i := range t.NumField() {
-		f, index := t.Field(i), append(slices.Clip(index), i)
+		f, next := t.Field(i), Field{Index: append(slices.Clip(way.Index), i), Behind: way.Behind}
 		inner := f.Type
 		if f.Anonymous && f.Type.Kind() == reflect.Pointer && f.Type.Name() == "" {
 			inner = f.Type.Elem()
@@ -81,16 +83,19 @@ func (c *collector) collect(t reflect.Type, through []reflect.Type, index []int)
 		}
 		name, options := c.tag(f.Tag.Get("json"))
 		if name == "" && promoted {
-			c.agreed = c.agreed && (inner == f.Type || f.IsExported()) // encoding/json cannot set a pointer
-			c.collect(inner, through, index)
+			if inner != f.Type {
+				next.Behind += int(inner.Size())
+			}
+			c.collect(inner, through, next)
 			continue
 		}
 		c.agreed = c.agreed && f.IsExported() // encoding/json fills the struct, and panics over a pointer to one
-		rank := 2 * len(index)
-		if name != "" {
-			rank--
+		next.Name, next.Type = cmp.Or(name, f.Name), f.Type
+		next.Optional, next.Quoted = strings.Contains(options, "omit"), strings.Contains(options, "string")
+		if next.rank = 2 * len(next.Index); name != "" {
+			next.rank--
 		}
-		c.add(Field{Name: cmp.Or(name, f.Name), Type: f.Type, Optional: strings.Contains(options, "omit"), Index: index, rank: rank})
+		c.add(next)
 	}
 }
 
@@ -112,7 +117,7 @@ func (c *collector) add(f Field) {
 func (c *collector) tag(tag string) (name, options string) {
 	name, options, _ = strings.Cut(tag, ",")
 	for option := range strings.SplitSeq(options, ",") {
-		c.agreed = c.agreed && slices.Contains([]string{"", "omitempty", "omitzero"}, option) // versions differ in what they know
+		c.agreed = c.agreed && slices.Contains([]string{"", "omitempty", "omitzero", "string"}, option) // versions differ in what they know
 	}
 	c.agreed = c.agreed && onlyHas(name, "_- .:/()#%&+") // and in the characters that they take
 	if !onlyHas(name, "!#$%&()*+-./:;<=>?@[]^_{|}~ ") {

@@ -1,26 +1,10 @@
 // Package jsonscan reads JSON in one strict forward pass.
 //
-// A [Cursor] stands before a value, and uses no reflection. The typed readers (String, IntOK, ...) are lenient about the type and
-// strict about the syntax: a value of another type is skipped and read as zero, so that one retyped optional field cannot fail a
-// page, while any violation of RFC 8259 stops the cursor with an error. A [Decoder] fills a struct as encoding/json does.
-//
-// The syntax is that of encoding/json, with one difference: a byte order mark before the text is skipped. The typed readers have
-// two more: keys match exactly, and they come to the caller in the order of the text, duplicates included, so that the last one
-// wins. Invalid UTF-8 reads as U+FFFD in both.
-//
-// Nothing that a cursor hands out keeps the text alive, except what [Cursor.Span] and [Cursor.Member] return. Short strings and
-// raw values are copied into chunks: keeping one of them keeps at most 8 KiB of its neighbours.
-//
-// A [Decoder] plans a type once: which field a key belongs to, and how each field is read. Where the plan cannot read exactly as
-// encoding/json does, encoding/json reads the whole row: always for a nameless struct type that promotes an unmarshal method, for a type
-// with UnmarshalJSONFrom, for tags with other options than omitempty and omitzero or with unusual characters, and for an embedded pointer to
-// an unexported struct; if the key is there, for slices of bytes, maps without string keys, channels, functions, complex numbers and interfaces with methods;
-// and for a second key of a slice, map or pointer, or a value that does not fit. The methods of earlier values of the row are then called
-// twice: to leave each row with methods to encoding/json takes seven times as long.
-//
-// An allowance of 16 MiB and four times the length of the text bounds the values made from it. Elements, map entries and the
-// targets of pointers use it up when they are made. The plan reads what it leaves to encoding/json to its end, so that it uses up
-// the same. Strings and raw values do not count: they are as long as their text.
+// A [Cursor] reads values one by one, leniently about types and strictly about syntax. [DecodeRecord] fills the client's records in the same way:
+// what does not fit reads as zero. [Unmarshal], and [Exact] in a record, have the verdict and the values of encoding/json. A plan reads texts,
+// numbers, booleans, times, structs, slices, pointers, maps and values without a type itself; it has encoding/json read all else on its piece, and the whole
+// value if a piece does not fit, so that methods of its parts may be called twice. It makes no more of a text than 16 MiB and four times its length, and
+// nothing that it hands out keeps the text alive. It does not write JSON, read streams, or word why a value does not fit.
 package jsonscan
 
 import (
@@ -30,6 +14,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 )
 
@@ -51,7 +36,6 @@ type Cursor struct {
 	bad   fault // what is wrong at pos
 
 	chunk []byte // of strings and raw values that were handed out
-	twice int    // bytes that are copied as the text of a record, beside its strings
 	plain []byte // the last string that had escapes, without them
 
 	left int64 // bytes that may still be made of the text
@@ -141,8 +125,8 @@ func (c *Cursor) Copy(part []byte) []byte {
 	if len(part) == 0 || len(part) > maxShared {
 		return bytes.Clone(part)
 	}
-	if cap(c.chunk)-len(c.chunk) < len(part) { // a new one is not larger than what may still go into it
-		c.chunk = make([]byte, 0, min(chunkSize, len(part)+len(c.data)-c.pos+c.twice))
+	if cap(c.chunk)-len(c.chunk) < len(part) { // a new one is not larger than what may still go into it: records keep their text beside its strings
+		c.chunk = make([]byte, 0, min(chunkSize, len(part)+len(c.data)-c.pos+min(len(c.data), maxShared)))
 	}
 	start := len(c.chunk)
 	c.chunk = append(c.chunk, part...)
@@ -164,17 +148,19 @@ func (c *Cursor) Text() []byte {
 		c.Skip()
 		return nil
 	}
-	start := c.pos + 1
-	end, plain, bad := scanString(c.data, start)
-	if c.pos, c.bad = end, bad; bad != 0 {
-		return nil
+	start, end := c.pos+1, c.pos+1
+	for plain := true; plain; {
+		end = skipPlain(c.data, end)
+		if end < len(c.data) && c.data[end] == '"' {
+			c.pos = end + 1
+			return c.data[start:end:end]
+		}
+		n := skipOther(c.data, end)
+		plain = n > end && utf8.Valid(c.data[end:n])
+		end = n
 	}
-	text := c.data[start : end-1 : end-1]
-	if !plain {
-		c.plain = appendUnquoted(c.plain[:0], text)
-		return c.plain
-	}
-	return text
+	c.plain, c.pos, c.bad = appendString(c.plain[:0], c.data, start)
+	return c.plain
 }
 
 // key reads a key and its colon.
@@ -191,16 +177,11 @@ func (c *Cursor) key() (name []byte, ok bool) {
 
 // IntOK reads a whole number within int, from 2^53 on without exponent and fraction, and reports whether it did. Others read as 0.
 func (c *Cursor) IntOK() (int, bool) {
-	n, negative, scale, end := plainNumber(c.data, c.Mark())
-	if i, fits := integer[int](n, negative); fits && end > 0 && scale == 0 && c.bad == 0 {
-		c.pos = end
-		return i, true
+	v := string(c.Span())
+	if n, err := strconv.Atoi(v); err == nil {
+		return n, true
 	}
-	v := c.Span()
-	if len(v) == 0 || v[0] != '-' && !isDigit(v[0]) {
-		return 0, false
-	}
-	f, err := strconv.ParseFloat(string(v), 64) // 1e3 and 1000.0 are whole numbers, too
+	f, err := strconv.ParseFloat(v, 64) // 1e3 and 1000.0 are whole numbers, too
 	if err != nil || f != math.Trunc(f) || math.Abs(f) >= 1<<53 || f < math.MinInt || f > math.MaxInt {
 		return 0, false
 	}
@@ -255,15 +236,6 @@ func (c *Cursor) next(closing byte) (more bool) {
 	return more
 }
 
-// Spend notes that a value takes n bytes of memory beside its text: three bytes of text can become a struct of many kilobytes. It reports
-// whether the cursor may go on.
-func (c *Cursor) Spend(n int) bool {
-	if c.left -= int64(n); c.left < 0 && c.bad == 0 {
-		c.bad = tooMuch
-	}
-	return c.bad == 0
-}
-
 // more moves over white space and reports whether there is anything left.
 func (c *Cursor) more() bool {
 	if c.bad != 0 {
@@ -288,13 +260,12 @@ func LookupWhole(data []byte, key string) ([]byte, error) {
 }
 
 func (c *Cursor) lookup(key string) (value []byte) {
-	if c.Object() {
-		for name, more := c.Member(); more; name, more = c.Member() {
-			if string(name) == key {
-				value = c.Span()
-			} else {
-				c.Skip()
-			}
+	for in := c.Object(); in; {
+		name, more := c.Member()
+		if in = more; in && string(name) == key {
+			value = c.Span()
+		} else if in {
+			c.Skip()
 		}
 	}
 	return value
@@ -374,10 +345,7 @@ func At(array []byte, position string) (value []byte, ok bool) {
 		return nil, false
 	}
 	n, err := strconv.ParseUint(position, 10, 31)
-	if err != nil || !c.Array() {
-		return nil, false
-	}
-	for ; c.Element(); n-- {
+	for ok = err == nil && c.Array(); ok && c.Element(); n-- {
 		if value = c.Span(); n == 0 {
 			return value, c.Err() == nil
 		}

@@ -130,9 +130,8 @@ func same[T any](t *testing.T, data []byte) {
 	c, d, n := New(fmt.Appendf(nil, `[%s,{"id":"x"},%[1]s]`, data)), NewDecoder[T](), 0
 	for c.Array(); c.Element(); n++ {
 		var got T
-		start := c.Mark()
 		err := d.Decode(&c, &got)
-		named := d.of.idSince(start)
+		named := d.of.name()
 		if n == 1 {
 			require.Equal(t, "x", named)
 			continue
@@ -188,7 +187,7 @@ var objects = []string{
 	`{}`, ` { } `, `{"id":"a","name":"b","WORD":"c","int":1,"small":2,"long":3,"float":1.5,"single":0.1,"bool":true,"Plain":"p","hidden":"h","-":"d"}`,
 	`{"id":null,"name":null,"int":null,"float":null,"bool":null,"WORD":null}`, `{"ID":"a","Name":"b","word":"c","plain":"p","INT":7}`,
 	`{"id":"a","ID":"b"}`, `{"ID":"b","id":"a"}`, `{"name":"a","name":null}`, `{"name":"a","name":"b","int":1,"int":2}`, "{\"\u212a\":\"kelvin\",\"K\":\"k\"}",
-	`{"i\u0064":"x","n\u0061me":"y\n\u00e9\ud83d\ude00\ud800"}`, "{\"name\":\"\xff\xfe\"}", "{\"\xff\":1}", `{"int":1e3}`, `{"int":1.0}`, `{"int":-0}`, `{"int":99999999999999999999}`,
+	`{"i\u0064":"x","n\u0061me":"y\n\u00e9\ud83d\ude00\ud800"}`, "{\"name\":\"\xff\xfe\"}", "{\"\xff\":1}", "{\"000\":0,\"00\xff\":", `{"int":1e3}`, `{"int":1.0}`, `{"int":-0}`, `{"int":99999999999999999999}`,
 	`{"small":2147483648}`, `{"small":-2147483648}`, `{"long":9223372036854775807}`, `{"float":1e400}`, `{"single":1e39}`, `{"float":-0.0}`, `{"float":123456789012345678901234567890123456789}`,
 	`{"int":"1"}`, `{"name":1}`, `{"bool":"true"}`, `{"name":{}}`, `{"name":[]}`, `{"name":true,"id":"late"}`, `{"bool":1}`, `{"WORD":[1]}`,
 	`{"flat":{"id":"in","int":3,"other":[1,{"a":2}]},"id":"out"}`, `{"flat":null}`, `{"flat":[]}`, `{"flat":{"int":"x"}}`, `{"flat":{"name":"a"},"flat":{"id":"b"}}`,
@@ -263,9 +262,9 @@ func TestDecoderWithOtherKeysEveryTime(t *testing.T) {
 		require.Equal(t, flat{Int: i, Name: fmt.Sprint("n", i)}, got)
 	}
 	require.NoError(t, c.End())
-	require.Len(t, d.of.learnt[1].keys, maxKeys)
+	require.Len(t, d.of.learnt[0].keys, maxKeys)
 	d.Release()
-	require.Len(t, d.of.learnt[1].keys, 1)
+	require.Empty(t, d.of.learnt[0].keys)
 }
 
 // What is handed out survives its page, and small things do not keep large ones alive.

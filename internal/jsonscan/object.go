@@ -2,7 +2,9 @@ package jsonscan
 
 import (
 	"bytes"
+	"encoding/json"
 	"reflect"
+	"slices"
 	"unsafe"
 
 	"example.com/prospectkit/internal/jsonfields"
@@ -10,136 +12,95 @@ import (
 
 // object is how a struct is read.
 type object struct {
-	of      reflect.Type
 	lenient bool
 	seen    []jsonfields.Field
 	fields  []field // how each is read
 	slot    int     // of the keys
-	own     ownText
-}
-
-// ownText locates the fields of a record for its own text, id and index.
-type ownText struct {
-	texts     []uintptr // of type Text
-	sources   []uintptr
-	id, index *uintptr
-}
-
-// object plans a struct.
-func (b *builder) object(t reflect.Type) reader {
-	o := &object{of: t, lenient: b.lenient, slot: b.learner()}
-	if b.lenient {
-		o.own.find(t, 0)
-	}
-	if o.own.id != nil {
-		return o.readIndexed
-	}
-	var agreed bool
-	o.seen, agreed = jsonfields.Of(t)
-	o.fields = make([]field, 0, len(o.seen))
-	b.whole = b.whole || !agreed
-	for _, f := range o.seen {
-		o.fields = append(o.fields, b.field(t, f.Index))
-	}
-	if b.lenient {
-		return o.readLeniently
-	}
-	return o.members
 }
 
 // field is how a [jsonfields.Field] is read.
 type field struct {
 	offset uintptr
-	node   *node
+	node   *node // nil: there is none
 }
 
-// embedded is a struct that is embedded by its pointer.
-type embedded struct {
-	of reflect.Type
-	at uintptr // from the pointer before it, or the beginning
-}
-
-// field plans a field of a struct, by the fields that lead to it.
-func (b *builder) field(t reflect.Type, index []int) field {
-	var pointers []embedded
-	offset := uintptr(0) // from the pointer followed last, or the beginning
-	for n, i := range index {
-		if n > 0 && t.Kind() == reflect.Pointer {
-			t = t.Elem()
-			pointers, offset = append(pointers, embedded{t, offset}), 0
+// fieldsOf plans the fields of a struct.
+func (b *builder) fieldsOf(n *node, t reflect.Type, seen []jsonfields.Field) *object {
+	o := &object{lenient: b.lenient, slot: n.slot, seen: seen}
+	for _, f := range o.seen {
+		nameless := f.Type.Name() == "" && readsItself(f.Type) // versions of encoding/json differ in whether they see the method
+		if nameless || f.Quoted || f.Behind > 0 {
+			o.fields = append(o.fields, field{node: leaveMember(t, f)})
+			continue
 		}
-		offset += t.Field(i).Offset
-		t = t.Field(i).Type
-	}
-	n := b.node(t)
-	if len(pointers) > 0 {
-		n, offset = follow(pointers, offset, n), 0
-	}
-	return field{offset, n}
-}
-
-// follow plans a field after embedded pointers. Their structs are made when there is something to put there.
-func follow(pointers []embedded, offset uintptr, inner *node) *node {
-	return &node{of: inner.of, read: func(d *decoder, p unsafe.Pointer) bool {
-		start := d.c.Mark()
-		for _, e := range pointers {
-			pointer := (*unsafe.Pointer)(unsafe.Add(p, e.at))
-			if *pointer == nil {
-				if !d.c.Spend(int(e.of.Size())) {
-					return false
-				}
-				*pointer = reflect.New(e.of).UnsafePointer()
-			}
-			p = *pointer
+		at := field{node: b.node(f.Type)}
+		for n := range f.Index {
+			at.offset += t.FieldByIndex(f.Index[:n+1]).Offset
 		}
-		p = unsafe.Add(p, offset)
-		return inner.read(d, p) || d.mismatch(inner, p, start)
-	}}
+		o.fields = append(o.fields, at)
+	}
+	return o
 }
 
-// find returns the field for a key: of a record, the one of that name.
-func (o *object) find(key string) field {
-	i := jsonfields.Find(o.seen, key)
-	if i < 0 || o.lenient && o.seen[i].Name != key {
-		return field{}
+// leaveMember plans a field that encoding/json reads as a member of its struct.
+func leaveMember(t reflect.Type, f jsonfields.Field) *node {
+	n := &node{of: t, largest: f.Behind + largest(f.Type)}
+	name, _ := json.Marshal(f.Name)
+	n.read = func(d *decoder, p unsafe.Pointer) bool {
+		span := d.Span()
+		return d.bad == 0 && d.give(n, p, slices.Concat([]byte("{"), name, []byte(":"), span, []byte("}"))) == nil
 	}
-	return o.fields[i]
+	return n
+}
+
+// object plans a struct.
+func (b *builder) object(n *node, t reflect.Type) reader {
+	seen, agreed := jsonfields.Of(t)
+	if !agreed {
+		return nil
+	}
+	o := b.fieldsOf(n, t, seen)
+	return func(d *decoder, p unsafe.Pointer) bool {
+		if !d.Is('{') {
+			return d.Null()
+		}
+		return o.members(d, p)
+	}
 }
 
 // members reads an object into the fields.
 func (o *object) members(d *decoder, p unsafe.Pointer) bool {
-	c := d.c
-	if inside, ok := d.enter('{'); !inside {
-		return ok
+	if !d.open('{') {
+		return false
 	}
-	learnt, data, top := &d.learnt[o.slot], c.data, c.depth == d.top
-	for last := learnt.keys[0]; c.next('}'); {
+	keys, data := &d.learnt[o.slot].keys, d.data
+	if len(*keys) == 0 {
+		*keys = append(*keys, new(key))
+	}
+	for last := (*keys)[0]; d.next('}'); {
 		k := last.next
-		if k == nil || !bytes.HasPrefix(data[c.pos:], k.text) {
-			if k = learnt.keys.find(c, last, o); k == nil {
+		if k == nil || !bytes.HasPrefix(data[d.pos:], k.text) {
+			if k = keys.learn(&d.Cursor, o); k == nil {
 				return false
 			}
+			last.next = k
 		}
-		if top && d.recording {
-			d.found = append(d.found, c.pos)
-			d.escaped = d.escaped || k.escaped
-		}
-		c.pos += len(k.text)
+		d.pos += len(k.text)
 		last = k
-		if top && k.id {
-			d.id = c.pos
+		if k.id && d.depth == d.row {
+			d.id = d.pos
 		}
-		at, target := c.pos, unsafe.Add(p, k.offset)
+		target := unsafe.Add(p, k.offset)
 		switch {
 		case k.node == nil:
-			c.pos, c.bad = skipValue(data, skipSpace(data, at), c.depth)
-		case k.node.isString && at < len(data) && data[at] == '"':
-			*(*string)(target) = c.String()
-		case !k.node.read(d, target) && !d.mismatch(k.node, target, at):
+			d.pos, d.bad = skipValue(data, skipSpace(data, d.pos), d.depth)
+		case k.node.isString && d.pos < len(data) && data[d.pos] == '"':
+			*(*string)(target) = d.String()
+		case !k.node.read(d, target):
 			return false
 		}
 	}
-	return c.bad == 0
+	return d.bad == 0
 }
 
 // keys are those of the objects that one node has read. Objects of one kind mostly have the same keys in the same order, so that it takes
@@ -148,29 +109,16 @@ type keys []*key
 
 type key struct {
 	text []byte // with its quotes, to the colon
-	name string
-	id   bool // its name is "id"
-	next *key // that came after it the last time
+	id   bool   // its name is "id"
+	next *key   // that came after it the last time
 
-	escaped bool // the text between the quotes is not the name
-
-	field // without a node: there is none
+	field
 }
 
 // maxKeys bounds what is learnt about objects that have other keys every time.
 const maxKeys = 128
 
-func newKeys() keys { return append(make(keys, 0, 16), new(key)) }
-
-// find returns the key at the cursor, which stays there; nil if there is none. It is a key of a struct, or of a map.
-func (k *keys) find(c *Cursor, last *key, of *object) *key {
-	if last.next == nil || !bytes.HasPrefix(c.data[c.pos:], last.next.text) {
-		last.next = k.learn(c, of)
-	}
-	return last.next
-}
-
-// learn is find for a key that was not expected.
+// learn returns the key at the cursor, which stays there; nil if there is none.
 func (k *keys) learn(c *Cursor, of *object) *key {
 	start := c.pos
 	name, ok := c.key()
@@ -188,10 +136,9 @@ func (k *keys) learn(c *Cursor, of *object) *key {
 		*k = append(*k, new(key))
 	}
 	found := (*k)[len(*k)-1]
-	escaped := !bytes.HasPrefix(text[1:], name) || text[1+len(name)] != '"'
-	*found = key{text: append(found.text[:0], text...), name: string(name), id: string(name) == "id", escaped: escaped}
-	if of != nil {
-		found.field = of.find(found.name)
+	*found = key{text: append(found.text[:0], text...), id: string(name) == "id"}
+	if i := jsonfields.Find(of.seen, string(name)); i >= 0 && (!of.lenient || of.seen[i].Name == string(name)) {
+		found.field = of.fields[i]
 	}
 	return found
 }

@@ -59,7 +59,7 @@ func TestFieldsThatDifferInCase(t *testing.T) {
 		same[deeper](t, []byte(text))
 		same[shallow](t, []byte(text))
 	}
-	require.True(t, planOf(reflect.TypeFor[shallow](), false).whole)
+	require.True(t, planOf(reflect.TypeFor[shallow](), false).root.left)
 	same[indexedRow](t, []byte(`{"id":"a","text":"b"}`))
 	same[Exact[flat]](t, []byte(`{"id":"a","value":{"id":"b","int":1},"int":2}`))
 }
@@ -68,21 +68,6 @@ func TestFieldsThatDifferInCase(t *testing.T) {
 func TestKeysOfRecordsMatchExactly(t *testing.T) {
 	got := read[record](t, `{"id":"a","ID":"b","count":1,"Count":2,"NAMES":["x"],"Inner":{"n":1},"inner":{"N":2}}`)
 	require.Equal(t, record{ID: "a", Count: 1, hidden: got.hidden}, got)
-}
-
-// What does not fit a promoted field of a record reads as zero, and nothing else does.
-func TestMismatchesOfPromotedFields(t *testing.T) {
-	type promoted struct {
-		ID   string `json:"id"`
-		Name string `json:"name"`
-		*Promoting
-		Last int `json:"last"`
-	}
-	got := read[promoted](t, `{"id":"x","name":"y","N":7,"last":3,"Text":"t","Wide":"none","N":"one","other":1}`)
-	require.Equal(t, promoted{"x", "y", &Promoting{Text: "t"}, 3}, got)
-	require.Equal(t, promoted{ID: "x", Last: 1}, read[promoted](t, `{"id":"x","last":1}`))
-	many := repeated(`[`, `{"N":1}`, `]`, 320<<10)
-	require.ErrorIs(t, DecodeRecord([]byte(many), 1<<20, new([]promoted)), ErrTooMuch)
 }
 
 // What versions of encoding/json differ in is left to it as a whole, also if more of the type follows.
@@ -121,10 +106,10 @@ func TestWhatIsLeftToEncodingJSON(t *testing.T) {
 		}
 	)
 	for of, whole := range map[reflect.Type]bool{
-		reflect.TypeFor[option](): true, reflect.TypeFor[quoted](): true, reflect.TypeFor[text](): false, reflect.TypeFor[sign](): true, reflect.TypeFor[hidden](): true, reflect.TypeFor[pointer](): true, reflect.TypeFor[unset](): true,
+		reflect.TypeFor[option](): true, reflect.TypeFor[quoted](): false, reflect.TypeFor[text](): false, reflect.TypeFor[sign](): true, reflect.TypeFor[hidden](): true, reflect.TypeFor[pointer](): true, reflect.TypeFor[unset](): false,
 		reflect.TypeFor[struct{ shouting }](): true, reflect.TypeFor[struct{ upper }](): true, reflect.TypeFor[struct{ flat }](): false,
 	} {
-		require.Equal(t, whole, planOf(of, false).whole, of.String())
+		require.Equal(t, whole, planOf(of, false).root.left, of.String())
 	}
 	for _, text := range []string{`{"b":1}`, `{"a":1,"b":2}`, `{"a!":1}`, `{"early":{"ab":"x"},"b":2}`, `{"ab":"x","N":1}`} {
 		for _, of := range []reflect.Type{reflect.TypeFor[option](), reflect.TypeFor[sign](), reflect.TypeFor[hidden](), reflect.TypeFor[pointer](), reflect.TypeFor[unset]()} {
@@ -146,17 +131,4 @@ func tried(unmarshal func([]byte, any) error, text string, of reflect.Type) (val
 	}()
 	err = unmarshal([]byte(text), p.Interface())
 	return p.Interface(), err
-}
-
-// A decoder that has read objects of one shape holds nothing that grows with their number.
-func TestOnlyRowsAreRecorded(t *testing.T) {
-	c, d := New([]byte(`[{"id":"a","n":{"id":"b"}},{"id":"c","name":"d"}]`)), NewDecoder[[]flat]()
-	defer d.Release()
-	require.NoError(t, d.Decode(&c, new([]flat)))
-	c = New([]byte(`{"id":"a","name":"d"}`))
-	e := NewDecoder[flat]()
-	defer e.Release()
-	require.NoError(t, e.Decode(&c, new(flat)))
-	require.Empty(t, d.of.found)
-	require.Empty(t, e.of.found)
 }

@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"encoding/binary"
 	"math/bits"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -23,8 +24,7 @@ func skipValue(data []byte, i, depth int) (end int, bad fault) {
 	}
 	switch b := data[i]; {
 	case b == '"':
-		end, _, bad = scanString(data, i+1)
-		return end, bad
+		return skipString(data, i+1)
 	case b == '{' || b == '[':
 		return skipContainer(data, i, depth+1, b+2) // in ASCII, the closing character is two after
 	case b == '-' || isDigit(b):
@@ -51,7 +51,7 @@ func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault)
 			if i >= len(data) || data[i] != '"' {
 				return i, noKey
 			}
-			if i, _, bad = scanString(data, i+1); bad == 0 {
+			if i, bad = skipString(data, i+1); bad == 0 {
 				i, bad = skipColon(data, i)
 			}
 			if bad != 0 {
@@ -129,31 +129,25 @@ func skipDigits(data []byte, i int) (end int, bad fault) {
 
 func isDigit(b byte) bool { return '0' <= b && b <= '9' }
 
-// scanString reads over the text of a string and its closing quote, and reports whether the text stands for itself.
-func scanString(data []byte, i int) (end int, plain bool, bad fault) {
-	plain = true
+// skipString reads over the text of a string and its closing quote.
+func skipString(data []byte, i int) (end int, bad fault) {
 	for {
 		if i = skipPlain(data, i); i >= len(data) {
-			return i, false, openString
+			return i, openString
 		}
 		switch b := data[i]; {
 		case b == '"':
-			return i + 1, plain, 0
+			return i + 1, 0
 		case b == '\\':
 			_, n := unescape(data[i:])
 			if n == 0 {
-				return i, false, badEscape
+				return i, badEscape
 			}
-			plain = false
 			i += n
 		case b < ' ':
-			return i, false, controlByte
+			return i, controlByte
 		default:
-			start := i
-			for i < len(data) && data[i] >= utf8.RuneSelf {
-				i++
-			}
-			plain = plain && utf8.Valid(data[start:i])
+			i = skipOther(data, i)
 		}
 	}
 }
@@ -173,6 +167,14 @@ func skipPlain(data []byte, i int) int {
 		return i + bits.TrailingZeros64(found)/8
 	}
 	for i < len(data) && specials(uint64(data[i])|' '*(lowBits-1)) == 0 {
+		i++
+	}
+	return i
+}
+
+// skipOther moves over what is not ASCII.
+func skipOther(data []byte, i int) int {
+	for i < len(data) && data[i] >= utf8.RuneSelf {
 		i++
 	}
 	return i
@@ -217,32 +219,30 @@ func hex4(b []byte) (r rune, ok bool) {
 	if len(b) < 6 || b[0] != '\\' || b[1] != 'u' {
 		return 0, false
 	}
-	for _, digit := range b[2:6] {
-		switch lower := digit | ' '; {
-		case isDigit(digit):
-			r = r<<4 + rune(digit-'0')
-		case 'a' <= lower && lower <= 'f':
-			r = r<<4 + rune(lower-'a'+10)
-		default:
-			return 0, false
-		}
-	}
-	return r, true
+	n, err := strconv.ParseUint(string(b[2:6]), 16, 16)
+	return rune(n), err == nil
 }
 
-// appendUnquoted resolves the escapes of a span that scanString accepted and replaces invalid UTF-8.
-func appendUnquoted(out, span []byte) []byte {
+// appendString appends the text of a string, without escapes and with what is no UTF-8 replaced, and moves over its closing quote.
+func appendString(out, data []byte, i int) (text []byte, end int, bad fault) {
 	for {
-		n := skipPlain(span, 0)
-		out = append(out, span[:n]...)
-		if span = span[n:]; len(span) == 0 {
-			return out
+		n := skipPlain(data, i)
+		out = append(out, data[i:n]...)
+		if i = n; i >= len(data) {
+			return nil, i, openString
 		}
-		r, n := utf8.DecodeRune(span)
-		if r == '\\' {
-			r, n = unescape(span)
+		r, n := utf8.DecodeRune(data[i:])
+		switch {
+		case r == '"':
+			return out, i + 1, 0
+		case r == '\\':
+			if r, n = unescape(data[i:]); n == 0 {
+				return nil, i, badEscape
+			}
+		case r < ' ':
+			return nil, i, controlByte
 		}
 		out = utf8.AppendRune(out, r)
-		span = span[n:]
+		i += n
 	}
 }

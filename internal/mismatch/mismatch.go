@@ -25,13 +25,12 @@ func New(what string, t reflect.Type, text []byte, err error) error {
 	if errors.Is(err, jsonscan.ErrTooMuch) { // which quotes nothing
 		return err
 	}
-	reason := Reason(t, err)
-	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); !ok || e.Field == "" {
-		if field := culprit(t, text); field != "" {
-			reason = "field " + field + ": " + reason
-		}
+	const levels = 32 // of structs: each is read once more
+	reason := reasonOf(err)
+	if field := culprit(t, text, levels); field != "" {
+		reason = "field " + field + ": " + reason
 	}
-	words := func() string { return fmt.Sprintf("%s does not fit %s: %s", what, TypeName(t), reason) }
+	words := func() string { return fmt.Sprintf("%s does not fit %s: %s", what, nameOf(t), reason) }
 	return &Error{*redact.Opaque(err, words, words)}
 }
 
@@ -41,19 +40,15 @@ func Is(err error) bool {
 	return ok || errors.Is(err, jsonscan.ErrTooMuch)
 }
 
-// Reason says why a value does not fit a type. Errors of encoding/json, and of types that decode
+// reasonOf says why a value does not fit a type. Errors of encoding/json, and of types that decode
 // themselves, quote values; a reason holds only what the type names.
-func Reason(t reflect.Type, err error) string {
+func reasonOf(err error) string {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && e.Type != nil {
 		kind, _, _ := strings.Cut(e.Value, " ") // what follows is the value
 		if !slices.Contains([]string{"array", "bool", "number", "object", "string"}, kind) {
 			kind = "another value"
 		}
-		reason := fmt.Sprintf("got %s, want %s", kind, TypeName(e.Type))
-		if field := fieldPath(t, e.Field); field != "" {
-			reason = "field " + field + ": " + reason
-		}
-		return reason
+		return fmt.Sprintf("got %s, want %s", kind, nameOf(e.Type))
 	}
 	if _, ok := errors.AsType[*time.ParseError](err); ok {
 		return "a text is not a time as time.Time reads it"
@@ -65,33 +60,28 @@ func Reason(t reflect.Type, err error) string {
 }
 
 // culprit is the path of the first field, by its names in a type, whose value the field does not take.
-func culprit(t reflect.Type, text []byte) string {
+func culprit(t reflect.Type, text []byte, levels int) string {
 	for t.Kind() == reflect.Pointer && !readsItself(t) {
 		t = t.Elem()
 	}
 	c := jsonscan.New(text)
-	if t.Kind() == reflect.Slice && c.Is('[') {
+	if (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && c.Is('[') {
 		for c.Array(); c.Element(); {
-			if path := culprit(t.Elem(), c.Span()); path != "" {
+			if path := culprit(t.Elem(), c.Span(), levels); path != "" {
 				return path
 			}
 		}
 	}
-	if readsItself(t) || t.Kind() != reflect.Struct || !c.Is('{') {
+	if readsItself(t) || t.Kind() != reflect.Struct || !c.Object() || levels == 0 {
 		return ""
 	}
 	fields, _ := jsonfields.Of(t)
-	c.Object()
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
 		i, value := jsonfields.Find(fields, string(key)), c.Span()
-		if i < 0 {
+		if i < 0 || json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", fields[i].Name, value), reflect.New(t).Interface()) == nil {
 			continue
 		}
-		alone := fmt.Appendf(nil, "{%q:%s}", fields[i].Name, value)
-		if json.Unmarshal(alone, reflect.New(t).Interface()) == nil {
-			continue
-		}
-		if inner := culprit(fields[i].Type, value); inner != "" {
+		if inner := culprit(fields[i].Type, value, levels-1); inner != "" {
 			return fields[i].Name + "." + inner
 		}
 		return fields[i].Name
@@ -99,38 +89,9 @@ func culprit(t reflect.Type, text []byte) string {
 	return ""
 }
 
-// TypeName is the name of a type, as far as a line has room for it.
-func TypeName(t reflect.Type) string {
+// nameOf is the name of a type, as far as a line has room for it.
+func nameOf(t reflect.Type) string {
 	const most = 64
 	name := t.String()
 	return strings.ToValidUTF8(name[:min(len(name), most)], "")
-}
-
-// fieldPath is the part of a path of keys that a type has names for: other keys are the peer's. Go 1.27 has
-// the indexes of arrays in the path, too.
-func fieldPath(t reflect.Type, path string) string {
-	var names []string
-	for name := range strings.SplitSeq(path, ".") {
-		for t.Kind() == reflect.Pointer || t.Kind() == reflect.Slice || t.Kind() == reflect.Array {
-			t = t.Elem()
-		}
-		if t.Kind() != reflect.Struct {
-			break
-		}
-		i := -1
-		for n := range t.NumField() {
-			key, _, _ := strings.Cut(t.Field(n).Tag.Get("json"), ",")
-			if key == name || t.Field(n).Name == name {
-				i = n
-			}
-		}
-		if _, err := strconv.Atoi(name); i < 0 && err == nil {
-			continue
-		}
-		if i < 0 {
-			break
-		}
-		names, t = append(names, name), t.Field(i).Type
-	}
-	return strings.Join(names, ".")
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,36 +17,44 @@ import (
 
 // A type that decodes itself may make an error of encoding/json that lacks what encoding/json always sets.
 func TestReasonOfAnErrorWithoutAType(t *testing.T) {
-	reason := Reason(reflect.TypeFor[struct{ F int }](), &json.UnmarshalTypeError{Value: "a secret", Field: "F"})
-	require.Equal(t, "a field refused its value (*json.UnmarshalTypeError)", reason)
+	require.Equal(t, "a field refused its value (*json.UnmarshalTypeError)", reasonOf(&json.UnmarshalTypeError{Value: "a secret", Field: "F"}))
 }
 
 // Go 1.27 has the indexes of arrays in the path of a field, Go 1.26 has not.
-func TestReasonOfAnElement(t *testing.T) {
-	for _, path := range []string{"F.a", "F.0.a"} {
-		err := &json.UnmarshalTypeError{Value: "string", Type: reflect.TypeFor[int](), Field: path}
-		for _, of := range []reflect.Type{
-			reflect.TypeFor[struct {
-				F []*struct {
-					A int `json:"a"`
-				}
-			}](),
-			reflect.TypeFor[struct {
-				F [2]struct {
-					A int `json:"a"`
-				}
-			}](),
-		} {
-			require.Equal(t, "field F.a: got string, want int", Reason(of, err))
-		}
+func TestNew_OfAnElement(t *testing.T) {
+	for _, of := range []reflect.Type{
+		reflect.TypeFor[struct {
+			F []*struct {
+				A int `json:"a"`
+			}
+		}](),
+		reflect.TypeFor[struct {
+			F [2]struct {
+				A int `json:"a"`
+			}
+		}](),
+	} {
+		text := []byte(`{"F":[{"a":1},{"a":"secret"}]}`)
+		require.ErrorContains(t, New("a row", of, text, json.Unmarshal(text, reflect.New(of).Interface())), ": field F.a: got string, want int")
 	}
+}
+
+// However deep the text is nested, it takes no longer than some readings of it.
+func TestNew_OfManyLevels(t *testing.T) {
+	type level struct {
+		N  *level
+		At int
+	}
+	text := []byte(strings.Repeat(`{"N":`, 5000) + `{"At":"x"}` + strings.Repeat("}", 5000))
+	err := New("a row", reflect.TypeFor[level](), text, json.Unmarshal(text, new(level)))
+	require.ErrorContains(t, err, ": field N"+strings.Repeat(".N", 31)+": got string, want int")
 }
 
 func TestMismatch(t *testing.T) {
 	t.Parallel()
 	type row struct{ A int }
 	cause := json.Unmarshal([]byte(`{"A":"secret"}`), new(row))
-	err := New("a row", reflect.TypeFor[row](), nil, cause)
+	err := New("a row", reflect.TypeFor[row](), []byte(`{"A":"secret"}`), cause)
 	require.EqualError(t, err, "a row does not fit mismatch.row: field A: got string, want int")
 	require.True(t, Is(fmt.Errorf("in a page: %w", err)))
 	var mismatch *Error
@@ -68,21 +77,28 @@ func TestReason(t *testing.T) {
 		} `json:"rows"`
 		By map[string]int `json:"by"`
 	}
-	number := reflect.TypeFor[int]()
+	for text, want := range map[string]string{
+		`{"name":7,"secret":"x"}`:                  "field name: got number, want string",
+		`{"rows":[{"A":1},{"secret":1,"a":true}]}`: "field rows.A: got bool, want int",
+		`{"rows":[{"0":["secret"]}]}`:              "field rows.0: got array, want int",
+		`{"rows":{"secret":{"A":1}}}`:              "field rows: got object, want []struct",
+		`{"by":{"secret":"x"}}`:                    "field by: got string, want int",
+		`"secret"`:                                 "got string, want mismatch.row",
+	} {
+		err := New("a row", reflect.TypeFor[*row](), []byte(text), json.Unmarshal([]byte(text), new(row)))
+		require.ErrorContains(t, err, "a row does not fit *mismatch.row: "+want, text)
+		require.NotContains(t, err.Error(), "secret")
+	}
 	_, notTime := time.Parse(time.RFC3339, "secret")
 	_, notNumber := strconv.Atoi("secret")
 	for want, err := range map[string]error{
-		"field name: got another value, want int":         &json.UnmarshalTypeError{Value: "secret", Type: number, Field: "name"},
-		"got number, want int":                            &json.UnmarshalTypeError{Value: "number 7", Type: number},
-		"field rows.A: got bool, want int":                &json.UnmarshalTypeError{Value: "bool", Type: number, Field: "rows.7.A"},
-		"field rows.0: got array, want int":               &json.UnmarshalTypeError{Value: "array", Type: number, Field: "rows.7.0"},
-		"field rows: got object, want int":                &json.UnmarshalTypeError{Value: "object", Type: number, Field: "rows.secret.A"},
-		"field by: got string, want int":                  &json.UnmarshalTypeError{Value: "string", Type: number, Field: "by.secret"},
+		"got another value, want int":                     &json.UnmarshalTypeError{Value: "secret", Type: reflect.TypeFor[int](), Field: "name"},
+		"got number, want int":                            &json.UnmarshalTypeError{Value: "number 7", Type: reflect.TypeFor[int]()},
 		"a text is not a time as time.Time reads it":      notTime,
 		"a text is not a number: invalid syntax":          notNumber,
 		"a field refused its value (*errors.errorString)": errors.New("secret"),
 	} {
-		require.Equal(t, want, Reason(reflect.TypeFor[*row](), err))
+		require.Equal(t, want, reasonOf(err))
 	}
 }
 

@@ -19,12 +19,12 @@ import (
 // jsonscan.Unmarshal refuses because it would take too much memory.
 func DecodeStrict(text []byte, v any) error {
 	if p := reflect.ValueOf(v); p.Kind() == reflect.Pointer && !p.IsNil() {
-		p = jsonscan.Target(p)
-		if err := Missing(text, p.Type().Elem()); err != nil {
+		t := jsonscan.Target(p).Type().Elem()
+		if err := Missing(text, t); err != nil {
 			return err
 		}
 		// encoding/json has no such bound. What else is wrong it says itself.
-		if err := jsonscan.Unmarshal(text, reflect.New(p.Type().Elem()).Interface()); errors.Is(err, jsonscan.ErrTooMuch) {
+		if err := jsonscan.Unmarshal(text, reflect.New(t).Interface()); errors.Is(err, jsonscan.ErrTooMuch) {
 			return err
 		}
 	}
@@ -36,8 +36,8 @@ func DecodeStrict(text []byte, v any) error {
 // Missing returns an error for the first field of a type that a JSON text has no key for. The tags
 // omitempty and omitzero excuse a field, and a type that decodes itself is not examined.
 func Missing(text []byte, t reflect.Type) error {
-	s, c := search{fields: make(map[reflect.Type][]jsonfields.Field)}, jsonscan.New(text)
-	return cmp.Or(s.value(&c, t), c.End())
+	s := search{Cursor: jsonscan.New(text)}
+	return cmp.Or(s.value(t), s.End())
 }
 
 func readsItself(t reflect.Type) bool {
@@ -46,79 +46,70 @@ func readsItself(t reflect.Type) bool {
 
 // search looks for missing members in one pass.
 type search struct {
-	fields map[reflect.Type][]jsonfields.Field // of the structs that it has met
-	path   []string
+	jsonscan.Cursor
+
+	path []string
 }
 
 // in reads a value under a name.
-func (s *search) in(name string, c *jsonscan.Cursor, t reflect.Type) error {
+func (s *search) in(name string, t reflect.Type) error {
 	s.path = append(s.path, name)
-	err := s.value(c, t)
+	err := s.value(t)
 	s.path = s.path[:len(s.path)-1]
 	return err
 }
 
-func (s *search) value(c *jsonscan.Cursor, t reflect.Type) error {
+func (s *search) value(t reflect.Type) (err error) {
 	mayBeNull := t.Kind() == reflect.Pointer
 	for t.Kind() == reflect.Pointer && !readsItself(t) {
 		t = t.Elem()
 	}
-	switch {
+	switch kind := t.Kind(); {
 	case readsItself(t):
-	case t.Kind() == reflect.Struct && (c.Is('{') || c.Is('n') && !mayBeNull):
-		return s.object(c, t)
-	case (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && c.Is('['):
-		c.Array()
-		for n := 0; c.Element(); n++ {
-			if err := s.in(strconv.Itoa(n), c, t.Elem()); err != nil {
-				return err
-			}
+		s.Skip()
+	case kind == reflect.Struct && (s.Is('{') || s.Is('n') && !mayBeNull):
+		return s.object(t)
+	case (kind == reflect.Slice || kind == reflect.Array) && s.Is('['):
+		s.Array()
+		for n := 0; err == nil && s.Element(); n++ {
+			err = s.in(strconv.Itoa(n), t.Elem())
 		}
-		return c.Err()
-	case t.Kind() == reflect.Map && c.Is('{'):
-		c.Object()
-		for key, ok := c.Member(); ok; key, ok = c.Member() {
-			if err := s.in(redact.PlainName(string(key)), c, t.Elem()); err != nil {
-				return err
-			}
+	case kind == reflect.Map && s.Is('{'):
+		s.Object()
+		for key, ok := s.Member(); ok && err == nil; key, ok = s.Member() {
+			err = s.in(redact.PlainName(string(key)), t.Elem())
 		}
-		return c.Err()
+	default:
+		s.Skip()
 	}
-	c.Skip()
-	return c.Err()
+	return cmp.Or(err, s.Err())
 }
 
-func (s *search) object(c *jsonscan.Cursor, t reflect.Type) error {
-	fields, ok := s.fields[t]
-	if !ok {
-		fields, _ = jsonfields.Of(t)
-		s.fields[t] = fields
-	}
-	start, seen := c.Mark(), make([]bool, len(fields))
-	for in := c.Object(); in; { // null has no members
-		key, ok := c.Member()
-		if !ok {
-			break
-		}
+func (s *search) object(t reflect.Type) error {
+	fields, _ := jsonfields.Of(t)
+	start, seen := s.Mark(), make([]bool, len(fields))
+	for in := s.Object(); in; { // null has no members
+		key, more := s.Member()
 		i := jsonfields.Find(fields, string(key))
-		if i < 0 {
-			c.Skip()
-			continue
+		switch in = more; {
+		case !in:
+		case i < 0 || fields[i].Optional && s.Is('n'):
+			s.Skip()
+		default:
+			if err := s.in(fields[i].Name, fields[i].Type); err != nil {
+				return err
+			}
 		}
-		seen[i] = true
-		if fields[i].Optional && c.Null() {
-			continue
-		}
-		if err := s.in(fields[i].Name, c, fields[i].Type); err != nil {
-			return err
+		if i >= 0 {
+			seen[i] = true
 		}
 	}
 	for i, f := range fields {
-		if !f.Optional && !seen[i] && c.Err() == nil {
-			return NotThere(strings.Join(append(s.path, f.Name), "."), strings.Join(s.path, "."), c.Since(start))
+		if !f.Optional && !seen[i] && s.Err() == nil {
+			return NotThere(strings.Join(append(s.path, f.Name), "."), strings.Join(s.path, "."), s.Since(start))
 		}
 	}
-	return c.Err()
+	return s.Err()
 }
 
 // NotThere returns an error that says that a path leads nowhere, and what is at the last place that
