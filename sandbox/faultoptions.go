@@ -251,11 +251,9 @@ var cappedHere = does("totals that end with this page", func(f *Fault) { f.cap =
 // EmptyPage leaves a page without its records, and sets its totals to zero.
 func EmptyPage() FaultOption {
 	return edit("empty page", func(a *response) {
-		a.body = edited(a.body, func(v any) any {
-			v = assign(v, []string{"data"}, []any{})
-			v = assign(v, []string{"pagination", "totalPages"}, 0)
-			return assign(v, []string{"pagination", "totalRecords"}, 0)
-		})
+		for path, value := range map[string]any{"data": []any{}, "pagination.totalPages": 0, "pagination.totalRecords": 0} {
+			a.body = edited(a.body, func(v any) any { return assign(v, strings.Split(path, "."), value) })
+		}
 	})
 }
 

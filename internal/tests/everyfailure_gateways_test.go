@@ -1,7 +1,7 @@
 package tests
 
 import (
-	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -124,7 +124,7 @@ func TestEveryFailure_TotalsCapped(t *testing.T) {
 	}, everySweep(sandbox.Only(sandbox.TotalsCapped), sandbox.Setup(func(run *sandbox.Run) {
 		run.Do(func(tx *sandbox.Tx) {
 			for n := range 5 {
-				tx.AddRows(ListID, sandbox.Row{"firstName": fmt.Sprint(n)})
+				tx.AddRows(ListID, sandbox.Row{"firstName": strconv.Itoa(n)})
 			}
 		})
 	}))...)
