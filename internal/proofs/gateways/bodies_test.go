@@ -19,7 +19,7 @@ func TestBodiesBehindGateways(t *testing.T) {
 	t.Parallel()
 	behind(t, plain(), func(t *testing.T, g gateway) {
 		s := start(t, g)
-		client := s.client(t)
+		client := s.steady(t)
 		require.NoError(t, second(client.Account.Me(t.Context()))) // which learns what the gateway does to headers
 		const rows = 2345
 		s.sb.Do(func(tx *sandbox.Tx) {
@@ -73,7 +73,7 @@ func TestTornUploadsBehindGateways(t *testing.T) {
 	t.Parallel()
 	behind(t, plain(), func(t *testing.T, g gateway) {
 		s := start(t, g)
-		client := s.client(t)
+		client := s.steady(t)
 		require.NoError(t, second(client.Account.Me(t.Context()))) // which learns what the gateway does to headers
 		for _, size := range []int64{16 << 10, 256 << 10, 900 << 10} {
 			err := second(client.Imports.Upload(t.Context(), prospectkit.UploadFrom("people.csv", size, torn{size})))
@@ -91,7 +91,7 @@ func TestLongFiltersBehindGateways(t *testing.T) {
 	t.Parallel()
 	behind(t, plain(), func(t *testing.T, g gateway) {
 		long := filter.Contact{Title: filter.AnyOf(strings.Repeat("統", 2000))}
-		if _, err := start(t, g).client(t).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: long}); err != nil && !g.tls {
+		if _, err := start(t, g).steady(t).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: long}); err != nil && !g.tls {
 			require.ErrorContains(t, err, "mostly because of filters: use fewer or shorter values")
 		}
 	})
@@ -115,7 +115,7 @@ func TestBodyLimitsOfGateways(t *testing.T) {
 	t.Parallel()
 	behind(t, limited, func(t *testing.T, g gateway) {
 		s := start(t, g)
-		client := s.client(t)
+		client := s.steady(t)
 		require.NoError(t, second(client.Imports.Upload(t.Context(), file(1000))))
 		for _, rows := range []int{1500, 4000, 20_000} {
 			err := second(client.Imports.Upload(t.Context(), file(rows)))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,15 @@ func (s *stage) client(t *testing.T, opts ...prospectkit.ClientOption) *prospect
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
+}
+
+// steady is a client whose requests all arrive.
+func (s *stage) steady(t *testing.T, opts ...prospectkit.ClientOption) *prospectkit.Client {
+	t.Helper()
+	if s.closes {
+		opts = append(opts, prospectkit.WithTransport(&http.Transport{DisableKeepAlives: true}))
+	}
+	return s.client(t, opts...)
 }
 
 // call is one call of each kind of operation: of a shape that is shown or not, that reads, costs, writes, sends.

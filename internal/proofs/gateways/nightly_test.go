@@ -8,7 +8,7 @@ var nightly = []gateway{
 	{name: "lighttpd", program: "lighttpd", config: lighttpd("")},
 	{name: "nghttpx", program: "nghttpx", config: nghttpx},
 	{name: "h2o", program: "h2o", config: h2o("")},
-	{name: "tinyproxy", program: "tinyproxy", config: tinyproxy},
+	{name: "tinyproxy", program: "tinyproxy", closes: true, config: tinyproxy},
 }
 
 const (

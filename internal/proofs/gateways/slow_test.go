@@ -31,7 +31,7 @@ func TestSlowServiceBehindGateways(t *testing.T) {
 	t.Parallel()
 	behind(t, plain(), func(t *testing.T, g gateway) {
 		s := start(t, g)
-		client := s.client(t)
+		client := s.steady(t)
 		require.NoError(t, second(client.Account.Me(t.Context()))) // which learns what the gateway does to headers
 		before := map[string]int{"account.me": 1}
 		s.set(slices.Max(paces()), nil)
@@ -141,7 +141,7 @@ func (s *stage) losing(t *testing.T, w write, pace time.Duration) {
 	}
 	argument := id
 	if w.reviewed {
-		review, err := s.client(t).Campaigns.Review(t.Context(), id)
+		review, err := s.steady(t).Campaigns.Review(t.Context(), id)
 		require.NoError(t, err)
 		argument += " " + review.Digest()
 	}
@@ -150,7 +150,7 @@ func (s *stage) losing(t *testing.T, w write, pace time.Duration) {
 		j, err := journal.Open(path, "main")
 		require.NoError(t, err)
 		defer func() { require.NoError(t, j.Close()) }()
-		client := s.client(t, prospectkit.WithJournal(j))
+		client := s.steady(t, prospectkit.WithJournal(j))
 		for range 2 {
 			require.NoError(t, second(client.Account.Me(t.Context()))) // the way is known, and each connection kept that can be
 		}

@@ -27,6 +27,7 @@ type gateway struct {
 	path    string // of the program, where it is found
 	config  string // ORIGIN, SPARE and PORT stand for addresses, BACK for the port of ORIGIN, DIR for a directory
 	tls     bool   // with HTTP/2, see certify
+	closes  bool   // it closes a connection after a response without saying so: a write on it is unknown, and does not arrive
 	repeats bool   // it may send a POST twice
 	lies    bool   // its error pages are JSON with status 200: the read of something whose shape nobody knows believes them
 	hides   bool   // it may close the connection while a body is being sent that it does not take: net/http then drops the 413
