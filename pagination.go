@@ -276,7 +276,7 @@ func (of collection) walk(ctx context.Context, opts []PageOption, yield func(*pa
 // config is how to walk. A page that is read early holds back the [Info] of [WithInfo] until it is needed.
 func (of collection) config(options *pageConfig, info *Info) pagewalk.Config {
 	var refused atomic.Bool // a page that was read early, although there was room
-	calls, ahead := append(slices.Clip(options.calls), callOption(of.inWalk)), append(slices.Clip(options.calls), callOption(of.early))
+	calls := append(slices.Clip(options.calls), inWalk)
 	maxBody := 0
 	if info != nil {
 		maxBody = info.MaxBody // as it was set before the range: a page that is read early must not read it
@@ -301,7 +301,7 @@ func (of collection) config(options *pageConfig, info *Info) pagewalk.Config {
 				return nil
 			}
 			held := Info{MaxBody: maxBody}
-			page, err := read(ctx, number, nil, append(slices.Clip(ahead), WithInfo(&held)))
+			page, err := read(ctx, number, nil, append(slices.Clip(calls), callOption(of.early), WithInfo(&held)))
 			if err != nil {
 				room := held.Rate.At.IsZero() || held.Rate.Remaining > 0
 				refused.CompareAndSwap(false, held.Status == http.StatusTooManyRequests && room)
@@ -327,10 +327,10 @@ const (
 
 // inWalk makes a call that reads a page for a loop, and early one that reads a page ahead: once, and behind calls that somebody waits for,
 // as long as there are any.
-func (of collection) inWalk(c *callConfig, _ *check.Violations) { c.inWalk = true }
+var inWalk = callOption(func(c *callConfig, _ *check.Violations) { c.inWalk = true })
 
 func (of collection) early(c *callConfig, _ *check.Violations) {
-	c.inWalk, c.retry.MaxAttempts, c.maxWait = true, 1, min(c.maxWait, earlyWait)
+	c.retry.MaxAttempts, c.maxWait = 1, min(c.maxWait, earlyWait)
 	c.batch = c.batch || of.conf.limits.surface(of.op.Surface).busy(time.Now())
 }
 

@@ -216,7 +216,10 @@ func (w *walk) goBack(fall int) bool {
 func (w *walk) dropRepeats(p *Page) (fresh int) {
 	report, resumed, again := w.Progress.Report(), w.Resume != nil, p.Number < w.until
 	ordered, joined := report.OrderKnown, report.Joined-(p.Number-1)*w.largest // so many are new in front
-	known, paid, inFront, kept := 0, 0, false, make([]Record, 0, len(p.Records))
+	known, paid, inFront, kept := 0, 0, false, p.Records[:0]
+	if w.ByToken {
+		kept = make([]Record, 0, len(p.Records)) // nothing is left out
+	}
 	for i, r := range p.Records {
 		if w.seen.Add(r.ID) {
 			if !again || !ordered || i >= joined {
