@@ -71,6 +71,7 @@ func (w *walk) take(e *early) *Page {
 	}
 	delete(w.early, w.number)
 	<-e.done
+	w.arrived(e)
 	switch {
 	case e.panicked != nil:
 		panic(e.panicked)
@@ -85,6 +86,13 @@ func (w *walk) take(e *early) *Page {
 		e.page.Deliver()
 	}
 	return e.page
+}
+
+// arrived counts the request of a page that was read ahead.
+func (w *walk) arrived(e *early) {
+	if e.page != nil {
+		w.report.Requests++
+	}
 }
 
 // readAhead requests the pages after the one that is needed now, as far as they are known to exist. Where a page is not worth it, the rest
@@ -119,9 +127,7 @@ func (w *walk) request(number int, pause time.Duration) {
 		if waits.Sleep(ctx, pause) != nil {
 			return
 		}
-		if e.page = w.Early(ctx, number); e.page != nil {
-			w.Progress.Update(func(r *Report) { r.Requests++ })
-		}
+		e.page = w.Early(ctx, number)
 	})
 }
 
@@ -137,6 +143,9 @@ func (w *walk) dropEarly() {
 		w.cancel()
 		w.tasks.Wait()
 		w.cancel = nil
+		for _, e := range w.early {
+			w.arrived(e)
+		}
 		clear(w.early)
 	}
 }

@@ -14,16 +14,16 @@ import (
 // moved. If none of the records delivered last is there, the walk goes back as far as the others can have moved, and risks repeats.
 func (w *walk) open() (*Page, error) {
 	cp := w.Resume
-	if cp == nil {
-		w.came = 0
-		if w.First > 1 {
-			w.came = unknown
-		}
-		w.Progress.begin(w.First, w.came)
+	switch {
+	case cp == nil && w.First > 1:
+		w.at.First, w.came = w.First, unknown
+		fallthrough
+	case cp == nil:
 		return w.read(w.number, nil)
 	}
-	w.came, w.repeats = unknown, cp.Repeats
-	w.Progress.resume(cp)
+	w.came, w.repeats, w.at = unknown, cp.Repeats, *cp
+	w.report.Rewound, w.report.Joined, w.report.Incomplete = cp.Unsure, cp.Joined, cp.Incomplete
+	w.Progress.tell(w.report, cp, 0)
 	w.largest, w.number = cp.Size, max(cp.Page, w.First)
 	home, err := w.read(w.number, nil)
 	if err != nil {
@@ -34,24 +34,22 @@ func (w *walk) open() (*Page, error) {
 	}
 	w.owed = slices.Clone(cp.Last)
 	w.shifted = len(cp.Last) // which may all be after the place that is found
-	s := search{Checkpoint: cp, ordered: w.Progress.Report().OrderKnown, size: max(cp.Size, len(home.Records)), at: make(map[int]spot)}
+	s := search{Checkpoint: cp, ordered: w.report.OrderKnown, size: max(cp.Size, len(home.Records)), at: make(map[int]spot)}
 	if err := w.lookAround(&s, home); err != nil {
 		return nil, err
 	}
 	if found, ok, sure := s.place(); ok {
 		w.resumeAt(found, cp)
 		if !sure {
-			w.Progress.unsure(true)
+			w.unsure(true)
 		} else if cp.Count > 0 && found.page.TotalRecords == cp.Total {
 			if w.came = cp.Count; w.number != cp.Page || w.skipped != cp.Index { // others are in front now that did not come
 				w.came = max(w.came, (w.number-1)*s.size+w.skipped)
 			}
 		}
-		w.Progress.count(w.came)
 		return found.page, nil
 	}
-	w.Progress.unsure(true)
-	w.Progress.count(w.came)
+	w.unsure(true)
 	w.number = w.First
 	if w.note(home); home.TotalKnown && cp.Total > 0 {
 		w.number = max(w.First, home.Number-w.across(cp.Total-home.TotalRecords))
@@ -96,7 +94,7 @@ func (w *walk) resumeAt(s spot, cp *Checkpoint) {
 			continue
 		}
 		if len(after) > 0 {
-			w.Progress.unsure(true)
+			w.unsure(true)
 		}
 		w.seen.Add(r.ID)
 		w.pay(r.ID)

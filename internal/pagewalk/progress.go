@@ -32,29 +32,16 @@ type Report struct {
 type Progress struct {
 	mu     sync.Mutex
 	report Report
-	place  Checkpoint
-	size   int // of the page reached, with its repeats
-	before int // records delivered before the range; below 0 if unknown
-}
-
-func (p *Progress) do(change func()) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	change()
+	place  Checkpoint // its Count is that before the range
+	size   int        // of the page reached, with its repeats
 }
 
 // Start begins a new walk over the collection of the query. Without a query there are no
 // checkpoints.
 func (p *Progress) Start(query string, orderKnown bool) {
-	p.do(func() {
-		p.report, p.place = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query}
-		p.size, p.before = 0, 0
-	})
-}
-
-// Update changes the report.
-func (p *Progress) Update(change func(*Report)) {
-	p.do(func() { change(&p.report) })
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.report, p.place, p.size = Report{OrderKnown: orderKnown}, Checkpoint{Version: version, Query: query}, 0
 }
 
 // Delivered notes a record.
@@ -72,50 +59,26 @@ func (p *Progress) Delivered(id string) {
 	p.place.Last = append(p.place.Last, id)
 }
 
-// begin notes the page that a walk begins with, if it is not the first.
-func (p *Progress) begin(first, before int) {
-	p.do(func() {
-		if p.before = before; first > 1 {
-			p.place.First = first
-		}
-	})
-}
-
-// resume continues from a checkpoint, so that the next one also names its records.
-func (p *Progress) resume(cp *Checkpoint) {
-	p.do(func() {
-		p.place = *cp
-		p.place.Last = slices.Clone(cp.Last)
-		p.before = cp.Count
-		p.report.Rewound, p.report.Joined, p.report.Incomplete = cp.Unsure, cp.Joined, cp.Incomplete
-	})
-}
-
-// count notes how many records came before the range; below 0 if that is unknown.
-func (p *Progress) count(before int) {
-	p.do(func() { p.before = before })
-}
-
-// unsure notes that records which were delivered may come after the place, and whether they may come in this walk: it remembers
-// what it has delivered itself.
-func (p *Progress) unsure(now bool) {
-	p.do(func() { p.place.Unsure, p.report.Rewound = true, p.report.Rewound || now })
-}
-
-// reached notes the page that is about to be handed out, and its size with the repeats that it came with: they count as in front of
-// its records. Until its last record is delivered, the place is there.
-func (p *Progress) reached(page *Page, size, repeats int) {
-	p.do(func() {
-		p.report.Total, p.report.TotalKnown = page.TotalRecords, page.TotalKnown
-		p.place.Page, p.place.Total, p.place.Size = page.Number, page.TotalRecords, max(p.place.Size, size)
-		p.place.Index, p.place.Joined, p.place.Repeats, p.size = size-len(page.Records), p.report.Joined, repeats, size
-	})
+// tell takes the report of the walk. If a place is given, it is that of the page that is about to be handed out, of a size.
+func (p *Progress) tell(r Report, at *Checkpoint, size int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	r.Delivered = p.report.Delivered
+	if p.report = r; at == nil {
+		return
+	}
+	last := p.place.Last
+	if p.place, p.size = *at, size; last == nil { // or those of the checkpoint that the walk resumes from
+		last = slices.Clone(at.Last)
+	}
+	p.place.Last = last
 }
 
 // Report returns the state of the walk.
-func (p *Progress) Report() (r Report) {
-	p.do(func() { r = p.report })
-	return r
+func (p *Progress) Report() Report {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.report
 }
 
 // Checkpoint returns the place after the last record delivered, as a text for [Parse]; empty before
@@ -127,7 +90,7 @@ func (p *Progress) Checkpoint() string {
 		return ""
 	}
 	place := p.place
-	place.Incomplete, place.Count = p.report.Incomplete, max(0, p.before+p.report.Delivered)
+	place.Incomplete, place.Count = p.report.Incomplete, max(0, place.Count+p.report.Delivered)
 	if p.report.Finished {
 		place = Checkpoint{Version: version, Query: place.Query, Page: 1, First: place.First, Ended: true}
 	}

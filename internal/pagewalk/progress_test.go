@@ -17,7 +17,7 @@ func TestCheckpoint(t *testing.T) {
 	require.Equal(t, Report{Delivered: 1}, p.Report())
 	p.Start("q", true)
 	require.Empty(t, p.Checkpoint(), "nothing was delivered")
-	p.reached(&Page{Number: 3, TotalRecords: 70, TotalKnown: true, Records: recordsOf(strings.Repeat("a", 30))}, 30, 0)
+	p.tell(Report{Total: 70, TotalKnown: true, OrderKnown: true}, &Checkpoint{Version: version, Query: "q", Page: 3, Total: 70, Size: 30}, 30)
 	require.Empty(t, p.Checkpoint())
 	p.Delivered("")
 	cp, err := Parse(p.Checkpoint(), "q")
@@ -36,7 +36,7 @@ func TestCheckpoint(t *testing.T) {
 
 	var again Progress
 	again.Start("q", true)
-	again.resume(cp)
+	again.tell(Report{}, cp, 30)
 	text := again.Checkpoint()
 	require.Equal(t, p.Checkpoint(), text, "before anything is delivered, the place is the same")
 	again.Delivered("u")
@@ -46,7 +46,7 @@ func TestCheckpoint(t *testing.T) {
 	require.Equal(t, strings.Split("fghijklmnopqrstu", ""), moved.Last)
 	require.Equal(t, 3, moved.Page)
 
-	again.Update(func(r *Report) { r.Finished = true })
+	again.tell(Report{Finished: true}, nil, 0)
 	ended, err := Parse(again.Checkpoint(), "q")
 	require.NoError(t, err)
 	require.Equal(t, &Checkpoint{Version: version, Query: "q", Page: 1, Ended: true}, ended, "where earlier versions of this package begin")

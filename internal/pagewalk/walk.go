@@ -65,6 +65,8 @@ type walk struct {
 	fallen  int             // by how much the total has fallen since
 	backs   int             // how often the walk went back without getting further
 	limited bool            // the number of records on a page is known
+	report  Report
+	at      Checkpoint
 
 	// What the pages tell.
 	total   int  // by the page read last that has one
@@ -106,8 +108,11 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 	}
 	limited := c.Limit > 0
 	c.Progress, c.Limit, c.First = cmp.Or(c.Progress, new(Progress)), max(1, c.Limit), cmp.Or(c.First, 1)
-	w := &walk{Config: c, limited: limited, ctx: ctx, number: c.First, total: unknown, count: math.MaxInt}
-	defer w.dropEarly()
+	w := &walk{Config: c, limited: limited, ctx: ctx, number: c.First, total: unknown, count: math.MaxInt, report: c.Progress.report, at: c.Progress.place}
+	defer func() {
+		w.dropEarly()
+		w.Progress.tell(w.report, nil, 0)
+	}()
 	page, err := w.open()
 	w.next = w.number
 	for err == nil {
@@ -121,7 +126,7 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 			last, err = w.judge(page, size, fresh)
 		}
 		if w.count = max(w.number, w.pageCount(page)); err == nil || w.ByToken {
-			w.Progress.reached(page, size, w.repeats)
+			w.reached(page, size)
 			if !w.handOut(page, yield) {
 				return
 			}
@@ -136,8 +141,26 @@ func (c Config) Walk(ctx context.Context, yield func(*Page, error) bool) {
 			}
 		}
 	}
+	w.Progress.tell(w.report, nil, 0)
 	yield(nil, err)
 }
+
+// reached tells the page that is about to be handed out, and its size with the repeats that it came with: they count as in front of its
+// records. Until its last record is delivered, the place is there.
+func (w *walk) reached(p *Page, size int) {
+	w.report.Total, w.report.TotalKnown = p.TotalRecords, p.TotalKnown
+	at := &w.at
+	at.Page, at.Total, at.Size, at.Index = p.Number, p.TotalRecords, max(at.Size, size), size-len(p.Records)
+	at.Joined, at.Repeats, at.Count = w.report.Joined, w.repeats, w.came
+	if w.drifted {
+		at.Count = unknown
+	}
+	w.Progress.tell(w.report, at, size)
+}
+
+// unsure notes that records which were delivered may come after the place, and whether they may come in this walk: it remembers what it
+// has delivered itself.
+func (w *walk) unsure(now bool) { w.at.Unsure, w.report.Rewound = true, w.report.Rewound || now }
 
 // handOut yields a page. An empty one is of use only if it is the first of a walk from the start.
 func (w *walk) handOut(p *Page, yield func(*Page, error) bool) bool {
@@ -149,11 +172,9 @@ func (w *walk) read(number int, before *Page) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.Progress.Update(func(r *Report) {
-		if r.Requests++; number <= w.until {
-			r.Rereads++
-		}
-	})
+	if w.report.Requests++; number <= w.until {
+		w.report.Rereads++
+	}
 	if page.Number != 0 && page.Number < number && number > w.count { // some serve the last page again
 		page.Records, page.Number = nil, number
 	}
@@ -181,7 +202,7 @@ func (w *walk) note(p *Page) (fall int) {
 	}
 	if w.least, w.total = min(w.least, p.TotalRecords), p.TotalRecords; before != p.TotalRecords {
 		w.drift()
-		w.Progress.Update(func(r *Report) { r.Joined += max(0, p.TotalRecords-before) })
+		w.report.Joined += max(0, p.TotalRecords-before)
 	}
 	return fall
 }
@@ -189,7 +210,6 @@ func (w *walk) note(p *Page) (fall int) {
 // drift notes that the total has changed: it does not say what should have come.
 func (w *walk) drift() {
 	w.drifted, w.alone = true, max(w.alone, rest)
-	w.Progress.count(unknown)
 }
 
 // goBack makes the first page on which a record can be that did not come the current one, if that is before it, and reports whether it is.
@@ -199,7 +219,7 @@ func (w *walk) goBack(fall int) bool {
 	switch {
 	case low >= w.number:
 	case w.backs == mostBacks:
-		w.Progress.Update(func(r *Report) { r.Incomplete = true })
+		w.report.Incomplete = true
 	default:
 		w.dropEarly()
 		w.until, w.number, w.met = max(w.until, w.number), low, false
@@ -214,8 +234,8 @@ func (w *walk) goBack(fall int) bool {
 // next in order: it is new, or came so long before that a walk which has resumed, or forgotten some, does not know it. On a page that is read
 // again it is left out where new records come first, or where it may have come before the checkpoint.
 func (w *walk) dropRepeats(p *Page) (fresh int) {
-	report, resumed, again := w.Progress.Report(), w.Resume != nil, p.Number < w.until
-	ordered, joined := report.OrderKnown, report.Joined-(p.Number-1)*w.largest // so many are new in front
+	resumed, again := w.Resume != nil, p.Number < w.until
+	ordered, joined := w.report.OrderKnown, w.report.Joined-(p.Number-1)*w.largest // so many are new in front
 	known, paid, inFront, kept := 0, 0, false, p.Records[:0]
 	if w.ByToken {
 		kept = make([]Record, 0, len(p.Records)) // nothing is left out
@@ -242,18 +262,13 @@ func (w *walk) dropRepeats(p *Page) (fresh int) {
 	p.Records, p.Recovered, w.fresh = kept, again, w.fresh+fresh
 	w.met = w.met || known > 0
 	if forgot := w.seen.forgot; inFront || again && !w.met || forgot && (w.shifted > recentIDs || again && fresh > 0) {
-		w.Progress.unsure(forgot || resumed && (inFront || fresh > 0))
+		w.unsure(forgot || resumed && (inFront || fresh > 0))
 	}
-	if !again {
-		w.repeats += size - fresh - paid
+	if again {
+		w.report.Recovered += fresh
+	} else {
+		w.report.Repeats, w.repeats = w.report.Repeats+size-fresh, w.repeats+size-fresh-paid
 	}
-	w.Progress.Update(func(r *Report) {
-		if again {
-			r.Recovered += fresh
-		} else {
-			r.Repeats += size - fresh
-		}
-	})
 	return fresh
 }
 
@@ -350,9 +365,9 @@ func (w *walk) finish() error {
 	if w.came >= 0 {
 		missing = max(0, w.least-w.came-w.fresh)
 	}
-	w.Progress.Update(func(r *Report) { r.Finished, r.Missing = true, missing })
+	w.report.Finished, w.report.Missing = true, missing
 	if missing > w.repeats && missing-w.repeats >= w.largest && !w.drifted {
-		return w.Fail(fmt.Sprintf("%d of %d records are missing, though the total has not changed", missing, w.Progress.Report().Total), true)
+		return w.Fail(fmt.Sprintf("%d of %d records are missing, though the total has not changed", missing, w.report.Total), true)
 	}
 	return nil
 }

@@ -222,3 +222,23 @@ func TestWalkWithCappedTotals(t *testing.T) {
 		}
 	}
 }
+
+// The report is complete when the loop gets the error of the end.
+func TestWalkTellsItsReportWithTheError(t *testing.T) {
+	t.Parallel()
+	var p Progress
+	s := &script{pages: strings.Fields("ab - - cd"), page: Page{TotalPages: 4, TotalKnown: true, TotalRecords: 8}}
+	over(s, Config{Limit: 2, Progress: &p}).Walk(t.Context(), func(_ *Page, err error) bool {
+		if err != nil {
+			require.Equal(t, 3, p.Report().Requests)
+		}
+		return true
+	})
+	s = &script{pages: strings.Fields("- ab"), page: Page{TotalPages: 2, TotalKnown: true, TotalRecords: 4}}
+	over(s, Config{Limit: 2, Progress: &p}).Walk(t.Context(), func(_ *Page, err error) bool {
+		if err != nil {
+			require.Equal(t, 2, p.Report().Missing)
+		}
+		return true
+	})
+}
