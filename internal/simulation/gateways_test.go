@@ -59,15 +59,16 @@ func (w wire) passed(resp *http.Response, took time.Duration) {
 
 // again delivers a request that follows once more.
 func (w wire) again(r *http.Request, t *sim.Turn) {
+	early := w.repeats(r) && t.IntN(4) == 0
 	switch {
 	case w.repeats(r):
-		w.laws.repeats(markOf(r))
+		w.laws.repeats(markOf(r), !early)
 	case t.Fault == duplicated:
 		w.laws.twice(markOf(r))
 	default:
 		return
 	}
-	if w.deliver(copied(r)); w.repeats(r) && t.IntN(4) == 0 { // the second one comes too soon
+	if w.deliver(copied(r)); early { // the second one is refused
 		w.service.Fail("*", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3))
 	}
 }

@@ -402,14 +402,15 @@ func (l *laws) archive(e journal.Entry) error {
 	return nil
 }
 
-// repeats notes that a gateway has made two requests of one, and tells of itself: nothing is excused but the second one.
-func (l *laws) repeats(mark string) {
+// repeats notes that a gateway makes two requests of one, and tells of itself: nothing is excused but the second one, if that is not refused.
+func (l *laws) repeats(mark string, arrives bool) {
 	l.Lock()
 	defer l.Unlock()
 	l.limits = false
 	if c := l.calls[mark]; c != nil {
-		c.repeats++
-		c.doubtful = true
+		if c.doubtful = true; arrives {
+			c.repeats++
+		}
 	}
 }
 
