@@ -31,6 +31,7 @@ func others() []work {
 		rows[map[string]any]("map", richListID), rows[mapsOnlyRow]("maps", richListID), rows[ownRow]("methods", richListID), rows[quotedRow]("string-option", notesListID),
 		rows[embeddingRow]("embedded", richListID), rows[interfacesRow]("interfaces", richListID), rows[smallMapRow]("small-map", richListID),
 		rows[anyColumnsRow]("columns-any", richListID), rows[rawColumnsRow]("columns-raw", richListID), rows[eventsRow]("events-any", richListID), rows[namedRow]("named", richListID),
+		rows[ownWholeRow]("whole-method", richListID), rows[alikeRow]("alike-names", richListID),
 	}
 }
 
@@ -208,6 +209,14 @@ func (l *lower) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// ownWholeRow reads itself as a whole.
+type ownWholeRow struct{ size int }
+
+func (r *ownWholeRow) UnmarshalJSON(text []byte) error {
+	r.size = len(text)
+	return nil
+}
+
 // Place is embedded.
 type Place struct {
 	Timezone string `json:"timezone"`
@@ -258,6 +267,12 @@ type (
 		Visits  any `json:"visits"`
 		Match   any `json:"icpMatch"`
 		Phone   any `json:"phone"`
+	}
+	alikeRow struct { // which field is EMAIL?
+		ID    string `json:"id"`
+		Lower string `json:"email"`
+		Upper string `json:"Email"`
+		Owner string `json:"owner"`
 	}
 	smallMapRow struct {
 		ID     any            `json:"id"`

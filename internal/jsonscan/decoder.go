@@ -117,7 +117,11 @@ func (d *decoder) give(n *node, p unsafe.Pointer, text []byte) error {
 	if !d.affords(text, n) {
 		return d.Err()
 	}
-	return json.Unmarshal(text, reflect.NewAt(n.of, p).Interface())
+	v := reflect.NewAt(n.of, p).Interface()
+	if self, ok := v.(json.Unmarshaler); ok && n.self && self.UnmarshalJSON(text) == nil {
+		return nil
+	}
+	return json.Unmarshal(text, v) // which words the error
 }
 
 // mostElements bounds arrays of records of which nobody says how many elements they have at most.

@@ -26,6 +26,7 @@ type node struct {
 	read     reader
 	isString bool
 	left     bool // to encoding/json
+	self     bool // encoding/json would do nothing but call its UnmarshalJSON
 	largest  int  // what encoding/json makes of one value in the text at most, in bytes
 }
 
@@ -88,6 +89,7 @@ func (b *builder) node(t reflect.Type) *node {
 // leave plans a type that is left to encoding/json.
 func leave(t reflect.Type) *node {
 	n := &node{of: t, left: true, largest: largest(t)}
+	n.self = t.Name() != "" && reflect.PointerTo(t).Implements(selfReader) && !jsonfields.Streams(t)
 	n.read = func(d *decoder, p unsafe.Pointer) bool {
 		span := d.Span()
 		return d.bad == 0 && d.give(n, p, span) == nil
