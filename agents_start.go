@@ -57,8 +57,8 @@ type EnsuredAgent struct {
 }
 
 // Ensure gets or creates the agent with this name and kind: a draft, or with Start, which needs MaxCreditSpend or Unlimited, a started
-// one. The name is the idempotency key: called again, also after a crash, it creates and starts nothing twice. Use names of your own.
-// An agent that has started stays as it is.
+// one. The name is the idempotency key, so [Once] is refused: called again, also after a crash, it creates and starts nothing twice. Use
+// names of your own. An agent that has started stays as it is.
 //
 // With Start, a draft that was found is first adjusted to the spec and the documented defaults (path and fields assumed). Options for
 // one request are for the creation, [WithField] for the adjustment, too.
@@ -99,6 +99,10 @@ func (s *AgentsService) ensure(ctx context.Context, name string, in AgentSpec, s
 	spec, err := specOf(in)
 	if err != nil {
 		return nil, err
+	}
+	var bad check.Violations // before anything is read; a key that was used would end the call as applied, and the agent may not have started
+	if bad.Must(s.conf.with(opts, new(check.Violations)).once == "", "Once", "is not for Ensure and CreateAndStart: the name is the key"); len(bad) > 0 {
+		return nil, refusal(spec.op, bad)
 	}
 	if start = start || spec.start; start {
 		if err := s.mayStart(spec, opts); err != nil {
@@ -224,8 +228,6 @@ func (s *AgentsService) ensureDraft(ctx context.Context, in AgentSpec, start boo
 		return &EnsuredAgent{Agent: draft, Created: true}, nil
 	case found != nil:
 		return &EnsuredAgent{Agent: found, ours: ours}, nil
-	case errors.Is(sent, ErrAlreadyDone):
-		return nil, sent
 	case OutcomeOf(sent) == OutcomeApplied, errors.Is(sent, CodeListNameTaken):
 		if OutcomeOf(sent) != OutcomeApplied && write.unknown != nil {
 			sent = write.unknown

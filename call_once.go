@@ -73,11 +73,11 @@ func alreadyDone(err error) bool {
 	return ok && refused.Rule == ErrAlreadyDone
 }
 
-// sumUp hashes what the caller gave: the query, the JSON of the body, and an upload, of which it reads the file. Never the text of a form:
-// its boundary is random.
+// sumUp hashes what the caller gave: the method, which [Client.Call] takes, the query, the JSON of the body, and an upload, of which it
+// reads the file. Never the text of a form: its boundary is random.
 func (c *call) sumUp() error {
 	h := sha256.New()
-	fmt.Fprintf(h, "%q %q", c.url.RawQuery, c.given)
+	fmt.Fprintf(h, "%s %q %q", c.method, c.url.RawQuery, c.given)
 	if c.in.upload != nil {
 		err := c.in.upload.Sum(c.ctx, c.timeout, h)
 		switch {

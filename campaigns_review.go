@@ -437,7 +437,7 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	case err != nil:
 		return nil, withoutEffect(op.CampaignsApprove, err)
 	case approvedBy(digest, known):
-		return nil, errAlready
+		return nil, withoutEffect(op.CampaignsApprove, errAlready)
 	}
 	var doubts []journal.Entry
 	for _, e := range known {
@@ -459,7 +459,7 @@ func (s *CampaignsService) approvals(ctx context.Context, campaignID, digest str
 	case !active || !s.settleApplied(ctx, doubts):
 		return nil, earlierUnknown(s.conf, op.CampaignsApprove, doubts[len(doubts)-1].Ticket, s.lookForApproval)
 	case approvedBy(digest, doubts):
-		return nil, errAlready
+		return nil, withoutEffect(op.CampaignsApprove, errAlready)
 	}
 	return nil, notReviewed("campaign", isActive)
 }

@@ -115,8 +115,7 @@ func (c *Client) With(opts ...ClientOption) (*Client, error) {
 	if kept := c.conf.journal; conf.journal == nil {
 		conf.journal = kept
 	} else if kept != nil {
-		same := reflect.ValueOf(kept).Comparable() && kept == conf.journal
-		bad.Must(same, "WithJournal", "must not replace another journal")
+		bad.Must(sameJournal(kept, conf.journal), "WithJournal", otherJournal)
 	}
 	if conf.source != nil {
 		conf.setKeys(conf.keys().With(conf.source))

@@ -418,9 +418,9 @@ const (
 	// RuleResume: Violations say why. Only AllowResume resumes it.
 	RuleResume SafetyRule = "approving it would resume it"
 
-	// ErrAlreadyDone: an earlier call with this key of Once has done this, and received the result. OutcomeOf is applied, of what was asked for.
+	// ErrAlreadyDone: an earlier call with this key of Once has done this. OutcomeOf is applied, of what was asked for.
 	ErrAlreadyDone SafetyRule = "done before, with this key"
-	// RuleOtherBody: an earlier call with this key of Once had another body. This body is not applied.
+	// RuleOtherBody: an earlier call with this key of Once had another body, or that of [Client.Call] another method. This body is not applied.
 	RuleOtherBody SafetyRule = "this key was used with another body, and nothing was sent: look at the outcome of that call before you choose another key"
 	// RuleInProgress: a call with the key of Once, or another approval of the campaign, has a ticket without an outcome. This one sent
 	// nothing. Two calls at the same moment may keep back each other: make it again later.

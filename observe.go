@@ -104,7 +104,8 @@ func concernsProgramOnly(e Event) bool {
 	rejected := errors.Is(e.Err, ErrNotFound) || errors.Is(e.Err, ErrConflict) || errors.Is(e.Err, ErrInvalid)
 	refusal, refused := errors.AsType[*RefusedError](e.Err)
 	refused = refused && !refusal.Rule.forOperators()
-	return refused && refusal.Rule == ErrAlreadyDone || e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
+	already := errors.Is(e.Err, errAlready) || refused && refusal.Rule == ErrAlreadyDone
+	return already || e.Outcome == OutcomeNotApplied && (rejected && CodeOf(e.Err).Known() || refused || e.ErrorType == "canceled")
 }
 
 // Info is what happened on the wire during a call, successful or not; see [WithInfo].

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -152,7 +153,7 @@ func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 // earlier unknown outcome.
 //
 // A journal belongs to one workspace, which it names. Calls are looked for under that name and the base URL: what was approved or made
-// [Once] under another one can be done again. [Client.With] can add a journal, but not replace one.
+// [Once] under another one can be done again. A client has one journal: [Client.With] can add it, but not replace it.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if bad.Given("WithJournal", j); check.IsNil(j) {
@@ -161,9 +162,14 @@ func WithJournal(j journal.Journal) ClientOption {
 		if err := journal.CheckWorkspace(j.Workspace()); err != nil {
 			bad.Add("WithJournal", "got one without a workspace: %s", err)
 		}
+		bad.Must(c.journal == nil || sameJournal(c.journal, j), "WithJournal", otherJournal)
 		c.journal = j
 	})
 }
+
+const otherJournal = "must not replace another journal"
+
+func sameJournal(a, b journal.Journal) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // WithSpendGuard reserves the most that a call can cost, before it is sent. If that does not fit, the call is refused with [ErrSpendCap],
 // or with [RuleSpendGuard] if its price is unknown or cannot be reserved. A call whose outcome is unknown counts until it is resolved.

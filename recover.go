@@ -29,7 +29,7 @@ type Recovered struct {
 }
 
 // Recover finds out what earlier runs have left in doubt, and tells the journal and the spend guard. It reads for all calls of
-// [Client.InDoubt], four at once, until their changes show or can no longer come: for up to 40 s, for agents 140 s. It returns the rest
+// [Client.InDoubt], four at once, until their changes show or can no longer come: each for up to 40 s, agents 140 s. It returns the rest
 // for later and for a person, and remembers as [Client.Resolve] does. Call it at the start of a program, after a read that tells the
 // clock of the service.
 //
@@ -169,10 +169,14 @@ func (r *recovery) take(id string) *doubt {
 	return d
 }
 
-// look reads once.
+// look reads once. A look that the context cuts short tells nothing: the one before it counts.
 func (d *doubt) look(ctx context.Context, c *Client, opts []CallOption) {
+	found, read, evidence := d.q.found, d.q.read, d.q.evidence
 	done, err := d.q.lookOnce(ctx, opts)
 	if err != nil {
+		if ctx.Err() != nil {
+			d.q.found, d.q.read, d.q.evidence = found, read, evidence
+		}
 		if d.pending = ctx.Err() != nil; !d.pending || d.Resolution == nil {
 			d.Err = err
 		}

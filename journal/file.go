@@ -19,7 +19,7 @@ import (
 var (
 	ErrLocked  = filesystem.ErrLocked
 	ErrCorrupt = errors.New("the journal is damaged")
-	ErrForeign = errors.New("the file is not a journal of this package")
+	ErrForeign = errors.New("the file is not a journal of this package and workspace")
 	ErrClosed  = errors.New("the journal is closed")
 )
 
@@ -71,14 +71,14 @@ type outcome struct {
 }
 
 // Open opens the journal of a workspace in the file at path, or creates it with mode 0600, in a directory on a local file system. The
-// name of the workspace is yours: the first Open writes it into the file, and another name is refused.
+// name of the workspace is yours: the first Open writes it into the file.
 //
 // One process at a time has it open, and once: another Open returns [ErrLocked]. The lock is a file beside it, with .lock after its name, which
 // stays, and tells how much was durable: copy both. On js/wasm and wasip1 nothing keeps out other processes.
 //
 // Open replaces the file by a copy without what a crash left of the last write, whose request was not sent. If what was durable is damaged,
-// cut off or missing, it returns [ErrCorrupt], for another kind or version of file [ErrForeign], and changes nothing. Without the .lock, a
-// cut goes unnoticed. The file grows by about 500 bytes a call, until [FileJournal.Compact].
+// cut off or missing, it returns [ErrCorrupt], for another workspace, kind or version of file [ErrForeign], and changes nothing. Without
+// the .lock, a cut goes unnoticed. The file grows by about 500 bytes a call, until [FileJournal.Compact].
 func Open(path, workspace string) (*FileJournal, error) {
 	path, err := filesystem.Target(path)
 	if err != nil {
@@ -147,7 +147,7 @@ func (j *FileJournal) open() error {
 		return err
 	}
 	if s.size > 0 && s.is.workspace != j.workspace {
-		return fmt.Errorf("it belongs to the workspace %q, not to %q", s.is.workspace, j.workspace)
+		return fmt.Errorf("%w: it belongs to the workspace %q, not to %q", ErrForeign, s.is.workspace, j.workspace)
 	}
 	j.size, j.synced, j.torn = s.size, s.size, s.bad >= 0
 	return j.replace(nil) // how much of it is durable is unknown: the process before may have died of a failed fsync

@@ -210,7 +210,7 @@ func notOurs(line []byte, r record, whole bool) error {
 	switch {
 	case whole && r.Format < format:
 		return fmt.Errorf("%w: an earlier version of it has written the file (format %d, this one reads %d): settle what is in doubt with that version, "+
-			"then begin a new file, which knows nothing of what was made once or approved before", ErrForeign, r.Format, format)
+			"then begin a new file, and remove its .lock: it knows nothing of what was made once or approved before", ErrForeign, r.Format, format)
 	case whole:
 		return fmt.Errorf("%w: its format has version %d, and this package reads version %d", ErrForeign, r.Format, format)
 	case bytes.HasPrefix(line, []byte(crcOpen)), bytes.HasPrefix([]byte(crcOpen), line):

@@ -13,7 +13,7 @@ type Ticket struct {
 	Version int    `json:"version"`
 	ID      string `json:"id"` // random, unique
 
-	Op        string   `json:"op"`            // name in the operation catalogue, such as "lists.create"
+	Op        string   `json:"op"`            // name in the operation catalogue, such as "lists.create", or the one that Client.Call was given
 	IDs       []string `json:"ids,omitempty"` // in the path of the request, in order
 	Lookup    Lookup   `json:"lookup,omitzero"`
 	Service   string   `json:"service"`             // base URL

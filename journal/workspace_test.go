@@ -25,7 +25,8 @@ func TestOpen_OneWorkspace(t *testing.T) {
 			require.NoError(t, err)
 			for _, other := range []string{"acm", "Acme", "acme "} {
 				_, err := Open(path, other)
-				require.ErrorContains(t, err, path+`: it belongs to the workspace "acme", not to "`+other+`"`)
+				require.ErrorIs(t, err, ErrForeign)
+				require.ErrorContains(t, err, path+`: the file is not a journal of this package and workspace: it belongs to the workspace "acme", not to "`+other+`"`)
 			}
 			after, err := os.ReadFile(path)
 			require.NoError(t, err)
@@ -83,6 +84,9 @@ func TestOpen_OlderFormat(t *testing.T) {
 	old, err := os.ReadFile("testdata/version1.journal")
 	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "j")
+	left := open(t, path) // the lock file tells of a journal that held something
+	require.NoError(t, left.Sending(t.Context(), ticket("a", 0)))
+	require.NoError(t, left.Close())
 	require.NoError(t, os.WriteFile(path, old, 0o600))
 	_, err = Open(path, "acme")
 	refused := []error{err}
@@ -93,9 +97,14 @@ func TestOpen_OlderFormat(t *testing.T) {
 	require.Len(t, refused, 2)
 	for _, err := range refused {
 		require.ErrorIs(t, err, ErrForeign)
-		require.ErrorContains(t, err, "settle what is in doubt with that version, then begin a new file")
+		require.ErrorContains(t, err, "settle what is in doubt with that version, then begin a new file, and remove its .lock")
 	}
 	kept, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, old, kept)
+	require.NoError(t, os.Remove(path))
+	_, err = Open(path, "acme")
+	require.ErrorIs(t, err, ErrCorrupt)
+	require.NoError(t, os.Remove(path+".lock"))
+	open(t, path)
 }

@@ -39,7 +39,8 @@ const minLease = time.Second
 // Config configures a [Store].
 type Config struct {
 	// Workspace names the workspace. Processes with the same database and the same name share
-	// everything, and see nothing of other names. Never put a token here.
+	// everything, and see nothing of other names: a mistyped one is an empty journal, by which
+	// [prospectkit.Once] and Approve repeat what was done. Never put a token here.
 	Workspace string
 
 	// Lease is for how long a ticket of the journal belongs to one worker: from each attempt of its

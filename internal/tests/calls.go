@@ -10,7 +10,6 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/filter"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -214,12 +213,15 @@ func EveryState(begin, due time.Time) sandbox.State {
 	return sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}
 }
 
-// SandboxClient is a client that the sandbox paces like the service.
+// SandboxClient is a client that the sandbox paces like the service. It has a journal in memory, unless the options give it another one.
 func SandboxClient(t *testing.T, sb *sandbox.Sandbox, opts ...prospectkit.ClientOption) *prospectkit.Client {
 	t.Helper()
-	own := []prospectkit.ClientOption{Routes(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(new(journal.MemoryJournal))}
+	own := []prospectkit.ClientOption{Routes(), prospectkit.WithTransport(sb.Transport())}
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), append(own, opts...)...)
 	require.NoError(t, err)
+	if journaled, err := client.With(Journaled()); err == nil {
+		return journaled
+	}
 	return client
 }
 

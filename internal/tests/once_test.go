@@ -91,6 +91,22 @@ func TestOnce_Call(t *testing.T) {
 	}
 }
 
+// The method of such an operation is part of what was given.
+func TestOnce_CallWithAnotherMethod(t *testing.T) {
+	sent := 0
+	client := NewClient(t, RoundTrip(func(*http.Request) (*http.Response, error) {
+		sent++
+		return Respond(http.StatusOK, `{"data":{}}`), nil
+	}), prospectkit.WithJournal(new(journal.MemoryJournal)))
+	call := func(method string) error {
+		return client.Call(t.Context(), Described(method, op.Unsafe), nil, nil, prospectkit.Once("with Ada"))
+	}
+	require.NoError(t, call(http.MethodPost))
+	require.ErrorIs(t, call(http.MethodDelete), prospectkit.RuleOtherBody)
+	require.ErrorIs(t, call(http.MethodPost), prospectkit.ErrAlreadyDone)
+	require.Equal(t, 1, sent)
+}
+
 func TestOnce_Refused(t *testing.T) {
 	sb := EverySandbox(t, time.Now())
 	remembers := SandboxClient(t, sb, prospectkit.WithJournal(new(journal.MemoryJournal)))
@@ -108,6 +124,13 @@ func TestOnce_Refused(t *testing.T) {
 			return forgets.Lists.AddContacts(t.Context(), ListID, oneContact(), prospectkit.Once("a"))
 		},
 		"a name is the key": func() (any, error) { return remembers.Lists.Ensure(t.Context(), Q1, prospectkit.Once("a")) },
+		"a name is the key of an agent": func() (any, error) {
+			return remembers.Agents.Ensure(t.Context(), prospectkit.PersonDiscovery{ListName: "Heads", Filters: prospectkit.Fields{"x": []string{"Head of Sales"}}}, prospectkit.Once("a"))
+		},
+		"a name is the key of a start": func() (any, error) {
+			in := prospectkit.PersonDiscovery{ListName: "Heads", Filters: prospectkit.Fields{"x": []string{"Head of Sales"}}, MaxCreditSpend: 1000}
+			return remembers.Agents.CreateAndStart(t.Context(), in, prospectkit.Once("a"))
+		},
 	} {
 		_, err := call()
 		require.ErrorIs(t, err, prospectkit.ErrInvalid, name)

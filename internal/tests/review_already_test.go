@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -249,17 +250,29 @@ func TestApprove_AlreadyApprovedMeanwhile(t *testing.T) {
 		for _, nth := range []int{1, 2} {
 			for _, stops := range []bool{false, true} {
 				t.Run(fmt.Sprint(gap, " ", nth, " ", stops), func(t *testing.T) {
-					synctest.Test(t, func(t *testing.T) { approvedMeanwhile(t, gap, nth, stops) })
+					quietly(t, func(t *testing.T, logger prospectkit.ClientOption) { approvedMeanwhile(t, gap, nth, stops, logger) })
 				})
 			}
 		}
 	}
 }
 
-func approvedMeanwhile(t *testing.T, gap string, nth int, stops bool) {
+// quietly demands that nobody has to look, and that nothing is in doubt.
+func quietly(t *testing.T, f func(t *testing.T, logger prospectkit.ClientOption)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		lines, _ := LogLines(t, slog.LevelInfo, func(logger prospectkit.ClientOption) { f(t, logger) })
+		for _, line := range lines {
+			require.NotEqual(t, "WARN", line["level"], line)
+			require.NotEqual(t, "unknown", line["outcome"], line)
+		}
+	})
+}
+
+func approvedMeanwhile(t *testing.T, gap string, nth int, stops bool, logger prospectkit.ClientOption) {
 	t.Helper()
 	sb, j := EverySandbox(t, time.Now()), prospectkit.WithJournal(new(journal.MemoryJournal))
-	client, other := SandboxClient(t, sb, j), SandboxClient(t, sb, j)
+	client, other := SandboxClient(t, sb, j, logger), SandboxClient(t, sb, j)
 	status, digest, done := prospectkit.CampaignActive, "", false
 	sb.Between(gap, func(tx *sandbox.Tx) { // before the first look of the approval, or the last one
 		if tx.Gap() != nth || done {
@@ -285,9 +298,9 @@ func approvedMeanwhile(t *testing.T, gap string, nth int, stops bool) {
 
 // So it is if the other one has approved while this one stores its ticket: each looks for the other after that.
 func TestApprove_AlreadyApprovedWhileItStores(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	quietly(t, func(t *testing.T, logger prospectkit.ClientOption) {
 		sb, j := EverySandbox(t, time.Now()), new(failingJournal)
-		client := SandboxClient(t, sb, prospectkit.WithJournal(j))
+		client := SandboxClient(t, sb, prospectkit.WithJournal(j), logger)
 		r, err := client.Campaigns.Review(t.Context(), CampaignID)
 		require.NoError(t, err)
 		other := journal.Ticket{Version: journal.Version, ID: "other", Op: "campaigns.approve", Service: sb.BaseURL(), Workspace: j.Workspace(), IDs: []string{CampaignID}, Lookup: journal.Lookup{Digest: r.Digest()}}

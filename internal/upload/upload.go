@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -138,13 +139,19 @@ func (b *Body) readThrough(ctx context.Context, limit time.Duration, read func(f
 		err := read(first)
 		exchange.Close(first)
 		if err != nil {
-			return nil, err
+			return nil, unreadError{err}
 		}
 		return b.file.Open()
 	}, sniffBytes)
 	b.opened = file
+	if unread, ok := errors.AsType[unreadError](err); ok {
+		return fmt.Errorf("cannot be read: %w", redact.WithoutURL(unread.error))
+	}
 	return err
 }
+
+// unreadError tells a file that could not be read from one that could not be opened again.
+type unreadError struct{ error }
 
 // Sum writes into h what is sent, without the random boundary of the form: the fields, and the file's name, size and content. It reads the
 // file to its end, and opens it again for the first attempt.

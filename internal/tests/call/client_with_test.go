@@ -72,7 +72,13 @@ func TestClient_WithNoOtherJournal(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
 		require.ErrorContains(t, err, "WithJournal must not replace another journal", name)
 	}
+	_, err := prospectkit.New("https://service.test/api/v1", "key",
+		prospectkit.WithJournal(new(journal.MemoryJournal)), prospectkit.WithJournal(new(journal.MemoryJournal)))
+	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorContains(t, err, "WithJournal must not replace another journal")
 	same := prospectkit.WithJournal(new(journal.MemoryJournal))
+	_, err = prospectkit.New("https://service.test/api/v1", "key", same, same)
+	require.NoError(t, err)
 	client, err := bare.With(same)
 	require.NoError(t, err)
 	_, err = client.With(same)

@@ -49,8 +49,8 @@ func TestTicket_ResolvesAsTheError(t *testing.T) {
 	}
 }
 
-// The name of a list, its kind, its folder and the status of a campaign travel in the ticket, too.
-func TestTicket_ResolvesListsAndCampaigns(t *testing.T) {
+// The name of a list, its kind and its folder travel in the ticket, too.
+func TestTicket_ResolvesLists(t *testing.T) {
 	const list, folder = "a00000000000000000000001", "f00000000000000000000001"
 	type call func(ctx context.Context, c *prospectkit.Client) error
 	for name, test := range map[string]struct {
