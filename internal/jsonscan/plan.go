@@ -122,7 +122,7 @@ func (b *builder) reader(n *node, t reflect.Type) reader {
 		return nil
 	case !b.lenient:
 		return b.byKind(n, t)
-	case reflect.PointerTo(t).Implements(exactType):
+	case isExact(t):
 		return b.exactly(t)
 	case t == timeType:
 		return reading(func(c *Cursor) time.Time { return Time(c.Text()) })

@@ -32,13 +32,17 @@ type Exact[T any] struct {
 	sum uint64 // of the text, if there is no id
 }
 
-func (*Exact[T]) isExact() {}
+func (*Exact[T]) isExact() bool { return true }
+
+func isExact(t reflect.Type) bool {
+	e, ok := reflect.New(t).Interface().(interface{ isExact() bool })
+	return ok && e.isExact()
+}
 
 var (
 	idType     = reflect.TypeFor[ID]()
 	indexType  = reflect.TypeFor[Index]()
 	sourceType = reflect.TypeFor[Source]()
-	exactType  = reflect.TypeFor[interface{ isExact() }]()
 )
 
 // Misfit is an object that does not fit the type that it was to be read into.
