@@ -277,10 +277,8 @@ func (s *CampaignsService) approveReviewed(ctx context.Context, campaignID, dige
 }
 
 var (
-	errAlready error = redact.OwnError("this review has approved it before")
 	errAnother       = errors.New("another call has approved it meanwhile")
-
-	errAged error = redact.OwnError("what was read is too old by now: the approval had to wait")
+	errAged    error = redact.OwnError("what was read is too old by now: the approval had to wait")
 )
 
 // already is the result for a digest that has approved the campaign, by the journal, which alone proves it: the status is empty if it

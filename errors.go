@@ -460,6 +460,9 @@ func ruleRefusal(o *op.Op, rule SafetyRule, cause error) *RefusedError {
 	return e
 }
 
+// errAlready ends an approval that has nothing to do: Approve then returns a success.
+var errAlready error = redact.OwnError("this review has approved it before")
+
 // Violation is one broken bound.
 type Violation struct {
 	Param   string // the service's name of a parameter, or the name of a Go argument or option
