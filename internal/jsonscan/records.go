@@ -35,7 +35,7 @@ type Exact[T any] struct {
 func (*Exact[T]) isExact() bool { return true }
 
 func isExact(t reflect.Type) bool {
-	e, ok := reflect.New(t).Interface().(interface{ isExact() bool })
+	e, ok := reflect.TypeAssert[interface{ isExact() bool }](reflect.New(t))
 	return ok && e.isExact()
 }
 

@@ -3,6 +3,7 @@ package tests_test
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -55,14 +56,14 @@ func TestEveryFailure_ReadsAhead(t *testing.T) {
 		return nil
 	}
 	setup := sandbox.Setup(func(r *sandbox.Run) {
-		r.Sandbox.Do(func(tx *sandbox.Tx) {
+		r.Do(func(tx *sandbox.Tx) {
 			list := tx.CreateList(sandbox.List{Name: "Long"})
 			for i := range rows {
-				tx.AddRows(list, sandbox.Row{"firstName": fmt.Sprint(i)})
+				tx.AddRows(list, sandbox.Row{"firstName": strconv.Itoa(i)})
 			}
 			r.Save("list", list)
 		})
-		r.Sandbox.Fail("lists.rows", sandbox.Always(), sandbox.Latency(time.Second))
+		r.Fail("lists.rows", sandbox.Always(), sandbox.Latency(time.Second))
 	})
 	first := sandbox.EveryFailure(t, program, invariant, setup)
 	require.Equal(t, 8+5, first.Requests, "its pages, of which the last is full, and a call for every third row")

@@ -2,6 +2,7 @@ package services_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -21,7 +22,7 @@ func long(t *testing.T, pages int, each time.Duration, opts ...sandbox.Option) (
 		list = tx.CreateList(sandbox.List{Name: "Long"})
 		rows := make([]sandbox.Row, pages)
 		for i := range rows {
-			rows[i] = sandbox.Row{"firstName": fmt.Sprint(i)}
+			rows[i] = sandbox.Row{"firstName": strconv.Itoa(i)}
 		}
 		tx.AddRows(list, rows...)
 	})

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"example.com/prospectkit"
@@ -70,11 +71,11 @@ func TestAhead_GivesWayToChanges(t *testing.T) {
 func TestAhead_AndInfo(t *testing.T) {
 	for name, test := range map[string]struct {
 		opts  []prospectkit.PageOption
-		times []time.Duration // in milliseconds, of requests
+		times []int // in milliseconds, of requests
 	}{
-		"default":     {nil, []time.Duration{0, 20, 21, 22, 23, 24}},
-		"no option":   {[]prospectkit.PageOption{prospectkit.Sequential()}, []time.Duration{0, 20, 40, 60, 80, 100}},
-		"those later": {[]prospectkit.PageOption{prospectkit.WithMaxWait(time.Minute)}, []time.Duration{0, 20, 21, 22, 23, 24}},
+		"default":     {nil, []int{0, 20, 21, 22, 23, 24}},
+		"no option":   {[]prospectkit.PageOption{prospectkit.Sequential()}, []int{0, 20, 40, 60, 80, 100}},
+		"those later": {[]prospectkit.PageOption{prospectkit.WithMaxWait(time.Minute)}, []int{0, 20, 21, 22, 23, 24}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			s := stocked(60)
@@ -83,7 +84,7 @@ func TestAhead_AndInfo(t *testing.T) {
 			for _, err := range s.lists(t).Pages(t.Context(), inPagesOf(10), append(test.opts, prospectkit.WithInfo(&info))...) {
 				require.NoError(t, err)
 				require.Len(t, info.Attempts, 1)
-				require.Equal(t, test.times[page]*time.Millisecond, info.Attempts[0].At.Sub(began), "%s: that of page %d", name, page+1)
+				require.Equal(t, time.Duration(test.times[page])*time.Millisecond, info.Attempts[0].At.Sub(began), "%s: that of page %d", name, page+1)
 				page++
 			}
 			require.Equal(t, 6, page)
@@ -180,7 +181,7 @@ func TestAhead_GivesWayToOtherCalls(t *testing.T) {
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			require.Len(t, drainRows(t, client.Lists.Rows(t.Context(), list, prospectkit.RowsParams{Limit: 1})), 500)
+			assert.Len(t, drainRows(t, client.Lists.Rows(t.Context(), list, prospectkit.RowsParams{Limit: 1})), 500)
 		}()
 		var waits []time.Duration
 		for {
