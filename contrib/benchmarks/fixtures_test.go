@@ -111,5 +111,5 @@ func newNotes(r *rand.Rand, i int) json.RawMessage {
 	}
 	begin, handle := beginRow(r, i)
 	return jsonOf(`{`+begin+`"name":%v,"notes":%v,"reply":%v,"at":%v,"number":%v,"share":%v,"certain":%v}`, handle, long(), long(), moment(r),
-		strconv.Itoa(r.IntN(1000)), fmt.Sprint(decimal(r, 1, 100)), fmt.Sprint(pick(r, true, false)))
+		strconv.Itoa(r.IntN(1000)), fmt.Sprint(decimal(r, 1, 100)), strconv.FormatBool(pick(r, true, false)))
 }
