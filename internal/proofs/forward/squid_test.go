@@ -114,7 +114,7 @@ func (s *stage) launch(t *testing.T, lines string) {
 	cmd.Stdout, cmd.Stderr = &said, &said
 	require.NoError(t, cmd.Start())
 	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
-	for until := time.Now().Add(30 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	for until := time.Now().Add(2 * time.Minute); ; time.Sleep(50 * time.Millisecond) {
 		conn, err := net.DialTimeout("tcp", s.proxy, time.Second)
 		if err == nil {
 			_ = conn.Close()

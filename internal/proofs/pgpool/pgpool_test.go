@@ -134,7 +134,7 @@ func TestPgpool_Migrate(t *testing.T) {
 func TestPgpool_PrimaryIsGone(t *testing.T) {
 	primary, process := startPrimary(t)
 	require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.url())))
-	address := startPgpool(t, primary, startStandby(t, primary, time.Hour))
+	address := startPgpool(t, primary, startStandby(t, primary, time.Hour), "search_primary_node_timeout = 1") // else it holds connections back for five minutes
 	store, err := prospectpg.New(connect(t, address), prospectpg.Config{Workspace: "acme"})
 	require.NoError(t, err)
 	require.NoError(t, store.Sending(t.Context(), journal.Ticket{ID: "a", Op: "lists.create"}))
@@ -142,7 +142,7 @@ func TestPgpool_PrimaryIsGone(t *testing.T) {
 	_ = process.Wait()
 	var refused *pgconn.PgError
 	require.ErrorAs(t, store.Sending(t.Context(), journal.Ticket{ID: "b", Op: "lists.create"}), &refused)
-	require.Equal(t, "FATAL", refused.Severity)
+	require.True(t, refused.Severity == "FATAL" || refused.Code == "25006", "%s: %s", refused.Code, refused.Message) // of Pgpool-II, or of the standby, which refuses
 	_, err = store.Checkpoint(t.Context(), "job")
 	require.ErrorAs(t, err, &refused)
 }

@@ -51,7 +51,7 @@ func TestRanges_EndWhereAWaitIsRefused(t *testing.T) {
 					require.Error(t, got[0])
 					wait, helps := prospectkit.RetryAfter(got[0])
 					require.True(t, helps, got[0])
-					require.Greater(t, wait, 30*time.Second, got[0])
+					require.Greater(t, wait, time.Second, got[0]) // longer than WithMaxWait allows: of the hour, more or less is left
 				}
 			})
 		})
