@@ -185,7 +185,7 @@ func (s *AgentsService) mayStart(spec agentSpec, opts []CallOption) error {
 		return refusal(spec.op, bad)
 	}
 	spends, sends := consequences(op.AgentsActivate, args{})
-	if rule := s.conf.safetyRule(op.AgentsActivate, spends, sends, &chosen); rule != "" {
+	if rule := safetyRule(op.AgentsActivate, spends, sends, &chosen); rule != "" {
 		return ruleRefusal(op.AgentsActivate, rule, nil)
 	}
 	return nil

@@ -125,7 +125,7 @@ func (c *call) prepare(ctx context.Context, conf *config, o *op.Op, in args, opt
 	if len(c.bad) > 0 {
 		return c.withRoute(refusal(o, c.bad))
 	}
-	if rule := conf.safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
+	if rule := safetyRule(o, c.spends, c.sends, &c.opts); rule != "" {
 		return c.withRoute(ruleRefusal(o, rule, nil))
 	}
 	c.surface = conf.limits.surface(o.Surface)
@@ -170,7 +170,7 @@ func (c *call) checkMeaning() {
 }
 
 // safetyRule returns the rule that refuses a call, or "".
-func (c *config) safetyRule(o *op.Op, spends, sends bool, opts *callConfig) SafetyRule {
+func safetyRule(o *op.Op, spends, sends bool, opts *callConfig) SafetyRule {
 	switch {
 	case opts.readOnly && o.Write():
 		return RuleReadOnly
@@ -239,7 +239,7 @@ func (c *call) run() error {
 	h := c.conf.httpClient
 	c.client = http.Client{Transport: roundTripper{c}, Jar: h.Jar, CheckRedirect: noRedirect}
 	c.loop = retryablehttp.Client{
-		HTTPClient: &c.client, CheckRetry: c.goesOn, Backoff: c.pauseNow, RetryMax: math.MaxInt, ErrorHandler: retryablehttp.PassthroughErrorHandler,
+		HTTPClient: &c.client, CheckRetry: c.checkRetry, Backoff: c.backoff, RetryMax: math.MaxInt, ErrorHandler: retryablehttp.PassthroughErrorHandler,
 	}
 	c.request = *bareRequest.WithContext(c.ctx)
 	req := &c.request
@@ -269,14 +269,16 @@ func (c *call) run() error {
 	return err
 }
 
-func (c *call) goesOn(context.Context, *http.Response, error) (bool, error) {
+// checkRetry is the decision of the attempt.
+func (c *call) checkRetry(context.Context, *http.Response, error) (bool, error) {
 	if c.client.Jar != nil {
 		delete(c.request.Header, "Cookie") // it adds its own before each attempt
 	}
 	return c.next.retries(), nil
 }
 
-func (c *call) pauseNow(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.pause }
+// backoff is the pause of the attempt.
+func (c *call) backoff(_, _ time.Duration, _ int, _ *http.Response) time.Duration { return c.pause }
 
 func noRedirect(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 

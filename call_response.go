@@ -359,7 +359,7 @@ func (e *Error) clean(c *call, body []byte) {
 	e.Body, _ = secrets.Body(body, redact.MaxText)
 	if message := e.Message; strings.ContainsAny(message, `/=%&\`) {
 		to := c.url
-		e.withoutURL = func() string { return secrets.URL(&to).Hide(message) }
+		e.withoutURL = func() string { return redact.Secrets{}.URL(&to).Hide(message) } // the keys are hidden by now
 	}
 }
 

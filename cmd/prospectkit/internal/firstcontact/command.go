@@ -85,7 +85,7 @@ func (c *command) run(ctx context.Context, std cli.Std, _ []string) (int, error)
 	if c.write && ended == nil {
 		keeps := new(http.Transport)
 		defer keeps.CloseIdleConnections()
-		made, ended = run.Write(ctx, cfg, keeps)
+		made, ended = run.Write(ctx, keeps)
 	}
 	stop()
 	if ended != nil && ctx.Err() == nil && len(made) == 0 || ended != nil && !run.found() {

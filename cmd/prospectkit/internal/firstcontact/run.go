@@ -36,13 +36,13 @@ type Config struct {
 
 // Run is one run.
 type Run struct {
+	cfg    Config
 	client *prospectkit.Client
 	wire   *recorder
 	routes map[*op.Op]string
 	ids    map[string]string
 	asks   []*ask
 	log    []*exchange
-	sent   atomic.Int32
 	waited time.Duration
 	report Report
 }
@@ -53,8 +53,9 @@ const MaxWaits = 4 * time.Minute
 // Start checks the configuration.
 func Start(cfg Config) (*Run, error) {
 	r := &Run{
+		cfg:    cfg,
 		wire:   &recorder{next: cfg.Transport, key: redact.Secrets{}.Key(cfg.Token)},
-		routes: map[*op.Op]string{}, ids: map[string]string{}, asks: plan(), report: Report{Format: Format},
+		routes: map[*op.Op]string{}, ids: map[string]string{}, asks: plan(), report: Report{Format: Format, Differs: []Difference{}, Untold: []Untold{}},
 	}
 	for name, route := range cfg.Routes {
 		o, ok := op.ByName(name)
@@ -84,7 +85,7 @@ func Start(cfg Config) (*Run, error) {
 }
 
 // Sent returns how many requests were sent. It may be called while the run works.
-func (r *Run) Sent() int { return int(r.sent.Load()) }
+func (r *Run) Sent() int { return int(r.wire.sent.Load()) }
 
 // Ask sends the requests of the plan. If the context ends before, a report tells what was found so far.
 func (r *Run) Ask(ctx context.Context) error {
@@ -190,9 +191,6 @@ func (r *Run) ask(ctx context.Context, a *ask) {
 func (r *Run) send(ctx context.Context, o prospectkit.Operation, body any, noKey bool, opts ...prospectkit.CallOption) (*exchange, error) {
 	r.wire.last, r.wire.noKey = nil, noKey
 	err := r.client.Call(ctx, o, body, nil, append(opts, prospectkit.WithMaxWait(max(0, MaxWaits-r.waited)))...)
-	if r.wire.last != nil {
-		r.sent.Add(1)
-	}
 	return r.wire.last, err
 }
 
@@ -256,6 +254,7 @@ type recorder struct {
 	key   redact.Secrets
 	noKey bool
 	last  *exchange
+	sent  atomic.Int32 // also what got no response
 }
 
 const longestBody = 32 << 20
@@ -266,25 +265,34 @@ func (r *recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 		req = req.Clone(req.Context())
 		req.Header.Del("Authorization")
 	}
+	r.sent.Add(1)
 	resp, err := r.next.RoundTrip(req)
 	if err != nil {
 		return nil, err
 	}
-	body, err := io.ReadAll(io.LimitReader(resp.Body, longestBody))
-	_ = resp.Body.Close()
+	e, body, err := r.read(resp)
 	if err != nil {
 		return nil, err
 	}
-	e := &exchange{status: resp.StatusCode, header: r.key.Header(resp.Header, body), body: []byte(r.key.Hide(string(body))), at: time.Now()}
+	r.last = e
+	resp.Body = io.NopCloser(bytes.NewReader(body))
+	return resp, nil
+}
+
+// read reads a response to its end, and returns its body as it came, too.
+func (r *recorder) read(resp *http.Response) (e *exchange, body []byte, err error) {
+	defer resp.Body.Close()
+	if body, err = io.ReadAll(io.LimitReader(resp.Body, longestBody)); err != nil {
+		return nil, nil, err
+	}
+	e = &exchange{status: resp.StatusCode, header: r.key.Header(resp.Header, body), body: []byte(r.key.Hide(string(body))), at: time.Now()}
 	if at, err := http.ParseTime(resp.Header.Get("Date")); err == nil {
 		e.at = at
 	}
 	d := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(e.body, byteOrder)))
 	d.UseNumber()
 	e.isJSON = d.Decode(&e.value) == nil && !d.More()
-	r.last = e
-	resp.Body = io.NopCloser(bytes.NewReader(body))
-	return resp, nil
+	return e, body, nil
 }
 
 // byteOrder is a mark that some programs write before a text. JSON must not begin with it.

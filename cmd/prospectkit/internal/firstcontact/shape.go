@@ -136,7 +136,7 @@ func (c *comparison) news(at string, want map[string]any, known map[string]bool,
 	}
 	names := slices.Sorted(maps.Keys(news))
 	if len(missing) > 0 {
-		text := strings.Join(missing, ", ") + " is missing"
+		text := strings.Join(missing, ", ") + map[bool]string{true: " is missing", false: " are missing"}[len(missing) == 1]
 		if open {
 			names = slices.DeleteFunc(names, func(name string) bool {
 				return !slices.ContainsFunc(missing, func(m string) bool {

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptrace"
 	"strconv"
@@ -41,16 +40,15 @@ const (
 // writer makes lists: without the client, which never sends what would tell something, and so that nothing is sent twice.
 type writer struct {
 	*Run
-	baseURL, token string
-	client         *http.Client
-	made           []string
-	conflict       *exchange // the last
+	client   *http.Client
+	made     []string
+	conflict *exchange // the last
 }
 
 // Write makes up to six empty lists, under names that nobody uses, which costs nothing documented and sends nothing, and measures. The
-// lists stay: their names are returned, also beside an error.
-func (r *Run) Write(ctx context.Context, cfg Config, transport http.RoundTripper) (made []string, err error) {
-	w := &writer{Run: r, baseURL: strings.TrimSuffix(cfg.BaseURL, "/"), token: cfg.Token, client: &http.Client{Transport: transport}}
+// lists stay: their names are returned, also beside an error. The transport should keep connections.
+func (r *Run) Write(ctx context.Context, transport http.RoundTripper) (made []string, err error) {
+	w := &writer{Run: r, client: &http.Client{Transport: transport}}
 	name := "prospectkit check " + rand.Text()[:10]
 	for _, step := range []func(context.Context, string) error{w.shows, w.forms, w.twins, w.headers, w.idles} {
 		if err = step(ctx, name); err != nil {
@@ -87,27 +85,20 @@ func (w *writer) post(ctx context.Context, name string) (*exchange, error) {
 	if err != nil {
 		return nil, err
 	}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, w.baseURL+op.ListsCreate.Path, bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, strings.TrimSuffix(w.cfg.BaseURL, "/")+op.ListsCreate.Path, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
 	}
 	req.GetBody = nil // net/http must not repeat it
 	req.Header.Set("Content-Type", "application/json")
-	req.SetBasicAuth(w.token, "")
+	req.SetBasicAuth(w.cfg.Token, "")
+	w.wire.sent.Add(1)
 	resp, err := w.client.Do(req)
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	e := &exchange{status: resp.StatusCode, header: resp.Header, at: time.Now()}
-	if e.body, err = io.ReadAll(io.LimitReader(resp.Body, longestBody)); err != nil {
-		return nil, err
-	}
-	d := json.NewDecoder(bytes.NewReader(e.body))
-	d.UseNumber()
-	e.isJSON = d.Decode(&e.value) == nil
-	w.sent.Add(1)
-	return e, nil
+	e, _, err := w.wire.read(resp)
+	return e, err
 }
 
 // shows makes the first list, and measures how late it shows in the listing, and how far createdAt is from the clock of Date.

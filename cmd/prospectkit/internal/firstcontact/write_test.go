@@ -26,7 +26,7 @@ func write(t *testing.T, sb *sandbox.Sandbox, transport http.RoundTripper) (lear
 	require.NoError(t, err)
 	require.NoError(t, run.Ask(t.Context()))
 	before := len(sb.Lists())
-	made, err = run.Write(t.Context(), cfg, transport)
+	made, err = run.Write(t.Context(), transport)
 	require.NoError(t, err)
 	require.LessOrEqual(t, len(made), firstcontact.MostLists)
 	require.Len(t, sb.Lists(), before+len(made), "it says what it leaves behind")
