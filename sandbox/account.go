@@ -8,14 +8,9 @@ import (
 
 var _ = serves(map[*op.Op]endpoint{
 	op.AccountMe:           {handle: (*call).me},
-	op.AccountCredits:      {handle: (*call).credits, rule: ruleCredits},
-	op.SearchFilterOptions: {handle: (*call).filterOptions, rule: ruleFilterOptions},
+	op.AccountCredits:      {handle: (*call).credits},
+	op.SearchFilterOptions: {handle: (*call).filterOptions},
 })
-
-var (
-	ruleCredits       = assumed("account.credits", "GET credits returns credits.balance")
-	ruleFilterOptions = assumed("search.filter-options", "the filter options are filterOptions: an array of values for each filter key")
-)
 
 func (c *call) me() response {
 	u := c.ws.User

@@ -6,13 +6,6 @@ import (
 	"time"
 )
 
-var (
-	ruleAgentRuns = assumed("agents.start", "a start returns the status processing and begins a run; the first result comes at once and the next ones minute by minute; the balance has to cover the whole run; after it the agent is active until the next run. AgentPlan changes that")
-	_             = ambient("agents.expires", "an agent expires when the day of its date begins")
-	_             = ambient("agents.clock", "runs begin, deliver, end, fail and expire by the clock; a web monitor runs once in each searchPeriod; a run ends early when the balance is short; AgentPlan.Frozen and Strict stop the clock")
-	_             = ambient("agents.results", "a watcher delivers its contacts one after the other, the other kinds deliver invented people or companies that fit the filters; a result that exists is replaced")
-)
-
 // payment books credits, in a request or by the clock.
 type payment func(amount int64, reason string)
 
@@ -171,7 +164,7 @@ func (a *Agent) stop(status string) {
 
 // scheduleAgent schedules the next event of an agent, which replaces the previous one.
 func (ws *workspace) scheduleAgent(a *Agent) {
-	if ws.sb.plan.Frozen || ws.sb.strict {
+	if ws.sb.plan.Frozen {
 		return
 	}
 	kind := "agent run began"
@@ -206,7 +199,7 @@ func (ws *workspace) step(a *Agent) (happened bool) {
 }
 
 func (ws *workspace) scheduleExpiry(a *Agent) {
-	if ws.sb.plan.Frozen || ws.sb.strict {
+	if ws.sb.plan.Frozen {
 		return
 	}
 	ws.later(&a.ExpiresAt, "agent expired", a.ID, func() bool {

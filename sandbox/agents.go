@@ -17,23 +17,13 @@ var _ = serves(map[*op.Op]endpoint{
 	op.AgentsCreateDiscovery: {handle: createAgent(PersonDiscovery), json: true},
 	op.AgentsCreateWatcher:   {handle: createAgent(PeopleWatcher), json: true},
 	op.AgentsCreateMonitor:   {handle: createAgent(WebMonitor), json: true},
-	op.AgentsList:            {handle: (*call).listAgents, rule: ruleAgentList, query: []string{"limit", "pageNum"}},
+	op.AgentsList:            {handle: (*call).listAgents},
 	op.AgentsGet:             {handle: (*call).getAgent},
 	op.AgentsAdjust:          {handle: (*call).adjustAgent, json: true},
-	op.AgentsActivate:        {handle: (*call).activateAgent, noBody: true},
-	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}, noBody: true},
-	op.AgentsAutocomplete:    {handle: (*call).autocomplete, rule: ruleAutocomplete, anyQuery: true},
+	op.AgentsActivate:        {handle: (*call).activateAgent},
+	op.AgentsPause:           {handle: (*call).pauseAgent, path: []string{"agentId"}},
+	op.AgentsAutocomplete:    {handle: (*call).autocomplete},
 })
-
-var (
-	ruleAgentList     = assumed("agents.list", "the listing is agents, newest first: id, type, name, status, started, listId, contactsFound")
-	ruleAgentGet      = assumed("agents.get", "a single agent is wrapped in agent and has the fields of the listing")
-	ruleAgentSignal   = assumed("agents.signal", "the prompt of a web monitor is rejected with AGENT_SIGNAL_REJECTED if AgentPlan.Rejects says so, in a draft too")
-	ruleAgentAdjust   = assumed("agents.adjust", "an adjustment takes the fields of the creation but start, checks them in the same way after the state of the agent, and returns 200 with the agent")
-	ruleAgentActivate = assumed("agents.activate", "an activation takes no body and returns 200 with the agent; the date of expiry must not have passed: 422 VALIDATION_FAILED")
-	ruleAgentPause    = assumed("agents.pause", "a pause makes an active agent paused and returns 200 with the agent; in every other state it returns AGENT_NOT_RUNNING")
-	ruleAutocomplete  = assumed("agents.autocomplete", "autocomplete returns values; any parameter other than field is a text that they have to contain")
-)
 
 const freePlanAgents = 10
 
@@ -231,34 +221,27 @@ func createAgent(kind string) handler {
 
 // mayCreate checks what concerns more than one field.
 func (c *call) mayCreate(a *Agent, spec *agentSpec) {
-	var full error
+	c.body.valid()
+	stop(c.nameFree(strings.TrimSpace(a.Name)))
+	c.sourcesExist(spec)
 	if c.ws.Plan == "free" && len(agents.in(c.ws)) >= freePlanAgents {
-		full = refuse("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
+		deny("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
-	stop(c.first(c.body.err(), c.nameFree(strings.TrimSpace(a.Name)), c.sourcesExist(spec), full))
 	c.signalAccepted(spec)
 	if spec.start {
 		c.mayStart(a)
 	}
 }
 
-func (c *call) sourcesExist(s *agentSpec) error {
+func (c *call) sourcesExist(s *agentSpec) {
 	for _, id := range s.sources {
-		l, err := c.listByID(id)
-		if err != nil {
-			return err
-		}
-		if l.EntityType != ContactList || l.CompletionStatus == "processing" {
-			c.uses(ruleSourceKinds)
-		}
+		must(c.listByID(id))
 	}
-	return nil
 }
 
 func (c *call) signalAccepted(s *agentSpec) {
 	prompt := strings.ToLower(s.prompt)
 	if slices.ContainsFunc(c.sb.plan.Rejects, func(words string) bool { return strings.Contains(prompt, strings.ToLower(words)) }) {
-		c.uses(ruleAgentSignal)
 		deny("AGENT_SIGNAL_REJECTED", "The search provider refused the prompt. Rewrite it.")
 	}
 }
@@ -266,11 +249,10 @@ func (c *call) signalAccepted(s *agentSpec) {
 // mayStart checks what a start needs: sources, and credits for the first run.
 func (c *call) mayStart(a *Agent) {
 	spec := c.ws.spec(a)
-	stop(c.sourcesExist(spec))
+	c.sourcesExist(spec)
 	if a.Type == PeopleWatcher && len(c.ws.watchable(spec)) == 0 {
 		deny("AGENT_SOURCE_LIST_EMPTY", "No contact of the source has a social-network URL.")
 	}
-	c.uses(ruleAgentRuns)
 	units, _ := c.ws.plannedRun(a)
 	c.costs(units, c.ws.each(a))
 }
@@ -290,7 +272,6 @@ func (c *call) agent() *Agent { return agents.of(c, "agentId") }
 
 func (c *call) getAgent() response {
 	a := c.agent()
-	c.uses(ruleAgentGet)
 	return c.showAgent(a)
 }
 
@@ -301,28 +282,24 @@ func (c *call) showAgent(a *Agent) response {
 // draftAgent finds the agent that the path names, which has to be a draft that can be worked on.
 func (c *call) draftAgent() *Agent {
 	a := c.agent()
-	var legacy, state error
-	if a.Type == "" {
-		legacy = refuse("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
-	}
 	switch {
+	case a.Type == "":
+		deny("AGENT_TYPE_UNSUPPORTED", "Agents of this kind are no longer supported.")
 	case a.Status == agentProcessing:
-		state = refuse("AGENT_PROCESSING", "A run is in progress.")
+		deny("AGENT_PROCESSING", "A run is in progress.")
 	case a.Status != agentDraft:
-		state = refuse("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
+		deny("AGENT_NOT_A_DRAFT", "The agent is "+a.Status+".")
 	case len(a.Config) == 0:
-		state = refuse("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
+		deny("AGENT_CONFIG_MISSING", "The draft has no stored configuration.")
 	}
-	stop(c.first(legacy, state))
 	return a
 }
 
 func (c *call) adjustAgent() response {
 	body := c.body
 	a := c.draftAgent()
-	c.uses(ruleAgentAdjust)
 	merged := mergeConfig(a.Config, body.fields)
-	next := &form{merged, &checks{c: c}}
+	next := &form{merged, &checks{}}
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
@@ -331,7 +308,7 @@ func (c *call) adjustAgent() response {
 	if spec.name != a.Name {
 		stop(c.nameFree(strings.TrimSpace(spec.name)))
 	}
-	stop(c.sourcesExist(&spec))
+	c.sourcesExist(&spec)
 	c.signalAccepted(&spec)
 	config := must(json.Marshal(merged))
 	c.effect(func() {
@@ -359,7 +336,6 @@ func mergeConfig(config json.RawMessage, changes fields) (merged fields) {
 func (c *call) activateAgent() response {
 	a := c.draftAgent()
 	c.mayStart(a)
-	c.uses(ruleAgentActivate)
 	if !a.ExpiresAt.IsZero() && !c.now.Before(a.ExpiresAt) {
 		stop(invalid("expirationDate", "has passed"))
 	}
@@ -371,9 +347,6 @@ func (c *call) pauseAgent() response {
 	a := c.agent()
 	if a.Status == agentProcessing {
 		deny("AGENT_PROCESSING", "A run is in progress.")
-	}
-	if a.Status != agentDraft {
-		c.uses(ruleAgentPause)
 	}
 	if a.Status != agentActive {
 		deny("AGENT_NOT_RUNNING", "The agent is "+a.Status+": there is nothing to pause.")

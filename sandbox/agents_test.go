@@ -121,21 +121,6 @@ func checkFields(t *testing.T, path string, base object, cases map[string]fieldC
 	}
 }
 
-// The zone of a date is undocumented: what is past or future in some zones only is told by an assumption.
-func TestADateIsAssumedToBeOneOfUTC(t *testing.T) {
-	for at, days := range map[time.Duration]string{0: "28 01", 3 * time.Hour: "01 02", -9 * time.Hour: "28 01"} {
-		for day := range strings.FieldsSeq("27 28 01 02 03") {
-			date := "2026-03-" + day
-			if day > "20" {
-				date = "2026-02-" + day
-			}
-			c := inPlace(t, sandbox.New(t, watched(), sandbox.WithClock(sandbox.NewManualClock(start.Add(at)))))
-			r := c.do("POST", monitors, with(monitor(), object{"expirationDate": date}))
-			require.Equal(t, strings.Contains(days, day), r.header.Get("X-Sandbox-Assumed") == "agents.day", "%s, %s after nine", date, at)
-		}
-	}
-}
-
 func TestFieldsOfEveryAgent(t *testing.T) {
 	day := func(n int) string { return start.AddDate(0, 0, n).Format("2006-01-02") }
 	cases := map[string]fieldCase{
@@ -333,8 +318,6 @@ func TestOnlyDraftsAreAdjustedActivatedOrLeftAlone(t *testing.T) {
 				c.do("POST", path+"/pause", nil).fails(409, codes[1])
 			}
 		}
-		twice := c.do("PATCH", agents+"/"+id(27), object{}) // of a legacy kind, and without a config
-		require.Contains(t, twice.header.Get("X-Sandbox-Assumed"), "order")
 		for _, missing := range []string{id(99), strings.ToUpper(id(0xabc))} {
 			c.do("PATCH", agents+"/"+missing, object{}).fails(404, "AGENT_NOT_FOUND")
 			c.do("POST", agents+"/"+missing+"/activate", nil).fails(404, "AGENT_NOT_FOUND")
@@ -406,8 +389,6 @@ func TestTheOrderOfTwoRefusalsIsAssumed(t *testing.T) {
 	for path, body := range map[string]object{
 		lists: {"name": "taken", "note": 1}, monitors: with(monitor(), object{"listName": "taken", "prompt": ""}),
 	} {
-		r := c.do("POST", path, body)
-		r.fails(422, "VALIDATION_FAILED")
-		require.Equal(t, "order", r.header.Get("X-Sandbox-Assumed"), path)
+		c.do("POST", path, body).fails(422, "VALIDATION_FAILED")
 	}
 }

@@ -10,17 +10,6 @@ import (
 	"unicode"
 )
 
-var (
-	ruleToday       = assumed("agents.day", "a date is one of UTC, and today is not in the future: 422 VALIDATION_FAILED")
-	ruleBlank       = assumed("agents.blank", "a listName of white space is blank: 422 VALIDATION_FAILED")
-	ruleAgentName   = assumed("agents.name.form", "a listName may be longer than the name of a list; it keeps the space around it, but is compared without it")
-	ruleNoSources   = assumed("agents.sources.empty", "listIds without an id returns 422 VALIDATION_FAILED")
-	ruleSourceKinds = assumed("agents.sources.kinds", "a company list, whose rows cannot be watched, and a list that is still processing may be sources")
-	ruleAgentFilter = assumed("agents.filters", "in a person discovery, every array is a filter, under any name and at any depth; at least one must not be empty; values have to be in the vocabulary of AgentPlan")
-	ruleIndustry    = assumed("agents.industry", "the filter of industries is the one that AgentPlan names, else those with industr in their name; the closest industry is the one that shares the most words, or first five letters of words, with the value that was sent")
-	ruleAgentExtra  = assumed("agents.extra", "a field with an undocumented name is kept; it has an effect if AgentPlan.Fields names it")
-)
-
 // The kinds of agent, as [Agent] calls them.
 const (
 	PersonDiscovery = "person-discovery-via-filters"
@@ -82,14 +71,8 @@ var (
 func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec {
 	s := agentSpec{kind: kind}
 	s.name = body.required("listName")
-	switch short := strings.TrimSpace(s.name); {
-	case body.has("listName") && short == "":
-		if s.name != "" {
-			body.c.uses(ruleBlank)
-		}
+	if body.has("listName") && strings.TrimSpace(s.name) == "" {
 		body.fail("listName", "has to be at least 1 character long")
-	case short != s.name, units(s.name) > longestName:
-		body.c.uses(ruleAgentName)
 	}
 	switch kind {
 	case PeopleWatcher:
@@ -116,15 +99,7 @@ func readSpec(kind string, body *form, now time.Time, plan AgentPlan) agentSpec 
 
 func (s *agentSpec) readSources(body *form) {
 	one, hasOne := body.text("listId")
-	before := len(body.messages)
 	many, hasMany := body.idList("listIds", 0)
-	if sent, err := stringsOf(body.fields["listIds"]); err == nil && len(body.messages) > before {
-		if len(sent) == 0 {
-			body.c.uses(ruleNoSources)
-		} else {
-			body.c.uses(ruleBodyID)
-		}
-	}
 	sentOne := body.has("listId")
 	switch {
 	case sentOne && hasMany:
@@ -132,7 +107,7 @@ func (s *agentSpec) readSources(body *form) {
 	case !sentOne && !hasMany:
 		body.fail("listId", "or listIds is required")
 	case hasOne:
-		body.bodyID("listId", one)
+		body.id("listId", one)
 		many = []string{one}
 	}
 	s.sources = many
@@ -146,10 +121,6 @@ func (s *agentSpec) readExpiry(body *form, now time.Time) {
 	}
 	text, _ := asString(raw)
 	day, err := time.Parse(time.DateOnly, text)
-	today := func(zone time.Duration) string { return now.UTC().Add(zone).Format(time.DateOnly) }
-	if err == nil && today(-12*time.Hour) <= text && text <= today(14*time.Hour) { // the zones of the earth: it is today in one of them, at least
-		body.c.uses(ruleToday)
-	}
 	switch {
 	case err != nil:
 		body.fail(name, "has to be a date, YYYY-MM-DD, or null")
@@ -169,7 +140,6 @@ func (s *agentSpec) readRest(body *form, plan AgentPlan) {
 		container := body.fields[name][0] == '[' || body.fields[name][0] == '{'
 		switch {
 		case kind == PersonDiscovery && container:
-			body.c.uses(ruleAgentFilter)
 			s.readFilter(body, name, body.fields[name], plan)
 			continue
 		case name == "":
@@ -185,7 +155,6 @@ func (s *agentSpec) readRest(body *form, plan AgentPlan) {
 				s.enriched++
 			}
 		}
-		body.c.uses(ruleAgentExtra)
 	}
 	if kind == PersonDiscovery && !s.filtered {
 		body.fail("filters", "need at least one that is not empty")
@@ -212,9 +181,6 @@ func (s *agentSpec) readFilter(body *form, name string, raw json.RawMessage, pla
 	s.filtered = true
 	if plan.Fields.industry(name) {
 		known := closest(plan.Vocabulary["industry"], values)
-		if !slices.Equal(known, values) {
-			body.c.uses(ruleIndustry)
-		}
 		if values = known; len(values) == 0 {
 			return // dropped: whoever works in whatever industry fits
 		}

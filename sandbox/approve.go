@@ -11,15 +11,8 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsApprove: {handle: (*call).approveCampaign, noBody: true},
+	op.CampaignsApprove: {handle: (*call).approveCampaign},
 })
-
-var (
-	_             = ambient("approve.lock", "an activation holds the lock for 3 s, or as long as ActivatesFor says; so does a stop")
-	ruleStepless  = assumed("approve.steps", "a campaign without steps is not ready")
-	ruleListGone  = assumed("approve.lists", "a deleted source list does not count")
-	ruleNoChannel = assumed("approve.channels", "a campaign without channels is not ready")
-)
 
 func (c *call) approveCampaign() response {
 	cp, missing := campaigns.byID(c, c.req.PathValue("campaignId"))
@@ -38,44 +31,28 @@ func (c *call) approveCampaign() response {
 	return reply(http.StatusAccepted, object{"campaignId": cp.ID, "status": statusActive})
 }
 
-// lacks lists what a campaign needs before it can be approved. An assumption decides only if nothing documented
-// is lacking.
+// lacks lists what a campaign needs before it can be approved.
 func (c *call) lacks(cp *Campaign) (lacks []string) {
-	var perhaps []string
-	var rules []*Rule
-	if cp.InitializationStatus == initRunning {
-		lacks = append(lacks, "the end of its preparation")
+	for what, is := range map[string]bool{
+		"the end of its preparation": cp.InitializationStatus == initRunning, "a source list": len(c.ws.sources(cp)) == 0,
+		"a step": len(cp.Steps) == 0, "a channel": len(cp.Channels) == 0,
+	} {
+		if is {
+			lacks = append(lacks, what)
+		}
 	}
-	lists := c.ws.sources(cp)
-	if len(lists) < len(cp.ListIDs) {
-		rules = append(rules, ruleListGone)
-	}
-	switch {
-	case len(cp.ListIDs) == 0:
-		lacks = append(lacks, "a source list")
-	case len(lists) == 0:
-		perhaps = append(perhaps, "a source list")
-	}
-	if len(cp.Steps) == 0 {
-		rules, perhaps = append(rules, ruleStepless), append(perhaps, "a step")
-	}
+	slices.Sort(lacks)
 	for _, s := range cp.Steps {
 		if missing := s.missing(); missing != "" {
 			lacks = append(lacks, fmt.Sprintf("%s of step %d", missing, s.SequenceNumber))
 		}
-	}
-	if len(cp.Channels) == 0 {
-		rules, perhaps = append(rules, ruleNoChannel), append(perhaps, "a channel")
 	}
 	for _, channel := range cp.Channels {
 		if !slices.Contains(c.ws.Accounts, channel) {
 			lacks = append(lacks, "a connected account for "+channel)
 		}
 	}
-	if len(lacks) == 0 {
-		c.uses(rules...)
-	}
-	return append(lacks, perhaps...)
+	return lacks
 }
 
 // sources are the source lists that have not been deleted.

@@ -30,7 +30,6 @@ type call struct {
 
 	effects []string
 	spent   int64
-	assumed []string // ids of rules
 }
 
 // handler is the rule of one operation: decode, check, effect, response. The ids in the path have been checked. What refuses the request
@@ -39,13 +38,9 @@ type handler func(*call) response
 
 // endpoint is how the sandbox serves one operation. It stands in the file of its surface, with its assumptions beside it.
 type endpoint struct {
-	handle   handler
-	rule     *Rule    // on which every response depends
-	query    []string // its query parameters
-	anyQuery bool     // it takes any others as well
-	json     bool     // it takes a JSON object
-	noBody   bool     // it reads none, as every GET
-	path     []string // the parameters that an undocumented path needs
+	handle handler
+	json   bool     // it takes a JSON object
+	path   []string // the parameters that an undocumented path needs
 }
 
 // response is the response before a fault changes it.
@@ -56,63 +51,17 @@ type response struct {
 	body   []byte
 }
 
-// uses records that the response depends on a rule. Reads outside of a request depend on none.
-func (c *call) uses(rules ...*Rule) {
-	if c == nil {
-		return
-	}
-	for _, r := range rules {
-		if !r.Ambient && !slices.Contains(c.assumed, r.ID) {
-			c.assumed = append(c.assumed, r.ID)
-		}
-	}
-}
-
-// refused reports whether Strict rejects the call because of the rules used so far.
-func (c *call) refused() bool { return c.sb.strict && len(c.assumed) > 0 }
-
 // effect changes the state. Everything that can be checked has been checked before.
 func (c *call) effect(change func(), format string, args ...any) {
-	if c.refused() {
-		return
-	}
 	change()
 	c.ws.version++
 	c.effects = append(c.effects, fmt.Sprintf(format, args...))
 }
 
-// first returns the first of several errors, which may be nil. The order of two errors is undocumented.
-func (c *call) first(reasons ...error) error {
-	var told error
-	for _, reason := range reasons {
-		switch {
-		case reason == nil:
-		case told == nil:
-			told = reason
-		default:
-			c.uses(ruleOrder)
-		}
-	}
-	return told
-}
-
-// found records the id of what was found by another name.
-func (c *call) found(id, sent string) {
-	if id != sent {
-		c.uses(ruleIDCase)
-	}
-}
-
 // decode checks the ids in the path, and opens the body.
 func (c *call) decode() {
-	if c.takes.rule != nil {
-		c.uses(c.takes.rule)
-	}
 	for _, name := range slices.Concat(c.takes.path, op.Parameters(c.op.Path)) {
 		if !isID(c.req.PathValue(name)) {
-			if c.op != op.CampaignsApprove { // where this is documented
-				c.uses(rulePathID)
-			}
 			stop(invalid(name, wantID))
 		}
 	}

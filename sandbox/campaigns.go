@@ -13,22 +13,10 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsList:   {handle: (*call).listCampaigns, rule: ruleCampaigns},
-	op.CampaignsCreate: {handle: (*call).createCampaign, rule: ruleNewCampaign, json: true},
+	op.CampaignsList:   {handle: (*call).listCampaigns},
+	op.CampaignsCreate: {handle: (*call).createCampaign, json: true},
 	op.CampaignsAdjust: {handle: (*call).adjustCampaign, json: true},
 })
-
-var (
-	_                 = ambient("campaigns.reach.delay", "the contacts of a list are reached at once, unless ReachableAfter says otherwise")
-	ruleCampaigns     = assumed("campaigns.list", "campaigns is an array, newest first, of id, name, status, initializationStatus, channels, listIds and createdAt; deleted ones are omitted, delegated and shared ones are included")
-	ruleNewCampaign   = assumed("campaigns.create", "takes name, 1 to 255 characters, which may repeat, and optionally channels, listIds, steps, knowledgeHubId, templateId and writingStyleId; returns 201 with campaign")
-	ruleAdjusted      = assumed("campaigns.adjust", "takes name, channels, listIds and steps, at least one; each replaces the old value; returns 200 with campaign")
-	ruleChannelNames  = assumed("campaigns.channels.names", "the channels are email and social; without any, a campaign has email")
-	ruleReachFields   = assumed("campaigns.reach.fields", "a contact with an email is reached by email, one with a socialUrl over the social network")
-	ruleHubOfCampaign = assumed("campaigns.references", "knowledgeHubId has to be a hub; no template and no writing style exists, so every templateId and writingStyleId is unknown")
-	_                 = ambient("campaigns.generated", "a new campaign is initialized for 30 s, or as long as InitializesFor says: running, then completed; one without steps then gets one or two for each channel")
-	_                 = ambient("campaigns.draft", "a campaign that was never approved has the status draft")
-)
 
 const maxLists = 10
 
@@ -282,11 +270,10 @@ func (c *call) listCampaigns() response {
 }
 
 // draft reads the fields that creation and adjustment share.
-func (f *form) draft(c *call) (d Campaign, err error) {
+func (f *form) draft() (d Campaign, err error) {
 	d.Name, _ = f.name("name")
-	d.ListIDs, d.Steps = f.listIDs(), f.steps(c)
+	d.ListIDs, d.Steps = f.listIDs(), f.steps()
 	if raw, ok := f.fields["channels"]; ok {
-		c.uses(ruleChannelNames)
 		if d.Channels, ok = readChannels(raw); !ok {
 			err = &refusal{code: "INVALID_CAMPAIGN_CHANNELS", message: "channels has to hold email, social or both.", param: "channels"}
 		}
@@ -343,7 +330,6 @@ func (c *call) sources(ids, over []string) (found []string) {
 
 // reaches reports whether a list has a contact that one of the channels already reaches.
 func (c *call) reaches(l *list, over []string) bool {
-	c.uses(ruleReachFields)
 	return !c.now.Before(l.ReachableAt) && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
 		return slices.ContainsFunc(over, func(channel string) bool { return reachable(row, channel) })
 	})
@@ -360,7 +346,7 @@ func reachable(row json.RawMessage, channel string) bool {
 
 func (c *call) createCampaign() response {
 	body := c.body
-	d, wrongChannels := body.draft(c)
+	d, wrongChannels := body.draft()
 	body.needs("name", body.has("name"))
 	for _, name := range []string{"knowledgeHubId", "templateId", "writingStyleId"} {
 		if id, sent := body.text(name); sent {
@@ -371,7 +357,6 @@ func (c *call) createCampaign() response {
 	body.valid()
 	stop(wrongChannels)
 	if len(d.Channels) == 0 {
-		c.uses(ruleChannelNames)
 		d.Channels = []string{channelEmail}
 	}
 	c.references(body)
@@ -391,7 +376,6 @@ func (c *call) references(body *form) {
 		{"knowledgeHubId", "KNOWLEDGE_HUB_NOT_FOUND", "knowledge hub"},
 	} {
 		if id, ok := asString(body.fields[ref.name]); ok {
-			c.uses(ruleHubOfCampaign)
 			if ref.name != "knowledgeHubId" || hubs.find(c.ws, id) == nil {
 				stop(&refusal{code: ref.code, message: fmt.Sprintf("No %s has this id.", ref.what), param: ref.name})
 			}
@@ -401,14 +385,11 @@ func (c *call) references(body *form) {
 
 func (c *call) adjustCampaign() response {
 	body := c.body
-	d, wrongChannels := body.draft(c)
+	d, wrongChannels := body.draft()
 	if len(body.fields) == 0 {
 		body.fail("name", "channels, listIds or steps is required")
 	}
 	body.only("name", "channels", "listIds", "steps")
-	if body.err() != nil || len(body.fields) > 1 || !body.has("listIds") { // listIds alone have a documented refusal
-		c.uses(ruleAdjusted)
-	}
 	cp := c.campaign()
 	stop(wrongChannels)
 	next, sent := *cp, body.has
@@ -421,7 +402,6 @@ func (c *call) adjustCampaign() response {
 	if sent("listIds") && cp.InitializationStatus == initRunning {
 		deny("CAMPAIGN_INITIALIZING", "The campaign is being initialized.")
 	}
-	c.uses(ruleAdjusted)
 	if sent("listIds") {
 		next.ListIDs = c.sources(d.ListIDs, next.Channels)
 	}

@@ -1,18 +1,15 @@
 package sandbox
 
 import (
-	"errors"
 	"fmt"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // checks collects everything that is wrong with a request.
 type checks struct {
-	c        *call  // nil outside of a request
 	param    string // the first offender
 	messages []string
 }
@@ -38,35 +35,11 @@ func (v *checks) valid() { stop(v.err()) }
 type params struct {
 	url.Values
 	*checks
+
+	cap *int // see Fault
 }
 
-func (c *call) params() *params { return &params{c.query, &c.checks} }
-
-var (
-	ruleQueryIgnored = assumed("query.unknown", "unknown query parameters are ignored")
-	ruleQueryTwice   = assumed("query.repeated", "the first of several query parameters of the same name counts")
-	ruleQueryForm    = assumed("query.malformed", "an unreadable part of a query is ignored, and text that is not UTF-8 is taken unchanged")
-)
-
-// readQuery reads the query, and records what is undocumented in it.
-func (c *call) readQuery() {
-	query, err := url.ParseQuery(c.req.URL.RawQuery)
-	c.query = query
-	if err != nil {
-		c.uses(ruleQueryForm)
-	}
-	for name, values := range query {
-		if !c.takes.anyQuery && !slices.Contains(c.takes.query, name) {
-			c.uses(ruleQueryIgnored)
-		}
-		if len(values) > 1 {
-			c.uses(ruleQueryTwice)
-		}
-		if slices.ContainsFunc(values, func(v string) bool { return !utf8.ValidString(v) }) {
-			c.uses(ruleQueryForm)
-		}
-	}
-}
+func (c *call) params() *params { return &params{c.query, &c.checks, c.cap} }
 
 // number reads an integer of at least 1 from the query. A maximum of zero means no bound.
 func (q *params) number(name string, largest, fallback int) int64 {
@@ -74,9 +47,6 @@ func (q *params) number(name string, largest, fallback int) int64 {
 		return int64(fallback)
 	}
 	n, err := strconv.ParseInt(q.Get(name), 10, 64)
-	if err == nil && strconv.FormatInt(n, 10) != q.Get(name) || errors.Is(err, strconv.ErrRange) {
-		q.c.uses(ruleIntegers)
-	}
 	switch {
 	case err != nil:
 		q.fail(name, "has to be an integer")
@@ -99,9 +69,6 @@ func (q *params) text(name string, longest int) string {
 
 func (v *checks) length(name, s string, longest int) {
 	n := runes(s)
-	if n <= longest && units(s) > longest {
-		v.c.uses(ruleCharacters)
-	}
 	if n < 1 || n > longest {
 		v.fail(name, "has to be 1 to %d characters long", longest)
 	}

@@ -54,11 +54,10 @@ func TestMain(m *testing.M) {
 	os.Exit(status)
 }
 
-// everywhere are the codes that no row names, and no code at all: those of Client.Call, of arguments, of a body that is no object, and
-// of Strict.
+// everywhere are the codes that no row names, and no code at all: those of Client.Call, of arguments, and of a body that is no
+// object.
 var everywhere = []string{
 	"", "UNAUTHORIZED", "INSUFFICIENT_SCOPE", "ENDPOINT_NOT_FOUND", "RATE_LIMITED", "UNEXPECTED_ERROR", "VALIDATION_FAILED", "INVALID_REQUEST",
-	"SANDBOX_STRICT",
 }
 
 // codeProblems are the codes that lack a request. What only the error table has is of operations whose paths are undocumented.

@@ -13,18 +13,9 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ContactsResolve:  {handle: (*call).resolveContact, rule: ruleResolve, json: true},
-	op.ContactsTimeline: {handle: (*call).timeline, query: []string{"limit", "cursor"}, path: []string{"contactId"}},
+	op.ContactsResolve:  {handle: (*call).resolveContact, json: true},
+	op.ContactsTimeline: {handle: (*call).timeline, path: []string{"contactId"}},
 })
-
-var (
-	ruleExtras      = assumed("contacts.first-page.extras", "the entries of the first page beyond its limit are those that are still scheduled")
-	_               = ambient("contacts.cursor", "a cursor may be reused, and new activities do not shift its page")
-	ruleActivity    = assumed("contacts.activity", "an activity has type, at and scheduled; that of a scheduled send also has campaignId and sendId")
-	ruleBadCursor   = assumed("contacts.cursor.refused", "a cursor that no page of this contact gave returns 422 VALIDATION_FAILED")
-	ruleContactSeen = assumed("contacts.known", "a contact exists if it is a row of a contact list, or has an activity")
-	ruleResolve     = assumed("contacts.resolve", "takes email or socialUrl and returns 200 with the contactId of the first row that has it, case ignored; 404 CONTACT_NOT_FOUND")
-)
 
 // Activity seeds a past or scheduled activity of a contact.
 type Activity struct {
@@ -60,7 +51,6 @@ func (c *call) resolveContact() response {
 	body := c.body
 	email, byEmail := body.text("email")
 	url, byURL := body.text("socialUrl")
-	body.ignores("email", "socialUrl")
 	if !byEmail && !byURL {
 		body.fail("email", "or socialUrl is required")
 	}
@@ -131,14 +121,9 @@ func (c *call) timeline() response {
 	q.valid()
 	scheduled, happened := c.ws.activitiesOf(id)
 	if len(scheduled)+len(happened) == 0 {
-		c.uses(ruleContactSeen)
 		if _, there := c.ws.findRow(ContactList, id); !there {
 			deny("CONTACT_NOT_FOUND", "No contact has this id.")
 		}
-	}
-	c.uses(ruleActivity)
-	if len(scheduled) > 0 {
-		c.uses(ruleExtras)
 	}
 	left := len(happened)
 	if cursor != "" {
@@ -164,7 +149,6 @@ func (c *call) readCursor(cursor, contactID string, most int) (left int) {
 	owner, number, ok := strings.Cut(string(text), ":")
 	left, notNumber := strconv.Atoi(number)
 	if err != nil || !ok || !sameID(owner, contactID) || notNumber != nil || left < 1 || left > most {
-		c.uses(ruleBadCursor)
 		stop(invalid("cursor", "is none that a page of this contact gave"))
 	}
 	return left

@@ -13,11 +13,6 @@ var _ = serves(map[*op.Op]endpoint{
 	op.ListsCRMPush: {handle: (*call).pushToCRM, json: true},
 })
 
-var (
-	ruleCRMAccepted = assumed("crm.status", "a push returns 202")
-	ruleCRMKinds    = assumed("crm.kinds", "the five supported kinds are those of the seed, completed by invented ones; their real names are undocumented")
-)
-
 const crmKinds = 5
 
 // CRM says which CRM kinds a workspace may name and which are connected.
@@ -74,25 +69,16 @@ func (c *call) pushToCRM() response {
 	body := c.body
 	crm := body.required("crm")
 	if len(body.messages) == 0 && !slices.Contains(c.ws.CRM.Supported, crm) {
-		if c.ws.crmInvented {
-			c.uses(ruleCRMKinds)
-		}
 		body.among("crm", crm, true, c.ws.CRM.Supported)
 	}
 	contacts, chosen := body.ids("contactIds")
-	body.ignores("crm", "contactIds")
-	invalid := body.err()
-	l, missing := c.listByID(c.req.PathValue("listId"))
-	var companies, unconnected error
-	if missing == nil && l.EntityType != ContactList {
-		companies = refuse("CONTACT_LIST_REQUIRED", "The list is a company list.")
+	l := c.list()
+	switch {
+	case l.EntityType != ContactList:
+		deny("CONTACT_LIST_REQUIRED", "The list is a company list.")
+	case !slices.Contains(c.ws.CRM.Connected, crm):
+		deny("CRM_NOT_CONNECTED", crm+" is not connected.")
 	}
-	if invalid == nil && !slices.Contains(c.ws.CRM.Connected, crm) {
-		unconnected = refuse("CRM_NOT_CONNECTED", fmt.Sprintf("%s is not connected.", crm))
-	}
-	stop(c.first(invalid, missing, companies, unconnected))
-
-	c.uses(ruleCRMAccepted)
 	if !chosen {
 		contacts = slices.Clone(l.ids)
 	}

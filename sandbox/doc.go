@@ -41,7 +41,5 @@
 //
 // # Assumptions
 //
-// Much of the service is undocumented. [Assumptions] returns what the sandbox assumes. A response that depends on assumptions
-// lists them in the header X-Sandbox-Assumed, and [Strict] rejects such requests with 501. Assumptions that are marked Ambient never
-// decide the outcome of a request, and do not count for both: when events happen, and the order of listings.
+// Much of the service is undocumented. [Assumptions] lists what the sandbox assumes.
 package sandbox

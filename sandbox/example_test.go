@@ -173,21 +173,6 @@ func ExampleSeed() {
 	// Q1 2
 }
 
-// The sandbox handles undocumented requests by assumptions. Strict rejects them.
-func ExampleStrict() {
-	fmt.Println(call(sandbox.New(nil, sandbox.Credits(5)), "GET", "/business/credits", ""))
-
-	strict := sandbox.New(nil, sandbox.Strict())
-	status, _ := call(strict, "GET", "/business/credits", "") // its body is undocumented
-	fmt.Println(status)
-	status, _ = call(strict, "GET", "/business/me", "")
-	fmt.Println(status)
-	// Output:
-	// 200 OK {"credits":{"balance":5}}
-	// 501 Not Implemented
-	// 200 OK
-}
-
 // Somebody adds a row while a program reads page after page: the last row of page one comes again as the first of page two.
 func ExampleSandbox_Between() {
 	sb := sandbox.New(nil)

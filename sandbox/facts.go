@@ -56,7 +56,7 @@ var factCategories = []string{
 }
 
 func (c *call) editFact() response {
-	id, body := c.req.PathValue("factId"), c.body
+	body := c.body
 	sentClaim := body.has("claim")
 	sentCategory := body.has("category")
 	if !sentClaim && !sentCategory {
@@ -67,13 +67,10 @@ func (c *call) editFact() response {
 		body.length("claim", claim, longestClaim)
 	}
 	category := body.choice("category", factCategories...)
-	body.ignores("claim", "category")
-	f, missing := facts.byID(c, id)
-	invalid, telling := body.err(), error(nil)
-	if found := c.identifying(claim); found != "" && invalid == nil {
-		telling = &refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"}
+	f := facts.of(c, "factId")
+	if found := identifying(claim); found != "" {
+		stop(&refusal{code: "LEARNED_FACT_NOT_ANONYMIZED", message: "The claim has " + found + ".", param: "claim"})
 	}
-	stop(c.first(invalid, missing, telling))
 
 	next := *f
 	if sentClaim {
@@ -86,8 +83,6 @@ func (c *call) editFact() response {
 	return reply(http.StatusOK, object{"fact": object{"id": next.ID, "claim": next.Claim, "category": next.Category}})
 }
 
-var ruleGateWords = assumed("facts.gate.words", "where the gate is ambiguous: its words may be longer, as in discounts and contract terms, but MSA, SOW and NDA only with an s, case ignored; white space and hyphens join words; up to three spaces, brackets, dots, hyphens and slashes may separate two phone-like digits; a currency is a sign, or a common code or name, next to a number")
-
 // The documented words, in lower case and with spaces for hyphens.
 const (
 	dealWords = `(discount|quote|contract|renewal|proposal|negotiated|agreed)`
@@ -96,58 +91,29 @@ const (
 		`(dollar|euro|pound|franc|rupee)s?|yen)\b)`
 )
 
-// reading is how the gate reads claims: as documented, as the sandbox does, or as broadly as possible.
-type reading struct{ address, phone, amount, deal, terms *regexp.Regexp }
-
+// What the gate looks for, in a claim or in its phrases.
 var (
-	byTheLetter = reading{
-		address: regexp.MustCompile(`[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+\.[A-Za-z]`),
-		phone:   regexp.MustCompile(`\d{9}`),
-		amount:  regexp.MustCompile(`\p{Sc} ?\d|\d ?\p{Sc}`),
-		deal:    regexp.MustCompile(` ` + dealWords + ` `),
-		terms:   regexp.MustCompile(` (` + termWords + `|net (30|60|90)) |(^|[^\pL\p{Nd}_])(MSA|SOW|NDA)($|[^\pL\p{Nd}_])`),
-	}
-	byTheSandbox = reading{
-		address: regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`),
-		phone:   regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`),
-		amount:  regexp.MustCompile(`(?i)` + currency + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currency),
-		deal:    regexp.MustCompile(` ` + dealWords),
-		terms:   regexp.MustCompile(` ` + termWords + `| (msa|sow|nda)s? | net ?(30|60|90) `),
-	}
-	byTheWidest = reading{
-		address: regexp.MustCompile(`@`),
-		phone:   regexp.MustCompile(`\d([^\pL\d]*\d){8}`),
-		amount:  regexp.MustCompile(`(?i)` + currency),
-		deal:    regexp.MustCompile(dealWords),
-		terms:   regexp.MustCompile(strings.ReplaceAll(termWords, ` `, `[ |]*`) + `| (msa|sow|nda)|net[ |]*(30|60|90)`),
-	}
+	contact = regexp.MustCompile(`[\pL\pN._%+-]@[\pL\pN-]+\.[\pL\pN-]`)
+	phone   = regexp.MustCompile(`\d([\pZ()./-]{0,3}\d){8}`)
+	amount  = regexp.MustCompile(`(?i)` + currency + `\pZ?\d|\d\pZ?((k|m|bn|thousand|million|billion)\b\pZ?)?` + currency)
+	deal    = regexp.MustCompile(` ` + dealWords)
+	terms   = regexp.MustCompile(` ` + termWords + `| (msa|sow|nda)s? | net ?(30|60|90) `)
 )
 
-// finds returns what in a claim could identify somebody, or an empty string.
-func (r reading) finds(claim string) string {
-	words := phrases(claim) + "\n" + claim // only the claim has capitals
+// identifying returns why the gate rejects a claim, or an empty string.
+func identifying(claim string) string {
+	words := phrases(claim)
 	switch {
-	case r.address.MatchString(claim):
+	case contact.MatchString(claim):
 		return "an e-mail address"
-	case r.phone.MatchString(claim):
+	case phone.MatchString(claim):
 		return "a run of phone-like digits"
-	case r.amount.MatchString(claim) && r.deal.MatchString(words):
+	case amount.MatchString(claim) && deal.MatchString(words):
 		return "a currency amount next to deal language"
-	case r.terms.MatchString(words):
+	case terms.MatchString(words):
 		return "contract vocabulary"
 	}
 	return ""
-}
-
-// identifying returns why the gate rejects a claim, or an empty string.
-func (c *call) identifying(claim string) string {
-	if found := byTheLetter.finds(claim); found != "" {
-		return found
-	}
-	if byTheWidest.finds(claim) != "" {
-		c.uses(ruleGateWords)
-	}
-	return byTheSandbox.finds(claim)
 }
 
 // phrases writes the words of a text in lower case, with one space between those that white space or hyphens separate, and a

@@ -10,23 +10,14 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ListsAddMembers:  {handle: (*call).addMembers, rule: ruleMembers, json: true},
-	op.ListsAddContacts: {handle: (*call).addContacts, rule: ruleContacts, json: true},
-	op.ListsSave:        {handle: (*call).saveToList, rule: ruleSave, json: true},
+	op.ListsAddMembers:  {handle: (*call).addMembers, json: true},
+	op.ListsAddContacts: {handle: (*call).addContacts, json: true},
+	op.ListsSave:        {handle: (*call).saveToList, json: true},
 })
-
-var (
-	ruleMembers  = assumed("lists.add-members", "takes contactIds, 1 to 500, of rows in lists of the same kind; those already in the list are skipped; returns 200 with list and addedCount")
-	ruleContacts = assumed("lists.add-contacts", "takes contacts, 1 to 500 objects without ids; if they are sent twice, they are added twice; returns 201 with list and contactIds")
-	ruleSave     = assumed("lists.save-to-list", "takes sourceListId, optionally contactIds, and listId or listName, which is created if there is none; returns 200 with list and addedCount")
-	ruleSaveKind = assumed("lists.save-to-list.kind", "a list of another kind as the destination returns 422 VALIDATION_FAILED")
-	ruleSettling = assumed("lists.processing", "a list is processing while its completionStatus reads processing")
-)
 
 func (c *call) addMembers() response {
 	wanted, sent := c.body.ids("contactIds")
 	c.body.needs("contactIds", sent)
-	c.body.ignores("contactIds")
 	l := c.list()
 	var rows []json.RawMessage
 	for _, id := range wanted {
@@ -79,7 +70,6 @@ func (l *list) missing(rows []json.RawMessage) []json.RawMessage {
 
 func (c *call) addContacts() response {
 	rows := c.body.newRows("contacts")
-	c.body.ignores("contacts")
 	l := c.list()
 	ids := c.addRows(l, rows)
 	return reply(http.StatusCreated, object{"list": l.wire(), "contactIds": ids})
@@ -110,7 +100,6 @@ func (c *call) saveToList() response {
 	source := body.requiredID("sourceListId")
 	dest := body.destination()
 	wanted, chosen := body.ids("contactIds")
-	body.ignores("sourceListId", "listId", "listName", "contactIds")
 	body.valid()
 
 	from, rows := c.source(source, wanted, chosen)
@@ -144,7 +133,6 @@ func (c *call) destination(d destination, kind string) (l *list) {
 		l = c.listByName(d.name)
 	}
 	if l != nil && l.EntityType != kind {
-		c.uses(ruleSaveKind)
 		stop(invalid("listId", "has to be a "+kind+", as what is saved"))
 	}
 	return l
@@ -153,7 +141,6 @@ func (c *call) destination(d destination, kind string) (l *list) {
 func (c *call) source(id string, wanted []string, chosen bool) (l *list, rows []json.RawMessage) {
 	l = must(c.listByID(id))
 	if l.CompletionStatus == "processing" {
-		c.uses(ruleSettling)
 		deny("LIST_PROCESSING", "The source list is still being built.")
 	}
 	if !chosen {

@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,11 +14,15 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 )
 
+// condition is a filter key with its value, as a test of a row.
 type condition struct {
 	key  string
-	test func(*match) bool
+	test test
 }
 
+type test func(*match) bool
+
+// match is a row that is tested.
 type match struct {
 	ws  *workspace
 	l   *list
@@ -62,19 +65,11 @@ var (
 	}
 )
 
-// honoured omits the keys that a company list does not honor, and records the rules of the others.
-func (c *call) honoured(l *list, conditions []condition) []condition {
+// honoured omits the keys that a company list does not honor.
+func (l *list) honoured(conditions []condition) []condition {
 	return kept(conditions, func(condition condition) bool {
-		switch _, ok := companyFields[condition.key]; {
-		case condition.key == "customColumns":
-			c.uses(ruleColumns)
-		case l.EntityType == CompanyList && !ok:
-			c.uses(ruleIgnored)
-			return false
-		default:
-			c.uses(ruleMatching, ruleFieldNames)
-		}
-		return true
+		_, ok := companyFields[condition.key]
+		return ok || l.EntityType != CompanyList || condition.key == "customColumns"
 	})
 }
 
@@ -120,48 +115,32 @@ func texts(raw []byte) []string {
 	return []string{string(raw)}
 }
 
-func (c *call) parseFilters(filters string) ([]condition, error) {
-	raw := []byte(filters)
+// parseFilters reads filters, or ends the request.
+func parseFilters(filters string) (conditions []condition) {
 	var keys fields
-	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil {
-		return nil, badFilters("filters is not a JSON object")
+	if raw := []byte(filters); !isObject(raw) || json.Unmarshal(raw, &keys) != nil {
+		badFilters("filters is not a JSON object")
 	}
-	c.looksOdd(raw)
-	var conditions []condition
-	empty := bytes.Contains(bytes.Join(bytes.Fields(raw), nil), []byte("[]"))
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		parse, ok := filterKeys[key]
 		if !ok {
-			return nil, badFilters(fmt.Sprintf("%q is not a filter", key))
+			badFilters("%q is not a filter", key)
 		}
-		test, err := parse(key, keys[key])
-		switch {
-		case errors.Is(err, &refusalInternal):
-			return nil, err
-		case err != nil:
-			return nil, badFilters(fmt.Sprintf("%s: %v", key, err))
-		case test == nil:
-			empty = true
-		default:
-			conditions = append(conditions, condition{key, test})
+		if fits := parse(key, keys[key]); fits != nil {
+			conditions = append(conditions, condition{key, fits})
 		}
 	}
-	if empty {
-		c.uses(ruleNoValues)
-	}
-	return conditions, nil
+	return conditions
 }
 
-func badFilters(message string) error {
-	return &refusal{code: "INVALID_ROW_FILTERS", message: message, param: "filters"}
+func badFilters(format string, args ...any) {
+	stop(&refusal{code: "INVALID_ROW_FILTERS", message: fmt.Sprintf(format, args...), param: "filters"})
 }
 
-// A filterParser reads the value of a key. A nil test restricts nothing.
-type filterParser func(key string, raw json.RawMessage) (func(*match) bool, error)
-
-// filterKeys are the documented filters. The default is a choice of values.
-var filterKeys = func() map[string]filterParser {
-	keys := map[string]filterParser{
+// filterKeys are the documented filters, with what reads the value of each, or ends the request. A nil test restricts nothing. The default
+// is a choice of values.
+var filterKeys = func() map[string]func(key string, raw json.RawMessage) test {
+	keys := map[string]func(key string, raw json.RawMessage) test{
 		"otherLists":        parseOtherLists,
 		"numberOfEmployees": parseHeadcount,
 		"revenue":           parseRevenue,
@@ -181,25 +160,12 @@ var filterKeys = func() map[string]filterParser {
 	return keys
 }()
 
-// decodeChoices reads the values to include, and those to exclude.
-func decodeChoices(raw json.RawMessage) (choices map[string][]string, err error) {
-	choices = map[string][]string{}
-	if choices["include"], err = stringsOf(raw); err == nil {
-		return choices, nil
-	}
-	var form fields
+// object reads the value of a key that has to be an object.
+func objectOf(key string, raw json.RawMessage) (form fields) {
 	if !isObject(raw) || json.Unmarshal(raw, &form) != nil {
-		return nil, errors.New("has to be an array of strings, or an object with include and exclude")
+		badFilters("%s has to be an object", key)
 	}
-	for key, value := range form {
-		if key != "include" && key != "exclude" {
-			return nil, fmt.Errorf("%q is neither include nor exclude", key)
-		}
-		if choices[key], err = stringsOf(value); err != nil {
-			return nil, err
-		}
-	}
-	return choices, nil
+	return form
 }
 
 func stringsOf(raw json.RawMessage) ([]string, error) {
@@ -214,23 +180,36 @@ func stringsOf(raw json.RawMessage) ([]string, error) {
 	return list, nil
 }
 
-// choose reads choices, and tests that one is included, if any are given, and none excluded.
-func choose(raw json.RawMessage, holds func(m *match, choice string) bool) (func(*match) bool, error) {
-	choices, err := decodeChoices(raw)
-	include, exclude := choices["include"], choices["exclude"]
-	if err != nil || len(include)+len(exclude) == 0 {
-		return nil, err
+// choose reads values to include, and values to exclude. It tests that one is included, if there are any, and none excluded.
+func choose(key string, raw json.RawMessage, holds func(m *match, choice string) bool) test {
+	include, err := stringsOf(raw)
+	var exclude []string
+	if err != nil {
+		for name, value := range objectOf(key, raw) {
+			choices, err := stringsOf(value)
+			switch {
+			case err != nil || name != "include" && name != "exclude":
+				badFilters("%s has to be an array of strings, or include and exclude with such arrays", key)
+			case name == "include":
+				include = choices
+			default:
+				exclude = choices
+			}
+		}
+	}
+	if len(include)+len(exclude) == 0 {
+		return nil
 	}
 	return func(m *match) bool {
 		some := func(list []string) bool {
 			return slices.ContainsFunc(list, func(choice string) bool { return holds(m, choice) })
 		}
 		return (len(include) == 0 || some(include)) && !some(exclude)
-	}, nil
+	}
 }
 
-func parseChoices(key string, raw json.RawMessage) (func(*match) bool, error) {
-	return choose(raw, func(m *match, choice string) bool { return m.has(key, choice) })
+func parseChoices(key string, raw json.RawMessage) test {
+	return choose(key, raw, func(m *match, choice string) bool { return m.has(key, choice) })
 }
 
 func (m *match) has(key, value string) bool { return foldContains(m.values(key), value) }
@@ -239,8 +218,8 @@ func foldContains(values []string, want string) bool {
 	return slices.ContainsFunc(values, func(s string) bool { return strings.EqualFold(s, want) })
 }
 
-func parseOtherLists(_ string, raw json.RawMessage) (func(*match) bool, error) {
-	return choose(raw, func(m *match, name string) bool {
+func parseOtherLists(key string, raw json.RawMessage) test {
+	return choose(key, raw, func(m *match, name string) bool {
 		return slices.ContainsFunc(m.ws.lists, func(other *list) bool {
 			return other != m.l && strings.EqualFold(other.Name, name) && other.has(m.id)
 		})
@@ -248,13 +227,13 @@ func parseOtherLists(_ string, raw json.RawMessage) (func(*match) bool, error) {
 }
 
 // parseHeadcount finds an unquoted number, for which the service returns 500, at any place.
-func parseHeadcount(key string, raw json.RawMessage) (func(*match) bool, error) {
+func parseHeadcount(key string, raw json.RawMessage) test {
 	var v any
 	_ = json.Unmarshal(raw, &v) // it is valid
 	if holdsNumber(v) {
-		return nil, &refusalInternal
+		stop(&refusalInternal)
 	}
-	return choose(raw, func(m *match, choice string) bool {
+	return choose(key, raw, func(m *match, choice string) bool {
 		from, to, ok := headcount(choice)
 		return ok && within(m.values(key), from, to)
 	})
@@ -292,12 +271,12 @@ func count(s string) (float64, bool) {
 	return float64(n), err == nil
 }
 
-func parseRevenue(key string, raw json.RawMessage) (func(*match) bool, error) {
+func parseRevenue(key string, raw json.RawMessage) test {
 	var want *float64
 	if json.Unmarshal(raw, &want) != nil || want == nil {
-		return nil, errors.New("has to be a number")
+		badFilters("%s has to be a number", key)
 	}
-	return func(m *match) bool { return within(m.values(key), *want, *want) }, nil
+	return func(m *match) bool { return within(m.values(key), *want, *want) }
 }
 
 // within reports whether one of the values is a number in a range.
@@ -308,11 +287,21 @@ func within(values []string, from, to float64) bool {
 	})
 }
 
-func parseKeywords(_ string, raw json.RawMessage) (func(*match) bool, error) {
-	words, ok := asString(raw)
+func parseText(key string, raw json.RawMessage) test {
+	text := textOf(key, raw)
+	return func(m *match) bool { return m.has(key, text) }
+}
+
+func textOf(key string, raw json.RawMessage) string {
+	text, ok := asString(raw)
 	if !ok {
-		return nil, errors.New("has to be a string")
+		badFilters("%s has to be a string", key)
 	}
+	return text
+}
+
+func parseKeywords(key string, raw json.RawMessage) test {
+	words := textOf(key, raw)
 	if !strings.Contains(words, "*") {
 		words = "*" + words + "*" // it may stand anywhere
 	}
@@ -320,94 +309,73 @@ func parseKeywords(_ string, raw json.RawMessage) (func(*match) bool, error) {
 	return func(m *match) bool {
 		title, ok := fieldString(m.row, "jobTitle")
 		return ok && pattern.MatchString(title)
-	}, nil
-}
-
-func parseText(key string, raw json.RawMessage) (func(*match) bool, error) {
-	text, ok := asString(raw)
-	if !ok {
-		return nil, errors.New("has to be a string")
 	}
-	return func(m *match) bool { return m.has(key, text) }, nil
 }
 
-func parseStatuses(key string, raw json.RawMessage) (func(*match) bool, error) {
-	var form fields
-	if !isObject(raw) || json.Unmarshal(raw, &form) != nil || len(form) != 1 || form["include"] == nil {
-		return nil, errors.New("has to be an object with include")
+func parseStatuses(key string, raw json.RawMessage) test {
+	if form := objectOf(key, raw); len(form) != 1 || form["include"] == nil {
+		badFilters("%s has to be an object with include", key)
 	}
 	return parseChoices(key, raw)
 }
 
-func parseICPMatch(key string, raw json.RawMessage) (func(*match) bool, error) {
+func parseICPMatch(key string, raw json.RawMessage) test {
 	truth := map[string]string{"yes": "true", "no": "false"}
 	one, err := stringsOf(raw)
 	if err != nil || len(one) != 1 || truth[one[0]] == "" {
-		return nil, errors.New(`has to be ["yes"] or ["no"]`)
+		badFilters(`%s has to be ["yes"] or ["no"]`, key)
 	}
-	return func(m *match) bool { return m.has(key, one[0]) || m.has(key, truth[one[0]]) }, nil
+	return func(m *match) bool { return m.has(key, one[0]) || m.has(key, truth[one[0]]) }
 }
 
-// columnKeys are the keys that go with a data type.
-var columnKeys = map[string][]string{
-	"string":  {"dataType", "include"},
-	"boolean": {"dataType", "value"},
-	"number":  {"dataType", "rangeMin", "rangeMax"},
-}
-
-func parseColumns(_ string, raw json.RawMessage) (func(*match) bool, error) {
-	var columns fields
-	if !isObject(raw) || json.Unmarshal(raw, &columns) != nil {
-		return nil, errors.New("has to be an object")
-	}
-	var tests []func(*match) bool
-	for _, id := range slices.Sorted(maps.Keys(columns)) {
-		test, err := parseColumn(id, columns[id])
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", id, err)
-		}
-		tests = append(tests, test)
+// parseColumns reads the filters of custom columns, by their ids.
+func parseColumns(key string, raw json.RawMessage) test {
+	var tests []test
+	for id, filter := range objectOf(key, raw) {
+		tests = append(tests, parseColumn(id, filter))
 	}
 	if len(tests) == 0 {
-		return nil, nil
+		return nil
 	}
-	return func(m *match) bool {
-		return !slices.ContainsFunc(tests, func(test func(*match) bool) bool { return !test(m) })
-	}, nil
+	return func(m *match) bool { return !slices.ContainsFunc(tests, func(fits test) bool { return !fits(m) }) }
 }
 
-func parseColumn(id string, raw json.RawMessage) (func(*match) bool, error) {
-	var keys fields
-	f := struct {
+func parseColumn(id string, raw json.RawMessage) test {
+	keys, f := objectOf(id, raw), struct {
 		DataType           string
-		Value              bool
-		RangeMin, RangeMax float64
-	}{RangeMin: math.Inf(-1), RangeMax: math.Inf(1)}
-	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil || json.Unmarshal(raw, &f) != nil {
-		return nil, errors.New("is not a column filter")
-	}
+		Value              *bool
+		RangeMin, RangeMax *float64
+	}{}
+	kind, _ := asString(keys["dataType"])
+	with := map[string][]string{"string": {"include"}, "boolean": {"value"}, "number": {"rangeMin", "rangeMax"}}[kind]
 	for key := range keys {
-		switch {
-		case !slices.Contains(columnKeys[f.DataType], key):
-			return nil, fmt.Errorf("%q does not go with the data type %q", key, f.DataType)
-		case string(keys[key]) == "null":
-			return nil, fmt.Errorf("%q is null", key)
+		if key != "dataType" && !slices.Contains(with, key) || string(keys[key]) == "null" {
+			badFilters("%s: %q is null, or does not go with the data type %q", id, key, kind)
 		}
 	}
-	switch {
-	case f.DataType == "string":
+	if json.Unmarshal(raw, &f) != nil || with == nil || keys[with[0]] == nil && keys[with[len(with)-1]] == nil {
+		badFilters("%s is not a column filter, or lacks a value", id)
+	}
+	switch kind {
+	case "string":
 		include, err := stringsOf(keys["include"])
+		if err != nil {
+			badFilters("%s: include %v", id, err)
+		}
 		return func(m *match) bool {
 			return len(include) == 0 || slices.ContainsFunc(include, func(want string) bool { return foldContains(m.column(id), want) })
-		}, err
-	case f.DataType == "boolean" && keys["value"] == nil:
-		return nil, errors.New("value is missing")
-	case f.DataType == "boolean":
-		return func(m *match) bool { return slices.Contains(m.column(id), strconv.FormatBool(f.Value)) }, nil
-	case keys["rangeMin"] == nil && keys["rangeMax"] == nil:
-		return nil, errors.New("rangeMin and rangeMax are missing")
+		}
+	case "boolean":
+		return func(m *match) bool { return slices.Contains(m.column(id), strconv.FormatBool(*f.Value)) }
 	}
-	return func(m *match) bool { return within(m.column(id), f.RangeMin, f.RangeMax) }, nil
+	from, to := math.Inf(-1), math.Inf(1)
+	if f.RangeMin != nil {
+		from = *f.RangeMin
+	}
+	if f.RangeMax != nil {
+		to = *f.RangeMax
+	}
+	return func(m *match) bool { return within(m.column(id), from, to) }
 }
 
 // column are the values that a row has in a custom column.

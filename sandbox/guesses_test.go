@@ -1,13 +1,16 @@
 package sandbox_test
 
 import (
-	"os"
+	"fmt"
+	"maps"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit/internal/golden"
 	"example.com/prospectkit/sandbox"
 )
 
@@ -17,67 +20,25 @@ type guess struct {
 	ask  func(caller) result
 }
 
-// ownGuesses are those of the tests of each surface.
-var ownGuesses = map[string]guess{}
+// guesses are those of the tests of each surface. What every operation assumes of itself is in the exchanges of testdata/http.
+var guesses = map[string]guess{}
 
-// allGuesses have one for each rule: the requests of testdata/http, which internal/tests makes of every operation, and for what those
-// do not reach others, which stand with the tests of their surface.
-func allGuesses(t *testing.T) map[string]guess {
-	t.Helper()
-	all := exchangeGuesses(t)
-	for rule, g := range ownGuesses {
-		require.NotContains(t, all, rule, "the call of its operation reaches it: take it out of the guesses")
-		all[rule] = g
+// TestAssumptions pins what a request that depends on an assumption gets.
+func TestAssumptions(t *testing.T) {
+	var told strings.Builder
+	for _, rule := range slices.Sorted(maps.Keys(guesses)) {
+		require.Equal(t, 1, strings.Count("\n"+sandbox.Assumptions(), "\n"+rule+": "), rule)
+		r := guesses[rule].ask(inPlace(t, sandbox.New(t, guesses[rule].opts...)))
+		code, _ := r.json()["error"].(object)
+		fmt.Fprintln(&told, rule, r.status, code["code"], code["param"])
 	}
-	return all
-}
-
-// exchangeGuesses are the requests of testdata/http, by the assumptions that their responses name.
-func exchangeGuesses(t *testing.T) map[string]guess {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "testdata", "retry-world.json"))
-	require.NoError(t, err)
-	state, err := sandbox.ReadState(strings.NewReader(string(text)))
-	require.NoError(t, err)
-	opts := []sandbox.Option{
-		sandbox.Seed(state), sandbox.WithRoute("agents.pause", pauseRoute), sandbox.WithRoute("campaigns.preview-step", previews),
-		sandbox.WithRoute("contacts.timeline", "GET /business/contacts/{contactId}/activities"),
-	}
-	files, err := filepath.Glob(filepath.Join("..", "testdata", "http", "*", "sandbox.http"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
-	guesses := map[string]guess{}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		whole := strings.ReplaceAll(string(text), "\r\n", "\n")
-		request, response, _ := strings.Cut(whole, "\nHTTP/1.1 ")
-		head, body, _ := strings.Cut(request, "\n\n")
-		if strings.Contains(head, "multipart/form-data") {
-			continue // the file has its fields as JSON
-		}
-		line := strings.Fields(head)
-		ask := func(c caller) result {
-			if body == "" {
-				return c.do(line[0], strings.TrimPrefix(line[1], "/api/v1"), nil)
-			}
-			return c.do(line[0], strings.TrimPrefix(line[1], "/api/v1"), body)
-		}
-		_, rules, found := strings.Cut(response, "X-Sandbox-Assumed: ")
-		rules, _, _ = strings.Cut(rules, "\n")
-		for i, rule := range strings.Split(rules, ", ") {
-			if _, known := guesses[rule]; found && (i == 0 || !known) { // the first is what the request is about
-				guesses[rule] = guess{opts, ask}
-			}
-		}
-	}
-	return guesses
+	golden.Equal(t, filepath.Join("testdata", "assumptions.txt"), told.String())
 }
 
 // guessesIn adds requests that depend on assumptions, to a sandbox with options.
 func guessesIn(opts []sandbox.Option, asks map[string]func(caller) result) struct{} {
 	for rule, ask := range asks {
-		ownGuesses[rule] = guess{opts, ask}
+		guesses[rule] = guess{opts, ask}
 	}
 	return struct{}{}
 }

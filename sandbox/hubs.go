@@ -9,20 +9,11 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.HubsList:       {handle: (*call).listHubs, rule: ruleHubs},
+	op.HubsList:       {handle: (*call).listHubs},
 	op.HubsGet:        {handle: (*call).getHub},
 	op.HubsPages:      {handle: (*call).listPages},
-	op.HubsSetDefault: {handle: (*call).setDefaultHub, rule: ruleHubChoice, json: true},
+	op.HubsSetDefault: {handle: (*call).setDefaultHub, json: true},
 })
-
-var (
-	rulePageless    = assumed("hubs.pageless", "the pages of a hub that predates pages return KNOWLEDGE_HUB_PAGES_UNAVAILABLE")
-	ruleHubs        = assumed("hubs.list", "knowledgeHubs is an array, newest first, of id, name, status and isDefault; a single one is wrapped in knowledgeHub")
-	ruleHubReady    = assumed("hubs.ready", "a hub that is no longer processing has the status ready")
-	rulePages       = assumed("hubs.pages", "pages is an array of id and title")
-	ruleHubChoice   = assumed("hubs.set-default", "takes knowledgeHubId; returns 200 with knowledgeHub")
-	ruleHubBuilding = assumed("hubs.processing", "reading the pages of a processing hub, and making it the default, return KNOWLEDGE_HUB_NOT_READY, as documented for its deletion")
-)
 
 // The states of a hub.
 const (
@@ -95,10 +86,6 @@ type wireHub struct {
 }
 
 func (c *call) wireHub(h *Hub) wireHub {
-	c.uses(ruleHubs)
-	if h.Status == hubReady {
-		c.uses(ruleHubReady)
-	}
 	return wireHub{h.ID, h.Name, h.Status, h.Default}
 }
 
@@ -113,18 +100,15 @@ func (c *call) getHub() response {
 func (c *call) listPages() response {
 	h := hubs.of(c, "hubId")
 	if h.Pageless {
-		c.uses(rulePageless)
 		deny("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub predates pages.")
 	}
 	c.built(h)
-	c.uses(rulePages)
 	return reply(http.StatusOK, object{"pages": append([]HubPage{}, h.Pages...)})
 }
 
 // built ends the request if a hub is still being built.
 func (c *call) built(h *Hub) {
 	if h.Status == hubProcessing {
-		c.uses(ruleHubBuilding)
 		deny("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
 	}
 }

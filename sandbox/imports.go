@@ -23,18 +23,10 @@ import (
 
 var _ = serves(map[*op.Op]endpoint{
 	op.ImportsCreate:  {handle: (*call).createImport},
-	op.ImportsPresign: {handle: (*call).presignImport, rule: rulePresign, json: true},
+	op.ImportsPresign: {handle: (*call).presignImport, json: true},
 })
 
-var (
-	ruleMegabytes   = assumed("imports.megabytes", "a MB is 1,048,576 bytes, and only the file counts, not the form around it")
-	ruleContent     = assumed("imports.content", "the content decides the format, not the name: text of any encoding is CSV, and its first line is a header; only the signature of an XLS file is checked")
-	ruleImport      = assumed("imports.create", "an import returns 201 with import: importId and rowsCount; it is recorded, and adds no rows")
-	ruleImportJSON  = assumed("imports.json", "importId may come in a JSON body, too")
-	ruleImportForm  = assumed("imports.form", "other parts of the form than the first file, or without one the first importId, are ignored")
-	rulePresign     = assumed("imports.presign", "a reservation takes any body and returns 201 with importId and uploadUrl, which takes the file by PUT, as most stores do: with its length and without a key")
-	errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
-)
+var errNoImportFile = refuse("IMPORT_FILE_MISSING", "An import needs a multipart file, or the importId of a complete upload.")
 
 // Import seeds a file that was imported, or an upload that was reserved.
 type Import struct {
@@ -69,8 +61,6 @@ func (c *call) createImport() response {
 	if !body.has("importId") {
 		stop(errNoImportFile)
 	}
-	c.uses(ruleImportJSON)
-	body.ignores("importId")
 	id, _ := body.text("importId")
 	body.valid()
 	return c.importUpload(id)
@@ -85,13 +75,9 @@ func (c *call) importForm(boundary string) response {
 	case errors.Is(err, io.EOF):
 		stop(errNoImportFile)
 	case err != nil:
-		c.uses(ruleMalformed)
 		deny("INVALID_REQUEST", "The form cannot be read.")
 	}
 	files, ids := form.File["file"], form.Value["importId"]
-	if len(form.File)+len(form.Value) > 1 || len(files)+len(ids) > 1 {
-		c.uses(ruleImportForm)
-	}
 	switch {
 	case len(files) > 0:
 		part := must(files[0].Open())
@@ -124,19 +110,12 @@ func (c *call) importUpload(id string) response {
 // importFile records an import of a file with a valid size.
 func (c *call) importFile(file Import) response {
 	const million = 1_000_000
-	if file.Size > 10*million && !file.Reserved || file.Size > 50*million {
-		c.uses(ruleMegabytes)
-	}
-	if strings.ToLower(strings.TrimPrefix(path.Ext(file.Name), ".")) != file.Format {
-		c.uses(ruleContent)
-	}
 	switch {
 	case file.Size == 0 || file.Format != "" && file.Rows == 0:
 		deny("IMPORT_FILE_EMPTY", "The file has no rows of data.")
 	case file.Format == "":
 		deny("IMPORT_FILE_UNSUPPORTED", "The file is neither CSV nor XLS nor XLSX.")
 	}
-	c.uses(ruleImport)
 	c.buy(file.Rows, "rows imported", func() {
 		imports.remove(c.ws, file.ID)
 		file.Reserved, file.Uploaded = false, false

@@ -62,7 +62,6 @@ func (k *kind[T]) byID(c *call, id string) (*T, error) {
 	if object == nil || k.hidden != nil && k.hidden(object) {
 		return nil, &k.missing
 	}
-	c.found(idOf(object), id)
 	return object, nil
 }
 

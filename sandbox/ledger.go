@@ -6,8 +6,6 @@ import (
 	"time"
 )
 
-var rulePrice = assumed("credits.default-prices", "an undocumented price is that of DefaultPrices until WithPrices sets it")
-
 // LedgerEntry is one movement of credits. Entries are only ever added.
 type LedgerEntry struct {
 	Time      time.Time `json:"time"`
@@ -42,9 +40,6 @@ func (tx *Tx) AddCredits(n int64, reason string) {
 // price is what n rows cost. It ends the request if the balance is too low, so call it before any effect.
 func (c *call) price(n int) int64 {
 	each := c.sb.prices[c.op.Name]
-	if each > 0 && n > 0 && !slices.Contains(c.sb.priced, c.op.Name) {
-		c.uses(rulePrice)
-	}
 	return c.costs(n, each)
 }
 

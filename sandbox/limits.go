@@ -10,23 +10,10 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var (
-	_ = ambient("limits.fixed", "a window starts at its first request and resets as a whole; SlidingWindows changes that")
-	_ = ambient("limits.counted", "every request that is authenticated and in scope counts, whatever its response, except one that gets a 429")
-	_ = ambient("limits.errors", "error responses have the RateLimit headers, too; NoHeadersOnErrors changes that")
-
-	ruleUnshown = assumed("limits.unshown", "a surface with undocumented limits has 120 requests a minute and 10,000 a day, unless Limits or NoLimits sets others")
-)
-
 type limiterSettings struct {
-	surfaces    map[op.Surface]surfaceLimit
+	surfaces    map[op.Surface]Limit
 	sliding     bool
 	successOnly bool // RateLimit headers
-}
-
-type surfaceLimit struct {
-	Limit
-	assumed bool // neither documented nor set by an option
 }
 
 // assumedLimit is for a surface with undocumented limits, and raisedLimit is one that nobody reaches.
@@ -36,17 +23,16 @@ var (
 )
 
 func defaultLimits() limiterSettings {
-	settings := limiterSettings{surfaces: map[op.Surface]surfaceLimit{}}
+	settings := limiterSettings{surfaces: map[op.Surface]Limit{}}
 	for surface, w := range op.DocumentedLimits {
-		assumed := w == op.Limits{}
-		settings.surfaces[surface] = surfaceLimit{cmp.Or(Limit(w), assumedLimit), assumed}
+		settings.surfaces[surface] = cmp.Or(Limit(w), assumedLimit)
 	}
 	return settings
 }
 
 // put sets the limit of a surface. A surface without one gets raisedLimit, because every success has the headers.
 func (s *limiterSettings) put(surface op.Surface, limit Limit) {
-	s.surfaces[surface] = surfaceLimit{Limit: cmp.Or(limit, raisedLimit)}
+	s.surfaces[surface] = cmp.Or(limit, raisedLimit)
 }
 
 // WindowState is the state of a window.
@@ -132,12 +118,6 @@ func (q *quota) describe(h http.Header, now time.Time) {
 	h.Set("RateLimit-Limit", strconv.Itoa(w.limit))
 	h.Set("RateLimit-Remaining", strconv.Itoa(w.remaining()))
 	h.Set("RateLimit-Reset", strconv.Itoa(seconds(w.resetAt(now).Sub(now))))
-}
-
-func (c *call) showsLimits() {
-	if c.sb.limits.surfaces[c.op.Surface].assumed {
-		c.uses(ruleUnshown)
-	}
 }
 
 // update brings the windows, and what a teammate took from them, up to date.

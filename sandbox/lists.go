@@ -13,23 +13,12 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ListsList:   {handle: (*call).listLists, query: []string{"limit", "pageNum", "entityType", "folderId", "search"}},
+	op.ListsList:   {handle: (*call).listLists},
 	op.ListsCreate: {handle: (*call).createList, json: true},
-	op.ListsGet:    {handle: (*call).getList, query: []string{"include"}},
-	op.ListsMove:   {handle: (*call).moveList, rule: ruleMove, json: true},
-	op.FoldersList: {handle: (*call).listFolders, query: []string{"type"}},
+	op.ListsGet:    {handle: (*call).getList},
+	op.ListsMove:   {handle: (*call).moveList, json: true},
+	op.FoldersList: {handle: (*call).listFolders},
 })
-
-var (
-	ruleNames      = assumed("lists.names", "names that differ in the case of letters or in inner space are different names; the case of the title of a system list is ignored")
-	ruleNoFolder   = assumed("lists.folder-unknown", "a missing folder, or one for something other than lists, has no lists")
-	ruleCompletion = assumed("lists.completion-status", "a single list shows its completionStatus, if it has one; a listing does not")
-	ruleTitles     = assumed("lists.titles", "besides the system lists of the seed, the titles All Contacts and All Companies are reserved")
-	ruleOtherInc   = assumed("lists.include", "a value of include other than columns adds nothing, nor does an empty one")
-	ruleSystemRead = assumed("lists.system-read", "a system list can be read, pushed and watched by its id")
-	ruleMove       = assumed("lists.move", "a move takes folderId and nothing else; null is the root; returns 200 with the list")
-	ruleMoveMiss   = assumed("lists.move.folder", "a folder that is missing or of another kind returns 404 FOLDER_NOT_FOUND")
-)
 
 var (
 	systemTitles = []string{"All Contacts", "All Companies"}
@@ -101,9 +90,6 @@ func (c *call) listLists() response {
 	}
 	search := strings.ToLower(q.text("search", 200))
 	q.valid()
-	if folder != "" {
-		c.lookIntoFolder(folder)
-	}
 
 	found := kept(c.ws.lists, func(l *list) bool {
 		return !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
@@ -113,24 +99,14 @@ func (c *call) listLists() response {
 	return pageOf(page, found, (*list).wire)
 }
 
-// lookIntoFolder records what is undocumented about the folder of a listing.
-func (c *call) lookIntoFolder(id string) {
-	for _, kind := range []string{ContactList, CompanyList} {
-		if found, ok := c.ws.folder(id, kind); ok {
-			c.found(found, id)
-			return
-		}
-	}
-	c.uses(ruleNoFolder)
-}
-
 func (c *call) createList() response {
 	body := c.body
 	body.needs("name", body.has("name"))
 	name, _ := body.name("name")
 	kind := body.choice("entityType", ContactList, CompanyList)
 	body.only("name", "entityType")
-	stop(c.first(body.err(), c.nameFree(name)))
+	body.valid()
+	stop(c.nameFree(name))
 
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
 	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
@@ -157,7 +133,6 @@ func (c *call) nameFree(name string) error {
 	case taken:
 		return refuse("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
 	case alike:
-		c.uses(ruleNames)
 	}
 	return nil
 }
@@ -170,14 +145,10 @@ func sameLetters(a, b string) bool {
 func (c *call) nameAllowed(name string) error {
 	for _, l := range c.ws.lists {
 		if l.System && strings.EqualFold(l.Name, name) {
-			if l.Name != name {
-				c.uses(ruleNames)
-			}
 			return errReserved
 		}
 	}
 	if foldContains(systemTitles, name) {
-		c.uses(ruleTitles)
 		return errReserved
 	}
 	return nil
@@ -186,15 +157,12 @@ func (c *call) nameAllowed(name string) error {
 func (c *call) getList() response {
 	l := c.list()
 	w := l.wire()
-	if w.CompletionStatus = l.CompletionStatus; w.CompletionStatus != "" {
-		c.uses(ruleCompletion)
-	}
+	w.CompletionStatus = l.CompletionStatus
 	switch include := c.query.Get("include"); {
 	case !c.query.Has("include"):
 	case include == "columns":
 		w.Columns = append([]Column{}, l.Columns...)
 	default:
-		c.uses(ruleOtherInc)
 	}
 	return reply(http.StatusOK, object{"list": w})
 }
@@ -213,7 +181,6 @@ func (c *call) moveList() response {
 	if !root {
 		found, ok := c.ws.folder(folder, l.EntityType)
 		if !ok {
-			c.uses(ruleMoveMiss)
 			deny("FOLDER_NOT_FOUND", "No folder for this kind of list has this id.")
 		}
 		folder = found
@@ -235,10 +202,6 @@ func (c *call) list() *list { return must(c.listByID(c.pathID("listId"))) }
 
 func (c *call) listByID(id string) (*list, error) {
 	if l := c.ws.list(id); l != nil {
-		c.found(l.ID, id)
-		if l.System {
-			c.uses(ruleSystemRead)
-		}
 		return l, nil
 	}
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")

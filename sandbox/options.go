@@ -75,7 +75,7 @@ func DefaultPrices() Prices {
 	}
 }
 
-// WithPrices sets prices; the others keep their values. A price that you set is not an assumption of the sandbox.
+// WithPrices sets prices; the others keep their values.
 func WithPrices(prices Prices) Option {
 	return func(sb *Sandbox, _ *settings) error {
 		for name, price := range prices {
@@ -86,7 +86,6 @@ func WithPrices(prices Prices) Option {
 				return fmt.Errorf("WithPrices: %s: %d is negative", name, price)
 			}
 			sb.prices[name] = price
-			sb.priced = append(sb.priced, name)
 		}
 		return nil
 	}
@@ -99,10 +98,6 @@ func InsufficientCreditsAs(status int) Option {
 	}
 	return always(func(sb *Sandbox) { sb.short = status })
 }
-
-// Strict rejects what is undocumented: such a request returns 501, names the rules that it would depend on, and changes nothing. It
-// checks the method, the path, the query, the credentials and the body, and no other header.
-func Strict() Option { return always(func(sb *Sandbox) { sb.strict = true }) }
 
 // HideFor keeps a created list out of the listings for a while, as if reads lagged.
 func HideFor(d time.Duration) Option { return always(func(sb *Sandbox) { sb.hideFor = d }) }

@@ -95,26 +95,6 @@ func TestSenselessPlansAreReported(t *testing.T) {
 	}
 }
 
-func TestStrictServesWhatIsDocumentedOfAgentsAndSearches(t *testing.T) {
-	strict := inPlace(t, sandbox.New(t, watched(), sandbox.Strict()))
-	strict.do("POST", monitors, monitor()).ok(201)
-	strict.do("POST", watchers, watcher()).ok(201)
-	strict.do("POST", monitors, monitor()).fails(409, "LIST_NAME_TAKEN")
-	strict.do("POST", agents+"/"+id(23)+"/activate", nil).fails(409, "AGENT_NOT_A_DRAFT")
-	strict.do("POST", watchers, with(watcher(), object{"listName": "y", "listId": id(3), "start": true})).fails(422, "AGENT_SOURCE_LIST_EMPTY")
-	strict.get(agents+"/"+id(99)).fails(404, "AGENT_NOT_FOUND")
-
-	priced := sandbox.WithPrices(sandbox.Prices{"search.prospects": 3})
-	sb := sandbox.New(t, prospects(), sandbox.Strict(), priced)
-	c := inPlace(t, sb)
-	_, why := c.do("POST", search, object{"filters": including("tags", "odd")}).fails(501, "SANDBOX_STRICT")
-	require.Contains(t, why, "search.matching.", "which profiles match is undocumented")
-	require.EqualValues(t, 100, sb.Balance())
-	c.do("POST", search, object{"filters": 5}).fails(422, "SEARCH_FILTERS_INVALID")
-	c.do("POST", saved+"/"+id(99)+"/run", object{}).fails(404, "SAVED_SEARCH_NOT_FOUND")
-	c.do("POST", imports, object{}).fails(400, "IMPORT_FILE_MISSING")
-}
-
 // FuzzImports throws anything at the reader of forms and files.
 func FuzzImports(f *testing.F) {
 	const head = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n"

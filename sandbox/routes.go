@@ -12,8 +12,6 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var _ = ambient("paths.supplied", "an operation with an undocumented path is served at the path that WithRoute sets, and nowhere without it")
-
 // endpoints are those of all files.
 var endpoints = map[*op.Op]endpoint{}
 

@@ -6,31 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"example.com/prospectkit/internal/op"
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.ListsRows: {handle: (*call).listRows, query: []string{"limit", "pageNum", "sortBy", "sortOrder", "filters"}},
+	op.ListsRows: {handle: (*call).listRows},
 })
-
-var (
-	_              = ambient("rows.order", "without a sort, rows come in the order in which they were added")
-	ruleRowBounds  = assumed("rows.bounds", "the bounds of sortBy are checked even when it is ignored")
-	ruleSortOrder  = assumed("rows.sort-order", "sortOrder without sortBy is ignored")
-	ruleNoValues   = assumed("rows.filters.empty", "a filter key without a value restricts nothing")
-	ruleSorting    = assumed("rows.sort.values", "strings are sorted with their case ignored, numbers before strings, rows without the field last, equal ones as without sorting; not assumed if all values are different numbers, instants, or words whose order does not depend on their case")
-	ruleLongFilter = assumed("rows.filters.length", "filters of more than 8000 characters return 422 VALIDATION_FAILED; they are counted after decoding")
-	ruleMatching   = assumed("rows.filters.match", "a value matches a field that equals it, case ignored; include and exclude may each be omitted; keywords with a *, which stands for any text, match the whole jobTitle; others match any part of it")
-	ruleFieldNames = assumed("rows.filters.fields", "the filter keys compare row fields of the same name, or those below address and company that sort keys name")
-	ruleColumns    = assumed("rows.filters.columns", "a row has its custom values under customColumns; a range includes both ends, and each may be omitted")
-	ruleIgnored    = assumed("rows.filters.ignored", "a company list ignores the filter keys that it does not honour")
-)
 
 const longestFilter = 8000
 
@@ -55,41 +40,25 @@ func (c *call) listRows() response {
 	page := q.paging(100)
 	sortBy := q.text("sortBy", 100)
 	sortOrder := q.choice("sortOrder", "asc", "desc")
-	switch {
-	case !q.Has("sortOrder") && q.param == "sortBy":
-		c.uses(ruleRowBounds)
-	case q.Has("sortOrder") && !q.Has("sortBy"):
-		c.uses(ruleSortOrder)
-	}
 	filters := q.Get("filters")
-	if len(url.QueryEscape(filters)) > longestFilter {
-		c.uses(ruleLongFilter)
-	}
 	if runes(filters) > longestFilter {
 		q.fail("filters", "has to be at most %d characters long", longestFilter)
 	}
-	invalid := q.err()
+	q.valid()
 	var conditions []condition
-	var unclear error
-	if q.Has("filters") && invalid == nil {
-		conditions, unclear = c.parseFilters(filters)
+	if q.Has("filters") {
+		conditions = parseFilters(filters)
 	}
-	l, missing := c.listByID(c.req.PathValue("listId"))
-	stop(c.first(invalid, unclear, missing))
-
-	path := ""
+	l, path := c.list(), ""
 	if sortOrder != "" {
 		path = sortPath(l.EntityType, sortBy)
 	}
-	conditions = c.honoured(l, conditions)
+	conditions = l.honoured(conditions)
 	if path == "" && len(conditions) == 0 {
 		from, to, pages := page.of(len(l.rows))
 		return rowPage(l, l.rows[from:to], pages)
 	}
 	order := c.order(l, filters+"\x00"+sortOrder+"\x00"+path, conditions, path, sortOrder == "desc")
-	if path != "" && (!l.view.certain || strings.HasPrefix(path, "customColumns")) { // where a row has those is assumed
-		c.uses(ruleSorting)
-	}
 	from, to, pages := page.of(len(order))
 	rows := appendEach(nil, order[from:to], func(i int) json.RawMessage { return l.rows[i] })
 	return rowPage(l, rows, pages)
@@ -118,7 +87,6 @@ type view struct {
 	key     string
 	version int
 	order   []int
-	certain bool // sorted, and however values are compared
 }
 
 func (c *call) order(l *list, key string, conditions []condition, path string, desc bool) []int {
@@ -131,8 +99,10 @@ func (c *call) order(l *list, key string, conditions []condition, path string, d
 			order = append(order, i)
 		}
 	}
-	certain := path != "" && sortRows(l, order, path, desc)
-	l.view = view{key, c.ws.version, order, certain}
+	if path != "" {
+		sortRows(l, order, path, desc)
+	}
+	l.view = view{key, c.ws.version, order}
 	return order
 }
 
@@ -165,28 +135,6 @@ type sortValue struct {
 	kind   int
 	number float64
 	text   string // in lower case
-	raw    string // empty for a boolean
-}
-
-// before reports whether any way to compare puts a value before another one.
-func (v sortValue) before(other sortValue) bool {
-	switch {
-	case v.kind != other.kind || v.kind == isMissing:
-		return false
-	case v.kind == isNumber:
-		return v.number < other.number && v.raw != "" && other.raw != ""
-	}
-	return v.text < other.text && v.raw < other.raw && (isInstant(v.raw) && isInstant(other.raw) || isWord(v.raw) && isWord(other.raw))
-}
-
-func isInstant(s string) bool {
-	_, err := time.Parse(timeFormat, s)
-	return err == nil
-}
-
-// isWord reports whether a text is letters that every alphabet sorts alike.
-func isWord(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return r|0x20 < 'a' || r|0x20 > 'z' })
 }
 
 const (
@@ -195,8 +143,7 @@ const (
 	isMissing
 )
 
-// sortRows also reports whether the order is that of any way to compare.
-func sortRows(l *list, order []int, path string, desc bool) (certain bool) {
+func sortRows(l *list, order []int, path string, desc bool) {
 	values := make(map[int]sortValue, len(order))
 	for _, i := range order {
 		values[i] = sortValueOf(l.rows[i], path)
@@ -212,16 +159,6 @@ func sortRows(l *list, order []int, path string, desc bool) (certain bool) {
 		}
 		return by
 	})
-	for k := 1; k < len(order); k++ {
-		first, next := values[order[k-1]], values[order[k]]
-		if desc {
-			first, next = next, first
-		}
-		if !first.before(next) {
-			return false
-		}
-	}
-	return true
 }
 
 func sortValueOf(row []byte, path string) sortValue {
@@ -230,7 +167,7 @@ func sortValueOf(row []byte, path string) sortValue {
 		return sortValue{kind: isMissing}
 	}
 	if s, ok := asString(raw); ok {
-		return sortValue{kind: isText, text: strings.ToLower(s), raw: s}
+		return sortValue{kind: isText, text: strings.ToLower(s)}
 	}
 	switch string(raw) {
 	case "true":
@@ -239,7 +176,7 @@ func sortValueOf(row []byte, path string) sortValue {
 		return sortValue{number: 0}
 	}
 	if n, err := strconv.ParseFloat(string(raw), 64); err == nil {
-		return sortValue{number: n, raw: string(raw)}
+		return sortValue{number: n}
 	}
 	return sortValue{kind: isMissing}
 }

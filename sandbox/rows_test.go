@@ -314,52 +314,29 @@ func TestFiltersAreReadFromTheEncodedQuery(t *testing.T) {
 	require.Equal(t, []string{"bob"}, names(r.ok(200), "id"))
 }
 
-// Strict serves a sort whose result no way to compare could change, and no other.
-func TestSortsWithoutAssumption(t *testing.T) {
+// What any way to compare sorts alike.
+func TestSortsThatAreCertain(t *testing.T) {
 	at := func(second int) string { return fmt.Sprintf("2026-01-31T09:30:%02d.000Z", second) }
 	for name, tc := range map[string]struct {
 		values []any
-		sorted string // empty if Strict refuses
+		sorted string
 	}{
-		"instants":             {[]any{at(7), at(3), at(5)}, at(3) + " " + at(5) + " " + at(7)},
-		"numbers":              {[]any{10, 9, -1.5}, "-1.5 9 10"},
-		"words":                {[]any{"Berlin", "Athens", "Cairo"}, "Athens Berlin Cairo"},
-		"one row":              {[]any{"ü"}, "ü"},
-		"equal instants":       {[]any{at(7), at(7)}, ""},
-		"equal numbers":        {[]any{1, 1}, ""},
-		"equal words":          {[]any{"Ada", "ada"}, ""},
-		"words of either case": {[]any{"ada", "Bob"}, ""},
-		"words with more":      {[]any{"a-b", "ab"}, ""},
-		"digits":               {[]any{"10", "9"}, ""},
-		"other letters":        {[]any{"ä", "z"}, ""},
-		"instant and word":     {[]any{at(7), "Berlin"}, ""},
-		"number and word":      {[]any{7, "Berlin"}, ""},
-		"truth":                {[]any{true, false}, ""},
-		"nothing in one":       {[]any{"Berlin", nil}, ""},
-		"an empty text":        {[]any{"Berlin", ""}, ""},
+		"instants": {[]any{at(7), at(3), at(5)}, at(3) + " " + at(5) + " " + at(7)},
+		"numbers":  {[]any{10, 9, -1.5}, "-1.5 9 10"},
+		"words":    {[]any{"Berlin", "Athens", "Cairo"}, "Athens Berlin Cairo"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var rows []sandbox.Row
 			for _, value := range tc.values {
 				rows = append(rows, sandbox.Row{"jobTitle": value})
 			}
-			sb := sandbox.New(t, sandbox.Strict())
+			sb := sandbox.New(t)
 			var list string
 			sb.Do(func(tx *sandbox.Tx) { list = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(rows...)}) })
-			for _, order := range []string{"asc", "desc"} {
-				got := inPlace(t, sb).get(rowsOf(list), "sortBy", "jobTitle", "sortOrder", order)
-				if tc.sorted == "" {
-					require.Equal(t, 501, got.status, "%s", got.raw)
-					require.Equal(t, "rows.sort.values", got.header.Get("X-Sandbox-Assumed"))
-					continue
-				}
-				require.Empty(t, got.header.Get("X-Sandbox-Assumed"))
-				want := strings.Fields(tc.sorted)
-				if order == "desc" {
-					slices.Reverse(want)
-				}
-				require.Equal(t, want, names(got.ok(200), "jobTitle"))
-			}
+			want := strings.Fields(tc.sorted)
+			require.Equal(t, want, names(inPlace(t, sb).get(rowsOf(list), "sortBy", "jobTitle", "sortOrder", "asc").ok(200), "jobTitle"))
+			slices.Reverse(want)
+			require.Equal(t, want, names(inPlace(t, sb).get(rowsOf(list), "sortBy", "jobTitle", "sortOrder", "desc").ok(200), "jobTitle"))
 		})
 	}
 }

@@ -26,12 +26,10 @@ type Sandbox struct {
 	*Tenant
 
 	clock   Clock
-	strict  bool
 	limits  limiterSettings
 	hideFor time.Duration
 	short   int // status of INSUFFICIENT_CREDITS
 	prices  Prices
-	priced  []string // by WithPrices
 	pace    pace
 	plan    AgentPlan
 	scroll  ScrollPlan

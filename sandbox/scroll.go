@@ -12,11 +12,6 @@ import (
 	"example.com/prospectkit/internal/op"
 )
 
-var (
-	_             = ambient("scroll.life", "a scroll token is valid for five minutes and for one page; ScrollPlan changes both. A rejected request does not use it up")
-	ruleScrollBad = assumed("scroll.refused", "a token that is unknown, spent, expired or of another workspace, query or size returns 422 VALIDATION_FAILED; ScrollPlan changes the code")
-)
-
 // ScrollPlan sets the undocumented behavior of scroll tokens. The zero value means the defaults.
 type ScrollPlan struct {
 	TTL        time.Duration // default five minutes
@@ -55,10 +50,8 @@ type scrollRequest struct {
 	later bool // there is a token
 }
 
-func (f *form) readScroll(c *call) (r scrollRequest) {
-	if r.size = f.integer("size", 1, maxSearchSize, defaultSearchSize); r.size < 1 {
-		c.uses(ruleSearchSize)
-	}
+func (f *form) readScroll() (r scrollRequest) {
+	r.size = f.integer("size", 1, maxSearchSize, defaultSearchSize)
 	r.token, r.later = f.text("scrollToken")
 	return r
 }
@@ -69,7 +62,6 @@ func (c *call) scrollPage(r scrollRequest, name string, found []json.RawMessage,
 	if r.later {
 		token := c.ws.scrolls[r.token]
 		if token == nil || token.query != r.query || token.offset < *token.furthest {
-			c.uses(ruleScrollBad)
 			stop(&refusal{code: c.sb.scroll.Code, message: "The scroll token is spent, has expired or belongs to another query.", param: "scrollToken"})
 		}
 		from, furthest = min(token.offset, len(found)), token.furthest

@@ -16,22 +16,11 @@ import (
 
 var _ = serves(map[*op.Op]endpoint{
 	op.SearchProspects: {handle: (*call).searchProspects, json: true},
-	op.SearchSave:      {handle: (*call).saveSearchToList, rule: ruleSearchSave, json: true},
-	op.SearchSaved:     {handle: (*call).listSavedSearches, rule: ruleSavedList},
+	op.SearchSave:      {handle: (*call).saveSearchToList, json: true},
+	op.SearchSaved:     {handle: (*call).listSavedSearches},
 	op.SearchRunSaved:  {handle: (*call).runSavedSearch, json: true},
 	op.SearchCompanies: {handle: (*call).searchCompanies, json: true},
 })
-
-var (
-	ruleSearchMatch   = assumed("search.matching", "values of one key are OR-ed, keys are AND-ed; a value matches a field of the key's name that equals it; the order is that of the seed; results omit the fields that only filters use")
-	ruleSearchEmpty   = assumed("search.filters.empty", "a filter key with an empty array restricts nothing")
-	ruleSearchSize    = assumed("search.size.least", "size is at least 1: 422 VALIDATION_FAILED")
-	ruleSearchNone    = assumed("search.filters.none", "without filters, or without a key in them, everybody matches")
-	ruleSearchWords   = assumed("search.filters.words", "a key or value that the filter options do not have, a status other than include, and an entry with another field cannot be interpreted")
-	ruleSavedList     = assumed("search.saved.list", "the listing is savedSearches: id, name and type, which is prospects or companies")
-	ruleSearchSave    = assumed("search.save-to-list", "takes filters and listId or listName, as a save to a list does; a profile whose socialUrl is already in the list is skipped; returns 200 with list and addedCount")
-	ruleCompanySearch = assumed("search.companies", "takes filters, with headquartersCity alone, or savedSearchId, excludeCompanyLists, size and scrollToken; returns what a search does, with companies; a saved search for prospects returns SAVED_SEARCH_INVALID")
-)
 
 const (
 	maxSearchSize     = 100
@@ -117,26 +106,18 @@ func unclear(param, message string) error {
 
 func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 	if len(raw) == 0 {
-		c.uses(ruleSearchNone)
 		return searchFilters{}, nil
 	}
 	var keys map[string]json.RawMessage
 	if !isObject(raw) || json.Unmarshal(raw, &keys) != nil {
 		return nil, unclear("filters", "has to be an object")
 	}
-	if len(keys) == 0 {
-		c.uses(ruleSearchNone)
-	}
-	c.looksOdd(raw)
 	filters, options := searchFilters{}, c.ws.filterOptions()
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		param := "filters." + key
 		var entries []fields
 		if json.Unmarshal(keys[key], &entries) != nil || entries == nil {
 			return nil, unclear(param, "has to be an array of entries with status and value")
-		}
-		if len(entries) == 0 {
-			c.uses(ruleSearchEmpty)
 		}
 		words, known := options[key]
 		for _, e := range entries {
@@ -149,12 +130,8 @@ func (c *call) readFilters(raw json.RawMessage) (searchFilters, error) {
 			filters[key] = append(filters[key], value)
 		}
 		if !known {
-			c.uses(ruleSearchWords)
 			return nil, unclear(param, "holds what the filter options do not have")
 		}
-	}
-	if len(filters) > 0 {
-		c.uses(ruleSearchMatch)
 	}
 	return filters, nil
 }
@@ -194,8 +171,7 @@ func (f searchFilters) meets(profile json.RawMessage) bool {
 
 func (c *call) searchProspects() response {
 	body := c.body
-	page := body.readScroll(c)
-	body.ignores("filters", "size", "scrollToken")
+	page := body.readScroll()
 	body.valid()
 	filters := must(c.readFilters(body.fields["filters"]))
 	return c.scrollProfiles(page, "", filters)
@@ -210,7 +186,6 @@ func (c *call) scrollProfiles(page scrollRequest, saved string, filters searchFi
 func (c *call) saveSearchToList() response {
 	body := c.body
 	to := body.destination()
-	body.ignores("filters", "listId", "listName")
 	body.valid()
 	filters := must(c.readFilters(body.fields["filters"]))
 	found := appendEach(nil, kept(c.ws.prospects(), filters.meets), c.ws.shown)
@@ -256,8 +231,7 @@ func (c *call) savedSearch(id string, companies bool) *SavedSearch {
 }
 
 func (c *call) runSavedSearch() response {
-	page := c.body.readScroll(c)
-	c.body.ignores("size", "scrollToken")
+	page := c.body.readScroll()
 	s := c.savedSearch(c.pathID("savedSearchId"), false)
 	filters, err := c.readFilters(s.Filters)
 	if err != nil {
@@ -265,11 +239,6 @@ func (c *call) runSavedSearch() response {
 	}
 	return c.scrollProfiles(page, s.ID, filters)
 }
-
-var (
-	ruleCityNames    = assumed("companies.city.names", "a city is one in which the sandbox has a company, case ignored; it is given as a string, an array of strings, or entries with a value; unknown names are ignored if another one is known")
-	ruleExcludeMatch = assumed("companies.exclude.match", "a company is in a list if a row there has its id or its domain")
-)
 
 const cityField = "filters.headquartersCity"
 
@@ -280,9 +249,7 @@ type companyQuery struct {
 
 func (c *call) searchCompanies() response {
 	body := c.body
-	c.uses(ruleCompanySearch)
-	page := body.readScroll(c)
-	body.ignores("filters", "savedSearchId", "excludeCompanyLists", "size", "scrollToken")
+	page := body.readScroll()
 	saved, isSaved := body.text("savedSearchId")
 	filtered := body.has("filters")
 	switch {
@@ -334,7 +301,6 @@ func (c *call) cities(raw json.RawMessage) (known []string) {
 			names = append(names, e.Value)
 		}
 	}
-	c.uses(ruleCityNames)
 	for _, company := range c.ws.companies() {
 		if city := cityOf(company); slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, city) }) {
 			known = append(known, city)
@@ -365,9 +331,6 @@ func (c *call) companyLists(raw json.RawMessage) (lists []*list) {
 			stop(&refusal{code: "EXCLUDE_COMPANY_LISTS_INVALID", message: "No visible company list has the id " + id + ".", param: param})
 		}
 		lists = append(lists, l)
-	}
-	if len(lists) > 0 {
-		c.uses(ruleExcludeMatch)
 	}
 	return lists
 }

@@ -9,17 +9,9 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsSends:    {handle: (*call).listSends, rule: ruleSendsShape, query: []string{"limit", "pageNum"}},
+	op.CampaignsSends:    {handle: (*call).listSends},
 	op.CampaignsEditSend: {handle: (*call).editSend, json: true},
 })
-
-var (
-	ruleSendsShape = assumed("sends.list", "sends are paged like lists, limit 1-1000, 100 by default, oldest first: id, stepId, contactId, state, dueAt, subject and body")
-	ruleSendEdit   = assumed("sends.edit.shape", "an edit takes subject, body and dueAt, at least one; returns 200 with scheduledSend")
-	_              = ambient("sends.due", "the first step is due a minute after the activation, each further one a day later, for every contact that its channel reaches")
-	_              = ambient("sends.moves", "a scheduled send is sent when it is due and its campaign active, and fails without an account for its channel; other states are reached by Tx.MoveSend")
-	_              = ambient("sends.parked", "while a campaign is stopped its sends stay unchanged; overdue ones are sent when it is active again")
-)
 
 const (
 	firstSend = time.Minute
@@ -60,13 +52,9 @@ func (c *call) editSend() response {
 	}
 	body.only("subject", "body", "dueAt")
 	if err := body.err(); err != nil {
-		c.uses(ruleSendEdit)
 		stop(err)
 	}
 	cp, s := c.ws.send(id)
-	if s != nil {
-		c.found(s.ID, id)
-	}
 	switch {
 	case s == nil:
 		deny("SCHEDULED_SEND_NOT_FOUND", "No scheduled send has this id.")
@@ -74,7 +62,6 @@ func (c *call) editSend() response {
 		deny("SCHEDULED_SEND_NOT_EDITABLE", "The send is "+s.State+".")
 	}
 
-	c.uses(ruleSendEdit)
 	next := *s
 	if hasSubject {
 		next.Subject = subject

@@ -8,20 +8,10 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
-)
-
-var (
-	rulePathFirst   = assumed("paths.first", "an unknown path or method returns 404 even without a valid key")
-	rulePathEscaped = assumed("paths.escaped", "an escaped character in a path stands for itself")
-	rulePassword    = assumed("auth.password", "a password makes the credentials malformed")
-	ruleTwoKeys     = assumed("auth.repeated", "the first of several Authorization headers counts")
-	ruleOrder       = assumed("order", "if a request has several errors, the first is returned, in this order: path, key, scope, limits, id in the path, query and body, names, existence, number of agents, state, prompt, credits")
-	ruleBodyTooLong = assumed("body.size", "a body of more than 12 MiB returns 400 INVALID_REQUEST")
 )
 
 const (
@@ -90,7 +80,6 @@ func (sb *Sandbox) process(t *target, body []byte, fits []*Fault) (d *delivery, 
 // serve serves a request once.
 func (sb *Sandbox) serve(t *target, body []byte, now time.Time, d *delivery) (problems []string) {
 	c := &call{sb: sb, op: t.op, takes: t.serves, req: t.req, sent: body, now: now, header: http.Header{}, cap: d.fault.cap}
-	c.checks.c = c
 	c.id = sb.journal.requestID()
 	c.key = sb.findKey(t.req, now)
 	if d.fault.serves() {
@@ -128,13 +117,8 @@ func (sb *Sandbox) response(c *call) (a response, problems []string) {
 		c.decode()
 		return c.takes.handle(c), nil
 	}()
-	if err == nil {
-		c.showsLimits()
-	}
 	var refused *refusal
 	switch {
-	case c.refused():
-		a = strictAnswer(c)
 	case errors.As(err, &refused):
 		a = refused.response(c)
 	case err != nil:
@@ -150,30 +134,12 @@ func (sb *Sandbox) response(c *call) (a response, problems []string) {
 
 var refusalInternal = refusal{code: "UNEXPECTED_ERROR", message: "Something went wrong."}
 
-func strictAnswer(c *call) response {
-	const code = "SANDBOX_STRICT"
-	message := "This request depends on undocumented behavior: " + strings.Join(c.assumed, ", ") + "."
-	return response{status: http.StatusNotImplemented, code: code, body: envelope(code, message, "", c.id)}
-}
-
 // enter makes the checks of every operation: path, key, scope, limits.
 func (c *call) enter() {
-	if len(c.req.Header.Values("Authorization")) > 1 {
-		c.uses(ruleTwoKeys)
-	}
 	if c.op == nil {
-		if c.key == nil {
-			c.uses(rulePathFirst)
-		}
 		deny("ENDPOINT_NOT_FOUND", "No endpoint has this path and method.")
 	}
-	if strings.Contains(c.req.URL.EscapedPath(), "%") {
-		c.uses(rulePathEscaped)
-	}
 	if c.key == nil {
-		if _, password, _ := c.req.BasicAuth(); password != "" && c.sb.keyOf(c.req, c.now) != nil {
-			c.uses(rulePassword)
-		}
 		deny("UNAUTHORIZED", "The API key is missing, malformed, expired or revoked.")
 	}
 	c.ws = c.key.ws
@@ -181,9 +147,6 @@ func (c *call) enter() {
 	quota.update(c.now)
 	retryAt, full := quota.fullUntil()
 	if !c.key.allows(string(c.op.Scope)) {
-		if full {
-			c.uses(ruleOrder)
-		}
 		deny("INSUFFICIENT_SCOPE", "The API key has no access to this surface.")
 	}
 	if !full {
@@ -191,18 +154,13 @@ func (c *call) enter() {
 	}
 	quota.describe(c.header, c.now)
 	if full {
-		c.showsLimits()
 		c.header.Set("Retry-After", strconv.Itoa(seconds(retryAt.Sub(c.now))))
 		deny("RATE_LIMITED", "The rate limit is exceeded.")
 	}
 	if len(c.sent) > longestBody && c.op != op.ImportsCreate { // which has a word for it
-		c.uses(ruleBodyTooLong)
 		deny("INVALID_REQUEST", "The body is too long.")
 	}
-	c.readQuery()
-	if len(c.sent) > 0 && (c.takes.noBody || c.op.Method == http.MethodGet) {
-		c.uses(ruleBodyUnasked)
-	}
+	c.query, _ = url.ParseQuery(c.req.URL.RawQuery) // what cannot be read is ignored
 }
 
 func (c *call) finish(a *response) {
@@ -210,9 +168,6 @@ func (c *call) finish(a *response) {
 		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
 			c.header.Del(name)
 		}
-	}
-	if len(c.assumed) > 0 {
-		c.header.Set("X-Sandbox-Assumed", strings.Join(c.assumed, ", "))
 	}
 	c.header.Set("Content-Type", "application/json")
 	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can compute with it

@@ -12,16 +12,9 @@ import (
 )
 
 var _ = serves(map[*op.Op]endpoint{
-	op.CampaignsSteps:       {handle: (*call).listSteps, rule: ruleStepsShape},
+	op.CampaignsSteps:       {handle: (*call).listSteps},
 	op.CampaignsPreviewStep: {handle: (*call).previewStep, path: []string{"stepId", "campaignId"}},
 })
-
-var (
-	ruleStepsShape   = assumed("steps.list", "steps is an array of id, sequenceNumber, type, subject, body and topic, in sequence")
-	ruleStepsSent    = assumed("steps.sent", "the steps of a body are objects of type, sequenceNumber, subject, body and topic; the default of a number is the position of the step; they replace the old steps")
-	ruleStepTypes    = assumed("steps.types", "the types are email, social_connection and social_message, and a step belongs to a channel of its campaign")
-	rulePreviewShape = assumed("steps.preview.shape", "a preview is contactId, subject and body for the first contact, with {{field}} filled in; what the body says is ignored")
-)
 
 const (
 	stepEmail      = "email"
@@ -92,12 +85,11 @@ type wireStep struct {
 }
 
 // steps reads the steps of a body.
-func (f *form) steps(c *call) []Step {
+func (f *form) steps() []Step {
 	raw, ok := f.fields["steps"]
 	if !ok {
 		return nil
 	}
-	c.uses(ruleStepsSent, ruleStepTypes)
 	var all []map[string]json.RawMessage
 	if json.Unmarshal(raw, &all) != nil || len(all) == 0 {
 		f.fail("steps", "has to be an array of objects, at least one")
@@ -148,7 +140,6 @@ func (c *call) previewStep() response {
 		deny("SEQUENCE_STEP_NOT_FOUND", "The campaign has no step with this id.")
 	}
 	sample := c.sample(cp, s)
-	c.uses(rulePreviewShape)
 	c.charge("preview generated", "step previewed: "+s.ID)
 	contact, _ := fieldString(sample, "id")
 	return reply(http.StatusOK, object{"stepId": s.ID, "preview": object{

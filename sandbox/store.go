@@ -16,22 +16,21 @@ type workspace struct {
 	number    int
 	keys      []*key
 
-	objects     map[keeper]any        // of each kind, a slice of pointers
-	crmInvented bool                  // some of the supported kinds
-	specs       map[string]*agentSpec // of agents, by their configs
-	lists       []*list               // oldest first
-	byID        map[string]*list
-	scrolls     map[string]*scrollToken
-	minted      uint64 // scroll tokens so far
-	approvals   []approval
-	messages    []Outgoing      // that would have been sent
-	audited     int             // how many of them
-	heard       map[string]bool // the sends of those
-	pushes      []CRMPush
-	windows     map[op.Surface]*quota
-	ledger      []LedgerEntry
-	ids         uint64 // how many were handed out
-	version     int    // grows with every change, so that prepared responses are not used when they are stale
+	objects   map[keeper]any        // of each kind, a slice of pointers
+	specs     map[string]*agentSpec // of agents, by their configs
+	lists     []*list               // oldest first
+	byID      map[string]*list
+	scrolls   map[string]*scrollToken
+	minted    uint64 // scroll tokens so far
+	approvals []approval
+	messages  []Outgoing      // that would have been sent
+	audited   int             // how many of them
+	heard     map[string]bool // the sends of those
+	pushes    []CRMPush
+	windows   map[op.Surface]*quota
+	ledger    []LedgerEntry
+	ids       uint64 // how many were handed out
+	version   int    // grows with every change, so that prepared responses are not used when they are stale
 }
 
 const (
@@ -45,7 +44,7 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 			Name: seed.Name, User: seed.User, Credits: seed.Credits, Plan: seed.Plan, CRM: seed.CRM.complete(), Accounts: seed.Accounts,
 			FilterOptions: seed.FilterOptions, Prospects: seed.Prospects, Companies: seed.Companies,
 		}),
-		sb: sb, number: len(sb.workspaces) + 1, crmInvented: len(seed.CRM.Supported) == 0,
+		sb: sb, number: len(sb.workspaces) + 1,
 		objects: map[keeper]any{}, specs: map[string]*agentSpec{}, byID: map[string]*list{}, scrolls: map[string]*scrollToken{},
 		heard: map[string]bool{}, windows: map[op.Surface]*quota{},
 	}

@@ -52,7 +52,7 @@ type paging struct {
 
 // paging reads which page is asked for, and how large it is: of up to 1,000, or of as many as the fallback.
 func (q *params) paging(fallback int) paging {
-	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1), q.c.cap}
+	return paging{int(q.number("limit", 1000, fallback)), q.number("pageNum", 0, 1), q.cap}
 }
 
 // of is the range of n elements on the page.

@@ -34,7 +34,6 @@ type config struct {
 	routes      []routeItem
 	credits     int64 // negative is as seeded
 	latency     time.Duration
-	strict      bool
 	faults      []string
 	json        bool
 	rules       bool // print what is assumed, and end
@@ -77,7 +76,6 @@ func (cfg *config) flags(flags *flag.FlagSet) {
 	flags.Func("route", "where to serve an operation with an undocumented path, `OPERATION=METHOD PATH`; may be repeated", cfg.addRoute)
 	flags.Int64Var(&cfg.credits, "credits", -1, "credits of every workspace; negative leaves them as seeded")
 	flags.DurationVar(&cfg.latency, "latency", 0, "delay of every response, which moves a manual clock")
-	flags.BoolVar(&cfg.strict, "strict", false, "reject undocumented requests with 501")
 	flags.Func("fault", "inject a `fault`, see below; may be repeated", func(spec string) error {
 		cfg.faults = append(cfg.faults, spec)
 		return nil // it is read later, because a -route may follow

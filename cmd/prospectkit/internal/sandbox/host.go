@@ -73,9 +73,6 @@ func (h *host) options() []sandbox.Option {
 	if h.cfg.allowRemote {
 		opts = append(opts, sandbox.AllowRemote())
 	}
-	if h.cfg.strict {
-		opts = append(opts, sandbox.Strict())
-	}
 	return opts
 }
 

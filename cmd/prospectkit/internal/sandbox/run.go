@@ -11,8 +11,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 	"time"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
@@ -40,8 +38,8 @@ func (cfg *config) run(ctx context.Context, std cli.Std) error {
 		return cli.Usage("%w", err)
 	}
 	if cfg.rules {
-		printRules(std.Out)
-		return nil
+		_, err := io.WriteString(std.Out, sandbox.Assumptions())
+		return err
 	}
 	h, err := cfg.prepare(ctx, std.Err)
 	if err != nil {
@@ -66,19 +64,6 @@ func (cfg *config) prepare(ctx context.Context, stderr io.Writer) (*host, error)
 		return made, err
 	case <-ctx.Done():
 		return nil, errors.New("stopped")
-	}
-}
-
-// printRules lists the assumptions by their ids.
-func printRules(w io.Writer) {
-	rules := sandbox.Assumptions()
-	slices.SortFunc(rules, func(a, b sandbox.Rule) int { return strings.Compare(a.ID, b.ID) })
-	for _, r := range rules {
-		ambient := ""
-		if r.Ambient {
-			ambient = " (ambient)"
-		}
-		fmt.Fprintf(w, "%s%s: %s\n", r.ID, ambient, r.Text)
 	}
 }
 
