@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,8 +31,8 @@ type Recovered struct {
 
 // Recover finds out what earlier runs have left in doubt, and tells the journal and the spend guard. It reads for all calls of
 // [Client.InDoubt], four at once, until their changes show or can no longer come: each for up to 40 s, agents 140 s. It returns the rest
-// for later and for a person, and remembers as [Client.Resolve] does. Call it at the start of a program, after a read that tells the
-// clock of the service.
+// for later and for a person, and remembers as [Client.Resolve] does. Call it at the start of a program: if nothing has told the time of
+// the service, it reads the account, so that later tickets know it.
 //
 // It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. [WithInfo] stays empty.
 //
@@ -47,6 +48,9 @@ func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, er
 			r.pass(ctx)
 			return r.pending() == 0 || ctx.Err() != nil, nil
 		})
+	}
+	if c.conf.clock.Ahead() == nil && ctx.Err() == nil { // tickets of this run are to know the time of the service. If this fails, they do not
+		_, _ = c.Account.Me(ctx, append(slices.Clip(opts), WithInfo(new(Info)))...)
 	}
 	return r.result(ctx)
 }

@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"net"
 	"net/http"
 	"path/filepath"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -137,7 +139,8 @@ func TestRecover(t *testing.T) {
 	})
 }
 
-// Without anything in doubt, or a call to another service, nothing is read. New never looks. Without a journal, it is refused.
+// Without anything in doubt, or with a call to another service, only the time of the service is read. New never looks. Without a journal,
+// it is refused.
 func TestRecover_Nothing(t *testing.T) {
 	recovering(t, lists(1), func(t *testing.T, sb *sandbox.Sandbox, book *tests.Notebook) {
 		r, err := tests.NewClient(t, tests.Untouched(t)).Recover(t.Context())
@@ -145,9 +148,15 @@ func TestRecover_Nothing(t *testing.T) {
 		require.Nil(t, r)
 
 		for _, j := range []journal.Journal{new(tests.Notebook), book} { // of another service
-			r, err = tests.NewClient(t, tests.Untouched(t), prospectkit.WithJournal(j)).Recover(t.Context())
+			var read []string
+			other := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
+				read = append(read, r.Method+" "+r.URL.Path)
+				return nil, &net.OpError{Op: "dial", Err: syscall.ECONNREFUSED} // which is no error of Recover
+			}), prospectkit.WithJournal(j), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+			r, err = other.Recover(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, new(prospectkit.Recovery), r)
+			require.Equal(t, []string{"GET /api/v1/business/me"}, read)
 		}
 		require.NotContains(t, book.Noted, journal.NotApplied)
 		before := len(sb.Journal())
@@ -157,6 +166,19 @@ func TestRecover_Nothing(t *testing.T) {
 		r, err = second.Recover(t.Context())
 		require.NoError(t, err)
 		require.Len(t, r.Settled, 1)
+	})
+}
+
+// A program that begins with Recover needs no other read: its tickets know the time of the service.
+func TestRecover_TellsTheTime(t *testing.T) {
+	recovering(t, func(*testing.T, *sandbox.Sandbox, *prospectkit.Client) {}, func(t *testing.T, sb *sandbox.Sandbox, book *tests.Notebook) {
+		client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
+		for range 2 { // and the second one reads nothing
+			require.NoError(t, tests.Discard(client.Recover(t.Context())))
+			require.Equal(t, 2, sb.Calls("account.me"))
+		}
+		require.NoError(t, tests.Create(t, client, tests.Q1)())
+		require.NotNil(t, book.Sent[len(book.Sent)-1].ServiceAhead)
 	})
 }
 
@@ -242,7 +264,8 @@ func TestRecover_LeavesCallsInProgress(t *testing.T) {
 		r, err := second.Recover(t.Context())
 		require.NoError(t, err)
 		require.Equal(t, new(prospectkit.Recovery), r)
-		require.Len(t, sb.Journal(), before)
+		require.Len(t, sb.Journal(), before+1)
+		require.Equal(t, 2, sb.Calls("account.me"), "the first client, and this one, for the time of the service")
 		close(hold)
 		require.NoError(t, <-made)
 	})
