@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strings"
 	"time"
 
 	"example.com/prospectkit/internal/check"
 	"example.com/prospectkit/internal/op"
-	"example.com/prospectkit/internal/redact"
 	"example.com/prospectkit/spend"
 )
 
@@ -63,10 +61,10 @@ type agentSpec struct {
 // cost is what is known of the cost of the agent, once it starts.
 func (s agentSpec) cost() *spend.Agent {
 	a := &spend.Agent{Op: s.op.Name, PerRun: int64(s.spend), Every: s.every, Until: time.Now().AddDate(0, 0, 31)}
-	if s.expires.never {
+	if date, err := time.Parse(time.DateOnly, string(s.expires)); err == nil {
+		a.Until = date.Add(36 * time.Hour) // it ends everywhere on earth
+	} else if s.expires == NeverExpires {
 		a.Until = time.Time{}
-	} else if !s.expires.IsZero() {
-		a.Until = time.Date(s.expires.year, s.expires.month, s.expires.day, 36, 0, 0, 0, time.UTC) // it ends everywhere on earth
 	}
 	return a
 }
@@ -234,76 +232,26 @@ func (p WebMonitor) checkSearch(bad *check.Violations) {
 	bad.Between("numResults", p.NumResults, 1, 100)
 }
 
-// Expiration says when an agent stops. The zero value means one month after creation.
-type Expiration struct {
-	year  int
-	month time.Month
-	day   int
-	never bool
-}
+// Expiration says when an agent stops: on a date, as in "2027-03-01", in an undocumented time zone, or [NeverExpires]. Empty means one month
+// after creation. A date that is past everywhere, or in no calendar, is refused.
+type Expiration string
 
 // NeverExpires lets an agent run until it is paused or deleted.
-func NeverExpires() Expiration { return Expiration{never: true} }
+const NeverExpires Expiration = "never"
 
-// ExpiresOn lets an agent run until a calendar date. The time zone is undocumented: refused is only a date that is past everywhere, or
-// in no calendar.
-func ExpiresOn(year int, month time.Month, day int) Expiration {
-	return Expiration{year: year, month: month, day: day}
-}
-
-// IsZero reports whether the service decides.
-func (e Expiration) IsZero() bool { return e == Expiration{} }
-
-// Never reports whether the agent runs until it is paused or deleted.
-func (e Expiration) Never() bool { return e.never }
-
-// Date returns the calendar date, if there is one.
-func (e Expiration) Date() (year int, month time.Month, day int, ok bool) {
-	return e.year, e.month, e.day, !e.never && !e.IsZero()
-}
-
-// String returns the date as YYYY-MM-DD, "never", or "default".
-func (e Expiration) String() string {
-	switch {
-	case e.never:
-		return "never"
-	case e.IsZero():
-		return "default"
-	}
-	return fmt.Sprintf("%04d-%02d-%02d", e.year, int(e.month), e.day)
-}
-
-// MarshalJSON returns the date, or null for never. It fails for the zero value, which must be left out.
+// MarshalJSON returns the date, or null for never. It fails for an empty one, which must be left out.
 func (e Expiration) MarshalJSON() ([]byte, error) {
-	switch {
-	case e.never:
+	switch e {
+	case NeverExpires:
 		return []byte("null"), nil
-	case e.IsZero():
+	case "":
 		return nil, errors.New("an expiration that was not set has to be left out")
 	}
-	return json.Marshal(e.String())
-}
-
-// UnmarshalJSON reads a date, or null for never.
-func (e *Expiration) UnmarshalJSON(data []byte) error {
-	if string(data) == "null" {
-		*e = NeverExpires()
-		return nil
-	}
-	var text string
-	if err := json.Unmarshal(data, &text); err != nil {
-		return errors.New("an expiration is a date or null")
-	}
-	t, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		return fmt.Errorf("an expiration is a date like 2027-03-01, not %q", redact.OneLine(text))
-	}
-	*e = ExpiresOn(t.Date())
-	return nil
+	return json.Marshal(string(e))
 }
 
 func (e Expiration) check(bad *check.Violations) {
-	if year, month, day, ok := e.Date(); ok {
-		bad.Date("expirationDate", year, month, day)
+	if e != "" && e != NeverExpires {
+		bad.Date("expirationDate", string(e))
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -101,7 +100,7 @@ func TestSpecs_Bounds(t *testing.T) {
 
 func TestSpecs_AllViolationsAtOnce(t *testing.T) {
 	_, err := tests.NewClient(t, tests.Untouched(t)).Agents.Create(t.Context(), prospectkit.WebMonitor{
-		Expires: prospectkit.ExpiresOn(2020, time.January, 1), MaxCreditSpend: 1, NumResults: 1000, SearchPeriod: "x", Start: true,
+		Expires: "2020-01-01", MaxCreditSpend: 1, NumResults: 1000, SearchPeriod: "x", Start: true,
 	})
 	require.Equal(t, []string{
 		"listName must not be blank", "expirationDate is 2020-01-01, must be in the future", "maxCreditSpend is 1, must be 1000 to 200000",

@@ -164,8 +164,8 @@ func (s *AgentsService) adjustDraft(ctx context.Context, id string, in AgentSpec
 	}
 	delete(adjusted, "listName") // by which it was found
 	delete(adjusted, "start")
-	if spec.expires.IsZero() {
-		adjusted["expirationDate"] = ExpiresOn(s.conf.clock.At(time.Now()).UTC().AddDate(0, 1, 0).Date())
+	if spec.expires == "" {
+		adjusted["expirationDate"] = Expiration(s.conf.clock.At(time.Now()).UTC().AddDate(0, 1, 0).Format(time.DateOnly))
 	}
 	names := func(bad *check.Violations) { adjusted.checkNames(bad, "", outbound.Names(spec.body)...) } // as the creation does
 	a := args{body: adjusted, check: names, lookup: journal.Lookup{Start: true}}

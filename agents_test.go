@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,19 +23,19 @@ func TestAgents_Create(t *testing.T) {
 			Extra: fields(prospectkit.Fields{"resultsField": 100}),
 		},
 		"agents.create-person-discovery/started": prospectkit.PersonDiscovery{
-			ListName: "Heads of Sales", Start: true, Expires: prospectkit.ExpiresOn(2999, time.March, 1), MaxCreditSpend: 5000,
+			ListName: "Heads of Sales", Start: true, Expires: "2999-03-01", MaxCreditSpend: 5000,
 			Filters: prospectkit.Fields{"titleField": []string{"Head of Sales"}},
 		},
 		"agents.create-people-watcher/several-lists": prospectkit.PeopleWatcher{
 			ListName: "Movers", EventType: prospectkit.WatchProfileUpdates, ListIDs: []string{tests.ListID, "65F0C0FFEE65F0C0FFEE65F2"}, Frequency: 7,
-			Expires: prospectkit.NeverExpires(), MaxCreditSpend: 1000, Extra: prospectkit.Fields{"phoneField": true},
+			Expires: prospectkit.NeverExpires, MaxCreditSpend: 1000, Extra: prospectkit.Fields{"phoneField": true},
 		},
 		"agents.create-web-monitor/minimal": prospectkit.WebMonitor{
 			ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a seed round in 2027",
 		},
 		"agents.create-web-monitor/everything": prospectkit.WebMonitor{
 			ListName: "Founders", EntityType: prospectkit.MonitorPeople, Prompt: "founded a company in 2027", SearchPeriod: prospectkit.SearchPeriodWeek,
-			NumResults: 100, Start: true, Expires: prospectkit.ExpiresOn(2999, time.December, 31), MaxCreditSpend: 200_000,
+			NumResults: 100, Start: true, Expires: "2999-12-31", MaxCreditSpend: 200_000,
 			Extra: prospectkit.Fields{"resultCapField": 40},
 		},
 	} {
@@ -170,7 +169,7 @@ func TestAgents_Get(t *testing.T) {
 
 func TestAgents_Adjust(t *testing.T) {
 	adjusted, err := tests.Exchange(t, "agents.adjust/draft").Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{
-		"maxCreditSpend": 2000, "expirationDate": prospectkit.NeverExpires(),
+		"maxCreditSpend": 2000, "expirationDate": prospectkit.NeverExpires,
 	})
 	require.NoError(t, err)
 	require.True(t, adjusted.Bool("whatever.came"))
@@ -182,8 +181,8 @@ func TestAgents_Adjust(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrInvalid, "neither NoSpend nor a spend guard would have been asked")
 	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"maxCreditSpend": 2000}, prospectkit.WithField("Start", true))
 	require.ErrorIs(t, err, prospectkit.ErrInvalid, "a field of an option is one, too")
-	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": prospectkit.ExpiresOn(2027, time.February, 30)})
-	require.Equal(t, []string{"expirationDate is 2027-02-30, which is not a date"}, tests.Refusals(t, err))
+	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Adjust(t.Context(), tests.AgentID, prospectkit.Fields{"x": prospectkit.Expiration("2027-02-30")})
+	require.Equal(t, []string{"expirationDate is not a date like 2027-03-01"}, tests.Refusals(t, err))
 }
 
 func TestAgents_Activate(t *testing.T) {

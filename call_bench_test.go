@@ -115,7 +115,7 @@ func BenchmarkErrorResponse(b *testing.B) {
 	client := tests.NewClient(b, serve(http.StatusNotFound, tests.Envelope("LIST_NOT_FOUND")))
 	b.ReportAllocs()
 	for b.Loop() {
-		_, err := client.Lists.Get(b.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, err := client.Lists.Get(b.Context(), tests.ListID)
 		hold(b, errors.Is(err, prospectkit.CodeListNotFound))
 	}
 }
@@ -221,7 +221,7 @@ func BenchmarkRequest(b *testing.B) {
 				Country:   filter.AnyOf("Germany", "Austria").Except("Switzerland"),
 				Employees: filter.AnyOf("51+"),
 			},
-			Sort: prospectkit.Descending("createdAt"),
+			SortBy: "createdAt", Descending: true,
 		},
 	} {
 		b.Run(name, func(b *testing.B) {

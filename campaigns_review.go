@@ -157,7 +157,7 @@ func (s *CampaignsService) reviewLists(ctx context.Context, r *Review, campaign 
 		r.evidence.began, r.evidence.responses = time.Now(), 0 // a change of the rows shows from here on
 		short = false
 		for i, id := range campaign.ListIDs {
-			list, err := (&ListsService{s.service}).Get(ctx, id, GetListParams{}, opts...)
+			list, err := (&ListsService{s.service}).Get(ctx, id, opts...)
 			if err != nil {
 				return err
 			}

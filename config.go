@@ -231,8 +231,7 @@ type pageConfig struct {
 	progress   *pagewalk.Progress
 	resumes    bool
 	checkpoint string
-	paidPages  int // limit of an iterator that spends credits
-	unlimited  bool
+	paidPages  int  // limit of an iterator that spends credits
 	sequential bool // no page is read ahead
 }
 

@@ -17,9 +17,9 @@ import (
 
 func TestContacts_Exchanges(t *testing.T) {
 	type client = *prospectkit.Client
-	activities := func(p prospectkit.ActivityParams) func(context.Context, client) (any, error) {
+	activities := func(opts ...prospectkit.CallOption) func(context.Context, client) (any, error) {
 		return func(ctx context.Context, c client) (any, error) {
-			return c.Contacts.ActivitiesPage(ctx, tests.ContactID, p)
+			return c.Contacts.ActivitiesPage(ctx, tests.ContactID, opts...)
 		}
 	}
 	play(t, []surfaceCall{
@@ -27,11 +27,11 @@ func TestContacts_Exchanges(t *testing.T) {
 			return c.Contacts.Resolve(ctx, prospectkit.Fields{"email": "ada@example.com"})
 		}, `{"contactId": "` + tests.ContactID + `"}`, ""},
 		{
-			"contacts.timeline/last-page", activities(prospectkit.ActivityParams{Limit: 100}),
-			`{"ContactID": "` + tests.ContactID + `", "Items": [{"type": "reply"}, {"type": "sent"}]}`, "",
+			"contacts.timeline/last-page", activities(prospectkit.WithQuery("limit", "100")),
+			`{"Items": [{"type": "reply"}, {"type": "sent"}]}`, "",
 		},
-		{"contacts.timeline/lenient", activities(prospectkit.ActivityParams{}), `{"ContactID": "", "Items": [null, "odd", {"a": 1}]}`, ""},
-		{"contacts.timeline/not-found", activities(prospectkit.ActivityParams{}), "", prospectkit.CodeContactNotFound},
+		{"contacts.timeline/lenient", activities(), `{"Items": [null, "odd", {"a": 1}]}`, ""},
+		{"contacts.timeline/not-found", activities(), "", prospectkit.CodeContactNotFound},
 	})
 }
 
@@ -61,7 +61,7 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	var queries []string
 	client := tests.NewClient(t, timeline(&queries, 3))
 	var progress prospectkit.Progress
-	seq := client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: 1}, prospectkit.WithProgress(&progress))
+	seq := client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.WithQuery("limit", "1"), prospectkit.WithProgress(&progress))
 	require.Empty(t, queries)
 	all, err := prospectkit.Collect(seq, 100)
 	require.NoError(t, err)
@@ -73,14 +73,13 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	require.Equal(t, prospectkit.Report{Requests: 3, Delivered: 4, Finished: true}, progress.Report())
 	require.Empty(t, progress.Checkpoint())
 
-	page, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{})
+	page, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID)
 	require.NoError(t, err)
 	for n := 2; n <= 3; n++ {
 		require.True(t, page.More())
 		require.NotContains(t, fmt.Sprintf("%+v %#v", page, page), "c=/")
 		page, err = page.Next(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, tests.ContactID, page.ContactID)
 		require.Equal(t, n, page.Items[0].Int("n"))
 	}
 	require.False(t, page.More())
@@ -88,22 +87,6 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	_, err = new(prospectkit.ScrollPage[prospectkit.Object]).Next(t.Context())
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
-}
-
-func TestContacts_ActivityBounds(t *testing.T) {
-	var queries []string
-	client := tests.NewClient(t, timeline(&queries, 1))
-	for _, limit := range []int{0, 1, 99, 100} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit})
-		require.NoError(t, err)
-	}
-	for _, limit := range []int{-1, 101} {
-		_, err := client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{Limit: limit})
-		require.Equal(t, []string{fmt.Sprintf("limit is %d, must be 1 to 100", limit)}, tests.Refusals(t, err))
-	}
-	_, err := tests.Unrouted(t).Contacts.ActivitiesPage(t.Context(), "x", prospectkit.ActivityParams{Limit: 101})
-	require.Equal(t, []string{"limit is 101, must be 1 to 100", "route is undocumented: set it with WithRoutes"}, tests.Refusals(t, err))
-	require.Equal(t, []string{"", "limit=1", "limit=99", "limit=100"}, queries)
 }
 
 // A cursor that the service would refuse is not sent, and nothing shows it.
@@ -118,7 +101,7 @@ func TestContacts_CursorBounds(t *testing.T) {
 			}
 			return tests.Respond(200, `{"activities": [{}], "nextCursor": "`+cursor+`"}`), nil
 		}))
-		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}), 9)
+		_, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID), 9)
 		if fits {
 			require.NoError(t, err)
 			require.Equal(t, 2, sent)
@@ -142,7 +125,7 @@ func TestContacts_ActivitiesAreRetriedAsReads(t *testing.T) {
 			}
 			return serve(r)
 		}))
-		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}), 9)
+		all, err := prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID), 9)
 		require.NoError(t, err)
 		require.Len(t, all, 3)
 		require.Equal(t, 4, calls)

@@ -438,7 +438,7 @@ const (
 
 	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
 	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: " +
-		"raise it, or use UnlimitedPages"
+		"raise it"
 )
 
 // forOperators reports whether a refusal is the business of who operates the program, and may pass once they have mended something.

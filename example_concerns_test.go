@@ -299,7 +299,7 @@ func ExampleWithLogger() {
 	if _, err := client.Account.Me(context.Background()); err != nil {
 		log.Fatal(err)
 	}
-	_, err := client.Lists.Get(context.Background(), "a00000000000000000000009", prospectkit.GetListParams{})
+	_, err := client.Lists.Get(context.Background(), "a00000000000000000000009")
 	fmt.Println(errors.Is(err, prospectkit.ErrNotFound))
 	// Output:
 	// level=INFO msg="prospectkit attempt" op=account.me attempt=1 error.type=UNEXPECTED_ERROR status=500 code=UNEXPECTED_ERROR delivery=confirmed failure="the service failed" next=retry

@@ -148,7 +148,7 @@ func ExampleAgentsService_Adjust() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	adjusted, err := client.Agents.Adjust(ctx, draft.ID, prospectkit.Fields{"prompt": "raised a round this year", "expirationDate": prospectkit.NeverExpires()})
+	adjusted, err := client.Agents.Adjust(ctx, draft.ID, prospectkit.Fields{"prompt": "raised a round this year", "expirationDate": prospectkit.NeverExpires})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -366,7 +366,7 @@ func ExampleScrollPage_Next() {
 func ExampleSearchService_RunSaved() {
 	client, _ := surfaceSandbox()
 	found, err := prospectkit.Collect(
-		client.Search.RunSaved(context.Background(), decidersID, prospectkit.RunParams{}, prospectkit.MaxPaidPages(1)), 3)
+		client.Search.RunSaved(context.Background(), decidersID, 0, prospectkit.MaxPaidPages(1)), 3)
 	for _, profile := range found {
 		fmt.Println(profile.JobTitle)
 	}
@@ -410,7 +410,7 @@ func ExampleContactsService_Activities() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	activities := client.Contacts.Activities(context.Background(), graceID, prospectkit.ActivityParams{})
+	activities := client.Contacts.Activities(context.Background(), graceID)
 	for activity, err := range activities {
 		if err != nil {
 			log.Fatal(err)
@@ -471,10 +471,4 @@ func ExampleImportsService_FromUpload() {
 	// Output:
 	// too early: true
 	// 1 row
-}
-
-func ExampleExpiresOn() {
-	fmt.Println(prospectkit.ExpiresOn(2040, time.March, 1), prospectkit.NeverExpires(), prospectkit.Expiration{})
-	// Output:
-	// 2040-03-01 never default
 }

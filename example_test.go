@@ -173,7 +173,7 @@ func ExampleListsService_Rows() {
 	client, _ := exampleSandbox()
 	rows := client.Lists.Rows(context.Background(), exampleList, prospectkit.RowsParams{
 		Filter: filter.Contact{Title: filter.AnyOf("Engineer")},
-		Sort:   prospectkit.Ascending("firstName"),
+		SortBy: "firstName",
 	})
 	for row, err := range rows {
 		if err != nil {
@@ -330,7 +330,7 @@ func ExampleSequential() {
 
 func ExampleCodeOf() {
 	client, _ := exampleSandbox()
-	_, err := client.Lists.Get(context.Background(), "a00000000000000000000009", prospectkit.GetListParams{})
+	_, err := client.Lists.Get(context.Background(), "a00000000000000000000009")
 	switch prospectkit.CodeOf(err) {
 	case prospectkit.CodeListNotFound:
 		fmt.Println("missing, or of another workspace")

@@ -43,7 +43,7 @@ type List struct {
 	CompaniesCount int       `json:"companiesCount"`
 	CreatedAt      time.Time `json:"createdAt,omitzero"`
 	FolderID       string    `json:"folderId,omitempty"` // empty at the folder root
-	Columns        []Column  `json:"columns,omitempty"`  // only from Get, when asked for
+	Columns        []Column  `json:"columns,omitempty"`  // only from GetWithColumns
 	partial
 }
 
@@ -196,21 +196,33 @@ func (q *resolver) mayHaveMade(list *List) bool {
 	return !older && (list.Kind == "" || string(list.Kind) == q.ticket.Lookup.Kind)
 }
 
-// GetListParams selects what to read with a list.
-type GetListParams struct {
-	Include string `url:"include,omitempty"` // "columns" adds Columns; other values are undocumented
-}
-
-// Get reads one list. Its columns are looked for under "columns" (assumed). If asked for and not there, Columns is nil: there are
-// none, or they have another name, which Raw shows.
+// Get reads one list, without its columns.
 //
 // Errors: documented: [CodeListNotFound] (also for a list of another workspace).
 //
 // GET /business/lists/{listId}, scope lists.
-func (s *ListsService) Get(ctx context.Context, listID string, p GetListParams, opts ...CallOption) (*List, error) {
+func (s *ListsService) Get(ctx context.Context, listID string, opts ...CallOption) (*List, error) {
+	return s.get(ctx, listID, nil, opts)
+}
+
+// GetWithColumns reads one list with its custom columns, which are looked for under "columns" (assumed). If they are not there, Columns is
+// nil: there are none, or they have another name, which Raw shows.
+//
+// Errors: those of [ListsService.Get].
+//
+// GET /business/lists/{listId}, scope lists.
+func (s *ListsService) GetWithColumns(ctx context.Context, listID string, opts ...CallOption) (*List, error) {
+	return s.get(ctx, listID, includeQuery{"columns"}, opts)
+}
+
+type includeQuery struct {
+	Include string `url:"include"`
+}
+
+func (s *ListsService) get(ctx context.Context, listID string, query any, opts []CallOption) (*List, error) {
 	list := new(List)
 	want := repeatsID(listID, &list.ID)
-	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: p}, opts, list, want)
+	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: query}, opts, list, want)
 }
 
 // WaitFor reads a list until test returns true, for example for its completionStatus in Raw, whose place and values are undocumented.
@@ -224,7 +236,7 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	if test == nil {
 		return nil, refusal(op.ListsGet, check.One("test", "must not be nil"))
 	}
-	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, GetListParams{}, opts...) }
+	read := func(ctx context.Context) (*List, error) { return s.Get(ctx, listID, opts...) }
 	judge := func(l *List) waits.Sighting { return waits.Sighting{Settled: test(l), State: "failing the test"} }
 	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
@@ -253,7 +265,7 @@ func (s *ListsService) MoveToRoot(ctx context.Context, listID string, opts ...Ca
 
 // lookForFolder reads whether a list is in the requested folder: its id, or null for the root. Any other folderId proves nothing.
 func (s *ListsService) lookForFolder(ctx context.Context, q *resolver, opts []CallOption) (finding, error) {
-	list, err := s.Get(ctx, q.id(), GetListParams{}, opts...)
+	list, err := s.Get(ctx, q.id(), opts...)
 	switch {
 	case errors.Is(err, CodeListNotFound):
 		return gone("the list")

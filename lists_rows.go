@@ -41,21 +41,31 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 	return r.Object.UnmarshalJSON(data)
 }
 
-// RowsParams selects rows; the zero value all, in undocumented order.
+// RowsParams selects and sorts rows; the zero value means all.
+//
+// The keys of contact lists are
+//
+//	firstName  lastName  jobTitle  createdAt  address.city  address.country  updatedAt (slow)
+//	company.name  company.domain  company.industry  company.country  company.type  company.revenue
+//	company.socialHeadCount  company.address.city  company.address.state  company.address.country
+//
+// those of company lists are
+//
+//	name  domain  industry  revenue  socialHeadCount
+//
+// and customColumns_ with the id of a custom column sorts either. Any other key is refused, because the service silently ignores what it
+// does not know. Other fields of contacts sort, too, by undocumented names: pass sortBy and sortOrder to [WithQuery].
 type RowsParams struct {
-	Limit   int         // per page, 1 to 1000; default: 1000, and 100 for RowsPage
-	PageNum int         // first page, from 1; default 1
-	Filter  filter.Rows // filter.Contact, filter.Company or filter.Raw
-	Sort    RowSort     // Ascending or Descending
+	Limit      int         // per page, 1 to 1000; default: 1000, and 100 for RowsPage
+	PageNum    int         // first page, from 1; default 1
+	Filter     filter.Rows // filter.Contact, filter.Company or filter.Raw
+	SortBy     string      // one of the keys above; empty: undocumented order
+	Descending bool        // highest first
 }
 
 // heeded returns the error of a response from a kind of list that ignores a part of the query. Its rows would be others.
 func (q *rowsAsked) heeded(kind ListKind) error {
-	sort := q.sort.key
-	if q.sort.unchecked {
-		sort = ""
-	}
-	ignored := rowquery.Ignored(string(kind), sort, q.query.Filters)
+	ignored := rowquery.Ignored(string(kind), q.query.SortBy, q.query.Filters)
 	if len(ignored) == 0 {
 		return nil
 	}
@@ -67,14 +77,14 @@ func (q *rowsAsked) heeded(kind ListKind) error {
 func (p RowsParams) check(bad *check.Violations) {
 	bad.Between("limit", p.Limit, 1, maxPageSize)
 	bad.AtLeast("pageNum", p.PageNum, 1)
-	if p.Sort != (RowSort{}) {
-		rowquery.CheckSort(bad, p.Sort.key, p.Sort.unchecked)
+	if p.SortBy != "" || p.Descending {
+		rowquery.CheckSort(bad, p.SortBy)
 	}
 	if check.IsNil(p.Filter) {
 		return
 	}
 	p.Filter.Check(bad)
-	if kind, sorted := ListKind(p.Filter.Kind()), p.Sort.listKind(); kind != "" && sorted != "" && kind != sorted {
+	if kind, sorted := ListKind(p.Filter.Kind()), ListKind(rowquery.SortKind(p.SortBy)); kind != "" && sorted != "" && kind != sorted {
 		bad.Add("sortBy", "is a key of a %s, the filter is for a %s", sorted, kind)
 	}
 	rowquery.CheckFilter(bad, p.Filter)
@@ -109,14 +119,8 @@ func (s *ListsService) Rows(ctx context.Context, listID string, p RowsParams, op
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*RowPage, error] {
-	return func(yield func(*RowPage, error) bool) {
-		for page, err := range pagesOf[Row](ctx, rowsPager(s, listID, p, (*Row).ID), opts) {
-			if !yield(rowPage(page, err)) {
-				return
-			}
-		}
-	}
+func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParams, opts ...PageOption) iter.Seq2[*Page[Row], error] {
+	return pagesOf[Row](ctx, rowsPager(s, listID, p, (*Row).ID), opts)
 }
 
 // RowsPage reads one page of rows. A page past the end is empty.
@@ -124,23 +128,9 @@ func (s *ListsService) RowsPages(ctx context.Context, listID string, p RowsParam
 // Errors: those of [ListsService.Rows].
 //
 // GET /business/lists/{listId}/rows, scope lists.
-func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*RowPage, error) {
+func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams, opts ...CallOption) (*Page[Row], error) {
 	q := p.of(listID)
-	return rowPage(rowsPage[Row](ctx, s, q, q.page(p.PageNum), opts))
-}
-
-// RowPage is one page of the rows of a list.
-type RowPage struct {
-	Page[Row]
-
-	Kind ListKind // of the list
-}
-
-func rowPage(p *Page[Row], err error) (*RowPage, error) {
-	if err != nil {
-		return nil, err
-	}
-	return &RowPage{*p, ListKind(p.kind)}, nil
+	return rowsPage[Row](ctx, s, q, q.page(p.PageNum), opts)
 }
 
 // RowSource iterates over the rows of a list ([ListsService]) or an agent ([AgentsService]) by its id, or is a fake in your tests.
@@ -217,13 +207,12 @@ func unfit(t reflect.Type, id string, text []byte, hide redact.Secrets, cause er
 type rowsAsked struct {
 	listID string
 	query  rowsQuery
-	sort   RowSort
 	bad    check.Violations
 }
 
 func (p RowsParams) of(listID string) *rowsAsked {
-	q := &rowsAsked{listID: listID, sort: p.Sort}
-	q.query = rowsQuery{p.Limit, p.PageNum, p.Sort.key, p.Sort.order, rowquery.FilterText(p.Filter)}
+	q := &rowsAsked{listID: listID}
+	q.query = rowsQuery{p.Limit, p.PageNum, p.SortBy, p.order(), rowquery.FilterText(p.Filter)}
 	p.check(&q.bad)
 	return q
 }
@@ -239,7 +228,7 @@ func (q *rowsAsked) check(bad *check.Violations) { *bad = append(*bad, q.bad...)
 func rowsPage[R any](ctx context.Context, s *ListsService, q *rowsAsked, in args, opts []CallOption) (*Page[R], error) {
 	page, err := readPage[R](ctx, s.conf, op.ListsRows, in, q.query.Limit, opts)
 	if err == nil {
-		err = q.heeded(ListKind(page.kind))
+		err = q.heeded(ListKind(page.Kind))
 	}
 	if err != nil {
 		return nil, err
@@ -255,39 +244,13 @@ func rowsPager[R any](s *ListsService, listID string, p RowsParams, id func(*R) 
 	}, id)
 }
 
-// RowSort is a sort key and an order, by [Ascending] or [Descending]. The zero value leaves the order to the service.
-//
-// The documented keys of contact lists are
-//
-//	firstName  lastName  jobTitle  createdAt  address.city  address.country  updatedAt (slow)
-//	company.name  company.domain  company.industry  company.country  company.type  company.revenue
-//	company.socialHeadCount  company.address.city  company.address.state  company.address.country
-//
-// those of company lists are
-//
-//	name  domain  industry  revenue  socialHeadCount
-//
-// and customColumns_ with the id of a custom column sorts either. Other fields of a contact sort, too, without an index; their names
-// are undocumented. The service silently ignores an unknown key, so any other key is refused here, unless you call
-// [RowSort.Unchecked].
-type RowSort struct {
-	key, order string
-	unchecked  bool
-}
-
-// Ascending sorts by a key, lowest first.
-func Ascending(key string) RowSort { return RowSort{key: key, order: "asc"} }
-
-// Descending sorts by a key, highest first.
-func Descending(key string) RowSort { return RowSort{key: key, order: "desc"} }
-
-// Unchecked allows any key of 1 to 100 characters, such as another field of a contact.
-func (s RowSort) Unchecked() RowSort { s.unchecked = true; return s }
-
-// listKind returns the kind of list that a key belongs to; empty for any kind.
-func (s RowSort) listKind() ListKind {
-	if s.unchecked {
+// order goes out with the key or not at all: the service ignores one without the other.
+func (p RowsParams) order() string {
+	switch {
+	case p.SortBy == "":
 		return ""
+	case p.Descending:
+		return "desc"
 	}
-	return ListKind(rowquery.SortKind(s.key))
+	return "asc"
 }

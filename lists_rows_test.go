@@ -21,7 +21,7 @@ func TestRows_Page(t *testing.T) {
 	t.Parallel()
 	page, err := tests.Exchange(t, "lists.rows/contacts").Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{})
 	require.NoError(t, err)
-	require.Equal(t, prospectkit.ContactList, page.Kind)
+	require.Equal(t, "contactList", page.Kind)
 	require.Len(t, page.Items, 2)
 	row := page.Items[0]
 	require.Equal(t, tests.ColumnID, row.ID())
@@ -33,7 +33,7 @@ func TestRows_Page(t *testing.T) {
 	require.Equal(t, time.Date(2026, 11, 21, 9, 30, 0, 123e6, time.UTC), row.Time("createdAt"))
 
 	page, err = tests.Exchange(t, "lists.rows/every-parameter").Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{
-		Limit: 5, PageNum: 2, Sort: prospectkit.Descending("address.city"),
+		Limit: 5, PageNum: 2, SortBy: "address.city", Descending: true,
 		Filter: filter.Contact{Country: filter.AnyOf("Germany")},
 	})
 	require.NoError(t, err)

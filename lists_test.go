@@ -89,21 +89,20 @@ func TestLists_CreateResponseLost(t *testing.T) {
 func TestLists_Get(t *testing.T) {
 	t.Parallel()
 	for _, shape := range []string{"wrapped", "bare"} {
-		list, err := tests.Exchange(t, "lists.get/"+shape).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		list, err := tests.Exchange(t, "lists.get/"+shape).Lists.Get(t.Context(), tests.ListID)
 		require.NoError(t, err)
 		sameList(t, berlin, list)
 	}
-	include := prospectkit.GetListParams{Include: "columns"}
-	list, err := tests.Exchange(t, "lists.get/columns").Lists.Get(t.Context(), tests.ListID, include)
+	list, err := tests.Exchange(t, "lists.get/columns").Lists.GetWithColumns(t.Context(), tests.ListID)
 	require.NoError(t, err)
 	tests.SameFields(t, []prospectkit.Column{{ID: tests.ColumnID, Name: "Score", Type: "number"}, {ID: tests.FolderID}}, list.Columns)
 	require.Equal(t, "settled", list.Raw().Text("completionStatus"))
 
-	list, err = tests.Exchange(t, "lists.get/retyped").Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	list, err = tests.Exchange(t, "lists.get/retyped").Lists.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)
 	sameList(t, prospectkit.List{ID: tests.ListID}, list)
 
-	_, err = tests.Exchange(t, "lists.get/missing").Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	_, err = tests.Exchange(t, "lists.get/missing").Lists.Get(t.Context(), tests.ListID)
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 }
 
@@ -177,7 +176,7 @@ func TestLists_EntityRules(t *testing.T) {
 	t.Parallel()
 	me := func(c *prospectkit.Client) error { _, err := c.Account.Me(t.Context()); return err }
 	get := func(c *prospectkit.Client) error {
-		_, err := c.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, err := c.Lists.Get(t.Context(), tests.ListID)
 		return err
 	}
 	folders := func(c *prospectkit.Client) error {
@@ -288,7 +287,7 @@ func TestLists_UnreadableIsRetried(t *testing.T) {
 			}
 			return tests.Respond(http.StatusOK, `{"list":`+tests.OneList+`}`), nil
 		}))
-		list, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		list, err := client.Lists.Get(t.Context(), tests.ListID)
 		require.NoError(t, err)
 		require.Equal(t, tests.ListID, list.ID)
 		require.Equal(t, 2, n)
@@ -313,7 +312,7 @@ func TestLists_ColumnsThatAreNotThere(t *testing.T) {
 		`{"list":{"id":"` + tests.ListID + `","columns":[{"id":"x"}]}}`:       false,
 	} {
 		client := tests.NewClient(t, tests.Always(http.StatusOK, body))
-		list, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{Include: "columns"})
+		list, err := client.Lists.GetWithColumns(t.Context(), tests.ListID)
 		require.NoError(t, err)
 		require.Equal(t, gone, list.Columns == nil, body)
 	}

@@ -258,7 +258,7 @@ func TestObject_ValuesPrintAsJSON(t *testing.T) {
 	t.Parallel()
 	const text = `{"id":"` + tests.ListID + `", "name":"Q1", "new":1}`
 	client := tests.NewClient(t, tests.Always(200, `{"list":`+text+`,"agent":`+text+`,"profiles":[`+text+`]}`))
-	list, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	list, err := client.Lists.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)
 	agent, err := client.Agents.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)

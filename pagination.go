@@ -28,12 +28,12 @@ type Page[T any] struct {
 	TotalPages   int // 0 if unknown
 	TotalRecords int // at the time of the request; 0 if unknown
 	TotalKnown   bool
-	Recovered    bool // read again, because records had moved across a page boundary
+	Recovered    bool   // read again, because records had moved across a page boundary
+	Kind         string `json:",omitempty"` // of the list, in a page of rows: that of a [List]
 
 	RequestID string    `json:"-"` // of an unsuccessful response before a retry
 	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
 
-	kind     string        // of the list, in a page of rows
 	last     bool          // the service says so, by the lack of a token or of any sign of more pages
 	took     time.Duration // the attempt that brought it
 	length   int           // of the response
@@ -154,8 +154,9 @@ func pageOptions(opts []CallOption) []PageOption {
 	return append(all, Sequential())
 }
 
-// MaxPaidPages stops an iterator that spends credits after n pages. If there are more results, the
-// range ends with a [RefusedError] of [RulePaidPages]. The [Report] shows how much was delivered.
+// MaxPaidPages stops an iterator that spends credits after n pages; math.MaxInt reads all, whatever they cost. If there are more
+// results, the range ends with a [RefusedError] of [RulePaidPages]. The [Report] shows how much was delivered. The range also ends with an
+// error after ten empty pages in a row, or two that bring nothing new, if another page is offered.
 func MaxPaidPages(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		bad.Must(n >= 1, "MaxPaidPages", "is %d, must be positive", n)
@@ -163,24 +164,16 @@ func MaxPaidPages(n int) PageOption {
 	})
 }
 
-// UnlimitedPages lets an iterator that spends credits read all results, whatever they cost. The range still ends with an error after ten
-// empty pages in a row, or two that bring nothing new, if another page is offered.
-func UnlimitedPages() PageOption {
-	return pageOption(func(c *pageConfig, _ *check.Violations) { c.unlimited = true })
-}
-
 // apply adds up the options of a range, and refuses those that do not fit it. A range that follows
 // tokens cannot be resumed. A range that spends credits needs a bound.
 func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check.Violations) {
 	eachOption(opts, bad, func(option PageOption) { option.applyPage(c, bad) })
-	spends, bounded := o.Class == op.PaidRead, c.paidPages != 0 || c.unlimited
+	spends, bounded := o.Class == op.PaidRead, c.paidPages != 0
 	switch {
 	case spends && !bounded:
-		bad.Add("MaxPaidPages", "is required, because each page may spend credits; UnlimitedPages if you mean it")
+		bad.Add("MaxPaidPages", "is required, because each page may spend credits; math.MaxInt if you mean all")
 	case !spends && bounded:
 		bad.Add("MaxPaidPages", "is for iterators that spend credits: this one does not")
-	case c.paidPages != 0 && c.unlimited:
-		bad.Add("MaxPaidPages", "contradicts UnlimitedPages")
 	}
 	bad.Must(!byToken || !c.resumes, "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
 }
@@ -584,7 +577,7 @@ func (p *pageResponse[T]) hasContent() bool { return p.page().hasContent() }
 
 func (p *pageResponse[T]) page() *Page[T] {
 	page := newPage(p.Data, &p.Pagination)
-	page.kind = p.Kind
+	page.Kind = p.Kind
 	return page
 }
 

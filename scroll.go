@@ -14,16 +14,15 @@ import (
 	"example.com/prospectkit/internal/redact"
 )
 
-// ScrollPage is one page of a search, and leads to the next. One of the activities of a contact is an [ActivityPage].
+// ScrollPage is one page of a search, or of the activities of a contact, and leads to the next.
 type ScrollPage[T any] struct {
 	Items []T
 
 	RequestID string    `json:"-"` // of an unsuccessful response before a retry
 	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
 
-	op        *op.Op
-	next      func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
-	contactID string                                                      // of activities
+	op   *op.Op
+	next func(context.Context, []CallOption) (*ScrollPage[T], error) // nil at the end; no dump shows its token
 }
 
 // More reports whether another page follows, for which Next asks.

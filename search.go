@@ -15,7 +15,7 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// SearchService finds prospects and companies. Searches may spend credits: their iterators require a cap, or UnlimitedPages.
+// SearchService finds prospects and companies. Searches may spend credits: their iterators require [MaxPaidPages].
 type SearchService struct{ service }
 
 const maxSearchSize = 100
@@ -24,11 +24,6 @@ const maxSearchSize = 100
 type SearchParams struct {
 	Filters filter.Search // nil: everybody (assumed); nothing in it may be empty
 	Size    int           // per page, 1 to 100; default: 100, and 10 for a single page
-}
-
-// RunParams are the parameters for running a saved search.
-type RunParams struct {
-	Size int // per page, 1 to 100; default: 100, and 10 for a single page
 }
 
 // searchBody asks for one page. Later pages differ by the token alone. No bound on the number of filters is
@@ -69,7 +64,7 @@ type Profile struct {
 // String returns the profile as JSON, as the service sent it or you set it.
 func (p Profile) String() string { return textOf(p.raw, p) }
 
-// Prospects iterates over the prospects that match. Each page spends credits, so it requires [MaxPaidPages] or [UnlimitedPages]. Each
+// Prospects iterates over the prospects that match. Each page spends credits, so it requires [MaxPaidPages]. Each
 // range is a new search, paid for again: tokens move forward only and must not be stored. A later page that may have been processed is
 // never requested again.
 //
@@ -137,8 +132,8 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 // Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
-func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p RunParams, opts ...PageOption) iter.Seq2[*Profile, error] {
-	body := searchBody{Size: cmp.Or(p.Size, maxSearchSize)}
+func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, size int, opts ...PageOption) iter.Seq2[*Profile, error] {
+	body := searchBody{Size: cmp.Or(size, maxSearchSize)}
 	return itemsOf[Profile](ctx, profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, body).pages(), opts)
 }
 
@@ -147,8 +142,8 @@ func (s *SearchService) RunSaved(ctx context.Context, savedSearchID string, p Ru
 // Errors: those of [SearchService.RunSaved].
 //
 // POST /business/saved-searches/{savedSearchId}/run, scope search.
-func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, p RunParams, opts ...CallOption) (*ScrollPage[Profile], error) {
-	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: p.Size}).first(ctx, opts)
+func (s *SearchService) RunSavedPage(ctx context.Context, savedSearchID string, size int, opts ...CallOption) (*ScrollPage[Profile], error) {
+	return profileScroll(s.conf, op.SearchRunSaved, []string{savedSearchID}, searchBody{Size: size}).first(ctx, opts)
 }
 
 // CompanySearch describes a search for companies, by filters or a saved search.

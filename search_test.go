@@ -3,6 +3,7 @@ package prospectkit_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"testing"
 
@@ -42,10 +43,10 @@ func TestSearch_Exchanges(t *testing.T) {
 			return profiles(c.Search.ProspectsPage(ctx, params{}))
 		}, "", prospectkit.CodeInsufficientCredits},
 		{"search.run-saved/last-page", func(ctx context.Context, c client) (any, error) {
-			return prospectkit.Collect(c.Search.RunSaved(ctx, tests.SavedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()), 9)
+			return prospectkit.Collect(c.Search.RunSaved(ctx, tests.SavedID, 0, prospectkit.MaxPaidPages(math.MaxInt)), 9)
 		}, `[` + ada + `]`, ""},
 		{"search.run-saved/mismatch", func(ctx context.Context, c client) (any, error) {
-			return profiles(c.Search.RunSavedPage(ctx, tests.SavedID, prospectkit.RunParams{}))
+			return profiles(c.Search.RunSavedPage(ctx, tests.SavedID, 0))
 		}, "", prospectkit.CodeSavedSearchTypeMismatch},
 		{"search.save-to-list/fields", func(ctx context.Context, c client) (any, error) {
 			return c.Search.SaveMatches(ctx, prospectkit.MatchSave{ListName: "Directors", All: true})
@@ -80,7 +81,7 @@ func TestSearch_Bounds(t *testing.T) {
 	for _, size := range []int{0, 1, 2, 99, 100} {
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
 		require.NoError(t, err)
-		_, err = client.Search.RunSavedPage(t.Context(), tests.SavedID, prospectkit.RunParams{Size: size})
+		_, err = client.Search.RunSavedPage(t.Context(), tests.SavedID, size)
 		require.NoError(t, err)
 	}
 	require.Equal(t, 10, sent)
@@ -88,9 +89,9 @@ func TestSearch_Bounds(t *testing.T) {
 		want := []string{fmt.Sprintf("size is %d, must be 1 to 100", size)}
 		_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: size})
 		require.Equal(t, want, tests.Refusals(t, err))
-		_, err = client.Search.RunSavedPage(t.Context(), tests.SavedID, prospectkit.RunParams{Size: size})
+		_, err = client.Search.RunSavedPage(t.Context(), tests.SavedID, size)
 		require.Equal(t, want, tests.Refusals(t, err))
-		_, err = prospectkit.Collect(client.Search.Prospects(t.Context(), prospectkit.SearchParams{Size: size}, prospectkit.UnlimitedPages()), 1)
+		_, err = prospectkit.Collect(client.Search.Prospects(t.Context(), prospectkit.SearchParams{Size: size}, prospectkit.MaxPaidPages(math.MaxInt)), 1)
 		require.Equal(t, want, tests.Refusals(t, err))
 	}
 	_, err := client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{
@@ -121,7 +122,7 @@ func TestSearch_EmptyFilterIsRefused(t *testing.T) {
 	} {
 		_, err := search.ProspectsPage(ctx, prospectkit.SearchParams{Filters: f})
 		require.Equal(t, []string{want}, tests.Refusals(t, err))
-		for _, err := range search.Prospects(ctx, prospectkit.SearchParams{Filters: f}, prospectkit.UnlimitedPages()) {
+		for _, err := range search.Prospects(ctx, prospectkit.SearchParams{Filters: f}, prospectkit.MaxPaidPages(math.MaxInt)) {
 			require.Equal(t, []string{want}, tests.Refusals(t, err))
 		}
 		in := prospectkit.MatchSave{Filters: f, ListName: "Chiefs"}

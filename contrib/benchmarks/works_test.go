@@ -112,7 +112,7 @@ func peerMissing(ctx context.Context, call get, n int, s *sum) error {
 
 func oursMissing(ctx context.Context, client *prospectkit.Client, n int, s *sum) error {
 	for range n {
-		if _, err := client.Lists.Get(ctx, missingID, prospectkit.GetListParams{}); !errors.Is(err, prospectkit.CodeListNotFound) {
+		if _, err := client.Lists.Get(ctx, missingID); !errors.Is(err, prospectkit.CodeListNotFound) {
 			return errors.Join(errors.New("not the error of a 404"), err)
 		}
 		s.add(nil)

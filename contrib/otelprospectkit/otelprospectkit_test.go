@@ -266,9 +266,9 @@ func TestNothingPrivateGetsOut(t *testing.T) {
 		require.Error(t, err)
 		_, err = r.Lists.Page(ctx, prospectkit.ListsParams{Search: "secret-search"}, prospectkit.WithQuery("own", "secret-query"))
 		require.NoError(t, err)
-		_, err = r.Lists.Get(ctx, id, prospectkit.GetListParams{})
+		_, err = r.Lists.Get(ctx, id)
 		require.Error(t, err)
-		_, err = r.Lists.Get(ctx, "secret-id", prospectkit.GetListParams{}) // refused locally, with the id in the error
+		_, err = r.Lists.Get(ctx, "secret-id") // refused locally, with the id in the error
 		require.Error(t, err)
 		text := fmt.Sprintf("%+v %+v", r.spans.GetSpans(), r.metrics(t))
 		require.Contains(t, text, "lists.create", "the trap works")

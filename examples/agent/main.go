@@ -41,7 +41,7 @@ func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error
 	}
 	// A draft costs nothing. Whatever happens to the responses, it is started once: its name is the key, so take one that only this program uses.
 	started, err := client.Agents.Ensure(ctx, prospectkit.PersonDiscovery{
-		ListName: "Heads of sales in Berlin", MaxCreditSpend: maxSpend, Start: true, Expires: prospectkit.ExpiresOn(time.Now().AddDate(0, 0, 7).Date()),
+		ListName: "Heads of sales in Berlin", MaxCreditSpend: maxSpend, Start: true, Expires: prospectkit.Expiration(time.Now().AddDate(0, 0, 7).Format(time.DateOnly)),
 		// The names of the filters are undocumented: these are assumed.
 		Filters: prospectkit.Fields{"jobTitles": titles, "locations": []string{"Berlin, Germany"}},
 	})

@@ -54,7 +54,7 @@ func sync(ctx context.Context, lists *prospectkit.ListsService, listID, file str
 			return err
 		}
 	}
-	list, err := lists.Get(ctx, listID, prospectkit.GetListParams{})
+	list, err := lists.Get(ctx, listID)
 	if err != nil {
 		return err
 	}

@@ -99,16 +99,14 @@ func (v *Violations) Chosen(param string, chosen, all bool) {
 }
 
 // Date refuses what no calendar has, and a date that is past even at UTC-12, where the day begins last.
-func (v *Violations) Date(param string, year int, month time.Month, day int) {
-	midnight := time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
-	y, m, d := midnight.Date()
-	text := fmt.Sprintf("%04d-%02d-%02d", year, int(month), day)
+func (v *Violations) Date(param, date string) {
+	midnight, err := time.Parse(time.DateOnly, date)
 	nowYear, nowMonth, nowDay := time.Now().In(time.FixedZone("", -12*60*60)).Date()
 	switch {
-	case y != year || m != month || d != day || year < 1 || year > 9999:
-		v.Add(param, "is %s, which is not a date", text)
+	case err != nil || midnight.Year() < 1:
+		v.Add(param, "is not a date like 2027-03-01")
 	case midnight.Before(time.Date(nowYear, nowMonth, nowDay, 0, 0, 0, 0, time.UTC)):
-		v.Add(param, "is %s, must be in the future", text)
+		v.Add(param, "is %s, must be in the future", date)
 	}
 }
 

@@ -34,14 +34,13 @@ func SortKind(key string) string {
 	return ""
 }
 
-// CheckSort refuses a key that is undocumented, or that the service would ignore. An unchecked one only has to be
-// of 1 to 100 characters.
-func CheckSort(bad *check.Violations, key string, unchecked bool) {
+// CheckSort refuses a key that is undocumented, or that the service would ignore.
+func CheckSort(bad *check.Violations, key string) {
 	const longest = 100
 	contacts, companies := sortKeys["contactList"], sortKeys[companyList]
 	column, ofColumn := strings.CutPrefix(key, "customColumns_")
 	switch n := utf8.RuneCountInString(key); {
-	case unchecked || n < 1 || n > longest:
+	case n < 1 || n > longest:
 		bad.Length("sortBy", key, 1, longest)
 	case ofColumn && !check.IsID(column):
 		bad.Add("sortBy", "must name a column by 24 hexadecimal digits")
@@ -51,7 +50,7 @@ func CheckSort(bad *check.Violations, key string, unchecked bool) {
 		bad.Add("sortBy", "is %q, must be one of %s; the service would ignore it", key, strings.Join(contacts[i:], " "))
 	default:
 		bad.Add("sortBy", "is %q, must be one of %s of contact lists, or of %s of company lists; other fields of contacts sort, too, "+
-			"but have undocumented names: use Unchecked", key, strings.Join(contacts, " "), strings.Join(companies, " "))
+			"but have undocumented names: use WithQuery", key, strings.Join(contacts, " "), strings.Join(companies, " "))
 	}
 }
 

@@ -175,7 +175,7 @@ func (u *user) rowsRemoved() bool {
 // hurrier reads as fast as it may, or more often than it may all the time: then a minute that slides gives back one request after the other.
 func hurrier(u *user) error {
 	for u.Load("told") == "" { // the limit, which is lower than the documented one
-		if _, err := u.client.Lists.Get(u.ctx, walkedID, prospectkit.GetListParams{}); err != nil && u.Alive() {
+		if _, err := u.client.Lists.Get(u.ctx, walkedID); err != nil && u.Alive() {
 			time.Sleep(time.Minute)
 			continue
 		}
@@ -197,7 +197,7 @@ func hurrier(u *user) error {
 					return
 				}
 				// One attempt: a call that repeats it meets those that its report has just woken, and which asks first is chance.
-				_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+				_, _ = u.client.Lists.Get(ctx, walkedID, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 			}
 		})
 	}

@@ -36,7 +36,7 @@ func TestEveryFailure_ReadsAhead(t *testing.T) {
 				return err
 			}
 			if len(ids)%3 == 0 {
-				if _, err := client.Lists.Get(r.Context(), list, prospectkit.GetListParams{}); err != nil {
+				if _, err := client.Lists.Get(r.Context(), list); err != nil {
 					return err
 				}
 			}

@@ -69,10 +69,10 @@ var vps = filter.Search{"job_title_levels": filter.Including("vp")}
 var EveryCall = map[string]AnyCall{
 	"lists.list":   with((*lists).Page, prospectkit.ListsParams{Limit: 2, Kind: prospectkit.ContactList, Search: "ber"}),
 	"lists.create": with((*lists).Create, prospectkit.NewList{Name: "Q1"}),
-	"lists.get":    withTwo((*lists).Get, ListID, prospectkit.GetListParams{Include: "columns"}),
+	"lists.get":    with((*lists).GetWithColumns, ListID),
 	"lists.move":   withTwo((*lists).Move, ListID, FolderID),
 	"lists.rows": withTwo((*lists).RowsPage, ListID, prospectkit.RowsParams{
-		Limit: 1, Sort: prospectkit.Descending("firstName"),
+		Limit: 1, SortBy: "firstName", Descending: true,
 		Filter: filter.Contact{CompanyName: filter.AnyOf("Engines")},
 	}),
 	"lists.crm-push":     withTwo((*lists).PushToCRM, ListID, prospectkit.CRMPush{CRM: "crm-1", ContactIDs: []string{ContactID}}),
@@ -110,12 +110,12 @@ var EveryCall = map[string]AnyCall{
 	"search.prospects":      with((*search).ProspectsPage, prospectkit.SearchParams{Filters: vps, Size: 1}),
 	"search.save-to-list":   with((*search).SaveMatches, prospectkit.MatchSave{Filters: vps, ListName: "Deciders"}),
 	"search.saved":          plain((*search).Saved),
-	"search.run-saved":      withTwo((*search).RunSavedPage, SavedID, prospectkit.RunParams{Size: 2}),
+	"search.run-saved":      withTwo((*search).RunSavedPage, SavedID, 2),
 	"search.companies":      with((*search).Companies, prospectkit.CompanySearch{Filters: fields{"headquartersCity": []string{"Berlin"}}}),
 	"search.filter-options": plain((*search).FilterOptions),
 	"contacts.resolve":      with((*contacts).Resolve, fields{"email": "ada@engines.example"}),
 	"contacts.timeline": func(ctx ctxt, c *client, opts ...option) (any, error) {
-		return c.Contacts.ActivitiesPage(ctx, ContactID, prospectkit.ActivityParams{Limit: 1}, opts...)
+		return c.Contacts.ActivitiesPage(ctx, ContactID, append([]option{prospectkit.WithQuery("limit", "1")}, opts...)...)
 	},
 	"imports.create":  with((*imports).FromUpload, ImportID),
 	"imports.presign": with((*imports).Presign, fields{"size": 1000}),

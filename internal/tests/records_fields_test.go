@@ -165,7 +165,7 @@ func TestRecords_OfTheSandboxLoseNoField(t *testing.T) {
 		for l, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{}) {
 			require.NoError(t, err, name)
 			lossless(t, l, l.Raw(), read)
-			alone, err := client.Lists.Get(t.Context(), l.ID, prospectkit.GetListParams{Include: "columns"}) // has more fields
+			alone, err := client.Lists.GetWithColumns(t.Context(), l.ID) // has more fields
 			require.NoError(t, err, name)
 			lossless(t, alone, alone.Raw(), read)
 		}

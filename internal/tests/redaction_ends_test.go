@@ -318,7 +318,7 @@ func requireNothingPrivate(t *testing.T, text, where string) {
 // refusedArguments are calls that are refused for arguments with something private in them.
 var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Client) error{
 	"sort key": func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{Sort: prospectkit.Ascending(zebra + `": ` + someone)})
+		_, err := c.Lists.RowsPage(ctx, ListID, prospectkit.RowsParams{SortBy: zebra + `": ` + someone})
 		return err
 	},
 	"enumeration": func(ctx context.Context, c *prospectkit.Client) error {
@@ -326,7 +326,7 @@ var refusedArguments = map[string]func(ctx context.Context, c *prospectkit.Clien
 		return err
 	},
 	"id": func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Get(ctx, ListID+"/"+zebra, prospectkit.GetListParams{})
+		_, err := c.Lists.Get(ctx, ListID+"/"+zebra)
 		return err
 	},
 	"range": func(ctx context.Context, c *prospectkit.Client) error {
@@ -396,7 +396,7 @@ func TestRedaction_ProblemsQuoteTexts(t *testing.T) {
 	require.ElementsMatch(t, []string{
 		"%v", // of ResumeFrom, and a file that cannot be opened or read: why
 		"has the control character %U at byte %d", "has a character that nobody sees, %U, at byte %d", "must end in %s", "has the method %s, must have %s",
-		"is a key of a %s, the filter is for a %s", "is %s, which is not a date", "is %s, must be in the future", "is %s, must not be negative", "is %s, must be positive",
+		"is a key of a %s, the filter is for a %s", "is %s, must be in the future", "is %s, must not be negative", "is %s, must be positive",
 		"is %q, must be one of %s; the service would ignore it", // documented keys
 	}, slices.Collect(maps.Keys(found)), "quote what a caller or the service wrote by %q, or put it after a colon")
 }

@@ -277,7 +277,7 @@ func (p *retryPlay) call(ctx context.Context, client *prospectkit.Client) error 
 	}
 	pages := client.Search.Prospects(ctx, prospectkit.SearchParams{Filters: vps, Size: 1}, prospectkit.MaxPaidPages(2))
 	if p.operation.Name == "search.run-saved" {
-		pages = client.Search.RunSaved(ctx, SavedID, prospectkit.RunParams{Size: 1}, prospectkit.MaxPaidPages(2))
+		pages = client.Search.RunSaved(ctx, SavedID, 1, prospectkit.MaxPaidPages(2))
 	}
 	found := 0
 	for _, err := range pages {

@@ -449,7 +449,7 @@ func TestAttempt_TimeLimitIsATimeout(t *testing.T) {
 			<-r.Context().Done()
 			return nil, r.Context().Err()
 		}), prospectkit.WithAttemptTimeout(time.Second))
-		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, err := client.Lists.Get(t.Context(), tests.ListID)
 		var timeout net.Error
 		require.ErrorAs(t, err, &timeout)
 		require.True(t, timeout.Timeout())

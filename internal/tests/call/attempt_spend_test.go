@@ -236,7 +236,7 @@ func TestSpendGuard_JournalThatRefusesReleases(t *testing.T) {
 func TestSpendGuard_UnknownPrices(t *testing.T) {
 	monitor := prospectkit.WebMonitor{ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round", MaxCreditSpend: 1000}
 	forever := movers("For ever", true)
-	forever.Expires = prospectkit.NeverExpires()
+	forever.Expires = prospectkit.NeverExpires
 	read := prospectkit.Operation{
 		Name: "custom", Method: "GET", Path: "/business/me", Surface: "account", Reads: true,
 	}
@@ -457,7 +457,7 @@ func TestWithSpendGuard(t *testing.T) {
 }
 
 func TestSpecs_WorstCase(t *testing.T) {
-	forever := prospectkit.PeopleWatcher{MaxCreditSpend: 1000, Expires: prospectkit.NeverExpires()}
+	forever := prospectkit.PeopleWatcher{MaxCreditSpend: 1000, Expires: prospectkit.NeverExpires}
 	for name, c := range map[string]struct {
 		spec prospectkit.AgentSpec
 		days int
@@ -467,7 +467,7 @@ func TestSpecs_WorstCase(t *testing.T) {
 		"a month at most":   {movers("Movers", false), 365, 5000},
 		"daily by default":  {prospectkit.PeopleWatcher{MaxCreditSpend: 1000}, 30, 31_000},
 		"for ever":          {forever, 365, 366_000},
-		"until it expires":  {prospectkit.PeopleWatcher{MaxCreditSpend: 1000, Expires: prospectkit.ExpiresOn(2000, time.January, 9)}, 365, 11_000},
+		"until it expires":  {prospectkit.PeopleWatcher{MaxCreditSpend: 1000, Expires: "2000-01-09"}, 365, 11_000},
 		"without a cap":     {prospectkit.PeopleWatcher{Unlimited: true}, 30, 0},
 		"of unknown rhythm": {prospectkit.WebMonitor{MaxCreditSpend: 1000}, 30, 0},
 		"discovery":         {prospectkit.PersonDiscovery{MaxCreditSpend: 1000}, 30, 0},

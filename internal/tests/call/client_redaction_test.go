@@ -102,7 +102,7 @@ func TestRedaction_TransportErrorsDoNotPrintTheRequest(t *testing.T) {
 		requireNoToken(t, name, err)
 		require.NotContains(t, err.Error(), "secret", name)
 		require.NotContains(t, fmt.Sprintf("%+v", seen), "secret", name)
-		_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, err = client.Lists.Get(t.Context(), tests.ListID)
 		require.NotContains(t, err.Error(), tests.ListID, name)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

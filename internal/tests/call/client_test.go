@@ -241,7 +241,7 @@ func TestClient_WithDerivesAClient(t *testing.T) {
 	require.NoError(t, err)
 
 	for _, c := range []*prospectkit.Client{parent, child, sibling, parent} {
-		_, err := c.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, err := c.Lists.Get(t.Context(), tests.ListID)
 		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
 		require.Same(t, tests.Limiters(t, parent)["lists"], tests.Limiters(t, c)["lists"])
 		require.Equal(t, parent.BaseURL(), c.BaseURL())

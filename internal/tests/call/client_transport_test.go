@@ -137,7 +137,7 @@ func TestClient_FailuresKeepTheConnections(t *testing.T) {
 				}
 				_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
 				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-				_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+				_, err = client.Lists.Get(t.Context(), tests.ListID)
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
 				err = client.Call(t.Context(), elsewhere, nil, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 				require.ErrorIs(t, err, prospectkit.ErrNotFound)
@@ -288,7 +288,7 @@ func mixed(t *testing.T, client *prospectkit.Client, round int) error {
 		_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
 	case 1:
 		want, op = 404, "lists.get"
-		_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
+		_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.WithInfo(&info))
 	case 2:
 		want, op = 500, "lists.create"
 		_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"}, prospectkit.WithInfo(&info))

@@ -30,7 +30,7 @@ func TestCheck_TextThatIsNoUTF8IsRefused(t *testing.T) {
 			tests.Discard(c.Campaigns.Create(ctx, prospectkit.NewCampaign{Extra: fields{"name": tests.Latin1}})),
 		},
 		"search": {tests.Discard(c.Lists.Page(ctx, prospectkit.ListsParams{Search: tests.Latin1})), first(c.Lists.All(ctx, prospectkit.ListsParams{Search: tests.Latin1}))},
-		"sortBy": {tests.Discard(c.Lists.RowsPage(ctx, tests.ListID, prospectkit.RowsParams{Sort: prospectkit.Ascending(tests.Latin1).Unchecked()}))},
+		"sortBy": {tests.Discard(c.Lists.RowsPage(ctx, tests.ListID, prospectkit.RowsParams{SortBy: tests.Latin1}))},
 		"filters.title": {
 			rows(filter.Contact{Title: filter.AnyOf(tests.Latin1)}), rows(filter.Contact{Title: filter.NoneOf("x", tests.Latin1)}),
 			first(c.Lists.Rows(ctx, tests.ListID, prospectkit.RowsParams{Filter: &filter.Contact{Title: filter.AnyOf(tests.Latin1)}})),

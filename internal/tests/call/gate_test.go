@@ -83,10 +83,10 @@ func TestGate_OncePerCall(t *testing.T) {
 			}
 			return tests.Respond(200, `{"list":`+tests.OneList+`}`), nil
 		}), prospectkit.WithGate(gate), prospectkit.NoSend())
-		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, err := client.Lists.Get(t.Context(), tests.ListID)
 		require.NoError(t, err)
 		require.Equal(t, 3, requests)
-		_, err = client.Lists.Get(t.Context(), "x", prospectkit.GetListParams{})
+		_, err = client.Lists.Get(t.Context(), "x")
 		require.ErrorIs(t, err, prospectkit.ErrInvalid)
 		_, err = client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)

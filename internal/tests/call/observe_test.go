@@ -199,7 +199,7 @@ func TestObserve_LogHoldsListedFieldsOnly(t *testing.T) {
 			require.Error(t, err)
 			_, err = refused.Lists.Create(t.Context(), prospectkit.NewList{Name: "secret-name"}, prospectkit.WithQuery("own", "secret-query"))
 			require.Error(t, err)
-			_, err = refused.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+			_, err = refused.Lists.Get(t.Context(), tests.ListID)
 			require.Error(t, err)
 		})
 		seen := make(map[string]bool)

@@ -73,7 +73,7 @@ func TestOptions_SharedAtBothLevels(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				wire := &recorder{respond: c.respond}
-				_, err := tests.NewClient(t, wire, c.client...).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, c.call...)
+				_, err := tests.NewClient(t, wire, c.client...).Lists.Get(t.Context(), tests.ListID, c.call...)
 				require.Error(t, err)
 				require.Equal(t, c.want, wire.requests)
 			})
@@ -148,14 +148,14 @@ func TestOptions_AllMistakesOfACallComeAtOnce(t *testing.T) {
 func TestWithQuery(t *testing.T) {
 	wire := new(recorder)
 	client := tests.NewClient(t, wire)
-	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{Include: "columns"},
+	_, err := client.Lists.GetWithColumns(t.Context(), tests.ListID,
 		prospectkit.WithQuery("a b", "c&d=é#"), prospectkit.WithQuery("include", "columns,stats"), prospectkit.WithQuery("empty", ""))
 	require.NoError(t, err)
 	require.Equal(t, "a+b=c%26d%3D%C3%A9%23&empty=&include=columns%2Cstats", wire.query)
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithQuery("dry", "1"))
 	require.NoError(t, err)
 	require.Equal(t, "dry=1", wire.query)
-	_, err = client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	_, err = client.Lists.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)
 	require.Empty(t, wire.query)
 }
@@ -307,7 +307,7 @@ func TestWithInfo(t *testing.T) {
 	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: "lists"}, info, "nothing is left of the call before")
 
-	_, err = tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
+	_, err = tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), tests.ListID, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 	require.Equal(t, []any{404, "req-1", prospectkit.CodeListNotFound}, []any{info.Status, info.RequestID, info.Attempts[0].Code})
 	info.Header.Set("X-Mine", "1")
@@ -337,7 +337,7 @@ func TestWithInfo_Body(t *testing.T) {
 
 	info.MaxBody = 1 << 10
 	_, err = tests.NewClient(t, tests.Always(404, `{"error":{"code":"LIST_NOT_FOUND","message":"`+tests.Token+`"}}`)).
-		Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithInfo(&info))
+		Lists.Get(t.Context(), tests.ListID, prospectkit.WithInfo(&info))
 	require.ErrorIs(t, err, prospectkit.ErrNotFound)
 	require.JSONEq(t, `{"error":{"code":"LIST_NOT_FOUND","message":"[hidden]"}}`, string(info.Body))
 

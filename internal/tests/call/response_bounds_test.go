@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"fmt"
+	"math"
 	"net/http"
 	"runtime"
 	"strings"
@@ -37,7 +38,7 @@ var hugeCases = map[string]struct {
 		return tests.Exhaust(c.Lists.All(ctx, prospectkit.ListsParams{}))
 	}},
 	"columns of a list": {manyOf(`{"list":{"id":"a","columns":[`, `{}`, `]}}`), func(ctx context.Context, c *prospectkit.Client) error {
-		_, err := c.Lists.Get(ctx, tests.ListID, prospectkit.GetListParams{})
+		_, err := c.Lists.Get(ctx, tests.ListID)
 		return err
 	}},
 	"folders": {manyOf(`{"folders":[`, `{"id":"a"}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
@@ -71,13 +72,13 @@ var hugeCases = map[string]struct {
 		return page.Items[0].Decode(new(wideRow))
 	}},
 	"profiles": {manyOf(`{"profiles":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Exhaust(c.Search.Prospects(ctx, prospectkit.SearchParams{}, prospectkit.UnlimitedPages()))
+		return tests.Exhaust(c.Search.Prospects(ctx, prospectkit.SearchParams{}, prospectkit.MaxPaidPages(math.MaxInt)))
 	}},
 	"profiles of a saved search": {manyOf(`{"profiles":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Exhaust(c.Search.RunSaved(ctx, tests.SavedID, prospectkit.RunParams{}, prospectkit.UnlimitedPages()))
+		return tests.Exhaust(c.Search.RunSaved(ctx, tests.SavedID, 0, prospectkit.MaxPaidPages(math.MaxInt)))
 	}},
 	"activities": {manyOf(`{"activities":[`, `1`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
-		return tests.Exhaust(c.Contacts.Activities(ctx, tests.ContactID, prospectkit.ActivityParams{}))
+		return tests.Exhaust(c.Contacts.Activities(ctx, tests.ContactID))
 	}},
 	"agents": {manyOf(`{"agents":[`, `{}`, `]}`), func(ctx context.Context, c *prospectkit.Client) error {
 		return tests.Exhaust(c.Agents.All(ctx))

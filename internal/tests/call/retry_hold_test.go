@@ -202,7 +202,7 @@ func TestRetry_LateRefusal(t *testing.T) {
 			return tests.Respond(200, `{"list":{"id":"`+path.Base(r.URL.Path)+`"}}`), nil
 		}))
 		get := func(id string) error {
-			_, err := client.Lists.Get(t.Context(), id, prospectkit.GetListParams{})
+			_, err := client.Lists.Get(t.Context(), id)
 			return err
 		}
 		_, err := client.Lists.Page(t.Context(), prospectkit.ListsParams{}) // so that more than one may be sent

@@ -33,7 +33,7 @@ func TestRoutes_OfAClient(t *testing.T) {
 		require.NoError(t, err)
 		_, err = client.Agents.Pause(t.Context(), tests.RunsID)
 		require.NoError(t, err)
-		_, err = client.Contacts.ActivitiesPage(t.Context(), tests.ContactID, prospectkit.ActivityParams{})
+		_, err = client.Contacts.ActivitiesPage(t.Context(), tests.ContactID)
 		require.NoError(t, err)
 		_, err = client.Facts.KnowledgePages(t.Context(), tests.HubID)
 		require.NoError(t, err)

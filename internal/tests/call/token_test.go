@@ -77,7 +77,7 @@ func TestToken_FromTheSourceAlone(t *testing.T) {
 	client := l.client(t, "", s, prospectkit.ReadOnly())
 	require.ErrorIs(t, tests.Move(t.Context(), client), prospectkit.ErrRefusedLocally)
 	require.Zero(t, s.Asked, "a refused call needs no token")
-	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	_, err := client.Lists.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)
 	require.Equal(t, []string{"key-1"}, l.got)
 	_, err = prospectkit.New(tests.BaseURL, "")
@@ -263,7 +263,7 @@ func TestToken_SourceOfADerivedClient(t *testing.T) {
 func TestToken_DecisionsAreTold(t *testing.T) {
 	calls := map[string]func(ctx context.Context, c *prospectkit.Client) error{
 		"read": func(ctx context.Context, c *prospectkit.Client) error {
-			return tests.Discard(c.Lists.Get(ctx, tests.ListID, prospectkit.GetListParams{}))
+			return tests.Discard(c.Lists.Get(ctx, tests.ListID))
 		},
 		"paid": func(ctx context.Context, c *prospectkit.Client) error {
 			return tests.Discard(c.Search.ProspectsPage(ctx, prospectkit.SearchParams{}))

@@ -39,7 +39,7 @@ func requireClass(t *testing.T, err error, want int) {
 func refusedRead(t *testing.T, status int, body string, header ...string) error {
 	t.Helper()
 	client := tests.NewClient(t, tests.Always(status, body, header...), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	_, err := client.Lists.Get(t.Context(), tests.ListID)
 	require.Error(t, err)
 	return err
 }

@@ -91,7 +91,7 @@ func TestErrors_OutcomeOfOtherErrors(t *testing.T) {
 
 func TestErrors_MissingScopeIsNamed(t *testing.T) {
 	client := tests.NewClient(t, tests.Always(403, strings.Replace(tests.Envelope("INSUFFICIENT_SCOPE"), "prose", "Prose.", 1)))
-	_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+	_, err := client.Lists.Get(t.Context(), tests.ListID)
 	require.ErrorContains(t, err, `: Prose; this operation needs the scope "lists"`)
 	require.ErrorIs(t, err, prospectkit.ErrForbidden)
 

@@ -22,7 +22,7 @@ func FuzzEnvelope(f *testing.F) {
 	f.Fuzz(func(t *testing.T, status uint16, contentType, location string, body []byte) {
 		code := 100 + int(status)%900
 		client := tests.NewClient(t, tests.Always(code, string(body), "Content-Type", contentType, "Location", location), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-		_, readErr := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, readErr := client.Lists.Get(t.Context(), tests.ListID)
 		requireTyped(t, code, body, readErr)
 		require.NotEqual(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(readErr))
 

@@ -105,7 +105,7 @@ func createList(name string) func(context.Context, *prospectkit.Client) error {
 }
 
 func sortRows(ctx context.Context, c *prospectkit.Client, id, key string) error {
-	_, err := c.Lists.RowsPage(ctx, id, prospectkit.RowsParams{Sort: prospectkit.Ascending(key)})
+	_, err := c.Lists.RowsPage(ctx, id, prospectkit.RowsParams{SortBy: key})
 	return err
 }
 
@@ -220,7 +220,7 @@ func TestLogs_WhatIsHandledIsNoWarning(t *testing.T) {
 			ensured, err := logging.Lists.Ensure(t.Context(), tests.Q1)
 			require.NoError(t, err)
 			require.False(t, ensured.Created)
-			_, err = logging.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+			_, err = logging.Lists.Get(t.Context(), tests.ListID)
 			require.ErrorIs(t, err, prospectkit.ErrNotFound)
 		})
 		require.Empty(t, lines)

@@ -35,7 +35,7 @@ func TestErrors_RefusedRetryKeepsTheFirstFailure(t *testing.T) {
 				return tests.Respond(429, tests.Envelope("RATE_LIMITED"), "Retry-After", "3600"), nil
 			}
 			holding = true // a teammate uses the surface up, while this attempt fails
-			_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{}, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
+			_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
 			require.ErrorIs(t, err, prospectkit.CodeRateLimited)
 			holding = false
 			return nil, other

@@ -15,7 +15,7 @@ import (
 // A draft that an earlier run has left is started as this run wants it: no read shows what it was saved with.
 func TestCreateAndStart_AsSpecified(t *testing.T) {
 	titles := func(title string) prospectkit.Fields { return prospectkit.Fields{"jobTitles": []string{title}} }
-	first := prospectkit.PersonDiscovery{ListName: "Heads", MaxCreditSpend: 20_000, Expires: prospectkit.NeverExpires(), Filters: titles("Head of Sales")}
+	first := prospectkit.PersonDiscovery{ListName: "Heads", MaxCreditSpend: 20_000, Expires: prospectkit.NeverExpires, Filters: titles("Head of Sales")}
 	monitor := tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.NumResults, m.SearchPeriod = 90, prospectkit.SearchPeriodHour })
 	watcher := tests.Watcher()
 	watcher.Frequency, watcher.MaxCreditSpend = 30, 9000

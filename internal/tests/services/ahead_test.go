@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -164,7 +165,7 @@ func TestAhead_OnlyWhereItHelps(t *testing.T) {
 		sent := 0
 		serve := pages(&sent, 9)
 		slow := tests.RoundTrip(func(r *http.Request) (*http.Response, error) { time.Sleep(time.Second); return serve(r) })
-		for _, err := range tests.NewClient(t, slow).Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.Sequential()) {
+		for _, err := range tests.NewClient(t, slow).Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.Sequential()) {
 			require.NoError(t, err)
 			if sent == 3 {
 				break
@@ -195,7 +196,7 @@ func TestAhead_GivesWayToOtherCalls(t *testing.T) {
 			default:
 			}
 			began := time.Now()
-			_, err := client.Lists.Get(t.Context(), list, prospectkit.GetListParams{})
+			_, err := client.Lists.Get(t.Context(), list)
 			require.NoError(t, err)
 			waits = append(waits, time.Since(began))
 		}

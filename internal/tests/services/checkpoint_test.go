@@ -227,7 +227,7 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 	require.Contains(t, refusedResume(t, "https://other.example.com/api/v1", cp, prospectkit.ListsParams{Limit: 2}), other)
 
 	lists := tests.NewClient(t, tests.ShelfOf("abcdef")).Lists
-	sorted := prospectkit.RowsParams{Limit: 2, Sort: prospectkit.Ascending("address.city")}
+	sorted := prospectkit.RowsParams{Limit: 2, SortBy: "address.city"}
 	var q prospectkit.Progress
 	for _, err := range lists.Rows(t.Context(), tests.ListID, sorted, prospectkit.WithProgress(&q)) {
 		require.NoError(t, err)
@@ -236,7 +236,7 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 	for id, params := range map[string]prospectkit.RowsParams{
 		strings.Replace(tests.ListID, "6", "7", 1): sorted,
 		tests.ListID:                  {Limit: 2},
-		strings.ToUpper(tests.ListID): {Limit: 2, Sort: prospectkit.Descending("address.city")},
+		strings.ToUpper(tests.ListID): {Limit: 2, SortBy: "address.city", Descending: true},
 	} {
 		_, err := prospectkit.Collect(lists.Rows(t.Context(), id, params, prospectkit.ResumeFrom(q.Checkpoint())), 1)
 		require.ErrorContains(t, err, other)

@@ -266,12 +266,12 @@ func TestFilter_KeysAreTheDocumentedOnes(t *testing.T) {
 // Key and order go out together or not at all: the service ignores one without the other.
 func TestSort(t *testing.T) {
 	t.Parallel()
-	query := func(s prospectkit.RowSort) (key, order string) {
+	query := func(by string, down bool, opts ...prospectkit.CallOption) (key, order string) {
 		client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
 			key, order = r.URL.Query().Get("sortBy"), r.URL.Query().Get("sortOrder")
 			return tests.Respond(http.StatusOK, `{"data":[]}`), nil
 		}))
-		_, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Sort: s})
+		_, err := client.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{SortBy: by, Descending: down}, opts...)
 		require.NoError(t, err)
 		return key, order
 	}
@@ -281,14 +281,14 @@ func TestSort(t *testing.T) {
 		"company.socialHeadCount", "company.address.city", "company.address.state", "company.address.country",
 		"name", "domain", "industry", "revenue", "socialHeadCount", "customColumns_" + tests.ColumnID,
 	} {
-		gotKey, gotOrder := query(prospectkit.Ascending(name))
+		gotKey, gotOrder := query(name, false)
 		require.Equal(t, name+" asc", gotKey+" "+gotOrder)
-		gotKey, gotOrder = query(prospectkit.Descending(name))
+		gotKey, gotOrder = query(name, true)
 		require.Equal(t, name+" desc", gotKey+" "+gotOrder)
 	}
-	key, order := query(prospectkit.RowSort{})
+	key, order := query("", false)
 	require.Empty(t, key+order)
-	key, order = query(prospectkit.Descending("new.key").Unchecked())
+	key, order = query("", false, prospectkit.WithQuery("sortBy", "new.key"), prospectkit.WithQuery("sortOrder", "desc"))
 	require.Equal(t, "new.key desc", key+" "+order)
 }
 
@@ -300,7 +300,7 @@ func TestSort_UnknownKeyIsRefused(t *testing.T) {
 		"customColumns_x": "sortBy must name a column by 24 hexadecimal digits",
 		"":                "sortBy has 0 characters, must have 1 to 100",
 	} {
-		_, err := tests.NewClient(t, tests.Untouched(t)).Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Sort: prospectkit.Ascending(key)})
+		_, err := tests.NewClient(t, tests.Untouched(t)).Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{SortBy: key, Descending: true})
 		require.Len(t, tests.Refusals(t, err), 1)
 		require.Contains(t, tests.Refusals(t, err)[0], want)
 	}
@@ -309,21 +309,19 @@ func TestSort_UnknownKeyIsRefused(t *testing.T) {
 // A filter and a sort key for different kinds of lists cannot both fit.
 func TestSort_OfAnotherKind(t *testing.T) {
 	t.Parallel()
-	call := func(f filter.Rows, s prospectkit.RowSort) error {
+	call := func(f filter.Rows, by string) error {
 		_, err := tests.NewClient(t, tests.Always(http.StatusOK, `{"data":[]}`)).Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{
-			Filter: f, Sort: s,
+			Filter: f, SortBy: by,
 		})
 		return err
 	}
 	require.Equal(t, []string{"sortBy is a key of a companyList, the filter is for a contactList"},
-		tests.Refusals(t, call(filter.Contact{}, prospectkit.Ascending("name"))))
+		tests.Refusals(t, call(filter.Contact{}, "name")))
 	require.Equal(t, []string{"sortBy is a key of a contactList, the filter is for a companyList"},
-		tests.Refusals(t, call(filter.Company{}, prospectkit.Ascending("address.city"))))
-	for _, s := range []prospectkit.RowSort{prospectkit.Ascending("customColumns_" + tests.ColumnID), prospectkit.Ascending("name").Unchecked()} {
-		require.NoError(t, call(filter.Company{}, s))
-		require.NoError(t, call(filter.Contact{}, s))
-	}
-	require.NoError(t, call(filter.Raw{"x": 1}, prospectkit.Ascending("address.city")))
+		tests.Refusals(t, call(filter.Company{}, "address.city")))
+	require.NoError(t, call(filter.Company{}, "customColumns_"+tests.ColumnID))
+	require.NoError(t, call(filter.Contact{}, "customColumns_"+tests.ColumnID))
+	require.NoError(t, call(filter.Raw{"x": 1}, "address.city"))
 }
 
 // What goes in comes out on the other side, for whatever text it holds, unless it is refused.
@@ -390,10 +388,9 @@ func TestFilter_IgnoredByTheKindOfList(t *testing.T) {
 		"a company filter, which contacts have":  {contacts, params{Filter: filter.Company{Website: title}}, ""},
 		"a contact filter, for contacts":         {contacts, params{Filter: filter.Contact{Title: title}}, ""},
 		"of a kind that is not told":             {"", params{Filter: filter.Contact{Title: title}}, ""},
-		"the sort key of contacts":               {companies, params{Sort: prospectkit.Ascending("lastName")}, "the sort key lastName"},
-		"the sort key of companies":              {contacts, params{Sort: prospectkit.Ascending("domain")}, "the sort key domain"},
-		"the sort key of companies, unchecked":   {contacts, params{Sort: prospectkit.Ascending("domain").Unchecked()}, ""},
-		"the sort key of contacts, and a filter": {companies, params{Sort: prospectkit.Ascending("lastName"), Filter: filter.Contact{Name: title}}, "the filter name, the sort key lastName"},
+		"the sort key of contacts":               {companies, params{SortBy: "lastName"}, "the sort key lastName"},
+		"the sort key of companies":              {contacts, params{SortBy: "domain"}, "the sort key domain"},
+		"the sort key of contacts, and a filter": {companies, params{SortBy: "lastName", Filter: filter.Contact{Name: title}}, "the filter name, the sort key lastName"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

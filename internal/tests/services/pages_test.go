@@ -101,7 +101,7 @@ func TestPages_OfEveryKindTellTheirRate(t *testing.T) {
 			return page.Rate, page.RequestID
 		},
 		"activities": func(ctx context.Context, c *prospectkit.Client) (prospectkit.RateLimit, string) {
-			page, err := c.Contacts.ActivitiesPage(ctx, tests.ContactID, prospectkit.ActivityParams{})
+			page, err := c.Contacts.ActivitiesPage(ctx, tests.ContactID)
 			require.NoError(t, err)
 			return page.Rate, page.RequestID
 		},

@@ -342,7 +342,7 @@ func TestPager_LeavesParamsAlone(t *testing.T) {
 	t.Parallel()
 	params := func() prospectkit.RowsParams {
 		return prospectkit.RowsParams{
-			Sort: prospectkit.Descending("address.city"),
+			SortBy: "address.city", Descending: true,
 			Filter: filter.Contact{
 				Title:         filter.AnyOf("CTO").Except("Intern"),
 				Employees:     filter.AnyOf("1-10"),

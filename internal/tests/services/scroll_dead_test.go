@@ -1,6 +1,7 @@
 package services_test
 
 import (
+	"math"
 	"net/http"
 	"testing"
 	"testing/synctest"
@@ -64,7 +65,7 @@ func TestScroll_AFailedPageEndsTheRange(t *testing.T) {
 				return serve(r)
 			}))
 			var p prospectkit.Progress
-			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&p)))
+			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&p)))
 			require.Error(t, err)
 			require.Equal(t, c.outcome, prospectkit.OutcomeOf(err), "%v", err)
 			require.Equal(t, []string{"1a", "1b", "2a", "2b"}[:c.want], append([]string{}, got...))

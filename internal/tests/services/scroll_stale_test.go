@@ -2,6 +2,7 @@ package services_test
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -45,7 +46,7 @@ func TestScroll_EndsWhereNothingNewComes(t *testing.T) {
 	} {
 		sent := 0
 		client := tests.NewClient(t, reel(&sent, strings.Split(parts, " ")))
-		_, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+		_, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
 		if want.sent == 0 {
 			require.NoError(t, err, parts)
 			continue

@@ -8,6 +8,7 @@ import (
 	"io"
 	"iter"
 	"log/slog"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -89,7 +90,7 @@ func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
 		return serve(r)
 	}))
 	filters := filter.Search{"levels": filter.Including("director")}
-	seq := client.Search.Prospects(t.Context(), prospectkit.SearchParams{Filters: filters}, prospectkit.UnlimitedPages(), prospectkit.WithQuery("q", "v"))
+	seq := client.Search.Prospects(t.Context(), prospectkit.SearchParams{Filters: filters}, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithQuery("q", "v"))
 	require.Empty(t, bodies, "nothing is read before the range")
 	for range 2 { // each range restarts
 		bodies = nil
@@ -113,7 +114,7 @@ func TestScroll_AsksForTheSameOnEachPage(t *testing.T) {
 func TestScroll_ReadsAPageWhenTheLoopNeedsIt(t *testing.T) {
 	sent, seen := 0, 0
 	client := tests.NewClient(t, pages(&sent, 9))
-	for _, err := range client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()) {
+	for _, err := range client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)) {
 		require.NoError(t, err)
 		require.Equal(t, 1+seen/2, sent)
 		if seen++; seen == 5 {
@@ -125,23 +126,21 @@ func TestScroll_ReadsAPageWhenTheLoopNeedsIt(t *testing.T) {
 
 func TestScroll_PaidPagesNeedADecision(t *testing.T) {
 	client := tests.NewClient(t, tests.Untouched(t))
-	missing := []string{"MaxPaidPages is required, because each page may spend credits; UnlimitedPages if you mean it"}
+	missing := []string{"MaxPaidPages is required, because each page may spend credits; math.MaxInt if you mean all"}
 	_, err := names(client.Search.Prospects(t.Context(), tests.Everything))
 	require.Equal(t, missing, tests.Refusals(t, err))
-	_, err = names(client.Search.RunSaved(t.Context(), tests.SavedID, prospectkit.RunParams{}))
+	_, err = names(client.Search.RunSaved(t.Context(), tests.SavedID, 0))
 	require.Equal(t, missing, tests.Refusals(t, err))
-	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(2), prospectkit.UnlimitedPages()))
-	require.Equal(t, []string{"MaxPaidPages contradicts UnlimitedPages"}, tests.Refusals(t, err))
 	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(-1)))
 	require.Equal(t, []string{"MaxPaidPages is -1, must be positive"}, tests.Refusals(t, err))
-	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, nil, prospectkit.UnlimitedPages(), prospectkit.ResumeFrom("")))
+	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, nil, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.ResumeFrom("")))
 	require.Equal(t, []string{
 		"option 1 is nil", "ResumeFrom is not possible here: the service forbids storing its tokens, so start a new range",
 	}, tests.Refusals(t, err))
 	unpaid := []string{"MaxPaidPages is for iterators that spend credits: this one does not"}
-	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.ActivityParams{}, prospectkit.MaxPaidPages(1)), 1)
+	_, err = prospectkit.Collect(client.Contacts.Activities(t.Context(), tests.ContactID, prospectkit.MaxPaidPages(1)), 1)
 	require.Equal(t, unpaid, tests.Refusals(t, err))
-	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.UnlimitedPages()), 1)
+	_, err = prospectkit.Collect(client.Lists.All(t.Context(), prospectkit.ListsParams{}, prospectkit.MaxPaidPages(math.MaxInt)), 1)
 	require.Equal(t, unpaid, tests.Refusals(t, err))
 }
 
@@ -163,7 +162,7 @@ func TestScroll_MaxPaidPages(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, tests.NoWait, tests.Waits(err))
-		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as MaxPaidPages allows: raise it, or use UnlimitedPages")
+		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as MaxPaidPages allows: raise it")
 	}
 }
 
@@ -195,7 +194,7 @@ func TestScroll_End(t *testing.T) {
 				sent++
 				return tests.Respond(200, c.bodies[sent-1]), nil
 			}))
-			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
 			require.Len(t, got, c.want)
 			require.Len(t, c.bodies, sent)
 			if c.err == "" {
@@ -236,7 +235,7 @@ func TestScroll_EndsWhenNothingComes(t *testing.T) {
 				sent++
 				return tests.Respond(200, c.body(sent)), nil
 			}))
-			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+			got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
 			require.ErrorContains(t, err, c.says)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 			require.Equal(t, []int{c.want, c.sent}, []int{len(got), sent})
@@ -260,7 +259,7 @@ func TestScroll_GoesOnAfterEmptyPages(t *testing.T) {
 		}
 		return tests.Respond(200, body), nil
 	}))
-	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
 	require.NoError(t, err)
 	require.Equal(t, 66, sent)
 	require.Len(t, got, 6*4+1)
@@ -274,7 +273,7 @@ func TestScroll_TokenOfTheGreatestLength(t *testing.T) {
 		}
 		return tests.Respond(200, pageOf(2, "")), nil
 	}))
-	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages()))
+	got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt)))
 	require.NoError(t, err)
 	require.Len(t, got, 4)
 }
@@ -305,7 +304,7 @@ func TestScroll_PagesAreRetriedOnlyIfThatCostsNothing(t *testing.T) {
 						return serve(r)
 					}))
 					var p prospectkit.Progress
-					got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&p)))
+					got, err := names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&p)))
 					want := c.first
 					if behind {
 						want = c.behind
@@ -438,7 +437,7 @@ func TestScroll_NothingShowsAToken(t *testing.T) {
 
 	sent = 0
 	var progress prospectkit.Progress
-	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&progress)))
+	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&progress)))
 	require.Error(t, err)
 	show(err, tests.AsError(t, err), progress.Report())
 	slog.New(handler).Info("x", "err", err)
@@ -451,7 +450,7 @@ func TestScroll_NothingShowsAToken(t *testing.T) {
 func TestScroll_ProgressCounts(t *testing.T) {
 	sent := 0
 	var progress prospectkit.Progress
-	seq := tests.NewClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages(), prospectkit.WithProgress(&progress))
+	seq := tests.NewClient(t, pages(&sent, 3)).Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&progress))
 	seen := 0
 	for _, err := range seq {
 		require.NoError(t, err)
@@ -473,7 +472,7 @@ func TestScroll_RangesAreIndependent(t *testing.T) {
 		}
 		return tests.Respond(200, pageOf(2, "")), nil
 	}))
-	seq := client.Search.Prospects(t.Context(), tests.Everything, prospectkit.UnlimitedPages())
+	seq := client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(math.MaxInt))
 	for _, err := range seq {
 		require.NoError(t, err)
 		got, err := names(seq)

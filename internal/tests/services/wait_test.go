@@ -109,7 +109,7 @@ func TestWait_LeavesHalfOfTheWindowToOthers(t *testing.T) {
 	lists := tests.Always(200, `{"list":`+tests.OneList+`}`, "RateLimit-Limit", "120", "RateLimit-Remaining", "0", "RateLimit-Reset", "50")
 	synctest.Test(t, func(t *testing.T) {
 		client := tests.NewClient(t, tests.Stage(t, lists, tests.Sees("processing"), tests.Sees("active")))
-		_, err := client.Lists.Get(t.Context(), tests.ListID, prospectkit.GetListParams{})
+		_, err := client.Lists.Get(t.Context(), tests.ListID)
 		require.NoError(t, err)
 		began := time.Now()
 		_, err = client.Agents.WaitSettled(t.Context(), tests.AgentID)

@@ -191,7 +191,7 @@ func (p program) follow(ctx context.Context) {
 		again, _ := p.walk(ctx)
 		gone = gone && maps.Equal(shown, again)
 	default:
-		gone = gone && must(p.Lists.Get(ctx, p.args[0], prospectkit.GetListParams{})).ContactsCount == len(shown)
+		gone = gone && must(p.Lists.Get(ctx, p.args[0])).ContactsCount == len(shown)
 	}
 	if gone && p.mistake != "drops nothing" {
 		copied = shown
