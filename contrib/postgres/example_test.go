@@ -20,7 +20,7 @@ func ExampleNew() {
 	defer stop()
 	ctx := context.Background()
 	service := sandbox.New(nil, sandbox.WithPrices(sandbox.Prices{"contacts.resolve": 20}))
-	if err := prospectpg.Migrate(ctx, pool); err != nil {
+	if err := errors.Join(prospectpg.Migrate(ctx, pool), prospectpg.AddWorkspace(ctx, pool, "acme")); err != nil {
 		panic(err)
 	}
 	process := func() *prospectkit.Client {
@@ -60,7 +60,7 @@ func ExampleStore_Entries() {
 	pool, stop := prospectpg.ServePostgres()
 	defer stop()
 	ctx, service := context.Background(), sandbox.New(nil)
-	if err := prospectpg.Migrate(ctx, pool); err != nil {
+	if err := errors.Join(prospectpg.Migrate(ctx, pool), prospectpg.AddWorkspace(ctx, pool, "acme")); err != nil {
 		panic(err)
 	}
 	store, err := prospectpg.New(pool, prospectpg.Config{Workspace: "acme"})
@@ -101,7 +101,7 @@ func ExampleStore_SaveCheckpoint() {
 	service := sandbox.New(nil, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		Lists: []sandbox.List{{Name: "Berlin"}, {Name: "Paris"}, {Name: "Rome"}},
 	}}}))
-	if err := prospectpg.Migrate(ctx, pool); err != nil {
+	if err := errors.Join(prospectpg.Migrate(ctx, pool), prospectpg.AddWorkspace(ctx, pool, "acme")); err != nil {
 		panic(err)
 	}
 	if _, err := pool.Exec(ctx, "CREATE TABLE list (name text)"); err != nil {

@@ -211,7 +211,7 @@ func TestCut_Checkpoint(t *testing.T) {
 // After a failover, a host may be a standby for a moment more. A ticket waits for its promotion.
 func TestStandby(t *testing.T) {
 	server := startPostgres(t)
-	require.NoError(t, Migrate(t.Context(), server.pool(t, "")))
+	server.prepare(t, "serializable", "read%20committed")
 	require.NoError(t, server.cmd.Process.Signal(os.Interrupt))
 	<-server.exited
 	require.NoError(t, os.WriteFile(filepath.Join(server.data(), "standby.signal"), nil, 0o600))
@@ -236,7 +236,7 @@ func TestStandby(t *testing.T) {
 func TestDurable(t *testing.T) {
 	server := startPostgres(t)
 	pool := server.pool(t, "")
-	require.NoError(t, Migrate(t.Context(), pool))
+	server.prepare(t, "acme")
 	_, err := pool.Exec(t.Context(), "CHECKPOINT")
 	require.NoError(t, err)
 	for round := range 5 {

@@ -240,7 +240,8 @@ func TestJournal_Recover(t *testing.T) {
 	found, err := client(server.store(t, name)).Recover(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, new(prospectkit.Recovery), found, "another worker has all of it")
-	require.Len(t, sb.Journal(), before)
+	require.Equal(t, 2, sb.Calls("account.me"), "the first client, and this one, for the time of the service")
+	require.Len(t, sb.Journal(), before+1)
 
 	server.expire(t, name)
 	all := make([]*prospectkit.Recovery, 3)
@@ -559,6 +560,7 @@ func TestJournal_NoDatabase(t *testing.T) {
 func TestJournal_OfAnotherWorkspace(t *testing.T) {
 	server, name := workspace(t)
 	ours, theirs := server.store(t, name), server.store(t, name+" 2")
+	require.NoError(t, AddWorkspace(t.Context(), server.pool(t, ""), theirs.Workspace()))
 	require.NoError(t, ours.Sending(t.Context(), ticket("a")))
 	require.NoError(t, ours.Ended(t.Context(), "a", journal.End{Outcome: journal.Unknown}))
 	require.NoError(t, theirs.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied, ResultID: "x"}))

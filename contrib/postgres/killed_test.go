@@ -123,7 +123,7 @@ func TestFleetIsKilled(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = api.Close() })
 	database := startPostgres(t)
-	require.NoError(t, Migrate(t.Context(), database.pool(t, "")))
+	database.prepare(t, "acme")
 	pause := 300 * time.Millisecond
 	j := job{
 		DSN: database.dsn(""), Workspace: "acme", BaseURL: api.BaseURL(), Token: sb.Token(),

@@ -96,10 +96,12 @@ func workspace(t *testing.T) (*server, string) {
 		p, err := newPostgres()
 		require.NoError(t, err)
 		everyone.server = p
-		require.NoError(t, Migrate(t.Context(), p.pool(t, "")))
+		p.prepare(t)
 	}
 	everyone.count++
-	return everyone.server, fmt.Sprint("workspace ", everyone.count)
+	name := fmt.Sprint("workspace ", everyone.count)
+	require.NoError(t, AddWorkspace(t.Context(), everyone.server.pool(t, ""), name))
+	return everyone.server, name
 }
 
 func newPostgres() (*server, error) {
@@ -242,6 +244,16 @@ func (p *server) pool(t *testing.T, options string) *pgxpool.Pool {
 	require.NoError(t, err)
 	t.Cleanup(pool.Close)
 	return pool
+}
+
+// prepare makes the tables, and adds workspaces.
+func (p *server) prepare(t *testing.T, workspaces ...string) {
+	t.Helper()
+	pool := p.pool(t, "")
+	require.NoError(t, Migrate(t.Context(), pool))
+	for _, name := range workspaces {
+		require.NoError(t, AddWorkspace(t.Context(), pool, name))
+	}
 }
 
 // store is one process of a workspace.

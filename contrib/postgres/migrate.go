@@ -9,6 +9,8 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
+
+	"example.com/prospectkit/journal"
 )
 
 // tables makes the tables, with what is in them.
@@ -46,6 +48,18 @@ func Migrate(ctx context.Context, pool *pgxpool.Pool) error {
 		}
 		return nil
 	}))
+}
+
+// AddWorkspace adds a workspace to the tables of [Migrate], or does nothing if it is there. A [Store] stores nothing for any other name, and
+// what would be sent is refused: otherwise a mistyped name would be an empty journal, by which [prospectkit.Once] and Approve repeat what was
+// done. So a person adds it, once; no program does with the name that it was configured with.
+func AddWorkspace(ctx context.Context, pool *pgxpool.Pool, name string) error {
+	if err := journal.CheckWorkspace(name); err != nil {
+		return fmt.Errorf("prospectpg: %w", err)
+	}
+	return (&Store{pool: pool}).persist(ctx, func(b *pgx.Batch) {
+		b.Queue("INSERT INTO prospectkit.workspace (name) VALUES ($1) ON CONFLICT DO NOTHING", name)
+	})
 }
 
 // migrated is the version of the tables, as the primary has it.

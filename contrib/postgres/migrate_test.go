@@ -8,7 +8,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
+	"example.com/prospectkit/sandbox"
 )
 
 // database makes an empty one, and returns the options of a connection string that lead there.
@@ -47,9 +49,40 @@ func TestMigrate(t *testing.T) {
 	}
 	worker := server.pool(t, here+"&user=worker")
 	require.NoError(t, Migrate(t.Context(), worker), "it creates nothing")
+	require.NoError(t, AddWorkspace(t.Context(), worker, "acme"))
 	store, err := New(worker, Config{Workspace: "acme"})
 	require.NoError(t, err)
 	usesAll(t, store)
+}
+
+// A mistyped name is no empty journal: nothing is stored for it, so nothing is sent.
+func TestAddWorkspace(t *testing.T) {
+	server, name := workspace(t)
+	pool := server.pool(t, "")
+	mistyped := server.store(t, name+"e")
+	refused := func() {
+		for _, err := range []error{
+			mistyped.Sending(t.Context(), ticket("a")),
+			mistyped.Spend("cap").Update(t.Context(), func([]byte) ([]byte, error) { return []byte("x"), nil }),
+			mistyped.SaveCheckpoint(t.Context(), pool, "job", "x"),
+		} {
+			require.ErrorContains(t, err, "there is no such workspace, a person adds a new one with AddWorkspace, once: ")
+		}
+	}
+	refused()
+	sb := sandbox.New(t)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(mistyped))
+	require.NoError(t, err)
+	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.Once("job"))
+	require.ErrorIs(t, err, prospectkit.RuleJournal)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	require.Empty(t, sb.Journal())
+	require.Error(t, AddWorkspace(t.Context(), pool, ""))
+	refused()
+	for range 2 {
+		require.NoError(t, AddWorkspace(t.Context(), pool, mistyped.Workspace()))
+	}
+	usesAll(t, mistyped)
 }
 
 // Tickets of an earlier version are never read as none, nor removed. Once they are settled and gone, what else the tables hold stays.
@@ -89,7 +122,7 @@ func TestMigrate_EarlierTables(t *testing.T) {
 	require.Equal(t, 1, left)
 
 	exec("DELETE FROM prospectkit.journal")
-	require.NoError(t, Migrate(t.Context(), pool))
+	require.NoError(t, Migrate(t.Context(), pool), "and the workspace of the cap is known")
 	usesAll(t, store)
 	var state string
 	require.NoError(t, pool.QueryRow(t.Context(), "SELECT convert_from(state, 'UTF8') FROM prospectkit.spend WHERE workspace = 'acme' AND name = '2026-10'").Scan(&state))

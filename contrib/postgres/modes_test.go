@@ -83,6 +83,7 @@ func TestModes_PgBouncer(t *testing.T) {
 			require.Eventually(t, func() bool { return pool.Ping(t.Context()) == nil }, 30*time.Second, 10*time.Millisecond)
 			store, err := New(pool, Config{Workspace: name + c.pooling + c.mode})
 			require.NoError(t, err)
+			require.NoError(t, AddWorkspace(t.Context(), server.pool(t, ""), store.Workspace()))
 			if c.refused == "" {
 				usesAll(t, store)
 				return

@@ -3,6 +3,7 @@
 //
 //	pool, err := pgxpool.New(ctx, "postgres://localhost/app")
 //	err = prospectpg.Migrate(ctx, pool)
+//	err = prospectpg.AddWorkspace(ctx, pool, "acme") // once, by a person
 //	store, err := prospectpg.New(pool, prospectpg.Config{Workspace: "acme"})
 //	client, err := prospectkit.New(baseURL, token,
 //		prospectkit.WithJournal(store),
@@ -38,9 +39,8 @@ const minLease = time.Second
 
 // Config configures a [Store].
 type Config struct {
-	// Workspace names the workspace. Processes with the same database and the same name share
-	// everything, and see nothing of other names: a mistyped one is an empty journal, by which
-	// [prospectkit.Once] and Approve repeat what was done. Never put a token here.
+	// Workspace names the workspace, which [AddWorkspace] has added. Processes with the same database
+	// and the same name share everything, and see nothing of other names. Never put a token here.
 	Workspace string
 
 	// Lease is for how long a ticket of the journal belongs to one worker: from each attempt of its
@@ -206,6 +206,7 @@ func passing(err error) bool {
 var mistakes = map[string]string{
 	"42P01": "the tables are not there, or of an earlier version, call Migrate: ",
 	"3F000": "the tables are not there, or of an earlier version, call Migrate: ",
+	"23503": "there is no such workspace, a person adds a new one with AddWorkspace, once: ",
 	"25006": "the database is a standby, or takes no writes, connect to the primary: ",
 	"0A000": "the database is a standby, connect to the primary: ", // it lets no transaction begin that may write
 	"42P05": "a pooler that gives out connections knows no prepared statements, set default_query_exec_mode=exec: ",

@@ -35,7 +35,7 @@ func (p *server) standby(t *testing.T) *server {
 func TestStandby_IsLate(t *testing.T) {
 	t.Parallel()
 	primary := startPostgres(t)
-	require.NoError(t, Migrate(t.Context(), primary.pool(t, "")))
+	primary.prepare(t, "acme")
 	late := primary.standby(t)
 	first := primary.store(t, "acme")
 	require.NoError(t, first.Sending(t.Context(), ticket("a")))
@@ -49,6 +49,7 @@ func TestStandby_IsLate(t *testing.T) {
 		"entries":         func() error { return last(store.Entries(t.Context(), "")) },
 		"in doubt":        func() error { return last(store.InDoubt(t.Context())) },
 		"migrate":         func() error { return Migrate(t.Context(), store.pool) },
+		"add workspace":   func() error { return AddWorkspace(t.Context(), store.pool, "other") },
 		"sending":         func() error { return store.Sending(t.Context(), ticket("b")) },
 		"ended":           func() error { return store.Ended(t.Context(), "a", journal.End{Outcome: journal.Applied}) },
 		"settle": func() error {
@@ -83,7 +84,7 @@ func requireRefused(t *testing.T, err error) {
 // A list of hosts connects to the first that accepts, which may be the standby.
 func TestStandby_ListOfHosts(t *testing.T) {
 	primary := startPostgres(t)
-	require.NoError(t, Migrate(t.Context(), primary.pool(t, "")))
+	primary.prepare(t, "acme")
 	late := primary.standby(t)
 	require.NoError(t, primary.store(t, "acme").SaveCheckpoint(t.Context(), primary.pool(t, ""), "job", "x"))
 	for attrs, refuses := range map[string]bool{"any": true, "prefer-standby": true, "primary": false, "read-write": false} {

@@ -119,6 +119,11 @@ func (s *supervisor) prepare(ctx context.Context) error {
 	if err := prospectpg.Migrate(ctx, pool); err != nil {
 		return err
 	}
+	for name := range s.fleet.workspaces {
+		if err := prospectpg.AddWorkspace(ctx, pool, name); err != nil {
+			return err
+		}
+	}
 	if s.river, err = river.NewClient(riverpgxv5.New(pool), &river.Config{}); err != nil { // it only inserts
 		return err
 	}

@@ -15,6 +15,12 @@ END $$;
 -- The rate budget of earlier versions.
 DROP TABLE IF EXISTS prospectkit.budget, prospectkit.process;
 
+-- Each workspace that AddWorkspace has added: a mistyped name is no empty journal.
+CREATE TABLE prospectkit.workspace (
+	name  text        PRIMARY KEY,
+	added timestamptz NOT NULL DEFAULT now()
+);
+
 -- The state of spend guards.
 CREATE TABLE IF NOT EXISTS prospectkit.spend (
 	workspace text  NOT NULL,
@@ -26,7 +32,7 @@ CREATE TABLE IF NOT EXISTS prospectkit.spend (
 -- A ticket for each write and each paid read.
 CREATE TABLE prospectkit.ticket (
 	seq             bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-	workspace       text        NOT NULL,
+	workspace       text        NOT NULL REFERENCES prospectkit.workspace,
 	id              text        NOT NULL,
 	ticket          json        NOT NULL,
 	actor           text        NOT NULL, -- of the ticket, to look it up
@@ -51,3 +57,8 @@ CREATE TABLE IF NOT EXISTS prospectkit.checkpoint (
 	saved      timestamptz NOT NULL DEFAULT now(),
 	PRIMARY KEY (workspace, name)
 );
+
+-- Earlier versions have kept some of these for workspaces that nobody had to add.
+INSERT INTO prospectkit.workspace (name) SELECT workspace FROM prospectkit.spend UNION SELECT workspace FROM prospectkit.checkpoint;
+ALTER TABLE prospectkit.spend ADD FOREIGN KEY (workspace) REFERENCES prospectkit.workspace;
+ALTER TABLE prospectkit.checkpoint ADD FOREIGN KEY (workspace) REFERENCES prospectkit.workspace;

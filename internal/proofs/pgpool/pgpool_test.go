@@ -39,6 +39,7 @@ func TestPgpool(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			primary, _ := startPrimary(t)
 			require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.url())))
+			require.NoError(t, prospectpg.AddWorkspace(t.Context(), connect(t, primary.url()), "acme"))
 			standby := startStandby(t, primary, time.Hour)
 			address := startPgpool(t, primary, standby, settings...)
 			fleet(t, address)
@@ -134,6 +135,7 @@ func TestPgpool_Migrate(t *testing.T) {
 func TestPgpool_PrimaryIsGone(t *testing.T) {
 	primary, process := startPrimary(t)
 	require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.url())))
+	require.NoError(t, prospectpg.AddWorkspace(t.Context(), connect(t, primary.url()), "acme"))
 	address := startPgpool(t, primary, startStandby(t, primary, time.Hour), "search_primary_node_timeout = 1") // else it holds connections back for five minutes
 	store, err := prospectpg.New(connect(t, address), prospectpg.Config{Workspace: "acme"})
 	require.NoError(t, err)
