@@ -7,10 +7,13 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -74,25 +77,34 @@ func TestRetryData_KeepsThePromises(t *testing.T) {
 	require.NotZero(t, cells)
 }
 
-// TestRetryData_IsWhatTheClientDoes plays testdata/retry.json against the client, over real sockets: every operation and every
-// failure. With -short, one operation of each kind.
+// TestRetryData_IsWhatTheClientDoes plays testdata/retry.json against the client: every operation and every failure.
 func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { playAll(t, retryFile(t), inMemory) })
+}
+
+// TestRetryData_OverSockets plays over real sockets what cuts or resets a connection, with one operation of each kind.
+func TestRetryData_OverSockets(t *testing.T) {
 	t.Parallel()
 	file := retryFile(t)
+	file.Operations = onePerKind(file.Operations)
+	file.Failures = slices.DeleteFunc(file.Failures, func(f retrydata.Failure) bool {
+		return !strings.Contains(f.Fault, "drop-") && !strings.Contains(f.Fault, "truncate=")
+	})
+	require.Len(t, file.Failures, 8)
+	playAll(t, file, overSockets)
+}
+
+func playAll(t *testing.T, file *retrydata.File, serve func(*testing.T, *sandbox.Sandbox) (*http.Transport, error)) {
+	t.Helper()
 	state, err := os.ReadFile(worldFile)
 	require.NoError(t, err)
 	world, err := sandbox.ReadState(strings.NewReader(string(state)))
 	require.NoError(t, err)
-	operations := file.Operations
-	if testing.Short() {
-		operations = onePerKind(operations)
-	}
-	var (
-		all  sync.WaitGroup
-		turn = make(chan struct{}, 128) // most of them wait
-	)
+	time.Sleep(time.Until(world.Workspaces[0].Lists[0].CreatedAt.Add(24 * time.Hour))) // nothing but in a bubble
+	var all sync.WaitGroup
+	turn := make(chan struct{}, 128) // most of them wait
 	for _, failure := range file.Failures {
-		for _, o := range operations {
+		for _, o := range file.Operations {
 			for when, cells := range map[string]retrydata.Cells{"once": failure.Once, "always": failure.Always} {
 				want, ok := cells[o.Kind]
 				if !ok {
@@ -104,7 +116,7 @@ func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 					if row, _ := op.ByName(o.Name); row.Confirms == op.Yes && want.Result == retrydata.ResponseLost {
 						want.Result = retrydata.Success
 					}
-					p := retryPlay{operation: o, failure: failure, always: when == "always"}
+					p := retryPlay{operation: o, failure: failure, always: when == "always", serve: serve}
 					if got, err := p.play(t, world); got != want {
 						t.Errorf("%s, %s, %s, %s: %+v, want %+v: %v", failure.Name, o.Name, o.Kind, when, got, want, err)
 					}
@@ -113,6 +125,32 @@ func TestRetryData_IsWhatTheClientDoes(t *testing.T) {
 		}
 	}
 	all.Wait()
+}
+
+// inMemory serves a sandbox without sockets.
+func inMemory(t *testing.T, sb *sandbox.Sandbox) (*http.Transport, error) {
+	t.Helper()
+	m := serveInMemory(sb.Handler().ServeHTTP)
+	m.Transport.DialTLSContext = nil
+	t.Cleanup(m.Stop)
+	return m.Transport, nil
+}
+
+// overSockets serves a sandbox on a port of this machine.
+func overSockets(t *testing.T, sb *sandbox.Sandbox) (*http.Transport, error) {
+	t.Helper()
+	server, err := sb.Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return new(net.Dialer).DialContext(ctx, network, server.Addr().String())
+	}}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		_ = server.Close()
+	})
+	return transport, nil
 }
 
 func onePerKind(all []retrydata.Operation) (few []retrydata.Operation) {
@@ -131,41 +169,35 @@ type retryPlay struct {
 	operation retrydata.Operation
 	failure   retrydata.Failure
 	always    bool
-
-	attempts atomic.Int32
-	mu       sync.Mutex
-	conns    []net.Conn // of a client with a time limit
+	serve     func(*testing.T, *sandbox.Sandbox) (*http.Transport, error)
+	attempts  atomic.Int32
 }
 
 // play calls the operation, on a service of its own, and returns the cell that results.
 func (p *retryPlay) play(t *testing.T, world sandbox.State) (got retrydata.Cell, err error) {
-	ctx, giveUp := context.WithCancel(t.Context())
-	defer giveUp()
 	opts := []sandbox.Option{sandbox.Seed(world), sandbox.NoLimits()}
 	if o, ok := op.ByName(p.operation.Name); ok && o.Provenance == op.CallerSupplied {
 		opts = append(opts, EveryRoute()...)
-	}
-	switch p.failure.Needs {
-	case retrydata.Caller:
-		opts = append(opts, sandbox.WithClock(impatient{sandbox.RealClock(), giveUp}))
-	case retrydata.Limit:
-		opts = append(opts, sandbox.WithClock(impatient{sandbox.RealClock(), p.expire}))
 	}
 	sb := sandbox.New(t, opts...)
 	fault, err := p.fail(sb)
 	if err != nil {
 		return got, err
 	}
-	server, err := sb.Listen(t.Context(), "127.0.0.1:0")
+	transport, err := p.serve(t, sb)
 	if err != nil {
 		return got, err
 	}
-	defer server.Close()
-	client, err := prospectkit.New(p.baseURL(server), sb.Token(), p.options()...)
+	client, err := p.client(transport, sb.Token())
 	if err != nil {
 		return got, err
 	}
 	defer client.Close()
+	ctx, giveUp := context.WithCancel(t.Context())
+	defer giveUp()
+	if p.failure.Needs == retrydata.Caller { // the service takes an hour
+		defer time.AfterFunc(time.Second, giveUp).Stop()
+	}
 	err = p.call(ctx, client)
 	got.Attempts = int(p.attempts.Load())
 	got.Result = resultOf(err)
@@ -206,53 +238,10 @@ func (p *retryPlay) fail(sb *sandbox.Sandbox) (*sandbox.Fault, error) {
 	return sb.Fail(spec.Operation, spec.Options...), nil
 }
 
-// dial makes a connection that expire can end.
-func (p *retryPlay) dial(ctx context.Context, network, address string) (net.Conn, error) {
-	conn, err := new(net.Dialer).DialContext(ctx, network, address)
-	if err == nil {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.conns = append(p.conns, conn)
-	}
-	return conn, err
-}
-
-// expire ends the time in which the connections wait for a response. A real limit could end before the request arrives.
-func (p *retryPlay) expire() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for _, conn := range p.conns {
-		_ = conn.SetReadDeadline(time.Now()) // the earlier ones are closed
-	}
-}
-
-// impatient is a clock that tells when the service delays a response.
-type impatient struct {
-	sandbox.Clock
-
-	delayed func()
-}
-
-func (c impatient) Sleep(ctx context.Context, d time.Duration) error {
-	if d > 0 {
-		c.delayed()
-	}
-	return c.Clock.Sleep(ctx, d)
-}
-
-func (p *retryPlay) baseURL(server *sandbox.Server) string {
-	switch p.failure.Needs {
-	case retrydata.ClosedPort:
-		return "http://127.0.0.1:1/api/v1" // no port that a system hands out
-	case retrydata.TLS:
-		return strings.Replace(server.BaseURL(), "http:", "https:", 1)
-	}
-	return server.BaseURL()
-}
-
-func (p *retryPlay) options() []prospectkit.ClientOption {
+func (p *retryPlay) client(transport *http.Transport, token string) (*prospectkit.Client, error) {
+	scheme := "http"
 	opts := []prospectkit.ClientOption{
-		Routes(),
+		Routes(), prospectkit.WithTransport(transport),
 		prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: 1, MaxDelay: 1}),
 		Watch(func(e prospectkit.Event) {
 			if e.Kind == prospectkit.EventAttempt {
@@ -261,12 +250,14 @@ func (p *retryPlay) options() []prospectkit.ClientOption {
 		}),
 	}
 	switch p.failure.Needs {
-	case retrydata.Limit:
-		opts = append(opts, prospectkit.WithTransport(&http.Transport{DialContext: p.dial}))
+	case retrydata.ClosedPort:
+		transport.DialContext = DialError(syscall.ECONNREFUSED)
+	case retrydata.TLS:
+		scheme = "https"
 	case retrydata.Bound:
 		opts = append(opts, prospectkit.WithMaxResponseBytes(64<<10))
 	}
-	return opts
+	return prospectkit.New(scheme+"://127.0.0.1/api/v1", token, opts...)
 }
 
 // call makes the call, up to its second page if that is to fail.
