@@ -100,3 +100,12 @@ func RequireUnknown(t *testing.T, err error) {
 	require.Equal(t, prospectkit.OutcomeUnknown, prospectkit.OutcomeOf(err))
 	require.False(t, unknown.SentAt.IsZero())
 }
+
+// RequireCutShort demands the error of an upload whose end never left.
+func RequireCutShort(t *testing.T, err error, want string) {
+	t.Helper()
+	require.ErrorContains(t, err, want)
+	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+	attempts := AsError(t, err).Attempts
+	require.Equal(t, "cut short", attempts[len(attempts)-1].Delivery)
+}

@@ -1,4 +1,4 @@
-package prospectkit_test
+package services_test
 
 import (
 	"bytes"
@@ -345,7 +345,7 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 				t.Helper()
 				_, err := m.Client(t).Imports.Upload(t.Context(), c.source.upload(c.size))
 				time.Sleep(time.Second) // the server lingers
-				requireCutShort(t, err, c.want)
+				tests.RequireCutShort(t, err, c.want)
 				require.EqualValues(t, 1, m.Requests.Load())
 				require.Zero(t, whole.Load())
 				if c.source.fail != nil {
@@ -358,7 +358,7 @@ func TestImports_UploadThatIsCutShort(t *testing.T) {
 				_, err := io.Copy(io.Discard, r.Body)
 				return nil, err
 			})).Imports.Upload(t.Context(), c.source.upload(c.size))
-			requireCutShort(t, err, c.want)
+			tests.RequireCutShort(t, err, c.want)
 		})
 	}
 }
@@ -398,14 +398,6 @@ func TestImports_ResponseBeforeTheEndOfTheUpload(t *testing.T) {
 			require.Equal(t, 1, asked)
 		})
 	}
-}
-
-func requireCutShort(t *testing.T, err error, want string) {
-	t.Helper()
-	require.ErrorContains(t, err, want)
-	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
-	attempts := tests.AsError(t, err).Attempts
-	require.Equal(t, "cut short", attempts[len(attempts)-1].Delivery)
 }
 
 // Whatever breaks before the end has left is not applied; from then on it is unknown.
@@ -465,7 +457,7 @@ func TestImports_EndIsWithheldOnceTheAttemptIsOver(t *testing.T) {
 		return nil, errors.New("gave up")
 	}))
 	_, err := client.Imports.Upload(t.Context(), tests.CSVUpload("name\nAda\n"))
-	requireCutShort(t, err, "gave up")
+	tests.RequireCutShort(t, err, "gave up")
 	rest, err := io.ReadAll(body)
 	require.ErrorContains(t, err, "the attempt is over")
 	require.Empty(t, rest)

@@ -259,29 +259,6 @@ func ExampleWithObserver() {
 	// end     account.me 200 ""
 }
 
-// The context keeps what belongs to one call. A tracer puts its span there.
-func ExampleWithObserver_context() {
-	type attemptsKey struct{}
-	client := clientOf(sandbox.New(nil), prospectkit.WithObserver(func(ctx context.Context, e prospectkit.Event) context.Context {
-		attempts, _ := ctx.Value(attemptsKey{}).(*int)
-		switch e.Kind {
-		case prospectkit.EventStart:
-			return context.WithValue(ctx, attemptsKey{}, new(int))
-		case prospectkit.EventAttempt:
-			*attempts++
-		case prospectkit.EventEnd:
-			fmt.Println(e.Op, *attempts)
-		default:
-		}
-		return nil
-	}))
-	if _, err := client.Account.Me(context.Background()); err != nil {
-		log.Fatal(err)
-	}
-	// Output:
-	// account.me 1
-}
-
 // At Info: waits, repetitions and failures. At Debug, every call.
 func ExampleWithLogger() {
 	sb := sandbox.New(nil)
@@ -378,16 +355,4 @@ func ExampleWithGate() {
 	// Output:
 	// prospectkit: campaigns.approve: refused locally: a gate refused: ada wants campaigns.approve during the freeze
 	// <nil> 1
-}
-
-// Paths that are not documented are set once, for the client and for the sandbox.
-func ExampleWithRoutes() {
-	ctx := context.Background()
-	const route = "POST /business/agents/{agentId}/pause"
-	sb := sandbox.New(nil, sandbox.WithRoute("agents.pause", route))
-	client := clientOf(sb, prospectkit.WithRoutes(map[string]string{"agents.pause": route}))
-	_, err := client.Agents.Pause(ctx, "a00000000000000000000001")
-	fmt.Println(errors.Is(err, prospectkit.CodeAgentNotFound), sb.Calls("agents.pause"))
-	// Output:
-	// true 1
 }

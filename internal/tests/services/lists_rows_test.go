@@ -1,4 +1,4 @@
-package prospectkit_test
+package services_test
 
 import (
 	"encoding/json"
@@ -164,7 +164,7 @@ func TestRowsOf_HandsOutTheRowsBefore(t *testing.T) {
 	var p prospectkit.Progress
 	for _, source := range []prospectkit.RowSource{lists, struct{ prospectkit.RowSource }{lists}} {
 		got, err := prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), source, tests.ListID, prospectkit.RowsParams{}, prospectkit.WithProgress(&p)), 10)
-		require.EqualError(t, err, "prospectkit: lists.rows: a row does not fit prospectkit_test.person: field at.createdAt: a text is not a time as time.Time reads it")
+		require.EqualError(t, err, "prospectkit: lists.rows: a row does not fit services_test.person: field at.createdAt: a text is not a time as time.Time reads it")
 		require.Equal(t, "c", tests.AsError(t, err).RowID)
 		require.Len(t, got, 2)
 		require.Equal(t, "b", got[1].Name)

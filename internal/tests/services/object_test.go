@@ -1,4 +1,4 @@
-package prospectkit_test
+package services_test
 
 import (
 	"encoding/json"

@@ -103,19 +103,6 @@ func ExampleAgentsService_CreateAndStart() {
 	// activated 1 time
 }
 
-// An agent that starts has to say what it may spend.
-func ExampleAgentsService_Create_cap() {
-	client, sb := surfaceSandbox()
-	spec := headsOfSales
-	spec.Start, spec.MaxCreditSpend = true, 0
-	_, err := client.Agents.Create(context.Background(), spec)
-	fmt.Println(err)
-	fmt.Println(sb.Calls("agents.create-person-discovery"), "calls")
-	// Output:
-	// prospectkit: agents.create-person-discovery: refused locally: maxCreditSpend is required for an agent that starts, unless Unlimited is set
-	// 0 calls
-}
-
 // A draft never moves without a call, so nobody waits for one.
 func ExampleAgentsService_WaitSettled() {
 	ctx := context.Background()
@@ -231,27 +218,6 @@ func ExampleCampaignsService_ApproveUnreviewed() {
 	// 2 messages to 2 people
 }
 
-// How far the service is with what it generates for a campaign.
-func ExampleCampaignsService_WaitInitialized() {
-	ctx := context.Background()
-	client, sb := surfaceSandbox()
-	made, err := client.Campaigns.Create(ctx, prospectkit.NewCampaign{ListIDs: []string{berlinID}, Extra: prospectkit.Fields{"name": "Autumn"}})
-	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
-		log.Fatal(err)
-	} else if err != nil { // there is one, or may be: look at All, do not repeat it
-		fmt.Println(err)
-		return
-	}
-	sb.Advance(time.Minute)
-	campaign, err := client.Campaigns.WaitInitialized(ctx, made.ID)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(campaign.Raw().Text("name"), campaign.InitializationStatus)
-	// Output:
-	// Autumn completed
-}
-
 // A send can be edited until it goes out. What it says is undocumented: the names of those fields are those of the sandbox.
 func ExampleCampaignsService_EditSend() {
 	ctx := context.Background()
@@ -298,18 +264,6 @@ func ExampleFactsService_Edit() {
 	fmt.Println(errors.Is(err, prospectkit.CodeLearnedFactNotAnonymized))
 	// Output:
 	// objection - Customers stay for the price
-	// true
-}
-
-// What a hub and its pages look like is not in the document: they come as they are.
-func ExampleFactsService_KnowledgePages() {
-	client, _ := surfaceSandbox()
-	pages, err := client.Facts.KnowledgePages(context.Background(), companyHubID)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(strings.Contains(string(pages.Raw()), `"Pricing"`))
-	// Output:
 	// true
 }
 
@@ -376,19 +330,6 @@ func ExampleSearchService_RunSaved() {
 	// Vice President of Sales
 	// Vice President of Sales
 	// false
-}
-
-func ExampleSearchService_SaveMatches() {
-	client, sb := surfaceSandbox()
-	saved, err := client.Search.SaveMatches(context.Background(), prospectkit.MatchSave{
-		Filters: filter.Search{"job_title_levels": filter.Including("c_suite")}, ListName: "Chiefs",
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(saved.Text("list.name"), saved.Int("addedCount") == len(sb.Rows(saved.Text("list.id"))))
-	// Output:
-	// Chiefs true
 }
 
 func ExampleContactsService_Resolve() {
@@ -471,4 +412,182 @@ func ExampleImportsService_FromUpload() {
 	// Output:
 	// too early: true
 	// 1 row
+}
+
+// fieldsSandbox is a sandbox with two lists and a knowledge hub, and a client for it. Where the service's
+// document shows no fields, the examples name those that the sandbox takes: the service's may differ.
+func fieldsSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandbox) {
+	people := sandbox.Rows(
+		sandbox.Row{"id": adaID, "firstName": "Ada", "email": "ada@engines.example"},
+		sandbox.Row{"firstName": "Bob", "email": "bob@zuse.example"},
+	)
+	sb := sandbox.New(nil, append([]sandbox.Option{
+		sandbox.WithClock(sandbox.NewManualClock(time.Now())), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+			Name: "main", Credits: 5000, Accounts: []string{"email"},
+			Lists: []sandbox.List{{ID: sourceListID, Name: "Source", Rows: people}, {ID: targetListID, Name: "Target"}},
+			Hubs:  []sandbox.Hub{{ID: secondHubID, Name: "Second"}},
+		}}}),
+	}, opts...)...)
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	if err != nil {
+		log.Fatal(err)
+	}
+	return client, sb
+}
+
+// Ids in that sandbox.
+const (
+	sourceListID = "a10000000000000000000001"
+	targetListID = "a10000000000000000000002"
+	adaID        = "c10000000000000000000001"
+	secondHubID  = "b10000000000000000000002"
+)
+
+// A wrong guess is not taken for a balance of 0, and the error names what is there.
+func ExampleAccountService_Credits() {
+	client, _ := fieldsSandbox()
+	response, err := client.Account.Credits(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	balance, ok := response.IntOK("credits.balance")
+	fmt.Println(balance, ok)
+	guess, ok := response.IntOK("balance")
+	fmt.Println(guess, ok)
+	_, err = response.Find("credits.remaining")
+	fmt.Println(err)
+	// Output:
+	// 5000 true
+	// 0 false
+	// prospectkit: "credits.remaining" is not there: credits is an object with balance
+}
+
+func ExampleObject_All() {
+	client, _ := fieldsSandbox()
+	response, err := client.Facts.Hubs(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for hub := range response.All("knowledgeHubs") {
+		fmt.Println(hub.Text("name"))
+	}
+	fmt.Println(response.Text("knowledgeHubs.0.status"))
+	// Output:
+	// Second
+	// ready
+}
+
+func ExampleListsService_AddContacts() {
+	client, sb := fieldsSandbox()
+	added, err := client.Lists.AddContacts(context.Background(), targetListID, prospectkit.Fields{
+		"contacts": []prospectkit.Fields{{"firstName": "Eve", "email": "eve@engines.example"}},
+	})
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
+		log.Fatal(err)
+	} else if err != nil { // they are in the list, or may be: look at its rows, do not repeat it
+		fmt.Println(err)
+		return
+	}
+	_, ok := added.TextOK("contactIds.0")
+	fmt.Println(ok, len(sb.Rows(targetListID)), "row")
+	// Output:
+	// true 1 row
+}
+
+func ExampleListsService_SaveContacts() {
+	client, sb := fieldsSandbox()
+	saved, err := client.Lists.SaveContacts(context.Background(), prospectkit.ContactSave{
+		ListName: "Copy", All: true, Extra: prospectkit.Fields{"sourceListId": sourceListID},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(saved.Text("list.name"), len(sb.Rows(saved.Text("list.id"))))
+	// Output:
+	// Copy 2
+}
+
+func ExampleAgentsService_Adjust() {
+	ctx := context.Background()
+	client, _ := fieldsSandbox()
+	draft, err := client.Agents.Create(ctx, prospectkit.WebMonitor{
+		ListName: "Funding", EntityType: prospectkit.MonitorCompanies, Prompt: "raised a round in 2026",
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	adjusted, err := client.Agents.Adjust(ctx, draft.ID, prospectkit.Fields{"prompt": "raised a round this year", "expirationDate": prospectkit.NeverExpires})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(adjusted.Text("agent.name"), adjusted.Text("agent.status"))
+	// Output:
+	// Funding initializing
+}
+
+// A campaign from nothing to approved.
+func ExampleCampaignsService_Create() {
+	ctx := context.Background()
+	client, sb := fieldsSandbox()
+	made, err := client.Campaigns.Create(ctx, prospectkit.NewCampaign{
+		ListIDs: []string{sourceListID}, Channels: []string{"email"},
+		Extra: prospectkit.Fields{
+			"name":  "Spring",
+			"steps": []prospectkit.Fields{{"type": "email", "subject": "Hello {{firstName}}", "body": "Do you have a minute?"}},
+		},
+	})
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
+		log.Fatal(err)
+	} else if err != nil { // there is one, or may be: look at All, do not repeat it
+		fmt.Println(err)
+		return
+	}
+	id := made.ID
+	sb.Advance(time.Minute)
+	if _, err = client.Campaigns.WaitInitialized(ctx, id); err != nil {
+		log.Fatal(err)
+	}
+	_, err = client.Campaigns.ApproveUnreviewed(ctx, id) // from here on, messages go out
+	if prospectkit.OutcomeOf(err) == prospectkit.OutcomeNotApplied {
+		log.Fatal(err)
+	} else if err != nil { // it may have happened: look at its status, do not repeat it
+		fmt.Println(err)
+		return
+	}
+	sb.Advance(10 * time.Second)
+	for send, err := range client.Campaigns.Sends(ctx, id) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(send.Raw().Text("subject"), send.State)
+	}
+	// Output:
+	// Hello Ada scheduled
+	// Hello Bob scheduled
+}
+
+// A step as a sample lead would get it. The path is undocumented: you give it.
+func ExampleCampaignsService_PreviewStep() {
+	const path = "/business/campaigns/{campaignId}/steps/{stepId}/preview"
+	ctx := context.Background()
+	client, sb := fieldsSandbox(sandbox.WithRoute("campaigns.preview-step", "POST "+path))
+	client, err := client.With(prospectkit.WithRoutes(map[string]string{"campaigns.preview-step": "POST " + path}))
+	if err != nil {
+		log.Fatal(err)
+	}
+	sb.Do(func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.ReadyCampaign("Spring", sourceListID)) })
+	id := sb.Campaigns()[0].ID
+	for step, err := range client.Campaigns.Steps(ctx, id) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		preview, err := client.Campaigns.PreviewStep(ctx, id, step.ID, nil)
+		if err != nil {
+			log.Fatal(err)
+		}
+		_, ok := preview.Preview.TextOK("body")
+		fmt.Println(step.SequenceNumber, ok)
+	}
+	// Output:
+	// 1 true
 }
