@@ -39,7 +39,6 @@ func TestPgpool(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			primary, _ := startPrimary(t)
 			require.NoError(t, prospectpg.Migrate(t.Context(), connect(t, primary.url())))
-			require.NoError(t, prospectpg.AddWorkspace(t.Context(), connect(t, primary.url()), "acme"))
 			standby := startStandby(t, primary, time.Hour)
 			address := startPgpool(t, primary, standby, settings...)
 			fleet(t, address)
@@ -65,6 +64,7 @@ func asked(t *testing.T, p place) (found []string) {
 
 func fleet(t *testing.T, address string) {
 	t.Helper()
+	require.NoError(t, prospectpg.AddWorkspace(t.Context(), connect(t, address), "acme"))
 	sb := sandbox.New(nil, sandbox.AllowRemote(), sandbox.NoLimits())
 	var creations atomic.Int64
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
