@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -17,11 +16,10 @@ import (
 )
 
 func main() {
-	out := bufio.NewWriter(os.Stdout) // it keeps the first error
 	sb := sandbox.New(nil, sandbox.WithClock(sandbox.NewScaledClock(600)), sandbox.Credits(5000), sandbox.WithPrices(prices))
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	if err == nil {
-		err = errors.Join(start(context.Background(), client, out), out.Flush())
+		err = start(context.Background(), client, os.Stdout)
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -29,33 +27,32 @@ func main() {
 }
 
 const maxSpend = 1000 // credits that one run may cost
+var prices = sandbox.Prices{"agents.create-person-discovery": 300} // a person; invented, like every undocumented price
 
-// 300 credits a person is invented, like every undocumented price.
-var prices = sandbox.Prices{"agents.create-person-discovery": 300}
-
-// start looks the filter values up, starts the agent, waits for its first run and prints what it has found.
+// start looks titles up, starts the agent, waits for its first run and prints what it has found. After an error, run it again.
 func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error {
-	titles, err := known(ctx, client, out, "Head of sales", "Vice President of Sales", "Chief Happiness Wizard")
+	ctx, cancel := context.WithTimeout(ctx, time.Hour) // the agent works on without it
+	defer cancel()
+	titles, err := known(ctx, client, "Head of sales", "Vice President of Sales", "Chief Happiness Wizard")
 	if err != nil {
 		return err
 	}
 	// A draft costs nothing. Whatever happens to the responses, it is started once: its name is the key, so take one that only this program uses.
 	started, err := client.Agents.Ensure(ctx, prospectkit.PersonDiscovery{
-		ListName: "Heads of sales in Berlin", MaxCreditSpend: maxSpend, Start: true, Expires: prospectkit.Expiration(time.Now().AddDate(0, 0, 7).Format(time.DateOnly)),
-		// The names of the filters are undocumented: these are assumed.
-		Filters: prospectkit.Fields{"jobTitles": titles, "locations": []string{"Berlin, Germany"}},
+		ListName: "Heads of sales in Berlin", Start: true, MaxCreditSpend: maxSpend,
+		Expires: prospectkit.Expiration(time.Now().AddDate(0, 0, 7).Format(time.DateOnly)),
+		Filters: prospectkit.Fields{"jobTitles": titles, "locations": []string{"Berlin, Germany"}}, // names of fields that are undocumented
 	})
 	if err != nil {
-		return err // run it again
-	}
-	if started.WasStarted {
-		fmt.Fprintln(out, "It runs already, with the cap and the filters that it was started with.")
+		return err
 	}
 	agent, err := client.Agents.WaitSettled(ctx, started.Agent.ID)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%q is %s, and has found:\n", agent.Name, agent.Status)
+	if _, err := fmt.Fprintf(out, "%q, for %q, is %s, and has found:\n", agent.Name, titles, agent.Status); err != nil {
+		return err
+	}
 	for row, err := range client.Agents.Rows(ctx, agent.ID, prospectkit.RowsParams{}) {
 		if err != nil {
 			return err
@@ -65,22 +62,19 @@ func start(ctx context.Context, client *prospectkit.Client, out io.Writer) error
 	return nil
 }
 
-// known looks job titles up: the service accepts unknown ones, and such an agent finds nobody.
-func known(ctx context.Context, client *prospectkit.Client, out io.Writer, titles ...string) (good []string, err error) {
-	values, err := client.Agents.CheckValues(ctx, prospectkit.ValueCheck{
-		Field: prospectkit.AutocompleteTitle, Values: titles,
-		TextParam: "text", // this name is undocumented, too
-	})
+// known looks job titles up, and leaves out others: the service accepts them, and such an agent finds nobody.
+func known(ctx context.Context, client *prospectkit.Client, titles ...string) (good []string, err error) {
+	check := prospectkit.ValueCheck{Field: prospectkit.AutocompleteTitle, Values: titles, TextParam: "text"} // this name is undocumented, too
+	values, err := client.Agents.CheckValues(ctx, check)
 	for _, v := range values {
-		switch {
-		case v.Known:
+		if v.Known {
 			good = append(good, v.Value)
-		case len(v.Near) > 0:
-			fmt.Fprintf(out, "%q is not known: taking %q\n", v.Value, v.Near[0])
+		} else if len(v.Near) > 0 { // as the service writes it
 			good = append(good, v.Near[0])
-		default:
-			fmt.Fprintf(out, "%q is not known: left out\n", v.Value)
 		}
+	}
+	if err == nil && len(good) == 0 {
+		err = errors.New("the service knows none of the titles")
 	}
 	return good, err
 }

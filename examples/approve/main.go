@@ -1,93 +1,79 @@
-// Command approve shows a campaign to a person, and approves what was shown if they type yes. It may be killed and run again: an approval
-// that may have happened is never repeated. It runs on a sandbox in this process. With prospectkit.FromEnv, approve does the same at the
-// service, and messages are sent.
+// Command approve lets a job send only what a person has signed. The person reads the review and types yes. The job may be killed and run again: it
+// approves exactly that, once. It runs on a sandbox. With prospectkit.FromEnv, sign and send do the same at the service, and messages are sent.
 package main
 
 import (
 	"bufio"
 	"context"
+	"crypto/ed25519"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"log"
-	"log/slog"
 	"os"
-	"slices"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
 )
 
 func main() {
-	path := flag.String("journal", "approvals.journal", "the `file` that remembers what was sent")
-	flag.Parse()
-	if err := demo(context.Background(), *path, os.Stdin, os.Stdout); err != nil {
+	sb := sandbox.New(nil, sandbox.Seed(fixture.Small(1)))
+	j := journal.NewMemory("acme")             // as long as the sandbox; for the service, a file that stays, by journal.Open
+	public, key, _ := ed25519.GenerateKey(nil) // the key stays with the person
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j),
+		prospectkit.WithGate(gate(public, "yes.txt")))
+	if err == nil {
+		err = sign(context.Background(), client, sb.Campaigns()[0].ID, key, "yes.txt", os.Stdin, os.Stdout)
+	}
+	if err == nil {
+		err = send(context.Background(), client, sb.Campaigns()[0].ID, "yes.txt")
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-// demo approves a campaign of a sandbox.
-func demo(ctx context.Context, path string, in io.Reader, out io.Writer) (err error) {
-	sb := sandbox.New(nil)
-	var campaignID string
-	sb.Do(func(tx *sandbox.Tx) { campaignID = spring(tx) })
-	j, err := journal.Open(path, "acme")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, j.Close()) }()
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j),
-		prospectkit.WithLogger(slog.Default())) // which tells of waits: an approval takes ten requests of 30 a minute
-	if err != nil {
-		return err
-	}
-	return approve(ctx, client, campaignID, in, out)
-}
-
-// spring makes a campaign that sends one message to each of two people.
-func spring(tx *sandbox.Tx) (campaignID string) {
-	tx.ConnectAccount("email")
-	return tx.CreateCampaign(sandbox.ReadyCampaign("Spring", tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(
-		sandbox.Row{"firstName": "Grace", "email": "grace@navy.example"}, sandbox.Row{"firstName": "Alan", "email": "alan@park.example"},
-	)})))
-}
-
-// approve needs a client with a journal.
-func approve(ctx context.Context, client *prospectkit.Client, campaignID string, in io.Reader, out io.Writer) error {
-	found, err := client.Recover(ctx) // what an earlier start left behind
-	if open := slices.Concat(found.Later, found.Person); len(open) > 0 {
-		t := open[0].Ticket
-		return errors.Join(err, fmt.Errorf("%s of %s may have happened: look there, then settle ticket %s", t.Op, t.IDs, t.ID))
-	}
+// sign runs where the private key is, with the journal of the job, which knows earlier approvals. It signs what a person says yes to.
+func sign(ctx context.Context, client *prospectkit.Client, campaignID string, key ed25519.PrivateKey, file string, in io.Reader, out io.Writer) error {
 	review, err := client.Campaigns.Review(ctx, campaignID)
 	if err != nil {
 		return err
 	}
-	if review.Campaign.Status == prospectkit.CampaignActive {
-		_, err := fmt.Fprintln(out, "It was approved before.")
-		return err
-	}
-	word, options := "yes", []prospectkit.CallOption(nil)
-	if review.Resumes() { // a yes out of habit does not undo what a teammate has stopped
-		word, options = "resume", append(options, prospectkit.AllowResume())
-	}
-	if _, err := fmt.Fprintf(out, "%s\n\nType %s to send this: ", review, word); err != nil {
+	if _, err := fmt.Fprintf(out, "%s\n\nType yes to sign this: ", review); err != nil {
 		return err // nobody has seen it
 	}
-	if answer, _ := bufio.NewReader(in).ReadString('\n'); answer != word+"\n" {
-		return errors.New("nothing was approved")
+	if answer, _ := bufio.NewReader(in).ReadString('\n'); answer != "yes\n" {
+		return errors.New("nothing was signed")
 	}
-	_, err = client.Campaigns.Approve(ctx, campaignID, review.Digest(), options...)
-	if unknown, ok := errors.AsType[*prospectkit.OutcomeUnknownError](err); ok { // it looks, and never repeats it
-		r, failed := unknown.Resolve(ctx)
-		if failed != nil || r.Outcome != prospectkit.OutcomeApplied {
-			return errors.Join(err, failed)
+	text := fmt.Appendf(nil, "%s %x", review.Digest(), ed25519.Sign(key, []byte(review.Digest())))
+	return os.WriteFile(file, text, 0o600)
+}
+
+// load reads what was signed, and the signature. Without a yes, both are empty, and nothing is sent.
+func load(file string) (digest string, signature []byte) {
+	text, _ := os.ReadFile(file)
+	_, _ = fmt.Sscanf(string(text), "%s %x", &digest, &signature)
+	return digest, signature
+}
+
+// gate refuses each call that sends messages or writes into a CRM, unless it approves what was signed.
+func gate(public ed25519.PublicKey, file string) func(context.Context, prospectkit.Intent) error {
+	return func(_ context.Context, in prospectkit.Intent) error {
+		if _, signature := load(file); in.Sends && !ed25519.Verify(public, []byte(in.Digest), signature) {
+			return fmt.Errorf("nobody has signed this %s", in.Op)
 		}
-	} else if err != nil {
+		return nil
+	}
+}
+
+// send is the job. It can prepare everything, and send nothing without a yes.
+func send(ctx context.Context, job *prospectkit.Client, campaignID, file string) error {
+	if _, err := job.Recover(ctx); err != nil { // what an earlier start has left in doubt
 		return err
 	}
-	_, err = fmt.Fprintln(out, "Approved: the messages will be sent.")
-	return err
+	digest, _ := load(file)
+	_, err := job.Campaigns.Approve(ctx, campaignID, digest)
+	return err // nil, too, if an earlier start has done it
 }

@@ -1,12 +1,9 @@
-// Command crash creates lists and pushes each to a CRM once, however often it is killed or loses a response. It stores a ticket of each
-// write in a file before the write leaves, and reads at the start what an earlier process left behind. No read shows a push, so a person
-// looks into the CRM after a push that may have happened.
-//
-// It runs on a sandbox in this process, which loses one response. With prospectkit.FromEnv, work does the same at the service.
+// Command crash creates lists and pushes each to a CRM once, however often it is killed or loses a response. It stores a ticket of each write in a
+// file before the write leaves, and reads at the start what an earlier process left behind. No read shows a push, so a person looks into the CRM
+// after one that may have happened. It runs on a sandbox in this process. With prospectkit.FromEnv, work does the same at the service.
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -20,34 +17,32 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
+const crm = "crm-1" // the API description leaves the names of the CRMs out
+
 func main() {
-	out := bufio.NewWriter(os.Stdout) // it keeps the first error
-	if err := errors.Join(demo(context.Background(), out), out.Flush()); err != nil {
+	dir, err := os.MkdirTemp("", "crash")
+	if err == nil {
+		err = errors.Join(demo(context.Background(), filepath.Join(dir, "writes.journal"), os.Stdout), os.RemoveAll(dir))
+	}
+	if err != nil {
 		log.Fatal(err)
 	}
 }
 
-const crm = "crm-1" // the API description leaves the names of the CRMs out
-
-func demo(ctx context.Context, out io.Writer) error {
-	dir, err := os.MkdirTemp("", "crash")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
+// demo starts the work twice, as two processes do. The response to the second push is lost.
+func demo(ctx context.Context, path string, out io.Writer) error {
 	sb := sandbox.New(nil)
 	sb.Do(func(tx *sandbox.Tx) { tx.ConnectCRM(crm) })
 	sb.Fail("lists.crm-push", sandbox.Nth(2), sandbox.DropAfter())
-	for range 2 { // two starts, which open the journal as two processes do
-		j, err := journal.Open(filepath.Join(dir, "writes.journal"), "acme")
+	for range 2 {
+		j, err := journal.Open(path, "acme")
 		if err != nil {
 			return err
 		}
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
-		if err != nil {
-			return err
+		if err == nil {
+			fmt.Fprintln(out, "work:", work(ctx, client))
 		}
-		fmt.Fprintf(out, "work: %v\n", work(ctx, client))
 		for ticket, failed := range j.InDoubt(ctx) { // a person finds the list in the CRM: prospectkit settle TICKET applied
 			err = errors.Join(err, failed, j.Ended(ctx, ticket.ID, journal.End{Outcome: journal.Applied}))
 		}
@@ -55,8 +50,8 @@ func demo(ctx context.Context, out io.Writer) error {
 			return err
 		}
 	}
-	fmt.Fprintf(out, "%d lists were pushed, none twice\n", len(sb.CRMPushes()))
-	return nil
+	_, err := fmt.Fprintf(out, "%d lists were pushed, none twice\n", len(sb.CRMPushes()))
+	return err
 }
 
 // work does what is missing. Run it again after any error.
@@ -69,15 +64,11 @@ func work(ctx context.Context, client *prospectkit.Client) error {
 		if err != nil {
 			return err
 		}
-		if err := push(ctx, client, ensured.List.ID); err != nil {
-			return err
+		// This pushes the list, unless the journal knows of a push that has left, or may have.
+		_, err = client.Lists.PushToCRM(ctx, ensured.List.ID, prospectkit.CRMPush{CRM: crm, All: true}, prospectkit.Once(crm))
+		if err != nil {
+			return err // if the outcome is unknown, a person looks into the CRM, and settles the ticket that it names
 		}
 	}
 	return nil
-}
-
-// push pushes a list, unless the journal knows of a push that has left, or may have.
-func push(ctx context.Context, client *prospectkit.Client, listID string) error {
-	_, err := client.Lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, All: true}, prospectkit.Once(crm))
-	return err // if the outcome is unknown, a person looks into the CRM, and settles the ticket that it names
 }

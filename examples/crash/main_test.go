@@ -51,7 +51,7 @@ func TestEveryFailure(t *testing.T) {
 
 func TestDemo(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, demo(t.Context(), &out))
+	require.NoError(t, demo(t.Context(), filepath.Join(t.TempDir(), "writes.journal"), &out))
 	require.Contains(t, out.String(), "outcome unknown")
 	require.Contains(t, out.String(), "work: <nil>\n3 lists were pushed, none twice\n")
 }

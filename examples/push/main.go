@@ -1,13 +1,12 @@
-// Command push pushes the contacts of a list into a CRM, in batches, none twice. It stores who belongs to which batch before it sends any, and
-// the id of a batch is its Once key. So the list may change, and the program may be killed at any moment and run again: it continues, and
-// pushes who has joined. It prints the contacts that somebody has to look up.
-//
-// It runs on a sandbox in this process. With prospectkit.FromEnv and journal.Open, push does the same at the service.
+// Command push pushes the contacts of a list into a CRM, in batches, none twice. It stores who belongs to which batch before it sends any, so that
+// the list may change, and the program may be killed at any moment and run again: it continues, and pushes who has joined. It prints the
+// contacts that somebody has to look up. It runs on a sandbox in this process. With prospectkit.FromEnv, push does the same at the service.
 package main
 
 import (
 	"context"
-	"crypto/rand"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -17,56 +16,60 @@ import (
 	"example.com/prospectkit"
 	"example.com/prospectkit/journal"
 	"example.com/prospectkit/sandbox"
+	"example.com/prospectkit/sandbox/fixture"
 )
 
-const crm = "crm-1" // the API description leaves the names of the CRMs out
-
 func main() {
-	sb, listID := sandbox.New(nil), ""
-	sb.Do(func(tx *sandbox.Tx) {
-		tx.ConnectCRM(crm)
-		listID = tx.CreateList(sandbox.List{Name: "Leads", Rows: sandbox.Rows(sandbox.Row{"email": "ada@engines.example"})})
-	})
-	sb.Fail("lists.crm-push", sandbox.DropAfter()) // its response is lost
-	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(journal.NewMemory("acme")))
-	if err == nil {
-		err = push(context.Background(), client.Lists, listID, "batches.json", os.Stdout)
-	}
+	sb := sandbox.New(nil, sandbox.Seed(fixture.Small(1)))
+	sb.Fail("lists.crm-push", sandbox.DropAfter()) // the response to a push is lost
+	j, err := journal.Open("push.journal", "acme")
 	if err != nil {
+		log.Fatal(err)
+	}
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(j))
+	if err == nil {
+		err = push(context.Background(), client.Lists, sb.Lists()[1].ID, "batches.json", os.Stdout)
+	}
+	if err := errors.Join(err, j.Close()); err != nil {
 		log.Fatal(err)
 	}
 }
 
-// push goes through all batches in the file, and those of contacts that are in none yet. The journal knows which were sent.
+// push pushes the batches of the file, and those of contacts that are in none yet. By their places in the file, the journal knows which were sent.
 func push(ctx context.Context, lists *prospectkit.ListsService, listID, file string, out io.Writer) error {
-	batches, err := load(file)
-	if err != nil {
+	var batches [][]string
+	known, joined := map[string]bool{}, []string(nil)
+	text, err := os.ReadFile(file)
+	if err == nil {
+		err = json.Unmarshal(text, &batches)
+	}
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
-	known, joined := map[string]bool{}, []string(nil)
-	for _, b := range batches {
-		for _, id := range b.ContactIDs {
-			known[id] = true
-		}
+	for _, id := range slices.Concat(batches...) {
+		known[id] = true
 	}
 	for row, err := range lists.Rows(ctx, listID, prospectkit.RowsParams{}) {
 		if err != nil {
 			return err
 		}
-		if id := row.ID(); !known[id] {
-			joined = append(joined, id)
+		if !known[row.ID()] {
+			joined = append(joined, row.ID())
 		}
 	}
-	for ids := range slices.Chunk(joined, 500) {
-		batches = append(batches, batch{rand.Text(), ids})
+	batches = slices.AppendSeq(batches, slices.Chunk(joined, 500)) // contacts, at most, in a call
+	text, _ = json.Marshal(batches)
+	if err = os.WriteFile(file+".new", text, 0o600); err == nil {
+		err = os.Rename(file+".new", file) // if a power cut brings the old file back, the journal refuses other contacts under a key that was used
 	}
-	if err := store(file, batches); err != nil {
+	if err != nil {
 		return err
 	}
-	for _, b := range batches {
-		_, err := lists.PushToCRM(ctx, listID, prospectkit.CRMPush{CRM: crm, ContactIDs: b.ContactIDs}, prospectkit.Once(b.ID))
+	for n, ids := range batches {
+		push := prospectkit.CRMPush{CRM: "crm-1", ContactIDs: ids} // the API description leaves the names of the CRMs out
+		_, err := lists.PushToCRM(ctx, listID, push, prospectkit.Once(fmt.Sprint(listID, " batch ", n)))
 		if prospectkit.OutcomeOf(err) == prospectkit.OutcomeUnknown { // of this run or an earlier one: settle its ticket after a look
-			_, err = fmt.Fprintln(out, "look in the CRM for", b.ContactIDs)
+			_, err = fmt.Fprintln(out, "look in the CRM for", ids)
 		}
 		if err != nil {
 			return err // this batch was not sent

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -17,7 +19,7 @@ import (
 
 func leads(sb *sandbox.Sandbox, contacts int) (listID string) {
 	sb.Do(func(tx *sandbox.Tx) {
-		tx.ConnectCRM(crm)
+		tx.ConnectCRM("crm-1")
 		var rows []sandbox.Row
 		for n := range contacts {
 			rows = append(rows, sandbox.Row{"email": fmt.Sprint(n, "@engines.example")})
@@ -123,4 +125,19 @@ func TestAfterTheLook(t *testing.T) {
 		pushed = append(pushed, p.ContactIDs...)
 	}
 	require.ElementsMatch(t, all, pushed)
+}
+
+// A power cut may bring back the file before the last batches. Nobody is pushed twice, although the list has changed: the journal knows the keys.
+func TestTheOldFile(t *testing.T) {
+	sb := sandbox.New(t)
+	listID, file := leads(sb, 600), filepath.Join(t.TempDir(), "batches.json")
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithJournal(journal.NewMemory("acme")))
+	require.NoError(t, err)
+	require.NoError(t, push(t.Context(), client.Lists, listID, file, io.Discard))
+	require.NoError(t, os.Remove(file))
+	require.NoError(t, push(t.Context(), client.Lists, listID, file, io.Discard), "the same contacts have the same keys")
+	require.NoError(t, os.Remove(file))
+	change(sb, listID)
+	require.ErrorIs(t, push(t.Context(), client.Lists, listID, file, io.Discard), prospectkit.RuleOtherBody)
+	require.Equal(t, 2, sb.Calls("lists.crm-push"))
 }

@@ -1,5 +1,4 @@
-// Command quickstart prints the contact lists of a workspace, and writes the rows of one to rows.csv: of the list whose name you give, or of the first.
-// It reads from the service in PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, and without them from a sandbox in this process.
+// Command quickstart prints the contact lists of a workspace, and writes their rows to rows.csv: of those whose names contain its arguments, or of all.
 package main
 
 import (
@@ -9,6 +8,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"strings"
 
 	"example.com/prospectkit"
 	"example.com/prospectkit/sandbox"
@@ -17,12 +17,12 @@ import (
 
 func main() {
 	client, err := prospectkit.FromEnv(prospectkit.ReadOnly())
-	if os.Getenv("PROSPECTKIT_BASE_URL")+os.Getenv("PROSPECTKIT_TOKEN") == "" {
+	if os.Getenv("PROSPECTKIT_BASE_URL")+os.Getenv("PROSPECTKIT_TOKEN") == "" { // without an account: a sandbox in this process
 		sb := sandbox.New(nil, sandbox.Seed(fixture.Small(1)))
 		client, err = prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	}
 	if err == nil {
-		err = run(context.Background(), client, append(os.Args, "")[1], "rows.csv")
+		err = run(context.Background(), client, strings.Join(os.Args[1:], " "), "rows.csv")
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -30,25 +30,19 @@ func main() {
 }
 
 func run(ctx context.Context, client *prospectkit.Client, name, file string) error {
-	id := ""
-	for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{Kind: prospectkit.ContactList}) { // all pages, within the rate limit
-		if err == nil {
-			_, err = fmt.Printf("%7d rows  %q\n", list.ContactsCount, list.Name)
-		}
-		if err != nil {
-			return err
-		}
-		if id == "" && (name == "" || name == list.Name) {
-			id = list.ID
-		}
-	}
 	var text bytes.Buffer
 	w := csv.NewWriter(&text)
-	for row, err := range client.Lists.Rows(ctx, id, prospectkit.RowsParams{}) {
+	for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{Kind: prospectkit.ContactList, Search: name}) { // all pages
 		if err != nil {
 			return err
 		}
-		_ = w.Write([]string{row.ID(), row.Text("firstName"), row.Text("lastName"), row.Text("jobTitle"), row.Text("company.name")})
+		fmt.Printf("%7d rows  %q\n", list.ContactsCount, list.Name)
+		for row, err := range client.Lists.Rows(ctx, list.ID, prospectkit.RowsParams{}) { // within the rate limit
+			if err != nil {
+				return err
+			}
+			_ = w.Write([]string{list.Name, row.Text("firstName"), row.Text("lastName"), row.Text("jobTitle"), row.Text("company.name")})
+		}
 	}
 	w.Flush()
 	return os.WriteFile(file, text.Bytes(), 0o600)

@@ -13,23 +13,26 @@ import (
 	"example.com/prospectkit/sandbox/fixture"
 )
 
-// The list is the one of that name, and not one whose name contains it.
-func TestTheNamedList(t *testing.T) {
+// A name selects the lists that contain it, each row tells of which list it is, and no list is an empty file.
+func TestTheNamedLists(t *testing.T) {
 	t.Parallel()
 	sb := sandbox.New(t)
 	sb.Do(func(tx *sandbox.Tx) {
 		tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(sandbox.Row{"firstName": "Ada"})})
-		tx.CreateList(sandbox.List{Name: "Berlin, old", Rows: sandbox.Rows(sandbox.Row{"firstName": "Alan"}, sandbox.Row{"firstName": "Kurt"})})
+		tx.CreateList(sandbox.List{Name: "Berlin, old", Rows: sandbox.Rows(sandbox.Row{"firstName": "Alan"})})
+		tx.CreateList(sandbox.List{Name: "Paris", Rows: sandbox.Rows(sandbox.Row{"firstName": "Kurt"})})
 	})
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "rows.csv")
-	require.NoError(t, run(t.Context(), client, "Berlin", file))
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Contains(t, string(text), "Ada")
-	require.NotContains(t, string(text), "Alan")
-	require.ErrorIs(t, run(t.Context(), client, "Ber", file), prospectkit.ErrRefusedLocally)
+	for name, want := range map[string]string{
+		"Berlin": "\"Berlin, old\",Alan,,,\nBerlin,Ada,,,\n", "old": "\"Berlin, old\",Alan,,,\n", "Rome": "",
+	} {
+		require.NoError(t, run(t.Context(), client, name, file))
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text), name)
+	}
 }
 
 // Whatever fails, and wherever the program is stopped, the file is whole, or that of an earlier run.

@@ -1,5 +1,5 @@
-// Command search finds prospects for no more pages than a cap, and stores each page that arrives before it asks for the next one.
-// It runs on a sandbox in this process. With prospectkit.FromEnv, search does the same at the service.
+// Command search finds prospects for no more pages than a cap, and stores each page that arrives before it asks for the next one. It runs on a
+// sandbox in this process. With prospectkit.FromEnv, search does the same at the service.
 package main
 
 import (
@@ -25,11 +25,10 @@ const (
 func main() {
 	file := flag.String("out", "profiles.jsonl", "the new `file` for the profiles")
 	flag.Parse()
-	out := bufio.NewWriter(os.Stdout) // it keeps the first error
 	sb := sandbox.New(nil, sandbox.Credits(500))
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	if err == nil {
-		err = errors.Join(search(context.Background(), client, *file, out), out.Flush())
+		err = search(context.Background(), client, *file, os.Stdout) // a deadline would cut a page that is paid for
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -57,8 +56,8 @@ func search(ctx context.Context, client *prospectkit.Client, file string, out io
 		}
 		stored += len(page.Items)
 		if n == maxPages || !page.More() {
-			fmt.Fprintf(out, "%d profiles are in %s, for %d pages. There are more: %t\n", stored, file, n, page.More())
-			return nil
+			_, err := fmt.Fprintf(out, "%d profiles are in %s, for %d pages. There are more: %t\n", stored, file, n, page.More())
+			return err
 		}
 		page, err = page.Next(ctx)
 	}

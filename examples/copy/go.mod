@@ -1,4 +1,4 @@
-module example.com/prospectkit/examples/sync
+module example.com/prospectkit/examples/copy
 
 go 1.26.0
 

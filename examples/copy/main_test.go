@@ -21,7 +21,7 @@ import (
 )
 
 // programVar makes this test binary the program.
-const programVar = "PROSPECTKIT_EXAMPLE_SYNC"
+const programVar = "PROSPECTKIT_EXAMPLE_COPY"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(programVar) != "" {
@@ -131,7 +131,7 @@ func TestOneFactDropsNothing(t *testing.T) {
 		require.NoError(t, err)
 		file := filepath.Join(t.TempDir(), "copy.db")
 		run := func() int {
-			require.NoError(t, sync(t.Context(), client.Lists, listID, file))
+			require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
 			return held(t.Context(), t, file)
 		}
 		require.Equal(t, 12_501, run())
@@ -158,6 +158,40 @@ func held(ctx context.Context, t require.TestingT, file string) (n int) {
 	return n
 }
 
+// A run changes the rows that have changed, and no other one: a trigger, or what replicates the database, sees nothing else.
+func TestOnlyChanges(t *testing.T) {
+	sb := sandbox.New(t, sandbox.NoLimits())
+	var listID string
+	sb.Do(func(tx *sandbox.Tx) { listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)}) })
+	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "copy.db")
+	run := func() (changes int) {
+		require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
+		db, err := sql.Open("sqlite", file)
+		require.NoError(t, err)
+		defer db.Close()
+		_, err = db.ExecContext(t.Context(), `CREATE TABLE IF NOT EXISTS change (id TEXT);
+			CREATE TRIGGER IF NOT EXISTS joined AFTER INSERT ON entry BEGIN INSERT INTO change VALUES (new.id); END;
+			CREATE TRIGGER IF NOT EXISTS changed AFTER UPDATE ON entry BEGIN INSERT INTO change VALUES (new.id); END;
+			CREATE TRIGGER IF NOT EXISTS gone AFTER DELETE ON entry BEGIN INSERT INTO change VALUES (old.id); END`)
+		require.NoError(t, err)
+		require.NoError(t, db.QueryRowContext(t.Context(), `SELECT count(*) FROM change`).Scan(&changes))
+		return changes
+	}
+	require.Zero(t, run())
+	require.Zero(t, run())
+	ids := rowIDs(sb, listID)
+	sb.Do(func(tx *sandbox.Tx) { tx.ChangeRow(listID, sandbox.Row{"id": ids[7], "firstName": "Bob"}) })
+	require.Equal(t, 1, run())
+	sb.Do(func(tx *sandbox.Tx) {
+		tx.RemoveRows(listID, ids[8])
+		tx.AddRows(listID, sandbox.Row{"firstName": "Ada"}, sandbox.Row{"firstName": "Alan"})
+	})
+	require.Equal(t, 4, run())
+	require.NoError(t, isCopy(t.Context(), sb, file))
+}
+
 // roundTrip is a transport.
 type roundTrip func(*http.Request) (*http.Response, error)
 
@@ -173,14 +207,14 @@ func TestMissing(t *testing.T) {
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "copy.db")
-	require.NoError(t, sync(t.Context(), client.Lists, listID, file))
+	require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
 	last, err := json.Marshal(sb.Rows(listID)[2001:])
 	require.NoError(t, err)
 	sb.Fail("lists.rows", sandbox.Nth(3), sandbox.RawBody(http.StatusOK,
 		fmt.Sprintf(`{"entityType":"contactList","data":%s,"pagination":{"pageNum":3,"totalPages":3,"totalRecords":2500}}`, last)))
 	sb.Fail("lists.get", sandbox.RawBody(http.StatusOK,
 		fmt.Sprintf(`{"list":{"id":%q,"name":"Berlin","entityType":"contactList","contactsCount":2499,"companiesCount":0}}`, listID)))
-	require.NoError(t, sync(t.Context(), client.Lists, listID, file))
+	require.NoError(t, copyList(t.Context(), client.Lists, listID, file))
 	require.NoError(t, isCopy(t.Context(), sb, file))
 }
 
@@ -195,7 +229,7 @@ func TestOneRunAtATime(t *testing.T) {
 	run := func(opts ...prospectkit.ClientOption) error {
 		client, err := prospectkit.New(sb.BaseURL(), sb.Token(), opts...)
 		require.NoError(t, err)
-		return sync(t.Context(), client.Lists, listID, file)
+		return copyList(t.Context(), client.Lists, listID, file)
 	}
 	first := make(chan error)
 	go func() {
@@ -232,7 +266,7 @@ func TestEveryFailure(t *testing.T) {
 		sandbox.EveryFailure(t, func(run *sandbox.Run) error {
 			client, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()), prospectkit.ReadOnly())
 			require.NoError(run, err)
-			return sync(run.Context(), client.Lists, run.Lists()[0].ID, filepath.Join(run.Dir(), "copy.db"))
+			return copyList(run.Context(), client.Lists, run.Lists()[0].ID, filepath.Join(run.Dir(), "copy.db"))
 		}, func(run *sandbox.Run) error {
 			file := filepath.Join(run.Dir(), "copy.db")
 			calm, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Sandbox.Transport()))
@@ -242,7 +276,7 @@ func TestEveryFailure(t *testing.T) {
 			}
 			if changes = false; moving || c.emptied != nil { // the last change may have come after the last request
 				run.Clear()
-				err = sync(run.Context(), calm.Lists, run.Lists()[0].ID, file)
+				err = copyList(run.Context(), calm.Lists, run.Lists()[0].ID, file)
 			}
 			return errors.Join(run.Err(), err, isCopy(run.Context(), run.Sandbox, file))
 		}, append(c.emptied, sandbox.UntilDone(2), sandbox.Setup(func(run *sandbox.Run) {
@@ -252,7 +286,7 @@ func TestEveryFailure(t *testing.T) {
 			})
 			calm, err := prospectkit.New(run.BaseURL(), run.Token(), prospectkit.WithTransport(run.Transport()))
 			require.NoError(run, err)
-			require.NoError(run, sync(run.Context(), calm.Lists, listID, filepath.Join(run.Dir(), "copy.db")))
+			require.NoError(run, copyList(run.Context(), calm.Lists, listID, filepath.Join(run.Dir(), "copy.db")))
 			change := func(tx *sandbox.Tx) {
 				tx.RemoveRows(listID, rowIDs(run.Sandbox, listID)[100*tx.Gap()])
 				tx.AddRows(listID, sandbox.Row{"firstName": "New"})
