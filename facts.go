@@ -50,7 +50,7 @@ func (f Fact) String() string { return textOf(Object{}, f) }
 
 // FactEdit changes the claim of a learned fact, its category or both. An empty claim is refused, unless KeepClaim is set.
 type FactEdit struct {
-	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized: see examples/claim
+	Claim     string       `json:"claim,omitzero"`    // 1 to 1000 characters, anonymized
 	Category  FactCategory `json:"category,omitzero"` // empty: unchanged
 	KeepClaim bool         `json:"-"`                 // the claim stays
 }
@@ -71,8 +71,8 @@ func (e FactEdit) check(bad *check.Violations) {
 // Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After an unknown outcome, it is retried only
 // with [AllowRetryUnknown]: a teammate may edit the fact in between. No read of a fact is documented, so an unknown outcome cannot be resolved.
 //
-// Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact, or one of another team), [CodeLearnedFactNotAnonymized] (see
-// [example.com/prospectkit/examples/claim]), [CodeValidationFailed].
+// Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact, or one of another team), [CodeLearnedFactNotAnonymized],
+// [CodeValidationFailed].
 //
 // PATCH /business/knowledge-hubs/learned-facts/{factId}, scope campaigns.
 func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opts ...CallOption) (*Fact, error) {

@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-const maxSpend = 1000 // credits that one run may cost
+const maxSpend = 1000                                              // credits that one run may cost
 var prices = sandbox.Prices{"agents.create-person-discovery": 300} // a person; invented, like every undocumented price
 
 // start looks titles up, starts the agent, waits for its first run and prints what it has found. After an error, run it again.

@@ -162,7 +162,9 @@ func held(ctx context.Context, t require.TestingT, file string) (n int) {
 func TestOnlyChanges(t *testing.T) {
 	sb := sandbox.New(t, sandbox.NoLimits())
 	var listID string
-	sb.Do(func(tx *sandbox.Tx) { listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)}) })
+	sb.Do(func(tx *sandbox.Tx) {
+		listID = tx.CreateList(sandbox.List{Name: "Berlin", Rows: sandbox.Rows(people(1200)...)})
+	})
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()))
 	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "copy.db")

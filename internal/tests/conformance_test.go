@@ -23,7 +23,7 @@ import (
 // below internal/tests.
 var testRooms = map[string]string{
 	"prospectkit": ".", "tests": "internal/tests", "sandbox": "sandbox", "fixture": "sandbox/fixture", "op": "internal/op", "budget": "internal/budget", "simulation": "internal/simulation",
-	"ratehdr": "internal/ratehdr", "claim": "examples/claim",
+	"ratehdr": "internal/ratehdr",
 }
 
 // TestConformance holds testdata/conformance.md against the tests and the operations that there are.
