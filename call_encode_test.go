@@ -168,7 +168,7 @@ func TestEncode_UndocumentedPathHasToBeGiven(t *testing.T) {
 			continue
 		}
 		err := ask(t, o, missing, []string{"65f0c0ffee65f0c0ffee65f0"})
-		require.ErrorIs(t, err, ErrRefusedLocally, o.Name)
+		require.ErrorAs(t, err, new(*RefusedError), o.Name)
 		require.ErrorContains(t, err, "set it with WithRoutes")
 	}
 }
@@ -178,7 +178,7 @@ func TestEncode_IDsOfACallersPathAreChecked(t *testing.T) {
 		sent := false
 		err := ask(t, op.ContactsTimeline, func(r *http.Request) *http.Response { sent = true; return missing(r) },
 			[]string{id}, WithRoutes(map[string]string{"contacts.timeline": "GET /business/contacts/{contactId}/timeline"}))
-		require.ErrorIs(t, err, ErrRefusedLocally, id)
+		require.ErrorAs(t, err, new(*RefusedError), id)
 		require.ErrorContains(t, err, "contactId must be 24 hexadecimal digits")
 		require.False(t, sent, id)
 	}

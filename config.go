@@ -229,7 +229,6 @@ func (s *readEvidence) option() callOption {
 type pageConfig struct {
 	calls      []CallOption // for the call of each page
 	progress   *pagewalk.Progress
-	resumes    bool
 	checkpoint string
 	paidPages  int  // limit of an iterator that spends credits
 	sequential bool // no page is read ahead

@@ -20,7 +20,7 @@
 //   - All yields every element, Get reads one by its id. [ListsService.Rows] yields the rows of a list, [RowsOf] decodes them into your
 //     own struct, [Collect] makes a slice.
 //   - [MaxPaidPages] bounds what an iterator over a search spends. [WithSpendGuard] caps the credits of all calls together.
-//   - [WithProgress] gives a checkpoint, from which [ResumeFrom] continues in another process.
+//   - [WithProgress] gives a checkpoint, from which another process continues.
 //
 // To write:
 //
@@ -63,6 +63,6 @@
 //
 // # Iterators
 //
-// Iterators request pages as the loop needs them. Each range begins at the first page, unless [ResumeFrom] says otherwise. Once the
+// Iterators request pages as the loop needs them. Each range begins at the first page, unless a checkpoint says otherwise. Once the
 // context has ended, no further page is requested. An error ends the loop, except in [AgentsService.WaitEach].
 package prospectkit

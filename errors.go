@@ -80,14 +80,13 @@ const (
 	ErrUnauthorized        ErrorClass = "the key was not accepted"
 	ErrForbidden           ErrorClass = "the key or its owner may not do this"
 	ErrInsufficientCredits ErrorClass = "not enough credits"
-	ErrRateLimited         ErrorClass = "rate limited"               // also RuleRateLimit
-	ErrOutcomeUnknown      ErrorClass = "the outcome is unknown"     // an OutcomeUnknownError: it may have happened
-	ErrResponseLost        ErrorClass = "the response was lost"      // applied or billed, but it cannot be read
-	ErrRefusedLocally      ErrorClass = "refused before the network" // a RefusedError: the call was not sent
-	ErrNotStarted          ErrorClass = "the agent was not started"  // a draft, or not seen to start
-	ErrNotSettled          ErrorClass = "not settled"                // a wait ended before the state was there: wait again
-	ErrRecordsMissing      ErrorClass = "records are missing"        // a range ended far too early, by the totals: see Missing of Report
-	ErrSpendCap            ErrorClass = "the spend cap is reached"   // a RefusedError of WithSpendGuard: the call was not sent
+	ErrRateLimited         ErrorClass = "rate limited"              // also RuleRateLimit
+	ErrOutcomeUnknown      ErrorClass = "the outcome is unknown"    // an OutcomeUnknownError: it may have happened
+	ErrResponseLost        ErrorClass = "the response was lost"     // applied or billed, but it cannot be read
+	ErrNotStarted          ErrorClass = "the agent was not started" // a draft, or not seen to start
+	ErrNotSettled          ErrorClass = "not settled"               // a wait ended before the state was there: wait again
+	ErrRecordsMissing      ErrorClass = "records are missing"       // a range ended far too early, by the totals: see Missing of Report
+	ErrSpendCap            ErrorClass = "the spend cap is reached"  // a RefusedError of WithSpendGuard: the call was not sent
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
@@ -386,7 +385,7 @@ const noError = "prospectkit: an *Error that is nil"
 // RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids it, or its wait
 // for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent.
 //
-// It matches [ErrRefusedLocally] and its Rule; for arguments also [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit]
+// It matches its Rule; for arguments also [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit]
 // [CodeRateLimited] and [ErrRateLimited], for a spend cap [ErrSpendCap].
 type RefusedError struct {
 	Op         string
@@ -485,8 +484,6 @@ func (e *RefusedError) Error() string {
 // Is matches the targets that [RefusedError] names.
 func (e *RefusedError) Is(target error) bool {
 	switch target {
-	case error(ErrRefusedLocally):
-		return true
 	case error(ErrSpendCap):
 		return errors.Is(e.cause, spend.ErrCap)
 	case error(CodeRateLimited), error(ErrRateLimited):

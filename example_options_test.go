@@ -33,7 +33,7 @@ func ExampleReadOnly() {
 	_, err := client.Lists.Page(ctx, prospectkit.ListsParams{})
 	fmt.Println("reading:", err)
 	_, err = client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
-	fmt.Println(errors.Is(err, prospectkit.ErrRefusedLocally), err)
+	fmt.Println(errors.As(err, new(*prospectkit.RefusedError)), err)
 	// Output:
 	// reading: <nil>
 	// true prospectkit: lists.create: refused locally: read-only: the operation may change something

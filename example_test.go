@@ -289,7 +289,7 @@ func ExampleWithProgress() {
 }
 
 // A walk over pages can be left and taken up again, by another process if need be.
-func ExampleResumeFrom() {
+func ExampleProgress_Checkpoint() {
 	ctx := context.Background()
 	client, _ := exampleSandbox()
 	var progress prospectkit.Progress
@@ -302,7 +302,8 @@ func ExampleResumeFrom() {
 	}
 	saved := progress.Checkpoint() // store it with the row, in one transaction
 
-	for row, err := range client.Lists.Rows(ctx, exampleList, prospectkit.RowsParams{}, prospectkit.ResumeFrom(saved)) {
+	progress = prospectkit.Progress{ResumeFrom: saved}
+	for row, err := range client.Lists.Rows(ctx, exampleList, prospectkit.RowsParams{}, prospectkit.WithProgress(&progress)) {
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -96,18 +96,29 @@ type Report struct {
 	OrderKnown bool
 
 	// Joined is by how much the total has risen since the walk began, also before its checkpoint. What joined in front of the place comes
-	// in the next walk; see [ResumeFrom].
+	// in the next walk; see [Progress].
 	Joined int
 }
 
 // Progress follows one iterator; see [WithProgress]. The zero value is ready to use. Its methods
 // are safe for concurrent use.
-type Progress struct{ walk pagewalk.Progress }
+type Progress struct {
+	// ResumeFrom is a checkpoint of an earlier walk: the iterator starts after the record that was delivered last when it was taken. An empty
+	// one, and one taken after the range was Finished, start at the beginning. Service, workspace (without [WithJournal], the key), collection,
+	// filter, sort order, page size, [WithQuery] and PageNum must be the same.
+	//
+	// Records that were added before this position since the walk began, as all new lists are, come only in the next walk; Joined of the
+	// [Report] counts them. If some of the last 16 records have moved or are gone, the iterator starts further in front, and Rewound is true:
+	// records may come twice, or be skipped if OrderKnown is false.
+	ResumeFrom string
+
+	walk pagewalk.Progress
+}
 
 // Report returns the state of the range, also after its end.
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
-// Checkpoint returns a string for [ResumeFrom], with the ids of the last records, but no token and no other content. It counts the
+// Checkpoint returns a string for ResumeFrom, with the ids of the last records, but no token and no other content. It counts the
 // current record as delivered: take it once the record is stored, if possible in the same transaction. Take it after the loop, too: it
 // then says that the walk has ended. It is empty before the first record, and always for a search or a timeline, whose tokens must not be
 // stored.
@@ -120,21 +131,8 @@ func WithProgress(p *Progress) PageOption {
 			bad.Add("WithProgress", "got nil")
 			return
 		}
-		c.progress = &p.walk
+		c.progress, c.checkpoint = &p.walk, p.ResumeFrom
 	})
-}
-
-// ResumeFrom starts an iterator after the record that was delivered last when the checkpoint was taken. An empty checkpoint, and one
-// taken after the range was Finished, start at the beginning. Service, workspace (without [WithJournal], the key), collection, filter,
-// sort order, page size, [WithQuery] and PageNum must be the same.
-//
-// Records that were added before this position since the walk began, as all new lists are, come only in the next walk; Joined of the
-// [Report] counts them. So a job that runs every night must store the checkpoint after the loop, too.
-//
-// The place is found by the last 16 records. If some have moved or are gone, the iterator starts further in front, and Rewound of the
-// [Report] is true: records may come twice, or be skipped if OrderKnown is false.
-func ResumeFrom(checkpoint string) PageOption {
-	return pageOption(func(c *pageConfig, _ *check.Violations) { c.resumes, c.checkpoint = true, checkpoint })
 }
 
 // Sequential reads a page when the loop needs it, and no earlier. Without it, numbered pages that cost no credits are read ahead from the
@@ -175,7 +173,7 @@ func (c *pageConfig) apply(o *op.Op, opts []PageOption, byToken bool, bad *check
 	case !spends && bounded:
 		bad.Add("MaxPaidPages", "is for iterators that spend credits: this one does not")
 	}
-	bad.Must(!byToken || !c.resumes, "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
+	bad.Must(!byToken || c.checkpoint == "", "ResumeFrom", "is not possible here: the service forbids storing its tokens, so start a new range")
 }
 
 // collection is what an iterator walks over, whatever its type: that is known to itemsOf and pagesOf alone, because each package that

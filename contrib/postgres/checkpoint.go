@@ -34,7 +34,7 @@ func (s *Store) SaveCheckpoint(ctx context.Context, db Querier, name, checkpoint
 	return explain(err)
 }
 
-// Checkpoint returns the checkpoint that was saved last under a name, for [prospectkit.ResumeFrom]. It is empty,
+// Checkpoint returns the checkpoint that was saved last under a name, for ResumeFrom of a [prospectkit.Progress]. It is empty,
 // which starts at the beginning, if there is none.
 func (s *Store) Checkpoint(ctx context.Context, name string) (checkpoint string, err error) {
 	err = s.run(ctx, func(b *pgx.Batch) {

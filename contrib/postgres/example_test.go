@@ -120,8 +120,8 @@ func ExampleStore_SaveCheckpoint() {
 		if err != nil {
 			return err
 		}
-		var progress prospectkit.Progress
-		for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.ResumeFrom(from), prospectkit.WithProgress(&progress)) {
+		progress := prospectkit.Progress{ResumeFrom: from}
+		for list, err := range client.Lists.All(ctx, prospectkit.ListsParams{}, prospectkit.WithProgress(&progress)) {
 			if err != nil {
 				return err
 			}

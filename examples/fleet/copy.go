@@ -65,9 +65,9 @@ func (w *workspace) copyList(ctx context.Context, night, listID string, until ti
 	if done, err := walk.begin(ctx); err != nil || done {
 		return err
 	}
-	var progress prospectkit.Progress
+	progress := prospectkit.Progress{ResumeFrom: walk.checkpoint}
 	pages := w.client.Lists.RowsPages(ctx, listID, prospectkit.RowsParams{Limit: w.fleet.PageSize},
-		prospectkit.ResumeFrom(walk.checkpoint), prospectkit.WithProgress(&progress))
+		prospectkit.WithProgress(&progress))
 	for page, err := range pages {
 		if err != nil {
 			return err

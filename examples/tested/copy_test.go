@@ -35,8 +35,8 @@ func Copy(ctx context.Context, client *prospectkit.Client, listID string, rows p
 		return err
 	}
 	defer func() { err = errors.Join(err, file.Close()) }()
-	var progress prospectkit.Progress
-	pages := client.Lists.RowsPages(ctx, listID, rows, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(at.Checkpoint))
+	progress := prospectkit.Progress{ResumeFrom: at.Checkpoint}
+	pages := client.Lists.RowsPages(ctx, listID, rows, prospectkit.WithProgress(&progress))
 	for page, err := range pages {
 		if err != nil {
 			return err

@@ -338,10 +338,13 @@ func (u *user) write(ctx context.Context, random *rand.Rand, n int, name string,
 		return
 	}
 	u.laws.reach("outcome: %s", prospectkit.OutcomeOf(err))
-	for _, why := range []error{prospectkit.RuleOtherBody, prospectkit.RuleInProgress, prospectkit.RuleResume, prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRefusedLocally, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
+	for _, why := range []error{prospectkit.RuleOtherBody, prospectkit.RuleInProgress, prospectkit.RuleResume, prospectkit.ErrSpendCap, spend.ErrUnknownPrice, prospectkit.ErrRateLimited, prospectkit.ErrConflict, context.DeadlineExceeded} {
 		if errors.Is(err, why) {
 			u.laws.reach("error: %v", why)
 		}
+	}
+	if errors.As(err, new(*prospectkit.RefusedError)) {
+		u.laws.reach("error: prospectkit: refused before the network")
 	}
 	if info.Already || errors.Is(err, prospectkit.ErrAlreadyDone) {
 		u.laws.already(u.Start, mark)

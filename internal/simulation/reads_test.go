@@ -117,8 +117,7 @@ func walker(u *user) error {
 	var ids []string
 	if saved := u.Load("walk"); saved != "" {
 		ids = strings.Split(saved, "\n")
-		opts = append(opts, prospectkit.ResumeFrom(ids[0]))
-		ids = ids[1:]
+		progress.ResumeFrom, ids = ids[0], ids[1:]
 	}
 	known := max(0, len(ids)-16) // internal/pagewalk: a checkpoint names the last 16
 	for row, err := range u.client.Lists.Rows(u.ctx, walkedID, prospectkit.RowsParams{Limit: pageSize}, opts...) {

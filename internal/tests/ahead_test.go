@@ -22,7 +22,6 @@ func TestEveryFailure_ReadsAhead(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		var p prospectkit.Progress
 		list, _ := r.Load("list")
 		saved, _ := r.Load("ids") // with the place, in one
 		ids := strings.Fields(saved)
@@ -30,7 +29,8 @@ func TestEveryFailure_ReadsAhead(t *testing.T) {
 		if len(ids) > 0 {
 			place, ids = ids[0], ids[1:]
 		}
-		opts := []prospectkit.PageOption{prospectkit.WithProgress(&p), prospectkit.ResumeFrom(place)}
+		p := prospectkit.Progress{ResumeFrom: place}
+		opts := []prospectkit.PageOption{prospectkit.WithProgress(&p)}
 		for row, err := range client.Lists.Rows(r.Context(), list, prospectkit.RowsParams{Limit: 2}, opts...) {
 			if err != nil {
 				return err

@@ -84,7 +84,7 @@ func FitsAt(t *testing.T, err error) time.Time {
 		return e.ResetAt
 	}
 	require.Equal(t, prospectkit.RuleRateLimit, refused.Rule)
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.ErrorIs(t, err, prospectkit.RuleRateLimit)
 	require.NotErrorIs(t, err, prospectkit.CodeValidationFailed)
 	require.Equal(t, prospectkit.CodeRateLimited, prospectkit.CodeOf(err))

@@ -94,7 +94,7 @@ func Refusals(t *testing.T, err error) []string {
 	var refused *prospectkit.RefusedError
 	require.ErrorAs(t, err, &refused)
 	require.ErrorIs(t, err, prospectkit.CodeValidationFailed)
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	var all []string
 	for _, v := range refused.Violations {
 		all = append(all, v.Param+" "+v.Problem)

@@ -61,7 +61,7 @@ func TestOnce_DoneBefore(t *testing.T) {
 			default:
 				require.False(t, info.Already)
 				require.ErrorIs(t, err, prospectkit.ErrAlreadyDone)
-				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 				require.NotErrorIs(t, err, prospectkit.ErrInvalid)
 				require.Equal(t, prospectkit.OutcomeApplied, prospectkit.OutcomeOf(err))
 				_, again := prospectkit.RetryAfter(err)

@@ -363,7 +363,7 @@ func TestRedaction_NoLogShowsARefusedValue(t *testing.T) {
 		var out bytes.Buffer
 		logger := slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		err := call(t.Context(), NewClient(t, Always(200, "{}"), prospectkit.WithLogger(logger)))
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError), name)
 		logger.Error("x", "err", err)
 		slog.New(slog.NewJSONHandler(&out, nil)).Error("x", "err", err)
 		require.Equal(t, 3, strings.Count(out.String(), "reason"), "%s: %s", name, &out)

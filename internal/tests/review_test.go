@@ -230,7 +230,7 @@ func TestApprove_Refusals(t *testing.T) {
 	require.NoError(t, err)
 	for _, mode := range []prospectkit.ClientOption{prospectkit.ReadOnly(), prospectkit.NoSend()} {
 		_, err = SandboxClient(t, sb, mode).Campaigns.Approve(t.Context(), CampaignID, r.Digest())
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	}
 	require.Zero(t, sb.Calls("campaigns.approve"))
 }

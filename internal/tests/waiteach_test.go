@@ -127,7 +127,7 @@ func TestWaitEach_SendsNothing(t *testing.T) {
 		t.Error("nothing was awaited", err)
 	}
 	for agent, err := range client.Agents.WaitEach(t.Context(), ids[0], "agent 1") {
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.Nil(t, agent)
 	}
 	require.Empty(t, sb.Journal())

@@ -107,7 +107,7 @@ func Judge(err error) Verdict {
 		return Verdict{Person: true}
 	case is(prospectkit.RuleJournal), is(prospectkit.RuleSpendGuard), is(prospectkit.RuleToken), is(prospectkit.RuleInProgress):
 		return Verdict{} // a store that failed, or another worker
-	case is(prospectkit.ErrRefusedLocally), prospectkit.CodeOf(err).Outcome() == prospectkit.OutcomeNotApplied:
+	case errors.As(err, new(*prospectkit.RefusedError)), prospectkit.CodeOf(err).Outcome() == prospectkit.OutcomeNotApplied:
 		return Verdict{Person: true} // refused, for a documented reason
 	default: // a read that failed, the network, or another package, such as the database's
 		return Verdict{}

@@ -50,8 +50,8 @@ func failures(t *testing.T) (all []failure) {
 	add := func(err error, names ...string) {
 		if _, passes := prospectkit.RetryAfter(err); passes {
 			names = append(names, "RetryAfter")
-		} else if errors.Is(err, prospectkit.ErrRefusedLocally) {
-			names = append(names, "ErrRefusedLocally")
+		} else if errors.As(err, new(*prospectkit.RefusedError)) {
+			names = append(names, "RefusedError")
 		} else if prospectkit.CodeOf(err).Known() {
 			names = append(names, "Known")
 		}
@@ -83,7 +83,7 @@ func refusedByGuard(t *testing.T, guard *spend.Guard) error {
 	client, err := prospectkit.New(sb.BaseURL(), sb.Token(), prospectkit.WithTransport(sb.Transport()), prospectkit.WithSpendGuard(guard))
 	require.NoError(t, err)
 	_, err = client.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 30})
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	return err
 }
 

@@ -84,7 +84,7 @@ func TestSpendGuard_OneCap(t *testing.T) {
 		second := tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard), prospectkit.WithJournal(book))
 		found, err := find(t.Context(), first, 1)
 		require.Equal(t, 100, found)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.NotErrorIs(t, err, prospectkit.ErrSpendCap, "the range has its own cap")
 		found, err = find(t.Context(), second, 5)
 		require.Equal(t, 100, found)
@@ -93,7 +93,7 @@ func TestSpendGuard_OneCap(t *testing.T) {
 		for range 50 {
 			_, err := first.Search.ProspectsPage(t.Context(), prospectkit.SearchParams{Size: 41})
 			require.ErrorIs(t, err, prospectkit.ErrSpendCap)
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			refused, _ := errors.AsType[*prospectkit.RefusedError](err)
 			require.Equal(t, prospectkit.RuleSpendGuard, refused.Rule)
 			require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
@@ -206,7 +206,7 @@ func TestSpendGuard_StoreIsAway(t *testing.T) {
 		store.Err = away
 		err := search()
 		require.ErrorIs(t, err, away)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.NotErrorIs(t, err, prospectkit.ErrSpendCap)
 		require.Empty(t, sb.Journal())
 
@@ -273,7 +273,7 @@ func TestSpendGuard_UnknownPrices(t *testing.T) {
 				guard := spend.NewGuard(1_000_000, nil)
 				err := call(t.Context(), tests.SandboxClient(t, sb, prospectkit.WithSpendGuard(guard)))
 				require.ErrorIs(t, err, spend.ErrUnknownPrice)
-				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 				require.NotErrorIs(t, err, prospectkit.ErrSpendCap)
 				require.Equal(t, spend.Book{}, tests.Booked(t, guard))
 				for _, e := range sb.Journal() {

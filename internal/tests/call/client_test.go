@@ -110,7 +110,7 @@ func TestClient_NewRefusesBadConfigurations(t *testing.T) {
 			require.ErrorAs(t, err, &refused)
 			require.Equal(t, c.want, refused.Violations)
 			require.Equal(t, "client.new", refused.Op)
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			for _, v := range c.want {
 				require.ErrorContains(t, err, v.Param+" "+v.Problem)
 			}

@@ -69,12 +69,12 @@ func TestClient_WithNoOtherJournal(t *testing.T) {
 		derived, err := client.With(prospectkit.WithMaxWait(0))
 		require.NoError(t, err, name)
 		_, err = derived.With(prospectkit.WithJournal(new(journal.MemoryJournal)))
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError), name)
 		require.ErrorContains(t, err, "WithJournal must not replace another journal", name)
 	}
 	_, err := prospectkit.New("https://service.test/api/v1", "key",
 		prospectkit.WithJournal(new(journal.MemoryJournal)), prospectkit.WithJournal(new(journal.MemoryJournal)))
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.ErrorContains(t, err, "WithJournal must not replace another journal")
 	same := prospectkit.WithJournal(new(journal.MemoryJournal))
 	_, err = prospectkit.New("https://service.test/api/v1", "key", same, same)

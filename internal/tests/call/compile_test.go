@@ -30,7 +30,7 @@ var snippets = []struct{ code, complaint string }{
 	{`prospectkit.New("", "", prospectkit.WithProgress(nil))`, "does not implement prospectkit.ClientOption (missing method applyClient)"},
 	{`client.Account.Me(ctx, prospectkit.WithRoutes(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 	{`client.Account.Me(ctx, prospectkit.WithProgress(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
-	{`client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.ResumeFrom(""))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
+	{`client.Lists.Page(ctx, prospectkit.ListsParams{}, prospectkit.WithProgress(nil))`, "does not implement prospectkit.CallOption (missing method applyCall)"},
 }
 
 // The snippets are a package of its own, each on its line. What it is made of is only in an overlay.

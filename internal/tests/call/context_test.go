@@ -278,7 +278,7 @@ func TestContext_Missing(t *testing.T) {
 	for name, call := range calls {
 		t.Run(name, func(t *testing.T) {
 			err := call()
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			require.ErrorContains(t, err, "context must not be nil")
 		})
 	}

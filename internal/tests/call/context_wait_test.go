@@ -77,7 +77,7 @@ func TestContext_RefusedWaitsSayWhen(t *testing.T) {
 					require.Equal(t, test.within > 0, errors.Is(err, context.DeadlineExceeded))
 					e, answered := errors.AsType[*prospectkit.Error](err)
 					require.Equal(t, n == 0, answered)
-					require.Equal(t, n == 1, errors.Is(err, prospectkit.ErrRefusedLocally))
+					require.Equal(t, n == 1, errors.As(err, new(*prospectkit.RefusedError)))
 					if answered {
 						require.Equal(t, 429, e.Status)
 						require.Len(t, e.Attempts, 1)

@@ -89,7 +89,7 @@ func TestGate_OncePerCall(t *testing.T) {
 		_, err = client.Lists.Get(t.Context(), "x")
 		require.ErrorIs(t, err, prospectkit.ErrInvalid)
 		_, err = client.Campaigns.ApproveUnreviewed(t.Context(), tests.CampaignID)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.Equal(t, 1, asked)
 	})
 }
@@ -113,7 +113,7 @@ func TestGate_AddedNeverLifted(t *testing.T) {
 		seen = nil
 		var info prospectkit.Info
 		_, err = client.Account.Me(t.Context(), prospectkit.WithInfo(&info))
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.ErrorContains(t, err, want)
 		require.Empty(t, info.Attempts)
 		require.Len(t, seen, 1)

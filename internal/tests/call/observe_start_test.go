@@ -108,11 +108,11 @@ func TestObserver_SeesARefusedCall(t *testing.T) {
 			return nil
 		}))
 	_, refused := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-	require.ErrorIs(t, refused, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, refused, new(*prospectkit.RefusedError))
 	_, invalid := client.Lists.Create(t.Context(), prospectkit.NewList{})
 	require.ErrorIs(t, invalid, prospectkit.CodeValidationFailed)
 	_, noContext := client.Account.Me(nil) //nolint:staticcheck // a nil context is what is tested
-	require.ErrorIs(t, noContext, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, noContext, new(*prospectkit.RefusedError))
 	require.Len(t, got, 6)
 	for i, want := range []error{refused, invalid, noContext} {
 		start, end := got[2*i], got[2*i+1]

@@ -224,7 +224,7 @@ func TestWithField(t *testing.T) {
 			return client.Call(t.Context(), tests.UnnamedOperation(op.Unsafe), []int{1}, nil, note)
 		},
 	} {
-		require.ErrorIs(t, refuse(), prospectkit.ErrRefusedLocally, name)
+		require.ErrorAs(t, refuse(), new(*prospectkit.RefusedError), name)
 	}
 	require.Equal(t, sent, wire.requests)
 }
@@ -252,16 +252,16 @@ func TestWithRoutes_Paths(t *testing.T) {
 		"/hubs/{id}", " /hubs/{id}", "get /hubs/{id}", "GET", "GET  /hubs/{id}", "G@T /hubs/{id}", "DELETE /hubs/{id}",
 	} {
 		_, err := at(route)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "%q", route)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError), "%q", route)
 	}
 	for _, route := range []string{"GET /hubs", "GET /{a}/{b}"} {
 		client, err := at(route)
 		require.NoError(t, err, route)
-		require.ErrorIs(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), tests.HubID)), prospectkit.ErrRefusedLocally, route)
+		require.ErrorAs(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), tests.HubID)), new(*prospectkit.RefusedError), route)
 	}
 	client, err := at("GET /hubs/{id}")
 	require.NoError(t, err)
-	require.ErrorIs(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), "../../me")), prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, tests.Discard(client.Facts.KnowledgePages(t.Context(), "../../me")), new(*prospectkit.RefusedError))
 	require.Equal(t, sent, wire.requests)
 }
 
@@ -304,7 +304,7 @@ func TestWithInfo(t *testing.T) {
 	require.NoError(t, info.Attempts[0].Err)
 
 	_, err = client.Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.Equal(t, prospectkit.Info{Op: "lists.create", Surface: "lists"}, info, "nothing is left of the call before")
 
 	_, err = tests.NewClient(t, tests.Always(404, tests.Envelope("LIST_NOT_FOUND"))).Lists.Get(t.Context(), tests.ListID, prospectkit.WithInfo(&info))
@@ -342,7 +342,7 @@ func TestWithInfo_Body(t *testing.T) {
 	require.JSONEq(t, `{"error":{"code":"LIST_NOT_FOUND","message":"[hidden]"}}`, string(info.Body))
 
 	_, err = tests.NewClient(t, tests.Untouched(t)).Lists.Create(t.Context(), prospectkit.NewList{}, prospectkit.WithInfo(&info))
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.Nil(t, info.Body, "nothing is left of the call before")
 	require.Equal(t, 1<<10, info.MaxBody)
 }

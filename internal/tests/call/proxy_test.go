@@ -63,7 +63,7 @@ func TestProxy_UnreadableVariable(t *testing.T) {
 			t.Setenv(name, broken)
 			_, err := prospectkit.New("https://api.example.com/api/v1", tests.Token)
 			require.ErrorContains(t, err, name+" cannot be read as the URL of a proxy")
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			require.NotContains(t, err.Error(), "secret")
 			_, err = prospectkit.New("https://api.example.com/api/v1", tests.Token, prospectkit.WithTransport(&http.Transport{}))
 			require.NoError(t, err, "it does not use the variable")

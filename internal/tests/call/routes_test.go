@@ -42,7 +42,7 @@ func TestRoutes_OfAClient(t *testing.T) {
 		_, err = elsewhere.Facts.KnowledgePages(t.Context(), tests.HubID)
 		require.ErrorIs(t, err, prospectkit.CodeEndpointNotFound)
 		_, err = client.Agents.Pause(t.Context(), tests.RunsID, prospectkit.NoSend(), prospectkit.ReadOnly())
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, "a route lifts no rule")
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError), "a route lifts no rule")
 		last := sb.Journal()[len(sb.Journal())-1]
 		require.True(t, strings.HasSuffix(last.Path, "/business/elsewhere/"+tests.HubID), last.Path)
 	})

@@ -56,7 +56,7 @@ func TestSafety_Modes(t *testing.T) {
 					var refusal *prospectkit.RefusedError
 					require.ErrorAs(t, err, &refusal)
 					require.Equal(t, mode.rule, refusal.Rule)
-					require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+					require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 					require.ErrorIs(t, err, mode.rule)
 					require.NotErrorIs(t, err, prospectkit.CodeValidationFailed, "the arguments are fine")
 					require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
@@ -101,7 +101,7 @@ func TestSafety_DraftsAreFree(t *testing.T) {
 	require.NoError(t, err)
 	spec.Start, spec.MaxCreditSpend = true, 1000
 	_, err = client.Agents.Create(t.Context(), spec)
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 }
 
 // The service may read a field whose name differs in letter case only, so none can stand beside the one that is checked.
@@ -147,7 +147,7 @@ func TestSafety_ClosedClient(t *testing.T) {
 	require.ErrorAs(t, err, &refusal)
 	require.Equal(t, []prospectkit.Violation{{Param: "client", Problem: "is closed: use another one"}}, refusal.Violations)
 	for _, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{}) {
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	}
 	require.Zero(t, sent)
 	_, err = derived.Account.Me(t.Context())

@@ -75,7 +75,7 @@ func TestToken_Changes(t *testing.T) {
 func TestToken_FromTheSourceAlone(t *testing.T) {
 	l, s := &lock{valid: "key-1"}, &tests.Source{Tokens: []string{"key-1"}}
 	client := l.client(t, "", s, prospectkit.ReadOnly())
-	require.ErrorIs(t, tests.Move(t.Context(), client), prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, tests.Move(t.Context(), client), new(*prospectkit.RefusedError))
 	require.Zero(t, s.Asked, "a refused call needs no token")
 	_, err := client.Lists.Get(t.Context(), tests.ListID)
 	require.NoError(t, err)
@@ -122,7 +122,7 @@ func TestToken_SourceFails(t *testing.T) {
 	refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 	require.True(t, ok)
 	require.Equal(t, prospectkit.RuleToken, refused.Rule)
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	require.ErrorIs(t, err, sealed)
 	require.Equal(t, tests.NoWait, tests.Waits(err))
 	require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
@@ -136,7 +136,7 @@ func TestToken_SourceFails(t *testing.T) {
 	require.ErrorIs(t, err, sealed)
 	require.NotContains(t, err.Error(), "key-1")
 	require.Equal(t, []string{"key-1"}, l.got)
-	require.ErrorIs(t, tests.Move(t.Context(), client), prospectkit.ErrRefusedLocally, "a rejected key is not sent again")
+	require.ErrorAs(t, tests.Move(t.Context(), client), new(*prospectkit.RefusedError), "a rejected key is not sent again")
 	l.valid, s.Tokens, s.Err = "key-3", []string{"key-3"}, nil
 	require.NoError(t, tests.Move(t.Context(), client))
 }
@@ -157,7 +157,7 @@ func TestToken_SourceHangs(t *testing.T) {
 		began := time.Now()
 		err = tests.Move(ctx, client)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.Equal(t, 1200*time.Millisecond, time.Since(began))
 		began = time.Now()
 		err = tests.Move(t.Context(), client, prospectkit.WithAttemptTimeout(3*time.Second))

@@ -21,7 +21,7 @@ import (
 func classesOf(err error) (matched []error) {
 	for _, class := range []error{
 		prospectkit.ErrNotFound, prospectkit.ErrConflict, prospectkit.ErrInvalid, prospectkit.ErrUnauthorized, prospectkit.ErrForbidden,
-		prospectkit.ErrInsufficientCredits, prospectkit.ErrRateLimited, prospectkit.ErrOutcomeUnknown, prospectkit.ErrRefusedLocally,
+		prospectkit.ErrInsufficientCredits, prospectkit.ErrRateLimited, prospectkit.ErrOutcomeUnknown,
 		prospectkit.ErrResponseLost, prospectkit.ErrNotStarted,
 	} {
 		if errors.Is(err, class) {

@@ -263,7 +263,7 @@ func TestErrors_AreOneLine(t *testing.T) {
 	requireOneLine(t, err)
 	column := filter.Contact{CustomColumns: map[string]filter.Column{hostile[:30]: filter.Bool(true)}}
 	_, err = lost.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: column})
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	requireOneLine(t, err)
 }
 

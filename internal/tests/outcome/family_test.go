@@ -66,7 +66,7 @@ func TestErrors_EveryKind(t *testing.T) {
 		told := facts{fmt.Sprintf("%T", err), ours.Outcome(), wait, prospectkit.CodeOf(err), fields}
 		require.Equal(t, want[name], told, name)
 		require.Equal(t, want[name].outcome == prospectkit.OutcomeUnknown, errors.Is(err, prospectkit.ErrOutcomeUnknown), name)
-		require.Equal(t, name == "refused locally" || name == "refused by the limit", errors.Is(err, prospectkit.ErrRefusedLocally), name)
+		require.Equal(t, name == "refused locally" || name == "refused by the limit", errors.As(err, new(*prospectkit.RefusedError)), name)
 		require.Equal(t, name == "refused by the limit" || name == "429", errors.Is(err, prospectkit.ErrRateLimited), name)
 		requireOneLine(t, err)
 	}

@@ -122,7 +122,7 @@ func (brokenBook) InDoubt(context.Context) iter.Seq2[journal.Ticket, error] {
 
 func TestJournal_InDoubtTellsWhatFails(t *testing.T) {
 	for want, opts := range map[error][]prospectkit.ClientOption{
-		prospectkit.ErrRefusedLocally: nil, tests.ErrBroken: {prospectkit.WithJournal(brokenBook{new(tests.Notebook)})},
+		prospectkit.ErrInvalid: nil, tests.ErrBroken: {prospectkit.WithJournal(brokenBook{new(tests.Notebook)})},
 	} {
 		told := 0
 		for _, err := range tests.NewClient(t, tests.Untouched(t), opts...).InDoubt(t.Context()) {

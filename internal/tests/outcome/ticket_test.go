@@ -132,7 +132,7 @@ func TestTicket_SameServiceInAnotherSpelling(t *testing.T) {
 			}
 			_, err = client.Resolve(t.Context(), old)
 			if strings.Contains(stored, ":80") || strings.HasPrefix(stored, "http:") {
-				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 				require.Zero(t, found, stored)
 				continue
 			}
@@ -260,7 +260,7 @@ func TestJournal_RefusesWhatItCannotStore(t *testing.T) {
 		client := tests.SandboxClient(t, sb, prospectkit.WithJournal(book))
 		for range 300 { // more than a minute's budget
 			err := tests.Create(t, client, tests.Q1)()
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			require.ErrorIs(t, err, full)
 			refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 			require.True(t, ok)
@@ -289,7 +289,7 @@ func TestJournal_RefusesARetry(t *testing.T) {
 		sb.Fail("lists.create", sandbox.Nth(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(1))
 		err := tests.Create(t, client, tests.Q1)()
 		require.ErrorIs(t, err, prospectkit.CodeRateLimited)
-		require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.NotErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.ErrorIs(t, err, full)
 		require.ErrorContains(t, err, "the journal failed: disk full")
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
@@ -331,7 +331,7 @@ func TestJournal_InDoubt(t *testing.T) {
 		require.Equal(t, []journal.Outcome{journal.Applied, journal.Applied, journal.Applied, journal.NotApplied}, slices.Sorted(maps.Values(book.Noted)))
 
 		for _, err := range tests.NewClient(t, tests.Untouched(t)).InDoubt(t.Context()) {
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			require.ErrorContains(t, err, "WithJournal is required")
 		}
 	})

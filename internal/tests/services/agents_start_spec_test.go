@@ -93,7 +93,7 @@ func TestCreateAndStart_NoOtherField(t *testing.T) {
 		s := tests.Stage(t, tests.OurDraft)
 		_, err := tests.NewClient(t, s).Agents.CreateAndStart(t.Context(), tests.Altered(tests.Capped(), func(m *tests.MonitorOf) { m.Extra = extra }))
 		require.ErrorIs(t, err, prospectkit.ErrNotStarted)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.ErrorContains(t, err, problem)
 		s.Done()
 	}

@@ -408,7 +408,7 @@ func TestCreateAndStart_CreatesNoDraftThatMayNotStart(t *testing.T) {
 	require.ErrorContains(t, err, "agents.create-web-monitor")
 	for _, rule := range []prospectkit.Option{prospectkit.NoSpend(), prospectkit.ReadOnly()} {
 		_, err := tests.NewClient(t, tests.Untouched(t)).Agents.CreateAndStart(t.Context(), tests.Capped(), rule)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.ErrorContains(t, err, "agents.activate")
 	}
 	_, err = tests.NewClient(t, tests.Stage(t, tests.OtherAgents)).Agents.CreateAndStart(t.Context(), tests.Capped(), prospectkit.WithField("prompt", "x"))

@@ -280,7 +280,7 @@ func TestAgents_SafetyModes(t *testing.T) {
 		require.Equal(t, prospectkit.RuleNoSpend, rule.Rule)
 	}
 	_, err = tests.NewClient(t, tests.Untouched(t), prospectkit.ReadOnly()).Agents.Create(t.Context(), tests.Monitor())
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 
 	_, err = tests.NewClient(t, tests.Untouched(t)).Agents.Create(t.Context(), started, prospectkit.AllowRetryUnknown())
 	require.Equal(t, []string{tests.NotRepeatable}, tests.Refusals(t, err), "what spends is never repeated")

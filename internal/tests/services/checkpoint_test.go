@@ -22,8 +22,8 @@ import (
 
 // take reads at most n records, and returns their ids and the checkpoint after the last.
 func take(tb require.TestingT, client *prospectkit.Client, limit, n int, from string) (ids []string, p *prospectkit.Progress) {
-	p = new(prospectkit.Progress)
-	opts := []prospectkit.PageOption{prospectkit.WithProgress(p), prospectkit.ResumeFrom(from)}
+	p = &prospectkit.Progress{ResumeFrom: from}
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(p)}
 	for list, err := range client.Lists.All(context.Background(), prospectkit.ListsParams{Limit: limit}, opts...) {
 		require.NoError(tb, err)
 		if ids = append(ids, list.ID); len(ids) == n {
@@ -103,8 +103,8 @@ func TestResume_Pages(t *testing.T) {
 // was killed after so many records.
 func nightly(t *testing.T, client *prospectkit.Client, saved *string, most int) (ids string, report prospectkit.Report) {
 	t.Helper()
-	var p prospectkit.Progress
-	opts := []prospectkit.PageOption{prospectkit.WithProgress(&p), prospectkit.ResumeFrom(*saved)}
+	p := prospectkit.Progress{ResumeFrom: *saved}
+	opts := []prospectkit.PageOption{prospectkit.WithProgress(&p)}
 	for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 3}, opts...) {
 		require.NoError(t, err)
 		ids, *saved = ids+list.ID, p.Checkpoint()
@@ -209,8 +209,8 @@ func refusedResume(t *testing.T, base, checkpoint string, p prospectkit.ListsPar
 	none := tests.RoundTrip(func(*http.Request) (*http.Response, error) { panic("a request was sent") })
 	client, err := prospectkit.New(base, tests.Token, prospectkit.WithTransport(none))
 	require.NoError(t, err)
-	_, err = prospectkit.Collect(client.Lists.All(t.Context(), p, prospectkit.ResumeFrom(checkpoint)), 1)
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	_, err = prospectkit.Collect(client.Lists.All(t.Context(), p, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: checkpoint})), 1)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	return err.Error()
 }
 
@@ -238,10 +238,10 @@ func TestResume_CheckpointOfSomethingElse(t *testing.T) {
 		tests.ListID:                  {Limit: 2},
 		strings.ToUpper(tests.ListID): {Limit: 2, SortBy: "address.city", Descending: true},
 	} {
-		_, err := prospectkit.Collect(lists.Rows(t.Context(), id, params, prospectkit.ResumeFrom(q.Checkpoint())), 1)
+		_, err := prospectkit.Collect(lists.Rows(t.Context(), id, params, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: q.Checkpoint()})), 1)
 		require.ErrorContains(t, err, other)
 	}
-	_, err := prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, sorted, prospectkit.ResumeFrom(q.Checkpoint())), 1)
+	_, err := prospectkit.Collect(lists.Rows(t.Context(), tests.ListID, sorted, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: q.Checkpoint()})), 1)
 	require.NoError(t, err)
 }
 
@@ -267,8 +267,8 @@ func TestResume_CheckpointOfAnotherWorkspace(t *testing.T) {
 	} {
 		_, p := take(t, c.of, 2, 3, "")
 		for _, other := range []*prospectkit.Client{c.another, c.moved} {
-			_, err := prospectkit.Collect(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())), 1)
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+			_, err := prospectkit.Collect(other.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: p.Checkpoint()})), 1)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError), name)
 			require.ErrorContains(t, err, "ResumeFrom was taken from another base URL, workspace, key,", name)
 		}
 		ids, _ := take(t, c.fits, 2, 6, p.Checkpoint())
@@ -289,7 +289,7 @@ func TestResume_CheckpointOfAnotherQuery(t *testing.T) {
 		}
 	}
 	resume := func(opts ...prospectkit.PageOption) error {
-		_, err := prospectkit.Collect(lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, append(opts, prospectkit.ResumeFrom(p.Checkpoint()))...), 1)
+		_, err := prospectkit.Collect(lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, append(opts, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: p.Checkpoint()}))...), 1)
 		return err
 	}
 	require.NoError(t, resume(drafts))
@@ -389,8 +389,8 @@ func FuzzCheckpoint(f *testing.F) {
 	f.Add(`{"v":1,"q":"` + query + `","p":9223372036854775807,"t":8,"s":9223372036854775807,"n":9223372036854775807,"r":9223372036854775807}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		s := tests.ShelfOf("abcdefgh")
-		var p prospectkit.Progress
-		opts := []prospectkit.PageOption{prospectkit.ResumeFrom(encoded(text)), prospectkit.WithProgress(&p)}
+		p := prospectkit.Progress{ResumeFrom: encoded(text)}
+		opts := []prospectkit.PageOption{prospectkit.WithProgress(&p)}
 		ids, err := prospectkit.Collect(tests.NewClient(t, s).Lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, opts...), 100)
 		if errors.Is(err, prospectkit.ErrRecordsMissing) { // fewer came before, says the checkpoint
 			var forged struct {
@@ -402,7 +402,7 @@ func FuzzCheckpoint(f *testing.F) {
 			err = nil
 		}
 		if err != nil {
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, fmt.Sprint(ids))
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError), fmt.Sprint(ids))
 			require.Empty(t, s.Asked)
 			return
 		}

@@ -84,9 +84,9 @@ func TestContacts_ActivitiesFollowTheCursor(t *testing.T) {
 	}
 	require.False(t, page.More())
 	_, err = page.Next(t.Context())
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	_, err = new(prospectkit.ScrollPage[prospectkit.Object]).Next(t.Context())
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 }
 
 // A cursor that the service would refuse is not sent, and nothing shows it.

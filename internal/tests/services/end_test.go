@@ -180,7 +180,8 @@ func TestPager_MissingIsOfTheWhole(t *testing.T) {
 	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}))
 	require.Zero(t, read(prospectkit.ListsParams{Limit: 2, PageNum: 2}))
 	_, q := take(t, client, 2, 1, "")
-	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(q.Checkpoint())))
+	p.ResumeFrom = q.Checkpoint()
+	require.Equal(t, 1, read(prospectkit.ListsParams{Limit: 2}))
 }
 
 // A walk that begins on a later page of a service with short pages still comes to the end.
@@ -295,8 +296,8 @@ func TestPager_PagesAreMissingAcrossRuns(t *testing.T) {
 				lists := tests.NewClient(t, miscounting(tc.records, tc.page)).Lists
 				checkpoint, runs := "", 0
 				run := func() (ended bool) {
-					var p prospectkit.Progress
-					pages := lists.RowsPages(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: limit}, prospectkit.ResumeFrom(checkpoint), prospectkit.WithProgress(&p))
+					p := prospectkit.Progress{ResumeFrom: checkpoint}
+					pages := lists.RowsPages(t.Context(), tests.ListID, prospectkit.RowsParams{Limit: limit}, prospectkit.WithProgress(&p))
 					n, failed := 0, error(nil)
 					for page, err := range pages {
 						if failed = err; err != nil || n == 1 {
@@ -361,7 +362,7 @@ func TestPager_PagesOfAnAssumedListingAreMissing(t *testing.T) {
 		break
 	}
 	for _, from := range []string{"", p.Checkpoint()} {
-		_, err := prospectkit.Collect(campaigns.All(t.Context(), prospectkit.ResumeFrom(from)), 9)
+		_, err := prospectkit.Collect(campaigns.All(t.Context(), prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: from})), 9)
 		require.ErrorContains(t, err, "2 of 5 records are missing")
 	}
 }
@@ -384,7 +385,7 @@ func TestPager_PagesAreNoLongerMissing(t *testing.T) {
 		break
 	}
 	letters = "yzabcdef"
-	rest := drain(t, lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.ResumeFrom(p.Checkpoint())))
+	rest := drain(t, lists.All(t.Context(), prospectkit.ListsParams{Limit: 2}, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: p.Checkpoint()})))
 	require.Len(t, rest, 5)
 }
 

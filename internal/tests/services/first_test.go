@@ -47,7 +47,7 @@ func TestCheckpoint_FirstPageIsNoPartOfTheQuery(t *testing.T) {
 			require.Equal(t, strconv.Itoa(first), item, name)
 			break
 		}
-		from := prospectkit.ResumeFrom(progress.Checkpoint())
+		from := prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: progress.Checkpoint()})
 		require.Equal(t, rest, allOf(t, walk.from(tests.ListID, 0, 1, from)), name)
 		if walk.ids {
 			for _, err := range walk.from(tests.FolderID, 0, 1, from) {
@@ -60,8 +60,8 @@ func TestCheckpoint_FirstPageIsNoPartOfTheQuery(t *testing.T) {
 		require.Equal(t, rest, allOf(t, walk.from(tests.ListID, 2, 1, from)), name)
 		for _, other := range []int{3, 4} { // page 3 would not come if the walk went on at page 4
 			asked = nil
-			for _, err := range walk.from(tests.ListID, other, 1, from, prospectkit.WithProgress(new(prospectkit.Progress))) {
-				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally, name)
+			for _, err := range walk.from(tests.ListID, other, 1, from) {
+				require.ErrorAs(t, err, new(*prospectkit.RefusedError), name)
 				require.ErrorContains(t, err, "ResumeFrom was taken with another PageNum: leave PageNum out", name)
 			}
 			require.Empty(t, asked, name)
@@ -88,7 +88,7 @@ func TestPages_TheDefaultOfAnIteratorIsTheLargest(t *testing.T) {
 		require.NoError(t, err, "%s without a Limit asks for none: its pager gives the largest", name)
 		require.NotEqual(t, 422, statusOf(t, asked[0], limit), "%s: the sandbox refuses the limit of %d, which a range without one asks for", name, limit)
 		require.Equal(t, 422, statusOf(t, asked[0], limit+1), "%s without a Limit asks for %d; the sandbox has larger pages", name, limit)
-		require.ErrorIs(t, endOf(walk.from(tests.ListID, 0, limit+1)), prospectkit.ErrRefusedLocally, "%s: check of its parameters bounds Limit", name)
+		require.ErrorAs(t, endOf(walk.from(tests.ListID, 0, limit+1)), new(*prospectkit.RefusedError), "%s: check of its parameters bounds Limit", name)
 	}
 }
 
@@ -198,7 +198,8 @@ func begunOn(t *testing.T, w walk, first int) (all string) {
 	t.Helper()
 	var progress prospectkit.Progress
 	for range 2 {
-		all = allOf(t, w.from(tests.ListID, first, 1, prospectkit.WithProgress(&progress), prospectkit.ResumeFrom(progress.Checkpoint())))
+		progress.ResumeFrom = progress.Checkpoint()
+		all = allOf(t, w.from(tests.ListID, first, 1, prospectkit.WithProgress(&progress)))
 	}
 	return all
 }

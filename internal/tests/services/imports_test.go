@@ -255,7 +255,7 @@ func TestImports_UploadThatIsRefusedLocallyIsClosed(t *testing.T) {
 	require.Equal(t, []string{"file looks like XLSX: rename it"}, tests.Refusals(t, err))
 	s.content = "name"
 	_, err = tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(4), prospectkit.ReadOnly())
-	require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	s.fail = errors.New("disk on fire")
 	_, err = tests.NewClient(t, tests.Untouched(t)).Imports.Upload(t.Context(), s.upload(5))
 	require.Equal(t, []string{"file cannot be read: disk on fire"}, tests.Refusals(t, err))

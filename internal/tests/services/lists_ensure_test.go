@@ -214,7 +214,7 @@ func TestEnsure_GivesUp(t *testing.T) {
 		require.Less(t, time.Since(began), 3*time.Second)
 
 		_, err = client.Lists.Ensure(t.Context(), prospectkit.NewList{Name: " "})
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	})
 }
 

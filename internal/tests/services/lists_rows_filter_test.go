@@ -338,7 +338,7 @@ func FuzzFilter(f *testing.F) {
 		}
 		text, err := sentFilter(t, filter)
 		if low < 0 || low > high || math.IsNaN(number) || math.IsInf(number, 0) || !utf8.ValidString(include) || !utf8.ValidString(exclude) || !utf8.ValidString(keywords) {
-			require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+			require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 			return
 		}
 		if err != nil {
@@ -406,7 +406,7 @@ func TestFilter_IgnoredByTheKindOfList(t *testing.T) {
 					continue
 				}
 				require.ErrorIs(t, err, prospectkit.ErrInvalid)
-				require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally, "it was sent")
+				require.NotErrorAs(t, err, new(*prospectkit.RefusedError), "it was sent")
 				require.NotErrorIs(t, err, prospectkit.ErrConflict)
 				require.EqualError(t, err, "prospectkit: lists.rows: a "+string(test.kind)+" ignores "+test.ignored)
 				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))

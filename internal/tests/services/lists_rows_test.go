@@ -168,7 +168,7 @@ func TestRowsOf_HandsOutTheRowsBefore(t *testing.T) {
 		require.Equal(t, "c", tests.AsError(t, err).RowID)
 		require.Len(t, got, 2)
 		require.Equal(t, "b", got[1].Name)
-		got, err = prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), source, tests.ListID, prospectkit.RowsParams{}, prospectkit.ResumeFrom(p.Checkpoint())), 10)
+		got, err = prospectkit.Collect(prospectkit.RowsOf[person](t.Context(), source, tests.ListID, prospectkit.RowsParams{}, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: p.Checkpoint()})), 10)
 		require.NoError(t, err)
 		require.Len(t, got, 1)
 		require.Equal(t, "d", got[0].Name)

@@ -54,7 +54,7 @@ func TestLists_Page(t *testing.T) {
 	var e *prospectkit.Error
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, "limit", e.Param)
-	require.NotErrorIs(t, err, prospectkit.ErrRefusedLocally)
+	require.NotErrorAs(t, err, new(*prospectkit.RefusedError))
 }
 
 func TestLists_Create(t *testing.T) {

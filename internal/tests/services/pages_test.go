@@ -38,7 +38,7 @@ func TestPages_DeliverWholePages(t *testing.T) {
 	}
 	require.Equal(t, 6, progress.Report().Delivered)
 	var rest []string
-	for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.ResumeFrom(progress.Checkpoint())) {
+	for list, err := range client.Lists.All(t.Context(), prospectkit.ListsParams{Limit: 3}, prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: progress.Checkpoint()})) {
 		require.NoError(t, err)
 		rest = append(rest, list.Name)
 	}

@@ -226,7 +226,7 @@ func TestPager_RefusesBeforeTheNetwork(t *testing.T) {
 		"pageNum is -1":        {extent{pageNum: -1}, nil},
 		"option 2 is nil":      {extent{}, []prospectkit.PageOption{prospectkit.WithMaxWait(0), nil}},
 		"WithProgress got nil": {extent{}, []prospectkit.PageOption{prospectkit.WithProgress(track)}},
-		"ResumeFrom got ":      {extent{}, []prospectkit.PageOption{prospectkit.ResumeFrom("x")}},
+		"ResumeFrom got ":      {extent{}, []prospectkit.PageOption{prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: "x"})}},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -237,7 +237,7 @@ func TestPager_RefusesBeforeTheNetwork(t *testing.T) {
 					require.Nil(t, element)
 					got = err
 				}
-				require.ErrorIs(t, got, prospectkit.ErrRefusedLocally)
+				require.ErrorAs(t, got, new(*prospectkit.RefusedError))
 				require.ErrorContains(t, got, want)
 				require.Empty(t, s.Asked)
 			})
@@ -371,7 +371,7 @@ func TestCollect(t *testing.T) {
 	s.Asked = nil
 	for _, limit := range []int{0, -1} {
 		_, err := prospectkit.Collect(lists, limit)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.ErrorContains(t, err, "limit must be positive")
 	}
 	require.Empty(t, s.Asked)

@@ -133,7 +133,7 @@ func TestScroll_PaidPagesNeedADecision(t *testing.T) {
 	require.Equal(t, missing, tests.Refusals(t, err))
 	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, prospectkit.MaxPaidPages(-1)))
 	require.Equal(t, []string{"MaxPaidPages is -1, must be positive"}, tests.Refusals(t, err))
-	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, nil, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.ResumeFrom("")))
+	_, err = names(client.Search.Prospects(t.Context(), tests.Everything, nil, prospectkit.MaxPaidPages(math.MaxInt), prospectkit.WithProgress(&prospectkit.Progress{ResumeFrom: "x"})))
 	require.Equal(t, []string{
 		"option 1 is nil", "ResumeFrom is not possible here: the service forbids storing its tokens, so start a new range",
 	}, tests.Refusals(t, err))
@@ -159,7 +159,7 @@ func TestScroll_MaxPaidPages(t *testing.T) {
 		refused, ok := errors.AsType[*prospectkit.RefusedError](err)
 		require.True(t, ok)
 		require.Equal(t, prospectkit.RulePaidPages, refused.Rule)
-		require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+		require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 		require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
 		require.Equal(t, tests.NoWait, tests.Waits(err))
 		require.EqualError(t, err, "prospectkit: search.prospects: refused locally: the range has read as many paid pages as MaxPaidPages allows: raise it")
@@ -391,7 +391,7 @@ func TestScroll_NextAfterAnError(t *testing.T) {
 			failing = false
 			next, err := page.Next(t.Context())
 			if !c.again {
-				require.ErrorIs(t, err, prospectkit.ErrRefusedLocally)
+				require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 				require.Equal(t, 1, sent)
 				return
 			}
