@@ -564,7 +564,7 @@ func BenchmarkRequest(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				_, err := client.Lists.RowsPage(b.Context(), tests.ListID, params)
-				hold(b, errors.Is(err, prospectkit.ErrRefusedLocally))
+				hold(b, errors.As(err, new(*prospectkit.RefusedError)))
 			}
 		})
 	}
