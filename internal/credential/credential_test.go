@@ -24,33 +24,6 @@ func header(token string) []string {
 	return []string{"Basic " + base64.StdEncoding.EncodeToString([]byte(token+":"))}
 }
 
-// A key is kept until it is rejected. The rejection of an earlier key changes nothing.
-func TestKeys_AsksOnlyWhenItHasTo(t *testing.T) {
-	asked := 0
-	k := credential.New("", func(context.Context) (string, error) {
-		asked++
-		return fmt.Sprintf("key-%d", asked), nil
-	})
-	require.True(t, k.Changes())
-	require.Nil(t, k.Current().Header())
-	first, err := k.Get(t.Context(), limit)
-	require.NoError(t, err)
-	require.Equal(t, header("key-1"), first.Header())
-	again, err := k.Get(t.Context(), limit)
-	require.NoError(t, err)
-	require.Same(t, first, again)
-	k.Reject(first)
-	second, err := k.Get(t.Context(), limit)
-	require.NoError(t, err)
-	require.Equal(t, header("key-2"), second.Header())
-	k.Reject(first)
-	again, err = k.Get(t.Context(), limit)
-	require.NoError(t, err)
-	require.Same(t, second, again)
-	require.Same(t, second, k.Current())
-	require.Equal(t, 2, asked)
-}
-
 // A source may read a file with a line end: space around a token is not part of it, also where the key stays the same.
 func TestKeys_SpaceAroundAToken(t *testing.T) {
 	next := "key-1\n"
@@ -65,20 +38,6 @@ func TestKeys_SpaceAroundAToken(t *testing.T) {
 	other, err := k.Get(t.Context(), limit)
 	require.NoError(t, err)
 	require.Equal(t, header("key-2"), other.Header())
-}
-
-// A source that has no other key gives the same one, as the same pointer, and is not asked again until the next rejection.
-func TestKeys_SameKeyAgain(t *testing.T) {
-	asked := 0
-	k := credential.New("first-key", func(context.Context) (string, error) { asked++; return "first-key", nil })
-	first := k.Current()
-	k.Reject(first)
-	for range 2 {
-		again, err := k.Get(t.Context(), limit)
-		require.NoError(t, err)
-		require.Same(t, first, again)
-	}
-	require.Equal(t, 1, asked)
 }
 
 // Whoever comes while the source is asked waits for the same result, also for its failure.
@@ -174,24 +133,6 @@ func TestKeys_BadSources(t *testing.T) {
 	}
 }
 
-// A source has a moment after its limit, and whatever it began ends with it.
-func TestKeys_SourceAtItsLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		k := credential.New("", func(context.Context) (string, error) {
-			time.Sleep(limit + time.Millisecond)
-			return "key-1", nil
-		})
-		key, err := k.Get(t.Context(), limit)
-		require.NoError(t, err)
-		require.Equal(t, header("key-1"), key.Header())
-		var ended func() error
-		k = credential.New("", func(ctx context.Context) (string, error) { ended = ctx.Err; return "key-2", nil })
-		_, err = k.Get(t.Context(), limit)
-		require.NoError(t, err)
-		require.ErrorIs(t, ended(), context.Canceled)
-	})
-}
-
 // A source that ends its goroutine leaves nobody waiting.
 func TestKeys_SourceThatExits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -209,17 +150,6 @@ func TestKeys_SourceThatExits(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, header("key-2"), key.Header())
 	})
-}
-
-// A source that needs its own key does not wait for itself.
-func TestKeys_SourceThatAsksItself(t *testing.T) {
-	var k *credential.Keys
-	k = credential.New("", func(ctx context.Context) (string, error) {
-		_, err := k.Get(ctx, limit)
-		return "key-1", err
-	})
-	_, err := k.Get(t.Context(), limit)
-	require.ErrorContains(t, err, "makes a call with the client that asks it")
 }
 
 // Earlier keys are hidden, too, also by keys with another source; of very many, the last hundred.
@@ -263,16 +193,6 @@ func TestKeys_TheCurrentKeyIsHidden(t *testing.T) {
 	}
 	require.Equal(t, "you sent [hidden]", k.Secrets().Hide("you sent first-key"))
 	require.Empty(t, credential.New("", func(context.Context) (string, error) { return "", nil }).Secrets())
-}
-
-// A key that never changes is never asked for.
-func TestKeys_WithoutASource(t *testing.T) {
-	k := credential.New("only-key", nil)
-	require.False(t, k.Changes())
-	k.Reject(k.Current())
-	key, err := k.Get(t.Context(), limit)
-	require.NoError(t, err)
-	require.Equal(t, header("only-key"), key.Header())
 }
 
 // A source that ignores its context is asked once, whoever comes. The key that it returns late is used.

@@ -61,16 +61,6 @@ func TestReadAll(t *testing.T) {
 	require.Equal(t, "some", string(got))
 }
 
-// Progress is each 64 KiB, and not each read.
-func TestReadAll_Progress(t *testing.T) {
-	for size, want := range map[int]int{64<<10 - 1: 0, 64 << 10: 1, 128<<10 - 1: 1, 640 << 10: 10} {
-		progress := 0
-		_, err := readAll(make([]byte, 0, 1<<10), iotest.OneByteReader(bytes.NewReader(make([]byte, size))), 1<<20, func() { progress++ })
-		require.NoError(t, err)
-		require.Equal(t, want, progress, "%d bytes", size)
-	}
-}
-
 // An announced length is taken at its word only up to a bound, and what is there is used.
 func TestSized(t *testing.T) {
 	there := make([]byte, 0, 1000)
@@ -154,24 +144,4 @@ func TestGunzip_FalseLength(t *testing.T) {
 		require.LessOrEqual(t, cap(*body), most)
 		require.Equal(t, noise(1000), *body)
 	}
-}
-
-func TestIsGzip(t *testing.T) {
-	require.True(t, isGzip(zipped(t, nil)))
-	for _, text := range []string{"", "\x1f", "{}", "\x1fx", "x\x8b"} {
-		require.False(t, isGzip([]byte(text)), "%q", text)
-	}
-}
-
-// A compressed body that is cut is an error, wherever it is cut.
-func TestGunzip_Cut(t *testing.T) {
-	whole := zipped(t, []byte("text"))
-	for n := 2; n < len(whole); n++ {
-		cut := append([]byte(nil), whole[:n]...)
-		_, err := gunzip(&cut, 100)
-		require.Error(t, err, n)
-	}
-	body, err := gunzip(&whole, 100)
-	require.NoError(t, err)
-	require.Equal(t, "text", string(*body))
 }

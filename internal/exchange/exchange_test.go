@@ -1,7 +1,6 @@
 package exchange
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"testing/iotest"
 	"testing/synctest"
 	"time"
 
@@ -102,33 +100,6 @@ func TestDo(t *testing.T) {
 	}
 }
 
-// What was read of a compressed page before the connection was cut, or the bound was reached, is of use only in an error.
-func TestDo_CompressedAndCut(t *testing.T) {
-	packed := zipped(t, noise(300<<10))
-	for _, status := range []int{200, 503} {
-		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-			body := io.MultiReader(bytes.NewReader(packed[:100<<10]), iotest.ErrReader(io.ErrClosedPipe))
-			return &http.Response{StatusCode: status, ContentLength: -1, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: io.NopCloser(body)}, nil
-		}))
-		r := x.Do()
-		if status == 200 {
-			require.Equal(t, io.ErrClosedPipe, r.BodyErr)
-			continue
-		}
-		require.NoError(t, r.BodyErr)
-		require.True(t, bytes.HasPrefix(noise(300<<10), *r.Body))
-		require.Greater(t, len(*r.Body), 50<<10)
-	}
-	for status, want := range map[int]error{200: &TooLargeError{100 << 10}, 503: nil} {
-		base, _ := respond(status, string(packed), "Content-Encoding", "gzip")
-		x := of(t, base)
-		x.Limit = 100 << 10
-		r := x.Do()
-		require.Equal(t, want, r.BodyErr)
-		require.Equal(t, status == 503, bytes.HasPrefix(noise(300<<10), *r.Body))
-	}
-}
-
 // A recording may be used again: what its response holds is not changed.
 func TestDo_LeavesTheHeaderAsItWas(t *testing.T) {
 	base, _ := respond(200, string(zipped(t, []byte("text"))), "Content-Encoding", "gzip", "Content-Length", "9")
@@ -138,34 +109,6 @@ func TestDo_LeavesTheHeaderAsItWas(t *testing.T) {
 	require.Equal(t, "text", string(*r.Body))
 	require.Equal(t, "gzip", first.Header.Get("Content-Encoding"))
 	require.Equal(t, "9", first.Header.Get("Content-Length"))
-}
-
-// A length that was announced decides before anything is read.
-func TestDo_AnnouncedLength(t *testing.T) {
-	for _, c := range []struct {
-		status int
-		length int64
-		want   string
-		err    error
-	}{
-		{200, 10, "0123456789", nil},
-		{200, 11, "", &TooLargeError{10}},
-		{404, 11, "0123456789", nil},
-	} {
-		body := text("0123456789 and so on"[:min(10, c.length)])
-		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: c.status, Body: body, ContentLength: c.length}, nil
-		}))
-		x.Limit = 10
-		r := x.Do()
-		require.Equal(t, c.err, r.BodyErr)
-		require.Equal(t, c.want, string(*r.Body))
-		require.EqualValues(t, 1, body.closed.Load())
-	}
-	x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-		return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Encoding": {"gzip"}}, Body: text("{}")}, nil
-	}))
-	require.Equal(t, "gzip", x.Do().Response.Header.Get("Content-Encoding"), "nothing was announced, so nothing was compressed")
 }
 
 // What only a transport outside of net/http returns is corrected.
@@ -182,53 +125,6 @@ func TestDo_OddTransports(t *testing.T) {
 	require.Nil(t, r.Body)
 }
 
-// An upload is closed, whether or not the transport does, and whether or not there is a response.
-func TestDo_ClosesTheUpload(t *testing.T) {
-	for _, fail := range []error{nil, io.ErrClosedPipe} {
-		f := text("content")
-		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusBadRequest}, fail
-		}))
-		x.Upload, _ = upload(f, 7)
-		require.Equal(t, fail, x.Do().Err)
-		require.EqualValues(t, 1, f.closed.Load())
-	}
-}
-
-// The time limit restarts with the response and with each 64 KiB of it, but not with each byte.
-func TestDo_TimeLimit(t *testing.T) {
-	for name, c := range map[string]struct {
-		step int // bytes every second
-		ends time.Duration
-	}{
-		"a drip": {1, 2*time.Second + 3*time.Second}, "a slow connection": {64 << 10, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				began, left := time.Now(), 10
-				x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-					time.Sleep(2 * time.Second)
-					return &http.Response{StatusCode: http.StatusOK, ContentLength: 10 * int64(c.step), Body: io.NopCloser(readFunc(func(p []byte) (int, error) {
-						if left == 0 {
-							return 0, io.EOF
-						}
-						left--
-						time.Sleep(time.Second)
-						return min(len(p), c.step), nil
-					}))}, nil
-				}))
-				var ended atomic.Int64
-				x.Silence = 3 * time.Second
-				x.Timer = time.AfterFunc(x.Silence, func() { ended.Store(int64(time.Since(began))) })
-				r := x.Do()
-				x.Timer.Stop()
-				require.Len(t, *r.Body, 10*c.step)
-				require.Equal(t, c.ends, time.Duration(ended.Load()))
-			})
-		})
-	}
-}
-
 // closeOf closes a body that may hang the first time, if nobody has read it.
 func closeOf(body *file, hangs bool, released <-chan struct{}) error {
 	if body.closed.Add(1) == 1 && hangs {
@@ -240,27 +136,6 @@ func closeOf(body *file, hangs bool, released <-chan struct{}) error {
 type readCloser struct {
 	io.Reader
 	io.Closer
-}
-
-// The body may end just when it is closed from outside. What the caller then does to the response is seen by nobody.
-func TestDoOrAbandon_EndsWhileItIsInterrupted(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for range 50 {
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			body := readFunc(func([]byte) (int, error) {
-				<-ctx.Done()
-				time.Sleep(grace)
-				return 0, io.EOF
-			})
-			x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-				return &http.Response{StatusCode: http.StatusOK, Body: io.NopCloser(body), ContentLength: -1}, nil
-			}))
-			r, abandoned := x.DoOrAbandon(ctx)
-			require.False(t, abandoned)
-			r.Response.Body = http.NoBody
-			cancel()
-		}
-	})
 }
 
 // A transport that heeds neither the context nor Close is abandoned. Of its response, what has arrived is known.
@@ -326,40 +201,4 @@ func closingOf(f *file, closes *atomic.Int32) io.ReadCloser {
 		io.Reader
 		io.Closer
 	}{f, closer(func() error { closes.Add(1); return nil })}
-}
-
-// In time, the result is that of Do.
-func TestDoOrAbandon_InTime(t *testing.T) {
-	base, _ := respond(200, "text")
-	r, abandoned := of(t, base).DoOrAbandon(t.Context())
-	require.False(t, abandoned)
-	require.Equal(t, "text", string(*r.Body))
-
-	synctest.Test(t, func(t *testing.T) { // its Close ends the body
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		closed := make(chan struct{})
-		x := of(t, roundTrip(func(*http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, ContentLength: -1, Body: struct {
-				io.Reader
-				io.Closer
-			}{
-				io.MultiReader(bytes.NewReader([]byte("some")), readFunc(func([]byte) (int, error) { <-closed; return 0, io.ErrClosedPipe })),
-				closer(func() error {
-					select {
-					case <-closed:
-					default:
-						close(closed)
-					}
-					return nil
-				}),
-			}}, nil
-		}))
-		began := time.Now()
-		r, abandoned := x.DoOrAbandon(ctx)
-		require.False(t, abandoned)
-		require.Equal(t, time.Second+grace, time.Since(began))
-		require.Equal(t, io.ErrClosedPipe, r.BodyErr)
-		require.Equal(t, "some", string(*r.Body))
-	})
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net/url"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -42,42 +41,6 @@ func slow(opens, reads time.Duration, f *file) func() (io.ReadCloser, error) {
 type readFunc func([]byte) (int, error)
 
 func (r readFunc) Read(p []byte) (int, error) { return r(p) }
-
-func TestOpen(t *testing.T) {
-	for _, content := range []string{"", "PK", "PK and sixteen bytes", strings.Repeat("a long one ", 1000)} {
-		f := text(content)
-		source, head, err := Open(t.Context(), time.Minute, func() (io.ReadCloser, error) { return f, nil }, 16)
-		require.NoError(t, err)
-		require.Equal(t, content[:min(16, len(content))], string(head))
-		whole, err := io.ReadAll(source)
-		require.NoError(t, err)
-		require.Equal(t, content, string(whole), "the head can still be read")
-		require.Zero(t, f.closed.Load())
-		require.NoError(t, source.Close())
-		require.EqualValues(t, 1, f.closed.Load())
-	}
-}
-
-func TestOpen_Failures(t *testing.T) {
-	cut := &url.Error{Op: "Get", URL: "https://host/file", Err: io.ErrUnexpectedEOF}
-	unreadable := &file{Reader: iotest.ErrReader(cut)}
-	for name, c := range map[string]struct {
-		source func() (io.ReadCloser, error)
-		want   string
-	}{
-		"no file":    {func() (io.ReadCloser, error) { return nil, cut }, "cannot be opened: unexpected EOF"},
-		"nothing":    {func() (io.ReadCloser, error) { return nil, nil }, "cannot be opened: Open returned nothing"}, //nolint:nilnil // it is the case
-		"unreadable": {func() (io.ReadCloser, error) { return unreadable, nil }, "cannot be read: unexpected EOF"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			source, head, err := Open(t.Context(), time.Minute, c.source, 16)
-			require.EqualError(t, err, c.want)
-			require.Nil(t, source)
-			require.Nil(t, head)
-		})
-	}
-	require.EqualValues(t, 1, unreadable.closed.Load())
-}
 
 // Whatever a source does, opening it ends with the context or the time limit, and what is opened too late is closed.
 func TestOpen_EndsInTime(t *testing.T) {
@@ -137,17 +100,6 @@ func TestUpload(t *testing.T) {
 			require.Equal(t, io.EOF, err)
 		}
 	}
-}
-
-// Progress tells how much was handed over, and of how much.
-func TestUpload_Progress(t *testing.T) {
-	var told [][2]int64
-	u := NewUpload(nil, nil, text("content"), 7, func(sent, size int64) { told = append(told, [2]int64{sent, size}) })
-	for range 4 {
-		_, err := u.Read(make([]byte, 2))
-		require.NoError(t, err)
-	}
-	require.Equal(t, [][2]int64{{2, 7}, {4, 7}, {6, 7}, {7, 7}}, told)
 }
 
 // Without the end, a body is not complete: a source that is not of its size is never handed over whole.

@@ -2,8 +2,6 @@ package pagewalk
 
 import (
 	"context"
-	"errors"
-	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -113,28 +111,6 @@ func collect(ctx context.Context, c Config, stop int) (got string, err error) {
 
 const letters = "abcdefghijklmnopqrstuvwxyz"
 
-// Pages that are read ahead save their time, come in order, and are asked for once: the next one, and so many after it.
-func TestAhead_SavesTime(t *testing.T) {
-	for n, want := range map[int]time.Duration{0: 13 * time.Second, 1: 7 * time.Second, 3: 4 * time.Second, 12: 2 * time.Second, 100: 2 * time.Second} {
-		readingAhead(t, letters[:25], n, func(t *testing.T, d *distant, c Config) {
-			t.Helper()
-			began := time.Now()
-			got, err := collect(t.Context(), c, 100)
-			require.NoError(t, err)
-			require.Equal(t, letters[:25], got)
-			require.InDelta(t, want.Seconds(), time.Since(began).Seconds(), 1.3, "%d ahead", n)
-			require.Len(t, d.asked, 13)
-			if n == 0 {
-				require.Empty(t, d.turns)
-				return
-			}
-			require.LessOrEqual(t, d.most, min(n+1, 11))
-			require.Equal(t, []int{3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, d.turns)
-			require.Equal(t, []int{1, 2}, d.alone)
-		})
-	}
-}
-
 // At a sign of a change all pages read ahead are dropped. A few are read on their own, and then ahead again.
 func TestAhead_Change(t *testing.T) {
 	for name, edit := range map[string]func(s *shelf, request int){
@@ -169,57 +145,6 @@ func TestAhead_Change(t *testing.T) {
 	}
 }
 
-// A page that failed early is read again, alone, when it is needed. Those after it stay.
-func TestAhead_FailuresAreReadAlone(t *testing.T) {
-	for name, fail := range map[string]func(){"it fails": nil, "its goroutine exits": runtime.Goexit} {
-		readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
-			t.Helper()
-			early := c.Early
-			c.Early = func(ctx context.Context, number int) *Page {
-				if number == 4 && fail != nil {
-					fail()
-				}
-				if number == 4 {
-					return nil
-				}
-				return early(ctx, number)
-			}
-			got, err := collect(t.Context(), c, 100)
-			require.NoError(t, err, name)
-			require.Equal(t, letters, got, name)
-			require.Equal(t, []int{1, 2, 4}, d.alone[:3], name)
-			require.Subset(t, d.turns, []int{3, 5, 6, 7, 8, 9, 10, 11, 12, 13}, name)
-			require.Len(t, d.asked, 14, name)
-			require.Zero(t, d.running)
-		})
-	}
-}
-
-// An error comes when its page is needed, after the pages before it.
-func TestAhead_AnErrorComesInOrder(t *testing.T) {
-	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
-		t.Helper()
-		broken := errors.New("broken")
-		early, read := c.Early, c.Read
-		c.Early = func(ctx context.Context, number int) *Page {
-			if number == 4 {
-				return nil
-			}
-			return early(ctx, number)
-		}
-		c.Read = func(ctx context.Context, number int, before *Page) (*Page, error) {
-			if number == 4 {
-				return nil, broken
-			}
-			return read(ctx, number, before)
-		}
-		got, err := collect(t.Context(), c, 100)
-		require.Equal(t, broken, err)
-		require.Equal(t, letters[:6], got)
-		require.Zero(t, d.running)
-	})
-}
-
 // A panic while reading ahead is the walk's.
 func TestAhead_Panics(t *testing.T) {
 	readingAhead(t, letters, 3, func(t *testing.T, d *distant, c Config) {
@@ -231,55 +156,6 @@ func TestAhead_Panics(t *testing.T) {
 		}
 		require.PanicsWithValue(t, "in the source", func() { _, _ = collect(t.Context(), c, 100) })
 		require.Zero(t, d.running)
-	})
-}
-
-// A page of another number is an error, whenever it was read.
-func TestAhead_OtherNumber(t *testing.T) {
-	for _, n := range []int{0, 2} {
-		readingAhead(t, letters, n, func(t *testing.T, d *distant, c Config) {
-			t.Helper()
-			d.change = func(p *Page) {
-				if p.Number == 3 {
-					p.Number = 7
-				}
-			}
-			got, err := collect(t.Context(), c, 100)
-			require.ErrorContains(t, err, "asked for page 3, got page 7")
-			require.Equal(t, letters[:4], got)
-		})
-	}
-}
-
-// Whoever leaves within the first page costs no request, and later at most those read ahead. Their end is awaited; so is that of the context.
-func TestAhead_EndsWithTheWalk(t *testing.T) {
-	for stop, asked := range map[int]int{2: 1, 4: 2 + 5, 6: 3 + 5} {
-		readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
-			t.Helper()
-			began, requests := time.Now(), 0
-			early := c.Early
-			c.Early = func(ctx context.Context, number int) *Page {
-				d.mu.Lock()
-				requests++
-				d.mu.Unlock()
-				return early(ctx, number)
-			}
-			got, err := collect(t.Context(), c, stop)
-			require.NoError(t, err)
-			require.Equal(t, letters[:stop], got)
-			require.Zero(t, d.running)
-			require.LessOrEqual(t, time.Since(began), time.Duration(stop)*550*time.Millisecond)
-			require.Equal(t, asked, requests+len(d.alone))
-		})
-	}
-	readingAhead(t, letters, 5, func(t *testing.T, d *distant, c Config) {
-		t.Helper()
-		ctx, cancel := context.WithTimeout(t.Context(), 2050*time.Millisecond)
-		defer cancel()
-		_, err := collect(ctx, c, 4)
-		require.NoError(t, err)
-		require.Zero(t, d.running)
-		require.LessOrEqual(t, len(d.asked), 4, "they end with the context")
 	})
 }
 

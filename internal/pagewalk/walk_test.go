@@ -137,15 +137,6 @@ func TestWalkOverRecordsThatComeAndGo(t *testing.T) {
 	}
 }
 
-func TestWalkEndsWhereNothingNewComes(t *testing.T) {
-	t.Parallel()
-	s := &shelf{items: "abababababab", limit: 2}
-	got, err := s.walk(t.Context(), Config{}, -1)
-	require.ErrorIs(t, err, errBroken)
-	require.ErrorContains(t, err, "pages 2 and 3 hold nothing but records that came before, and the total is 6 pages")
-	require.Equal(t, "ab", got)
-}
-
 // A caller that does not know the size of a page says so, and may meet a collection that shrinks.
 func TestWalkOfAnUnknownSize(t *testing.T) {
 	s := &shelf{items: "abcdef", limit: 2, edit: func(s *shelf, request int) {

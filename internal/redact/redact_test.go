@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
@@ -322,6 +323,19 @@ func TestSent(t *testing.T) {
 	}
 	require.Equal(t, "120 not-a-secret 7", secrets.Hide("120 not-a-secret 7"))
 	require.Empty(t, redact.Secrets{}.Sent(new(url.URL), nil))
+}
+
+func FuzzHide(f *testing.F) {
+	f.Add("tok-Zx81-qWv7", `{"a": "%25&amp;\u0041`, `" }`)
+	odd := func(r rune) bool { return unicode.IsControl(r) || r > unicode.MaxLatin1 } // surrogates are not put together
+	f.Fuzz(func(t *testing.T, secret, before, after string) {
+		if len(secret) < 12 || len(secret) > 200 || strings.ContainsAny(secret[:1]+secret[len(secret)-1:], `=\%&`) || !utf8.ValidString(secret) || strings.ContainsFunc(secret, odd) {
+			return // an escape may begin or end there
+		}
+		for name, form := range map[string]string{"plain": secret, "query": url.QueryEscape(secret), "HTML": html.EscapeString(secret), "JSON": encoded(secret)} {
+			require.NotContains(t, redact.Secrets(nil).Key(secret).Hide(before+" "+form+" "+after), form, name)
+		}
+	})
 }
 
 // Whatever a text is, hiding ends, and keeps what is valid JSON valid.

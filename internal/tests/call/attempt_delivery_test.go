@@ -7,15 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httptrace"
 	"net/url"
-	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -126,44 +123,6 @@ func warmed(t *testing.T, m *tests.MemoryServer, n int) {
 	}
 	group.Wait()
 	synctest.Wait()
-}
-
-// A length that is only said costs no memory, and no limit is too large.
-func TestDelivery_LengthsThatAreOnlyAnnounced(t *testing.T) {
-	packed := []byte(tests.Zip(tests.OneUser))
-	copy(packed[len(packed)-4:], "\xff\xff\xff\xff")
-	for name, serve := range map[string]http.HandlerFunc{
-		"64 GiB":          tests.Raw(tests.JSONHead + "Content-Length: 68719476736\r\n\r\n{"),
-		"the largest":     tests.Raw(tests.JSONHead + "Content-Length: 9223372036854775807\r\n\r\n{"),
-		"compressed":      tests.Raw(tests.JSONHead + "Content-Encoding: gzip\r\nContent-Length: 68719476736\r\n\r\n\x1f\x8b"),
-		"unpacked, 4 GiB": tests.Serves(200, string(packed)+strings.Repeat("\x00", 5<<20)+"\xff\xff\xff\xff", "Content-Encoding", "gzip"),
-	} {
-		for _, limit := range []int64{1 << 40, math.MaxInt64 - 1, math.MaxInt64} {
-			t.Run(name, func(t *testing.T) {
-				tests.InMemory(t, serve, func(t *testing.T, m *tests.MemoryServer) {
-					t.Helper()
-					client := m.Client(t, prospectkit.WithMaxResponseBytes(limit), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-					var before, after runtime.MemStats
-					runtime.ReadMemStats(&before)
-					_, err := client.Account.Me(t.Context())
-					runtime.ReadMemStats(&after)
-					require.Error(t, err)
-					require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(48<<20))
-				})
-			})
-		}
-	}
-	long := tests.OneUser + strings.Repeat(" ", 20<<20)
-	tests.InMemory(t, tests.Serves(200, long, "Content-Length", "20971610"), func(t *testing.T, m *tests.MemoryServer) {
-		t.Helper()
-		_, err := m.Client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
-		require.Error(t, err, "the length is not the true one")
-	})
-	tests.InMemory(t, tests.Serves(200, long), func(t *testing.T, m *tests.MemoryServer) {
-		t.Helper()
-		_, err := m.Client(t, prospectkit.WithMaxResponseBytes(math.MaxInt64)).Account.Me(t.Context())
-		require.NoError(t, err)
-	})
 }
 
 // proxied is a transport that reaches the service through a proxy, which responds to every CONNECT in the same way.

@@ -119,34 +119,6 @@ func TestClient_CookiesStayInTheirJar(t *testing.T) {
 	})
 }
 
-func TestClient_FailuresKeepTheConnections(t *testing.T) {
-	elsewhere := prospectkit.Operation{Name: "lists.x", Method: "GET", Path: "/business/lists/x", Surface: "lists", Reads: true, Free: true}
-	for name, options := range map[string][]prospectkit.ClientOption{
-		"own transport":      nil,
-		"caller's client":    opts(prospectkit.WithHTTPClient(&http.Client{Transport: new(http.Transport)})),
-		"caller's transport": opts(prospectkit.WithTransport(new(http.Transport))),
-	} {
-		t.Run(name, func(t *testing.T) {
-			server, connections := tests.Counted(t, lists)
-			client := tests.ClientAt(t, server.URL, options...)
-			for i := range 5 {
-				_, err := client.Account.Me(t.Context())
-				require.NoError(t, err)
-				if i != 2 {
-					continue
-				}
-				_, err = client.Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-				_, err = client.Lists.Get(t.Context(), tests.ListID)
-				require.ErrorIs(t, err, prospectkit.ErrNotFound)
-				err = client.Call(t.Context(), elsewhere, nil, nil, prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
-				require.ErrorIs(t, err, prospectkit.ErrNotFound)
-			}
-			require.EqualValues(t, 1, connections.Load())
-		})
-	}
-}
-
 // An error of the transport makes the retry loop empty the connection pool, if it is let.
 func TestClient_CallersIdleConnectionsSurviveOurFailures(t *testing.T) {
 	server, connections := tests.Counted(t, lists)

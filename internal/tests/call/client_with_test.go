@@ -92,19 +92,6 @@ func TestClient_InALog(t *testing.T) {
 	require.Contains(t, text.String(), `"client":"prospectkit.Client(api.example.com)"`)
 }
 
-// A transport of the caller may change the header that it gets, so that each request has its own.
-func TestClient_TransportsMayChangeTheirHeader(t *testing.T) {
-	client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		require.Empty(t, r.Header.Get("X-Mine"))
-		r.Header.Set("X-Mine", "1")
-		return tests.Respond(200, tests.OneUser), nil
-	}))
-	for range 2 {
-		_, err := client.Account.Me(t.Context())
-		require.NoError(t, err)
-	}
-}
-
 // Close lets go of the connections that nobody uses.
 func TestClient_CloseEndsIdleConnections(t *testing.T) {
 	server, closed := httptest.NewUnstartedServer(tests.Serves(200, tests.OneUser)), make(chan struct{})

@@ -3,10 +3,8 @@ package call_test
 import (
 	"context"
 	"io"
-	"log"
 	"log/slog"
 	"net/http"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -143,43 +141,6 @@ func TestObserve_ObserversCannotBreakACall(t *testing.T) {
 		require.Equal(t, "Ada", user.Name)
 		require.Equal(t, []string{"a1", "b1", "a1", "b1", "a1", "b1"}, order, "each sees each event, in the order of the options")
 	})
-}
-
-// silence runs f and returns what reached the process's outputs and default loggers.
-func silence(t *testing.T, f func()) string {
-	t.Helper()
-	file, err := os.CreateTemp(t.TempDir(), "output")
-	require.NoError(t, err)
-	stdout, stderr, logger, writer := os.Stdout, os.Stderr, slog.Default(), log.Writer()
-	defer func() {
-		os.Stdout, os.Stderr = stdout, stderr
-		slog.SetDefault(logger)
-		log.SetOutput(writer)
-		require.NoError(t, file.Close()) // Windows removes no open file
-	}()
-	os.Stdout, os.Stderr = file, file
-	slog.SetDefault(slog.New(slog.NewTextHandler(file, &slog.HandlerOptions{Level: slog.LevelDebug})))
-	log.SetOutput(file)
-	f()
-	text, err := os.ReadFile(file.Name())
-	require.NoError(t, err)
-	return string(text)
-}
-
-func TestObserve_SilentByDefault(t *testing.T) {
-	call := func(options ...prospectkit.ClientOption) func() {
-		return func() {
-			synctest.Test(t, func(t *testing.T) {
-				_, err := tests.NewClient(t, thirdTime(), options...).Account.Me(t.Context())
-				require.NoError(t, err)
-				_, err = tests.NewClient(t, tests.Always(500, ""), options...).Lists.Create(t.Context(), prospectkit.NewList{Name: "x"})
-				require.ErrorIs(t, err, prospectkit.ErrOutcomeUnknown)
-			})
-		}
-	}
-	require.Empty(t, silence(t, call()))
-	loud := tests.Watch(func(prospectkit.Event) { slog.Info("seen") })
-	require.Contains(t, silence(t, call(loud)), "seen", "the trap works")
 }
 
 // logged are the fields that a log line may have, by message. Nothing else ever gets out.

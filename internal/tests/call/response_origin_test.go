@@ -515,21 +515,3 @@ func TestDecode_MessagesThatQuoteTheURL(t *testing.T) {
 	require.ErrorContains(t, err, "nothing at ")
 	require.NotContains(t, err.Error(), "berlin", "a path alone")
 }
-
-// A redirect is not followed, whose token it would take along, and the error names its host.
-func TestResponse_RedirectIsNotFollowed(t *testing.T) {
-	var hosts []string
-	tests.InMemory(t, func(w http.ResponseWriter, r *http.Request) {
-		if hosts = append(hosts, r.Host); len(hosts) > 1 {
-			tests.Write(w, 200, tests.OneUser)
-			return
-		}
-		tests.Write(w, 302, "", "Location", "https://elsewhere.example/api/v1/business/me")
-	}, func(t *testing.T, m *tests.MemoryServer) {
-		t.Helper()
-		_, err := tests.Call(t.Context(), m.Client(t), false)
-		require.Equal(t, 302, tests.AsError(t, err).Status)
-		require.ErrorContains(t, err, "it points to host elsewhere.example")
-		require.Equal(t, []string{"api.example.com"}, hosts)
-	})
-}

@@ -182,16 +182,6 @@ func TestRetryAfter_ResetInItsPlace(t *testing.T) {
 	})
 }
 
-// What is longer than allowed is refused at once, as with Retry-After.
-func TestRetryAfter_ResetThatDoesNotFit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		waits, err := refuse(t, 429, http.Header{"Ratelimit-Remaining": {"0"}, "Ratelimit-Reset": {"50"}}, prospectkit.WithMaxWait(50*time.Second))
-		require.Empty(t, waits)
-		require.Equal(t, time.Now().Add(51*time.Second), tests.FitsAt(t, err))
-		require.Equal(t, 51*time.Second, tests.Waits(err))
-	})
-}
-
 // Dates are held against the server's clock where the response tells it.
 func TestRetryAfter_DateUsesTheServersClock(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -362,25 +352,6 @@ func TestRetry_WaitsThatDoNotFit(t *testing.T) {
 				require.Equal(t, 1, requests)
 				require.Zero(t, time.Since(began), "at once")
 			})
-		})
-	}
-}
-
-// A wait that fits with its jitter, a tenth of it, is begun.
-func TestRetry_WaitThatFitsBegins(t *testing.T) {
-	for range 50 {
-		synctest.Test(t, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 11*time.Second+time.Millisecond)
-			defer cancel()
-			requests := 0
-			rt := tests.RoundTrip(func(*http.Request) (*http.Response, error) {
-				if requests++; requests == 1 {
-					return tests.Respond(429, "", "Retry-After", "10"), nil
-				}
-				return tests.Respond(200, tests.OneUser), nil
-			})
-			_, err := tests.NewClient(t, rt).Account.Me(ctx)
-			require.NoError(t, err)
 		})
 	}
 }

@@ -215,21 +215,6 @@ func TestToken_RejectedByItsCode(t *testing.T) {
 	require.Equal(t, []string{"key-1"}, l.got)
 }
 
-// What an earlier attempt has sent keeps its own key, for a transport that still looks at it.
-func TestToken_EachAttemptHasItsOwnHeader(t *testing.T) {
-	l, s := &lock{valid: "key-2"}, &tests.Source{Tokens: []string{"key-2"}}
-	var sent []*http.Request
-	client := l.client(t, "key-1", s, prospectkit.WithTransport(tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-		sent = append(sent, r)
-		return l.RoundTrip(r)
-	})))
-	require.NoError(t, tests.Move(t.Context(), client))
-	for i, r := range sent {
-		key, _, _ := r.BasicAuth()
-		require.Equal(t, l.got[i], key)
-	}
-}
-
 // Each attempt of a write has its ticket.
 func TestToken_TicketBeforeEachAttempt(t *testing.T) {
 	l, s, book := &lock{valid: "key-2"}, &tests.Source{Tokens: []string{"key-2"}}, new(tests.Notebook)

@@ -1,16 +1,12 @@
 package outcome_test
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
-	"testing/synctest"
-	"time"
 	"unicode"
 
 	"github.com/stretchr/testify/require"
@@ -90,27 +86,6 @@ func TestErrors_CodeDecidesAndNotTheStatus(t *testing.T) {
 		require.ErrorIs(t, err, prospectkit.CodeListNotFound)
 		requireClass(t, err, 404)
 	}
-}
-
-func TestErrors_CodesInASwitch(t *testing.T) {
-	branch := func(err error) string {
-		switch prospectkit.CodeOf(err) {
-		case prospectkit.CodeListNotFound:
-			return "missing"
-		case prospectkit.CodeListProcessing:
-			return "busy"
-		case "":
-			return "no code"
-		}
-		return "another"
-	}
-	require.Equal(t, "missing", branch(refusedRead(t, 404, tests.Envelope("LIST_NOT_FOUND"))))
-	require.Equal(t, "busy", branch(refusedRead(t, 409, tests.Envelope("LIST_PROCESSING"))))
-	require.Equal(t, "another", branch(refusedRead(t, 409, tests.Envelope("MOON_TOO_FAR"))))
-	require.Equal(t, "no code", branch(refusedRead(t, 404, "<html>")))
-	require.Equal(t, "no code", branch(nil))
-	require.Equal(t, "no code", branch(io.EOF))
-	require.Equal(t, "busy", branch(prospectkit.CodeListProcessing), "a code is an error")
 }
 
 func TestErrors_FutureCodePassesUnchanged(t *testing.T) {
@@ -265,39 +240,4 @@ func TestErrors_AreOneLine(t *testing.T) {
 	_, err = lost.Lists.RowsPage(t.Context(), tests.ListID, prospectkit.RowsParams{Filter: column})
 	require.ErrorAs(t, err, new(*prospectkit.RefusedError))
 	requireOneLine(t, err)
-}
-
-// One error says both: that the time ran out, and what the service had answered until then.
-func TestErrors_TimeRunsOut(t *testing.T) {
-	for name, c := range map[string]struct {
-		limit    time.Duration
-		attempts int
-		text     string
-	}{
-		"during an attempt":                {10 * time.Second, 2, "UNEXPECTED_ERROR: prose: stopped while it waited for the response: context deadline exceeded (request req-1, 2 attempts)"},
-		"no time left for another attempt": {100 * time.Millisecond, 1, "UNEXPECTED_ERROR: prose: the deadline is too near for another attempt (request req-1)"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				ctx, cancel := context.WithTimeout(t.Context(), c.limit)
-				defer cancel()
-				sent := 0
-				client := tests.NewClient(t, tests.RoundTrip(func(r *http.Request) (*http.Response, error) {
-					if sent++; sent == 1 {
-						return tests.Respond(500, tests.Envelope("UNEXPECTED_ERROR")), nil
-					}
-					<-r.Context().Done()
-					return nil, r.Context().Err()
-				}))
-				_, err := client.Account.Me(ctx)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.ErrorIs(t, err, prospectkit.CodeUnexpectedError)
-				var last *prospectkit.Error
-				require.ErrorAs(t, err, &last)
-				require.Equal(t, 500, last.Status)
-				require.Len(t, last.Attempts, c.attempts)
-				require.ErrorContains(t, err, c.text)
-			})
-		})
-	}
 }
