@@ -17,7 +17,7 @@ import (
 // TestBodiesBehindGateways reads, page by page, and sends files, up to what nginx takes by default.
 func TestBodiesBehindGateways(t *testing.T) {
 	t.Parallel()
-	behind(t, plain(), func(t *testing.T, g gateway) {
+	behind(t, every(), func(t *testing.T, g gateway) {
 		s := start(t, g)
 		client := s.steady(t)
 		require.NoError(t, second(client.Account.Me(t.Context()))) // which learns what the gateway does to headers
@@ -71,7 +71,7 @@ var errTorn = errors.New("the disk failed")
 // TestTornUploadsBehindGateways sends files whose second half cannot be read: no gateway makes a whole request of the first.
 func TestTornUploadsBehindGateways(t *testing.T) {
 	t.Parallel()
-	behind(t, plain(), func(t *testing.T, g gateway) {
+	behind(t, every(), func(t *testing.T, g gateway) {
 		s := start(t, g)
 		client := s.steady(t)
 		require.NoError(t, second(client.Account.Me(t.Context()))) // which learns what the gateway does to headers
@@ -89,7 +89,7 @@ func TestTornUploadsBehindGateways(t *testing.T) {
 // HTTP/2, nginx and haproxy end the connection instead.
 func TestLongFiltersBehindGateways(t *testing.T) {
 	t.Parallel()
-	behind(t, plain(), func(t *testing.T, g gateway) {
+	behind(t, every(), func(t *testing.T, g gateway) {
 		long := filter.Contact{Title: filter.AnyOf(strings.Repeat("統", 2000))}
 		if _, err := start(t, g).steady(t).Lists.RowsPage(t.Context(), listID, prospectkit.RowsParams{Filter: long}); err != nil && !g.tls {
 			require.ErrorContains(t, err, "mostly because of filters: use fewer or shorter values")

@@ -1,6 +1,6 @@
 // Package gateways holds tests that put real gateways between the client and the sandbox, as Debian has them, with configurations that are
-// usual and some that mislead: nginx, haproxy, apache2 and caddy; at night varnish, trafficserver, squid, lighttpd, nghttpx, h2o and tinyproxy,
-// too. It is in a module of its own, because it starts programs that not every machine has.
+// usual and some that mislead: nginx, haproxy, apache2, caddy, varnish, trafficserver, squid, lighttpd, nghttpx, h2o and tinyproxy.
+// .ci/run proofs installs them.
 package gateways
 
 import (

@@ -19,22 +19,17 @@ import (
 )
 
 // paces are how long the service takes for each response.
-func paces() []time.Duration {
-	if night {
-		return []time.Duration{0, 2 * time.Second}
-	}
-	return []time.Duration{0}
-}
+var paces = []time.Duration{0, 2 * time.Second}
 
 // TestSlowServiceBehindGateways makes every kind of call, all at once, of a service that takes its time: each succeeds.
 func TestSlowServiceBehindGateways(t *testing.T) {
 	t.Parallel()
-	behind(t, plain(), func(t *testing.T, g gateway) {
+	behind(t, every(), func(t *testing.T, g gateway) {
 		s := start(t, g)
 		client := s.steady(t)
 		require.NoError(t, second(client.Account.Me(t.Context()))) // which learns what the gateway does to headers
 		before := map[string]int{"account.me": 1}
-		s.set(slices.Max(paces()), nil)
+		s.set(slices.Max(paces), nil)
 		errs := make([]error, len(calls))
 		var all sync.WaitGroup
 		for i, call := range calls {
@@ -117,12 +112,12 @@ func file(rows int) prospectkit.Upload {
 // nothing, whatever a teammate did meanwhile.
 func TestLostResponseBehindGateways(t *testing.T) {
 	t.Parallel()
-	behind(t, plain(), func(t *testing.T, g gateway) {
+	behind(t, every(), func(t *testing.T, g gateway) {
 		if g.repeats {
 			return // as it is told to
 		}
 		for name, w := range writes {
-			for _, pace := range paces() {
+			for _, pace := range paces {
 				t.Run(fmt.Sprint(name, " ", pace), func(t *testing.T) {
 					t.Parallel()
 					s := start(t, g, sandbox.ActivatesFor(max(w.activates, time.Millisecond)))

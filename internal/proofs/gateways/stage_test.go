@@ -36,36 +36,28 @@ type gateway struct {
 
 // program is how one is started. FILE stands for the file of the configuration.
 type program struct {
-	debian  string // the package that has it
-	args    []string
-	nightly bool
+	debian string // the package that has it
+	args   []string
 }
 
 var programs = map[string]program{
-	"nginx":   {debian: "nginx-light", args: []string{"-p", "DIR", "-c", "FILE", "-e", "DIR/error.log"}},
-	"haproxy": {debian: "haproxy", args: []string{"-db", "-f", "FILE"}},
-	"apache2": {debian: "apache2", args: []string{"-D", "FOREGROUND", "-d", "DIR", "-f", "FILE"}},
-	"caddy":   {debian: "caddy", args: []string{"run", "--adapter", "caddyfile", "--config", "FILE"}},
-
-	"varnishd":       {debian: "varnish", nightly: true, args: []string{"-F", "-n", "DIR", "-a", "127.0.0.1:PORT", "-b", "ORIGIN"}},
-	"traffic_server": {debian: "trafficserver", nightly: true, args: []string{"--run-root=DIR"}},
-	"squid":          {debian: "squid-openssl", nightly: true, args: []string{"-N", "-f", "FILE"}},
-	"lighttpd":       {debian: "lighttpd", nightly: true, args: []string{"-D", "-f", "FILE"}},
-	"nghttpx":        {debian: "nghttp2-proxy", nightly: true, args: []string{"--conf=FILE"}},
-	"h2o":            {debian: "h2o", nightly: true, args: []string{"-c", "FILE"}},
-	"tinyproxy":      {debian: "tinyproxy", nightly: true, args: []string{"-d", "-c", "FILE"}},
+	"nginx":          {debian: "nginx-light", args: []string{"-p", "DIR", "-c", "FILE", "-e", "DIR/error.log"}},
+	"haproxy":        {debian: "haproxy", args: []string{"-db", "-f", "FILE"}},
+	"apache2":        {debian: "apache2", args: []string{"-D", "FOREGROUND", "-d", "DIR", "-f", "FILE"}},
+	"caddy":          {debian: "caddy", args: []string{"run", "--adapter", "caddyfile", "--config", "FILE"}},
+	"varnishd":       {debian: "varnish", args: []string{"-F", "-n", "DIR", "-a", "127.0.0.1:PORT", "-b", "ORIGIN"}},
+	"traffic_server": {debian: "trafficserver", args: []string{"--run-root=DIR"}},
+	"squid":          {debian: "squid-openssl", args: []string{"-N", "-f", "FILE"}},
+	"lighttpd":       {debian: "lighttpd", args: []string{"-D", "-f", "FILE"}},
+	"nghttpx":        {debian: "nghttp2-proxy", args: []string{"--conf=FILE"}},
+	"h2o":            {debian: "h2o", args: []string{"-c", "FILE"}},
+	"tinyproxy":      {debian: "tinyproxy", args: []string{"-d", "-c", "FILE"}},
 }
-
-// night is whether this is the run of all programs, by .ci/run proofs.
-var night = os.Getenv("NIGHTLY") != ""
 
 // behind runs a test behind each gateway of a table, in parallel.
 func behind(t *testing.T, table []gateway, test func(t *testing.T, g gateway)) {
 	t.Helper()
 	for _, g := range table {
-		if programs[g.program].nightly && !night {
-			continue
-		}
 		t.Run(g.name, func(t *testing.T) {
 			t.Parallel()
 			g.path = need.Program(t, g.program, programs[g.program].debian)
@@ -74,21 +66,8 @@ func behind(t *testing.T, table []gateway, test func(t *testing.T, g gateway)) {
 	}
 }
 
-// every is what a test runs behind: by day four programs, in all their configurations.
-func every() []gateway {
-	if night {
-		return slices.Concat(daily, nightly, overTLS)
-	}
-	return daily
-}
-
-// plain is for tests that only the night runs behind every gateway: by day behind four, with their defaults.
-func plain() []gateway {
-	if night {
-		return every()
-	}
-	return slices.DeleteFunc(slices.Clone(daily), func(g gateway) bool { return g.name != g.program })
-}
+// every is what a test runs behind.
+func every() []gateway { return slices.Concat(configured, defaults, overTLS) }
 
 // stage is the service behind a gateway, and what was claimed about it.
 type stage struct {
