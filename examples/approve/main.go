@@ -33,6 +33,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
+	fmt.Println("approved")
 }
 
 // sign runs where the private key is, with the journal of the job, which knows earlier approvals. It signs what a person says yes to.

@@ -10,9 +10,9 @@ import (
 	"log"
 	"net"
 	"net/http"
-	"os"
 	"os/signal"
 	"strconv"
+	"syscall"
 	"time"
 
 	"example.com/prospectkit"
@@ -22,7 +22,7 @@ import (
 func main() {
 	addr := flag.String("addr", "127.0.0.1:8080", "the `address` to listen on")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", *addr)
 	if err != nil {
 		log.Fatal(err)

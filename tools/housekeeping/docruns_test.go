@@ -87,7 +87,7 @@ func runnable(t *testing.T, root string, programs *strings.Builder) map[string][
 }
 
 // needsNoRun finds blocks that are part of a test, or that talk to something else than the service.
-var needsNoRun = regexp.MustCompile(`\bt\.|testing\.|sandbox\.|httpmock|http\.|\bstart\(|tested\.|Path: path,`)
+var needsNoRun = regexp.MustCompile(`\bt\.|testing\.|sandbox\.|httpmock|http\.|\bstart\(|Path: path,`)
 
 // asksForMore finds what a program does if a second effect is no harm to it.
 var asksForMore = regexp.MustCompile(`AllowRetryUnknown\(|RepeatUnknown\(`)

@@ -109,7 +109,7 @@ func ownImports(modules []module) map[string]string {
 	for _, m := range modules {
 		own[path.Base(m.path)] = m.path
 	}
-	for p := range strings.FieldsSeq("examples/tested filter journal ratelimit sandbox sandbox/fixture spend") {
+	for p := range strings.FieldsSeq("filter journal ratelimit sandbox sandbox/fixture spend") {
 		own[path.Base(p)] = modules[0].path + "/" + p
 	}
 	return own
