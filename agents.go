@@ -22,8 +22,8 @@ import (
 	"example.com/prospectkit/spend"
 )
 
-// AgentsService manages agents. An agent searches on a schedule, as its [AgentSpec] says, and delivers people or companies into its
-// own results list. Start one safely with CreateAndStart, wait with WaitSettled, read results with Rows.
+// AgentsService manages agents, which search on a schedule and deliver people or companies into a results list. Start one with
+// CreateAndStart, wait with WaitSettled, read results with Rows.
 type AgentsService struct {
 	service
 	polls *waits.Shared[Agent] // of WaitEach
@@ -52,8 +52,8 @@ func (s AgentStatus) Settled() bool {
 	return s == AgentStatusActive || s == AgentStatusPaused || s == AgentStatusExpired || s == AgentStatusFailed
 }
 
-// Agent is an agent. All fields are documented after a creation, and status, listId and contactsFound in the listing; that Get returns
-// these is assumed.
+// Agent is an agent. All fields are documented after a creation, and Status, ListID and ContactsFound in the listing; those of Get are
+// assumed.
 type Agent struct {
 	ID            string      `json:"id"`   // assumed after a read
 	Type          AgentType   `json:"type"` // assumed after a read; empty for a legacy kind
@@ -65,17 +65,17 @@ type Agent struct {
 	partial
 }
 
-// String returns the agent as JSON, as the service sent it or you set it.
+// String returns the agent as JSON.
 func (a Agent) String() string { return textOf(a.raw, a) }
 
 // Draft reports whether the agent has yet to be activated.
 func (a *Agent) Draft() bool { return a.Status == AgentStatusInitializing && !a.Started }
 
-// Create creates a draft, which is free, or with Start an agent that starts at once. One that starts makes its results list and spends
-// credits, now and on every run; it needs MaxCreditSpend or Unlimited. To start one at most once, use [AgentsService.CreateAndStart].
+// Create creates a draft, which is free, or with Start an agent that spends credits, now and on every run; it needs MaxCreditSpend or
+// Unlimited. To start one at most once, use [AgentsService.CreateAndStart].
 //
-// After an unknown outcome, an agent that starts is never created again, and a draft only with [AllowRetryUnknown]. Resolve looks for
-// an agent of that name.
+// After an unknown outcome, an agent that starts is never created again, and a draft only with [AllowRetryUnknown]. Resolve looks for an
+// agent of that name.
 //
 // Errors: documented: [CodeListNameTaken] (also when a list has the name), [CodeInsufficientCredits] (nothing is created or spent),
 // [CodeAgentLimitReached], [CodeValidationFailed], [CodeInvalidRequest], [CodeListNotFound], [CodeAgentSourceListEmpty],
@@ -185,9 +185,9 @@ func (s *AgentsService) Get(ctx context.Context, agentID string, opts ...CallOpt
 	return doExpecting(ctx, s.conf, op.AgentsGet, args{ids: []string{agentID}}, opts, agent, repeatsID(agentID, &agent.ID))
 }
 
-// Adjust edits a draft; an agent that has started cannot be edited. The path is assumed. Fields and response are undocumented: you
-// supply the fields, but not start. The sandbox takes fields of the creation but start (assumed: rule agents.adjust). After an unknown
-// outcome, it is retried only with [AllowRetryUnknown]: a teammate may edit the draft in between.
+// Adjust edits a draft. The path is assumed, and fields and response are undocumented: you supply the fields, but not start. The sandbox
+// takes fields of the creation but start (assumed: rule agents.adjust). After an unknown outcome, it is retried only with
+// [AllowRetryUnknown].
 //
 // Errors: documented: [CodeAgentNotADraft], [CodeAgentProcessing] (do not wait: it never becomes a draft again); likely:
 // [CodeListNameTaken], [CodeListNameReserved], [CodeAgentSignalRejected], [CodeListNotFound], [CodeAgentNotFound],
@@ -218,9 +218,8 @@ func (s *AgentsService) adjust(ctx context.Context, id string, a args, opts []Ca
 	}})
 }
 
-// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or without limit. An agent that is no draft
-// is refused (documented), and so is one of two activations at the same moment (assumed). It sends no body (assumed). If the response
-// lacks the agent (assumed to be there), or was lost after a confirmed start, only the ID is set.
+// Activate starts a draft. Each run spends credits, up to the MaxCreditSpend of the draft, or without limit. If the response lacks the
+// agent, or was lost after a confirmed start, only the ID is set.
 //
 // It is never retried after an unknown outcome. Resolve reads the status of the agent.
 //
@@ -241,9 +240,8 @@ func saysStarted(err error) bool {
 	return said && !errors.Is(err, ErrOutcomeUnknown) // a gateway may have repeated an old response
 }
 
-// Pause stops the runs of an agent and their spending. The route is undocumented, and a wrong guess could do harm: supply it with
-// [WithRoutes], as POST, PUT, PATCH or DELETE, with one parameter in braces, for the agent. Add fields of a body with [WithField]. The
-// response is undocumented.
+// Pause stops the runs of an agent and their spending. Route and response are undocumented: supply the route with [WithRoutes] and one
+// parameter in braces, fields of a body with [WithField].
 //
 // It is never retried after an unknown outcome. Resolve reads the status of the agent.
 //
@@ -307,10 +305,8 @@ func (s *AgentsService) secrets() redact.Secrets { return s.conf.secrets() }
 // WaitSettled waits until no run is in progress: until the agent is active, paused, expired or failed. If it is active right after a
 // start, which is undocumented, the wait ends before the first run.
 //
-// It polls at once, after 2 s or more, then down to once a minute, and leaves half of the remaining rate window to others. A failed
-// poll is repeated, unless that is useless, and one that finds nothing for 65 s: a new agent may show late. A draft ends the wait with
-// [ErrNotStarted]; the context, or five failed polls in a row, with [ErrNotSettled], and status and code of a failed last poll. Beside
-// any error stands the agent as last seen, or nil.
+// It polls after 2 s or more, then down to once a minute, and repeats a failed poll. A draft ends the wait with [ErrNotStarted]; the
+// context, or five failed polls in a row, with [ErrNotSettled]. Beside any error stands the agent as last seen, or nil.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -323,12 +319,11 @@ func (s *AgentsService) WaitSettled(ctx context.Context, agentID string, opts ..
 	})
 }
 
-// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, and yields each once. Clients of
-// [Client.With] share the listings, at most 930 a day if they have one page: every 96 s, after a burst of 30.
+// WaitEach waits as [AgentsService.WaitSettled] does, for many agents with one listing a poll, and yields each once: every 96 s, after a
+// burst of 30.
 //
-// A draft comes with an error that matches [ErrNotStarted]. An agent that the listing lacks is read alone, one a poll; if that cannot
-// succeed, its ID comes with the error. Both end the wait for that agent only. After the context, or five failed polls in a row, the
-// last element is an error that matches [ErrNotSettled], without an agent.
+// A draft comes with an error that matches [ErrNotStarted], and an agent that cannot be read with its ID and an error. The last element
+// may be an error that matches [ErrNotSettled], without an agent.
 //
 // Errors: those of [AgentsService.Get].
 //
@@ -478,8 +473,8 @@ const (
 	AutocompleteTitle    AutocompleteField = "title" // current and past job titles
 )
 
-// Autocomplete looks up values of a filter. The response is undocumented, and so is the query parameter with the text to complete:
-// supply it with [WithQuery].
+// Autocomplete looks up values of a filter. The response is undocumented, and so is the query parameter with the text to complete: supply
+// it with [WithQuery].
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) Autocomplete(ctx context.Context, field AutocompleteField, opts ...CallOption) (*Object, error) {
@@ -498,8 +493,7 @@ func (q autocompleteQuery) check(bad *check.Violations) {
 type ValueCheck struct {
 	Field  AutocompleteField
 	Values []string
-	// TextParam is the undocumented name of the query parameter for the text to complete. With it, each value takes a request. Without,
-	// one request serves all, and may show only a few values.
+	// TextParam is the undocumented name of the query parameter for the text to complete. With it, each value takes a request.
 	TextParam string
 }
 
@@ -523,12 +517,9 @@ type CheckedValue struct {
 // String returns the result as JSON.
 func (v CheckedValue) String() string { return textOf(Object{}, v) }
 
-// CheckValues looks up values of a filter before credits are spent, because the service accepts unknown ones. An unknown region or
-// title matches nobody. An unknown industry becomes the closest one or, if none is close, is dropped: the agent then delivers people
-// of every industry, and spends more.
-//
-// The response is undocumented: a value is known if a text within an array of it is equal. If not, check again: the response may be
-// incomplete, above all without TextParam.
+// CheckValues looks up values of a filter before credits are spent, because the service accepts unknown ones: an unknown region or title
+// matches nobody, an unknown industry becomes the closest one or is dropped, and the agent spends more. The response is undocumented: a
+// value is known if an array in it has the same text.
 //
 // GET /business/agents/autocomplete, scope agents.
 func (s *AgentsService) CheckValues(ctx context.Context, in ValueCheck, opts ...CallOption) ([]CheckedValue, error) {

@@ -14,9 +14,9 @@ import (
 
 // AgentSpec specifies an agent: a [PersonDiscovery], a [PeopleWatcher] or a [WebMonitor].
 //
-// ListName names the agent and its results list. It must differ from the name of every list and agent, and not be blank (assumed;
-// documented: one character). MaxCreditSpend bounds one run or refresh, not their number. WorstCase forecasts the credits of a number
-// of days, or fails with [spend.ErrUnknownPrice].
+// ListName names the agent and its results list. It must differ from the name of every list and agent, and not be blank (assumed).
+// MaxCreditSpend bounds one run or refresh, not their number. WorstCase forecasts the credits of a number of days, or fails with
+// [spend.ErrUnknownPrice].
 type AgentSpec interface {
 	WorstCase(days int) (credits int64, err error)
 
@@ -84,12 +84,9 @@ func (s agentSpec) check(bad *check.Violations, starts bool) {
 	s.own(bad)
 }
 
-// PersonDiscovery is an agent that delivers people who match filters.
-//
-// The eight filters are location, industry, current and past employer, current and past job title, employer size, and headquarters
-// country. Their field names are undocumented, and no read shows them: ask the owner of the service. The sandbox takes any (assumed:
-// rule agents.filters). The result caps and the two enrichment flags, also undocumented, go into Extra. A cap on the results of one
-// run must be a positive multiple of 50.
+// PersonDiscovery is an agent that delivers people who match filters: location, industry, current and past employer, current and past job
+// title, employer size, and headquarters country. Their field names are undocumented: ask the owner of the service. The sandbox takes any
+// (assumed: rule agents.filters). The result caps, in fifties, and the two enrichment flags, also undocumented, go into Extra.
 //
 // The service does not check the values: call [AgentsService.CheckValues] first. Employer sizes, with the commas, are
 //
@@ -104,7 +101,7 @@ type PersonDiscovery struct {
 	Extra          Fields     `json:"-"`                       // undocumented fields
 }
 
-// WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented. A run costs MaxCreditSpend at most.
+// WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented.
 func (p PersonDiscovery) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p PersonDiscovery) draft() AgentSpec { p.Start = false; return p }
@@ -133,8 +130,8 @@ const (
 	WatchPostUpdates    WatchEvent = "social-person-post-updates"
 )
 
-// PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed at the start, and again every
-// Frequency days. The result caps and the two enrichment flags, undocumented, go into Extra.
+// PeopleWatcher is an agent that watches the people of lists for a change. Every contact is billed at the start, and again every Frequency
+// days. The result caps and the two enrichment flags, undocumented, go into Extra.
 type PeopleWatcher struct {
 	ListName       string     `json:"listName"` // not of a source list
 	EventType      WatchEvent `json:"eventType"`
@@ -148,8 +145,7 @@ type PeopleWatcher struct {
 	Extra          Fields     `json:"-"`                       // undocumented fields
 }
 
-// WorstCase returns the most credits of a number of days: MaxCreditSpend, which it needs, at the start and every Frequency days until
-// it expires (documented).
+// WorstCase returns the most credits of a number of days: MaxCreditSpend, which it needs, at the start and every Frequency days.
 func (p PeopleWatcher) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p PeopleWatcher) draft() AgentSpec { p.Start = false; return p }
@@ -184,7 +180,7 @@ const (
 	MonitorCompanies MonitorTarget = "company"
 )
 
-// SearchPeriod is the time between two searches of a [WebMonitor], or the time that each looks back over: which is undocumented.
+// SearchPeriod is the time between two searches of a [WebMonitor], or that each looks back over: which is undocumented.
 type SearchPeriod string
 
 // The periods.
@@ -210,8 +206,7 @@ type WebMonitor struct {
 	Extra          Fields        `json:"-"`                       // undocumented fields
 }
 
-// WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented. A run costs MaxCreditSpend at most, and a cap of n
-// results bounds all runs to n times [spend.WebMonitorResult].
+// WorstCase fails with [spend.ErrUnknownPrice]: how often it runs is undocumented.
 func (p WebMonitor) WorstCase(days int) (int64, error) { return p.spec().cost().WorstCase(days) }
 
 func (p WebMonitor) draft() AgentSpec { p.Start = false; return p }
@@ -232,8 +227,8 @@ func (p WebMonitor) checkSearch(bad *check.Violations) {
 	bad.Between("numResults", p.NumResults, 1, 100)
 }
 
-// Expiration says when an agent stops: on a date, as in "2027-03-01", in an undocumented time zone, or [NeverExpires]. Empty means one month
-// after creation. A date that is past everywhere, or in no calendar, is refused.
+// Expiration says when an agent stops: on a date, as in "2027-03-01", in an undocumented time zone, or [NeverExpires]. Empty means one
+// month after creation. A past date is refused.
 type Expiration string
 
 // NeverExpires lets an agent run until it is paused or deleted.

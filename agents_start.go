@@ -46,22 +46,17 @@ func notFoundAgain(name string, creation *Error) *Error {
 // EnsuredAgent is the result of [AgentsService.Ensure].
 type EnsuredAgent struct {
 	Agent *Agent // beside an error that matches [CodeListNameTaken]: that of another kind
-	// Created is true if this call created the agent, for certain. A draft that was found, and not started, may differ from the spec: no
-	// read shows that.
+	// Created says that this call created the agent, for certain. A draft that was found, and not started, may differ from the spec.
 	Created bool
-	// WasStarted is true if the agent had started before this call sent an activation. Unless Created is true, it keeps the cap, filters
-	// and all else that it was started with, whatever the spec.
+	// WasStarted says that the agent had started before this call. It then keeps its cap and filters, whatever the spec.
 	WasStarted bool
 
 	ours bool // if not Created, it was there after this call may have created it, and not before
 }
 
 // Ensure gets or creates the agent with this name and kind: a draft, or with Start, which needs MaxCreditSpend or Unlimited, a started
-// one. The name is the idempotency key, so [Once] is refused: called again, also after a crash, it creates and starts nothing twice. Use
-// names of your own. An agent that has started stays as it is.
-//
-// With Start, a draft that was found is first adjusted to the spec and the documented defaults (path and fields assumed). Options for
-// one request are for the creation, [WithField] for the adjustment, too.
+// one. The name is the key, so [Once] is refused: called again, it creates and starts nothing twice. An agent that has started stays as it
+// is; a draft that is to start is first adjusted to the spec (path and fields assumed).
 //
 // After an unknown outcome it reads, and resends what had no effect, at most twice: allow some minutes. A result stands beside
 // [ErrNotStarted] and [CodeListNameTaken]. After [ErrResponseLost], call again.
@@ -73,15 +68,11 @@ func (s *AgentsService) Ensure(ctx context.Context, in AgentSpec, opts ...CallOp
 	return s.ensure(ctx, "agents.ensure", in, false, opts)
 }
 
-// CreateAndStart is [AgentsService.Ensure] with Start: it saves a draft, which is free, and activates it, which spends credits, now
-// and on every run. No lost response and no later call makes you pay twice. Bound the runs by Expires, too: the route of
-// [AgentsService.Pause] is undocumented.
+// CreateAndStart saves a draft, which is free, and activates it, which spends credits, now and on every run. It is [AgentsService.Ensure]
+// with Start: no later call makes you pay twice. Set Expires, too, because the route of [AgentsService.Pause] is undocumented.
 //
-// If the adjustment or the start fails, the draft stands beside an error that matches [ErrNotStarted]; if its outcome is unknown, the
-// agent may have started. Call again then, and after [ErrResponseLost].
-//
-// An agent that has started is no error, and keeps its cap and filters. With [WithSpendGuard], a draft of an earlier call needs a
-// price for agents.activate.
+// If the start fails, the draft stands beside an error that matches [ErrNotStarted]. Call again then, if its outcome is unknown, and after
+// [ErrResponseLost]. With [WithSpendGuard], a draft of an earlier call needs a price for agents.activate.
 //
 // Errors: those of [AgentsService.Create] and [AgentsService.Adjust] and [AgentsService.Activate].
 //

@@ -11,8 +11,7 @@ import (
 	"example.com/prospectkit/internal/waits"
 )
 
-// CampaignsService reads, prepares and approves outreach campaigns. Only an approval is documented to send messages: by Approve, or by
-// ApproveUnreviewed.
+// CampaignsService reads, prepares and approves outreach campaigns. Only Approve and ApproveUnreviewed are documented to send messages.
 type CampaignsService struct{ service }
 
 // CampaignStatus is the state of a campaign.
@@ -30,7 +29,7 @@ func (s CampaignStatus) Known() bool { return s == CampaignActive || s == Campai
 // InitializationStatus says how far the service is with what it generates for a campaign.
 type InitializationStatus string
 
-// The documented values: those in which it settles. Earlier ones are undocumented.
+// The documented values. Earlier ones are undocumented.
 const (
 	InitializationCompleted InitializationStatus = "completed"
 	InitializationFailed    InitializationStatus = "failed"
@@ -41,8 +40,7 @@ func (s InitializationStatus) Known() bool {
 	return s == InitializationCompleted || s == InitializationFailed
 }
 
-// Campaign is an outreach campaign. Of its fields, only initializationStatus is documented by name. Its name has no documented field:
-// see Raw.
+// Campaign is an outreach campaign. Of its fields, only initializationStatus is documented. Its name has no documented field: see Raw.
 type Campaign struct {
 	ID                   string               `json:"id"`                   // assumed
 	Status               CampaignStatus       `json:"status"`               // assumed
@@ -52,15 +50,15 @@ type Campaign struct {
 	partial
 }
 
-// String returns the campaign as JSON, as the service sent it or you set it.
+// String returns the campaign as JSON.
 func (c Campaign) String() string { return textOf(c.raw, c) }
 
 // Initialized reports whether the service has finished, or given up, what it generates for the campaign.
 func (c *Campaign) Initialized() bool { return c.InitializationStatus.Known() }
 
-// All iterates over the campaigns, in undocumented order. The response is undocumented: a bare array, or one under "campaigns" or
-// "data", is accepted; any other is an error that names its keys. If a pagination, a nextCursor or a scrollToken stands beside it,
-// further pages are requested with pageNum (assumed); the same page once more is an error. No other sign of a further page is heeded.
+// All iterates over the campaigns, in undocumented order. The response is undocumented: an array, bare or under "campaigns" or "data", is
+// accepted; any other is an error that names its keys. If a pagination, a nextCursor or a scrollToken stands beside it, further pages are
+// requested with pageNum (assumed).
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) All(ctx context.Context, opts ...PageOption) iter.Seq2[*Campaign, error] {
@@ -97,8 +95,8 @@ func sendListing(conf *config, campaignID string) listing[Send] {
 	}
 }
 
-// NewCampaign describes a campaign to create. These fields of campaigns are documented, though not for this call (assumed). Those of
-// the name and of the steps are undocumented: supply them in Extra.
+// NewCampaign describes a campaign to create. That the call takes these documented fields is assumed. Those of the name and of the steps
+// are undocumented: supply them in Extra.
 type NewCampaign struct {
 	ListIDs        []string `json:"listIds,omitzero"`        // the source lists, at most 10
 	Channels       any      `json:"channels,omitzero"`       // form and values undocumented; email with a social network is valid
@@ -115,13 +113,12 @@ func (n NewCampaign) check(bad *check.Violations) {
 	bad.OptionalID("knowledgeHubId", n.KnowledgeHubID)
 }
 
-// Create creates a campaign. Beyond [NewCampaign], body and response are undocumented: supply other fields in Extra. The sandbox takes
-// name and optionally channels, listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId
-// and writingStyleId (assumed: rule campaigns.create and steps.sent). The body of a social_connection step is the connection note, of
-// at most 200 characters. Such a step must not follow a social_message step.
+// Create creates a campaign. Beyond [NewCampaign], body and response are undocumented. The sandbox takes name and optionally channels,
+// listIds, steps (objects of type, sequenceNumber, subject, body and topic), knowledgeHubId, templateId and writingStyleId (assumed: rule
+// campaigns.create and steps.sent).
 //
-// It counts as spending credits, because the service may generate parts. Names may repeat, so a second call creates a second campaign:
-// pass the name to [Once]. After an unknown outcome, check [CampaignsService.All].
+// It counts as spending credits: the service may generate parts. Names may repeat, so a second call creates a second campaign: pass the
+// name to [Once]. After an unknown outcome, check [CampaignsService.All].
 //
 // Errors: likely: [CodeKnowledgeHubNotFound], [CodeTemplateNotFound], [CodeWritingStyleNotFound], [CodeListNotFound],
 // [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
@@ -150,9 +147,9 @@ func checkSourceLists(bad *check.Violations, ids []string) {
 	bad.Must(n <= maxSourceLists, "listIds", "has %d lists, must have at most %d", n, maxSourceLists)
 }
 
-// Adjust changes a campaign, for example its source lists. Beyond [CampaignChanges], body and response are undocumented: supply other
-// fields in Extra. The sandbox takes name, channels, listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent).
-// It counts as spending credits: attaching lists may. After an unknown outcome, look at the campaign.
+// Adjust changes a campaign, for example its source lists. Beyond [CampaignChanges], body and response are undocumented. The sandbox takes
+// name, channels, listIds and steps, at least one (assumed: rule campaigns.adjust and steps.sent). It counts as spending credits:
+// attaching lists may.
 //
 // Errors: documented: [CodeCampaignInitializing] (see [CampaignsService.WaitInitialized]); likely: [CodeCampaignNotFound],
 // [CodeListNotFound], [CodeContactListRequired], [CodeListEmpty], [CodeListIncompatibleWithChannels], [CodeCampaignListCapReached],
@@ -168,7 +165,7 @@ func (s *CampaignsService) Adjust(ctx context.Context, campaignID string, in Cam
 // StepType is what a step of a campaign does.
 type StepType string
 
-// The documented types. There are others: that of an email is undocumented.
+// The documented types. Others exist: that of an email is undocumented.
 const (
 	StepSocialConnection StepType = "social_connection" // it asks for a connection; its body is the note, at most 200 characters, or none
 	StepSocialMessage    StepType = "social_message"    // no StepSocialConnection may follow it
@@ -188,7 +185,7 @@ type Step struct {
 	partial
 }
 
-// String returns the step as JSON, as the service sent it or you set it. It may hold words to people: keep it out of logs.
+// String returns the step as JSON. It may hold words to people: keep it out of logs.
 func (s Step) String() string { return textOf(s.raw, s) }
 
 // Steps iterates over the steps of a campaign as [CampaignsService.All] does, under "steps" or "data".
@@ -221,7 +218,7 @@ func (s *CampaignsService) StepsPage(ctx context.Context, campaignID string, opt
 // SendState is the state of a scheduled send.
 type SendState string
 
-// The documented states. There is one more, of waiting on a task, whose value is undocumented.
+// The documented states. There is one more, of waiting on a task.
 const (
 	SendScheduled        SendState = "scheduled"
 	SendApprovalRequired SendState = "approval_required"
@@ -251,7 +248,7 @@ type Send struct {
 	partial
 }
 
-// String returns the send as JSON, as the service sent it or you set it. It may hold personal data: keep it out of logs.
+// String returns the send as JSON. It may hold personal data: keep it out of logs.
 func (s Send) String() string { return textOf(s.raw, s) }
 
 // Sends iterates over what a campaign has sent or will send as [CampaignsService.All] does, under "scheduledSends" or "data".
@@ -283,7 +280,7 @@ func (s *CampaignsService) SendsPage(ctx context.Context, campaignID string, opt
 
 // EditSend changes a scheduled send before it goes out. Body and response are undocumented: you supply the fields. The sandbox takes
 // subject, body and dueAt, at least one (assumed: rule sends.edit.shape). After an unknown outcome, it is retried only with
-// [AllowRetryUnknown]; otherwise check [CampaignsService.Sends].
+// [AllowRetryUnknown].
 //
 // Errors: documented: [CodeScheduledSendNotEditable] (see [SendState.Editable]); likely: [CodeScheduledSendNotFound],
 // [CodeConnectionNoteTooLong].
@@ -304,12 +301,11 @@ type StepPreview struct {
 // String returns the preview as JSON. It may hold personal data: keep it out of logs.
 func (p StepPreview) String() string { return textOf(Object{}, p) }
 
-// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: you supply
-// both, the path with [WithRoutes] and two parameters in braces, for the campaign and then the step. The sandbox takes nothing: the
-// body is ignored (assumed: rule steps.preview.shape). It counts as spending credits (undocumented).
+// PreviewStep renders a step for a sample lead. It saves nothing and sends no message. Path and body are undocumented: supply the path
+// with [WithRoutes] and two parameters in braces, for campaign and step. The sandbox takes nothing: the body is ignored (assumed: rule
+// steps.preview.shape). It counts as spending credits (undocumented).
 //
-// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound],
-// [CodeInsufficientCredits].
+// Errors: documented: [CodeSequenceStepNotFound], [CodeStepPreviewUnavailable]; likely: [CodeCampaignNotFound], [CodeInsufficientCredits].
 //
 // POST (path undocumented), scope campaigns.
 func (s *CampaignsService) PreviewStep(ctx context.Context, campaignID, stepID string, in Fields, opts ...CallOption) (*StepPreview, error) {
@@ -329,11 +325,10 @@ type Approval struct {
 // String returns the approval as JSON.
 func (a Approval) String() string { return textOf(Object{}, a) }
 
-// ApproveUnreviewed approves a campaign as it is by then: the service sends its messages to people, in the background. A stopped
-// campaign resumes where it was. Never call it in a loop or a retry: [CampaignsService.Approve] approves what a person has seen, once.
-// No credit cost is documented. Only its owner can approve a campaign.
+// ApproveUnreviewed approves a campaign as it is by then: the service sends its messages to people. A stopped campaign resumes. Never call
+// it in a loop or a retry: [CampaignsService.Approve] approves what a person has seen, once. Only its owner can approve a campaign.
 //
-//   - nil: the service has confirmed it, also if the rest of its response was lost.
+//   - nil: the service has confirmed it.
 //   - [*OutcomeUnknownError]: it may have happened. Resolve reads the status (assumed in the listing). No option retries it.
 //   - any other error: it approved nothing.
 //
@@ -411,9 +406,8 @@ func (s *CampaignsService) inListing(ctx context.Context, id string, opts []Page
 	return new(Campaign), nil
 }
 
-// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]: its initializationStatus is completed or failed. It
-// waits, too, while the listing lacks the campaign or its status. It polls less often than [AgentsService.WaitSettled]. Beside an
-// error that matches [ErrNotSettled] stands the campaign as last seen.
+// WaitInitialized reads the listing until the campaign is [Campaign.Initialized]. It waits, too, while the listing lacks the campaign or
+// its status. Beside an error that matches [ErrNotSettled] stands the campaign as last seen.
 //
 // GET /business/campaigns, scope campaigns.
 func (s *CampaignsService) WaitInitialized(ctx context.Context, campaignID string, opts ...CallOption) (*Campaign, error) {

@@ -23,25 +23,21 @@ type Review struct {
 	Sends    []Send
 	Lists    []List
 
-	ContactsCount int // rows of the lists
-
-	// ListsUnread says that the listing names no lists: none were reviewed, and no contacts.
-	ListsUnread bool
-	// Approvals is how many calls have approved the campaign before, or may have, by the journal: the text tells which. As a part of the
-	// digest, it lets each review be approved once, and none after a later approval.
-	Approvals int
+	ContactsCount int  // rows of the lists
+	ListsUnread   bool // the listing names no lists: none were reviewed, and no contacts
+	Approvals     int  // how many calls have approved the campaign before, or may have, by the journal
 
 	content   review.Review // the texts of all of it
 	evidence  readEvidence
 	approvals []journal.Entry // of one that is made for an approval
 }
 
-// Digest identifies what was read, and when: who agrees to it agrees to this content, once, for seven days. It names no person and has
-// about 170 characters. Changes of the fields do not change it.
+// Digest identifies what was read, and when: who agrees to it agrees to this content, once, for seven days. It names no person. Changes of
+// the fields do not change it.
 func (r *Review) Digest() string { return r.content.Digest() }
 
 // Resumes reports whether an approval would resume the campaign, or may: it is stopped, was approved before, or shows no status.
-// [CampaignsService.Approve] then needs [AllowResume]. It is false for an active campaign, whose approval is refused.
+// [CampaignsService.Approve] then needs [AllowResume].
 func (r *Review) Resumes() bool {
 	return !r.has(CampaignActive) && (r.Approvals > 0 || r.has(CampaignStopped) || r.has(""))
 }
@@ -56,16 +52,14 @@ func (r *Review) has(status CampaignStatus) bool {
 }
 
 // String is the review as a text for a person: what an approval does, to how many contacts, and what was not reviewed; then campaign,
-// steps, lists and the first 20 scheduled sends, with their fields.
+// steps, lists and the first 20 scheduled sends.
 func (r *Review) String() string { return r.content.String() }
 
-// Review reads all that the API shows of a campaign, for a person who is to approve it: campaign, steps, scheduled sends, and the
-// lists with their rows, a request for each 1,000. It changes nothing and sends no message. Pass its Digest to
-// [CampaignsService.Approve].
+// Review reads all that the API shows of a campaign, for a person who is to approve it: campaign, steps, scheduled sends, and the lists
+// with their rows, a request for each 1,000. It changes nothing and sends no message. Pass its Digest to [CampaignsService.Approve].
 //
-// The lists are those under listIds in the listing (assumed), and need the scope lists. Without listIds, ListsUnread is true. If a list
-// counts more rows than came, they are read once more; if it still does, the text says how many were read. Of options, it takes only
-// those that a client can have, too, such as [WithMaxWait].
+// The lists are those under listIds in the listing (assumed), and need the scope lists. Without listIds, ListsUnread is true. It takes
+// only options that a client can have, too.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows].
 //
@@ -207,17 +201,15 @@ func (s *CampaignsService) reviewRows(ctx context.Context, campaign *Campaign, a
 	return nil
 }
 
-// Approve approves a campaign once, if it is still what a person has reviewed: the service then sends its messages to people. It needs
-// a journal, and the digest of a review of the last seven days.
+// Approve approves a campaign once, if it is still what a person has reviewed: the service then sends its messages to people. It needs a
+// journal, the digest of a review of the last seven days, and ten requests or more.
 //
-//   - nil: it is approved, by this call or, if [Approval.Already], by an earlier one with this digest, even if stopped since.
+//   - nil: it is approved, by this call or, if Already, by an earlier one with this digest, even if stopped since.
 //   - [*OutcomeUnknownError]: this approval or an earlier one may have happened: Resolve it.
-//   - [*RefusedError] with [RuleReview]: it is active, or not what was reviewed, as Violations say. Review it again.
+//   - [*RefusedError] with [RuleReview]: it is active, or not what was reviewed. Review it again.
 //   - [*RefusedError] with [RuleResume]: it was stopped or approved before. A person decides about [AllowResume].
 //   - [*RefusedError] with [RuleInProgress]: make the call again later.
 //   - any other error: it approved nothing.
-//
-// It reads twice what [CampaignsService.Review] reads. Both together take ten requests or more.
 //
 // Errors: those of [CampaignsService.Steps] and [ListsService.Rows] and [CampaignsService.ApproveUnreviewed].
 //

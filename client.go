@@ -37,8 +37,7 @@ const (
 
 var userAgent = "prospectkit/" + Version + " (" + runtime.Version() + "; " + runtime.GOOS + "/" + runtime.GOARCH + ")"
 
-// Client calls the service, with one field for each part of the API. It is safe for concurrent use. Only Close
-// changes it.
+// Client calls the service, with one field for each part of the API. It is safe for concurrent use.
 type Client struct {
 	Account   *AccountService   // who the key belongs to, credits
 	Lists     *ListsService     // lists, their rows, folders, CRM push
@@ -55,16 +54,13 @@ type Client struct {
 	resting *waits.Rests[Resolution] // what Resolve cannot settle; new with another transport
 }
 
-// New returns a client for the service at baseURL, with an API token. It makes no request and starts no goroutine. Its default transport
-// takes a proxy from the environment. All invalid arguments and options are returned together, in one [RefusedError].
+// New returns a client for the service at baseURL, with an API token. It makes no request and starts no goroutine. The error is a
+// [RefusedError] with all invalid arguments and options.
 //
-// The base URL ends in /api/v1. It must be https, except for this machine or with [AllowPlainHTTP]. Its host must be in ASCII.
+// The base URL ends in /api/v1, and is https, except for this machine or with [AllowPlainHTTP]. The token may be empty beside
+// [WithTokenSource]. The default transport takes a proxy from the environment.
 //
-// The token is the text of an API key. It may be empty beside [WithTokenSource]. A key, in this documentation, is what the token stands
-// for, with its owner and scopes.
-//
-// Do not use this package in a browser, where everybody can read the token. There, New requires a transport other than net/http's, such
-// as the sandbox's; one that wraps net/http's follows no redirects if it keeps the header js.fetch:redirect.
+// In a browser, where everybody can read the token, New requires a transport other than net/http's.
 func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	c := &config{
 		settings: settings{retry: RetryPolicy{}.withDefaults(), maxWait: 2 * time.Minute},
@@ -90,9 +86,8 @@ func New(baseURL, token string, opts ...ClientOption) (*Client, error) {
 	return newClient(c, newAgentPolls(), new(waits.Rests[Resolution])), nil
 }
 
-// FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN, without surrounding
-// space. Both must be set, also with [WithTokenSource]; otherwise the error is a [RefusedError]. It reads no other variable, and none
-// leads to the sandbox.
+// FromEnv returns a client as [New] does, with base URL and token from PROSPECTKIT_BASE_URL and PROSPECTKIT_TOKEN. Both must be set. It
+// reads no other variable, and none leads to the sandbox.
 func FromEnv(opts ...ClientOption) (*Client, error) {
 	baseURL, token := strings.TrimSpace(os.Getenv(envBaseURL)), strings.TrimSpace(os.Getenv(envToken))
 	var bad check.Violations
@@ -151,7 +146,7 @@ func newClient(conf *config, polls *waits.Shared[Agent], resting *waits.Rests[Re
 }
 
 // Close closes the idle connections of the default transport, but not of your own one. Later calls are refused; calls in flight and
-// clients derived by [Client.With] continue. A client that lives as long as the program need not be closed.
+// clients derived by [Client.With] continue.
 func (c *Client) Close() error {
 	if !c.conf.closed.Swap(true) && c.conf.ownTransport != nil {
 		c.conf.ownTransport.CloseIdleConnections()
@@ -159,24 +154,24 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Operation is one that this package has no method for: see [Client.Call]. Name, Method, Path and Surface are required.
-// What else is left out counts as the worst: the operation writes, spends credits, sends messages, and cannot be repeated.
+// Operation is one that this package has no method for: see [Client.Call]. Name, Method, Path and Surface are required. What else is left
+// out counts as the worst: it writes, spends, sends, and cannot be repeated.
 type Operation struct {
 	Name           string // in events, errors, tickets and logs
 	Method         string
 	Path           string        // below the base URL, with the ids in it
 	Surface        string        // whose rate limits count: a word of [RateLimit]
-	Reads          bool          // it changes and sends nothing; if it is not Free, it is a paid read
+	Reads          bool          // it changes and sends nothing
 	Free           bool          // it spends no credits
-	SendsNothing   bool          // no messages to prospects, and nothing into a CRM
-	Repeatable     bool          // a second call changes nothing more: [AllowRetryUnknown] may allow it
+	SendsNothing   bool          // to prospects, or into a CRM
+	Repeatable     bool          // a second call changes nothing more
 	AttemptTimeout time.Duration // default 30 s
 }
 
 // Call calls an operation that this package has no method for, with the same limits, retries, checks and errors as all others.
 //
 // in becomes the JSON body, unless it is nil, as it must be for GET. out is a pointer for encoding/json to decode the response into, an
-// *[Object], or nil. A response that may not be the service's leaves it as it is. [WithMaxResponseBytes] bounds its memory.
+// *[Object], or nil. A response that may not be the service's leaves it as it is.
 //
 // Errors of every operation: [CodeUnauthorized], [CodeInsufficientScope], [CodeEndpointNotFound], [CodeRateLimited],
 // [CodeUnexpectedError].
@@ -227,12 +222,9 @@ func rowOf(o Operation) (row *op.Op, bad check.Violations) {
 	return row, bad
 }
 
-// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process and with
-// another key of the workspace. It reads for up to 40 s, for agents 140 s. It finds [OutcomeNotApplied] only if the local clock and that
-// of the service agree how long ago the call was.
-//
-// What no read settles is remembered in memory, and not read again before Again, or if that is zero, for a minute, then for twice as long
-// each time, up to an hour.
+// Resolve reads whether the call of a ticket has happened, as [OutcomeUnknownError.Resolve] does, also in another process and with another
+// key of the workspace. It reads for up to 40 s, for agents 140 s. What no read settles is not read again before Again, or for a minute
+// and more.
 //
 // The error is a [RefusedError] for a ticket of another service or workspace, or of a later version of this package.
 func (c *Client) Resolve(ctx context.Context, t journal.Ticket, opts ...CallOption) (*Resolution, error) {
@@ -294,9 +286,9 @@ func (c *Client) lookOf(o *op.Op) look {
 	return nil
 }
 
-// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first, also of calls that an earlier process left
-// unfinished. It changes nothing: [Client.Recover] finds out what happened. Once a person knows it, settle a ticket with Settle of the
-// journal, and its credits with Commit or Release of the guard. Without [WithJournal], the only element is a [RefusedError].
+// InDoubt yields the tickets of the journal whose outcome is unknown, oldest first, and changes nothing: [Client.Recover] finds out what
+// happened. What a person finds out goes to Settle of the journal, and its credits to Commit or Release of the guard. It needs
+// [WithJournal].
 func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	return func(yield func(journal.Ticket, error) bool) {
 		if c.conf.journal == nil {
@@ -311,9 +303,8 @@ func (c *Client) InDoubt(ctx context.Context) iter.Seq2[journal.Ticket, error] {
 	}
 }
 
-// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, in the order of their
-// first attempts. A misspelt name yields nothing: docs/operations.md has all. [OutcomeUnknown] may also be that of a call in progress:
-// InProgress tells. Without [WithJournal], the only element is a [RefusedError].
+// Calls yields the calls of an operation that the journal knows, such as "imports.create", with their outcomes, oldest first.
+// docs/operations.md has the names. OutcomeUnknown may also be that of a call in progress: InProgress tells. It needs [WithJournal].
 func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.Entry, error] {
 	if c.conf.journal == nil {
 		return func(yield func(journal.Entry, error) bool) {
@@ -323,7 +314,7 @@ func (c *Client) Calls(ctx context.Context, operation string) iter.Seq2[journal.
 	return c.conf.calls(ctx, operation)
 }
 
-// BaseURL returns the base URL of the service, with its host in lower case and without a default port.
+// BaseURL returns the base URL of the service.
 func (c *Client) BaseURL() string { return c.conf.base.String() }
 
 // String names the client without its token.

@@ -4,8 +4,7 @@ package prospectkit
 
 //go:generate go run ./internal/cmd/catalogue
 
-// Code is the service's stable identifier of an error. The documented ones are constants of this
-// package. A later one passes through, cut to 64 bytes.
+// Code is the service's stable identifier of an error. The documented ones are constants; a later one passes through.
 //
 // A Code is itself an error, so it is what you branch on:
 //

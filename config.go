@@ -28,8 +28,7 @@ type ClientOption interface {
 	applyClient(*config, *check.Violations)
 }
 
-// PageOption configures an iterator. Every [CallOption] is one, and applies to the call of each
-// page.
+// PageOption configures an iterator. Every [CallOption] is one, and applies to the call of each page.
 type PageOption interface {
 	applyPage(*pageConfig, *check.Violations)
 }
@@ -46,19 +45,13 @@ type Option interface {
 	CallOption
 }
 
-// RetryPolicy sets how often and when a call is retried. The operation and the failure decide
-// whether a call may be retried at all; the policy can only forbid more. See docs/safety.md.
-//
-// The zero value of a field means its default.
+// RetryPolicy sets how often and when a call is retried, if the operation and the failure allow it at all. The zero value of a field means
+// its default.
 type RetryPolicy struct {
 	MaxAttempts int           // including the first; 1 to 10, default 3; 1 turns retries off
-	BaseDelay   time.Duration // backoff before the first retry, with jitter down to half of it; default 500 ms
-	MaxDelay    time.Duration // bounds the backoff, which doubles; up to a tenth is added to it; default 8 s
-
-	// NoPaidRetry never retries a read that may cost credits after the service's own error 500.
-	// By default it is retried, but no later page of a search: "a failed request never consumes
-	// credits" (documented).
-	NoPaidRetry bool
+	BaseDelay   time.Duration // backoff before the first retry, with jitter; default 500 ms
+	MaxDelay    time.Duration // bounds the backoff, which doubles; default 8 s
+	NoPaidRetry bool          // never retries a read that may cost credits, not even after a 500 of the service
 }
 
 func (p RetryPolicy) withDefaults() RetryPolicy {

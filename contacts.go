@@ -29,7 +29,7 @@ type ContactMatch struct {
 	partial
 }
 
-// String returns the match as JSON, as the service sent it or you set it. It may hold personal data: keep it out of logs.
+// String returns the match as JSON. It may hold personal data: keep it out of logs.
 func (m ContactMatch) String() string { return textOf(m.raw, m) }
 
 type activityQuery struct {
@@ -40,10 +40,9 @@ func (q activityQuery) check(bad *check.Violations) {
 	bad.OptionalLength("cursor", q.Cursor, 1, 500)
 }
 
-// Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. The id is
-// that of a row, or from [ContactsService.Resolve]. Shape and path are undocumented: supply the path with [WithRoutes] and one
-// parameter in braces, for the contact. That it is a GET is inferred. No range can be resumed. A page has 100 entries, or as many as
-// limit of [WithQuery] says, from 1; the first may have more.
+// Activities iterates over the activities of a contact, newest first, after the campaign steps that are still scheduled. Shape and path
+// are undocumented: supply the path with [WithRoutes] and one parameter in braces. That it is a GET is inferred. A page has 100 entries,
+// or as many as limit of [WithQuery] says; the first may have more.
 //
 // Errors: likely: [CodeContactNotFound].
 //
@@ -52,8 +51,8 @@ func (s *ContactsService) Activities(ctx context.Context, contactID string, opts
 	return itemsOf[Object](ctx, timelineOf(s.conf, contactID).pages(), opts)
 }
 
-// ActivitiesPage reads the first page of what [ContactsService.Activities] finds; its Next reads the following one,
-// and is retried after an unknown outcome. No credit cost is documented.
+// ActivitiesPage reads the first page of what [ContactsService.Activities] finds; its Next reads the following one, and is retried as a
+// free read is.
 //
 // Errors: those of [ContactsService.Activities].
 //

@@ -1,5 +1,5 @@
-// Package prospectkit is a client for the Prospecting and Outreach Business API: lists and their rows, folders, agents,
-// campaigns, learned facts, prospect search, contacts, imports and the account.
+// Package prospectkit is a client for the Prospecting and Outreach Business API: lists and their rows, folders, agents, campaigns, learned
+// facts, prospect search, contacts, imports and the account.
 //
 //	client, err := prospectkit.New(baseURL, token)
 //	if err != nil {
@@ -12,28 +12,26 @@
 //		fmt.Println(list.Name, list.ContactsCount)
 //	}
 //
-// # The first day
+// # Read
 //
-//   - [New] and [FromEnv] make a [Client]. Its fields are the parts of the service, such as [Client.Lists]. Share it.
+//   - [New] and [FromEnv] make a [Client], whose fields are the parts of the service. Share it.
 //   - [ReadOnly], [NoSpend] and [NoSend] refuse calls that could do harm. Package [example.com/prospectkit/sandbox] is the service for
 //     your tests.
-//   - All yields every element, Get reads one by its id. [ListsService.Rows] yields the rows of a list, [RowsOf] decodes them into your
-//     own struct, [Collect] makes a slice.
-//   - [MaxPaidPages] bounds what an iterator over a search spends. [WithSpendGuard] caps the credits of all calls together.
+//   - All yields every element, Get reads one. [RowsOf] decodes rows into your own struct, [Collect] makes a slice.
+//   - [MaxPaidPages] bounds what a search spends, [WithSpendGuard] what all calls do.
 //   - [WithProgress] gives a checkpoint, from which another process continues.
 //
-// To write:
+// # Write
 //
-//   - Create sends its request again only if it is certain that the service did not process it.
-//   - Ensure creates or finds, also after a lost response.
-//   - [Once] sends a write once for a key, in all processes that share a journal.
-//   - [OutcomeOf] says whether a call was applied: look at it before anything else. [ErrOutcomeUnknown] matches a call that may have
-//     happened; [OutcomeUnknownError.Resolve] reads which.
+//   - Create sends its request again only if the service certainly did not process it. Ensure creates or finds. [Once] sends once for a
+//     key.
+//   - [OutcomeOf] says whether a call was applied. [ErrOutcomeUnknown] matches one that may have been: [OutcomeUnknownError.Resolve] reads
+//     it.
+//   - [WithJournal] keeps what was in progress when a process dies, for [Client.Recover].
 //   - [CampaignsService.Review] shows a person what a campaign will send, and [CampaignsService.Approve] sends exactly that, once.
-//     [CampaignsService.ApproveUnreviewed] sends whatever is there.
 //   - Code..., such as [CodeListNameTaken], are the errors of the service; Err..., such as [ErrRateLimited], their classes.
 //
-// So a program that creates something asks for the outcome first:
+// Ask for the outcome first:
 //
 //	list, err := client.Lists.Create(ctx, prospectkit.NewList{Name: "Q1"})
 //	switch {
@@ -47,22 +45,21 @@
 //		return err // nothing happened
 //	}
 //
-// # The second day
+// # More
 //
 //   - [RetryAfter] says whether time alone helps after an error. Its text says what else does.
 //   - [WithLogger] logs a line for each event, [WithInfo] shows one call on the wire, [WithObserver] all of them.
 //   - [WithMaxWait] bounds each wait for a rate limit; [Batch] lets other calls go first.
-//   - [WithJournal] keeps what was in progress when a process dies: see [Client.Recover].
-//   - What the API description leaves open is called undocumented: such a body is [Fields], such a response an [Object]. What this
-//     package or its sandbox guesses is called assumed. [WithField], [WithRoutes] and [Client.Call] reach what has no name here.
+//   - What the API description leaves open is undocumented: such a body is [Fields], such a response an [Object]. What this package
+//     guesses is assumed. [WithField], [WithRoutes] and [Client.Call] reach what has no name here.
 //
 // # What is retried
 //
-// Reads are retried with backoff, those that cost credits only after a 500 of the service. Every call is sent again after a 429, and
-// when nothing was sent and a retry can help. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
+// Reads are retried with backoff, those that cost credits only after a 500 of the service. Every call is sent again after a 429, and when
+// nothing was sent and a retry can help. A write that may have been processed is retried only if [AllowRetryUnknown] allows it.
 //
 // # Iterators
 //
-// Iterators request pages as the loop needs them. Each range begins at the first page, unless a checkpoint says otherwise. Once the
-// context has ended, no further page is requested. An error ends the loop, except in [AgentsService.WaitEach].
+// Each range begins at the first page, unless a checkpoint says otherwise. Once the context has ended, no further page is requested. An
+// error ends the loop, except in [AgentsService.WaitEach].
 package prospectkit

@@ -26,8 +26,7 @@ func (c Code) Is(target error) bool {
 	return t != "" && classOf(c, 0) == t
 }
 
-// Outcome returns [OutcomeNotApplied] for a documented code, and [OutcomeUnknown] for
-// [CodeUnexpectedError] and for undocumented codes.
+// Outcome returns [OutcomeNotApplied] for a documented code, else [OutcomeUnknown], as for [CodeUnexpectedError].
 func (c Code) Outcome() Outcome {
 	known, ok := op.CodeByName(string(c))
 	if !ok || slices.Max(known.Statuses) >= http.StatusInternalServerError {
@@ -40,7 +39,7 @@ func (c Code) Outcome() Outcome {
 func (c Code) Known() bool { _, ok := op.CodeByName(string(c)); return ok }
 
 // CodeOf returns the code of an error: the service's, [CodeValidationFailed] for arguments refused locally, or [CodeRateLimited] for
-// [RuleRateLimit]. It is empty for nil and for errors without a code. After a write, check [ErrOutcomeUnknown] first.
+// [RuleRateLimit]. It is empty for errors without a code. After a write, check [OutcomeOf] first.
 func CodeOf(err error) Code {
 	type coded interface {
 		error
@@ -59,8 +58,7 @@ type ErrorClass string
 // Error returns the class in words.
 func (c ErrorClass) Error() string { return "prospectkit: " + string(c) }
 
-// Outcome returns [OutcomeUnknown] for [ErrOutcomeUnknown], [OutcomeApplied] for [ErrResponseLost], and
-// [OutcomeNotApplied] for the other classes.
+// Outcome returns [OutcomeUnknown] for ErrOutcomeUnknown, [OutcomeApplied] for ErrResponseLost, and [OutcomeNotApplied] for the others.
 func (c ErrorClass) Outcome() Outcome {
 	if c == ErrOutcomeUnknown {
 		return OutcomeUnknown
@@ -71,8 +69,8 @@ func (c ErrorClass) Outcome() Outcome {
 	return OutcomeNotApplied
 }
 
-// The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by their status. A response that is not
-// the service's, such as the error page of a proxy, matches none; but any 429 matches [ErrRateLimited].
+// The classes of errors, for errors.Is. A class covers documented codes, and undocumented codes by their status. The error page of a proxy
+// matches none, but any 429 matches ErrRateLimited.
 const (
 	ErrNotFound            ErrorClass = "missing or not visible"
 	ErrConflict            ErrorClass = "conflict with the current state"
@@ -80,13 +78,13 @@ const (
 	ErrUnauthorized        ErrorClass = "the key was not accepted"
 	ErrForbidden           ErrorClass = "the key or its owner may not do this"
 	ErrInsufficientCredits ErrorClass = "not enough credits"
-	ErrRateLimited         ErrorClass = "rate limited"              // also RuleRateLimit
-	ErrOutcomeUnknown      ErrorClass = "the outcome is unknown"    // an OutcomeUnknownError: it may have happened
+	ErrRateLimited         ErrorClass = "rate limited"
+	ErrOutcomeUnknown      ErrorClass = "the outcome is unknown"    // it may have happened
 	ErrResponseLost        ErrorClass = "the response was lost"     // applied or billed, but it cannot be read
 	ErrNotStarted          ErrorClass = "the agent was not started" // a draft, or not seen to start
 	ErrNotSettled          ErrorClass = "not settled"               // a wait ended before the state was there: wait again
-	ErrRecordsMissing      ErrorClass = "records are missing"       // a range ended far too early, by the totals: see Missing of Report
-	ErrSpendCap            ErrorClass = "the spend cap is reached"  // a RefusedError of WithSpendGuard: the call was not sent
+	ErrRecordsMissing      ErrorClass = "records are missing"       // a range ended too early: see Missing of Report
+	ErrSpendCap            ErrorClass = "the spend cap is reached"  // the call was not sent
 )
 
 // classOf returns the class of a code. The status decides only for undocumented codes.
@@ -116,19 +114,18 @@ var statusClasses = map[int]ErrorClass{
 	http.StatusTooManyRequests:     ErrRateLimited,
 }
 
-// Outcome says whether a call had its effect. Every error of a call reports one, and a journal keeps it.
+// Outcome says whether a call had its effect.
 type Outcome = journal.Outcome
 
 // The outcomes, which package journal calls the same without the prefix.
 const (
-	OutcomeNotApplied Outcome = journal.NotApplied // nothing was sent, or the service did not do it, or it is a free read
+	OutcomeNotApplied Outcome = journal.NotApplied // nothing was sent, or the service did not do it
 	OutcomeApplied    Outcome = journal.Applied    // the service confirmed it
 	OutcomeUnknown    Outcome = journal.Unknown    // it may have happened
 )
 
-// OutcomeOf returns the outcome of a call by its error, without a request. Look at it first, and repeat a write only after
-// [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and [OutcomeUnknown] for an error of another package. Of several joined errors, an
-// unknown outcome decides, then an applied one.
+// OutcomeOf returns the outcome of a call by its error. Repeat a write only after [OutcomeNotApplied]. It is [OutcomeApplied] for nil, and
+// [OutcomeUnknown] for an error of another package. Of joined errors, an unknown outcome decides, then an applied one.
 func OutcomeOf(err error) Outcome {
 	if err == nil {
 		return OutcomeApplied
@@ -167,12 +164,8 @@ func deciding(err error) (found marked) {
 var byWeight = []Outcome{OutcomeNotApplied, OutcomeApplied, OutcomeUnknown}
 
 // RetryAfter returns how long to wait before the same call may succeed. It is false if time alone does not help: the text of the error
-// says what does. It sends nothing. It is true only if [OutcomeOf] is not applied, for
-//
-//   - a 429: what the service asked for, or a minute
-//   - a wait for the rate limit that did not fit: until it fits
-//   - [CodeCampaignBusy], [CodeAgentProcessing], [CodeListProcessing] and [CodeCampaignInitializing], except of an approval: what the
-//     service asked for, or 5 s.
+// says what does. It is true only for calls that were not applied, after a 429, a wait for the rate limit that did not fit, and, except of
+// an approval, [CodeCampaignBusy], [CodeAgentProcessing], [CodeListProcessing] and [CodeCampaignInitializing].
 func RetryAfter(err error) (time.Duration, bool) {
 	if err == nil || OutcomeOf(err) != OutcomeNotApplied {
 		return 0, false
@@ -210,28 +203,26 @@ func (e *Error) retryAfter() (time.Duration, bool) {
 var passing = []Code{CodeCampaignBusy, CodeAgentProcessing, CodeListProcessing, CodeCampaignInitializing}
 
 // Error is an unsuccessful response, a success of a read that cannot be used, or the lack of any response to a call that changed nothing.
-// It is always returned as a pointer. If it matches [ErrResponseLost], the service has applied the call, or billed it, but the response
-// cannot be read. If it matches [ErrNotStarted], an agent was saved and not seen to start: check [ErrOutcomeUnknown] first.
+// If it matches [ErrResponseLost], the call was applied, or billed, but its response cannot be read.
 type Error struct {
 	Op     string // such as "lists.create", or the method that made several calls
 	Method string
-	Route  string // path template, without ids
+	Route  string // without ids
 
 	Status    int    // HTTP status; 0 when none arrived
-	Code      Code   // of the service's error envelope, or CodeListNameAmbiguous; at most 64 bytes if not Known
-	Message   string // at most 2 KiB; it may be reworded: never match on it
+	Code      Code   // of the service's error envelope; at most 64 bytes if not Known
+	Message   string // never match on it: it may be reworded
 	Param     string // the offending field of a failed validation
 	DocURL    string
 	RequestID string // quote it to the service's support
 
-	RowID string // of the row that does not fit your type, for RowsOf; at most 64 bytes
+	RowID string // of the row that does not fit your type, for RowsOf
 
-	// RetryAfter is what the service asked for, or, of a used-up window, its reset and a second, or how long until the call fits.
-	RetryAfter  time.Duration
-	ResetAt     time.Time // when that wait ends, or the rate window resets; zero when unknown
+	RetryAfter  time.Duration // what the service asked for, or how long until the window resets
+	ResetAt     time.Time     // when that wait ends; zero when unknown
 	ContentType string
 	Body        string    // the first 2 KiB of the response; it may hold personal data
-	Attempts    []Attempt // what was tried, oldest first
+	Attempts    []Attempt // oldest first
 
 	hint    string
 	foreign bool         // the response is not the service's: see isServiceEnvelope
@@ -243,8 +234,7 @@ type Error struct {
 	withoutURL func() string // the message, if there may be the URL of the call in it; nil: there is none
 }
 
-// Attempt is one attempt of a call. The text of Err leaves out what net/http quotes of a response; errors.Is and errors.As examine the
-// original.
+// Attempt is one attempt of a call.
 type Attempt struct {
 	At       time.Time
 	Duration time.Duration
@@ -253,8 +243,8 @@ type Attempt struct {
 	Err      error         `json:"-"` // why there was no usable response
 	Wait     time.Duration // before the next attempt
 
-	// Delivery is what a connection trace tells of the request: "not sent", "unprocessed" (the peer's protocol layer says so), "cut
-	// short" (an upload without its end, which is not processed), "confirmed" (by a response), or "unknown": it may have been processed.
+	// Delivery is what the connection tells of the request: "not sent", "unprocessed", "cut short", "confirmed" (by a response), or
+	// "unknown": it may have been processed.
 	Delivery string
 }
 
@@ -279,8 +269,7 @@ func unusable(o *op.Op, what string) *Error {
 	return e
 }
 
-// Error describes the failure in one line, without key, id, URL and query of the call. It quotes the service's message, which may name
-// people.
+// Error describes the failure in one line, without key, id, URL and query. It quotes the service's message, which may name people.
 func (e *Error) Error() string {
 	if e == nil {
 		return noError
@@ -360,8 +349,7 @@ func (e *Error) Unwrap() error {
 	return e.cause
 }
 
-// Outcome says whether the call had its effect. For an error made by a test, it is that of the
-// code.
+// Outcome says whether the call had its effect.
 func (e *Error) Outcome() Outcome {
 	if e == nil {
 		return OutcomeUnknown
@@ -385,18 +373,17 @@ const noError = "prospectkit: an *Error that is nil"
 // RefusedError is a call that this client refused to send: the arguments break documented bounds, a safety rule forbids it, or its wait
 // for the rate limit does not fit. Earlier calls of the same iterator or method may have been sent.
 //
-// It matches its Rule; for arguments also [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit]
-// [CodeRateLimited] and [ErrRateLimited], for a spend cap [ErrSpendCap].
+// It matches its Rule; for arguments [CodeValidationFailed] and [ErrInvalid], for [RuleRateLimit] [ErrRateLimited], for a spend cap
+// [ErrSpendCap].
 type RefusedError struct {
 	Op         string
 	Method     string
 	Route      string
 	Violations []Violation
 	Rule       SafetyRule // that refused; empty for arguments
-	FitsAt     time.Time  `json:",omitzero"` // of RuleRateLimit: when the call is expected to fit
+	FitsAt     time.Time  `json:",omitzero"` // of RuleRateLimit: when the call should fit
 
-	// Earlier is the call with the key of [Once] that kept this one back: its ticket, its outcome, and the id of what it made.
-	Earlier *journal.Entry `json:",omitzero"`
+	Earlier *journal.Entry `json:",omitzero"` // the call with the key of [Once] that kept this one back
 
 	cause error // of RuleRateLimit, RuleJournal, RuleToken, RuleGate and RuleSpendGuard, and of another approval
 }
@@ -414,30 +401,21 @@ const (
 	RuleNoSend   SafetyRule = "no-send: the operation may send messages or write into a CRM"
 	RuleReview   SafetyRule = "the campaign is not what was reviewed" // Violations, or the cause, name what changed
 
-	// RuleResume: Violations say why. Only AllowResume resumes it.
-	RuleResume SafetyRule = "approving it would resume it"
+	RuleResume SafetyRule = "approving it would resume it" // Violations say why
 
-	// ErrAlreadyDone: an earlier call with this key of Once has done this. OutcomeOf is applied, of what was asked for.
-	ErrAlreadyDone SafetyRule = "done before, with this key"
-	// RuleOtherBody: an earlier call with this key of Once had another body, or that of [Client.Call] another method. This body is not applied.
-	RuleOtherBody SafetyRule = "this key was used with another body, and nothing was sent: look at the outcome of that call before you choose another key"
-	// RuleInProgress: a call with the key of Once, or another approval of the campaign, has a ticket without an outcome. This one sent
-	// nothing. Two calls at the same moment may keep back each other: make it again later.
-	RuleInProgress SafetyRule = "another call may be doing this"
+	ErrAlreadyDone SafetyRule = "done before, with this key" // an earlier call with this key of Once has done this: OutcomeOf is applied
+	// RuleOtherBody: an earlier call with this key of Once had another body. This one is not applied.
+	RuleOtherBody  SafetyRule = "this key was used with another body, and nothing was sent: look at the outcome of that call before you choose another key"
+	RuleInProgress SafetyRule = "another call may be doing this" // by the key of Once, or the campaign: call later
 
-	// Of the next four, Unwrap of the error always returns the cause.
+	// Of these, Unwrap of the error returns the cause.
 	RuleJournal    SafetyRule = "the journal failed"
 	RuleSpendGuard SafetyRule = "the spend guard did not reserve the credits"
 	RuleToken      SafetyRule = "the token source gave no token"
 	RuleGate       SafetyRule = "a gate refused"
 
-	// RuleRateLimit: the wait would be longer than [WithMaxWait] allows, or end after the context's deadline, which the error then
-	// matches, too.
-	RuleRateLimit SafetyRule = "no room in time"
-
-	// RulePaidPages: an iterator has read as many pages as MaxPaidPages allows.
-	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: " +
-		"raise it"
+	RuleRateLimit SafetyRule = "no room in time" // within [WithMaxWait], or the deadline, which the error then matches, too
+	RulePaidPages SafetyRule = "the range has read as many paid pages as MaxPaidPages allows: raise it"
 )
 
 // forOperators reports whether a refusal is the business of who operates the program, and may pass once they have mended something.

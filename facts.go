@@ -69,7 +69,7 @@ func (e FactEdit) check(bad *check.Violations) {
 }
 
 // Edit changes a learned fact. The next daily learning run updates the pages of the hubs. After an unknown outcome, it is retried only
-// with [AllowRetryUnknown]: a teammate may edit the fact in between. No read of a fact is documented, so an unknown outcome cannot be resolved.
+// with [AllowRetryUnknown]; no read resolves it.
 //
 // Errors: documented: [CodeLearnedFactNotFound] (also for a retired fact, or one of another team), [CodeLearnedFactNotAnonymized],
 // [CodeValidationFailed].
@@ -82,8 +82,8 @@ func (s *FactsService) Edit(ctx context.Context, factID string, in FactEdit, opt
 
 func (f *Fact) validate() error { return errorIf(f.ID == "", "a fact has no id") }
 
-// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented: look where the hubs are in it,
-// because [Object.All] of another path yields nothing. In the sandbox it is "knowledgeHubs" (assumed).
+// Hubs lists the knowledge hubs, which feed the texts of campaigns. The response is undocumented: look where the hubs are in it. In the
+// sandbox it is "knowledgeHubs" (assumed).
 //
 // GET /business/knowledge-hubs, scope campaigns.
 func (s *FactsService) Hubs(ctx context.Context, opts ...CallOption) (*Object, error) {
@@ -102,8 +102,7 @@ func (s *FactsService) Hub(ctx context.Context, hubID string, opts ...CallOption
 // KnowledgePages lists the pages of a knowledge hub. The response is undocumented, and the path assumed, but for its end: see
 // [WithRoutes].
 //
-// Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady], [CodeKnowledgeHubPagesUnavailable],
-// [CodeKnowledgePageNotFound].
+// Errors: likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady], [CodeKnowledgeHubPagesUnavailable], [CodeKnowledgePageNotFound].
 //
 // GET /business/knowledge-hubs/{hubId}/pages, scope campaigns.
 func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ...CallOption) (*Object, error) {
@@ -111,8 +110,7 @@ func (s *FactsService) KnowledgePages(ctx context.Context, hubID string, opts ..
 }
 
 // SetDefaultHub makes a knowledge hub the default. Body and response are undocumented: you supply the fields. The sandbox takes
-// knowledgeHubId (assumed: rule hubs.set-default). After an unknown outcome, it is retried only with [AllowRetryUnknown]; otherwise
-// check [FactsService.Hubs].
+// knowledgeHubId (assumed: rule hubs.set-default). After an unknown outcome, it is retried only with [AllowRetryUnknown].
 //
 // Errors: documented: [CodeKnowledgeHubOwnerOnly]; likely: [CodeKnowledgeHubNotFound], [CodeKnowledgeHubNotReady].
 //

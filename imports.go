@@ -17,18 +17,11 @@ type ImportsService struct{ service }
 
 // Upload is a file to import, by [UploadFile] or [UploadFrom].
 type Upload struct {
-	Name string // of the file, ending in .csv, .xls or .xlsx. A folder in it is not sent
-	Size int64  // in bytes, exactly; at most 10 MiB (documented: 10MB, which may mean less)
-
-	// Open opens the file at its beginning, for each attempt, and once more for an older workbook and for [Once].
-	// A panic of Read or Close is an error of the file.
-	Open func() (io.ReadCloser, error)
-
-	// Fields are undocumented fields of the form.
-	Fields map[string]string
-
-	// Progress, if set, is called in another goroutine with the bytes handed to the network, in each attempt from 0. Its panics are swallowed.
-	Progress func(sent, total int64)
+	Name     string                        // of the file, ending in .csv, .xls or .xlsx
+	Size     int64                         // in bytes, exactly; at most 10 MiB
+	Open     func() (io.ReadCloser, error) // opens the file at its beginning, more than once
+	Fields   map[string]string             // undocumented fields of the form
+	Progress func(sent, total int64)       // if set, called in another goroutine with the bytes handed to the network
 }
 
 // UploadFile makes an upload of a file on disk. It reads the size now and opens the file later.
@@ -41,7 +34,7 @@ func UploadFile(name string) (Upload, error) {
 	return Upload{Name: info.Name(), Size: info.Size(), Open: open}, nil
 }
 
-// UploadFrom makes an upload of size bytes of r, such as an open file or a bytes.Reader.
+// UploadFrom makes an upload of size bytes of r, such as a bytes.Reader.
 func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 	return Upload{Name: name, Size: size, Open: func() (io.ReadCloser, error) {
 		return io.NopCloser(io.NewSectionReader(r, 0, size)), nil
@@ -49,13 +42,10 @@ func UploadFrom(name string, size int64, r io.ReaderAt) Upload {
 }
 
 // Upload imports a CSV, XLS or XLSX file of up to 10 MiB (documented: 10MB, which may mean less); for larger ones see
-// [ImportsService.Presign]. It checks name and size first, and refuses what no reader of spreadsheets can read, such as a PDF, or
-// an XLSX with a password. The file is streamed, never held in memory. The response is undocumented. It counts as spending credits
-// (undocumented).
+// [ImportsService.Presign]. The file is streamed. The response is undocumented. It counts as spending credits (undocumented).
 //
-// A second upload may import everything twice: pass a hash of the file to [Once]. It is retried, from the start of the file, only if
-// nothing was sent or the service rejected it unread. If the file or the connection breaks before the end is sent, the outcome is
-// [OutcomeNotApplied]; a success that comes before that proves nothing. No read resolves an unknown outcome.
+// A second upload may import everything twice: pass a hash of the file to [Once]. It is retried only if nothing was sent or the service
+// rejected it unread. No read resolves an unknown outcome.
 //
 // Errors: documented: [CodeImportFileMissing], [CodeImportFileUnsupported], [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely:
 // [CodeImportNotFound], [CodeInsufficientCredits].
@@ -75,11 +65,11 @@ func (s *ImportsService) create(ctx context.Context, in args, opts []CallOption)
 	return doExpecting(ctx, s.conf, op.ImportsCreate, in, opts, response, want)
 }
 
-// FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id as a field of a multipart form,
-// to which [WithField] adds fields (assumed).
+// FromUpload imports a file that was uploaded as [ImportsService.Presign] describes. It sends the id as a field of a multipart form, to
+// which [WithField] adds fields (assumed).
 //
-// Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported],
-// [CodeImportFileTooLarge], [CodeImportFileEmpty]; likely: [CodeImportNotFound], [CodeInsufficientCredits].
+// Errors: documented: [CodeImportFileMissing] (while the upload is not complete), [CodeImportFileUnsupported], [CodeImportFileTooLarge],
+// [CodeImportFileEmpty]; likely: [CodeImportNotFound], [CodeInsufficientCredits].
 //
 // POST /business/imports, scope lists.
 func (s *ImportsService) FromUpload(ctx context.Context, importID string, opts ...CallOption) (*Object, error) {
@@ -101,9 +91,9 @@ func (s *ImportsService) fromUpload(ctx context.Context, importID string, form b
 	}, opts)
 }
 
-// Presign reserves an upload for a file of up to 50 MB. Raw is the whole response, which holds where to send the file to. ImportID is empty
-// if the response has no importId at its top or under "import" (assumed). Beyond it, body and response are undocumented: you supply the
-// fields. The sandbox takes any body (assumed: rule imports.presign). A second call only reserves another upload.
+// Presign reserves an upload for a file of up to 50 MB. Raw is the whole response, which holds where to send the file to. Beyond importId,
+// at the top or under "import" (assumed), body and response are undocumented: you supply the fields. The sandbox takes any body (assumed:
+// rule imports.presign).
 //
 // Errors: likely: [CodeImportFileUnsupported], [CodeImportFileTooLarge].
 //
@@ -121,13 +111,11 @@ func (s *ImportsService) Presign(ctx context.Context, in Fields, opts ...CallOpt
 	return reserved, nil
 }
 
-// PresignedUpload is an upload that [ImportsService.Presign] has reserved. Where to send the file to is undocumented: see Raw, which is
-// the whole response.
+// PresignedUpload is an upload that [ImportsService.Presign] has reserved. Where to send the file to is undocumented: see Raw.
 type PresignedUpload struct {
 	ImportID string `json:"importId"` // inferred: [ImportsService.FromUpload] takes it under this name
 	partial
 }
 
-// String returns the upload as JSON, as the service sent it or you set it. It may hold a URL that anybody can send a file to: keep it
-// out of logs.
+// String returns the upload as JSON. It may hold a URL that anybody can send a file to: keep it out of logs.
 func (u PresignedUpload) String() string { return textOf(u.raw, u) }

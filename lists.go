@@ -16,8 +16,8 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// ListsService manages prospect lists of people (contact lists) and of companies. Get or create a list with Ensure. No operation to
-// rename, copy or delete one is documented.
+// ListsService manages prospect lists of people (contact lists) and of companies. No operation to rename, copy or delete one is
+// documented.
 type ListsService struct{ service }
 
 // ListKind is the kind of a list.
@@ -34,7 +34,7 @@ var listKinds = []ListKind{ContactList, CompanyList}
 // Known reports whether the kind is documented.
 func (k ListKind) Known() bool { return slices.Contains(listKinds, k) }
 
-// List is a prospect list. Raw has its undocumented fields, such as the completionStatus of [CodeListProcessing].
+// List is a prospect list. Raw has its undocumented fields, such as completionStatus.
 type List struct {
 	ID             string    `json:"id"`
 	Name           string    `json:"name"`
@@ -47,7 +47,7 @@ type List struct {
 	partial
 }
 
-// String returns the list as JSON, as the service sent it or you set it.
+// String returns the list as JSON.
 func (l List) String() string { return textOf(l.raw, l) }
 
 // Column is a custom column of a list.
@@ -80,10 +80,8 @@ func (p ListsParams) check(bad *check.Violations) {
 	bad.OptionalLength("search", p.Search, 1, 200)
 }
 
-// All iterates over the lists, newest first: a request for each 1,000 by default, without a documented cost.
-//
-// Lists added meanwhile cause no repeats, and lists deleted meanwhile no gaps. An older list that is moved into the folder, or renamed
-// so that the search finds it, can hide a deletion: see [Report].
+// All iterates over the lists, newest first: a request for each 1,000 by default. Lists added meanwhile cause no repeats, and lists
+// deleted meanwhile no gaps, but see [Report].
 //
 // Errors: those of [ListsService.Page].
 //
@@ -133,8 +131,8 @@ func (n NewList) check(bad *check.Violations) {
 	check.OneOf(bad, "entityType", n.Kind, listKinds...)
 }
 
-// Create creates an empty list at the folder root, without a documented cost. After an unknown outcome, it is retried only with
-// [AllowRetryUnknown]; Resolve looks for the list. [ListsService.Ensure] looks, and creates it again if need be.
+// Create creates an empty list at the folder root. After an unknown outcome, it is retried only with [AllowRetryUnknown]; Resolve looks
+// for the list. [ListsService.Ensure] does so, and creates it again if need be.
 //
 // Errors: documented: [CodeListNameTaken] (also when an agent has the name), [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -206,7 +204,7 @@ func (s *ListsService) Get(ctx context.Context, listID string, opts ...CallOptio
 }
 
 // GetWithColumns reads one list with its custom columns, which are looked for under "columns" (assumed). If they are not there, Columns is
-// nil: there are none, or they have another name, which Raw shows.
+// nil: see Raw.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -225,9 +223,8 @@ func (s *ListsService) get(ctx context.Context, listID string, query any, opts [
 	return doExpecting(ctx, s.conf, op.ListsGet, args{ids: []string{listID}, query: query}, opts, list, want)
 }
 
-// WaitFor reads a list until test returns true, for example for its completionStatus in Raw, whose place and values are undocumented.
-// It polls as [AgentsService.WaitSettled] does, for 10 s also where nothing is found. Beside an error that matches [ErrNotSettled] stands
-// the list as last seen.
+// WaitFor reads a list until test returns true, for example for its completionStatus in Raw, which is undocumented. It polls as
+// [AgentsService.WaitSettled] does. Beside an error that matches [ErrNotSettled] stands the list as last seen.
 //
 // Errors: those of [ListsService.Get].
 //
@@ -241,8 +238,8 @@ func (s *ListsService) WaitFor(ctx context.Context, listID string, test func(*Li
 	return waitFor(ctx, s.conf, op.ListsGet, read, judge)
 }
 
-// Move puts a list into a folder. The response is undocumented. After an unknown outcome, it is retried only with [AllowRetryUnknown]:
-// a teammate may move the list in between. Resolve reads its folder.
+// Move puts a list into a folder. The response is undocumented. After an unknown outcome, it is retried only with [AllowRetryUnknown].
+// Resolve reads its folder.
 //
 // Errors: likely: [CodeListNotFound], [CodeFolderNotFound].
 //
@@ -254,7 +251,7 @@ func (s *ListsService) Move(ctx context.Context, listID, folderID string, opts .
 	}, opts)
 }
 
-// MoveToRoot moves a list out of its folder, as [ListsService.Move] does. It sends null (assumed: reads show the root as null).
+// MoveToRoot moves a list out of its folder, as [ListsService.Move] does. It sends null (assumed).
 //
 // Errors: those of [ListsService.Move].
 //
@@ -307,12 +304,10 @@ type CRMPushed struct {
 // String returns the push as JSON.
 func (p CRMPushed) String() string { return textOf(Object{}, p) }
 
-// PushToCRM pushes contacts into the CRM of the team's designated sync user, in the background, with the field mapping of the app. It
-// cannot be undone, and spends no credits. With ContactIDs, which need not be in the list, it overwrites CRM records. With All, it
-// pushes the whole list, and overwrites nothing.
+// PushToCRM pushes contacts into the CRM of the team's designated sync user, in the background. It cannot be undone, and spends no
+// credits. With ContactIDs, it overwrites CRM records. With All, it pushes the whole list, and overwrites nothing.
 //
-// Without an error, the service has accepted it; ListIDs is empty if the rest of the response was lost. After an unknown outcome,
-// check the CRM, which alone shows the result. To make it once, pass [Once].
+// After an unknown outcome, check the CRM, which alone shows the result. To make it once, pass [Once].
 //
 // Errors: documented: [CodeListNotFound], [CodeContactListRequired], [CodeCRMNotConnected], [CodeValidationFailed].
 //
@@ -326,11 +321,10 @@ func (s *ListsService) PushToCRM(ctx context.Context, listID string, in CRMPush,
 	return doExpecting(ctx, s.conf, op.ListsCRMPush, a, opts, pushed, want)
 }
 
-// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes
-// contactIds, 1 to 500 (assumed: rule lists.add-members). It counts as spending credits (undocumented).
+// AddMembers adds existing contacts to a list. Body and response are undocumented: you supply the fields. The sandbox takes contactIds, 1
+// to 500 (assumed: rule lists.add-members). It counts as spending credits (undocumented).
 //
-// A second call may add twice. The rows show what was added, but how soon is undocumented: what they lack may still come from an
-// earlier call. With [Once], that call keeps this one back.
+// A second call may add twice: pass [Once]. The rows show what was added, but how soon is undocumented.
 //
 // Errors: likely: [CodeListNotFound], [CodeContactNotFound], [CodeInsufficientCredits].
 //
@@ -343,8 +337,8 @@ func (s *ListsService) AddMembers(ctx context.Context, listID string, in Fields,
 	return do[Object](ctx, s.conf, op.ListsAddMembers, args{ids: []string{listID}, body: in, check: check}, opts)
 }
 
-// AddContacts adds new rows to a list, and otherwise does as [ListsService.AddMembers]. Body and response are undocumented: you supply
-// the fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts).
+// AddContacts adds new rows to a list, and otherwise does as [ListsService.AddMembers]. Body and response are undocumented: you supply the
+// fields. The sandbox takes contacts, 1 to 500 objects without ids (assumed: rule lists.add-contacts).
 //
 // Errors: likely: [CodeListNotFound], [CodeInsufficientCredits].
 //
@@ -370,9 +364,9 @@ func (c ContactSave) check(bad *check.Violations) {
 	c.Extra.checkChoice(bad)
 }
 
-// SaveContacts saves contacts of one list into another. Beyond [ContactSave], body and response are undocumented: supply other fields
-// in Extra. The sandbox takes sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It may
-// enrich contacts, so it counts as spending credits. After an unknown outcome, check the list. To make it once, pass [Once].
+// SaveContacts saves contacts of one list into another. Beyond [ContactSave], body and response are undocumented. The sandbox takes
+// sourceListId, optionally contactIds, and listId or listName (assumed: rule lists.save-to-list). It may enrich contacts, so it counts as
+// spending credits. To make it once, pass [Once].
 //
 // Errors: likely: [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved], [CodeListProcessing],
 // [CodeContactNotInList], [CodeAllContactsAlreadyEnriched], [CodeInsufficientCredits].

@@ -19,20 +19,17 @@ import (
 // Ensured is the result of [ListsService.Ensure].
 type Ensured struct {
 	List    *List // beside an error that matches [CodeListNameTaken]: what has the name, or nearly
-	Created bool  // by this call, for certain, according to the service
-	// Certain is false if this call, or a gateway that repeats it, may have created the list, or a teammate at the same moment.
-	Certain bool
+	Created bool  // by this call, for certain
+	Certain bool  // whether Created is: if not, this call or a teammate may have created it
 }
 
-// Ensure gets or creates the list with this name, after trimming, and this kind. The name is the idempotency key, so [Once] is
-// refused. It costs one request if the list is new, and some reads if the name is taken.
+// Ensure gets or creates the list with this name, after trimming, and this kind. The name is the key, so [Once] is refused. It costs one
+// request if the list is new, and some reads if the name is taken.
 //
-// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your context, and creates it again, twice
-// at most: the service refuses a taken name (documented), also at the same moment (assumed). If a list shows whose name differs in
-// case, spaces or accents only, or is cut off, it creates none. Allow a minute, or set a shorter [WithAttemptTimeout].
+// After an unknown outcome, it looks for the list for 10 s, or for half of the time left in your context, and creates it again, twice at
+// most: the service refuses a taken name (documented).
 //
-// If something else has the name, the error matches [CodeListNameTaken]; beside it stands the list of the other kind, or of nearly the
-// name, or nil for an agent.
+// If something else has the name, or nearly, the error matches [CodeListNameTaken]; beside it stands that list, or nil for an agent.
 //
 // Errors: documented: [CodeListNameTaken], [CodeValidationFailed]; likely: [CodeListNameReserved].
 //
@@ -66,10 +63,7 @@ func (s *ListsService) Ensure(ctx context.Context, in NewList, opts ...CallOptio
 }
 
 // Named finds the list with exactly this name, after trimming, and this kind, if one is given. It costs a request for each 1,000 lists
-// that contain the longest ASCII part of the name, or if it has none, for each 1,000 of all.
-//
-// If there is none, the error matches [ErrNotFound] and [CodeListNotFound]; if several share the name (documented as unique),
-// [CodeListNameAmbiguous].
+// that contain the longest ASCII part of the name. If there is none, the error matches [ErrNotFound].
 //
 // Errors: those of [ListsService.Page].
 //

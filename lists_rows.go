@@ -17,9 +17,8 @@ import (
 	"example.com/prospectkit/internal/rowquery"
 )
 
-// Row is a row of a list: a contact or a company. Its fields are undocumented, beyond the names that sort and filter; in the sandbox,
-// those that sort are fields (assumed). So it keeps the whole object: read a field with Text, Int and the like, or all with Decode. An
-// absent field reads as empty: look at a row first. The id is under "id" (assumed).
+// Row is a row of a list: a contact or a company. Its fields are undocumented; in the sandbox, the keys that sort are fields (assumed).
+// Read a field with Text, Int and the like, or all with Decode: an absent field reads as empty.
 //
 // A yielded pointer keeps its page in memory: to keep a few rows of many, copy the values.
 type Row struct {
@@ -27,7 +26,7 @@ type Row struct {
 	id jsonscan.ID // if it was read with the page
 }
 
-// ID returns the id of the row. The id of a contact row is also its contact id.
+// ID returns the id of the row, which is also the id of its contact.
 func (r *Row) ID() string {
 	if r.id == "" {
 		return r.Text("id")
@@ -53,8 +52,8 @@ func (r *Row) UnmarshalJSON(data []byte) error {
 //
 //	name  domain  industry  revenue  socialHeadCount
 //
-// and customColumns_ with the id of a custom column sorts either. Any other key is refused, because the service silently ignores what it
-// does not know. Other fields of contacts sort, too, by undocumented names: pass sortBy and sortOrder to [WithQuery].
+// and customColumns_ with the id of a custom column sorts either. The service ignores other keys silently, so they are refused. Other
+// fields of contacts sort, too, by undocumented names: pass sortBy and sortOrder to [WithQuery].
 type RowsParams struct {
 	Limit      int         // per page, 1 to 1000; default: 1000, and 100 for RowsPage
 	PageNum    int         // first page, from 1; default 1
@@ -99,13 +98,11 @@ type rowsQuery struct {
 	Filters   string `url:"filters,omitempty"`
 }
 
-// Rows iterates over the rows of a list: a request for each 1,000 by default, without a documented cost. To decode rows into a struct,
-// use [RowsOf]. If others change the list meanwhile, repeats are dropped, and skipped rows are recovered as far as the totals allow:
-// see [Report].
+// Rows iterates over the rows of a list: a request for each 1,000 by default. To decode rows into a struct, use [RowsOf]. If others change
+// the list meanwhile, repeats are dropped, and skipped rows are recovered as far as the totals allow: see [Report].
 //
-// The service ignores what does not fit the kind of list: a sort key of the other kind, and on a company list all but seven filters of
-// contacts (documented; that it does not refuse them is assumed). If the response shows such a list, the error is an [*Error] that
-// matches [ErrInvalid], and no row is yielded.
+// The service ignores a filter or sort key of the other kind of list. If the response shows such a list, the error matches [ErrInvalid],
+// and no row is yielded.
 //
 // Errors: documented: [CodeInvalidRowFilters]; likely: [CodeListNotFound], [CodeListProcessing].
 //
@@ -133,19 +130,16 @@ func (s *ListsService) RowsPage(ctx context.Context, listID string, p RowsParams
 	return rowsPage[Row](ctx, s, q, q.page(p.PageNum), opts)
 }
 
-// RowSource iterates over the rows of a list ([ListsService]) or an agent ([AgentsService]) by its id, or is a fake in your tests.
+// RowSource iterates over the rows of a list ([ListsService]) or an agent ([AgentsService]), or is a fake in your tests.
 type RowSource interface {
 	Rows(ctx context.Context, id string, p RowsParams, opts ...PageOption) iter.Seq2[*Row, error]
 }
 
-// RowsOf iterates over rows as values of your struct, decoded as encoding/json does, at the cost of [ListsService.Rows]. It drops
-// fields that the struct lacks.
+// RowsOf iterates over rows as values of your struct, decoded as encoding/json does, at the cost of [ListsService.Rows]. It drops fields
+// that the struct lacks. client.Lists as the source decodes pages directly; any other decodes the rows that it yields.
 //
-// A row that does not fit ends the range with an [*Error] whose RowID names it, and whose text has type and field, but no value.
-// The rows before it come first, and a checkpoint that is taken after the error goes on behind it. errors.As finds the error of your UnmarshalJSON, which may be called more than once for a row. A page that takes too much memory in your
-// types also ends it: see [WithMaxResponseBytes].
-//
-// With client.Lists as the source, pages are decoded directly. With any other, such as client.Agents, the rows that it yields are.
+// A row that does not fit ends the range with an [*Error] whose RowID names it. The rows before it come first, and a checkpoint that is
+// taken after the error goes on behind it.
 //
 // Errors: those of [ListsService.Rows].
 //

@@ -16,11 +16,8 @@ import (
 	"example.com/prospectkit/internal/mismatch"
 )
 
-// Fields is a request body, or a part of one, with undocumented field names that you supply. A name that differs from a documented one of
-// the same call in letter case only is refused.
-//
-// encoding/json encodes the values. A [time.Time] is written as the service writes it, in UTC with milliseconds. Text that is not valid
-// UTF-8 is refused.
+// Fields is a request body, or a part of one, with undocumented field names that you supply. encoding/json encodes the values; a time.Time
+// becomes UTC with milliseconds. A name that differs from a documented one in letter case only is refused.
 type Fields map[string]any
 
 // checkChoice refuses an empty choice of people or companies, which could mean all of them.
@@ -43,9 +40,9 @@ func (f Fields) has(name string) bool { _, ok := f[name]; return ok }
 
 // Object is a JSON value that is undocumented, wholly or in part. It keeps the text of the service.
 //
-// A path names a value in it: keys and positions in arrays, from 0, joined by dots, as in "campaigns.0.id". If it leads nowhere, its rest
-// is tried as one key: "company.name" also finds a key of that name. The empty path is the whole value. Text, Int, Float, Bool and Time
-// return zero for what is missing, null or of another type; TextOK and the like tell the difference.
+// A path names a value in it: keys and positions in arrays, from 0, joined by dots, as in "campaigns.0.id". The empty path is the whole
+// value. Text, Int, Float, Bool and Time return zero for what is missing, null or of another type; TextOK and the like tell the
+// difference.
 type Object struct {
 	raw   jsonscan.Text
 	index jsonscan.Index // nil: the text is searched
@@ -72,21 +69,20 @@ func textOf(from Object, v any) string {
 // record keeps the text of a record that is documented as a whole. Types of responses embed it.
 type record struct{ text jsonscan.Source }
 
-// Raw returns the record as the service sent it, with any undocumented fields.
+// Raw returns the record as the service sent it.
 func (r record) Raw() Object { return Object{raw: jsonscan.Text(r.text)} }
 
 // partial keeps the text of a record that is documented in part. Types of responses embed it. The comment of a field
 // whose name or place is not documented begins with inferred or assumed.
 type partial struct{ raw Object }
 
-// Raw returns the record as the service sent it, with its undocumented fields.
+// Raw returns the record as the service sent it.
 func (p partial) Raw() Object { return p.raw }
 
 // IsZero reports whether there is no value.
 func (o Object) IsZero() bool { return len(o.raw) == 0 }
 
-// Decode decodes the value into v, as encoding/json does. It fails if v would take far more memory than the text: see
-// [WithMaxResponseBytes].
+// Decode decodes the value into v, as encoding/json does, within the bounds of [WithMaxResponseBytes].
 func (o Object) Decode(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -94,9 +90,8 @@ func (o Object) Decode(v any) error {
 	return jsonscan.Unmarshal(o.raw, v)
 }
 
-// DecodeStrict is [Object.Decode], but an error if the value has a key that v has no field for, or if a struct in v has a field that the
-// value has no key for, unless its tag says omitempty or omitzero. A null is a struct without keys, unless v has a pointer there. The
-// error names the keys that are there. Use it where a wrong guess must not read as zero.
+// DecodeStrict is [Object.Decode], but an error if the value has a key that v has no field for, or lacks one that v has, unless its tag
+// says omitempty or omitzero. Use it where a wrong guess must not read as zero.
 func (o Object) DecodeStrict(v any) error {
 	if len(o.raw) == 0 {
 		return errNothing
@@ -133,8 +128,7 @@ func (o Object) member(key string) (Object, bool) {
 	return Object{raw: raw}, ok
 }
 
-// Find returns the value at a path, or an error that says how far the path leads, and which keys
-// are there.
+// Find returns the value at a path, or an error that says how far the path leads, and which keys are there.
 func (o Object) Find(path string) (Object, error) {
 	for rest, reached := path, ""; ; {
 		if v, ok := o.Get(rest); ok {
@@ -149,8 +143,7 @@ func (o Object) Find(path string) (Object, error) {
 	}
 }
 
-// All iterates over the elements of the array at a path, or none if something else is there: where a wrong guess must not read as an
-// empty array, use Find.
+// All iterates over the elements of the array at a path, or none if something else is there: use Find where that must not pass.
 func (o Object) All(path string) iter.Seq[Object] {
 	return func(yield func(Object) bool) {
 		array, _ := o.Get(path)
@@ -189,8 +182,7 @@ func (o Object) Int(path string) int {
 	return n
 }
 
-// IntOK returns the whole number at a path, and whether there is one that an int can hold, written without a fraction or an exponent from
-// 2^53 on.
+// IntOK returns the whole number at a path, and whether there is one that an int can hold.
 func (o Object) IntOK(path string) (int, bool) {
 	c := jsonscan.New(o.at(path))
 	return c.IntOK()
@@ -202,7 +194,7 @@ func (o Object) Float(path string) float64 {
 	return f
 }
 
-// FloatOK returns the number at a path, and whether there is one that a float64 can hold.
+// FloatOK returns the number at a path, and whether there is one.
 func (o Object) FloatOK(path string) (float64, bool) {
 	c := jsonscan.New(o.at(path))
 	f, err := strconv.ParseFloat(string(c.Span()), 64)

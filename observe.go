@@ -11,16 +11,16 @@ import (
 // EventKind says what an [Event] reports.
 type EventKind string
 
-// The kinds of events. Waits between polls are outside of any call.
+// The kinds of events.
 const (
-	EventStart   EventKind = "start"   // a call begins; it may be refused before anything is sent
+	EventStart   EventKind = "start"   // a call begins; it may still be refused
 	EventAttempt EventKind = "attempt" // an attempt has ended, and what follows is decided
-	EventWait    EventKind = "wait"    // a wait begins: for a rate limit, before a retry, or between polls
+	EventWait    EventKind = "wait"    // a wait begins: for a rate limit, a retry, or the next poll
 	EventEnd     EventKind = "end"     // the call has ended
 )
 
-// Event is one step of a call. It holds no key, id, query or URL of the call. An undocumented Code may be any text of at most 64 bytes.
-// Message, Param, Body and RowID of an [*Error] in Err may hold personal data.
+// Event is one step of a call. It holds no key, id, query or URL. Message, Param, Body and RowID of an [*Error] in Err may hold personal
+// data.
 type Event struct {
 	Kind     EventKind
 	Op       string // name in the operation catalogue
@@ -28,23 +28,22 @@ type Event struct {
 	Route    string
 	Host     string // of the base URL
 	Surface  string // whose rate limits count: a word of [RateLimit]
-	Attempt  int    // 1 for the first; of an EventEnd how many there were, between polls the number of the poll
+	Attempt  int    // from 1; of an EventEnd how many there were
 	Start    time.Time
 	Duration time.Duration // of the attempt or the whole call, waits included
 	Status   int           // 0 when no response arrived
 	Code     Code
-	Delivery string        // of an attempt, in the words of [Attempt]
-	Wait     time.Duration // of a wait: how long it is expected to take
-	Waited   time.Duration // of the whole call: the time waited for rate limits and before retries
+	Delivery string        // of an attempt, as in [Attempt]
+	Wait     time.Duration // of a wait, as expected
+	Waited   time.Duration // of the call, for rate limits and before retries
 	Reason   string        // of a wait, or of an unsuccessful attempt
 	Next     string        // of an unsuccessful attempt: what follows
-	Rate     RateLimit     // by the last rate headers of the call; zero without any
+	Rate     RateLimit     // by the last rate headers; zero without any
 	Outcome  Outcome       // of the call
 	Err      error         // of the attempt or the call
 
-	// ErrorType says in a word what went wrong: the code if it is [Code.Known], else the status of an unsuccessful response, or else
-	// refused_locally, wait_too_long, canceled, deadline_exceeded, unreadable_response, not_sent or no_response. It is empty for a
-	// success. Logs call it error.type; there, not_started is a draft that a method needs started.
+	// ErrorType says in a word what went wrong: a code that is [Code.Known], a status, or refused_locally, wait_too_long, canceled,
+	// deadline_exceeded, unreadable_response, not_sent, no_response or, in logs, not_started.
 	ErrorType string
 }
 
@@ -54,11 +53,9 @@ type Intent struct {
 	IDs    []string // in the path of the call, in order
 	Actor  string   // of WithActor
 	Writes bool     // may change something
-	Spends bool     // may spend credits; false for a draft, although others of its operation may
+	Spends bool     // may spend credits
 	Sends  bool     // may send messages to prospects or write into a CRM
-	// Digest is that of the review that [CampaignsService.Approve] approves: the campaign still was that a moment before. It is empty for
-	// every other call.
-	Digest string
+	Digest string   // of the review that [CampaignsService.Approve] approves; else empty
 }
 
 func logEvent(ctx context.Context, l *slog.Logger, e Event) {
@@ -113,18 +110,16 @@ type Info struct {
 	Op        string
 	Surface   string
 	Status    int
-	Header    http.Header // of the last response; a copy, without what is hidden in Body, and without cookies
+	Header    http.Header // of the last response, without secrets
 	RequestID string      // of the last unsuccessful response
 	Rate      RateLimit   // by the last rate headers; zero without any
 	Attempts  []Attempt
 	Duration  time.Duration
-	Already   bool // nothing was sent: an earlier call with the key of Once has done it
+	Already   bool // nothing was sent: an earlier call with the key has done it
 
-	// Body is the beginning of the last response, decompressed, without keys, tokens, cursors and the queries of
-	// URLs. It may hold personal data: keep it out of logs.
-	Body    []byte
-	BodyCut bool // there was more than Body holds
-	MaxBody int  // set it before the call: how many bytes of Body to keep, at most 64 KiB; 0 for none
+	Body    []byte // the beginning of the last response, without secrets; it may hold personal data
+	BodyCut bool   // there was more
+	MaxBody int    // set it before the call: how many bytes of Body to keep, at most 64 KiB
 }
 
 // tell calls an observer, and ignores any panic in it.

@@ -28,11 +28,8 @@ func WithRetry(p RetryPolicy) Option {
 	})
 }
 
-// WithMaxWait bounds each wait for a rate limit or a Retry-After; default 2 minutes. Zero refuses every wait. A call may wait before each
-// of its attempts, after a Retry-After up to a second longer.
-//
-// A queued call that does not fit is refused with [RuleRateLimit], at once if that is foreseeable. After a response, the call ends with
-// the error of the response. The first request on a surface is sent alone, to learn what is left.
+// WithMaxWait bounds each wait for a rate limit or a Retry-After; default 2 minutes. Zero refuses every wait. A queued call that does not
+// fit is refused with [RuleRateLimit], at once if that is foreseeable. After a response, the call ends with its error.
 func WithMaxWait(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d >= 0, "WithMaxWait", "is %s, must not be negative", d)
@@ -45,12 +42,8 @@ func Batch() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.batch = true })
 }
 
-// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB of its body; an attempt ends after 65
-// times that. Default: 75 s for agents, because the service itself gives up after 60 s, 10 minutes for uploads, 30 s for everything else.
-// Bound the whole call with the context.
-//
-// If a transport, a body or a file ignores limit and context, the call returns a fifth of a second later, and leaks the goroutine that
-// hangs there.
+// WithAttemptTimeout bounds the time of one attempt until the response headers, and of each 64 KiB of its body. Default: 75 s for agents,
+// 10 minutes for uploads, 30 s for everything else. Bound the whole call with the context.
 func WithAttemptTimeout(d time.Duration) Option {
 	return sharedOption(func(s *settings, bad *check.Violations) {
 		bad.Must(d > 0, "WithAttemptTimeout", "is %s, must be positive", d)
@@ -68,10 +61,9 @@ func WithHTTPClient(h *http.Client) ClientOption {
 	})
 }
 
-// WithTransport sends every attempt through rt, such as a transport with a private certificate authority, a recorder, the sandbox or a
-// mock. Without net/http below it, nothing proves that a failed write was never sent, and its outcome is unknown. rt must not retry,
-// which would repeat writes, and make no call with the same client, which may wait for itself. In a browser, a transport of net/http is
-// refused.
+// WithTransport sends every attempt through rt, such as the sandbox, a mock, or a transport with a private certificate authority. Without
+// net/http below it, the outcome of a failed write is unknown. rt must not retry, which would repeat writes, and make no call with the
+// same client.
 func WithTransport(rt http.RoundTripper) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTransport", rt)
@@ -86,14 +78,10 @@ func (c *config) sendThrough(option string, h *http.Client, bad *check.Violation
 }
 
 // WithTokenSource asks source for the API token before the first call if [New] got an empty one, and after the service has rejected the
-// current one with [CodeUnauthorized]. All tokens must be of one workspace. A client and those derived from it ask together. Given to
-// [Client.With], source takes over from the current token.
+// current one with [CodeUnauthorized]. All tokens must be of one workspace. A rejected call is resent once with another token, even a
+// write: a 401 means that nothing was done (documented).
 //
-// A rejected call is resent once with another token, even a write: a 401 means that the token was missing, malformed, expired or revoked
-// (documented), so nothing was done. It counts as an attempt.
-//
-// [WithAttemptTimeout] bounds source. If it fails, panics, hangs, calls this client or returns no valid token, the call is refused with
-// [RuleToken]. After a 401, its error is added to that of the service, unless an earlier outcome is unknown.
+// [WithAttemptTimeout] bounds source. If it fails, calls this client or returns no valid token, the call is refused with [RuleToken].
 func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithTokenSource", source)
@@ -101,8 +89,7 @@ func WithTokenSource(source func(ctx context.Context) (string, error)) ClientOpt
 	})
 }
 
-// WithUserAgent puts your application's name and version before this package's in the User-Agent
-// header.
+// WithUserAgent puts your application's name and version before this package's in the User-Agent header.
 func WithUserAgent(app string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		app = strings.TrimSpace(app)
@@ -111,11 +98,8 @@ func WithUserAgent(app string) ClientOption {
 	})
 }
 
-// WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one is an error, never cut.
-//
-// Decoded values may take 16 MiB and four times the length of the response. A page may have twice as many elements as were requested and
-// 100 more; any other array 10,000. Beyond that the call is not retried, and its error says "holds too much". [RowsOf], [Object.Decode]
-// and [Client.Call] have the same bounds. To decode more, pass [Object.Raw] to encoding/json.
+// WithMaxResponseBytes bounds the decompressed length of a response; default 32 MiB. A longer one is an error, never cut. Decoded values
+// may take 16 MiB and four times the length of the response. To decode more, pass [Object.Raw] to encoding/json.
 func WithMaxResponseBytes(n int64) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Must(n >= 1, "WithMaxResponseBytes", "is %d, must be positive", n)
@@ -123,11 +107,11 @@ func WithMaxResponseBytes(n int64) ClientOption {
 	})
 }
 
-// WithObserver calls f for every [Event], in the goroutine of the call, which it holds until it returns. f must be safe for concurrent
-// use, and quick. It must make no call with this client, which could wait for itself. A panic in it is ignored.
+// WithObserver calls f for every [Event], in the goroutine of the call, which waits for it. f must be safe for concurrent use and quick,
+// and make no call with this client.
 //
-// The context that f returns for an [EventStart], for example with the span of a tracer, is that of the call from then on. It must derive
-// from the one that f got; nil leaves that. The option can be given more than once: each observer gets the context of the one before.
+// The context that f returns for an [EventStart], for example with a span, is that of the call from then on; it must derive from the one
+// that f got. The option can be given more than once.
 func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithObserver", f)
@@ -136,10 +120,8 @@ func WithObserver(f func(ctx context.Context, e Event) context.Context) ClientOp
 }
 
 // WithGate asks gate once before each call, after all other checks: for a person's yes, a freeze, a quota. A page of an iterator and a
-// read of Resolve are calls, too, and so is each try of [CampaignsService.Approve].
-//
-// If gate returns an error or panics, the call is refused with [RuleGate] and that error. Only the context bounds its time. The option
-// can be given more than once: the first refusal counts. [Client.With] adds gates and lifts none.
+// read of Resolve are calls, too. If gate returns an error or panics, the call is refused with [RuleGate] and that error. Given more than
+// once, the first refusal counts. [Client.With] adds gates and lifts none.
 func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithGate", gate)
@@ -147,13 +129,11 @@ func WithGate(gate func(ctx context.Context, in Intent) error) ClientOption {
 	})
 }
 
-// WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call: after a restart,
-// [Client.Recover] finds out what is in doubt. So the journal must outlive the process, which a [journal.MemoryJournal] does not. If a
-// ticket cannot be stored, nothing is sent: the call is refused with [RuleJournal], or ends with the error of its last attempt or an
-// earlier unknown outcome.
+// WithJournal stores a ticket before each attempt of a write or a paid read, and notes the outcome of the call, for [Client.Recover] after
+// a restart. If a ticket cannot be stored, the call is refused with [RuleJournal]. [Client.With] can add a journal, but not replace it.
 //
-// A journal belongs to one workspace, which it names. Calls are looked for under that name and the base URL: what was approved or made
-// [Once] under another one can be done again. A client has one journal: [Client.With] can add it, but not replace it.
+// A journal belongs to one workspace. Calls are looked for under its name and the base URL: what was approved or made [Once] under another
+// one can be done again.
 func WithJournal(j journal.Journal) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if bad.Given("WithJournal", j); check.IsNil(j) {
@@ -172,15 +152,12 @@ const otherJournal = "must not replace another journal"
 func sameJournal(a, b journal.Journal) bool { return reflect.ValueOf(a).Comparable() && a == b }
 
 // WithSpendGuard reserves the most that a call can cost, before it is sent. If that does not fit, the call is refused with [ErrSpendCap],
-// or with [RuleSpendGuard] if its price is unknown or cannot be reserved. A call whose outcome is unknown counts until it is resolved.
-// [Client.With] can add a guard, but not replace one.
+// or with [RuleSpendGuard] if its price is unknown. A call whose outcome is unknown counts until it is resolved. [Client.With] can add a
+// guard, but not replace one.
 //
 // Free reads, drafts of agents, and writes whose description does not hint at a cost need no price. What has a price counts as spending,
-// also for [NoSpend] and [WithGate], except a draft.
-//
-// The start of an agent counts all its runs: see [spend.Price]. That of a draft needs a price for agents.activate (a PerCall, not Runs),
-// unless [AgentsService.CreateAndStart] or Ensure has created it in the same call. A start that is refused because the agent has started
-// or its name is taken counts: a gateway may have repeated the request.
+// also for [NoSpend] and [WithGate]. The start of an agent counts all its runs: see [spend.Price]. That of a draft needs a price for
+// agents.activate.
 func WithSpendGuard(g *spend.Guard) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		if err := g.Err(); err != nil {
@@ -193,16 +170,13 @@ func WithSpendGuard(g *spend.Guard) ClientOption {
 
 type actorKey struct{}
 
-// WithActor names who makes the calls with the returned context, in the tickets of [WithJournal] and for [WithGate]. It is never sent. A
-// call that needs a ticket is refused if who is not valid UTF-8.
+// WithActor names who makes the calls with the returned context, in tickets and for [WithGate]. It is never sent, and must be valid UTF-8.
 func WithActor(ctx context.Context, who string) context.Context {
 	return context.WithValue(ctx, actorKey{}, who)
 }
 
-// WithDebugWriter writes every request and response as text, for debugging: method, URL, header and at most 16 KiB of the body, each with
-// one call of Write. It hides the key, tokens, cursors, cookies and the queries of URLs, and in JSON what has the name of a secret. It
-// hides neither ids nor personal data: keep it out of production, and use [WithLogger] there. A file to upload is left out. Calls wait
-// for w, one at a time. Its errors are ignored.
+// WithDebugWriter writes every request and response as text, for debugging, with at most 16 KiB of each body. It hides the key, tokens,
+// cursors, cookies and the queries of URLs, but neither ids nor personal data: keep it out of production. Calls wait for w.
 func WithDebugWriter(w io.Writer) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		bad.Given("WithDebugWriter", w)
@@ -213,11 +187,11 @@ func WithDebugWriter(w io.Writer) ClientOption {
 // WithLogger logs one line for each event, except the start of a call:
 //
 //   - Debug: successes.
-//   - Info: waits, unsuccessful attempts, and failed calls that are the business of the program: canceled, refused for their arguments
-//     or by most safety rules, or rejected with a documented code of class [ErrNotFound], [ErrConflict] or [ErrInvalid].
+//   - Info: waits, unsuccessful attempts, and failed calls that are the program's business: canceled, refused, or rejected with a
+//     documented code of class [ErrNotFound], [ErrConflict] or [ErrInvalid].
 //   - Warn: all other failed calls. Somebody has to look.
 //
-// A failure has the ErrorType of [Event] as error.type, and a reason. Lines hold no key, id, query, body or message of the service.
+// Lines hold no key, id, query, body or message of the service.
 func WithLogger(l *slog.Logger) ClientOption {
 	if l == nil {
 		return clientOption(func(_ *config, bad *check.Violations) { bad.Add("WithLogger", "got nil") })
@@ -233,8 +207,8 @@ func AllowPlainHTTP() ClientOption {
 	return clientOption(func(c *config, _ *check.Violations) { c.plainHTTP = true })
 }
 
-// WithInfo fills info at the end of the call: of an iterator after each page, of Resolve after each read. Set its MaxBody to get the body
-// of the response, too.
+// WithInfo fills info at the end of the call: of an iterator after each page, of Resolve after each read. Set its MaxBody to get the body,
+// too.
 func WithInfo(info *Info) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Given("WithInfo", info)
@@ -250,8 +224,8 @@ func WithQuery(key, value string) CallOption {
 	})
 }
 
-// WithField adds an undocumented body field, whose value is encoded as one of [Fields] is. It refuses a field that the call sets or has a
-// parameter for, in any letter case, and a call that is documented to have no body.
+// WithField adds an undocumented body field, encoded as one of [Fields]. It refuses a field that the call sets or has a parameter for, and
+// a call without a body.
 func WithField(name string, value any) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(name != "", "WithField", "needs a name")
@@ -260,8 +234,8 @@ func WithField(name string, value any) CallOption {
 }
 
 // WithRoutes sets routes of operations whose path is assumed or undocumented, as in WithRoutes(map[string]string{"agents.pause": "POST
-// /business/agents/{agentId}/pause"}). Parameters in braces take the ids of the call, in order. It refuses a documented path, another
-// method than the operation has, and a read that leads to an operation that writes or costs credits. [Client.With] adds to the routes.
+// /business/agents/{agentId}/pause"}). Parameters in braces take the ids of the call, in order. It refuses a documented path, and another
+// method than the operation has.
 func WithRoutes(routes map[string]string) ClientOption {
 	return clientOption(func(c *config, bad *check.Violations) {
 		all := make(map[*op.Op][2]string)
@@ -288,47 +262,42 @@ func WithRoutes(routes map[string]string) ClientOption {
 	})
 }
 
-// ReadOnly refuses every operation that may change something, before anything is sent. Searches, Contacts.Resolve and
-// Campaigns.PreviewStep are reads, and may spend credits: add [NoSpend]. [Client.With] and call options can add such a rule, but never
-// lift one.
+// ReadOnly refuses every operation that may change something. Searches, Contacts.Resolve and Campaigns.PreviewStep are reads that may
+// spend credits: add [NoSpend]. [Client.With] and call options can add such a rule, but never lift one.
 func ReadOnly() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.readOnly = true })
 }
 
 // NoSpend refuses every operation that spends credits, or may: searches, Contacts.Resolve, Campaigns.PreviewStep, the start of an agent,
-// the creation or change of a campaign, and whatever fills a list. It allows drafts of agents, free reads, a push into a CRM, and writes
-// whose description does not hint at a cost, such as approving a campaign.
+// the creation or change of a campaign, and whatever fills a list.
 func NoSpend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSpend = true })
 }
 
-// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. It allows to fill
-// a list: whether people who are added to that of an active campaign get messages is undocumented.
+// NoSend refuses every operation that sends messages to prospects, which is approving a campaign, or writes into a CRM. Whether people who
+// are added to a list of an active campaign get messages is undocumented.
 func NoSend() Option {
 	return sharedOption(func(s *settings, _ *check.Violations) { s.noSend = true })
 }
 
-// AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. It is for operations that leave the same
-// state, such as moving a list or editing a fact, and for those that a unique name guards. A retry may overwrite what a teammate has
-// changed since the first attempt.
+// AllowRetryUnknown lets this call be retried after it may have been processed, as a read is. A retry may overwrite what a teammate has
+// changed since. Once the outcome of an attempt is unknown, a later refusal, such as [CodeListNameTaken], proves nothing.
 //
 // It is refused for operations that may spend, send, write into a CRM or add twice, and for those that only a state guards, such as
-// approving. Once the outcome of an attempt is unknown, the call ends as applied or as unknown: a later refusal, such as
-// [CodeListNameTaken], proves nothing.
+// approving.
 func AllowRetryUnknown() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowRetryUnknown = true })
 }
 
 // AllowResume lets [CampaignsService.Approve] resume a campaign that is stopped, that was approved before, or whose status the listing
-// does not show. Pass it only if [Review.Resumes] is true and a person has agreed: it undoes what a teammate has stopped. Any other
-// request refuses it, and so does Review.
+// does not show. It undoes what a teammate has stopped: pass it only if Review.Resumes is true and a person has agreed.
 func AllowResume() CallOption {
 	return callOption(func(c *callConfig, _ *check.Violations) { c.allowResume = true })
 }
 
-// Once makes a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs: an import, or
-// new rows of a list. The key is a hash of the file, or the number of the job. It counts for one operation and the ids in its path. The
-// ticket keeps it, beside 64 bits of a salted hash of body and query, for which a file is read once more.
+// Once sends a write once for a key and a body, in all processes that share the journal of [WithJournal], which it needs. The key is a
+// hash of the file, or the number of the job. It counts for one operation and the ids in its path, as long as the journal keeps its
+// ticket.
 //
 // An earlier call with the key keeps this one from being sent. It is Earlier of the [RefusedError]:
 //
@@ -337,8 +306,6 @@ func AllowResume() CallOption {
 //   - It may have been: an [OutcomeUnknownError]. Resolve it.
 //   - It is in progress: [RuleInProgress]. Call later.
 //   - It had another body: [RuleOtherBody].
-//
-// A key whose ticket was dropped is forgotten.
 func Once(key string) CallOption {
 	return callOption(func(c *callConfig, bad *check.Violations) {
 		bad.Must(key != "", "Once", "needs a key")

@@ -20,20 +20,17 @@ import (
 	"example.com/prospectkit/journal"
 )
 
-// OutcomeUnknownError is a write, or a read that costs credits, that was sent, and whose outcome no response proves. It may have
-// happened. It was not sent again, except by [AllowRetryUnknown] or by a method that looks first, such as [ListsService.Ensure].
-//
-// Make the call again only if Resolve says [OutcomeNotApplied]; in another process, [Client.Recover] reads for all tickets of a journal.
-// It matches [ErrOutcomeUnknown], and errors.As finds the *[Error] of the response, if there was one.
+// OutcomeUnknownError is a write, or a read that costs credits, whose outcome no response proves: it may have happened. Make the call
+// again only if Resolve says [OutcomeNotApplied]; in another process, [Client.Recover] reads for all tickets of a journal. It matches
+// [ErrOutcomeUnknown], and errors.As finds the [*Error] of the response, if there was one.
 type OutcomeUnknownError struct {
 	Op       string
 	Method   string
 	Route    string
-	SentAt   time.Time // when the attempt began whose outcome is unknown
+	SentAt   time.Time // when that attempt began
 	Attempts []Attempt
 
-	// Resolution is for fakes in tests: if set, Resolve returns it and reads nothing. This package
-	// never sets it.
+	// Resolution is for fakes in tests: if set, Resolve returns it and reads nothing.
 	Resolution *Resolution `json:",omitzero"`
 
 	op     *op.Op
@@ -62,7 +59,7 @@ func (e *OutcomeUnknownError) Unwrap() error { return e.cause }
 // Outcome returns [OutcomeUnknown].
 func (e *OutcomeUnknownError) Outcome() Outcome { return OutcomeUnknown }
 
-// LogValue groups the fields that are safe to log, as that of [Error] does.
+// LogValue groups the fields that are safe to log.
 func (e *OutcomeUnknownError) LogValue() slog.Value { return logValue(e.Op, e) }
 
 func (e *OutcomeUnknownError) tried() []Attempt { return e.Attempts }
@@ -88,7 +85,7 @@ func (r Resolution) String() string {
 }
 
 // Ticket returns what [Client.Resolve] needs to resolve the outcome in another process, in a stable JSON form. It holds no key and no
-// header, and of the body only what its Lookup names. That of an error built by hand has no ID.
+// header.
 func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	if e.ticket == nil {
 		return journal.Ticket{Version: journal.Version, Op: e.Op, FirstSent: e.SentAt, LastSent: e.SentAt}
@@ -98,15 +95,11 @@ func (e *OutcomeUnknownError) Ticket() journal.Ticket {
 	return t
 }
 
-// Resolve reads whether the call has happened, and returns as soon as that shows. Otherwise it reads on until 10 s after the last
-// attempt, for agents 65 s after the call: a change has shown by then (assumed). It sends free reads only, and tells a known outcome to
-// the journal and the spend guard. The error is that of a read, or of one of these two beside the resolution.
+// Resolve reads whether the call has happened, until that shows, at most until 10 s after the last attempt, for agents 65 s after the
+// call: a change has shown by then (assumed). It sends free reads only, and tells a known outcome to the journal and the spend guard.
 //
-// The outcome stays unknown, and a person has to look once Again is zero, if
-//
-//   - no documented read shows the change, or what the call names by its id is gone;
-//   - the call was more than 15 minutes ago, so that somebody may have undone it;
-//   - it is an approval, whose activation runs in the background.
+// The outcome stays unknown, and a person has to look once Again is zero, if no documented read shows the change, if the call was more
+// than 15 minutes ago, so that somebody may have undone it, or of an approval, which runs in the background.
 func (e *OutcomeUnknownError) Resolve(ctx context.Context, opts ...CallOption) (*Resolution, error) {
 	switch {
 	case e.Resolution != nil:
@@ -385,8 +378,7 @@ func (c *config) settle(ctx context.Context, t journal.Ticket, e journal.End) er
 	return err
 }
 
-// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or which other call keeps this one back. Outcome
-// and code of that other call do not match: this one was not sent.
+// Unwrap returns why the journal, the spend guard, the token source or the gate refused, or which other call keeps this one back.
 func (e *RefusedError) Unwrap() error {
 	if deciding(e.cause) != nil {
 		return otherCallError{e.cause}

@@ -26,10 +26,10 @@ type Page[T any] struct {
 	Items        []T
 	Number       int // 1-based
 	TotalPages   int // 0 if unknown
-	TotalRecords int // at the time of the request; 0 if unknown
+	TotalRecords int // 0 if unknown
 	TotalKnown   bool
-	Recovered    bool   // read again, because records had moved across a page boundary
-	Kind         string `json:",omitempty"` // of the list, in a page of rows: that of a [List]
+	Recovered    bool   // read again, because records had moved
+	Kind         string `json:",omitempty"` // of the list, in a page of rows
 
 	RequestID string    `json:"-"` // of an unsuccessful response before a retry
 	Rate      RateLimit `json:"-"` // by the last rate headers; zero without any
@@ -40,8 +40,7 @@ type Page[T any] struct {
 	response *Object       // of a listing; a pointer, so that no dump of a page shows its records twice
 }
 
-// Raw returns the response that the page was read from, if its shape is undocumented: that of agents, campaigns, steps and scheduled
-// sends. It is zero for lists and rows, where the records alone keep their text.
+// Raw returns the response that the page was read from, of agents, campaigns, steps and scheduled sends. It is zero for lists and rows.
 func (p *Page[T]) Raw() Object {
 	if p.response == nil {
 		return Object{}
@@ -54,8 +53,8 @@ func (p *Page[T]) hasContent() bool {
 	return len(p.Items) > 0 || p.Number > 0 || p.TotalPages > 0 || p.TotalKnown
 }
 
-// Collect returns the first elements of an iterator as a slice of values, such as []List. It stops at the limit, which must be positive,
-// without an error. With an error, it returns the elements before it.
+// Collect returns the first elements of an iterator as a slice of values. It stops at the limit, which must be positive, without an error.
+// With an error, it returns the elements before it.
 func Collect[T any](seq iter.Seq2[*T, error], limit int) ([]T, error) {
 	var all []T
 	if limit < 1 {
@@ -79,37 +78,29 @@ type Report struct {
 	Delivered  int // records handed to you, in this range
 	Total      int // last known number of records in the collection
 	TotalKnown bool
-	Repeats    int  // records that came a second time, among at least the last 32,768, and were dropped
+	Repeats    int  // records that came a second time, and were dropped
 	Rereads    int  // pages read again because the total had fallen
 	Recovered  int  // records found on those, which a plain loop would have skipped
-	Incomplete bool // some records may have been skipped, because the total kept falling
-	Rewound    bool // the place was unsure: some may have been delivered twice, or skipped if OrderKnown is false
+	Incomplete bool // some may have been skipped, because the total kept falling
+	Rewound    bool // the checkpoint was unsure: some may have been delivered twice, or skipped if OrderKnown is false
 	Finished   bool // the end was reached
 
-	// Missing is set at the end of a range over the whole collection: the smallest total that the service sent, less the records of all
-	// pages. If at least a page is missing, although each page had the same total, and repeats do not explain it, the range ends with an
-	// error that matches [ErrRecordsMissing]; the records before it are valid.
+	// Missing is the smallest total that the service sent, less the records of all pages, at the end of a range over the whole collection.
+	// If a page or more is missing, the range ends with an error that matches [ErrRecordsMissing].
 	Missing int
 
 	// OrderKnown says that new records come first, and that none moves: true for lists, unless a folder or a search selects them. If it
-	// is false, records may have been skipped although the total did not fall, or delivered twice if they moved far.
+	// is false, records may have been skipped although the total did not fall.
 	OrderKnown bool
 
-	// Joined is by how much the total has risen since the walk began, also before its checkpoint. What joined in front of the place comes
-	// in the next walk; see [Progress].
-	Joined int
+	Joined int // by how much the total has risen since the walk began
 }
 
-// Progress follows one iterator; see [WithProgress]. The zero value is ready to use. Its methods
-// are safe for concurrent use.
+// Progress follows one iterator; see [WithProgress]. Its methods are safe for concurrent use.
 type Progress struct {
-	// ResumeFrom is a checkpoint of an earlier walk: the iterator starts after the record that was delivered last when it was taken. An empty
-	// one, and one taken after the range was Finished, start at the beginning. Service, workspace (without [WithJournal], the key), collection,
-	// filter, sort order, page size, [WithQuery] and PageNum must be the same.
-	//
-	// Records that were added before this position since the walk began, as all new lists are, come only in the next walk; Joined of the
-	// [Report] counts them. If some of the last 16 records have moved or are gone, the iterator starts further in front, and Rewound is true:
-	// records may come twice, or be skipped if OrderKnown is false.
+	// ResumeFrom is a checkpoint of an earlier walk: the iterator starts after the record that was delivered last. An empty one, and one
+	// taken after the range was Finished, start at the beginning. Workspace (without a journal, the key), collection and parameters must be
+	// the same. What has joined before this position, as all new lists do, comes only in the next walk.
 	ResumeFrom string
 
 	walk pagewalk.Progress
@@ -118,10 +109,9 @@ type Progress struct {
 // Report returns the state of the range, also after its end.
 func (p *Progress) Report() Report { return Report(p.walk.Report()) }
 
-// Checkpoint returns a string for ResumeFrom, with the ids of the last records, but no token and no other content. It counts the
-// current record as delivered: take it once the record is stored, if possible in the same transaction. Take it after the loop, too: it
-// then says that the walk has ended. It is empty before the first record, and always for a search or a timeline, whose tokens must not be
-// stored.
+// Checkpoint returns a string for ResumeFrom. It counts the current record as delivered: take it once the record is stored, if possible in
+// the same transaction, and after the loop, too: it then says that the walk has ended. It is empty before the first record, and always for
+// a search or a timeline.
 func (p *Progress) Checkpoint() string { return p.walk.Checkpoint() }
 
 // WithProgress updates p while an iterator runs: its report, and its checkpoint. A new range resets it.
@@ -135,10 +125,8 @@ func WithProgress(p *Progress) PageOption {
 	})
 }
 
-// Sequential reads a page when the loop needs it, and no earlier. Without it, numbered pages that cost no credits are read ahead from the
-// second page on: up to four, of at most 16 MiB, while the minute has room for them, and otherwise as many as page time and rate limit ask
-// for. They go behind other calls, are sent once, and are read again when they are needed if that fails. After a 429 with room left, and
-// where pages take less than 10 ms, a range goes on page by page.
+// Sequential reads a page when the loop needs it, and no earlier. Without it, free numbered pages are read ahead from the second page on:
+// up to four, of at most 16 MiB, as the rate limit has room for them.
 func Sequential() PageOption {
 	return pageOption(func(c *pageConfig, _ *check.Violations) { c.sequential = true })
 }
@@ -152,9 +140,9 @@ func pageOptions(opts []CallOption) []PageOption {
 	return append(all, Sequential())
 }
 
-// MaxPaidPages stops an iterator that spends credits after n pages; math.MaxInt reads all, whatever they cost. If there are more
-// results, the range ends with a [RefusedError] of [RulePaidPages]. The [Report] shows how much was delivered. The range also ends with an
-// error after ten empty pages in a row, or two that bring nothing new, if another page is offered.
+// MaxPaidPages stops an iterator that spends credits after n pages; math.MaxInt reads all, whatever they cost. If there are more results,
+// the range ends with a [RefusedError] of [RulePaidPages]. Ten empty pages in a row, or two that bring nothing new, also end it with an
+// error.
 func MaxPaidPages(n int) PageOption {
 	return pageOption(func(c *pageConfig, bad *check.Violations) {
 		bad.Must(n >= 1, "MaxPaidPages", "is %d, must be positive", n)

@@ -10,13 +10,11 @@ import (
 	"example.com/prospectkit/internal/ratehdr"
 )
 
-// RateLimit is what the rate headers of a response say, about the window of a surface with fewer requests left: the limit can alternate.
-//
-// A surface is a part of the API with limits of its own, shared by all keys of a workspace: lists, agents, campaigns (with facts),
-// search, saved-searches, account, and, with undocumented limits, contacts, companies, imports and reference. See docs/operations.md.
+// RateLimit is what the rate headers of a response say, about the window of a surface with fewer requests left. A surface is a part of the
+// API with limits of its own, shared by all keys of a workspace: docs/operations.md has them.
 type RateLimit struct {
 	Surface   string
-	Window    string // "minute", "day" or "unknown": inferred from the limit, or from a reset beyond a minute
+	Window    string // "minute", "day" or "unknown", inferred
 	Limit     int    // -1 without a header
 	Remaining int    // -1 without a header
 	ResetAt   time.Time

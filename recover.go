@@ -18,26 +18,23 @@ import (
 // Recovery is what [Client.Recover] knows about the calls that were in doubt, oldest first in each group.
 type Recovery struct {
 	Settled []Recovered // applied or not: the journal and the spend guard know
-	Later   []Recovered // another Recover may tell, after Again of the Resolution, unless Err has to be mended first
-	Person  []Recovered // only a person can tell, by the Note of the Resolution, and settles the ticket in the journal
+	Later   []Recovered // another Recover may tell, after Again of the Resolution
+	Person  []Recovered // only a person can tell, and settles the ticket in the journal
 }
 
 // Recovered is one of these calls.
 type Recovered struct {
 	Ticket     journal.Ticket
 	Resolution *Resolution // never nil
-	Err        error       // of a read, or of the journal or the guard: the outcome may be known then, and not noted
+	Err        error       // of a read, the journal or the guard: the outcome may not be noted
 }
 
-// Recover finds out what earlier runs have left in doubt, and tells the journal and the spend guard. It reads for all calls of
-// [Client.InDoubt], four at once, until their changes show or can no longer come: each for up to 40 s, agents 140 s. It returns the rest
-// for later and for a person, and remembers as [Client.Resolve] does. Call it at the start of a program: if nothing has told the time of
-// the service, it reads the account, so that later tickets know it.
+// Recover finds out what earlier runs have left in doubt, and tells the journal and the spend guard. Call it at the start of a program. It
+// reads for all calls of [Client.InDoubt], four at once, each for up to 40 s, agents 140 s, and returns the rest for later and for a
+// person. It needs [WithJournal].
 //
-// It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. [WithInfo] stays empty.
-//
-// The error says that a call could not be read or noted, for example because the context has ended: the Recovery has it in Later. Without
-// [WithJournal], the Recovery is nil, and the error a [RefusedError].
+// It sends no write, spends no credits, and leaves alone calls in progress, also those of other processes. The error says that a call
+// could not be read or noted: the Recovery has it in Later.
 func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, error) {
 	if c.conf.journal == nil {
 		return nil, refusal(recoverOp, check.One("WithJournal", "is required"))

@@ -28,9 +28,8 @@ type ScrollPage[T any] struct {
 // More reports whether another page follows, for which Next asks.
 func (p *ScrollPage[T]) More() bool { return p.next != nil }
 
-// Next reads the following page of the same query, with the options of the first page and opts. Each page of a search spends credits.
-// Next works once, because the service's tokens move forward only; after [OutcomeNotApplied], it can be called again. After an
-// [OutcomeUnknownError], which is never retried, the page may have been paid for.
+// Next reads the following page of the same query, with the options of the first page and opts. Each page of a search spends credits. Next
+// works once; after [OutcomeNotApplied], it can be called again. After an [OutcomeUnknownError], the page may have been paid for.
 func (p *ScrollPage[T]) Next(ctx context.Context, opts ...CallOption) (*ScrollPage[T], error) {
 	switch {
 	case p.op == nil:

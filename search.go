@@ -61,15 +61,12 @@ type Profile struct {
 	partial
 }
 
-// String returns the profile as JSON, as the service sent it or you set it.
+// String returns the profile as JSON.
 func (p Profile) String() string { return textOf(p.raw, p) }
 
-// Prospects iterates over the prospects that match. Each page spends credits, so it requires [MaxPaidPages]. Each
-// range is a new search, paid for again: tokens move forward only and must not be stored. A later page that may have been processed is
-// never requested again.
-//
-// A loop that ends in the middle of a page loses the rest, although paid for. [SearchService.ProspectsPage] and Next hand out whole
-// pages, to be stored at once.
+// Prospects iterates over the prospects that match. Each page spends credits, so it requires [MaxPaidPages]. Each range is a new search,
+// paid for again. A loop that ends in the middle of a page loses the rest, although paid for: [SearchService.ProspectsPage] and Next hand
+// out whole pages.
 //
 // Errors: likely: [CodeSearchFiltersInvalid], [CodeInsufficientCredits].
 //
@@ -78,10 +75,8 @@ func (s *SearchService) Prospects(ctx context.Context, p SearchParams, opts ...P
 	return itemsOf[Profile](ctx, profileScroll(s.conf, op.SearchProspects, nil, p.body(maxSearchSize)).pages(), opts)
 }
 
-// ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends credits.
-//
-// It is retried after an error 500 of the service, because a failed request is never billed, unless [RetryPolicy] has NoPaidRetry. It
-// is never retried after an unknown outcome. An empty body is an error, never an empty page.
+// ProspectsPage reads the first page of matches; its Next reads the following page. Each page spends credits. It is retried after a 500,
+// which is never billed (documented), but never after an unknown outcome.
 //
 // Errors: those of [SearchService.Prospects].
 //
@@ -90,8 +85,7 @@ func (s *SearchService) ProspectsPage(ctx context.Context, p SearchParams, opts 
 	return profileScroll(s.conf, op.SearchProspects, nil, p.body(0)).first(ctx, opts)
 }
 
-// MatchSave describes a search, and the list to save its matches into. These fields of searches and saves are documented, though not
-// for this call (assumed).
+// MatchSave describes a search, and the list to save its matches into. That this call takes these fields is assumed.
 type MatchSave struct {
 	Filters  filter.Search `json:"filters,omitzero"`  // as for a search; nothing in it may be empty
 	All      bool          `json:"-"`                 // instead of Filters: without them it saves everybody (assumed)
@@ -107,12 +101,12 @@ func (m MatchSave) check(bad *check.Violations) {
 	m.Extra.checkChoice(bad)
 }
 
-// SaveMatches runs a search on the server and saves the matches into a list. Beyond [MatchSave], body and response are undocumented.
-// The sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as spending credits. After an
-// unknown outcome, check the list. To make it once, pass [Once].
+// SaveMatches runs a search on the server and saves the matches into a list. Beyond [MatchSave], body and response are undocumented. The
+// sandbox takes filters and listId or listName (assumed: rule search.save-to-list). It counts as spending credits. To make it once, pass
+// [Once].
 //
-// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken],
-// [CodeListNameReserved], [CodeInsufficientCredits].
+// Errors: likely: [CodeSearchFiltersInvalid], [CodeListNotFound], [CodeListNameAmbiguous], [CodeListNameTaken], [CodeListNameReserved],
+// [CodeInsufficientCredits].
 //
 // POST /business/prospects/search/save-to-list, scope search.
 func (s *SearchService) SaveMatches(ctx context.Context, in MatchSave, opts ...CallOption) (*Object, error) {
@@ -126,8 +120,8 @@ func (s *SearchService) Saved(ctx context.Context, opts ...CallOption) (*Object,
 	return do[Object](ctx, s.conf, op.SearchSaved, args{}, opts)
 }
 
-// RunSaved iterates over the prospects that a saved search finds, as [SearchService.Prospects] does. It sends a size as a search does
-// (assumed), and counts as spending credits (undocumented).
+// RunSaved iterates over the prospects that a saved search finds, as [SearchService.Prospects] does. size is per page, 1 to 100 (assumed);
+// 0 means 100, and 10 for RunSavedPage. It counts as spending credits (undocumented).
 //
 // Errors: likely: [CodeSavedSearchNotFound], [CodeSavedSearchInvalid], [CodeSavedSearchTypeMismatch], [CodeInsufficientCredits].
 //

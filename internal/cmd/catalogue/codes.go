@@ -34,8 +34,7 @@ var groups = []group{
 }
 
 // codeType declares the type of the constants.
-const codeType = `// Code is the service's stable identifier of an error. The documented ones are constants of this
-// package. A later one passes through, cut to 64 bytes.
+const codeType = `// Code is the service's stable identifier of an error. The documented ones are constants; a later one passes through.
 //
 // A Code is itself an error, so it is what you branch on:
 //
