@@ -1,7 +1,6 @@
 package prospectkit
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -18,7 +17,6 @@ import (
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/op"
 	"example.com/prospectkit/internal/pagewalk"
-	"example.com/prospectkit/internal/redact"
 )
 
 // Page is one page of a collection.
@@ -505,7 +503,7 @@ func (p *pageResponse[T]) validateText(text []byte) error {
 	if p.Data == nil && p.Pagination.promiseNothing() && isNull(text, "data") {
 		p.Data = []T{}
 	}
-	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), noNulls(text, "data"), validateAll(p.Data))
+	return cmp.Or(errorIf(p.Data == nil, "the page has no data"), validateAll(p.Data))
 }
 
 // promiseNothing reports whether a null in place of an array may be an empty one, as some write it.
@@ -516,29 +514,6 @@ func (t *pageTotals) promiseNothing() bool {
 func isNull(text []byte, name string) bool {
 	value, _ := jsonscan.Lookup(text, name)
 	return string(value) == "null"
-}
-
-// noNulls returns an error if an array has an element that is null, which would read as a record without fields.
-func noNulls(text []byte, name string) error {
-	for at := 0; ; {
-		i := bytes.Index(text[at:], []byte("null"))
-		if i < 0 {
-			return nil
-		}
-		before := bytes.TrimRight(text[:at+i], " \t\r\n")
-		if at += i + len("null"); len(before) > 0 && (before[len(before)-1] == '[' || before[len(before)-1] == ',') {
-			break // perhaps one of them
-		}
-	}
-	array, found := jsonscan.Lookup(text, name)
-	c := jsonscan.New(array)
-	for ok := found && c.Array(); ok && c.Element(); {
-		if c.Null() {
-			return redact.OwnError("an element of " + name + " is null")
-		}
-		c.Skip()
-	}
-	return nil
 }
 
 type pageTotals struct {

@@ -206,8 +206,8 @@ func TestLists_EntityRules(t *testing.T) {
 		{page, `{"pagination":{}}`, "the page has no data"},
 		{page, `{"data":null,"pagination":{"totalPages":1}}`, "the page has no data"},
 		{page, `{"data":null,"pagination":{"totalRecords":3}}`, "the page has no data"},
-		{page, `{"data":[null]}`, "an element of data is null"},
-		{page, `{"data":[{"id":"` + tests.ListID + `","more":null}, null]}`, "an element of data is null"},
+		{page, `{"data":[null]}`, "a list has no id"},
+		{page, `{"data":[{"id":"` + tests.ListID + `","more":null}, null]}`, "a list has no id"},
 		{page, `{"data":[{"name":"x"}]}`, "a list has no id"},
 		{page, `[]`, "the response is not an object"},
 	} {

@@ -45,8 +45,8 @@ func TestPages_Null(t *testing.T) {
 		`{"data":null,"pagination":{"pageNum":1,"totalPages":0,"totalRecords":0}}`:      "",
 		`{"data":null,"pagination":{"pageNum":1}}`:                                      "",
 		`{"data":null,"pagination":{"pageNum":1,"totalPages":1,"totalRecords":3}}`:      "the page has no data",
-		`{"data":[{"id":"a"},null],"pagination":{"pageNum":1,"totalPages":1}}`:          "is n",
-		`{"data": [ null ],"pagination":{"pageNum":1,"totalPages":1}}`:                  "is n",
+		`{"data":[{"id":"a"},null],"pagination":{"pageNum":1,"totalPages":1}}`:          "a row is not an object",
+		`{"data": [ null ],"pagination":{"pageNum":1,"totalPages":1}}`:                  "a row is not an object",
 		`{"data":[{"id":"a","tags":[null]}],"pagination":{"pageNum":1,"totalPages":1}}`: "",
 	} {
 		client := tests.NewClient(t, tests.Always(200, body), prospectkit.WithRetry(prospectkit.RetryPolicy{MaxAttempts: 1}))
@@ -62,7 +62,7 @@ func TestPages_Null(t *testing.T) {
 			if err := call(); want == "" {
 				require.NoError(t, err, "%s: %s", name, body)
 			} else {
-				require.ErrorContains(t, err, want, "%s: %s", name, body) // a row is not an object, or an element is null
+				require.ErrorContains(t, err, want, "%s: %s", name, body)
 			}
 		}
 	}
