@@ -374,10 +374,11 @@ func unwrapEntity(name string, optional bool, body []byte) ([]byte, error) {
 	if name == "" {
 		return body, nil
 	}
-	entity, err := jsonscan.LookupWhole(body, name)
-	switch {
-	case err != nil:
+	if err := jsonscan.Valid(body); err != nil {
 		return nil, err
+	}
+	entity, _ := jsonscan.Lookup(body, name)
+	switch {
 	case len(entity) > 0 && (entity[0] == '{' || entity[0] == '['):
 		return entity, nil
 	case optional:

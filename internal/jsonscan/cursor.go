@@ -1,10 +1,11 @@
-// Package jsonscan reads JSON in one strict forward pass.
+// Package jsonscan reads JSON in one strict forward pass, and makes no more of a text than 16 MiB and four times its length.
 //
-// A [Cursor] reads values one by one, leniently about types and strictly about syntax. [DecodeRecord] fills the client's records in the same way:
-// what does not fit reads as zero. [Unmarshal], and [Exact] in a record, have the verdict and the values of encoding/json. A plan reads texts,
-// numbers, booleans, times, structs, slices, pointers, maps and values without a type itself; it has encoding/json read all else on its piece, and the whole
-// value if a piece does not fit, so that methods of its parts may be called twice. It makes no more of a text than 16 MiB and four times its length, and
-// nothing that it hands out keeps the text alive. It does not write JSON, read streams, or word why a value does not fit.
+// It does this: a [Cursor] reads values one by one. A plan, made once for a type, reads text, numbers, booleans, times, structs, and slices and
+// pointers of them; encoding/json reads all else on its piece. Where a value does not fit, [Unmarshal], and [Exact] in a record, have
+// encoding/json read the whole, so that verdict, values and errors are its own; [DecodeRecord], for the client's own types, reads zero.
+//
+// It does not write, read streams, merge what a key that comes twice has, keep the text alive, or word why a value does not fit. A method of a
+// part may be called twice.
 package jsonscan
 
 import (
@@ -14,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 	"unsafe"
 )
 
@@ -23,6 +23,7 @@ const (
 	allowance = 16 << 20 // for the text itself
 
 	maxDepth  = 10_000 // of nesting, as in encoding/json
+	emptyMap  = 4      // members that an object counts for
 	chunkSize = 8 << 10
 	maxShared = chunkSize / 8 // what is longer gets memory of its own
 )
@@ -36,9 +37,11 @@ type Cursor struct {
 	bad   fault // what is wrong at pos
 
 	chunk []byte // of strings and raw values that were handed out
-	plain []byte // the last string that had escapes, without them
+	plain []byte // the last string that was not plain, without escapes
 
-	left int64 // bytes that may still be made of the text
+	left    int64 // bytes that may still be made of the text
+	values  int   // that were skipped, arrays and objects twice
+	members int   // of the objects among them, and as many for each object as a map makes room for at first
 }
 
 // New returns a cursor before the first value of data. One byte order mark is skipped.
@@ -93,7 +96,7 @@ func (c *Cursor) Skip() {
 	if c.bad != 0 {
 		return
 	}
-	c.pos, c.bad = skipValue(c.data, skipSpace(c.data, c.pos), c.depth)
+	c.pos, c.bad = c.skipValue(skipSpace(c.data, c.pos), c.depth)
 }
 
 // Span reads over the next value and returns its text, a part of the data: valid as long as that is, nil after an error.
@@ -116,9 +119,6 @@ func (c *Cursor) Since(mark int) []byte {
 	}
 	return c.data[mark:c.pos:c.pos]
 }
-
-// Value reads over the next value and returns a copy of its text.
-func (c *Cursor) Value() []byte { return c.Copy(c.Span()) }
 
 // Copy returns a copy of a part of the data.
 func (c *Cursor) Copy(part []byte) []byte {
@@ -148,18 +148,13 @@ func (c *Cursor) Text() []byte {
 		c.Skip()
 		return nil
 	}
-	start, end := c.pos+1, c.pos+1
-	for plain := true; plain; {
-		end = skipPlain(c.data, end)
-		if end < len(c.data) && c.data[end] == '"' {
-			c.pos = end + 1
-			return c.data[start:end:end]
-		}
-		n := skipOther(c.data, end)
-		plain = n > end && utf8.Valid(c.data[end:n])
-		end = n
+	start := c.pos + 1
+	end := skipPlain(c.data, start)
+	if end < len(c.data) && c.data[end] == '"' {
+		c.pos = end + 1
+		return c.data[start:end:end]
 	}
-	c.plain, c.pos, c.bad = appendString(c.plain[:0], c.data, start)
+	c.plain, c.pos, c.bad = appendString(append(c.plain[:0], c.data[start:end]...), c.data, end)
 	return c.plain
 }
 
@@ -248,18 +243,6 @@ func (c *Cursor) more() bool {
 // Lookup returns the value of a key of an object, a part of data. Of duplicate keys the last one counts.
 func Lookup(data []byte, key string) (value []byte, ok bool) {
 	c := New(data)
-	value = c.lookup(key)
-	return value, value != nil && c.bad == 0
-}
-
-// LookupWhole is [Lookup] in one whole JSON text, which it checks like [Valid].
-func LookupWhole(data []byte, key string) ([]byte, error) {
-	c := New(data)
-	value := c.lookup(key)
-	return value, c.End()
-}
-
-func (c *Cursor) lookup(key string) (value []byte) {
 	for in := c.Object(); in; {
 		name, more := c.Member()
 		if in = more; in && string(name) == key {
@@ -268,7 +251,7 @@ func (c *Cursor) lookup(key string) (value []byte) {
 			c.Skip()
 		}
 	}
-	return value
+	return value, value != nil && c.bad == 0
 }
 
 // Valid checks one whole JSON text.
@@ -297,6 +280,17 @@ func (x Index) Lookup(data []byte, key string) (value []byte, ok bool) {
 		}
 	}
 	return nil, false
+}
+
+// Spend notes that a value takes n bytes of memory beside its text: three bytes of text can become a struct of many kilobytes. It reports
+// whether the cursor may go on.
+func (c *Cursor) Spend(n int) bool { return c.spend(int64(n)) }
+
+func (c *Cursor) spend(n int64) bool {
+	if c.left -= n; c.left < 0 && c.bad == 0 {
+		c.bad = tooMuch
+	}
+	return c.bad == 0
 }
 
 type plainError string

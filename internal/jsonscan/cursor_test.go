@@ -3,6 +3,7 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ func TestTypedReaders(t *testing.T) {
 		case "null":
 			got["null"] = c.Null()
 		case "odd":
-			got["odd"] = string(c.Value())
+			got["odd"] = string(c.Copy(c.Span()))
 		case "key":
 			got["key"] = c.String()
 		}
@@ -117,6 +118,33 @@ func TestLookup(t *testing.T) {
 	require.Equal(t, "1", string(got))
 }
 
+// At finds an element by its number.
+func TestAt(t *testing.T) {
+	for _, c := range []struct{ array, position, want string }{
+		{`[1,2,3]`, "0", "1"},
+		{`[1,2,3]`, "2", "3"},
+		{`[1,2,3]`, "3", ""},
+		{`[1,2,3]`, "01", "2"},
+		{`[1,2,3]`, "-1", ""},
+		{`[1,2,3]`, "+1", ""},
+		{`[1,2,3]`, "", ""},
+		{`[1,2,3]`, "x", ""},
+		{`[1,2,3]`, "9999999999", ""},
+		{`[0,1,2,3,4,5,6,7,8,9,10,11]`, "10", "10"},
+		{`[0,1,2,3,4,5,6,7,8,9,10,11]`, "0xa", ""},
+		{` [ {"a":1} , [2] ]`, "1", "[2]"},
+		{`{"0":1}`, "0", ""},
+		{`"x"`, "0", ""},
+		{`[]`, "0", ""},
+		{`[1,`, "1", ""},
+		{`[1,tru]`, "1", ""},
+	} {
+		got, ok := At([]byte(c.array), c.position)
+		require.Equal(t, c.want, string(got), "%s of %s", c.position, c.array)
+		require.Equal(t, c.want != "", ok, "%s of %s", c.position, c.array)
+	}
+}
+
 func TestSyntax(t *testing.T) {
 	deep := strings.Repeat("[", maxDepth+1) + strings.Repeat("]", maxDepth+1)
 	for _, bad := range []string{
@@ -184,7 +212,7 @@ func FuzzValid(f *testing.F) {
 			if c.Object() {
 				for key, ok := c.Member(); ok; key, ok = c.Member() {
 					name := string(key)
-					got[name] = c.Value()
+					got[name] = c.Copy(c.Span())
 				}
 			}
 			require.NoError(t, c.End())
@@ -194,4 +222,298 @@ func FuzzValid(f *testing.F) {
 			}
 		}
 	})
+}
+
+// walk reads a text value by value.
+func walk(text []byte) error {
+	c := New(text)
+	tree(&c)
+	return c.End()
+}
+
+// Every byte counts, wherever it stands: each is replaced by others, and others are put before it.
+func TestEveryByteCounts(t *testing.T) {
+	const others = "\x00\b\t\n\v\r\x0e\x1f !\"+,-./019:;AEFGZ[\\]_`aefgnuz{|}\x7f\x80\xc3\xff"
+	for _, text := range []string{
+		"{ \"a\" :\t[ 1 ,\n-2.5e+3\r, 0 ] , \"b\":{\"c\":null,\"\":false} }", `["é\u00e9\n",{"d":true},[],{}]`, `[1E-5,-0.0,"\ud83d\ude00x"]`,
+	} {
+		for i := range text {
+			for _, other := range []byte(others) {
+				for _, changed := range []string{text[:i] + string([]byte{other}) + text[i+1:], text[:i] + string([]byte{other}) + text[i:]} {
+					changed := []byte(changed)
+					if valid := json.Valid(changed); valid != (Valid(changed) == nil) || valid != (walk(changed) == nil) {
+						require.Failf(t, "another verdict", "%q is valid: %t", changed, valid)
+					}
+				}
+			}
+		}
+	}
+}
+
+// wrongs are texts that are not JSON.
+var wrongs = []struct {
+	text, wrong string
+	at          int
+}{
+	{``, "expected a value", 0},
+	{` `, "expected a value", 1},
+	{`{`, "unexpected end", 1},
+	{`{ `, "unexpected end", 2},
+	{`[`, "unexpected end", 1},
+	{`[ `, "unexpected end", 2},
+	{`{"a`, "unterminated string", 3},
+	{`{"a"`, "expected ':'", 4},
+	{`{"a" `, "expected ':'", 5},
+	{`{"a":`, "expected a value", 5},
+	{`{"a": `, "expected a value", 6},
+	{`{"a":1`, "unexpected end", 6},
+	{`{"a":1 `, "unexpected end", 7},
+	{`{"a":1,`, "expected a key", 7},
+	{`{"a":1, `, "expected a key", 8},
+	{`[1,`, "expected a value", 3},
+	{`[1, `, "expected a value", 4},
+	{`[1 `, "unexpected end", 3},
+	{`{a:1}`, "expected a key", 1},
+	{`{1:2}`, "expected a key", 1},
+	{`{"a" 1}`, "expected ':'", 5},
+	{`{"a";1}`, "expected ':'", 4},
+	{`{"a\x":1}`, "invalid escape", 3},
+	{`{"a":1 "b":2}`, "expected ',' or the end", 7},
+	{`{"a":1,,"b":2}`, "expected a key", 7},
+	{`{"a":1,2:3}`, "expected a key", 7},
+	{`{,}`, "expected a key", 1},
+	{`[,1]`, "expected a value", 1},
+	{`[1,,2]`, "expected a value", 3},
+	{`[1,]`, "expected a value", 3},
+	{`{"a":1,}`, "expected a key", 7},
+	{`[1 2]`, "expected ',' or the end", 3},
+	{`{"a":1]`, "expected ',' or the end", 6},
+	{`[1}`, "expected ',' or the end", 2},
+	{`{"a":[1,2}`, "expected ',' or the end", 9},
+	{`{"a":{"b":[1,{"c":tru}]}}`, "expected a value", 18},
+	{`[truex]`, "expected ',' or the end", 5},
+	{`[-x]`, "expected a digit", 2},
+	{`[-`, "expected a digit", 2},
+	{`[1.]`, "expected a digit", 3},
+	{`[1.`, "expected a digit", 3},
+	{`[1e]`, "expected a digit", 3},
+	{`[1e+`, "expected a digit", 4},
+	{`[1e-x]`, "expected a digit", 4},
+	{`[-01]`, "expected ',' or the end", 3},
+	{`["a`, "unterminated string", 3},
+	{`["a\`, "invalid escape", 3},
+	{`["a\x"]`, "invalid escape", 3},
+	{`["\u12g4"]`, "invalid escape", 2},
+	{`["\ud83d\x"]`, "invalid escape", 8},
+	{"[\"a\x01\"]", "control character in a string", 3},
+	{"{\"a\x1f\":1}", "control character in a string", 3},
+	{"[1, 2\x00]", "expected ',' or the end", 5},
+	{strings.Repeat("[", maxDepth+1), "nested too deeply", maxDepth},
+	{`['a']`, "expected a value", 1},
+	{"\xef\xbb1", "expected a value", 0},
+	{"\xefa\xbf1", "expected a value", 0},
+	{"a\xbb\xbf1", "expected a value", 0},
+	{`[] 2`, "trailing data", 3},
+	{`{}}`, "trailing data", 2},
+}
+
+// An error says what is wrong and where, however the text is read.
+func TestErrorsSayWhatIsWrongAndWhere(t *testing.T) {
+	for _, c := range wrongs {
+		want := fmt.Sprintf("invalid JSON at byte %d: %s", c.at, c.wrong)
+		require.EqualError(t, Valid([]byte(c.text)), want, c.text)
+		require.EqualError(t, walk([]byte(c.text)), want, c.text)
+		for range 2 { // the second time by what was learnt
+			var value any
+			require.EqualError(t, DecodeRecord([]byte(c.text), 0, &value), want, c.text)
+			var row record
+			require.EqualError(t, DecodeRecord([]byte(c.text), 0, &row), want, c.text)
+		}
+		if c.wrong == "trailing data" {
+			continue
+		}
+		marked := `[{"x":{"c":1},"names":["a"]},{"id":"b","names":` + c.text
+		var rows []record
+		require.EqualError(t, DecodeRecord([]byte(marked), 0, &rows), deeper(marked, c.text, c.wrong, c.at), c.text)
+	}
+}
+
+// A byte order mark is no value.
+func TestByteOrderMarkAlone(t *testing.T) {
+	require.EqualError(t, Valid([]byte("\xef\xbb\xbf")), "invalid JSON at byte 3: expected a value")
+	require.EqualError(t, Valid([]byte("\xef\xbb\xbf\xef\xbb\xbf1")), "invalid JSON at byte 3: expected a value")
+	require.NoError(t, Valid([]byte("\xef\xbb\xbf1")))
+}
+
+// deeper is the error that a part of a text leads to.
+func deeper(text, part, wrong string, at int) string {
+	if wrong == "nested too deeply" {
+		at -= 2
+	}
+	return fmt.Sprintf("invalid JSON at byte %d: %s", len(text)-len(part)+at, wrong)
+}
+
+// Text is read as encoding/json reads it, whatever stands beside what: escapes, other alphabets, what is no UTF-8.
+func TestStringsOfAllParts(t *testing.T) {
+	parts := []string{"", "a", "0123456789abcdef", `\n`, `\"`, `\\`, `\u00e9`, `\u00A0`, `\uabCD`, `\ud83d\ude00`, `\ud83d`, `\u0000`, "é", "\u2028", "😀", "\xff", "\x80", "\xc3", "\x7f"}
+	for _, one := range parts {
+		for _, two := range parts {
+			for _, three := range parts {
+				text := []byte(`"` + one + two + three + `"`)
+				var want string
+				require.NoError(t, json.Unmarshal(text, &want))
+				c := New(text)
+				require.Equal(t, want, c.String(), "%q", text)
+				require.NoError(t, c.End())
+			}
+		}
+	}
+}
+
+// tree reads any value with the cursor alone.
+func tree(c *Cursor) any {
+	switch {
+	case c.Is('{'):
+		m := map[string]any{}
+		c.Object()
+		for key, ok := c.Member(); ok; key, ok = c.Member() {
+			name := string(key)
+			m[name] = tree(c)
+		}
+		return m
+	case c.Is('['):
+		list := []any{}
+		for c.Array(); c.Element(); {
+			list = append(list, tree(c))
+		}
+		return list
+	case c.Is('"'):
+		return c.String()
+	case c.Is('t'), c.Is('f'):
+		return c.Bool()
+	case c.Null():
+		return nil
+	}
+	return json.Number(c.Copy(c.Span()))
+}
+
+// sameTree holds the cursor against encoding/json where keys are learnt: in arrays, of the text itself and of others between.
+func sameTree(t *testing.T, data []byte) {
+	t.Helper()
+	if bytes.HasPrefix(data, []byte("\xef\xbb\xbf")) {
+		return
+	}
+	data = fmt.Appendf(nil, `[%s,{"id":"x","name":{"id":[{"b":1}]}},%[1]s,[{"b":2,"id":3}],%[1]s]`, data)
+	c := New(data)
+	got := tree(&c)
+	require.Equal(t, json.Valid(data), c.End() == nil, string(data))
+	if c.Err() != nil {
+		return
+	}
+	var want any
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	require.NoError(t, d.Decode(&want))
+	require.Equal(t, want, got)
+}
+
+var trees = []string{
+	`{"a":1,"b":2,"c":3}`, `{"a":1,"c":3,"b":2}`, `{"b":1}`, `{"a":1,"a":2,"b":3}`, `{"\u0061":1,"b":2}`, `{"a":1,"\u0062":2}`, `{"a":1 , "b":2}`, `{"a": 1,"b" :2}`, `{"a":1,"bb":2}`, `{"a":1,"b":2`,
+	`{"a":1,"b"2}`, `{"a":1,,"b":2}`, `{"a":1},{,"a":1}`, `{"a":1,"b":2,}`, `{"id":"x","name":{"id":"y","name":"z"}}`, `{"a":{"a":{"a":[{"a":1},{"a":2}]},"b":3}}`, `{"":1,"":2}`, `{"a":[],"b":{}}`, `{"a":[{}],"b":[{"b":1}]}`,
+	"{\"\xff\":1,\"a\":2}", `{"a":tru,"b":1}`, `{"a":1}}`, `{"a":1]`, `1`, `"x"`, `{"a":"b\n","b":"ü"}`,
+}
+
+func TestCursorLearnsKeys(t *testing.T) {
+	for _, text := range append(trees, objects...) {
+		sameTree(t, []byte(text))
+	}
+	var many bytes.Buffer
+	for i := range 3 * maxKeys {
+		fmt.Fprintf(&many, `,"k%d":%d,"a":%[2]d`, i%(2*maxKeys), i)
+	}
+	many.WriteString("}")
+	many.Bytes()[0] = '{'
+	sameTree(t, many.Bytes())
+	sameTree(t, []byte(`{"a":1,"b":2}`))
+}
+
+func FuzzTree(f *testing.F) {
+	for _, text := range append(trees, objects...) {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) { sameTree(t, data) })
+}
+
+// After an error nothing is read, even if it looks like what is expected.
+func TestErrorsAreFinal(t *testing.T) {
+	data := []byte(`[{"a":1,"b":[],"c":2},{"a":1,"b":[,"c":2}]`)
+	c, d := New(data), NewDecoder[flat]()
+	for c.Array(); c.Element(); {
+		_ = d.Decode(&c, new(flat))
+	}
+	require.Error(t, c.End())
+
+	c = New(data)
+	x := NewRecordDecoder[indexedRow]()
+	for c.Array(); c.Element(); {
+		_ = x.Decode(&c, new(indexedRow))
+	}
+	require.Error(t, c.End())
+
+	c = New([]byte(`{"a":1`))
+	var row indexedRow
+	require.Error(t, x.Decode(&c, &row))
+	require.Zero(t, row)
+
+	c = New(data)
+	n := 0
+	for c.Array(); c.Element(); {
+		for c.Object(); ; n++ {
+			if _, ok := c.Member(); !ok {
+				break
+			}
+			c.Skip()
+		}
+	}
+	require.Error(t, c.End())
+	require.Equal(t, 5, n)
+
+	for _, text := range []string{`{"a" "b"}`, `{"a" 7}`, `{"a" true}`} {
+		c = New([]byte(text))
+		c.Object()
+		c.Member()
+		require.Empty(t, c.String(), text)
+		_, ok := c.IntOK()
+		require.False(t, ok, text)
+		require.False(t, c.Bool(), text)
+
+		c = New([]byte(text))
+		c.Object()
+		c.Member()
+		c.Skip()
+		require.Error(t, c.Err(), text)
+	}
+}
+
+func TestCompleted(t *testing.T) {
+	const whole = `{"a":[{"b":"c\\","d":[1.5,true,null]},{}],"e":{"f":"},{"}}`
+	for text, want := range map[string]string{
+		``: ``, `{`: `{}`, `[`: `[]`, `{"a"`: `{}`, `{"a":"b`: `{}`, `{"a":"b"`: `{}`, `{"a":"b",`: `{"a":"b"}`,
+		`[{"a":[1,2`: `[{"a":[1]}]`, `{"a":{"b":1}`: `{"a":{"b":1}}`, `{"a":{"b":[]},"c`: `{"a":{"b":[]}}`,
+		`{"a":",{\"[",2`: `{"a":",{\"["}`, `{"a":1}`: `{"a":1}`, ` {"a":1} `: ` {"a":1}`, `}]`: ``, `text`: ``, whole: whole,
+	} {
+		require.Equal(t, want, string(Completed([]byte(text))), text)
+	}
+	for i := strings.Index(whole, "{") + 1; i <= len(whole); i++ {
+		require.True(t, json.Valid(Completed([]byte(whole[:i]))), whole[:i])
+		require.True(t, Begins([]byte(whole[:i])), whole[:i])
+	}
+}
+
+func TestBegins(t *testing.T) {
+	for text, want := range map[string]bool{
+		"": true, `{"a`: true, `{"a":tr`: true, `[1.`: true, "up": false, "[er": false, "{{": false, `{"a":1]`: false, `{"a"}`: false, `{"a":1} text`: false,
+	} {
+		require.Equal(t, want, Begins([]byte(text)), text)
+	}
 }

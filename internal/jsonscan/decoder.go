@@ -5,18 +5,22 @@ import (
 	"cmp"
 	"encoding/json"
 	"reflect"
+	"sync"
 	"unsafe"
 )
 
 // DecodeRecord reads a text into a record: a value of another type reads as zero, keys match exactly, and the text of a struct is kept
 // in its fields of type [Text]. The outermost array may have at most so many elements; 0 means 10,000.
 func DecodeRecord(text []byte, most int, out any) error {
-	d := borrow(planOf(reflect.TypeOf(out).Elem(), true))
+	d := borrow(planKey{reflect.TypeOf(out).Elem(), true})
 	defer d.release()
 	d.Cursor, d.most = New(text), cmp.Or(most, mostElements)
-	d.plan.root.read(d, reflect.ValueOf(out).UnsafePointer())
+	d.root.read(d, reflect.ValueOf(out).UnsafePointer())
 	return cmp.Or(d.Err(), d.failed, d.End())
 }
+
+// mostElements bounds arrays of records of which nobody says how many elements they have at most.
+const mostElements = 10_000
 
 // Unmarshal is that of encoding/json, but refuses a text of which far more memory would be made than it has.
 func Unmarshal(data []byte, v any) error {
@@ -24,23 +28,21 @@ func Unmarshal(data []byte, v any) error {
 	if p.Kind() != reflect.Pointer || p.IsNil() {
 		return json.Unmarshal(data, v)
 	}
-	target := Target(p)
-	d := borrow(planOf(target.Type().Elem(), false))
+	d := borrow(planKey{Target(p).Type().Elem(), false})
 	defer d.release()
-	n, fresh := d.plan.root, p.Elem().IsZero()
 	d.Cursor = New(data)
 	d.pos = 0 // encoding/json accepts no byte order mark
-	if fresh && !n.left {
-		if n.read(d, p.UnsafePointer()) && d.End() == nil || d.bad >= tooMuch {
+	if !d.root.left && p.Elem().IsZero() {
+		if d.root.read(d, p.UnsafePointer()) && d.End() == nil || d.bad >= tooMuch {
 			return d.Err()
 		}
 		p.Elem().SetZero()
-		d.bad = 0 // encoding/json words it
+		d.pos, d.depth, d.bad, d.values, d.members = 0, 0, 0, 0, 0
 	}
-	if !d.affords(data, n) {
+	if d.Skip(); d.bad == 0 && !d.affords(d.root) {
 		return d.Err()
 	}
-	return json.Unmarshal(data, v)
+	return json.Unmarshal(data, v) // which words other errors
 }
 
 // Target follows the pointers in interfaces, as encoding/json does. An interface that points to itself is cleared: encoding/json of Go 1.27
@@ -60,72 +62,68 @@ func Target(p reflect.Value) reflect.Value {
 type decoder struct {
 	Cursor
 
-	plan   *plan
+	pool   *sync.Pool // of decoders for the type
+	root   *node
 	learnt []learnt // by the slot of the node
-	usual  [8]int   // entries of the last map, by depth
-	most   int      // elements of the outermost array of a record
 
+	most   int   // elements of the outermost array of a record
 	row    int   // depth within the object whose id is wanted
 	id     int   // where the value of its "id" is, if it was met
 	found  []int // where the keys of an object are
-	room   Index // for indexes
+	index  Index // room for indexes
 	failed error // why a record cannot be what it is to be
 }
 
-// learnt is what one node has learnt from earlier values.
+// learnt is what one node has learnt from earlier values, and memory for the next.
 type learnt struct {
-	keys   keys
-	length int // of the last slice
-}
-
-func borrow(p *plan) *decoder {
-	if d, ok := p.decoders.Get().(*decoder); ok {
-		return d
-	}
-	return &decoder{plan: p, learnt: make([]learnt, p.slots)}
+	keys  keys
+	usual int   // elements of the last slice
+	room  slice // of zero elements
 }
 
 // release lets others use the decoder. Nothing of what it has read stays but names of keys.
 func (d *decoder) release() {
 	for i := range d.learnt {
-		if l := &d.learnt[i]; len(l.keys) == maxKeys {
+		l := &d.learnt[i]
+		if l.room = (slice{}); len(l.keys) == maxKeys {
 			l.keys = nil
 		}
 	}
-	*d = decoder{plan: d.plan, learnt: d.learnt, found: d.found}
-	d.plan.decoders.Put(d)
+	*d = decoder{pool: d.pool, root: d.root, learnt: d.learnt, found: d.found}
+	d.pool.Put(d)
 }
 
-// strictly reads the next value into the zero value at p as encoding/json does, to which it leaves what the plan cannot read.
-func (d *decoder) strictly(n *node, p unsafe.Pointer) error {
+// exactly reads the next value into the zero value at p as encoding/json does, to which it leaves what the plan cannot read. It notes
+// where the id is.
+func (d *decoder) exactly(n *node, p unsafe.Pointer) error {
 	start, depth := d.Mark(), d.depth
 	d.row, d.id = depth+1, 0
-	fits := !n.left && n.read(d, p)
-	if fits && n.of != rawType || d.bad != 0 {
+	if !n.left && n.read(d, p) || d.bad != 0 {
 		return d.Err()
 	}
-	d.pos, d.depth, d.first = start, depth, false
-	if d.scan(); fits || d.bad != 0 {
-		return d.Err()
-	}
+	d.pos, d.depth, d.first, d.values, d.members = start, depth, false, 0, 0
+	d.scan()
 	reflect.NewAt(n.of, p).Elem().SetZero()
 	return d.give(n, p, d.Since(start))
 }
 
-// give gives the text of a value to encoding/json, if there is memory for what it makes of it.
+// readLeft has encoding/json read the next value.
+func (n *node) readLeft(d *decoder, p unsafe.Pointer) bool {
+	d.values, d.members = 0, 0
+	return d.give(n, p, d.Span()) == nil
+}
+
+// give gives the text that was read last to encoding/json, if there is memory for what it makes of it.
 func (d *decoder) give(n *node, p unsafe.Pointer, text []byte) error {
-	if !d.affords(text, n) {
+	if d.bad != 0 || !d.affords(n) {
 		return d.Err()
 	}
 	v := reflect.NewAt(n.of, p).Interface()
-	if self, ok := v.(json.Unmarshaler); ok && n.self && self.UnmarshalJSON(text) == nil {
+	if n.self && v.(json.Unmarshaler).UnmarshalJSON(text) == nil { //nolint:forcetypeassert // the plan says so
 		return nil
 	}
 	return json.Unmarshal(text, v) // which words the error
 }
-
-// mostElements bounds arrays of records of which nobody says how many elements they have at most.
-const mostElements = 10_000
 
 // scan reads over a value. Of an object, it notes where the keys are, and where its id is, and reports whether all keys stand for themselves.
 func (d *decoder) scan() (plain bool) {
@@ -134,6 +132,7 @@ func (d *decoder) scan() (plain bool) {
 		d.Skip()
 		return false
 	}
+	d.members += emptyMap
 	for d.open('{'); d.next('}'); d.Skip() {
 		at := d.pos
 		name, ok := d.key()
@@ -145,6 +144,7 @@ func (d *decoder) scan() (plain bool) {
 		}
 		plain = plain && bytes.HasPrefix(d.data[at+1:], name) && d.data[at+1+len(name)] == '"'
 		d.found = append(d.found, at)
+		d.members++
 	}
 	return plain
 }
@@ -156,4 +156,48 @@ func (d *decoder) name() string {
 	}
 	id := Cursor{data: d.data[d.id:]}
 	return d.keep(id.Text())
+}
+
+// affords reports whether there is memory for what encoding/json makes of the values that were read over.
+func (d *decoder) affords(n *node) bool {
+	return d.spend(int64(n.value)*int64(1+d.values) + int64(n.entry)*int64(d.members))
+}
+
+// cost is what encoding/json makes of a text at most, in bytes.
+type cost struct {
+	value int // for each value: it takes each for the largest
+	entry int // for each member of an object
+}
+
+const (
+	inAny  = 16 + 16      // a value without a type: that, and what it points to
+	inMap  = 2 * (16 + 1) // an entry of a map, which has room for twice as many: its key, and what is known of it
+	direct = 128          // bytes of a value that stands in the map itself
+)
+
+// largest is what the largest value takes that there may be in one of a type.
+func (c *cost) largest(seen map[reflect.Type]bool, t reflect.Type, promoted bool) (most int) {
+	if seen[t] || !promoted && t.Name() != "" && hasMethod(t) { // of nameless ones, versions of encoding/json differ in whether they do
+		return 0
+	}
+	seen[t] = true
+	switch t.Kind() {
+	case reflect.Interface:
+		c.entry = max(c.entry, inMap+inAny)
+		return inAny
+	case reflect.Map:
+		size := int(t.Elem().Size())
+		c.entry = max(c.entry, inMap+2*min(size, direct)+max(size-direct, 0))
+		return c.largest(seen, t.Elem(), false)
+	case reflect.Pointer, reflect.Slice:
+		return int(t.Elem().Size()) + c.largest(seen, t.Elem(), false)
+	case reflect.Array:
+		return c.largest(seen, t.Elem(), false)
+	case reflect.Struct:
+		for f := range t.Fields() {
+			most = max(most, c.largest(seen, f.Type, f.Anonymous))
+		}
+	default:
+	}
+	return most
 }

@@ -3,8 +3,12 @@ package jsonscan
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"reflect"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -226,20 +230,19 @@ func TestUnmarshalTakesNoByteOrderMark(t *testing.T) {
 	require.Zero(t, got)
 }
 
-// Of two fields with one name encoding/json fills neither.
-func TestNamesakes(t *testing.T) {
-	type left struct{ X, L int }
-	type right struct {
-		X int
-		R int `json:"l"`
-	}
-	type both struct {
-		left
-		*right
-		Y int
-	}
-	for _, text := range []string{`{"X":1,"L":2,"l":3,"Y":4}`, `{"x":1,"r":2,"y":3}`, `{"R":1}`, `{"l":null}`} {
-		same[both](t, []byte(text))
+// What a value is read into is for encoding/json to say, also where that is an error.
+func TestTargets(t *testing.T) {
+	for _, text := range []string{`1`, `"x"`, `{"id":"a"}`, `null`, " null\n", `nul`, `[`} {
+		targets := func() []any {
+			var box, empty any = new(flat), (*flat)(nil)
+			var deeper any = &box
+			return []any{nil, flat{}, 1, (*flat)(nil), new(flat), &box, &empty, &deeper, new(*flat), new(any), map[string]any{}}
+		}
+		wants, gots := targets(), targets()
+		for i := range wants {
+			require.Equal(t, json.Unmarshal([]byte(text), wants[i]), Unmarshal([]byte(text), gots[i]), "%s into %T", text, wants[i])
+			require.Equal(t, wants[i], gots[i], "%s into %T", text, wants[i])
+		}
 	}
 }
 
@@ -267,34 +270,340 @@ func TestDecoderWithOtherKeysEveryTime(t *testing.T) {
 	require.Empty(t, d.of.learnt[0].keys)
 }
 
-// What is handed out survives its page, and small things do not keep large ones alive.
-func TestNothingIsShared(t *testing.T) {
-	data := []byte(`[{"id":"abc","raw":{"a":1},"name":"xyz","map":{"k":"v"}}]`)
-	c, d := New(data), NewDecoder[deep]()
-	var got deep
-	c.Array()
-	c.Element()
-	require.NoError(t, d.Decode(&c, &got))
-	c = New(data)
-	c.Array()
-	c.Element()
-	var row indexedRow
-	require.NoError(t, NewRecordDecoder[indexedRow]().Decode(&c, &row))
-	raw, index, id := row.text, row.index, string(row.id)
-	clear(data)
-	require.Equal(t, "abc", id)
-	require.Equal(t, `{"a":1}`, string(got.Raw))
-	require.Equal(t, "xyz", *got.Name)
-	require.Equal(t, map[string]string{"k": "v"}, got.Map)
-	value, ok := index.Lookup(raw, "raw")
-	require.True(t, ok)
-	require.Equal(t, `{"a":1}`, string(value))
+// What is written as usual is read here: to leave it to encoding/json takes twice as long.
+func TestUsualValuesAreReadDirectly(t *testing.T) {
+	for _, c := range []struct {
+		into any
+		text string
+	}{
+		{new(flat), `{"id":"a","name":"b\n","WORD":"c","int":-1,"small":2147483647,"long":-999999999999999999,"float":1.5e300,"single":0.1,"bool":true,"Plain":"p","hidden":"h","-":"d"}`},
+		{new(flat), `{ "id" : null , "ID" : "a" , "name" : null , "int" : null , "float" : null , "single" : null , "bool" : null , "other" : [ { } ] }`},
+		{new(deep), `{"flat":{"id":"x"},"when":"2026-11-22T10:00:00Z","raw":{"a":[1]},"number":12.5,"upper":"abc","any":{"a":[1,-2.5e3,"b",null,true,false,{}]},"map":{"a":"b"},"maps":{"a":1}}`},
+		{new(deep), `{"names":["a","b"],"flats":[{"id":"a"},{}],"next":{"next":null},"name":"n","count":1,"share":-0.5,"known":false,"bytes":null,"byte":255,"array":[1,2],"do":null}`},
+		{new(deep), `{"names":[],"flats":null,"map":{},"any":[],"array":[1,2,3],"raw":null,"number":null,"upper":null,"when":null,"bytes":null}`},
+		{new(shelf), `{"label":"l","flag":true,"ratio":0.5,"all":["a"],"grid":[[1,-128],[127]]}`},
+		{new(stamps), `{"at":"2026-11-22T10:00:00.5+01:00","until":null,"all":["2026-11-22T10:00:00Z"],"by":{"a":"2026-11-22T10:00:00Z"},"addr":"127.0.0.1","big":12,"big2":13}`},
+		{new(Outer), `{"id":"i","name":1,"Tags":["t"],"deep":{"A":1,"B":null},"When":"2026-11-22T10:00:00Z","label":"x"}`},
+		{new(odds), `{"named":{"a":1},"named2":[1],"raws":{"a":1},"praw":{"b":2},"num":1,"pp":"x","err":null,"maps":[{"a":1}],"Deal size":"s","a/b":"c"}`},
+		{new(map[string]any), `{"a":{"b":[{"c":1}]},"id":"x"}`},
+		{new(tree1), `{"kids":[{"name":"a"}],"next":{"next":{}},"by":{"a":{}},"ptr":{"b":{}},"deep":{"c":[{}]}}`},
+		{new([]uint64), `[0,999999999999999999]`},
+		{new([]uintptr), `[0,1]`},
+	} {
+		of := reflect.TypeOf(c.into).Elem()
+		d := borrow(planKey{of, false})
+		for range 2 { // the second time by what was learnt
+			got := reflect.New(of)
+			d.Cursor = New([]byte(c.text))
+			require.True(t, d.root.read(d, got.UnsafePointer()), c.text)
+			require.NoError(t, d.End(), c.text)
+			want := reflect.New(of)
+			require.NoError(t, json.Unmarshal([]byte(c.text), want.Interface()), c.text)
+			require.Equal(t, want.Interface(), got.Interface(), c.text)
+		}
+		d.release()
+	}
+}
 
-	require.Equal(t, len(got.Raw), cap(got.Raw), "an append must not reach a neighbour")
-	long := New([]byte(`"` + strings.Repeat("x", 100_000) + `"`))
-	require.Len(t, long.String(), 100_000)
-	require.Zero(t, cap(long.chunk), "a long string has memory of its own")
-	short := New(bytes.Repeat([]byte(`"abc" `), 100_000))
-	require.Equal(t, "abc", short.String())
-	require.LessOrEqual(t, cap(short.chunk), chunkSize)
+// Half of a pair of surrogates may be followed by what is no escape at all.
+func TestBrokenPairs(t *testing.T) {
+	for _, text := range []string{
+		`{"name":"\ud83d\ude00"}`, `{"name":"\ud83d\u00e9"}`, `{"name":"\ud83d\ud83d\ude00"}`, `{"name":"\ude00\ud83d"}`, `{"name":"\ud83d"}`, `{"name":"\ud83dx"}`, `{"name":"\ud83d\n"}`,
+		`{"name":"\ud83d\udeXX"}`, `{"name":"\ud83d\udeg0"}`, `{"name":"\ud83d\ude0"}`, `{"name":"\ud83d\u"}`, `{"name":"\ud83d\xde00"}`, `{"name":"\ud83d\"}`, `{"name":"\udXX"}`, `{"name":"\ud8`,
+	} {
+		sameForAll(t, []byte(text))
+		require.Equal(t, json.Valid([]byte(text)), Valid([]byte(text)) == nil, text)
+	}
+}
+
+// encoding/json puts the second value of a key into what is there from the first, in ways that differ from type to type.
+func TestSecondValuesOfAKey(t *testing.T) {
+	type twice struct {
+		Pointer  *flat            `json:"pointer"`
+		Deep     **flat           `json:"far"`
+		Number   *int             `json:"number"`
+		List     *[]flat          `json:"list"`
+		Map      *map[string]flat `json:"map"`
+		Slice    []flat           `json:"slice"`
+		Slices   [][]int          `json:"slices"`
+		Array    [3]flat          `json:"array"`
+		Arrays   []*[2]*int       `json:"arrays"`
+		Maps     map[string]*flat `json:"maps"`
+		Any      any              `json:"any"`
+		AnyPtr   *any             `json:"anyptr"`
+		Struct   flat             `json:"struct"`
+		Raw      json.RawMessage  `json:"raw"`
+		RawPtr   *json.RawMessage `json:"rawptr"`
+		Bytes    []byte           `json:"bytes"`
+		BytesPtr *[]byte          `json:"bytesptr"`
+		Text     upper            `json:"text"`
+		TextPtr  *upper           `json:"textptr"`
+		Quoted   *int             `json:"quoted,string"`
+		*Wrapped
+	}
+	objects := []string{`null`, `{}`, `{"id":"a"}`, `{"name":"b","int":2}`}
+	arrays := []string{`null`, `[]`, `[{"id":"a"},{"name":"b"}]`, `[{"int":3}]`, `[null]`}
+	maps := []string{`null`, `{}`, `{"a":{"id":"a"}}`, `{"a":{"name":"b"},"b":{}}`, `{"a":null}`}
+	texts := []string{`null`, `""`, `"aGk="`, `"aGVsbG8="`}
+	anys := []string{`null`, `1`, `"x"`, `{"a":1}`, `{"b":2}`, `[1,2]`, `[{}]`}
+	for key, values := range map[string][]string{
+		"pointer": objects, "far": objects, "struct": objects, "number": {`null`, `1`, `2`, `"x"`}, "list": arrays, "slice": arrays, "array": arrays, "map": maps, "maps": maps,
+		"slices": {`null`, `[]`, `[[1,2],[3]]`, `[[4]]`, `[null,[5]]`}, "arrays": {`null`, `[[1,2]]`, `[[3]]`, `[null,[null,4]]`},
+		"any": anys, "anyptr": anys, "raw": anys, "rawptr": anys, "bytes": texts, "bytesptr": texts, "text": texts, "textptr": texts, "quoted": {`null`, `"1"`, `"2"`, `"null"`},
+		"deep": {`null`, `{"A":1}`, `{"B":2}`}, "ID": {`null`, `1`},
+	} {
+		for _, first := range values {
+			for _, second := range values {
+				same[twice](t, []byte(`{"`+key+`":`+first+`,"`+key+`":`+second+`}`))
+			}
+		}
+	}
+}
+
+// A text may end anywhere, and one byte may be another: in the first object, and in one that is read by what was learnt from it.
+func TestTextsThatEndAnywhere(t *testing.T) {
+	check := func(first, second string) {
+		sameInArray[flat](t, first, second)
+		sameInArray[deep](t, first, second)
+		sameInArray[map[string]any](t, first, second)
+	}
+	for _, text := range []string{
+		`{"id":"a","name":"b\u00e9\n","WORD":"ü","int":-1,"float":1.5e3,"bool":true,"other":[1,{"a":null}]}`, ` { "id" : "x" , "name" : null , "int" : 0.5 } `,
+		`{"flat":{"id":"x"},"when":"2026-11-22T10:00:00Z","number":12.5,"any":{"a":[-1,"b",false]},"map":{"a":"b"},"array":[1,2],"names":["a"],"count":1}`,
+	} {
+		for end := range len(text) + 1 {
+			for _, cut := range []string{text[:end], text[:end] + "}", text[:end] + "," + text[end:], text[:end] + `"` + text[end:], text[:end] + text[min(end+1, len(text)):]} {
+				check(text, cut)
+			}
+		}
+	}
+	const good = `{"int":1,"name":"x","names":[1]}`
+	for _, last := range []string{ // commas and brackets count, whatever was learnt
+		`{,"int":1}`, `{"int":1,}`, `{"int":1,,"name":"x"}`, `{"int":1 "name":"x"}`, `{"int":1;"name":"x"}`, `{,}`, `{"int"1}`, `{"int":,"name":"x"}`, `{"int":1,"name":"x","names":[1],}`,
+		`{"int":1,"name":"x","names":[,1]}`, `{"int":1,"name":"x","names":[1,]}`, `{"int":1,"name":"x","names":[1 2]}`, `{"int":1]`, `["int":1}`, `{"int":1,"name":"x","names":[1}]`,
+	} {
+		check(good, last)
+	}
+}
+
+// sameInArray holds an array of two objects, of which the second may be broken, against encoding/json.
+func sameInArray[T any](t *testing.T, first, second string) {
+	t.Helper()
+	text := []byte("[" + first + "," + second)
+	if json.Valid(append(text, ']')) {
+		text = append(text, ']')
+	}
+	var want, got []T
+	wantErr := json.Unmarshal(text, &want)
+	require.Equal(t, wantErr, Unmarshal(text, &got), string(text))
+	require.Equal(t, want, got, string(text))
+	c, d := New(text), NewDecoder[T]()
+	defer d.Release()
+	var err error
+	for c.Array(); err == nil && c.Element(); {
+		err = d.Decode(&c, new(T))
+	}
+	if err == nil {
+		err = c.End()
+	}
+	require.Equal(t, wantErr == nil, err == nil, "%s: %v, %v", text, wantErr, err)
+
+	c, err = New(text), nil
+	x := NewRecordDecoder[indexedRow]()
+	defer x.Release()
+	for c.Array(); err == nil && c.Element(); {
+		err = x.Decode(&c, new(indexedRow))
+	}
+	if err == nil {
+		err = c.End()
+	}
+	require.Equal(t, json.Valid(text), err == nil || errors.Is(err, errNoObject) && json.Valid(text), string(text))
+}
+
+// Of two fields with one name encoding/json fills neither.
+func TestNamesakes(t *testing.T) {
+	type left struct{ X, L int }
+	type right struct {
+		X int
+		R int `json:"l"`
+	}
+	type both struct {
+		left
+		*right
+		Y int
+	}
+	for _, text := range []string{`{"X":1,"L":2,"l":3,"Y":4}`, `{"x":1,"r":2,"y":3}`, `{"R":1}`, `{"l":null}`} {
+		same[both](t, []byte(text))
+	}
+}
+
+type (
+	nameless = struct{ Nameless int }
+	early    struct {
+		Early string `json:"ab"`
+	}
+	// Promoting is embedded by its pointer.
+	Promoting struct {
+		N    int
+		Wide [64]int64
+		Text string
+	}
+)
+
+// Which field a key goes to is for encoding/json to say: the first of those that differ in case only, whatever the order of the text.
+func TestFieldsThatDifferInCase(t *testing.T) {
+	type cases struct {
+		early
+		Second string `json:"AB"`
+		Third  string `json:"ab"`
+		nameless
+		Kept
+	}
+	type signs struct {
+		Odd   string `json:"it's"` //nolint:staticcheck // encoding/json takes the name of the field
+		Price string `json:"p$"`
+		Kept
+	}
+	for _, text := range []string{
+		`{"aB":"x"}`, `{"ab":"x"}`, `{"AB":"x"}`, `{"Ab":"x","ab":"y"}`, `{"AB":"x","Ab":"y"}`, `{"early":"x"}`, `{"Nameless":1,"nameless":2}`, `{"it's":"x"}`, `{"Odd":"x"}`, `{"p$":"x"}`, `{"Price":"x"}`,
+	} {
+		same[cases](t, []byte(text))
+		same[signs](t, []byte(text))
+	}
+	type inner struct {
+		Name string `json:"name"`
+	}
+	type deeper struct {
+		*inner
+		*Kept
+		Other float64 `json:"NAME"`
+	}
+	type Inner = inner
+	type shallow struct {
+		Inner
+		Other string `json:"NAME"`
+	}
+	for _, text := range []string{`{"Name":"x"}`, `{"name":"x","NAME":1}`, `{"nAme":1}`} {
+		same[deeper](t, []byte(text))
+		same[shallow](t, []byte(text))
+	}
+	require.True(t, left(reflect.TypeFor[shallow]()))
+	same[indexedRow](t, []byte(`{"id":"a","text":"b"}`))
+	same[Exact[flat]](t, []byte(`{"id":"a","value":{"id":"b","int":1},"int":2}`))
+}
+
+// What versions of encoding/json differ in is left to it as a whole, also if more of the type follows.
+func TestWhatIsLeftToEncodingJSON(t *testing.T) {
+	type (
+		option struct {
+			A int `json:"a,odd"` //nolint:staticcheck // it leaves the type to encoding/json
+			*Promoting
+			B int `json:"b"`
+		}
+		quoted struct {
+			A int `json:"a,string"`
+		}
+		text struct {
+			A int `json:"a,omitempty"`
+			*Promoting
+			B int `json:"b b.c:d,omitzero"`
+		}
+		sign struct {
+			A int `json:"a!"`
+			*Promoting
+			*Kept
+			B int `json:"b"`
+		}
+		hidden struct {
+			early `json:"early"`
+			B     int `json:"b"`
+		}
+		pointer struct {
+			*early `json:"early"`
+			B      int `json:"b"`
+		}
+		unset struct {
+			*early
+			*Promoting
+		}
+	)
+	for of, whole := range map[reflect.Type]bool{
+		reflect.TypeFor[option](): true, reflect.TypeFor[quoted](): true, reflect.TypeFor[text](): true, reflect.TypeFor[sign](): true, reflect.TypeFor[hidden](): true, reflect.TypeFor[pointer](): true, reflect.TypeFor[unset](): true,
+		reflect.TypeFor[struct{ shouting }](): true, reflect.TypeFor[struct{ upper }](): true, reflect.TypeFor[struct{ flat }](): false,
+	} {
+		require.Equal(t, whole, left(of), of.String())
+	}
+	for _, text := range []string{`{"b":1}`, `{"a":1,"b":2}`, `{"a!":1}`, `{"early":{"ab":"x"},"b":2}`, `{"ab":"x","N":1}`} {
+		for _, of := range []reflect.Type{reflect.TypeFor[option](), reflect.TypeFor[sign](), reflect.TypeFor[hidden](), reflect.TypeFor[pointer](), reflect.TypeFor[unset]()} {
+			want, wantErr := tried(json.Unmarshal, text, of)
+			got, err := tried(Unmarshal, text, of)
+			require.Equal(t, wantErr, err, "%s %s", text, of)
+			require.Equal(t, want, got, "%s %s", text, of)
+		}
+	}
+}
+
+// tried reads a text into a new value of a type, which may make encoding/json panic.
+func tried(unmarshal func([]byte, any) error, text string, of reflect.Type) (value any, err error) {
+	p := reflect.New(of)
+	defer func() {
+		if recover() != nil {
+			err = errors.New("it panics")
+		}
+	}()
+	err = unmarshal([]byte(text), p.Interface())
+	return p.Interface(), err
+}
+
+// demanding reads itself, and cannot do so of nothing.
+type demanding struct{ first byte }
+
+func (v *demanding) UnmarshalJSON(text []byte) error {
+	v.first = bytes.TrimSpace(text)[0]
+	return nil
+}
+
+// Methods are given whole values only.
+func TestMethodsAreGivenWholeValues(t *testing.T) {
+	type own struct {
+		V  demanding             `json:"v"`
+		By map[string]*demanding `json:"by"`
+	}
+	for _, text := range []string{`{"v":`, `{"v":}`, `{"v":[1}`, `{"v":tru}`, `{"by":{"a":"x}}`, `{"v":null,"by":{"a":null,"b":1}}`, `{"v":[1]}`} {
+		same[own](t, []byte(text))
+		same[map[string]json.RawMessage](t, []byte(text))
+	}
+}
+
+// What one reader has learnt serves others, and does not mislead them.
+func TestReadersAreHandedOn(t *testing.T) {
+	texts := [][]byte{
+		[]byte(`{"id":"a","name":"b","int":1,"float":1.5,"bool":true,"extra":[1]}`),
+		[]byte(`{"extra":"x","bool":false,"name":"\u00e9","id":"c"}`),
+		[]byte(`{"int":7,"count":3,"flat":{"id":"in","name":"n"},"map":{"k":"v"},"name":"p"}`),
+	}
+	var wants []deep
+	for _, text := range texts {
+		var want deep
+		require.NoError(t, json.Unmarshal(text, &want))
+		wants = append(wants, want)
+	}
+	var all sync.WaitGroup
+	var wrong atomic.Int32
+	for worker := range 4 {
+		all.Go(func() {
+			for i := range 50 {
+				text, want := texts[(worker+i)%len(texts)], wants[(worker+i)%len(texts)]
+				var got, whole deep
+				c, d := New(text), NewDecoder[deep]()
+				failed := errors.Join(d.Decode(&c, &got), Unmarshal(text, &whole))
+				d.Release()
+				if failed != nil || !reflect.DeepEqual(want, got) || !reflect.DeepEqual(want, whole) {
+					wrong.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	require.Zero(t, wrong.Load())
 }

@@ -2,64 +2,29 @@ package jsonscan
 
 import (
 	"bytes"
-	"encoding/json"
+	"math"
 	"reflect"
-	"slices"
 	"unsafe"
-
-	"example.com/prospectkit/internal/jsonfields"
 )
 
 // object is how a struct is read.
 type object struct {
-	lenient bool
-	seen    []jsonfields.Field
-	fields  []field // how each is read
-	slot    int     // of the keys
-}
-
-// field is how a [jsonfields.Field] is read.
-type field struct {
-	offset uintptr
-	node   *node // nil: there is none
-}
-
-// fieldsOf plans the fields of a struct.
-func (b *builder) fieldsOf(n *node, t reflect.Type, seen []jsonfields.Field) *object {
-	o := &object{lenient: b.lenient, slot: n.slot, seen: seen}
-	for _, f := range o.seen {
-		nameless := f.Type.Name() == "" && readsItself(f.Type) // versions of encoding/json differ in whether they see the method
-		if nameless || f.Quoted || f.Behind > 0 {
-			o.fields = append(o.fields, field{node: leaveMember(t, f)})
-			continue
-		}
-		at := field{node: b.node(f.Type)}
-		for n := range f.Index {
-			at.offset += t.FieldByIndex(f.Index[:n+1]).Offset
-		}
-		o.fields = append(o.fields, at)
-	}
-	return o
-}
-
-// leaveMember plans a field that encoding/json reads as a member of its struct.
-func leaveMember(t reflect.Type, f jsonfields.Field) *node {
-	n := &node{of: t, largest: f.Behind + largest(f.Type)}
-	name, _ := json.Marshal(f.Name)
-	n.read = func(d *decoder, p unsafe.Pointer) bool {
-		span := d.Span()
-		return d.bad == 0 && d.give(n, p, slices.Concat([]byte("{"), name, []byte(":"), span, []byte("}"))) == nil
-	}
-	return n
+	exact  bool // names match exactly
+	fields []Field
+	nodes  []*node // of the fields
+	slot   int     // of the keys
 }
 
 // object plans a struct.
-func (b *builder) object(n *node, t reflect.Type) reader {
-	seen, agreed := jsonfields.Of(t)
-	if !agreed {
+func (b *builder) object(n *node, key planKey) reader {
+	fields, plain := FieldsOf(key.of)
+	if !plain && !key.lenient {
 		return nil
 	}
-	o := b.fieldsOf(n, t, seen)
+	o := &object{exact: key.lenient, slot: n.slot, fields: fields}
+	for _, f := range fields {
+		o.nodes = append(o.nodes, b.node(planKey{f.Type, key.lenient}))
+	}
 	return func(d *decoder, p unsafe.Pointer) bool {
 		if !d.Is('{') {
 			return d.Null()
@@ -93,8 +58,8 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 		target := unsafe.Add(p, k.offset)
 		switch {
 		case k.node == nil:
-			d.pos, d.bad = skipValue(data, skipSpace(data, d.pos), d.depth)
-		case k.node.isString && d.pos < len(data) && data[d.pos] == '"':
+			d.Skip()
+		case k.node.isText && d.pos < len(data) && data[d.pos] == '"':
 			*(*string)(target) = d.String()
 		case !k.node.read(d, target):
 			return false
@@ -108,11 +73,11 @@ func (o *object) members(d *decoder, p unsafe.Pointer) bool {
 type keys []*key
 
 type key struct {
-	text []byte // with its quotes, to the colon
-	id   bool   // its name is "id"
-	next *key   // that came after it the last time
-
-	field
+	text   []byte // with its quotes, to the colon
+	id     bool   // its name is "id"
+	next   *key   // that came after it the last time
+	offset uintptr
+	node   *node // nil: there is no field
 }
 
 // maxKeys bounds what is learnt about objects that have other keys every time.
@@ -137,8 +102,116 @@ func (k *keys) learn(c *Cursor, of *object) *key {
 	}
 	found := (*k)[len(*k)-1]
 	*found = key{text: append(found.text[:0], text...), id: string(name) == "id"}
-	if i := jsonfields.Find(of.seen, string(name)); i >= 0 && (!of.lenient || of.seen[i].Name == string(name)) {
-		found.field = of.fields[i]
+	if i := Find(of.fields, string(name)); i >= 0 && (!of.exact || of.fields[i].Name == string(name)) {
+		found.offset, found.node = of.fields[i].offset, of.nodes[i]
 	}
 	return found
+}
+
+// slice is what a slice is in memory.
+type slice struct {
+	data     unsafe.Pointer
+	len, cap int
+}
+
+// cut takes n elements off the beginning.
+func (s slice) cut(n, size int) slice {
+	if n == s.cap {
+		return slice{}
+	}
+	return slice{unsafe.Add(s.data, n*size), 0, s.cap - n}
+}
+
+const (
+	maxUsual = 1 << 10 // elements that there is room for because the last slice was long
+	few      = 256     // bytes that the elements of several pointers and short slices share
+)
+
+// A pointer or slice that is there already means a second key of the same name: encoding/json merges the two in ways of its own.
+
+func (b *builder) pointer(n *node, key planKey) reader {
+	to := key.of.Elem()
+	inner, size, many := b.node(planKey{to, key.lenient}), int(to.Size()), reflect.SliceOf(to)
+	if inner.left {
+		return nil
+	}
+	return func(d *decoder, p unsafe.Pointer) bool {
+		pointer := (*unsafe.Pointer)(p)
+		if *pointer != nil {
+			return false
+		}
+		if d.Null() {
+			return true
+		}
+		if !d.Spend(size) {
+			return false
+		}
+		room := &d.learnt[n.slot].room
+		if room.cap == 0 {
+			room.cap = max(few/max(size, 1), 1)
+			room.data = reflect.MakeSlice(many, room.cap, room.cap).UnsafePointer()
+		}
+		*pointer = room.data
+		*room = room.cut(1, size)
+		return inner.read(d, *pointer)
+	}
+}
+
+func (b *builder) slice(n *node, key planKey) reader {
+	t := key.of
+	elem, size, none := b.node(planKey{t.Elem(), key.lenient}), int(t.Elem().Size()), reflect.MakeSlice(t, 0, 0).UnsafePointer()
+	if elem.left {
+		return nil
+	}
+	return func(d *decoder, p unsafe.Pointer) bool {
+		out, most := (*slice)(p), math.MaxInt
+		if out.data != nil {
+			return false
+		}
+		if !d.Is('[') {
+			return d.Null()
+		}
+		switch {
+		case key.lenient && d.depth > 1:
+			most = mostElements
+		case key.lenient:
+			most = d.most
+		}
+		l := &d.learnt[n.slot]
+		s := l.room
+		l.room = slice{} // an element may hold such a slice, too
+		for d.open('['); d.next(']'); s.len++ {
+			if s.len == most {
+				d.bad = tooMany
+			}
+			if !d.Spend(size) {
+				return false
+			}
+			if s.len == s.cap {
+				s = d.grown(t, s, l.usual)
+			}
+			if !elem.read(d, unsafe.Add(s.data, s.len*size)) {
+				return false
+			}
+		}
+		if *out = (slice{s.data, s.len, s.len}); s.len == 0 {
+			out.data = none
+		}
+		l.usual = s.len
+		if s.cap*size <= few {
+			l.room = s.cut(s.len, size)
+		}
+		return d.bad == 0
+	}
+}
+
+// grown makes room for more elements.
+func (d *decoder) grown(t reflect.Type, s slice, usual int) slice {
+	size := max(int(t.Elem().Size()), 1)
+	n := int(min(int64(max(2*s.len, min(usual, maxUsual), few/size, 1)), d.left/int64(size)+1))
+	all := reflect.MakeSlice(t, n, n)
+	if old := s; s.len > 0 {
+		reflect.Copy(all, reflect.NewAt(t, unsafe.Pointer(&old)).Elem())
+	}
+	return slice{all.UnsafePointer(), s.len, n}
 }

@@ -1,33 +1,26 @@
 package jsonscan
 
 import (
-	"encoding"
 	"encoding/json"
+	"math"
 	"reflect"
+	"strconv"
 	"sync"
 	"time"
 	"unsafe"
-
-	"example.com/prospectkit/internal/jsonfields"
 )
 
-// plan describes how values of one type are read. It is made once for a type and never changes. Fields are written by their offset in
-// the decoded value: decoding by reflection alone takes twice as long.
-type plan struct {
-	root     *node
-	slots    int // nodes, which learn from value to value
-	decoders sync.Pool
-}
-
-// node is the plan of one type among those that a value consists of.
+// node is the plan of one type among those that a value consists of. It never changes. Values are written by their offset: by reflection
+// alone decoding takes twice as long.
 type node struct {
-	of       reflect.Type
-	slot     int // of what it learns
-	read     reader
-	isString bool
-	left     bool // to encoding/json
-	self     bool // encoding/json would do nothing but call its UnmarshalJSON
-	largest  int  // what encoding/json makes of one value in the text at most, in bytes
+	of     reflect.Type
+	slot   int // of what it learns
+	read   reader
+	isText bool // a string
+	left   bool // to encoding/json
+	self   bool // encoding/json would do nothing but call its UnmarshalJSON
+
+	cost // if encoding/json reads it
 }
 
 // reader reads the next value into the one at p. It reports false for a value that does not fit, within which the cursor then stands.
@@ -38,131 +31,201 @@ type planKey struct {
 	lenient bool // of records; the others have the verdict and the values of encoding/json
 }
 
-var plans sync.Map // of planKey
+var pools sync.Map // of decoders, by planKey
 
-func planOf(t reflect.Type, lenient bool) *plan {
-	key := planKey{t, lenient}
-	p, ok := plans.Load(key)
+func borrow(key planKey) *decoder {
+	pool, ok := pools.Load(key)
 	if !ok {
-		b := builder{plan: new(plan), lenient: lenient, nodes: make(map[planKey]*node)}
-		if lenient {
-			b.root = b.node(t)
-		} else {
-			b.root = b.strict(t)
-		}
-		p, _ = plans.LoadOrStore(key, b.plan)
+		b := builder{nodes: make(map[planKey]*node)}
+		root, made := b.node(key), new(sync.Pool)
+		made.New = func() any { return &decoder{pool: made, root: root, learnt: make([]learnt, len(b.nodes))} }
+		pool, _ = pools.LoadOrStore(key, made)
 	}
-	return p.(*plan) //nolint:forcetypeassert // nothing else is in it
+	return pool.(*sync.Pool).Get().(*decoder) //nolint:forcetypeassert // nothing else is in it
 }
 
-// builder makes a plan.
-type builder struct {
-	*plan
+// builder makes the plan of a type: finished nodes and, because types may be recursive, unfinished ones.
+type builder struct{ nodes map[planKey]*node }
 
-	lenient bool
-	nodes   map[planKey]*node // finished or unfinished, because types may be recursive
-}
-
-// strict plans a value that is read as encoding/json does.
-func (b *builder) strict(t reflect.Type) *node {
-	lenient := b.lenient
-	b.lenient = false
-	n := b.node(t)
-	b.lenient, n.largest = lenient, largest(t)
-	return n
-}
-
-func (b *builder) node(t reflect.Type) *node {
-	key := planKey{t, b.lenient}
+func (b *builder) node(key planKey) *node {
 	if n, ok := b.nodes[key]; ok {
 		return n
 	}
-	b.slots++
-	n := &node{of: t, slot: b.slots - 1}
+	t := key.of
+	n := &node{of: t, slot: len(b.nodes)}
+	n.value = n.largest(make(map[reflect.Type]bool), t, false)
 	b.nodes[key] = n
-	if n.read = b.reader(n, t); n.read == nil {
-		*n = *leave(t)
+	if n.read = b.reader(n, key); n.read == nil {
+		n.left, n.self, n.read = true, t.Name() != "" && reflect.PointerTo(t).Implements(selfReader) && !streams(t), n.readLeft
+	}
+	if key.lenient && t.Kind() != reflect.Struct && t != textType {
+		n.read = leniently(t, n.read)
 	}
 	return n
 }
 
-// leave plans a type that is left to encoding/json.
-func leave(t reflect.Type) *node {
-	n := &node{of: t, left: true, largest: largest(t)}
-	n.self = t.Name() != "" && reflect.PointerTo(t).Implements(selfReader) && !jsonfields.Streams(t)
-	n.read = func(d *decoder, p unsafe.Pointer) bool {
-		span := d.Span()
-		return d.bad == 0 && d.give(n, p, span) == nil
+// leniently makes a reader that reads zero where a value does not fit.
+func leniently(t reflect.Type, read reader) reader {
+	return func(d *decoder, p unsafe.Pointer) bool {
+		start, depth, null := d.Mark(), d.depth, d.Is('n')
+		for range 2 { // the second time without what a duplicate has left
+			switch {
+			case !null && read(d, p):
+				return true
+			case d.bad != 0 || d.failed != nil:
+				return false
+			}
+			reflect.NewAt(t, p).Elem().SetZero()
+			d.pos, d.depth, d.first = start, depth, false
+		}
+		d.Skip()
+		return d.bad == 0
 	}
-	return n
 }
 
 var (
-	anyType    = reflect.TypeFor[any]()
 	textType   = reflect.TypeFor[Text]()
-	rawType    = reflect.TypeFor[json.RawMessage]()
 	numberType = reflect.TypeFor[json.Number]()
 	timeType   = reflect.TypeFor[time.Time]()
-	selfReader = reflect.TypeFor[json.Unmarshaler]()
-	textReader = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
-// readsItself reports whether a type has a method that encoding/json reads it by.
-func readsItself(t reflect.Type) bool {
-	p := reflect.PointerTo(t)
-	return p.Implements(selfReader) || p.Implements(textReader) || jsonfields.Streams(t)
-}
-
 // reader chooses how values of a type are read. It is nil for a type that is left to encoding/json.
-func (b *builder) reader(n *node, t reflect.Type) reader {
+func (b *builder) reader(n *node, key planKey) reader {
+	kind, lenient := key.of.Kind(), key.lenient
 	switch {
-	case t == textType, t == rawType:
-		return reading((*Cursor).Value)
-	case !b.lenient && readsItself(t) && t != timeType && t.Kind() != reflect.Pointer:
+	case key.of == textType:
+		return readText
+	case lenient && isExact(key.of):
+		return b.exact(key.of)
+	case lenient && key.of == timeType:
+		return readUTC
+	case key.of == timeType:
+		return readTime
+	case !lenient && kind != reflect.Pointer && hasMethod(key.of), key.of == numberType:
 		return nil
-	case !b.lenient:
-		return b.byKind(n, t)
-	case isExact(t):
-		return b.exactly(t)
-	case t == timeType:
-		return reading(func(c *Cursor) time.Time { return Time(c.Text()) })
-	case t.Kind() == reflect.Struct:
-		return b.record(n, t)
+	case lenient && kind == reflect.Struct:
+		return b.record(n, key)
+	case kind == reflect.Struct:
+		return b.object(n, key)
+	case kind == reflect.Pointer:
+		return b.pointer(n, key)
+	case kind == reflect.Slice && key.of.Elem().Kind() != reflect.Uint8:
+		return b.slice(n, key)
+	case kind == reflect.Int && lenient:
+		return readCount
 	}
-	if read := b.byKind(n, t); read != nil {
-		return leniently(t, read)
-	}
-	left := leave(t)
-	return leniently(t, func(d *decoder, p unsafe.Pointer) bool {
-		reflect.NewAt(t, p).Elem().SetZero() // of a duplicate
-		return left.read(d, p)
-	})
+	n.isText = kind == reflect.String
+	return readers[kind]
 }
 
-func (b *builder) byKind(n *node, t reflect.Type) reader {
-	switch kind := t.Kind(); {
-	case t == timeType:
-		return readTime
-	case t == numberType:
-		return nil
-	case kind == reflect.String:
-		n.isString = true
-		return readString
-	case kind == reflect.Bool:
-		return readBool
-	case kind == reflect.Int && b.lenient:
-		return readCount
-	case kind == reflect.Pointer:
-		return b.pointer(t.Elem())
-	case kind == reflect.Interface && t.NumMethod() == 0:
-		return readAny
-	case kind == reflect.Map:
-		return b.dictionary(t)
-	case kind == reflect.Slice:
-		return b.slice(n, t)
-	case kind == reflect.Struct:
-		return b.object(n, t)
-	default:
-		return ofNumbers[kind]
+// Null has no effect, as in encoding/json: in records, [leniently] comes first.
+var readers = map[reflect.Kind]reader{
+	reflect.String: readString, reflect.Bool: readBool, reflect.Float32: readFloat[float32], reflect.Float64: readFloat[float64],
+	reflect.Int: readInt[int], reflect.Int8: readInt[int8], reflect.Int16: readInt[int16], reflect.Int32: readInt[int32], reflect.Int64: readInt[int64],
+	reflect.Uint: readInt[uint], reflect.Uint8: readInt[uint8], reflect.Uint16: readInt[uint16], reflect.Uint32: readInt[uint32], reflect.Uint64: readInt[uint64],
+}
+
+func readString(d *decoder, p unsafe.Pointer) bool {
+	if !d.Is('"') {
+		return d.Null()
 	}
+	*(*string)(p) = d.String()
+	return d.bad == 0
+}
+
+func readBool(d *decoder, p unsafe.Pointer) bool {
+	if !d.Is('t') && !d.Is('f') {
+		return d.Null()
+	}
+	*(*bool)(p) = d.Bool()
+	return d.bad == 0
+}
+
+func readInt[V int | int8 | int16 | int32 | int64 | uint | uint8 | uint16 | uint32 | uint64](d *decoder, p unsafe.Pointer) bool {
+	n, scale, end := shortNumber(d.data, d.Mark())
+	v := V(n)
+	if end == 0 || scale != 0 || int64(v) != n || (n < 0) != (v < 0) {
+		return d.Null()
+	}
+	d.pos, *(*V)(p) = end, v
+	return true
+}
+
+// readFloat divides short numbers, which is as exact as strconv: both are exact themselves, and the quotient is rounded once.
+func readFloat[V float32 | float64](d *decoder, p unsafe.Pointer) bool {
+	const exact = 1 << 53
+	bits := 8 * int(unsafe.Sizeof(V(0)))
+	if n, scale, end := shortNumber(d.data, d.Mark()); end > 0 && bits == 64 && -exact < n && n < exact {
+		d.pos, *(*V)(p) = end, V(float64(n)/powers[scale])
+		return true
+	}
+	if d.pos == len(d.data) || d.data[d.pos] != '-' && !isDigit(d.data[d.pos]) {
+		return d.Null()
+	}
+	span := d.Span()
+	v, err := strconv.ParseFloat(unsafe.String(unsafe.SliceData(span), len(span)), bits)
+	*(*V)(p) = V(v)
+	return err == nil
+}
+
+var powers = [...]float64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18}
+
+func readText(d *decoder, p unsafe.Pointer) bool {
+	*(*[]byte)(p) = d.Copy(d.Span())
+	return d.bad == 0
+}
+
+func readTime(d *decoder, p unsafe.Pointer) bool {
+	span := d.Span()
+	return span != nil && (*time.Time)(p).UnmarshalJSON(span) == nil
+}
+
+// readUTC reads what is no time as zero.
+func readUTC(d *decoder, p unsafe.Pointer) bool {
+	*(*time.Time)(p) = Time(d.Text())
+	return d.bad == 0
+}
+
+// Time reads an ISO 8601 timestamp as UTC; anything else reads as the zero time.
+func Time(text []byte) time.Time {
+	t, err := time.Parse(time.RFC3339Nano, string(text))
+	if err != nil {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// readCount reads whole numbers of records, which may be written as 1.0.
+func readCount(d *decoder, p unsafe.Pointer) (ok bool) {
+	*(*int)(p), ok = d.IntOK()
+	return ok
+}
+
+// shortNumber reads a number of at most 18 characters beside its sign, without exponent: n, divided by 10 to the power of scale. For any
+// other text, and for a negative zero, end is 0.
+func shortNumber(data []byte, i int) (n int64, scale, end int) {
+	const most = 18
+	negative := i < len(data) && data[i] == '-'
+	if negative {
+		i++
+	}
+	start, point := i, math.MaxInt
+	for ; i < len(data) && (isDigit(data[i]) || data[i] == '.' && point > i); i++ {
+		if data[i] == '.' {
+			point = i
+		} else {
+			n = 10*n + int64(data[i]-'0')
+		}
+	}
+	if point < i {
+		scale = i - point - 1
+	}
+	digits := min(point, i) - start // before the point
+	switch {
+	case i-start > most, i < len(data) && data[i]|' ' == 'e', digits == 0, data[start] == '0' && digits > 1, point < i && scale == 0, negative && n == 0:
+		return 0, 0, 0
+	case negative:
+		n = -n
+	}
+	return n, scale, i
 }

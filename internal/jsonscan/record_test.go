@@ -3,7 +3,6 @@ package jsonscan
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -37,17 +36,6 @@ type (
 		N    int    `json:"n"`
 	}
 )
-
-func read[T any](t *testing.T, text string) T {
-	t.Helper()
-	d := NewRecordDecoder[T]()
-	defer d.Release()
-	var out T
-	c := New([]byte(text))
-	require.NoError(t, d.Decode(&c, &out), text)
-	require.NoError(t, c.End(), text)
-	return out
-}
 
 func TestRecords(t *testing.T) {
 	at := time.Date(2026, 11, 22, 10, 0, 0, 5e6, time.UTC)
@@ -98,6 +86,58 @@ func TestRecordsTakeTheLastDuplicateOfTheExactName(t *testing.T) {
 	require.Zero(t, read[record](t, `{"count":1,"count":"x"}`).Count)
 }
 
+// In records a value that does not fit reads as zero where it stands, and of duplicates the last one counts whatever the first was like.
+func TestMismatchesAndDuplicatesInContainersOfRecords(t *testing.T) {
+	type holder struct {
+		List  []string
+		Many  []part
+		Count int
+		Ptr   *part
+		text  Text
+	}
+	for text, want := range map[string]holder{
+		`{"List":["a","b"],"List":[],"Count":2.0}`:                     {List: []string{}, Count: 2},
+		`{"List":["a","b"],"List":["c"],"count":7,"Count":1e1}`:        {List: []string{"c"}, Count: 10},
+		`{"Many":[{"n":1},{"n":2}],"Count":3.0,"Many":[{"name":"a"}]}`: {Many: []part{{Name: "a"}}, Count: 3},
+		`{"Ptr":{"n":1},"ptr":{"n":3},"Ptr":{"name":"a"},"Count":5.0}`: {Ptr: &part{Name: "a"}, Count: 5},
+	} {
+		want.text = Text(text)
+		require.Equal(t, want, read[holder](t, text), text)
+		require.Equal(t, []holder{want, want}, read[[]holder](t, "["+text+","+text+"]"), text)
+	}
+}
+
+// In records null is a value of another type, too: of duplicates the last one counts. Methods of their types are not called.
+func TestRecordsTakeNullAsZero(t *testing.T) {
+	type holder struct {
+		Next  Text     `json:"next"`
+		Name  string   `json:"name"`
+		Kind  label    `json:"kind"`
+		Upper upper    `json:"upper"`
+		Float float64  `json:"float"`
+		Small int8     `json:"small"`
+		On    bool     `json:"on"`
+		List  []string `json:"list"`
+		By    map[string]int
+		Any   any
+		Array [2]int
+	}
+	const full = `"next": {"a":1} ,"name":"n","kind":"k","upper":"u","float":1.5,"small":3,"on":true,"list":["a"],"By":{"a":1},"Any":[1],"Array":[1,2]`
+	require.Equal(t, holder{
+		Text(`{"a":1}`), "n", "k", "u", 1.5, 3, true, []string{"a"}, map[string]int{"a": 1}, []any{1.0}, [2]int{1, 2},
+	}, read[holder](t, "{"+full+"}"))
+	for _, other := range []string{`null`, `{"x":1}`, `-99e99`} {
+		got := read[holder](t, fmt.Sprintf(`{%s,"next":%s,"name":%[2]s,"kind":%[2]s,"upper":%[2]s,"float":null,"small":%[2]s,"on":%[2]s,"list":%[2]s,"By":null,"Any":null,"Array":%[2]s}`, full, other))
+		require.Equal(t, holder{Next: Text(other)}, got, other)
+	}
+}
+
+// In records a key goes to the field of exactly that name.
+func TestKeysOfRecordsMatchExactly(t *testing.T) {
+	got := read[record](t, `{"id":"a","ID":"b","count":1,"Count":2,"NAMES":["x"],"Inner":{"n":1},"inner":{"N":2}}`)
+	require.Equal(t, record{ID: "a", Count: 1, hidden: got.hidden}, got)
+}
+
 // A page holds rows of the caller's own type, which are as strict as encoding/json.
 func TestRowsOfAPage(t *testing.T) {
 	type own struct {
@@ -141,95 +181,168 @@ func TestRowsOfAPage(t *testing.T) {
 	require.Equal(t, "x", maps.Data[0].ID)
 }
 
-func decodeText[T any](text string) (out T, err error) {
-	d := NewRecordDecoder[T]()
-	defer d.Release()
-	c := New([]byte(text))
-	if err = d.Decode(&c, &out); err == nil {
-		err = c.End()
+// Kept keeps the text of the struct that it is embedded in.
+type Kept struct{ text Text }
+
+// The text of a record is kept wherever the field for it is, beside fields that are none of it.
+func TestTextsOfRecordsAreKeptWhereverTheFieldIs(t *testing.T) {
+	type holder struct {
+		Kept
+		also  Source
+		count int       //nolint:unused // it stays as it is
+		when  time.Time //nolint:unused // it stays as it is
+		at    *int      //nolint:unused // it stays as it is
+		Name  string
 	}
-	return out, err
+	const text = `{"Name":"a", "count":1}`
+	got := read[holder](t, text)
+	require.Equal(t, holder{Kept: Kept{Text(text)}, also: text, Name: "a"}, got)
+	all := read[[]holder](t, "["+text+" , {}]")
+	require.Equal(t, holder{Kept: Kept{Text(`{}`)}, also: `{}`}, all[1])
+	require.Equal(t, Text(text), all[0].text)
 }
 
-// A little text must not become a lot of memory, whatever reads it.
-func TestRoomIsBounded(t *testing.T) {
-	type wide struct {
-		Name string
-		Fill [4096]byte
+// A row may have no room for an index.
+func TestRowsWithoutAnIndex(t *testing.T) {
+	type row struct {
+		text Text
+		id   ID
 	}
-	type outer struct {
-		Wide   []wide
-		Ptrs   []*wide
-		By     map[string]wide
-		Any    any
-		Foul   chan int
-		Deep   [][]wide
-		Others []struct{ Wide *wide }
+	got := read[[]row](t, `[{"id":"a"},{"n":{"id":"c"},"i\u0064":"b"},{}]`)
+	require.Equal(t, []row{{Text(`{"id":"a"}`), "a"}, {Text(`{"n":{"id":"c"},"i\u0064":"b"}`), "b"}, {text: Text(`{}`)}}, got)
+}
+
+// Every row of a page has its own text, id and index, whatever the rows before it were like.
+func TestRowsHaveTheirOwnIndex(t *testing.T) {
+	texts := []string{
+		`{"id":"a","n":1,"deep":{"id":"no","n":2}}`, `{"n":3}`, `{}`, `{"\u006e":4,"id":"d"}`, `{"deep":[{"id":"no"}],"id":"e","n":5}`, `{"id":7,"n":null}`, `{"id":"f","id":"g","n":1,"n":6}`, `{"n":7,"no":8}`,
 	}
-	many := func(elem string) string { return strings.Repeat(elem+",", 8000) + elem }
-	for _, text := range []string{
-		`{"Wide":[` + many("{}") + `]}`, `{"Ptrs":[` + many("{}") + `]}`, `{"Deep":[[` + many("{}") + `]]}`, `{"Others":[` + many(`{"Wide":{}}`) + `]}`,
-		`{"Foul":1,"Wide":[` + many("{}") + `]}`, `{"Deep":[` + many("[{}]") + `]}`,
-	} {
-		for _, of := range []reflect.Type{reflect.TypeFor[outer](), reflect.TypeFor[Exact[outer]](), reflect.TypeFor[[]outer]()} {
-			lenient := of == reflect.TypeFor[Exact[outer]]()
-			d, out := borrow(planOf(of, lenient)), reflect.New(of)
-			d.Cursor = New([]byte(text))
-			var err error
-			if !lenient {
-				err = d.strictly(d.plan.root, out.UnsafePointer())
-			} else if !d.plan.root.read(d, out.UnsafePointer()) {
-				err = d.Err()
-			}
-			if of.Kind() == reflect.Slice {
-				require.Error(t, err)
-				continue
-			}
-			require.ErrorIs(t, err, ErrTooMuch, "%.30s %s", text, of)
-			require.ErrorIs(t, Unmarshal([]byte(text), new(outer)), ErrTooMuch)
+	want := []struct{ id, n string }{{"a", "1"}, {"", "3"}, {"", ""}, {"d", "4"}, {"e", "5"}, {"", "null"}, {"g", "6"}, {"", "7"}}
+	page := `{"first":{"id":"no"},"rows":[` + "\n"
+	for i, text := range texts {
+		page += text + []string{" , ", ",", "\n]"}[min(i/(len(texts)-1)*2, 2)]
+	}
+	got := read[struct {
+		Rows []indexedRow `json:"rows"`
+	}](t, page+`,"id":"no","last":[{"id":"no","n":0}]}`)
+	require.Len(t, got.Rows, len(texts))
+	for i, row := range got.Rows {
+		require.Equal(t, texts[i], string(row.text))
+		require.Equal(t, want[i].id, string(row.id), texts[i])
+		value, ok := row.index.Lookup(row.text, "n")
+		require.Equal(t, want[i].n, string(value), texts[i])
+		require.Equal(t, want[i].n != "", ok, texts[i])
+		for i := range texts[i] { // longer ones than the row, too
+			_, ok = row.index.Lookup(row.text, strings.Repeat("x", i))
+			require.False(t, ok)
+		}
+		for _, key := range []string{"", "i", "idx", "d", "none", `"`, `n":1`, `id":"a","n`, `n":7,"no`, `id\`} {
+			_, ok = row.index.Lookup(row.text, key)
+			require.False(t, ok, "%s %s", key, texts[i])
 		}
 	}
-	var entries []string
-	for i := range 8000 {
-		entries = append(entries, fmt.Sprintf(`"%d":{}`, i))
-	}
-	require.ErrorIs(t, Unmarshal([]byte(`{"By":{`+strings.Join(entries, ",")+`}}`), new(outer)), ErrTooMuch)
-	require.NoError(t, Unmarshal([]byte(`{"Any":[`+many(`{"a":1}`)+`]}`), new(outer)))
 }
 
-func TestTimes(t *testing.T) {
-	for _, text := range times {
-		sameTime(t, text)
+// The bound on rows is one on rows: what follows them may have as many elements as always.
+func TestBoundOnRowsIsOneOnRows(t *testing.T) {
+	type exact struct {
+		Rows []Exact[map[string]any] `json:"rows"`
+		More struct {
+			List  []int            `json:"list"`
+			Lists map[string][]int `json:"lists"`
+		} `json:"more"`
+	}
+	type indexed struct {
+		Rows []indexedRow `json:"rows"`
+		More struct {
+			List  []int            `json:"list"`
+			Lists map[string][]int `json:"lists"`
+		} `json:"more"`
+	}
+	const more = `"more":{"list":[1,2],"lists":{"a":[1,2,3]}}`
+	for _, text := range []string{`{"rows":[{"n":[1,2]}],` + more + `}`, `{` + more + `,"rows":[{"n":[1,2]}]}`} {
+		var one exact
+		require.NoError(t, DecodeRecord([]byte(text), 1, &one), text)
+		require.Equal(t, []int{1, 2}, one.More.List)
+		var other indexed
+		require.NoError(t, DecodeRecord([]byte(text), 1, &other), text)
+		require.Equal(t, []int{1, 2, 3}, other.More.Lists["a"])
+	}
+	const two = `{"rows":[{},{}]}`
+	require.ErrorIs(t, DecodeRecord([]byte(two), 1, new(exact)), ErrTooMuch)
+	require.ErrorIs(t, DecodeRecord([]byte(two), 1, new(indexed)), ErrTooMuch)
+	require.NoError(t, DecodeRecord([]byte(two), 2, new(indexed)))
+	require.EqualError(t, DecodeRecord([]byte(two), 1, new(indexed)), "the response holds too much at byte 12: more elements than a page may have")
+}
+
+// A row that does not fit is told wherever the rows are, and as what it is.
+func TestMismatchesAreToldWhereverTheyAre(t *testing.T) {
+	type own struct{ N int }
+	type page struct {
+		Inner struct {
+			Rows []Exact[own] `json:"rows"`
+		} `json:"inner"`
+		Rest []string `json:"rest"`
+	}
+	type indexed struct {
+		Inner []struct {
+			Rows []indexedRow `json:"rows"`
+		} `json:"inner"`
+	}
+	text := `{"inner":{"rows":[{"N":1,"id":"a"},{"id":"b","N":"x","id":"c"}]},"rest":["a"]}`
+	var got page
+	require.NoError(t, DecodeRecord([]byte(text), 0, &got))
+	rows := got.Inner.Rows
+	require.Equal(t, []string{"a", "c"}, []string{rows[0].ID, rows[1].ID})
+	require.Equal(t, []own{{1}, {}}, []own{rows[0].Value, rows[1].Value})
+	require.Nil(t, rows[0].Unfit)
+	var typeError *json.UnmarshalTypeError
+	require.ErrorAs(t, rows[1].Unfit.Err, &typeError)
+	require.Equal(t, json.Unmarshal([]byte(`{"id":"b","N":"x","id":"c"}`), new(own)), rows[1].Unfit.Err)
+	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":{"rows":[{},1]},"rest":["a"]}`), 0, new(page)), errNoObject)
+	require.ErrorIs(t, DecodeRecord([]byte(`{"inner":[{"rows":[{},null]},{"rows":[]}]}`), 0, new(indexed)), errNoObject)
+	broken := `{"inner":{"rows":[{"N":1},{"N":"x","id":}]},"rest":["a"]}`
+	require.EqualError(t, DecodeRecord([]byte(broken), 0, new(page)), "invalid JSON at byte 40: expected a value")
+}
+
+// The id of a row that does not fit is known wherever it stands in the row.
+func TestMismatchKnowsTheID(t *testing.T) {
+	type own struct {
+		Name string
+		N    int
+		Any  map[string]any
+	}
+	type page struct {
+		Data []Exact[own] `json:"data"`
+	}
+	for _, text := range []string{`{"id":"x","n":"one"}`, `{"n":"one","id":"x"}`, `{"name":1,"n":2,"any":{"id":"y"},"id":"x"}`, `{"any":{"id":"y"},"name":[],"id":"x","n":1}`} {
+		got, err := decodeText[page]("{\"data\":[" + text + "]}")
+		require.NoError(t, err, text)
+		require.NotNil(t, got.Data[0].Unfit, text)
+		require.Equal(t, "x", got.Data[0].ID, text)
 	}
 }
 
-var times = []string{
-	"2026-11-22T10:00:00Z", "2026-11-22T10:00:00.1Z", "2026-11-22T10:00:00.123456789Z", "2026-11-22T10:00:00.1234567890Z", "2026-11-22T10:00:00.Z", "2026-11-22T10:00:00,5Z",
-	"2024-02-29T00:00:00Z", "2026-02-29T00:00:00Z", "2026-04-31T00:00:00Z", "2100-02-29T00:00:00Z", "2000-02-29T00:00:00Z", "0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "2026-13-01T00:00:00Z",
-	"2026-00-10T00:00:00Z", "2026-01-00T00:00:00Z", "2026-01-32T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T23:60:00Z", "2026-01-01T23:59:60Z", "2026-11-22t10:00:00z", "2026-11-22 10:00:00Z",
-	"2026-11-22T10:00:00+00:00", "2026-11-22T10:00:00-23:59", "2026-11-22T10:00:00+24:00", "2026-11-22T1:00:00Z", "2026-11-22T10:00Z", "", "Z", "null", "-2026-11-22T10:00:00Z", "20261-1-22T10:00:00Z",
+// The id of a row that is read into a map is known, too.
+func TestMismatchOfAMapKnowsTheID(t *testing.T) {
+	type page struct {
+		Data []Exact[map[string]int] `json:"data"`
+	}
+	for _, text := range []string{`{"id":"x","n":"one"}`, `{"n":"one","id":"x"}`} {
+		got, err := decodeText[page]("{\"data\":[" + text + "]}")
+		require.NoError(t, err, text)
+		require.NotNil(t, got.Data[0].Unfit, text)
+		require.Equal(t, "x", got.Data[0].ID, text)
+	}
 }
 
-func FuzzTime(f *testing.F) {
-	for _, text := range times {
-		f.Add(text)
+// A row that is left to encoding/json is so from the first one on.
+func TestFirstRowIsLeftToEncodingJSON(t *testing.T) {
+	type own struct {
+		Odd string `json:"its' "` //nolint:staticcheck // the versions of encoding/json read this name differently
 	}
-	f.Fuzz(sameTime)
-}
-
-func sameTime(t *testing.T, text string) {
-	t.Helper()
-	data, err := json.Marshal(text)
-	require.NoError(t, err)
-	var want, got struct{ T time.Time }
-	data = fmt.Appendf(nil, `{"T":%s}`, data)
-	wantErr := json.Unmarshal(data, &want)
-	require.Equal(t, wantErr, Unmarshal(data, &got), text)
-	require.Equal(t, want, got, text)
-
-	lenient, _ := time.Parse(time.RFC3339Nano, text)
-	if !lenient.IsZero() {
-		lenient = lenient.UTC()
-	}
-	require.Equal(t, lenient, Time([]byte(text)), text)
+	const row = `{"id":"a","its' ":"no","Odd":"yes"}`
+	var want own
+	_ = json.Unmarshal([]byte(row), &want)
+	require.Equal(t, []Exact[own]{{ID: "a", Value: want}}, read[[]Exact[own]](t, "["+row+"]"))
 }

@@ -18,48 +18,55 @@ func skipSpace(data []byte, i int) int {
 	return i
 }
 
-func skipValue(data []byte, i, depth int) (end int, bad fault) {
+func (c *Cursor) skipValue(i, depth int) (end int, bad fault) {
+	var word string
+	data := c.data
 	if i >= len(data) {
 		return i, noValue
 	}
-	switch b := data[i]; {
-	case b == '"':
+	c.values++
+	switch b := data[i]; b {
+	case '"':
 		return skipString(data, i+1)
-	case b == '{' || b == '[':
-		return skipContainer(data, i, depth+1, b+2) // in ASCII, the closing character is two after
-	case b == '-' || isDigit(b):
-		return skipNumber(data, i)
-	}
-	for _, word := range words {
-		if end = i + len(word); end <= len(data) && string(data[i:end]) == word {
-			return end, 0
+	case '{', '[':
+		return c.skipContainer(i, depth+1, b+2) // in ASCII, the closing character is two after
+	case 'n':
+		word = "null"
+	case 't':
+		word = "true"
+	case 'f':
+		word = "false"
+	default:
+		if b == '-' || isDigit(b) {
+			return skipNumber(data, i)
 		}
+		return i, noValue
+	}
+	if end = i + len(word); end <= len(data) && string(data[i:end]) == word {
+		return end, 0
 	}
 	return i, noValue
 }
 
-var words = [...]string{"null", "true", "false"}
-
 // skipContainer reads over an object or an array, whatever its closing byte says.
-func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault) {
+func (c *Cursor) skipContainer(i, depth int, closing byte) (end int, bad fault) {
+	data, object := c.data, closing == '}'
 	if depth > maxDepth {
 		return i, tooDeep
 	}
+	c.values++
+	if object {
+		c.members += emptyMap
+	}
 	i, more, bad := skipComma(data, i+1, closing, true)
 	for more {
-		if closing == '}' {
-			if i >= len(data) || data[i] != '"' {
-				return i, noKey
-			}
-			if i, bad = skipString(data, i+1); bad == 0 {
-				i, bad = skipColon(data, i)
-			}
-			if bad != 0 {
+		if object {
+			c.members++
+			if i, bad = skipKey(data, i); bad != 0 {
 				return i, bad
 			}
-			i = skipSpace(data, i)
 		}
-		if i, bad = skipValue(data, i, depth); bad != 0 {
+		if i, bad = c.skipValue(i, depth); bad != 0 {
 			return i, bad
 		}
 		if i+1 < len(data) && data[i] == ',' && data[i+1] > ' ' { // as mostly
@@ -69,6 +76,20 @@ func skipContainer(data []byte, i, depth int, closing byte) (end int, bad fault)
 		}
 	}
 	return i, bad
+}
+
+// skipKey moves over a key, its colon and the space around.
+func skipKey(data []byte, i int) (end int, bad fault) {
+	if i >= len(data) || data[i] != '"' {
+		return i, noKey
+	}
+	if i = skipPlain(data, i+1); i+2 < len(data) && data[i] == '"' && data[i+1] == ':' && data[i+2] > ' ' { // as mostly
+		return i + 2, 0
+	}
+	if i, bad = skipString(data, i); bad == 0 {
+		i, bad = skipColon(data, i)
+	}
+	return skipSpace(data, i), bad
 }
 
 // skipComma moves to the next member or element, or out of a container that has no more of them. There is no comma before the first.
@@ -226,23 +247,41 @@ func hex4(b []byte) (r rune, ok bool) {
 // appendString appends the text of a string, without escapes and with what is no UTF-8 replaced, and moves over its closing quote.
 func appendString(out, data []byte, i int) (text []byte, end int, bad fault) {
 	for {
-		n := skipPlain(data, i)
-		out = append(out, data[i:n]...)
-		if i = n; i >= len(data) {
+		start := i
+		i = skipPlain(data, i)
+		if out = append(out, data[start:i]...); i >= len(data) {
 			return nil, i, openString
 		}
-		r, n := utf8.DecodeRune(data[i:])
-		switch {
-		case r == '"':
+		switch b := data[i]; {
+		case b == '"':
 			return out, i + 1, 0
-		case r == '\\':
-			if r, n = unescape(data[i:]); n == 0 {
+		case b == '\\' && i+1 < len(data) && unescaped[data[i+1]] != 0: // as mostly
+			out = append(out, unescaped[data[i+1]])
+			i += 2
+		case b == '\\':
+			r, n := unescape(data[i:])
+			if n == 0 {
 				return nil, i, badEscape
 			}
-		case r < ' ':
+			out = utf8.AppendRune(out, r)
+			i += n
+		case b < ' ':
 			return nil, i, controlByte
+		default:
+			start, i = i, skipOther(data, i)
+			out = appendValid(out, data[start:i])
 		}
-		out = utf8.AppendRune(out, r)
-		i += n
 	}
+}
+
+// appendValid appends text that is not ASCII, with what is no UTF-8 replaced.
+func appendValid(out, text []byte) []byte {
+	if utf8.Valid(text) {
+		return append(out, text...)
+	}
+	for len(text) > 0 {
+		r, n := utf8.DecodeRune(text)
+		out, text = utf8.AppendRune(out, r), text[n:]
+	}
+	return out
 }

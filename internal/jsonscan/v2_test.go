@@ -19,7 +19,7 @@ type (
 		read string
 	}
 	streamedName string
-	streams      struct {
+	streaming    struct {
 		One    streamed                `json:"one"`
 		Name   streamedName            `json:"name"`
 		Names  []streamedName          `json:"names"`
@@ -53,7 +53,7 @@ func TestTypesThatReadThemselvesFromAStream(t *testing.T) {
 	t.Parallel()
 	const text = `{"name":"a","one":{"name":"b"},"names":["c",null],"byName":{"d":"e"},"next":{"name":"f"}}`
 	for _, of := range []reflect.Type{
-		reflect.TypeFor[streamed](), reflect.TypeFor[*streamed](), reflect.TypeFor[streams](), reflect.TypeFor[carrier](), reflect.TypeFor[both](),
+		reflect.TypeFor[streamed](), reflect.TypeFor[*streamed](), reflect.TypeFor[streaming](), reflect.TypeFor[carrier](), reflect.TypeFor[both](),
 		reflect.TypeFor[struct{ streamed }](), reflect.TypeFor[map[string]streamed](), reflect.TypeFor[map[streamedName]any](),
 	} {
 		want, got := reflect.New(of), reflect.New(of)
@@ -63,7 +63,7 @@ func TestTypesThatReadThemselvesFromAStream(t *testing.T) {
 	}
 	page := []byte(`{"data":[` + text + `]}`)
 	var rows struct {
-		Data []Exact[streams] `json:"data"`
+		Data []Exact[streaming] `json:"data"`
 	}
 	require.NoError(t, DecodeRecord(page, 0, &rows))
 	require.Equal(t, streamedName(`read "a"`), rows.Data[0].Value.Name)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"example.com/prospectkit/internal/jsonfields"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/redact"
 )
@@ -61,7 +60,7 @@ func reasonOf(err error) string {
 
 // culprit is the path of the first field, by its names in a type, whose value the field does not take.
 func culprit(t reflect.Type, text []byte, levels int) string {
-	for t.Kind() == reflect.Pointer && !readsItself(t) {
+	for t.Kind() == reflect.Pointer && !jsonscan.ReadsItself(t) {
 		t = t.Elem()
 	}
 	c := jsonscan.New(text)
@@ -72,12 +71,12 @@ func culprit(t reflect.Type, text []byte, levels int) string {
 			}
 		}
 	}
-	if readsItself(t) || t.Kind() != reflect.Struct || !c.Object() || levels == 0 {
+	if jsonscan.ReadsItself(t) || t.Kind() != reflect.Struct || !c.Object() || levels == 0 {
 		return ""
 	}
-	fields, _ := jsonfields.Of(t)
+	fields, _ := jsonscan.FieldsOf(t)
 	for key, ok := c.Member(); ok; key, ok = c.Member() {
-		i, value := jsonfields.Find(fields, string(key)), c.Span()
+		i, value := jsonscan.Find(fields, string(key)), c.Span()
 		if i < 0 || json.Unmarshal(fmt.Appendf(nil, "{%q:%s}", fields[i].Name, value), reflect.New(t).Interface()) == nil {
 			continue
 		}

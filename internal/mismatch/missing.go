@@ -10,7 +10,6 @@ import (
 	"strconv"
 	"strings"
 
-	"example.com/prospectkit/internal/jsonfields"
 	"example.com/prospectkit/internal/jsonscan"
 	"example.com/prospectkit/internal/redact"
 )
@@ -40,10 +39,6 @@ func Missing(text []byte, t reflect.Type) error {
 	return cmp.Or(s.value(t), s.End())
 }
 
-func readsItself(t reflect.Type) bool {
-	return reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) || jsonfields.Streams(t)
-}
-
 // search looks for missing members in one pass.
 type search struct {
 	jsonscan.Cursor
@@ -61,11 +56,11 @@ func (s *search) in(name string, t reflect.Type) error {
 
 func (s *search) value(t reflect.Type) (err error) {
 	mayBeNull := t.Kind() == reflect.Pointer
-	for t.Kind() == reflect.Pointer && !readsItself(t) {
+	for t.Kind() == reflect.Pointer && !jsonscan.ReadsItself(t) {
 		t = t.Elem()
 	}
 	switch kind := t.Kind(); {
-	case readsItself(t):
+	case jsonscan.ReadsItself(t):
 		s.Skip()
 	case kind == reflect.Struct && (s.Is('{') || s.Is('n') && !mayBeNull):
 		return s.object(t)
@@ -86,11 +81,11 @@ func (s *search) value(t reflect.Type) (err error) {
 }
 
 func (s *search) object(t reflect.Type) error {
-	fields, _ := jsonfields.Of(t)
+	fields, _ := jsonscan.FieldsOf(t)
 	start, seen := s.Mark(), make([]bool, len(fields))
 	for in := s.Object(); in; { // null has no members
 		key, more := s.Member()
-		i := jsonfields.Find(fields, string(key))
+		i := jsonscan.Find(fields, string(key))
 		switch in = more; {
 		case !in:
 		case i < 0 || fields[i].Optional && s.Is('n'):

@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"unsafe"
-
-	"example.com/prospectkit/internal/jsonfields"
 )
 
 // Text is the JSON text of a value. In a struct that is read as a record, an unexported Text is that of the struct itself. With an
@@ -54,100 +52,92 @@ type Misfit struct {
 var errNoObject error = plainError("a row is not an object")
 
 // own locates the fields of a record that are not exported, for what the struct itself was read from.
-type own map[reflect.Type][]uintptr
+type own map[reflect.Type]uintptr
 
 func (o own) find(t reflect.Type, offset uintptr) own {
 	for f := range t.Fields() {
-		at := offset + f.Offset
 		switch {
 		case f.IsExported() && !f.Anonymous:
 		case f.Type == textType, f.Type == sourceType, f.Type == idType, f.Type == indexType:
-			o[f.Type] = append(o[f.Type], at)
+			o[f.Type] = offset + f.Offset
 		case f.Type.Kind() == reflect.Struct && f.Type != timeType:
-			o.find(f.Type, at)
+			o.find(f.Type, offset+f.Offset)
 		}
 	}
 	return o
 }
 
 // record plans a struct that is read leniently.
-func (b *builder) record(n *node, t reflect.Type) reader {
-	kept := make(own).find(t, 0)
-	texts, sources := kept[textType], kept[sourceType]
-	keep := func(c *Cursor, p unsafe.Pointer, start int) bool {
-		if len(texts)+len(sources) == 0 || c.bad != 0 {
-			return c.bad == 0
-		}
-		text := c.Copy(c.Since(start))
-		for _, at := range texts {
-			*(*Text)(unsafe.Add(p, at)) = text
-		}
-		for _, at := range sources {
-			*(*string)(unsafe.Add(p, at)) = unsafe.String(unsafe.SliceData(text), len(text))
-		}
-		return true
-	}
-	if kept[idType] != nil {
-		return func(d *decoder, p unsafe.Pointer) bool {
-			start := d.Mark()
-			return d.indexed(kept, p) && keep(&d.Cursor, p, start)
-		}
-	}
-	seen, _ := jsonfields.Of(t)
-	o := b.fieldsOf(n, t, seen)
+func (b *builder) record(n *node, key planKey) reader {
+	kept, read := make(own).find(key.of, 0), b.object(n, key)
+	fields, _ := FieldsOf(key.of)
+	_, byID := kept[idType]
+	text, asText := kept[textType]
+	source, asSource := kept[sourceType]
 	return func(d *decoder, p unsafe.Pointer) bool {
 		start := d.Mark()
-		reflect.NewAt(t, p).Elem().SetZero() // of duplicates
-		if len(o.fields) == 0 || !d.Is('{') {
+		reflect.NewAt(key.of, p).Elem().SetZero() // of duplicates
+		switch {
+		case byID:
+			d.indexed(kept, p)
+		case len(fields) == 0 || !d.Is('{'):
 			d.Skip()
-		} else if !o.members(d, p) {
+		default:
+			read(d, p)
+		}
+		if d.bad != 0 || d.failed != nil {
 			return false
 		}
-		return keep(&d.Cursor, p, start)
+		if asText {
+			*(*Text)(unsafe.Add(p, text)) = d.Copy(d.Since(start))
+		}
+		if asSource {
+			*(*string)(unsafe.Add(p, source)) = d.keep(d.Since(start))
+		}
+		return true
 	}
 }
 
 // indexed reads over an object that is kept as text, and notes its id and where its keys are.
-func (d *decoder) indexed(kept own, p unsafe.Pointer) bool {
+func (d *decoder) indexed(kept own, p unsafe.Pointer) {
 	if !d.Is('{') {
 		d.failed = errNoObject
-		return false
+		return
 	}
 	start := d.Mark()
 	plain := d.scan()
 	if d.bad != 0 {
-		return false
+		return
 	}
-	*(*string)(unsafe.Add(p, kept[idType][0])) = d.name()
-	if n := len(d.found); plain && kept[indexType] != nil && uint64(len(d.data)) <= math.MaxUint32 {
-		if cap(d.room)-len(d.room) < n { // as many as the rest of the text is likely to need
+	*(*string)(unsafe.Add(p, kept[idType])) = d.name()
+	at, wanted := kept[indexType]
+	if n := len(d.found); wanted && plain && uint64(len(d.data)) <= math.MaxUint32 {
+		if cap(d.index)-len(d.index) < n { // as many as the rest of the text is likely to need
 			rest := (len(d.data) - d.pos) / (d.pos - start + 1)
-			d.room = make(Index, 0, max(n, min(chunkSize/4, n*(1+rest))))
+			d.index = make(Index, 0, max(n, min(chunkSize/4, n*(1+rest))))
 		}
-		for _, at := range d.found {
-			d.room = append(d.room, uint32(at-start)) //nolint:gosec // G115: it was checked
+		for _, key := range d.found {
+			d.index = append(d.index, uint32(key-start)) //nolint:gosec // G115: it was checked
 		}
-		*(*Index)(unsafe.Add(p, kept[indexType][0])) = slices.Clip(d.room[len(d.room)-n:])
+		*(*Index)(unsafe.Add(p, at)) = slices.Clip(d.index[len(d.index)-n:])
 	}
-	return true
 }
 
 var sums = maphash.MakeSeed()
 
-// exactly plans an [Exact].
-func (b *builder) exactly(t reflect.Type) reader {
-	f, _ := t.FieldByName("Value")
+// exact plans an [Exact].
+func (b *builder) exact(t reflect.Type) reader {
+	value, _ := t.FieldByName("Value")
 	sum, _ := t.FieldByName("sum")
 	unfit, _ := t.FieldByName("Unfit")
-	inner := b.strict(f.Type)
+	inner := b.node(planKey{value.Type, false})
 	return func(d *decoder, p unsafe.Pointer) bool {
 		if !d.Is('{') {
 			d.failed = errNoObject
 			return false
 		}
-		reflect.NewAt(t, p).Elem().SetZero() // of duplicates
-		start, value := d.Mark(), unsafe.Add(p, f.Offset)
-		err := d.strictly(inner, value)
+		start, at := d.Mark(), unsafe.Add(p, value.Offset)
+		err := d.exactly(inner, at)
 		if d.bad != 0 {
 			return false
 		}
@@ -156,7 +146,7 @@ func (b *builder) exactly(t reflect.Type) reader {
 			*(*uint64)(unsafe.Add(p, sum.Offset)) = maphash.Bytes(sums, d.Since(start))
 		}
 		if err != nil {
-			reflect.NewAt(f.Type, value).Elem().SetZero()
+			reflect.NewAt(value.Type, at).Elem().SetZero()
 			*(**Misfit)(unsafe.Add(p, unfit.Offset)) = &Misfit{bytes.Clone(d.Since(start)), err}
 		}
 		return true

@@ -1,6 +1,7 @@
 package jsonscan
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"runtime"
@@ -19,12 +20,7 @@ type (
 		Leaves []leaf
 		N      [14]int // or 32 bits have room
 	}
-	chain   struct{ Chain *chain }
-	hanging struct {
-		*inside
-		*hanging //nolint:unused // it is there to be followed
-		Name     string
-	}
+	chain  struct{ Chain *chain }
 	manner struct{ Wide *wide }
 	strung struct { // all of it is left to encoding/json
 		Strung  []wide                 `json:"strung,string"` //nolint:staticcheck // it has no effect
@@ -141,12 +137,6 @@ func TestWhatIsLeftToEncodingJSONIsBounded(t *testing.T) {
 	}
 }
 
-// What is behind embedded pointers is for encoding/json to fill.
-func TestPromotedFieldsBehindPointers(t *testing.T) {
-	text := []byte(`{"wides":[{},{}],"name":"x"}`)
-	require.Equal(t, json.Unmarshal(text, new(hanging)), Unmarshal(text, new(hanging)))
-}
-
 // What is there already stays, and the error names a place in the text.
 func TestWhatIsThereIsBounded(t *testing.T) {
 	text := repeated(`{"slice":[`, `{}`, `]}`, 2<<20)
@@ -236,5 +226,119 @@ func TestShortSlicesAreMadeOnce(t *testing.T) {
 		}
 	}
 	read()
-	require.LessOrEqual(t, testing.AllocsPerRun(20, read), 100*(2+1)+10.0, "two slices a row, and the row itself")
+	require.LessOrEqual(t, testing.AllocsPerRun(20, read), 100+110.0, "the rows, and what their slices share")
+}
+
+// Rows are bounded as other values are, and what is in any for what it is.
+func TestRowsAreBounded(t *testing.T) {
+	type own struct {
+		Slice []wide
+		By    map[string]wide
+		Any   any
+	}
+	for _, text := range []string{repeated(`"Slice":[`, `{}`, `]`, 1<<20), repeated(`"By":{`, `"":{}`, `}`, 1<<20), repeated(`"Any":[`, `{"":0}`, `]`, 1<<20)} {
+		_, err := decodeText[[]Exact[own]]("[{" + text + "}]")
+		require.ErrorIs(t, err, ErrTooMuch, "%.20s", text)
+	}
+	require.NoError(t, Unmarshal([]byte(repeated(`{"Any":[`, `{"a":1}`, `]}`, 64<<10)), new(own)))
+	var got []Exact[own]
+	var rows []string
+	for range 5000 {
+		rows = append(rows, `{"Any":{"name":"some text, with commas, and more of them","n":[1,2,3]}}`)
+	}
+	require.NoError(t, DecodeRecord([]byte("["+strings.Join(rows, ",")+"]"), 5000, &got))
+	require.Len(t, got, 5000)
+}
+
+// Short slices, and what pointers point to, share memory: nobody writes to a neighbour, and a value that does not fit leaves nothing behind.
+func TestNeighboursInMemory(t *testing.T) {
+	type own struct {
+		Tags  []string
+		Count *int
+		Kids  []own
+	}
+	rows := read[[]Exact[own]](t, `[{"Tags":["a","b"],"Count":1,"Kids":[{"Tags":["c"],"Kids":[{"Tags":["d"],"Count":2}]},{"Tags":[]}]},
+		{"Tags":["left","behind"],"Count":7,"Kids":[{"Tags":["x"]},{"Count":"no"}]},{"Tags":["e",null],"Count":null,"Kids":[{},{"Count":3}]},{"Tags":["f"]}]`)
+	one, two, three := 1, 2, 3
+	want := []own{
+		{[]string{"a", "b"}, &one, []own{{Tags: []string{"c"}, Kids: []own{{[]string{"d"}, &two, nil}}}, {Tags: []string{}}}},
+		{},
+		{[]string{"e", ""}, nil, []own{{}, {Count: &three}}},
+		{Tags: []string{"f"}},
+	}
+	require.NotNil(t, rows[1].Unfit)
+	for i := range rows {
+		require.Equal(t, want[i], rows[i].Value, i)
+		rows[i].Value.Tags = append(rows[i].Value.Tags, "more")
+		rows[i].Value.Kids = append(rows[i].Value.Kids, own{Tags: []string{"more"}})
+	}
+	for i := range rows {
+		require.Equal(t, append(want[i].Tags, "more"), rows[i].Value.Tags, i)
+		require.Equal(t, want[i].Count, rows[i].Value.Count, i)
+	}
+	long := read[[]Exact[own]](t, repeated(`[{"Tags":[`, `"a"`, `]},{"Tags":["b"]}]`, 4<<10))
+	require.Equal(t, len(long[0].Value.Tags), cap(long[0].Value.Tags))
+}
+
+// What is handed out survives its page, and small things do not keep large ones alive.
+func TestNothingIsShared(t *testing.T) {
+	data := []byte(`[{"id":"abc","raw":{"a":1},"name":"xyz","map":{"k":"v"}}]`)
+	c, d := New(data), NewDecoder[deep]()
+	var got deep
+	c.Array()
+	c.Element()
+	require.NoError(t, d.Decode(&c, &got))
+	c = New(data)
+	c.Array()
+	c.Element()
+	var row indexedRow
+	require.NoError(t, NewRecordDecoder[indexedRow]().Decode(&c, &row))
+	raw, index, id := row.text, row.index, string(row.id)
+	clear(data)
+	require.Equal(t, "abc", id)
+	require.Equal(t, `{"a":1}`, string(got.Raw))
+	require.Equal(t, "xyz", *got.Name)
+	require.Equal(t, map[string]string{"k": "v"}, got.Map)
+	value, ok := index.Lookup(raw, "raw")
+	require.True(t, ok)
+	require.Equal(t, `{"a":1}`, string(value))
+
+	require.Equal(t, len(raw), cap(raw), "an append must not reach a neighbour")
+	long := New([]byte(`"` + strings.Repeat("x", 100_000) + `"`))
+	require.Len(t, long.String(), 100_000)
+	require.Zero(t, cap(long.chunk), "a long string has memory of its own")
+	short := New(bytes.Repeat([]byte(`"abc" `), 100_000))
+	require.Equal(t, "abc", short.String())
+	require.LessOrEqual(t, cap(short.chunk), chunkSize)
+}
+
+// A decoder that nobody uses keeps nothing of what was read but the names of keys.
+func TestReleasedDecodersAreEmpty(t *testing.T) {
+	text := []byte(`{"id":"a","name":"secret","count":3,"flat":{"id":"secret","name":"sec\u0072et"},"map":{"k":"secret"},"raw":{"a":1},"any":{"b":["secret"]}}`)
+	c, d := New(text), NewDecoder[deep]()
+	var got deep
+	require.NoError(t, d.Decode(&c, &got))
+	require.Equal(t, "secret", *got.Name)
+	require.Equal(t, map[string]any{"b": []any{"secret"}}, got.Any)
+	d.Release()
+	require.Zero(t, d.of.Cursor)
+	for _, l := range d.of.learnt {
+		require.Zero(t, l.room)
+	}
+	require.NotContains(t, fmt.Sprint(d.of.learnt), "secret")
+
+	long := strings.Repeat("k", maxShared)
+	c, x := New(fmt.Appendf(nil, `[{"a":1,"%s":2,"id":"x","z":3},{"a":1,"%[1]s":2,"id":"y","z":3}]`, long)), NewRecordDecoder[indexedRow]()
+	for c.Array(); c.Element(); {
+		var row indexedRow
+		require.NoError(t, x.Decode(&c, &row))
+		value, _ := row.index.Lookup(row.text, long)
+		require.Equal(t, "2", string(value))
+		require.Contains(t, "xy", string(row.id))
+	}
+	require.NoError(t, c.End())
+	x.Release()
+	for _, l := range x.of.learnt {
+		require.Empty(t, l.keys)
+	}
 }

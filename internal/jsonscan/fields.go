@@ -1,8 +1,9 @@
-// Package jsonfields lists the fields of a struct that encoding/json reads and writes, by its rules, which it does not export.
-package jsonfields
+package jsonscan
 
 import (
 	"cmp"
+	"encoding"
+	"encoding/json"
 	"reflect"
 	"slices"
 	"strings"
@@ -13,25 +14,23 @@ import (
 type Field struct {
 	Name     string
 	Type     reflect.Type
-	Optional bool  // by omitempty or omitzero
-	Quoted   bool  // by string
-	Index    []int // of the fields that lead to it
-	Behind   int   // bytes of the structs that are embedded by their pointers on the way
+	Optional bool // by omitempty or omitzero
 
-	rank int  // of fields with one name, the least one counts
-	none bool // it and another of its name stand in each other's way
+	offset uintptr
+	rank   int  // of fields with one name, the least one counts
+	none   bool // it and another of its name stand in each other's way
 }
 
-// Of lists the fields of a struct in their order, and reports whether all versions of encoding/json see and fill these.
-func Of(t reflect.Type) (all []Field, agreed bool) {
-	c := collector{agreed: true}
-	c.collect(t, nil, Field{})
+// FieldsOf lists the fields of a struct, by the rules of encoding/json, which it does not export. They are plain if no more is to be
+// known to read the struct, and if the versions of encoding/json agree on them.
+func FieldsOf(t reflect.Type) (all []Field, plain bool) {
+	c := collector{plain: true}
+	c.collect(t, nil, 0)
 	all = slices.DeleteFunc(c.fields, func(f Field) bool { return f.none })
-	slices.SortFunc(all, func(x, y Field) int { return slices.Compare(x.Index, y.Index) })
 	for i, f := range all { // versions differ in which of two names they prefer that differ in case only
-		c.agreed = c.agreed && !slices.ContainsFunc(all[:i], func(other Field) bool { return strings.EqualFold(f.Name, other.Name) })
+		c.plain = c.plain && !slices.ContainsFunc(all[:i], func(other Field) bool { return strings.EqualFold(f.Name, other.Name) })
 	}
-	return all, c.agreed
+	return all, c.plain
 }
 
 // Find is the index of the field for a key, or -1: of the one with that name or, as with encoding/json, of the first whose name differs
@@ -44,15 +43,20 @@ func Find(fields []Field, key string) int {
 	return i
 }
 
-// Streams reports whether a type reads itself by UnmarshalJSONFrom, which encoding/json calls before all other methods, from Go 1.27 on.
-func Streams(t reflect.Type) bool {
-	return OfStreams(reflect.PointerTo(t).MethodByName("UnmarshalJSONFrom"))
+var (
+	selfReader = reflect.TypeFor[json.Unmarshaler]()
+	textReader = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// ReadsItself reports whether encoding/json has a type read its JSON, by UnmarshalJSON or, from Go 1.27 on, by UnmarshalJSONFrom.
+func ReadsItself(t reflect.Type) bool {
+	return reflect.PointerTo(t).Implements(selfReader) || streams(t)
 }
 
-// OfStreams reports whether a method takes a coder of encoding/json/jsontext, so that encoding/json calls it. Its interface cannot be named with
-// an older Go, and there are others of that name. The method is found by the caller: with a name that is a constant, the linker can still drop
-// methods that nobody calls.
-func OfStreams(m reflect.Method, ok bool) bool {
+// streams reports whether a type has an UnmarshalJSONFrom that takes a coder of encoding/json/jsontext, so that encoding/json calls it before all
+// other methods. Its interface cannot be named with an older Go, and there are others of that name.
+func streams(t reflect.Type) bool {
+	m, ok := reflect.PointerTo(t).MethodByName("UnmarshalJSONFrom")
 	if !ok || m.Type.NumIn() != 2 { // the receiver is the first
 		return false
 	}
@@ -60,19 +64,23 @@ func OfStreams(m reflect.Method, ok bool) bool {
 	return coder.Kind() == reflect.Pointer && coder.Elem().PkgPath() == "encoding/json/jsontext"
 }
 
+// hasMethod reports whether encoding/json reads a type by any method.
+func hasMethod(t reflect.Type) bool {
+	return ReadsItself(t) || reflect.PointerTo(t).Implements(textReader)
+}
+
 type collector struct {
 	fields []Field
-	agreed bool
+	plain  bool
 }
 
 // collect adds the fields of a struct, those of embedded structs with them. The way to it leads through types, which may embed themselves.
-func (c *collector) collect(t reflect.Type, through []reflect.Type, way Field) {
+func (c *collector) collect(t reflect.Type, through []reflect.Type, offset uintptr) {
 	if slices.Contains(through, t) {
 		return
 	}
 	through = append(slices.Clip(through), t)
-	for i := range t.NumField() {
-		f, next := t.Field(i), Field{Index: append(slices.Clip(way.Index), i), Behind: way.Behind}
+	for f := range t.Fields() {
 		inner := f.Type
 		if f.Anonymous && f.Type.Kind() == reflect.Pointer && f.Type.Name() == "" {
 			inner = f.Type.Elem()
@@ -83,16 +91,14 @@ func (c *collector) collect(t reflect.Type, through []reflect.Type, way Field) {
 		}
 		name, options := c.tag(f.Tag.Get("json"))
 		if name == "" && promoted {
-			if inner != f.Type {
-				next.Behind += int(inner.Size())
-			}
-			c.collect(inner, through, next)
+			c.plain = c.plain && inner == f.Type // a pointer has to be filled first
+			c.collect(inner, through, offset+f.Offset)
 			continue
 		}
-		c.agreed = c.agreed && f.IsExported() // encoding/json fills the struct, and panics over a pointer to one
-		next.Name, next.Type = cmp.Or(name, f.Name), f.Type
-		next.Optional, next.Quoted = strings.Contains(options, "omit"), strings.Contains(options, "string")
-		if next.rank = 2 * len(next.Index); name != "" {
+		// encoding/json fills a hidden struct, and panics over a pointer to one; versions differ in whether a nameless type has methods
+		c.plain = c.plain && f.IsExported() && (f.Type.Name() != "" || !hasMethod(f.Type))
+		next := Field{Name: cmp.Or(name, f.Name), Type: f.Type, Optional: strings.Contains(options, "omit"), offset: offset + f.Offset, rank: 2 * len(through)}
+		if name != "" {
 			next.rank--
 		}
 		c.add(next)
@@ -117,9 +123,9 @@ func (c *collector) add(f Field) {
 func (c *collector) tag(tag string) (name, options string) {
 	name, options, _ = strings.Cut(tag, ",")
 	for option := range strings.SplitSeq(options, ",") {
-		c.agreed = c.agreed && slices.Contains([]string{"", "omitempty", "omitzero", "string"}, option) // versions differ in what they know
+		c.plain = c.plain && slices.Contains([]string{"", "omitempty", "omitzero"}, option) // versions differ in what else they know
 	}
-	c.agreed = c.agreed && onlyHas(name, "_- .:/()#%&+") // and in the characters that they take
+	c.plain = c.plain && onlyHas(name, "_- .:/()#%&+") // and in the characters that they take
 	if !onlyHas(name, "!#$%&()*+-./:;<=>?@[]^_{|}~ ") {
 		name = ""
 	}
