@@ -140,7 +140,7 @@ func ExampleRefusedError() {
 // Moving a list twice leaves it where moving it once does. So you may allow what is never done automatically: a second request.
 func ExampleAllowRetryUnknown() {
 	ctx := context.Background()
-	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name:    "main",
 		Folders: []sandbox.Folder{{ID: "f00000000000000000000001", Name: "Events", Type: sandbox.ContactList}},
 		Lists:   []sandbox.List{{ID: "a00000000000000000000001", Name: "Berlin"}},

@@ -17,7 +17,7 @@ import (
 func surfaceSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandbox) {
 	start := time.Now()
 	sb := sandbox.New(nil, append([]sandbox.Option{
-		sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		sandbox.WithClock(sandbox.NewManualClock(start)), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 			Name: "main", Credits: 5000, Accounts: []string{"email"},
 			Lists: []sandbox.List{{ID: berlinID, Name: "Berlin", Rows: sandbox.Rows(
 				sandbox.Row{"id": graceID, "firstName": "Grace", "email": "grace@navy.example"},
@@ -186,8 +186,8 @@ func ExampleListsService_PushToCRM() {
 		fmt.Println(err)
 		return
 	}
-	sent := sb.CRMPushes()[0]
-	fmt.Println(sent.CRM, len(sent.ContactIDs), "contact, overwriting:", sent.Overwrite)
+	sent := sb.Outbox()[0]
+	fmt.Println(sent.To, len(sent.ContactIDs), "contact, overwriting:", sent.Overwrite)
 	// Output:
 	// not connected: true
 	// crm-1 1 contact, overwriting: true
@@ -422,7 +422,7 @@ func fieldsSandbox(opts ...sandbox.Option) (*prospectkit.Client, *sandbox.Sandbo
 		sandbox.Row{"firstName": "Bob", "email": "bob@zuse.example"},
 	)
 	sb := sandbox.New(nil, append([]sandbox.Option{
-		sandbox.WithClock(sandbox.NewManualClock(time.Now())), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		sandbox.WithClock(sandbox.NewManualClock(time.Now())), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 			Name: "main", Credits: 5000, Accounts: []string{"email"},
 			Lists: []sandbox.List{{ID: sourceListID, Name: "Source", Rows: people}, {ID: targetListID, Name: "Target"}},
 			Hubs:  []sandbox.Hub{{ID: secondHubID, Name: "Second"}},

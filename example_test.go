@@ -16,7 +16,7 @@ import (
 
 // exampleSandbox is a sandbox with a list of three contacts, and a client for it.
 func exampleSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
-	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	sb := sandbox.New(nil, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name: "main",
 		User: sandbox.User{Email: "ada@workspace.example", Name: "Ada"}, Credits: 5000,
 		Lists: []sandbox.List{{
@@ -405,7 +405,7 @@ func ExampleNew_workspaces() {
 // batchSandbox is a sandbox with two agents, and a client for it.
 func batchSandbox() (*prospectkit.Client, *sandbox.Sandbox) {
 	sb := sandbox.New(nil, sandbox.WithClock(sandbox.NewManualClock(time.Now())), sandbox.Seed(sandbox.State{
-		Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		Workspaces: []sandbox.Workspace{{
 			Name: "main", Credits: 5000, Accounts: []string{"email"},
 			Lists: []sandbox.List{{ID: fairListID, Name: "Fair", Rows: sandbox.Rows(sandbox.Row{"email": "ada@engines.example"})}}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
 			Campaigns: []sandbox.Campaign{{

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"encoding/json"
-	"slices"
 	"time"
 )
 
@@ -15,9 +14,7 @@ var kindOp = map[string]string{
 }
 
 // each is what a watched contact or a delivered result costs.
-func (ws *workspace) each(a *Agent) int64 {
-	return ws.sb.prices[kindOp[a.Type]] + int64(ws.spec(a).enriched)*ws.sb.plan.Enrichment
-}
+func (ws *workspace) each(a *Agent) int64 { return ws.sb.prices[kindOp[a.Type]] }
 
 // watchable are the contacts of the sources that have a social-network URL, each once.
 func (ws *workspace) watchable(s *agentSpec) (rows []json.RawMessage) {
@@ -54,27 +51,29 @@ func (ws *workspace) plannedRun(a *Agent) (units, results int) {
 	const unbounded = 1 << 62
 	spec := ws.spec(a)
 	results = ws.sb.plan.Results
-	if spec.perRun > 0 {
-		results = min(results, spec.perRun)
-	}
-	if spec.cap > 0 {
-		results = max(0, min(results, spec.cap-a.Delivered))
-	}
 	if a.Type == PeopleWatcher {
 		units = ws.affords(a, len(ws.watchable(spec)), 0, unbounded)
 		return units, min(results, units)
 	}
-	if !ws.sb.recognised(spec) {
+	if _, matches := ws.finds(a, spec); !matches {
 		results = 0
 	}
 	results = ws.affords(a, results, 0, unbounded)
 	return results, results
 }
 
-// recognised reports whether somebody can match the filters.
-func (sb *Sandbox) recognised(s *agentSpec) bool {
-	var nobody person
-	return !slices.ContainsFunc(s.filters, func(values []string) bool { return !nobody.wants(sb.plan.Vocabulary, values, 0) })
+// finds is the next person whom the filters of an agent match, unless one of them recognises none of its values. An industry filter then
+// restricts nothing.
+func (ws *workspace) finds(a *Agent, spec *agentSpec) (p person, matches bool) {
+	p, matches = invent(a.Name, a.Delivered), true
+	for i, f := range spec.filters {
+		values := f.values
+		if f.industries {
+			values = closest(ws.sb.plan.Vocabulary["industry"], values)
+		}
+		matches = (p.wants(ws.sb.plan.Vocabulary, values, a.Delivered+i) || f.industries) && matches
+	}
+	return p, matches
 }
 
 // beginRun starts a run, which delivers its first result.
@@ -83,7 +82,7 @@ func (ws *workspace) beginRun(a *Agent, at time.Time, pay payment) {
 		a.ListID = ws.sb.makeList(ws, a.Name, ws.spec(a).delivers(), at).ID
 	}
 	units, results := ws.plannedRun(a)
-	a.Status, a.Running, a.BeganAt, a.Spent, a.Due = ws.sb.plan.Started, true, at, 0, results
+	a.Status, a.Running, a.BeganAt, a.Spent, a.Due = agentProcessing, true, at, 0, results
 	a.Runs++
 	if a.Type == PeopleWatcher {
 		units = ws.affords(a, units, 0, ws.Credits)
@@ -135,25 +134,17 @@ func (ws *workspace) result(a *Agent) json.RawMessage {
 	if ws.affords(a, 1, a.Spent, ws.Credits) == 0 {
 		return nil
 	}
-	p := invent(a.Name, a.Delivered)
-	for i, values := range spec.filters {
-		p.wants(ws.sb.plan.Vocabulary, values, a.Delivered+i)
-	}
+	p, _ := ws.finds(a, spec)
 	if spec.delivers() == CompanyList {
 		return Rows(p.Employer.row())[0]
 	}
 	return Rows(p.row(a.Delivered + 1))[0]
 }
 
-// endRun makes an agent active until its next run, unless the plan makes it fail.
+// endRun makes an agent active until its next run.
 func (ws *workspace) endRun(a *Agent, at time.Time) {
-	if plan := ws.sb.plan; plan.FailsAt > 0 && a.Runs == plan.FailsAt {
-		a.stop(agentFailed)
-		return
-	}
 	a.stop(agentActive)
-	a.NextAt = a.BeganAt.Add(ws.spec(a).between(ws.sb.plan.Between))
-	if a.NextAt.Before(at) {
+	if a.NextAt = a.BeganAt.Add(ws.spec(a).between()); a.NextAt.Before(at) {
 		a.NextAt = at
 	}
 }
@@ -164,9 +155,6 @@ func (a *Agent) stop(status string) {
 
 // scheduleAgent schedules the next event of an agent, which replaces the previous one.
 func (ws *workspace) scheduleAgent(a *Agent) {
-	if ws.sb.plan.Frozen {
-		return
-	}
 	kind := "agent run began"
 	switch {
 	case a.Due > 0:
@@ -199,9 +187,6 @@ func (ws *workspace) step(a *Agent) (happened bool) {
 }
 
 func (ws *workspace) scheduleExpiry(a *Agent) {
-	if ws.sb.plan.Frozen {
-		return
-	}
 	ws.later(&a.ExpiresAt, "agent expired", a.ID, func() bool {
 		if a.Status == agentDraft || a.Status == agentFailed || a.Status == agentExpired {
 			return false

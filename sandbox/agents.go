@@ -58,39 +58,22 @@ type Agent struct {
 
 // AgentPlan sets the undocumented behavior of agents. The zero value means the defaults.
 type AgentPlan struct {
-	Started    string              // the status of a run, which a start returns; default processing
-	Results    int                 // that a run finds, before any cap; default 5, negative is none
+	Results    int                 // that a run finds; default 5, negative is none
 	Every      time.Duration       // between two results; default a minute
-	Between    time.Duration       // between the beginnings of two runs of a person discovery; default a day
-	FailsAt    int                 // the run, from one, that ends with the status failed; default none
-	Frozen     bool                // nothing moves by the clock: a run begins, and that is all
-	Paged      bool                // the listing comes as data with pagination, like that of lists
-	Rejects    []string            // a web monitor is refused if one of these is in its prompt, whatever the case; default "[rejected]"
-	Enrichment int64               // credits that an enrichment flag adds to the price of a contact; default 1
-	Fields     AgentFields         // names of undocumented fields
 	Vocabulary map[string][]string // values that filters recognise and autocomplete offers: region, industry, title; employer is for filters only
 }
 
 // Agents changes the undocumented behavior of agents.
 func Agents(plan AgentPlan) Option {
-	switch {
-	case plan.Started != "" && plan.Started != agentProcessing && plan.Started != agentActive:
-		return mistaken("Agents: an agent that starts is %s or %s, not %q", agentProcessing, agentActive, plan.Started)
-	case plan.Every < 0 || plan.Between < 0 || plan.FailsAt < 0 || plan.Enrichment < 0:
-		return mistaken("Agents: a duration, a run or a price is negative")
+	if plan.Every < 0 {
+		return mistaken("Agents: the time between two results is negative")
 	}
 	return always(func(sb *Sandbox) { sb.plan = plan.complete() })
 }
 
 func (p AgentPlan) complete() AgentPlan {
-	p.Started = cmp.Or(p.Started, agentProcessing)
 	p.Results = max(0, cmp.Or(p.Results, 5))
 	p.Every = cmp.Or(p.Every, time.Minute)
-	p.Between = cmp.Or(p.Between, 24*time.Hour)
-	p.Enrichment = cmp.Or(p.Enrichment, 1)
-	if p.Rejects == nil {
-		p.Rejects = []string{"[rejected]"}
-	}
 	words := maps.Clone(vocabularies)
 	maps.Copy(words, p.Vocabulary)
 	p.Vocabulary = words
@@ -123,7 +106,7 @@ func (ws *workspace) spec(a *Agent) *agentSpec {
 		if len(a.Config) > 0 {
 			var body fields
 			_ = json.Unmarshal(a.Config, &body) // it is an object
-			*s = readSpec(a.Type, &form{body, &checks{}}, time.Time{}, ws.sb.plan)
+			*s = readSpec(a.Type, &form{body, &checks{}}, time.Time{})
 		}
 		ws.specs[string(a.Config)] = s
 	}
@@ -135,7 +118,7 @@ func (ws *workspace) resume(a *Agent, now time.Time) {
 	if (a.Status == agentActive || a.Status == agentProcessing) && len(a.Config) > 0 && a.NextAt.IsZero() {
 		wait := ws.sb.plan.Every
 		if a.Running = a.Running || a.Status == agentProcessing; !a.Running {
-			wait = ws.spec(a).between(ws.sb.plan.Between)
+			wait = ws.spec(a).between()
 		}
 		if a.BeganAt.IsZero() {
 			a.BeganAt = now
@@ -172,28 +155,16 @@ func (tx *Tx) DeleteAgent(agentID string) {
 	})
 }
 
-type wireAgent struct {
-	ID      string  `json:"id"`
-	Type    *string `json:"type"` // null for a legacy kind
-	Name    string  `json:"name"`
-	Status  string  `json:"status"`
-	Started bool    `json:"started"`
+func (a *Agent) wire() object {
+	return object{"id": a.ID, "type": optional(a.Type), "name": a.Name, "status": a.Status, "started": a.Status != agentDraft}
 }
 
-type wireAgentRecord struct {
-	wireAgent
-	ListID        *string `json:"listId"`
-	ContactsFound int     `json:"contactsFound"`
-}
-
-func (a *Agent) wire() wireAgent {
-	return wireAgent{ID: a.ID, Type: optional(a.Type), Name: a.Name, Status: a.Status, Started: a.Status != agentDraft}
-}
-
-func (ws *workspace) record(a *Agent) wireAgentRecord {
-	w := wireAgentRecord{wireAgent: a.wire(), ListID: optional(a.ListID)}
+// record is an agent as reads show it.
+func (ws *workspace) record(a *Agent) object {
+	w := a.wire()
+	w["listId"], w["contactsFound"] = optional(a.ListID), 0
 	if l := ws.byID[a.ListID]; l != nil {
-		w.ContactsFound = len(l.rows)
+		w["contactsFound"] = len(l.rows)
 	}
 	return w
 }
@@ -201,7 +172,7 @@ func (ws *workspace) record(a *Agent) wireAgentRecord {
 func createAgent(kind string) handler {
 	return func(c *call) response {
 		body := c.body
-		spec := readSpec(kind, body, c.now, c.sb.plan)
+		spec := readSpec(kind, body, c.now)
 		delete(body.fields, "start")
 		a := &Agent{Type: kind, Name: spec.name, Status: agentDraft, Config: must(json.Marshal(body.fields)), ExpiresAt: spec.expires}
 		if !body.has("expirationDate") {
@@ -222,12 +193,12 @@ func createAgent(kind string) handler {
 // mayCreate checks what concerns more than one field.
 func (c *call) mayCreate(a *Agent, spec *agentSpec) {
 	c.body.valid()
-	stop(c.nameFree(strings.TrimSpace(a.Name)))
+	c.nameFree(strings.TrimSpace(a.Name))
 	c.sourcesExist(spec)
 	if c.ws.Plan == "free" && len(agents.in(c.ws)) >= freePlanAgents {
 		deny("AGENT_LIMIT_REACHED", fmt.Sprintf("The free plan holds at most %d agents.", freePlanAgents))
 	}
-	c.signalAccepted(spec)
+	signalAccepted(spec)
 	if spec.start {
 		c.mayStart(a)
 	}
@@ -239,9 +210,9 @@ func (c *call) sourcesExist(s *agentSpec) {
 	}
 }
 
-func (c *call) signalAccepted(s *agentSpec) {
-	prompt := strings.ToLower(s.prompt)
-	if slices.ContainsFunc(c.sb.plan.Rejects, func(words string) bool { return strings.Contains(prompt, strings.ToLower(words)) }) {
+// signalAccepted rejects a prompt that has the word for that.
+func signalAccepted(s *agentSpec) {
+	if strings.Contains(strings.ToLower(s.prompt), "[rejected]") {
 		deny("AGENT_SIGNAL_REJECTED", "The search provider refused the prompt. Rewrite it.")
 	}
 }
@@ -258,22 +229,12 @@ func (c *call) mayStart(a *Agent) {
 }
 
 func (c *call) listAgents() response {
-	newest := newestFirst(slices.Clone(agents.in(c.ws)))
-	if !c.sb.plan.Paged {
-		return reply(http.StatusOK, object{"agents": appendEach([]wireAgentRecord{}, newest, c.ws.record)})
-	}
-	q := c.params()
-	page := q.paging(50)
-	q.valid()
-	return pageOf(page, newest, c.ws.record)
+	return listing("agents", newestFirst(agents.in(c.ws)), c.ws.record)
 }
 
 func (c *call) agent() *Agent { return agents.of(c, "agentId") }
 
-func (c *call) getAgent() response {
-	a := c.agent()
-	return c.showAgent(a)
-}
+func (c *call) getAgent() response { return c.showAgent(c.agent()) }
 
 func (c *call) showAgent(a *Agent) response {
 	return reply(http.StatusOK, object{"agent": c.ws.record(a)})
@@ -303,13 +264,13 @@ func (c *call) adjustAgent() response {
 	if body.has("start") {
 		next.fail("start", "cannot be adjusted: activate the agent")
 	}
-	spec := readSpec(a.Type, next, c.now, c.sb.plan)
+	spec := readSpec(a.Type, next, c.now)
 	next.valid()
 	if spec.name != a.Name {
-		stop(c.nameFree(strings.TrimSpace(spec.name)))
+		c.nameFree(strings.TrimSpace(spec.name))
 	}
 	c.sourcesExist(&spec)
-	c.signalAccepted(&spec)
+	signalAccepted(&spec)
 	config := must(json.Marshal(merged))
 	c.effect(func() {
 		a.Name, a.Config = spec.name, config

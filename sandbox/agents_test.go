@@ -289,11 +289,6 @@ func TestAgentListing(t *testing.T) {
 		c.get(agents+"/"+id(99)).fails(404, "AGENT_NOT_FOUND")
 		c.get(agents+"/x").fails(422, "VALIDATION_FAILED")
 	})
-	paged := inPlace(t, sandbox.New(t, watched(), sandbox.Agents(sandbox.AgentPlan{Paged: true})))
-	body := paged.get(agents, "limit", "3", "pageNum", "3").ok(200)
-	require.Equal(t, []string{"busy", "draft"}, names(body, "name"))
-	require.EqualValues(t, 8, at(body, "pagination", "totalRecords"))
-	paged.get(agents, "limit", "1001").fails(422, "VALIDATION_FAILED")
 }
 
 func TestOnlyDraftsAreAdjustedActivatedOrLeftAlone(t *testing.T) {

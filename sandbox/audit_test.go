@@ -73,16 +73,16 @@ func TestMessagesThatNobodyApprovedAreNoticed(t *testing.T) {
 		messages []Outgoing
 		want     string
 	}{
-		"never approved":          {[]Outgoing{{CampaignID: "b", SendID: "1"}}, "without an approval"},
-		"on another word":         {[]Outgoing{{CampaignID: "a", RequestID: "req_other", SendID: "1"}}, "without an approval"},
-		"twice":                   {[]Outgoing{{CampaignID: "a", SendID: "1"}, {CampaignID: "a", SendID: "1"}}, "went out twice"},
-		"approved, and only once": {[]Outgoing{{CampaignID: "a", SendID: "1"}, {CampaignID: "a", SendID: "2"}}, ""},
+		"never approved":          {[]Outgoing{{Kind: "message", CampaignID: "b", SendID: "1"}}, "without an approval"},
+		"on another word":         {[]Outgoing{{Kind: "message", CampaignID: "a", RequestID: "req_other", SendID: "1"}}, "without an approval"},
+		"twice":                   {[]Outgoing{{Kind: "message", CampaignID: "a", SendID: "1"}, {Kind: "message", CampaignID: "a", SendID: "1"}}, "went out twice"},
+		"approved, and only once": {[]Outgoing{{Kind: "message", CampaignID: "a", SendID: "1"}, {Kind: "message", CampaignID: "a", SendID: "2"}}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &witness{}
 			sb := New(w)
 			sb.ws.approvals = []approval{{campaignID: "a"}}
-			sb.ws.messages = tc.messages
+			sb.ws.sent = tc.messages
 			for range 2 {
 				knock(t, sb)
 			}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -84,16 +83,6 @@ func BenchmarkSeed100k(b *testing.B) {
 	l := manyRows(100_000)
 	for b.Loop() {
 		sandbox.New(nil, oneList(l))
-	}
-}
-
-func BenchmarkReadState100k(b *testing.B) {
-	var file strings.Builder
-	_, err := sandbox.State{Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{manyRows(100_000)}}}}.WriteTo(&file)
-	require.NoError(b, err)
-	for b.Loop() {
-		_, err := sandbox.ReadState(strings.NewReader(file.String()))
-		require.NoError(b, err)
 	}
 }
 

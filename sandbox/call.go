@@ -112,9 +112,5 @@ func invalid(param, message string) error {
 
 func (r *refusal) response(c *call) response {
 	known, _ := op.CodeByName(r.code)
-	status := known.Statuses[0]
-	if r.code == "INSUFFICIENT_CREDITS" {
-		status = c.sb.short
-	}
-	return response{status: status, code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
+	return response{status: known.Statuses[0], code: r.code, body: envelope(r.code, r.message, r.param, c.id)}
 }

@@ -185,7 +185,11 @@ func (tx *Tx) ConnectAccount(channel string) {
 
 // DisconnectAccount removes the account of a channel: its campaigns are no longer ready, and sends that are due fail.
 func (tx *Tx) DisconnectAccount(channel string) {
-	tx.disconnect("DisconnectAccount", &tx.ws.Accounts, channel)
+	tx.change("DisconnectAccount", func(time.Time) bool {
+		before := len(tx.ws.Accounts)
+		tx.ws.Accounts = slices.DeleteFunc(tx.ws.Accounts, func(c string) bool { return c == channel })
+		return len(tx.ws.Accounts) < before
+	})
 }
 
 // CreateCampaign adds a campaign and returns its id.
@@ -204,33 +208,6 @@ func (tx *Tx) StopCampaign(campaignID string) {
 	})
 }
 
-// DeleteCampaign deletes a campaign: it responds like a missing one, and nothing more is sent.
-func (tx *Tx) DeleteCampaign(campaignID string) {
-	campaigns.change(tx, "DeleteCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
-		c.Access = accessDeleted
-		return true
-	})
-}
-
-// HoldLock holds the activation lock of a campaign for a while, as an approve or a stop does.
-func (tx *Tx) HoldLock(campaignID string, d time.Duration) {
-	campaigns.change(tx, "HoldLock", campaignID, func(c *Campaign, now time.Time) bool {
-		c.LockedUntil = now.Add(d)
-		return d > 0
-	})
-}
-
-// SettleCampaign ends the initialization of a campaign, as completed or as failed.
-func (tx *Tx) SettleCampaign(campaignID, status string) {
-	campaigns.change(tx, "SettleCampaign", campaignID, func(c *Campaign, _ time.Time) bool {
-		if c.InitializationStatus != initRunning || status != initCompleted && status != initFailed {
-			return false
-		}
-		tx.ws.settle(c, status)
-		return true
-	})
-}
-
 // MoveSend sets the state of a scheduled send. One that is scheduled again is sent when it is due; one that was sent stays sent.
 func (tx *Tx) MoveSend(sendID, state string) {
 	tx.change("MoveSend", func(now time.Time) bool {
@@ -244,29 +221,17 @@ func (tx *Tx) MoveSend(sendID, state string) {
 	})
 }
 
-type wireCampaign struct {
-	ID                   string   `json:"id"`
-	Name                 string   `json:"name"`
-	Status               string   `json:"status"`
-	InitializationStatus string   `json:"initializationStatus"`
-	Channels             []string `json:"channels"`
-	ListIDs              []string `json:"listIds"`
-	CreatedAt            string   `json:"createdAt"`
-}
-
-func (c *Campaign) wire() wireCampaign {
-	return wireCampaign{
-		ID: c.ID, Name: c.Name, Status: c.Status, InitializationStatus: c.InitializationStatus,
-		Channels: append([]string{}, c.Channels...), ListIDs: append([]string{}, c.ListIDs...),
-		CreatedAt: c.CreatedAt.UTC().Format(timeFormat),
+func (c *Campaign) wire() object {
+	return object{
+		"id": c.ID, "name": c.Name, "status": c.Status, "initializationStatus": c.InitializationStatus,
+		"channels": append([]string{}, c.Channels...), "listIds": append([]string{}, c.ListIDs...), "createdAt": wireTime(c.CreatedAt),
 	}
 }
 
 func (c *call) campaign() *Campaign { return campaigns.of(c, "campaignId") }
 
 func (c *call) listCampaigns() response {
-	all := slices.DeleteFunc(slices.Clone(campaigns.in(c.ws)), campaigns.hidden)
-	return reply(http.StatusOK, object{"campaigns": newestFirst(appendEach([]wireCampaign{}, all, (*Campaign).wire))})
+	return listing("campaigns", slices.DeleteFunc(newestFirst(campaigns.in(c.ws)), campaigns.hidden), (*Campaign).wire)
 }
 
 // draft reads the fields that creation and adjustment share.
@@ -330,7 +295,7 @@ func (c *call) sources(ids, over []string) (found []string) {
 
 // reaches reports whether a list has a contact that one of the channels already reaches.
 func (c *call) reaches(l *list, over []string) bool {
-	return !c.now.Before(l.ReachableAt) && slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
+	return slices.ContainsFunc(l.rows, func(row json.RawMessage) bool {
 		return slices.ContainsFunc(over, func(channel string) bool { return reachable(row, channel) })
 	})
 }

@@ -78,13 +78,6 @@ func (c *ManualClock) Advance(d time.Duration) {
 	c.forward(c.now.Add(d))
 }
 
-// AdvanceTo moves the clock forward to an instant, unless it has passed.
-func (c *ManualClock) AdvanceTo(t time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.forward(t)
-}
-
 func (c *ManualClock) forward(t time.Time) {
 	if t.After(c.now) {
 		c.now = t

@@ -10,10 +10,11 @@ func appendEach[T, U any](to []U, from []T, f func(T) U) []U {
 	return to
 }
 
-// newestFirst turns elements around.
+// newestFirst are elements turned around.
 func newestFirst[T any](elements []T) []T {
-	slices.Reverse(elements)
-	return elements
+	turned := slices.Clone(elements)
+	slices.Reverse(turned)
+	return turned
 }
 
 // kept are the elements that fit.

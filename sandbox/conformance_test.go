@@ -139,24 +139,6 @@ func field(row sandbox.Row, path string, value any) sandbox.Row {
 	return sandbox.Row{"id": row["id"], parts[0]: value}
 }
 
-// The cap and the flags of a discovery exist for watchers too, the cap for monitors: here under the names that a test gives them.
-func TestCapAndFlagsOfTheOtherKinds(t *testing.T) {
-	plan := sandbox.AgentPlan{Fields: sandbox.AgentFields{ResultCap: "most", Phone: "phone", WorkEmail: "mail"}, Enrichment: 3}
-	price := sandbox.WithPrices(sandbox.Prices{"agents.create-people-watcher": 7})
-	sb := sandbox.New(t, watched(), manual(), price, sandbox.Agents(plan))
-	c := inPlace(t, sb)
-	c.do("POST", watchers, with(watcher(), object{"most": 0})).fails(422, "VALIDATION_FAILED")
-	c.do("POST", watchers, with(watcher(), object{"mail": "yes"})).fails(422, "VALIDATION_FAILED")
-	c.do("POST", monitors, with(monitor(), object{"most": 0})).fails(422, "VALIDATION_FAILED")
-
-	c.do("POST", watchers, with(watcher(), object{"most": 1, "phone": true, "mail": true, "start": true})).ok(201)
-	require.Equal(t, []int64{-2 * (7 + 3 + 3)}, amounts(sb), "two people, each with both extras")
-	c.do("POST", monitors, with(monitor(), object{"most": 2, "start": true})).ok(201)
-	sb.Advance(time.Hour)
-	require.Len(t, sb.Rows(sb.Agents()[0].ListID), 2)
-	require.Len(t, sb.Rows(sb.Agents()[1].ListID), 1)
-}
-
 // Exports and templates have a documented scope and limits, and no path: no route exists, and no scope is rejected.
 func TestExportsAndTemplatesHaveNoPath(t *testing.T) {
 	c := inPlace(t, sandbox.New(t))

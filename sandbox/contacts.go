@@ -19,9 +19,10 @@ var _ = serves(map[*op.Op]endpoint{
 
 // Activity seeds a past or scheduled activity of a contact.
 type Activity struct {
+	ID        string    `json:"id,omitempty"`
 	ContactID string    `json:"contactId"`
-	Type      string    `json:"type"` // any word
-	At        time.Time `json:"at"`
+	Type      string    `json:"type"`                // any word
+	At        time.Time `json:"at"`                  // without one, it happened at the first use, or when it was put
 	Scheduled bool      `json:"scheduled,omitempty"` // a campaign step that has not run yet
 }
 
@@ -34,12 +35,10 @@ var activities = keeps(kind[Activity]{
 	},
 })
 
-// AddActivity adds an activity of a contact. Without a time, it happened now.
-func (tx *Tx) AddActivity(a Activity) {
+func (a *Activity) begin(_ *workspace, _, now time.Time) {
 	if a.At.IsZero() {
-		a.At = inspect(&Tenant{tx.sb, tx.ws}, func(ws *workspace) time.Time { return stamp(ws.sb.now) })
+		a.At = stamp(now)
 	}
-	activities.create(tx, "AddActivity", a)
 }
 
 const (
@@ -80,37 +79,29 @@ func (ws *workspace) contactWith(values map[string]string) (id string, found boo
 	return "", false
 }
 
-type wireActivity struct {
-	Type       string `json:"type"`
-	At         string `json:"at"`
-	Scheduled  bool   `json:"scheduled"`
-	CampaignID string `json:"campaignId,omitempty"`
-	SendID     string `json:"sendId,omitempty"`
-
-	at time.Time
-}
-
 // activitiesOf returns the activities of a contact, newest first: scheduled ones and past ones.
-func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []wireActivity) {
-	var all []wireActivity
-	add := func(a wireActivity) {
-		a.At = a.at.UTC().Format(timeFormat)
-		all = append(all, a)
+func (ws *workspace) activitiesOf(contactID string) (scheduled, happened []object) {
+	var all []object
+	add := func(kind string, at time.Time, scheduled bool) object {
+		all = append(all, object{"type": kind, "at": wireTime(at), "scheduled": scheduled})
+		return all[len(all)-1]
 	}
 	for _, a := range activities.in(ws) {
 		if sameID(a.ContactID, contactID) {
-			add(wireActivity{Type: a.Type, Scheduled: a.Scheduled, at: a.At})
+			add(a.Type, a.At, a.Scheduled)
 		}
 	}
 	for _, cp := range campaigns.in(ws) {
 		for _, s := range cp.Sends {
 			if sameID(s.ContactID, contactID) && (s.State == sendScheduled || s.State == sendSent) {
-				add(wireActivity{Type: "campaign_step", Scheduled: s.State == sendScheduled, CampaignID: cp.ID, SendID: s.ID, at: s.DueAt})
+				step := add("campaign_step", s.DueAt, s.State == sendScheduled)
+				step["campaignId"], step["sendId"] = cp.ID, s.ID
 			}
 		}
 	}
-	slices.SortStableFunc(all, func(a, b wireActivity) int { return b.at.Compare(a.at) })
-	return kept(all, func(a wireActivity) bool { return a.Scheduled }), kept(all, func(a wireActivity) bool { return !a.Scheduled })
+	slices.SortStableFunc(all, func(a, b object) int { return strings.Compare(b["at"].(string), a["at"].(string)) })
+	isScheduled := func(a object) bool { return a["scheduled"] == true }
+	return kept(all, isScheduled), kept(all, func(a object) bool { return !isScheduled(a) })
 }
 
 func (c *call) timeline() response {
@@ -120,23 +111,20 @@ func (c *call) timeline() response {
 	cursor := q.text("cursor", longestCursor)
 	q.valid()
 	scheduled, happened := c.ws.activitiesOf(id)
-	if len(scheduled)+len(happened) == 0 {
-		if _, there := c.ws.findRow(ContactList, id); !there {
-			deny("CONTACT_NOT_FOUND", "No contact has this id.")
-		}
+	if _, there := c.ws.findRow(ContactList, id); !there && len(scheduled)+len(happened) == 0 {
+		deny("CONTACT_NOT_FOUND", "No contact has this id.")
 	}
 	left := len(happened)
 	if cursor != "" {
-		left, scheduled = c.readCursor(cursor, id, left), nil
+		left, scheduled = readCursor(cursor, id, left), nil
 	}
 	from := len(happened) - left
 	to := min(len(happened), from+limit)
-	var next *string
+	next := ""
 	if to < len(happened) {
-		next = new(newCursor(id, len(happened)-to))
+		next = newCursor(id, len(happened)-to)
 	}
-	activities := append(append([]wireActivity{}, scheduled...), happened[from:to]...)
-	return reply(http.StatusOK, object{"contactId": id, "activities": activities, "nextCursor": next})
+	return reply(http.StatusOK, object{"contactId": id, "activities": append(append([]object{}, scheduled...), happened[from:to]...), "nextCursor": optional(next)})
 }
 
 // A cursor says how many of the oldest activities are left. Later activities do not change that.
@@ -144,7 +132,7 @@ func newCursor(contactID string, left int) string {
 	return base64.RawURLEncoding.EncodeToString(fmt.Appendf(nil, "%s:%d", strings.ToLower(contactID), left))
 }
 
-func (c *call) readCursor(cursor, contactID string, most int) (left int) {
+func readCursor(cursor, contactID string, most int) (left int) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	owner, number, ok := strings.Cut(string(text), ":")
 	left, notNumber := strconv.Atoi(number)

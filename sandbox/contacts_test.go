@@ -53,7 +53,7 @@ func TestTimeline(t *testing.T) {
 		require.Equal(t, []string{"s0", "s1", "a249", "a248"}, types(page)[:4])
 		require.Equal(t, true, at(page, "activities", 0, "scheduled"))
 
-		sb.Do(func(tx *sandbox.Tx) { tx.AddActivity(sandbox.Activity{ContactID: id(101), Type: "new"}) })
+		sb.Do(func(tx *sandbox.Tx) { tx.Put("activities", sandbox.Row{"contactId": id(101), "type": "new"}) })
 		cursor := page["nextCursor"].(string)
 		page = c.get(timelineOf(101), "cursor", cursor).ok(200)
 		require.Len(t, page["activities"], 100)

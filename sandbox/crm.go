@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -40,29 +39,9 @@ func (c CRM) complete() CRM {
 	return c
 }
 
-// CRMPush is a push into a CRM, which is recorded and not sent.
-type CRMPush struct {
-	Time       time.Time
-	RequestID  string
-	CRM        string
-	ListID     string
-	ContactIDs []string // what was pushed
-	Overwrite  bool     // whether fields of existing records were overwritten
-}
-
-// CRMPushes returns a copy of what would have reached a CRM.
-func (w *Tenant) CRMPushes() []CRMPush {
-	return inspect(w, func(ws *workspace) []CRMPush { return copied(ws.pushes) })
-}
-
 // ConnectCRM connects a CRM kind, one of those that the workspace supports.
 func (tx *Tx) ConnectCRM(kind string) {
 	tx.connect("ConnectCRM", &tx.ws.CRM.Connected, tx.ws.CRM.Supported, kind)
-}
-
-// DisconnectCRM ends the connection of a CRM kind.
-func (tx *Tx) DisconnectCRM(kind string) {
-	tx.disconnect("DisconnectCRM", &tx.ws.CRM.Connected, kind)
 }
 
 func (c *call) pushToCRM() response {
@@ -82,7 +61,7 @@ func (c *call) pushToCRM() response {
 	if !chosen {
 		contacts = slices.Clone(l.ids)
 	}
-	push := CRMPush{c.now, c.id, crm, l.ID, contacts, chosen}
-	c.effect(func() { c.ws.pushes = append(c.ws.pushes, push) }, "pushed to %s: %d contacts", crm, len(contacts))
+	push := Outgoing{Time: c.now, RequestID: c.id, Kind: "crm", To: crm, Count: len(contacts), ListID: l.ID, ContactIDs: contacts, Overwrite: chosen}
+	c.effect(func() { c.ws.sent = append(c.ws.sent, push) }, "pushed to %s: %d contacts", crm, len(contacts))
 	return reply(http.StatusAccepted, object{"crm": crm, "listIds": []string{l.ID}})
 }

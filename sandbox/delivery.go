@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"errors"
 	"io"
 	"maps"
 	"net"
@@ -28,7 +27,7 @@ func (d *delivery) length() int64 { return max(int64(len(d.response.body)), d.fa
 // body delivers the response as the fault wants it.
 func (d *delivery) body(ctx context.Context, clock Clock) *body {
 	f := d.fault
-	b := &body{ctx: ctx, clock: clock, rest: d.response.body, stall: f.stall, slow: f.slow, end: io.EOF}
+	b := &body{ctx: ctx, clock: clock, rest: d.response.body, stall: f.stall, end: io.EOF}
 	b.padding = d.length() - int64(len(b.rest))
 	if f.truncate != nil {
 		if n := f.truncate(d.length()); n < d.length() {
@@ -39,19 +38,18 @@ func (d *delivery) body(ctx context.Context, clock Clock) *body {
 	return b
 }
 
-// body is a response body that may be slow, endless or cut short.
+// body is a response body that may be late, long or cut short.
 type body struct {
 	ctx     context.Context //nolint:containedctx // Read takes none
 	clock   Clock
 	rest    []byte
 	padding int64 // spaces behind the rest
 	stall   time.Duration
-	slow    int
 	end     error
 	closed  atomic.Bool // a body may be closed while it is read
 }
 
-// Read waits on the clock if the body is slow. A client that has given up gets the error of its context.
+// Read waits on the clock if the body is late. A client that has given up gets the error of its context.
 func (b *body) Read(p []byte) (int, error) {
 	if b.closed.Load() {
 		return 0, http.ErrBodyReadAfterClose
@@ -69,23 +67,13 @@ func (b *body) Read(p []byte) (int, error) {
 	if len(b.rest) == 0 && b.padding == 0 {
 		return 0, b.end
 	}
-	if b.slow > 0 {
-		p = p[:min(len(p), max(1, b.slow/10))]
-		if err := b.clock.Sleep(b.ctx, time.Duration(len(p))*time.Second/time.Duration(b.slow)); err != nil {
-			return 0, err
-		}
-	}
-	return b.take(p), nil
-}
-
-func (b *body) take(p []byte) int {
 	n := copy(p, b.rest)
 	b.rest = b.rest[n:]
 	for ; n < len(p) && b.padding > 0; n++ {
 		p[n] = ' '
 		b.padding--
 	}
-	return n
+	return n, nil
 }
 
 // Close ends the body.
@@ -114,36 +102,15 @@ func (d *delivery) write(w http.ResponseWriter, r *http.Request, clock Clock) {
 	}
 	w.Header().Set("Content-Length", strconv.FormatInt(d.length(), 10))
 	w.WriteHeader(d.response.status)
-	d.writeBody(r.Context(), w, clock)
-}
-
-// writeBody sends each piece when it is due.
-func (d *delivery) writeBody(ctx context.Context, w http.ResponseWriter, clock Clock) {
-	out := io.Writer(w)
-	if d.fault != noFault {
-		flusher := flushing{w, http.NewResponseController(w)}
-		flusher.flush()
-		out = flusher
+	flush := func() {
+		if d.fault != noFault {
+			_ = http.NewResponseController(w).Flush() // a recorder cannot
+		}
 	}
-	if _, err := io.Copy(out, d.body(ctx, clock)); err != nil {
+	flush()
+	_, err := io.Copy(w, d.body(r.Context(), clock))
+	if flush(); err != nil {
 		panic(http.ErrAbortHandler) // cut short, on purpose or because the client went away
-	}
-}
-
-type flushing struct {
-	w    io.Writer
-	ctrl *http.ResponseController
-}
-
-func (f flushing) Write(p []byte) (int, error) {
-	n, err := f.w.Write(p)
-	f.flush()
-	return n, err
-}
-
-func (f flushing) flush() {
-	if err := f.ctrl.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
-		panic(http.ErrAbortHandler)
 	}
 }
 

@@ -8,11 +8,10 @@
 // API description says, with the same bounds, codes and headers. An operation with an undocumented path is served at the path
 // that [WithRoute] sets.
 //
-// # Three ways in
+// # Two ways in
 //
 // [Sandbox.Transport] responds in the process, without a socket. It is fast, works inside testing/synctest, and reaches no other
-// host. Pass it to [example.com/prospectkit.WithTransport]. [Sandbox.Handler] works with any HTTP server. [Sandbox.Listen] opens a port of
-// this machine.
+// host. Pass it to [example.com/prospectkit.WithTransport]. [Sandbox.Handler] works with any HTTP server.
 //
 // # Time
 //

@@ -85,7 +85,7 @@ var sweepable = []mishap{
 	{bare, SentTwice, "twice", []FaultOption{Resent()}},
 	{unsafe, IdleClosed, "idle", nil},
 	{long, BodyRefused, "413", []FaultOption{HTML(413)}},
-	{requests, AgedResponse, "aged", []FaultOption{Latency(2 * time.Second), Age(2)}},
+	{requests, AgedResponse, "aged", []FaultOption{Latency(2 * time.Second), Header("Age", "2")}},
 	{listings, TotalsCapped, "capped", []FaultOption{cappedHere}},
 	{listings, PageEmptied, "emptied", []FaultOption{EmptyPage()}},
 	{marks, StopBetween, sim.KillWithin, nil},

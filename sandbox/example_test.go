@@ -1,10 +1,11 @@
 package sandbox_test
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"time"
 
@@ -41,7 +42,7 @@ func Example() {
 		fmt.Println(entry)
 	}
 	// Output:
-	// 201 Created {"list":{"id":"5a0000010000000000000002","name":"Q1","entityType":"contactList","contactsCount":0,"companiesCount":0,"createdAt":"2026-03-01T09:00:00.000Z","folderId":null}}
+	// 201 Created {"list":{"companiesCount":0,"contactsCount":0,"createdAt":"2026-03-01T09:00:00.000Z","entityType":"contactList","folderId":null,"id":"5a0000010000000000000002","name":"Q1"}}
 	// 409 Conflict
 	// req_000001 POST /api/v1/business/lists 201: list created: "Q1"
 	// req_000002 POST /api/v1/business/lists 409 LIST_NAME_TAKEN
@@ -151,18 +152,18 @@ func (p *printer) end() {
 
 // The state of a first run seeds a second, and a file keeps it.
 func ExampleSeed() {
-	first := sandbox.New(nil, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	first := sandbox.New(nil, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name:  "main",
 		Lists: []sandbox.List{{Name: "Q1", Rows: sandbox.Rows(sandbox.Row{"firstName": "Ada"}, sandbox.Row{"firstName": "Grace"})}},
 	}}}))
 	call(first, "POST", "/business/lists", `{"name": "Q2"}`)
-	var file strings.Builder
-	if _, err := first.Snapshot().WriteTo(&file); err != nil {
+	file, err := json.Marshal(first.Snapshot())
+	if err != nil {
 		fmt.Println(err)
 	}
 
-	state, err := sandbox.ReadState(strings.NewReader(file.String()))
-	if err != nil {
+	var state sandbox.State
+	if err := json.Unmarshal(file, &state); err != nil {
 		fmt.Println(err)
 	}
 	for _, list := range sandbox.New(nil, sandbox.Seed(state)).Lists() {
@@ -231,15 +232,11 @@ func ExampleWithRoute() {
 }
 
 // The same sandbox on a port, for curl and for programs in other languages.
-func ExampleSandbox_Listen() {
+func ExampleSandbox_Handler() {
 	sb := sandbox.New(nil)
-	server, err := sb.Listen(context.Background(), "127.0.0.1:0")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
+	server := httptest.NewServer(sb.Handler())
 	defer server.Close()
-	req, err := http.NewRequest(http.MethodGet, server.BaseURL()+"/business/me", http.NoBody)
+	req, err := http.NewRequest(http.MethodGet, server.URL+"/api/v1/business/me", http.NoBody)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
-	"time"
 	"unicode"
 
 	"example.com/prospectkit/internal/op"
@@ -36,17 +35,6 @@ var facts = keeps(kind[Fact]{
 
 // Facts returns the learned facts, including those that the API hides, oldest first.
 func (w *Tenant) Facts() []Fact { return facts.copies(w) }
-
-// CreateFact adds a learned fact and returns its id.
-func (tx *Tx) CreateFact(f Fact) (id string) { return facts.create(tx, "CreateFact", f) }
-
-// RetireFact retires a learned fact: it responds like a missing one.
-func (tx *Tx) RetireFact(factID string) {
-	facts.change(tx, "RetireFact", factID, func(f *Fact, _ time.Time) bool {
-		f.Retired = true
-		return true
-	})
-}
 
 const longestClaim = 1000
 

@@ -55,9 +55,9 @@ func TestFactsThatAreNotEdited(t *testing.T) {
 		require.Equal(t, before, sb.Facts())
 
 		var made string
-		sb.Do(func(tx *sandbox.Tx) { made = tx.CreateFact(sandbox.Fact{Claim: "New."}) })
+		sb.Do(func(tx *sandbox.Tx) { made = tx.Put("facts", sandbox.Row{"claim": "New."}) })
 		c.do("PATCH", facts+made, claim).ok(200)
-		sb.Do(func(tx *sandbox.Tx) { tx.RetireFact(made) })
+		sb.Do(func(tx *sandbox.Tx) { tx.Put("facts", sandbox.Row{"id": made, "retired": true}) })
 		c.do("PATCH", facts+made, claim).fails(404, "LEARNED_FACT_NOT_FOUND")
 	})
 }

@@ -50,8 +50,7 @@ func turns(words string, turn func(n int) bool) FaultOption {
 		does(words, func(f *Fault) { f.turn = turn }))
 }
 
-// Nth affects only the nth matching request after [Sandbox.Fail], counted from one, of all keys and workspaces together. With [ForKey], those of
-// its key match.
+// Nth affects only the nth matching request after [Sandbox.Fail], counted from one, of all keys and workspaces together.
 func Nth(n int) FaultOption {
 	return positive("Nth", n, turns(fmt.Sprintf("request %d", n), func(i int) bool { return i == n }))
 }
@@ -76,17 +75,6 @@ func When(condition func(*http.Request) bool) FaultOption {
 	}
 	return func(f *Fault) error {
 		f.when = append(f.when, condition)
-		return nil
-	}
-}
-
-// ForKey affects requests with this token.
-func ForKey(token string) FaultOption {
-	return func(f *Fault) error {
-		f.when = slices.Insert(f.when, 0, func(r *http.Request) bool { // before conditions that may count
-			sent, _, _ := r.BasicAuth()
-			return sent == token
-		})
 		return nil
 	}
 }
@@ -157,10 +145,12 @@ func Redirect(status int, location string) FaultOption {
 }
 
 // RetryAfter sets the header to a number of seconds, however absurd.
-func RetryAfter(seconds int) FaultOption { return RetryAfterRaw(strconv.Itoa(seconds)) }
+func RetryAfter(seconds int) FaultOption { return Header("Retry-After", strconv.Itoa(seconds)) }
 
-// RetryAfterRaw sets the header to anything: a date, or garbage.
-func RetryAfterRaw(value string) FaultOption { return setHeader("Retry-After", value) }
+// Header sets a header of the response to anything.
+func Header(name, value string) FaultOption {
+	return edit(name+": "+value, func(a *response) { a.header.Set(name, value) })
+}
 
 func duration(what string, d time.Duration, set func(*Fault)) FaultOption {
 	if d > 0 {
@@ -212,25 +202,10 @@ func Truncate(n int) FaultOption {
 // halved cuts the connection in the middle of the body.
 var halved = does("truncated in the middle", func(f *Fault) { f.truncate = func(length int64) int64 { return length / 2 } })
 
-// SlowBody sends the body slowly.
-func SlowBody(bytesPerSecond int) FaultOption {
-	return positive("SlowBody", bytesPerSecond, does(fmt.Sprintf("%d bytes per second", bytesPerSecond), func(f *Fault) { f.slow = bytesPerSecond }))
-}
-
 // Oversized lengthens the body to n bytes, with white space at its end.
 func Oversized(n int64) FaultOption {
 	return positive("Oversized", n, does(fmt.Sprintf("oversized to %d", n), func(f *Fault) { f.oversize = n }))
 }
-
-// ContentType changes the content type of the response.
-func ContentType(value string) FaultOption { return setHeader("Content-Type", value) }
-
-func setHeader(name, value string) FaultOption {
-	return edit(name+": "+value, func(a *response) { a.header.Set(name, value) })
-}
-
-// Age adds the header of a cache, or of a gateway that counts how long a response took.
-func Age(seconds int) FaultOption { return setHeader("Age", strconv.Itoa(seconds)) }
 
 // Resent lets the request arrive twice: a gateway has lost the first response, forwards the second one, and tells of itself by Via.
 func Resent() FaultOption {

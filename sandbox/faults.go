@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -21,7 +20,6 @@ type Fault struct {
 	op     string // "*" is every operation
 	words  []string
 	off    bool
-	draw   func() *Fault // of chaos: what happens this time, nil for nothing
 
 	when []func(*http.Request) bool
 	turn func(n int) bool // whether the nth matching request is hit; nil hits all
@@ -34,7 +32,6 @@ type Fault struct {
 	reset    bool
 	latency  time.Duration
 	stall    time.Duration
-	slow     int                      // bytes per second
 	truncate func(length int64) int64 // nil is off
 	oversize int64
 	edits    []func(*response)
@@ -104,7 +101,7 @@ func (sb *Sandbox) checkTarget(opName string) error {
 
 func (f *Fault) check() error {
 	responds := f.instead != nil
-	alters := len(f.edits) > 0 || f.truncate != nil || f.slow > 0 || f.stall > 0 || f.oversize > 0 || f.cap != nil
+	alters := len(f.edits) > 0 || f.truncate != nil || f.stall > 0 || f.oversize > 0 || f.cap != nil
 	if f.reset && f.drop == dropNever {
 		f.drop = dropBefore
 	}
@@ -186,11 +183,6 @@ func (sb *Sandbox) trip(fitting []*Fault) (hit *Fault) {
 			continue
 		}
 		hit = f
-		if f.draw != nil {
-			if hit = f.draw(); hit == nil {
-				continue
-			}
-		}
 		f.hits++
 	}
 	return hit
@@ -224,45 +216,4 @@ func (f *Fault) transform(a *response) {
 	for _, edit := range f.edits {
 		edit(a)
 	}
-}
-
-// Chaos makes a share of all requests, from 0 to 1, fail in different ways. The same seed has the same effect on the same requests
-// in the same order, and the journal names it. It is meant for long runs. To test one behavior, use Fail.
-func (sb *Sandbox) Chaos(seed uint64, rate float64) *Fault {
-	f := &Fault{op: "*", words: []string{fmt.Sprintf("chaos of seed %d, rate %v", seed, rate)}}
-	if !(rate >= 0 && rate <= 1) {
-		sb.misuse("Chaos: the rate %v is not between 0 and 1", rate)
-		return f
-	}
-	random := rand.New(rand.NewPCG(seed, seed))
-	f.draw = func() *Fault {
-		if random.Float64() >= rate {
-			return nil
-		}
-		drawn, err := newFault(fmt.Sprintf("chaos of seed %d", seed), mishaps[random.IntN(len(mishaps))])
-		if err != nil {
-			panic(err) // the table is wrong
-		}
-		drawn.number = f.number
-		return drawn
-	}
-	sb.addFault(f)
-	return f
-}
-
-// mishaps are what chaos chooses from.
-var mishaps = [][]FaultOption{
-	{Status(500, "UNEXPECTED_ERROR")},
-	{Status(500, "")},
-	{Status(429, "RATE_LIMITED"), RetryAfter(1)},
-	{HTML(502)},
-	{Status(503, "")},
-	{DropBefore()},
-	{DropAfter()},
-	{Reset()},
-	{Refuse()},
-	{Truncate(20)},
-	{EmptyBody()},
-	{ExtraFields()},
-	{Latency(2 * time.Second)},
 }

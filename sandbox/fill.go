@@ -158,7 +158,7 @@ func (c *call) source(id string, wanted []string, chosen bool) (l *list, rows []
 
 // listByName finds the only list with a name, or nil.
 func (c *call) listByName(name string) (found *list) {
-	stop(c.nameAllowed(name))
+	c.nameAllowed(name)
 	for _, l := range c.ws.lists {
 		if l.Name != name {
 			continue
@@ -169,7 +169,7 @@ func (c *call) listByName(name string) (found *list) {
 		found = l
 	}
 	if found == nil {
-		stop(c.nameFree(name)) // an agent may have it
+		c.nameFree(name) // an agent may have it
 	}
 	return found
 }

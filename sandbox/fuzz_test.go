@@ -95,3 +95,27 @@ func survives(t *testing.T, sb *sandbox.Sandbox, method, path, query, body strin
 		require.Contains(t, query, "numberOfEmployees", "the only 500 is the documented one")
 	}
 }
+
+// FuzzImports throws anything at the reader of forms and files.
+func FuzzImports(f *testing.F) {
+	const head = "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"x\"\r\n\r\n"
+	for _, body := range []string{
+		"", "--b--", head, head + "a\nb\n\r\n--b--", head + "PK\x03\x04\r\n--b--", head + "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1\r\n--b--",
+		head + "\"a\nb,\"\"\r\n--b--", strings.Replace(head, "file", "importId", 1) + id(1) + "\r\n--b--",
+	} {
+		f.Add("multipart/form-data; boundary=b", body)
+	}
+	f.Add("multipart/form-data", head)
+	f.Add("multipart/form-data; boundary=\"\x00\"", head)
+	f.Fuzz(func(t *testing.T, contentType, body string) {
+		sb := sandbox.New(t)
+		c := inPlace(t, sb)
+		req := c.request("POST", imports, body)
+		req.Header.Set("Content-Type", contentType)
+		r, err := c.send(req)
+		require.NoError(t, err)
+		require.Less(t, r.status, 500)
+		require.True(t, json.Valid(r.raw))
+		require.Empty(t, sb.Problems())
+	})
+}

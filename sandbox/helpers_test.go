@@ -140,12 +140,13 @@ func sameState(tb testing.TB, want, got sandbox.State) {
 	if reflect.DeepEqual(want, got) {
 		return
 	}
-	var texts [2]strings.Builder
+	var texts [2][]byte
 	for i, state := range []sandbox.State{want, got} {
-		_, err := state.WriteTo(&texts[i])
+		var err error
+		texts[i], err = json.MarshalIndent(state, "", " ")
 		require.NoError(tb, err)
 	}
-	require.Fail(tb, "the state differs", golden.Difference(texts[0].String(), texts[1].String()))
+	require.Fail(tb, "the state differs", golden.Difference(string(texts[0]), string(texts[1])))
 }
 
 func (c caller) get(path string, query ...string) result {

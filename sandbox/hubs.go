@@ -45,11 +45,6 @@ var hubs = keeps(kind[Hub]{
 	check: func(h Hub, fail failing) {
 		fail.among("hub", h.Name, "status", cmp.Or(h.Status, hubReady), op.States["hub"]...)
 	},
-	whole: func(seeds []Hub, fail failing) {
-		if defaults := kept(seeds, func(h Hub) bool { return h.Default }); len(defaults) > 1 {
-			fail("%d hubs are the default", len(defaults))
-		}
-	},
 	fill: func(h *Hub) { h.Status = cmp.Or(h.Status, hubReady) },
 })
 
@@ -75,26 +70,16 @@ func (h *Hub) becomeDefault(ws *workspace) {
 // Hubs copies the knowledge hubs, newest first.
 func (w *Tenant) Hubs() []Hub { return newestFirst(hubs.copies(w)) }
 
-// CreateHub adds a knowledge hub and returns its id.
-func (tx *Tx) CreateHub(h Hub) (id string) { return hubs.create(tx, "CreateHub", h) }
-
-type wireHub struct {
-	ID        string `json:"id"`
-	Name      string `json:"name"`
-	Status    string `json:"status"`
-	IsDefault bool   `json:"isDefault"`
-}
-
-func (c *call) wireHub(h *Hub) wireHub {
-	return wireHub{h.ID, h.Name, h.Status, h.Default}
+func (h *Hub) wire() object {
+	return object{"id": h.ID, "name": h.Name, "status": h.Status, "isDefault": h.Default}
 }
 
 func (c *call) listHubs() response {
-	return reply(http.StatusOK, object{"knowledgeHubs": newestFirst(appendEach([]wireHub{}, hubs.in(c.ws), c.wireHub))})
+	return listing("knowledgeHubs", newestFirst(hubs.in(c.ws)), (*Hub).wire)
 }
 
 func (c *call) getHub() response {
-	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(hubs.of(c, "hubId"))})
+	return reply(http.StatusOK, object{"knowledgeHub": hubs.of(c, "hubId").wire()})
 }
 
 func (c *call) listPages() response {
@@ -102,12 +87,12 @@ func (c *call) listPages() response {
 	if h.Pageless {
 		deny("KNOWLEDGE_HUB_PAGES_UNAVAILABLE", "The hub predates pages.")
 	}
-	c.built(h)
+	h.built()
 	return reply(http.StatusOK, object{"pages": append([]HubPage{}, h.Pages...)})
 }
 
 // built ends the request if a hub is still being built.
-func (c *call) built(h *Hub) {
+func (h *Hub) built() {
 	if h.Status == hubProcessing {
 		deny("KNOWLEDGE_HUB_NOT_READY", "The hub is still being built.")
 	}
@@ -121,10 +106,7 @@ func (c *call) setDefaultHub() response {
 	if h.Teammate {
 		deny("KNOWLEDGE_HUB_OWNER_ONLY", "Only the owner of the hub may make it the default.")
 	}
-	c.built(h)
-
-	next := *h
-	next.Default = true
+	h.built()
 	c.effect(func() { h.becomeDefault(c.ws) }, "default hub: %s", h.ID)
-	return reply(http.StatusOK, object{"knowledgeHub": c.wireHub(&next)})
+	return reply(http.StatusOK, object{"knowledgeHub": h.wire()})
 }

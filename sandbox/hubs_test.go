@@ -50,7 +50,7 @@ func TestTheDefaultHub(t *testing.T) {
 			require.False(t, sb.Hubs()[3].Default)
 			require.True(t, sb.Hubs()[1].Default)
 		}
-		sb.Do(func(tx *sandbox.Tx) { tx.CreateHub(sandbox.Hub{Name: "new", Default: true}) })
+		sb.Do(func(tx *sandbox.Tx) { tx.Put("hubs", sandbox.Row{"name": "new", "default": true}) })
 		require.True(t, sb.Hubs()[0].Default)
 		require.False(t, sb.Hubs()[2].Default)
 	})

@@ -32,19 +32,3 @@ func (ws *workspace) fill(id *string) {
 		*id = ws.newID()
 	}
 }
-
-// claims checks the ids of a seed: within a kind, each may be claimed once.
-func claims(fail failing) (claim func(kind, id string)) {
-	claimed := map[[2]string]bool{}
-	return func(kind, id string) {
-		switch key := [2]string{kind, strings.ToLower(id)}; {
-		case id == "":
-		case !isID(id):
-			fail("%s %q: the id is not 24 hexadecimal digits", kind, id)
-		case claimed[key]:
-			fail("%s %s: the id appears twice", kind, id)
-		default:
-			claimed[key] = true
-		}
-	}
-}

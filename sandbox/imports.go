@@ -3,7 +3,6 @@ package sandbox
 import (
 	"archive/zip"
 	"bytes"
-	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -16,7 +15,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	"unicode/utf16"
 
 	"example.com/prospectkit/internal/op"
 )
@@ -76,20 +74,17 @@ func (c *call) importForm(boundary string) response {
 		stop(errNoImportFile)
 	case err != nil:
 		deny("INVALID_REQUEST", "The form cannot be read.")
-	}
-	files, ids := form.File["file"], form.Value["importId"]
-	switch {
-	case len(files) > 0:
-		part := must(files[0].Open())
-		file := must(io.ReadAll(part))
+	case len(form.File["file"]) > 0:
+		part := form.File["file"][0]
+		file := must(io.ReadAll(must(part.Open())))
 		if len(file) > largestImport {
 			stop(tooLarge(largestImport))
 		}
-		return c.importFile(examine(path.Base(files[0].Filename), file))
-	case len(ids) == 0:
+		return c.importFile(examine(path.Base(part.Filename), file))
+	case len(form.Value["importId"]) == 0:
 		stop(errNoImportFile)
 	}
-	return c.importUpload(ids[0])
+	return c.importUpload(form.Value["importId"][0])
 }
 
 func tooLarge(most int) error {
@@ -109,7 +104,6 @@ func (c *call) importUpload(id string) response {
 
 // importFile records an import of a file with a valid size.
 func (c *call) importFile(file Import) response {
-	const million = 1_000_000
 	switch {
 	case file.Size == 0 || file.Format != "" && file.Rows == 0:
 		deny("IMPORT_FILE_EMPTY", "The file has no rows of data.")
@@ -182,66 +176,28 @@ func (i *Import) complete(name string, file []byte) bool {
 	return true
 }
 
-const (
-	formatCSV  = "csv"
-	formatXLS  = "xls"
-	formatXLSX = "xlsx"
-)
-
 // examine reads the content of a file. Without a format, the file is not accepted.
 func examine(name string, file []byte) Import {
 	i := Import{Name: name, Size: int64(len(file))}
 	switch {
 	case len(file) > largestUpload: // it is refused, whatever is in it
-	case bytes.HasPrefix(file, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")), isBareXLS(file):
-		i.Format, i.Rows = formatXLS, 1
+	case bytes.HasPrefix(file, []byte("\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1")):
+		i.Format, i.Rows = "xls", 1
 	case bytes.HasPrefix(file, []byte("PK\x03\x04")):
-		if rows, ok := sheetRows(file); ok {
-			i.Format, i.Rows = formatXLSX, rows
+		i.Format, i.Rows = "xlsx", sheetRows(file)
+		if i.Rows < 0 {
+			i.Format = ""
 		}
-	default:
-		if text, ok := plainText(file); ok {
-			i.Format, i.Rows = formatCSV, csvRows(text)
-		}
+	case !bytes.Contains(file, []byte{0}) && !bytes.HasPrefix(file, []byte("%PDF-")) && !bytes.HasPrefix(file, []byte("\x1F\x8B")):
+		i.Format, i.Rows = "csv", csvRows(bytes.TrimPrefix(file, []byte("\uFEFF")))
 	}
 	return i
-}
-
-// isBareXLS recognizes an XLS file without a container, of before 1995.
-func isBareXLS(file []byte) bool {
-	return len(file) > 2 && file[0] == 9 && bytes.IndexByte([]byte{0, 2, 4, 8}, file[1]) >= 0
-}
-
-// plainText is a text as UTF-8 with lines that end in a newline, if a file is one: in UTF-8, in UTF-16 with a mark, or in an encoding with a
-// byte for a character, such as Windows-1252.
-func plainText(file []byte) (text []byte, ok bool) {
-	if bytes.HasPrefix(file, []byte("%PDF-")) || bytes.HasPrefix(file, []byte("\x1F\x8B")) {
-		return nil, false
-	}
-	switch {
-	case bytes.HasPrefix(file, []byte("\xFF\xFE")):
-		file = fromUTF16(file[2:], binary.LittleEndian)
-	case bytes.HasPrefix(file, []byte("\xFE\xFF")):
-		file = fromUTF16(file[2:], binary.BigEndian)
-	}
-	if !bytes.Contains(file, []byte("\n")) { // of an old Mac
-		file = bytes.ReplaceAll(file, []byte("\r"), []byte("\n"))
-	}
-	return bytes.TrimPrefix(file, []byte("\uFEFF")), !bytes.Contains(file, []byte{0})
-}
-
-func fromUTF16(file []byte, order binary.ByteOrder) []byte {
-	units := make([]uint16, len(file)/2)
-	for i := range units {
-		units[i] = order.Uint16(file[2*i:])
-	}
-	return []byte(string(utf16.Decode(units)))
 }
 
 // csvRows counts the records after the header. Any text is a record.
 func csvRows(text []byte) int {
 	r := csv.NewReader(bytes.NewReader(text))
-	r.FieldsPerRecord, r.LazyQuotes, r.ReuseRecord = -1, true, true
+	r.FieldsPerRecord, r.LazyQuotes = -1, true
 	rows := -1 // the header
 	for {
 		record, err := r.Read()
@@ -254,29 +210,26 @@ func csvRows(text []byte) int {
 	}
 }
 
-// sheetRows counts the rows of the first sheet after its header. It reports false for an archive that is not a workbook.
-func sheetRows(file []byte) (rows int, ok bool) {
+// sheetRows counts the rows of the first sheet after its header. It is negative for an archive that is not a workbook.
+func sheetRows(file []byte) int {
 	archive, err := zip.NewReader(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		return 0, false
+		return -1
 	}
-	_, err = fs.Stat(archive, "xl/workbook.xml")
+	if _, err = fs.Stat(archive, "xl/workbook.xml"); err != nil {
+		return -1
+	}
 	sheets, _ := fs.Glob(archive, "xl/worksheets/sheet*") // the pattern is right
-	if err != nil || len(sheets) == 0 {
-		return 0, err == nil
+	if len(sheets) == 0 {
+		return 0
 	}
-	return max(0, rowElements(archive, sheets[0])-1), true
-}
-
-// rowElements counts the starts of rows in a sheet. It unpacks only as much as the sandbox needs.
-func rowElements(archive fs.FS, name string) int {
-	r, err := archive.Open(name)
+	r, err := archive.Open(sheets[0])
 	if err != nil {
 		return 0
 	}
 	defer r.Close()
-	sheet, _ := io.ReadAll(io.LimitReader(r, largestUpload))
-	return len(rowStart.FindAllIndex(sheet, -1))
+	sheet, _ := io.ReadAll(io.LimitReader(r, largestUpload)) // no more than the sandbox needs
+	return max(0, len(rowStart.FindAllIndex(sheet, -1))-1)
 }
 
 // rowStart is the start of a row, whose name may have a prefix.

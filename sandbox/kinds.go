@@ -3,41 +3,42 @@ package sandbox
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"maps"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 )
 
-// kind is a kind of object that a workspace keeps: a struct with an ID. It stands in the file of its surface, with its handlers. Its seeds are
-// those in a field of [Workspace], or else in More, under its name.
+// kind is a kind of object that a workspace keeps: a struct with an ID. It stands in the file of its surface, with its handlers.
 type kind[T any] struct {
-	name    string
-	missing refusal                       // of an unknown id
-	seeds   func(*Workspace) *[]T         // the field, if there is one
-	check   func(seed T, fail failing)    // optional
-	whole   func(seeds []T, fail failing) // optional: of all together
-	hidden  func(object *T) bool          // optional: it responds like a missing one
-	fill    func(object *T)               // optional: what a seed leaves open
+	name    string                     // of its seeds in JSON
+	missing refusal                    // of an unknown id
+	seeds   func(*Workspace) *[]T      // their field
+	check   func(seed T, fail failing) // optional
+	hidden  func(object *T) bool       // optional: it responds like a missing one
+	fill    func(object *T)            // optional: what a seed leaves open
 }
 
-// beginner is an object that begins at the first use, or when it is made: it sets the times that a seed leaves open, and schedules events.
+// beginner is an object that begins at the first use, or when it is made or changed: it sets the times that a seed leaves open, and
+// schedules events.
 type beginner interface {
 	begin(ws *workspace, created, now time.Time)
 }
 
 // keeper is a kind of any objects.
 type keeper interface {
-	validate(seed Workspace, fail failing)
-	eachID(seed Workspace, visit func(of string, id *string))
-	load(ws *workspace, seed Workspace)
+	validate(seed *Workspace, fail failing)
+	load(ws *workspace, seed *Workspace)
 	start(ws *workspace, now time.Time)
 	save(ws *workspace, out *Workspace)
-	put(ws *workspace, fields json.RawMessage, now time.Time) (id string, err error)
+	put(tx *Tx, fields json.RawMessage) (id string)
 }
 
 // kinds are all, by their names.
 var kinds = map[string]keeper{}
+
+func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
 
 // keeps makes every workspace keep objects of a kind.
 func keeps[T any](k kind[T]) *kind[T] {
@@ -70,12 +71,17 @@ func (k *kind[T]) of(c *call, parameter string) *T { return must(k.byID(c, c.pat
 
 func (k *kind[T]) add(ws *workspace, seed T) *T {
 	object := copied(seed)
-	if k.fill != nil {
-		k.fill(&object)
-	}
-	eachID(&object, func(_ string, id *string) { ws.fill(id) })
+	k.complete(ws, &object)
 	ws.objects[k] = append(k.in(ws), &object)
 	return &object
+}
+
+// complete fills in what a seed leaves open.
+func (k *kind[T]) complete(ws *workspace, object *T) {
+	if k.fill != nil {
+		k.fill(object)
+	}
+	eachID(object, func(_ string, id *string) { ws.fill(id) })
 }
 
 // remove removes the object with an id, if there is one.
@@ -83,26 +89,66 @@ func (k *kind[T]) remove(ws *workspace, id string) {
 	ws.objects[k] = slices.DeleteFunc(k.in(ws), func(object *T) bool { return sameID(idOf(object), id) })
 }
 
-// create adds an object for a teammate, if its seed is valid and its ids are new.
+// create adds an object for a teammate. Its id, if it has one, must be new.
 func (k *kind[T]) create(tx *Tx, what string, seed T) (id string) {
-	alone := inspect(&Tenant{tx.sb, tx.ws}, func(ws *workspace) Workspace { // with the lists, which it may name
-		return Workspace{Lists: appendEach(nil, ws.lists, func(l *list) List { return List{ID: l.ID, Name: l.ID} })}
+	return k.store(tx, what, idOf(&seed), func(object *T) error {
+		if idOf(object) != "" {
+			return errors.New("the id is taken")
+		}
+		*object = seed
+		return nil
 	})
-	*k.seeds(&alone) = []T{seed}
-	if !tx.valid(what, alone) {
+}
+
+// put changes fields of an object for a teammate, or adds one.
+func (k *kind[T]) put(tx *Tx, fields json.RawMessage) (id string) {
+	var named struct{ ID string }
+	_ = json.Unmarshal(fields, &named) // store tells
+	return k.store(tx, "Put", named.ID, func(object *T) error {
+		dec := json.NewDecoder(bytes.NewReader(fields))
+		dec.DisallowUnknownFields()
+		return dec.Decode(object)
+	})
+}
+
+// store makes an object of what is there, which has the id or is new and empty, and keeps it if it is valid.
+func (k *kind[T]) store(tx *Tx, what, id string, apply func(*T) error) string {
+	err := tx.do(func(now time.Time) error {
+		old, next := k.find(tx.ws, id), *new(T)
+		if old != nil {
+			next = copied(*old)
+		}
+		if err := apply(&next); err != nil {
+			return err
+		}
+		whole := tx.ws.snapshot(false)
+		seeds := k.seeds(&whole)
+		if i := slices.Index(k.in(tx.ws), old); i >= 0 {
+			(*seeds)[i] = next
+		} else {
+			*seeds = append(*seeds, next)
+		}
+		if err := (State{Workspaces: []Workspace{whole}}).Validate(); err != nil {
+			return err
+		}
+		eachID(&next, func(_ string, id *string) { tx.ws.seen(*id) })
+		if old == nil {
+			old = k.add(tx.ws, next)
+		} else {
+			reflect.ValueOf(&next).Elem().FieldByName("ID").SetString(idOf(old)) // in its case
+			k.complete(tx.ws, &next)
+			*old = next
+		}
+		if b, begins := any(old).(beginner); begins {
+			b.begin(tx.ws, now, now)
+		}
+		id = idOf(old)
+		return nil
+	})
+	if err != nil {
+		tx.sb.misuse("Tx.%s: %v", what, err)
 		return ""
 	}
-	tx.change(what, func(now time.Time) bool {
-		taken, known := map[string]bool{}, false
-		for _, object := range k.in(tx.ws) {
-			eachID(object, func(of string, id *string) { taken[of+strings.ToLower(*id)] = true })
-		}
-		eachID(&seed, func(of string, id *string) { known = known || taken[of+strings.ToLower(*id)] })
-		if !known {
-			id = k.make(tx.ws, seed, now)
-		}
-		return !known
-	})
 	return id
 }
 
@@ -114,64 +160,22 @@ func (k *kind[T]) change(tx *Tx, what, id string, apply func(object *T, now time
 	})
 }
 
-// make adds an object after the first use, and returns its id.
-func (k *kind[T]) make(ws *workspace, seed T, now time.Time) string {
-	eachID(&seed, func(_ string, id *string) { ws.seen(*id) })
-	object := k.add(ws, seed)
-	if b, begins := any(object).(beginner); begins {
-		b.begin(ws, now, now)
-	}
-	return idOf(object)
-}
-
 // copies are the objects for a test, oldest first.
 func (k *kind[T]) copies(w *Tenant) []T {
 	return inspect(w, func(ws *workspace) []T { return appendEach([]T{}, k.in(ws), copyOf) })
 }
 
-// read are the seeds of a workspace.
-func (k *kind[T]) read(seed *Workspace) (objects []T, err error) {
-	switch raw, more := seed.More[k.name]; {
-	case k.seeds != nil:
-		return *k.seeds(seed), nil
-	case more:
-		dec := json.NewDecoder(bytes.NewReader(raw))
-		dec.DisallowUnknownFields()
-		err = dec.Decode(&objects)
-	}
-	return objects, err
-}
-
-func (k *kind[T]) validate(seed Workspace, fail failing) {
-	objects, err := k.read(&seed)
-	if err != nil {
-		fail("%s: %v", k.name, err)
-	}
-	for _, object := range objects {
-		if k.check != nil {
-			k.check(object, fail)
-		}
-	}
-	if k.whole != nil {
-		k.whole(objects, fail)
-	}
-	claim := claims(fail)
-	eachID(&objects, func(of string, id *string) { claim(of, *id) })
-}
-
-func (k *kind[T]) eachID(seed Workspace, visit func(of string, id *string)) {
-	objects, _ := k.read(&seed) // it is valid
-	eachID(&objects, visit)
-}
-
-// load adds the objects of a seed, once.
-func (k *kind[T]) load(ws *workspace, seed Workspace) {
-	if _, loaded := ws.objects[k]; loaded {
+func (k *kind[T]) validate(seed *Workspace, fail failing) {
+	if k.check == nil {
 		return
 	}
-	ws.objects[k] = []*T(nil)
-	objects, _ := k.read(&seed)
-	for _, object := range objects {
+	for _, object := range *k.seeds(seed) {
+		k.check(object, fail)
+	}
+}
+
+func (k *kind[T]) load(ws *workspace, seed *Workspace) {
+	for _, object := range *k.seeds(seed) {
 		k.add(ws, object)
 	}
 }
@@ -186,29 +190,7 @@ func (k *kind[T]) start(ws *workspace, now time.Time) {
 }
 
 func (k *kind[T]) save(ws *workspace, out *Workspace) {
-	objects := appendEach(nil, k.in(ws), copyOf)
-	switch {
-	case k.seeds != nil:
-		*k.seeds(out) = objects
-	case len(objects) > 0:
-		if out.More == nil {
-			out.More = map[string]json.RawMessage{}
-		}
-		out.More[k.name] = must(json.Marshal(objects))
-	}
-}
-
-// put replaces fields of an object, or adds one.
-func (k *kind[T]) put(ws *workspace, fields json.RawMessage, now time.Time) (id string, err error) {
-	var seed T
-	if err := json.Unmarshal(fields, &seed); err != nil {
-		return "", err
-	}
-	object := k.find(ws, idOf(&seed))
-	if object != nil {
-		return idOf(object), json.Unmarshal(fields, object)
-	}
-	return k.make(ws, seed, now), nil
+	*k.seeds(out) = appendEach(nil, k.in(ws), copyOf)
 }
 
 func idOf[T any](object *T) string { return reflect.ValueOf(object).Elem().FieldByName("ID").String() }

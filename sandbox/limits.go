@@ -11,9 +11,8 @@ import (
 )
 
 type limiterSettings struct {
-	surfaces    map[op.Surface]Limit
-	sliding     bool
-	successOnly bool // RateLimit headers
+	surfaces map[op.Surface]Limit
+	sliding  bool
 }
 
 // assumedLimit is for a surface with undocumented limits, and raisedLimit is one that nobody reaches.
@@ -35,14 +34,6 @@ func (s *limiterSettings) put(surface op.Surface, limit Limit) {
 	s.surfaces[surface] = cmp.Or(limit, raisedLimit)
 }
 
-// WindowState is the state of a window.
-type WindowState struct {
-	Name      string // minute or day
-	Limit     int
-	Remaining int
-	ResetAt   time.Time // zero while the window has not started
-}
-
 // Consume uses up n requests of a surface, as if somebody had sent them now, or as many as its minute and day have left. To use up a
 // day at once, make it small with [Limits].
 func (w *Tenant) Consume(surface string, n int) {
@@ -59,21 +50,6 @@ func (w *Tenant) Consume(surface string, n int) {
 // Teammate uses up requests of a surface at an even rate, from the next request on. Zero stops it.
 func (w *Tenant) Teammate(surface string, perSecond float64) {
 	w.withQuota("Teammate", surface, func(q *quota, _ time.Time) { q.teammate = teammate{perSecond: perSecond} })
-}
-
-// Windows returns the state of the windows of a surface: minute, then day, if it has these limits.
-func (w *Tenant) Windows(surface string) (states []WindowState) {
-	w.withQuota("Windows", surface, func(q *quota, now time.Time) {
-		q.update(now)
-		for _, w := range q.windows {
-			state := WindowState{Name: w.name, Limit: w.limit, Remaining: w.remaining()}
-			if w.used > 0 {
-				state.ResetAt = w.resetAt(now)
-			}
-			states = append(states, state)
-		}
-	})
-	return states
 }
 
 func (w *Tenant) withQuota(what, surface string, f func(*quota, time.Time)) {

@@ -20,11 +20,6 @@ var _ = serves(map[*op.Op]endpoint{
 	op.FoldersList: {handle: (*call).listFolders},
 })
 
-var (
-	systemTitles = []string{"All Contacts", "All Companies"}
-	errReserved  = refuse("LIST_NAME_RESERVED", "A system list has this title.")
-)
-
 const longestName = 255
 
 // Folder seeds a folder of one kind: [ContactList], [CompanyList], [CampaignFolder] or [AgentFolder].
@@ -43,7 +38,6 @@ type List struct {
 	CreatedAt        time.Time         `json:"createdAt,omitzero"`
 	System           bool              `json:"system,omitempty"`           // hidden from listings; its name is reserved
 	VisibleAt        time.Time         `json:"visibleAt,omitzero"`         // until then listings leave it out
-	ReachableAt      time.Time         `json:"reachableAt,omitzero"`       // until then no campaign reaches its contacts
 	CompletionStatus string            `json:"completionStatus,omitempty"` // "processing" refuses to be a source
 	Columns          []Column          `json:"columns,omitempty"`
 	Rows             []json.RawMessage `json:"rows,omitempty"` // JSON objects; see Rows
@@ -56,26 +50,15 @@ type Column struct {
 	Type string `json:"type"` // string, number or boolean
 }
 
-type wireList struct {
-	ID               string   `json:"id"`
-	Name             string   `json:"name"`
-	EntityType       string   `json:"entityType"`
-	ContactsCount    int      `json:"contactsCount"`
-	CompaniesCount   int      `json:"companiesCount"`
-	CreatedAt        string   `json:"createdAt"`
-	FolderID         *string  `json:"folderId"`
-	CompletionStatus string   `json:"completionStatus,omitempty"`
-	Columns          []Column `json:"columns,omitzero"` // nil unless asked for
-}
-
-func (l *list) wire() wireList {
-	w := wireList{
-		ID: l.ID, Name: l.Name, EntityType: l.EntityType, CreatedAt: l.CreatedAt.UTC().Format(timeFormat), FolderID: optional(l.FolderID),
+func (l *list) wire() object {
+	w := object{
+		"id": l.ID, "name": l.Name, "entityType": l.EntityType, "contactsCount": 0, "companiesCount": 0, "createdAt": wireTime(l.CreatedAt),
+		"folderId": optional(l.FolderID),
 	}
 	if l.EntityType == CompanyList {
-		w.CompaniesCount = len(l.rows)
+		w["companiesCount"] = len(l.rows)
 	} else {
-		w.ContactsCount = len(l.rows)
+		w["contactsCount"] = len(l.rows)
 	}
 	return w
 }
@@ -95,8 +78,7 @@ func (c *call) listLists() response {
 		return !l.System && l.VisibleAt.IsZero() && (kind == "" || kind == l.EntityType) &&
 			(folder == "" || sameID(folder, l.FolderID)) && strings.Contains(strings.ToLower(l.Name), search)
 	})
-	slices.Reverse(found)
-	return pageOf(page, found, (*list).wire)
+	return pageOf(page, newestFirst(found), (*list).wire)
 }
 
 func (c *call) createList() response {
@@ -106,7 +88,7 @@ func (c *call) createList() response {
 	kind := body.choice("entityType", ContactList, CompanyList)
 	body.only("name", "entityType")
 	body.valid()
-	stop(c.nameFree(name))
+	c.nameFree(name)
 
 	l := &list{List: List{CreatedAt: stamp(c.now)}}
 	c.effect(func() { l = c.sb.makeList(c.ws, name, kind, c.now) }, "list created: %q", name)
@@ -114,55 +96,29 @@ func (c *call) createList() response {
 }
 
 // nameFree rejects a name that a list or an agent has, or that is reserved.
-func (c *call) nameFree(name string) error {
-	if err := c.nameAllowed(name); err != nil {
-		return err
+func (c *call) nameFree(name string) {
+	c.nameAllowed(name)
+	listed := slices.ContainsFunc(c.ws.lists, func(l *list) bool { return l.Name == name })
+	if listed || slices.ContainsFunc(agents.in(c.ws), func(a *Agent) bool { return strings.TrimSpace(a.Name) == name }) {
+		deny("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
 	}
-	taken, alike := false, false
-	look := func(other string) {
-		taken = taken || other == name
-		alike = alike || sameLetters(other, name)
-	}
-	for _, l := range c.ws.lists {
-		look(l.Name)
-	}
-	for _, a := range agents.in(c.ws) {
-		look(strings.TrimSpace(a.Name))
-	}
-	switch {
-	case taken:
-		return refuse("LIST_NAME_TAKEN", fmt.Sprintf("A list or an agent is called %q.", name))
-	case alike:
-	}
-	return nil
 }
 
-// sameLetters reports whether two names differ in space and in the case of letters only.
-func sameLetters(a, b string) bool {
-	return strings.EqualFold(strings.Join(strings.Fields(a), ""), strings.Join(strings.Fields(b), ""))
-}
-
-func (c *call) nameAllowed(name string) error {
-	for _, l := range c.ws.lists {
-		if l.System && strings.EqualFold(l.Name, name) {
-			return errReserved
-		}
+func (c *call) nameAllowed(name string) {
+	if foldContains([]string{"All Contacts", "All Companies"}, name) ||
+		slices.ContainsFunc(c.ws.lists, func(l *list) bool { return l.System && strings.EqualFold(l.Name, name) }) {
+		deny("LIST_NAME_RESERVED", "A system list has this title.")
 	}
-	if foldContains(systemTitles, name) {
-		return errReserved
-	}
-	return nil
 }
 
 func (c *call) getList() response {
 	l := c.list()
 	w := l.wire()
-	w.CompletionStatus = l.CompletionStatus
-	switch include := c.query.Get("include"); {
-	case !c.query.Has("include"):
-	case include == "columns":
-		w.Columns = append([]Column{}, l.Columns...)
-	default:
+	if l.CompletionStatus != "" {
+		w["completionStatus"] = l.CompletionStatus
+	}
+	if c.query.Get("include") == "columns" {
+		w["columns"] = append([]Column{}, l.Columns...)
 	}
 	return reply(http.StatusOK, object{"list": w})
 }
@@ -194,8 +150,9 @@ func (c *call) listFolders() response {
 	kind := q.choice("type", folderTypes...)
 	q.needs("type", q.Has("type"))
 	q.valid()
-	of := kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind })
-	return reply(http.StatusOK, object{"folders": appendEach([]Folder{}, of, copyOf)})
+	return listing("folders", kept(folders.in(c.ws), func(f *Folder) bool { return f.Type == kind }), func(f *Folder) object {
+		return object{"id": f.ID, "name": f.Name, "type": f.Type}
+	})
 }
 
 func (c *call) list() *list { return must(c.listByID(c.pathID("listId"))) }
@@ -207,45 +164,12 @@ func (c *call) listByID(id string) (*list, error) {
 	return nil, refuse("LIST_NOT_FOUND", "No list has this id.")
 }
 
-var folders = keeps(kind[Folder]{name: "folders", seeds: func(ws *Workspace) *[]Folder { return &ws.Folders }})
+var folders = keeps(kind[Folder]{
+	name: "folders", seeds: func(ws *Workspace) *[]Folder { return &ws.Folders },
+	check: func(f Folder, fail failing) { fail.among("folder", f.Name, "type", f.Type, folderTypes...) },
+})
 
 var folderTypes = []string{ContactList, CompanyList, CampaignFolder, AgentFolder}
-
-func validateLists(ws Workspace, fail failing) {
-	folders, named, lists := map[Folder]bool{}, map[Folder]bool{}, map[string]bool{}
-	for _, folder := range ws.Folders {
-		folders[Folder{ID: strings.ToLower(folder.ID), Type: folder.Type}] = true
-		name := Folder{Name: folder.Name, Type: folder.Type}
-		if named[name] {
-			fail("folder %q: another %s folder has the name", folder.Name, folder.Type)
-		}
-		named[name] = true
-		fail.among("folder", folder.Name, "type", folder.Type, folderTypes...)
-	}
-	claim := claims(fail)
-	for _, list := range ws.Lists {
-		claim("List", list.ID)
-		column := claims(fail)
-		for _, c := range list.Columns {
-			column("column", c.ID)
-		}
-		if list.Name == "" {
-			fail("list %q has no name", list.ID)
-		}
-		fail.among("list", list.Name, "entity type", list.EntityType, "", ContactList, CompanyList)
-		kind := cmp.Or(list.EntityType, ContactList)
-		if list.FolderID != "" && !folders[Folder{ID: strings.ToLower(list.FolderID), Type: kind}] {
-			fail("list %q: no %s folder has the id %s", list.Name, kind, list.FolderID)
-		}
-		validateRows(list, fail)
-		lists[list.ID] = true
-	}
-	for _, a := range ws.Agents {
-		if a.ListID != "" && !lists[a.ListID] {
-			fail("agent %q: no list has the id %s", a.Name, a.ListID)
-		}
-	}
-}
 
 type list struct {
 	List     // without rows
@@ -291,9 +215,11 @@ func (sb *Sandbox) makeList(ws *workspace, name, kind string, now time.Time) *li
 	return sb.addList(ws, seed)
 }
 
-func (l *list) snapshot() List {
+func (l *list) snapshot(rows bool) List {
 	c := l.List
-	c.Columns, c.Rows = slices.Clone(c.Columns), slices.Clone(l.rows)
+	if c.Columns = slices.Clone(c.Columns); rows {
+		c.Rows = slices.Clone(l.rows)
+	}
 	return c
 }
 
@@ -314,5 +240,7 @@ func (ws *workspace) folder(id, kind string) (found string, ok bool) {
 
 // Lists returns the lists, including system lists, newest first.
 func (w *Tenant) Lists() []List {
-	return inspect(w, func(ws *workspace) []List { return newestFirst(appendEach([]List{}, ws.lists, (*list).snapshot)) })
+	return inspect(w, func(ws *workspace) []List {
+		return newestFirst(appendEach([]List{}, ws.lists, func(l *list) List { return l.snapshot(true) }))
+	})
 }

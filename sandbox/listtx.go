@@ -1,7 +1,6 @@
 package sandbox
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,24 +10,22 @@ import (
 
 // CreateList adds a list and returns its id.
 func (tx *Tx) CreateList(l List) (id string) {
-	rootless := l
-	rootless.FolderID = "" // looked at below
-	if !tx.valid("CreateList", Workspace{Lists: []List{rootless}}) {
-		return ""
-	}
-	tx.change("CreateList", func(now time.Time) bool {
-		folder, shelved := tx.ws.folder(l.FolderID, cmp.Or(l.EntityType, ContactList))
-		if tx.ws.list(l.ID) != nil || !shelved {
-			return false
+	err := tx.do(func(now time.Time) error {
+		whole := tx.ws.snapshot(false)
+		whole.Lists = append(whole.Lists, l)
+		if err := (State{Workspaces: []Workspace{whole}}).Validate(); err != nil {
+			return err
 		}
-		l.FolderID = folder
 		if l.CreatedAt.IsZero() {
 			l.CreatedAt = stamp(now)
 		}
 		tx.ws.seen(l.ID)
 		id = tx.sb.addList(tx.ws, l).ID
-		return true
+		return nil
 	})
+	if err != nil {
+		tx.sb.misuse("Tx.CreateList: %v", err)
+	}
 	return id
 }
 
@@ -117,7 +114,7 @@ func (tx *Tx) ChangeRow(listID string, row Row) {
 // fit reports whether the rows are valid, and new to the list.
 func (l *list) fit(rows []json.RawMessage) bool {
 	valid := true
-	validateRows(List{Rows: rows}, func(string, ...any) { valid = false })
+	(&List{Name: "rows", Rows: rows}).validate(&Workspace{}, func(string, ...any) { valid = false })
 	return valid && !slices.ContainsFunc(rows, func(row json.RawMessage) bool {
 		id, _ := fieldString(row, "id")
 		return l.has(id)

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"fmt"
-	"net/http"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -58,21 +57,18 @@ func Credits(n int64) Option {
 }
 
 // Prices are credits for each row that an operation adds, finds or delivers, by the name of the operation. A people
-// watcher pays for each watched contact.
+// watcher pays for each watched contact. Without [WithPrices], a row that is found or delivered costs 1, a result of a web monitor 50, and
+// the rest nothing: only the 50 is documented.
 type Prices map[string]int64
 
-// DefaultPrices apply without [WithPrices]. Only that of a web monitor's result is documented. The others are invented, so that costs
-// appear in the ledger. Other operations are free.
-func DefaultPrices() Prices {
-	return Prices{
-		"agents.create-web-monitor":      50,
-		"agents.create-people-watcher":   1,
-		"agents.create-person-discovery": 1,
-		"search.prospects":               1,
-		"search.run-saved":               1,
-		"search.companies":               1,
-		"search.save-to-list":            1,
-	}
+var defaultPrices = Prices{
+	"agents.create-web-monitor":      50,
+	"agents.create-people-watcher":   1,
+	"agents.create-person-discovery": 1,
+	"search.prospects":               1,
+	"search.run-saved":               1,
+	"search.companies":               1,
+	"search.save-to-list":            1,
 }
 
 // WithPrices sets prices; the others keep their values.
@@ -91,19 +87,10 @@ func WithPrices(prices Prices) Option {
 	}
 }
 
-// InsufficientCreditsAs chooses the status of INSUFFICIENT_CREDITS: 402, which is the default, or 422.
-func InsufficientCreditsAs(status int) Option {
-	if status != http.StatusPaymentRequired && status != http.StatusUnprocessableEntity {
-		return mistaken("InsufficientCreditsAs: %d is undocumented: use 402 or 422", status)
-	}
-	return always(func(sb *Sandbox) { sb.short = status })
-}
-
 // HideFor keeps a created list out of the listings for a while, as if reads lagged.
 func HideFor(d time.Duration) Option { return always(func(sb *Sandbox) { sb.hideFor = d }) }
 
-// AllowRemote lets [Sandbox.Listen] accept an address that other machines can reach, and lets the sandbox accept every host
-// name. Then any web page in a browser that can reach it can use it, too.
+// AllowRemote lets [Sandbox.Handler] accept every host name. Then any web page in a browser that can reach it can use it, too.
 func AllowRemote() Option { return always(func(sb *Sandbox) { sb.remote = true }) }
 
 // NoLimits raises the limits of all surfaces: a million requests a minute, a thousand million a day. Responses still have the
@@ -139,14 +126,10 @@ func Limits(limits map[string]Limit) Option {
 // SlidingWindows makes the windows slide. By default they start at a first request and reset as a whole.
 func SlidingWindows() Option { return always(func(sb *Sandbox) { sb.limits.sliding = true }) }
 
-// NoHeadersOnErrors omits the RateLimit headers from error responses.
-func NoHeadersOnErrors() Option { return always(func(sb *Sandbox) { sb.limits.successOnly = true }) }
-
 // pace is how long the background work of the service takes.
 type pace struct {
 	initialize time.Duration // a new campaign
 	activate   time.Duration // an approved one, which is locked meanwhile
-	reach      time.Duration // the contacts that fill a list
 }
 
 func during(what string, d time.Duration, set func(*pace)) Option {
@@ -165,9 +148,4 @@ func InitializesFor(d time.Duration) Option {
 // 3 seconds.
 func ActivatesFor(d time.Duration) Option {
 	return during("ActivatesFor", d, func(p *pace) { p.activate = d })
-}
-
-// ReachableAfter sets how long after a list was filled campaigns cannot reach its contacts. By default they reach them at once.
-func ReachableAfter(d time.Duration) Option {
-	return during("ReachableAfter", d, func(p *pace) { p.reach = d })
 }

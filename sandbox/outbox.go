@@ -14,33 +14,32 @@ type Outgoing struct {
 	To        string    `json:"to"`    // a CRM, or the id of a contact
 	Count     int       `json:"count"` // of contacts
 
-	CampaignID string `json:"campaignId"` // of a message, whose request is the one that approved it: none, if the seed did
-	SendID     string `json:"sendId"`
+	CampaignID string `json:"campaignId,omitempty"` // of a message, whose request is the one that approved it: none, if the seed did
+	SendID     string `json:"sendId,omitempty"`
+
+	ListID     string   `json:"listId,omitempty"` // of a push into a CRM
+	ContactIDs []string `json:"contactIds,omitempty"`
+	Overwrite  bool     `json:"overwrite,omitempty"` // fields of existing records
 }
 
 // Outbox lists everything that the service would have sent, oldest first.
 func (w *Tenant) Outbox() []Outgoing {
-	w.sb.enter()
-	defer w.sb.mu.Unlock()
-	out := slices.Clone(w.ws.messages)
-	for _, p := range w.ws.pushes {
-		out = append(out, Outgoing{Time: p.Time, RequestID: p.RequestID, Kind: "crm", To: p.CRM, Count: len(p.ContactIDs)})
-	}
-	slices.SortStableFunc(out, func(a, b Outgoing) int { return a.Time.Compare(b.Time) })
-	return out
+	return inspect(w, func(ws *workspace) []Outgoing { return copied(ws.sent) })
 }
 
 // auditMessages looks for messages that nobody approved, and for those that were sent twice.
 func (ws *workspace) auditMessages() (problems []string) {
-	for _, m := range ws.messages[ws.audited:] {
-		if !slices.Contains(ws.approvals, approval{m.CampaignID, m.RequestID}) {
+	for _, m := range ws.sent[ws.audited:] {
+		switch {
+		case m.Kind != "message":
+			continue
+		case !slices.Contains(ws.approvals, approval{m.CampaignID, m.RequestID}):
 			problems = append(problems, fmt.Sprintf("a message went out without an approval: %+v", m))
-		}
-		if ws.heard[m.SendID] {
+		case ws.heard[m.SendID]:
 			problems = append(problems, fmt.Sprintf("a message went out twice: %+v", m))
 		}
 		ws.heard[m.SendID] = true
 	}
-	ws.audited = len(ws.messages)
+	ws.audited = len(ws.sent)
 	return problems
 }

@@ -179,7 +179,6 @@ func TestInvalidOutreachIsRefused(t *testing.T) {
 		"same id":  {sandbox.Workspace{Facts: []sandbox.Fact{{ID: id(1)}, {ID: id(1)}}}, "appears twice"},
 		"category": {sandbox.Workspace{Facts: []sandbox.Fact{{Category: "gossip"}}}, `unknown category "gossip"`},
 		"hub":      {sandbox.Workspace{Hubs: []sandbox.Hub{{Status: "new"}}}, `unknown status "new"`},
-		"defaults": {sandbox.Workspace{Hubs: []sandbox.Hub{{Default: true}, {Default: true}}}, "2 hubs are the default"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.ErrorContains(t, sandbox.State{Workspaces: []sandbox.Workspace{tc.ws}}.Validate(), tc.want)
@@ -189,22 +188,15 @@ func TestInvalidOutreachIsRefused(t *testing.T) {
 
 func TestSenselessActsOnCampaignsAreReported(t *testing.T) {
 	for name, act := range map[string]func(*sandbox.Tx){
-		"connect":           func(tx *sandbox.Tx) { tx.ConnectAccount("fax") },
-		"disconnect":        func(tx *sandbox.Tx) { tx.DisconnectAccount("fax") },
-		"create: id taken":  func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{ID: drafted}) },
-		"create: status":    func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{Status: "paused"}) },
-		"fact: id taken":    func(tx *sandbox.Tx) { tx.CreateFact(sandbox.Fact{ID: fact}) },
-		"hub: id taken":     func(tx *sandbox.Tx) { tx.CreateHub(sandbox.Hub{ID: ready}) },
-		"retire":            func(tx *sandbox.Tx) { tx.RetireFact(id(77)) },
-		"stop a draft":      func(tx *sandbox.Tx) { tx.StopCampaign(drafted) },
-		"stop nothing":      func(tx *sandbox.Tx) { tx.StopCampaign(id(77)) },
-		"delete":            func(tx *sandbox.Tx) { tx.DeleteCampaign(id(77)) },
-		"lock":              func(tx *sandbox.Tx) { tx.HoldLock(id(77), time.Second) },
-		"settle: not begun": func(tx *sandbox.Tx) { tx.SettleCampaign(drafted, "completed") },
-		"settle: how":       func(tx *sandbox.Tx) { tx.SettleCampaign(running, "done") },
-		"send":              func(tx *sandbox.Tx) { tx.MoveSend(id(77), "skipped") },
-		"send twice":        func(tx *sandbox.Tx) { tx.MoveSend(id(62), "scheduled") },
-		"no state":          func(tx *sandbox.Tx) { tx.MoveSend(id(60), "") },
+		"connect":          func(tx *sandbox.Tx) { tx.ConnectAccount("fax") },
+		"disconnect":       func(tx *sandbox.Tx) { tx.DisconnectAccount("fax") },
+		"create: id taken": func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{ID: drafted}) },
+		"create: status":   func(tx *sandbox.Tx) { tx.CreateCampaign(sandbox.Campaign{Status: "paused"}) },
+		"stop a draft":     func(tx *sandbox.Tx) { tx.StopCampaign(drafted) },
+		"stop nothing":     func(tx *sandbox.Tx) { tx.StopCampaign(id(77)) },
+		"send":             func(tx *sandbox.Tx) { tx.MoveSend(id(77), "skipped") },
+		"send twice":       func(tx *sandbox.Tx) { tx.MoveSend(id(62), "scheduled") },
+		"no state":         func(tx *sandbox.Tx) { tx.MoveSend(id(60), "") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			rec := &recorder{}
@@ -249,7 +241,7 @@ func TestRoutesThatAreLeftOpen(t *testing.T) {
 }
 
 func TestNegativeDurationsAreReported(t *testing.T) {
-	for _, opt := range []sandbox.Option{sandbox.InitializesFor(-1), sandbox.ActivatesFor(-1), sandbox.ReachableAfter(-1)} {
+	for _, opt := range []sandbox.Option{sandbox.InitializesFor(-1), sandbox.ActivatesFor(-1)} {
 		rec := &recorder{}
 		sandbox.New(rec, opt)
 		require.Len(t, rec.errors, 1)

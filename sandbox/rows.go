@@ -65,7 +65,7 @@ func (c *call) listRows() response {
 }
 
 // rowPage joins what is already encoded.
-func rowPage(l *list, rows []json.RawMessage, pages wirePages) response {
+func rowPage(l *list, rows []json.RawMessage, pages object) response {
 	size := 160
 	for _, row := range rows {
 		size += len(row) + 1
@@ -78,7 +78,7 @@ func rowPage(l *list, rows []json.RawMessage, pages wirePages) response {
 		}
 		b = append(b, row...)
 	}
-	b = fmt.Appendf(b, `],"pagination":{"pageNum":%d,"totalPages":%d,"totalRecords":%d}}`, pages.PageNum, pages.TotalPages, pages.TotalRecords)
+	b = fmt.Appendf(b, `],"pagination":%s}`, must(json.Marshal(pages)))
 	return response{status: http.StatusOK, body: b}
 }
 
@@ -181,20 +181,6 @@ func sortValueOf(row []byte, path string) sortValue {
 	return sortValue{kind: isMissing}
 }
 
-func validateRows(list List, fail failing) {
-	seen := make(map[string]bool, len(list.Rows))
-	for i, row := range list.Rows {
-		id, err := rowID(row)
-		switch {
-		case err != nil:
-			fail("list %q, row %d: %v", list.Name, i, err)
-		case id != "" && seen[id]:
-			fail("list %q, row %d: another row has the id %s", list.Name, i, id)
-		}
-		seen[id] = true
-	}
-}
-
 // insert adds rows to a list, and ids to the rows that have none.
 func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
 	added := make([]json.RawMessage, len(rows))
@@ -210,9 +196,6 @@ func (ws *workspace) insert(l *list, at int, rows []json.RawMessage) []string {
 	l.rows = slices.Insert(l.rows, at, added...)
 	l.ids = slices.Insert(l.ids, at, ids...)
 	l.position = nil
-	if sb := ws.sb; sb.begun && sb.pace.reach > 0 && len(rows) > 0 {
-		l.ReachableAt = stamp(sb.now.Add(sb.pace.reach))
-	}
 	ws.version++
 	return ids
 }

@@ -2,9 +2,11 @@ package sandbox
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"path"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -28,11 +30,9 @@ type Sandbox struct {
 	clock   Clock
 	limits  limiterSettings
 	hideFor time.Duration
-	short   int // status of INSUFFICIENT_CREDITS
 	prices  Prices
 	pace    pace
 	plan    AgentPlan
-	scroll  ScrollPlan
 	remote  bool
 	paths   map[*op.Op]string // patterns that WithRoute has set
 	mux     *http.ServeMux
@@ -58,9 +58,9 @@ type Sandbox struct {
 // It starts nothing and opens nothing, so there is nothing to close.
 func New(t TB, opts ...Option) *Sandbox {
 	sb := &Sandbox{
-		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(), short: http.StatusPaymentRequired,
+		t: t, clock: RealClock(), keys: map[string]*key{}, limits: defaultLimits(),
 		pace: pace{initialize: 30 * time.Second, activate: 3 * time.Second}, journal: journal{calls: map[string]int{}},
-		plan: AgentPlan{}.complete(), scroll: ScrollPlan{}.complete(), prices: DefaultPrices(), paths: map[*op.Op]string{},
+		plan: AgentPlan{}.complete(), prices: maps.Clone(defaultPrices), paths: map[*op.Op]string{},
 	}
 	var cfg settings
 	for _, opt := range opts {
@@ -108,34 +108,21 @@ func (sb *Sandbox) enter() (now time.Time) {
 
 // Advance moves a manual clock forward and returns what happened meanwhile.
 func (sb *Sandbox) Advance(d time.Duration) []Event {
-	return sb.advance(func(c *ManualClock) { c.Advance(d) })
-}
-
-// AdvanceTo moves a manual clock forward to an instant and returns what happened meanwhile.
-func (sb *Sandbox) AdvanceTo(t time.Time) []Event {
-	return sb.advance(func(c *ManualClock) { c.AdvanceTo(t) })
-}
-
-func (sb *Sandbox) advance(move func(*ManualClock)) []Event {
 	clock, ok := sb.clock.(*ManualClock)
 	if !ok {
 		sb.misuse("only a manual clock can be advanced: use WithClock(NewManualClock(start))")
 		return nil
 	}
-	sb.enter()
-	before := len(sb.events)
-	sb.mu.Unlock()
-	move(clock)
-	sb.enter()
-	defer sb.mu.Unlock()
-	return append([]Event(nil), sb.events[before:]...)
+	before := len(sb.Events())
+	clock.Advance(d)
+	return sb.Events()[before:]
 }
 
 // Events lists everything that happened by the clock so far.
 func (sb *Sandbox) Events() []Event {
 	sb.enter()
 	defer sb.mu.Unlock()
-	return append([]Event(nil), sb.events...)
+	return slices.Clone(sb.events)
 }
 
 // Clock returns the clock of the sandbox.
@@ -145,18 +132,14 @@ func (sb *Sandbox) Clock() Clock { return sb.clock }
 func (sb *Sandbox) Snapshot() State {
 	sb.enter()
 	defer sb.mu.Unlock()
-	state := State{Format: Format}
-	for _, ws := range sb.workspaces {
-		state.Workspaces = append(state.Workspaces, ws.snapshot())
-	}
-	return state
+	return State{appendEach(nil, sb.workspaces, func(ws *workspace) Workspace { return ws.snapshot(true) })}
 }
 
 // Problems lists the problems of the sandbox so far. With a test, they are reported there, too.
 func (sb *Sandbox) Problems() []string {
 	sb.mu.Lock()
 	defer sb.mu.Unlock()
-	return append([]string(nil), sb.problems...)
+	return slices.Clone(sb.problems)
 }
 
 // misuse reports a mistake in the use of the sandbox, and its line. It must not be called under the lock.
@@ -205,7 +188,7 @@ func (sb *Sandbox) finish() {
 	sb.t = nil
 	var unfired []string
 	for _, f := range sb.faults {
-		if f.hits == 0 && f.draw == nil && !f.off {
+		if f.hits == 0 && !f.off {
 			unfired = append(unfired, f.String()+f.setAt)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -47,9 +46,6 @@ var savedSearches = keeps(kind[SavedSearch]{
 
 // SavedSearches copies the saved searches.
 func (w *Tenant) SavedSearches() []SavedSearch { return savedSearches.copies(w) }
-
-// SaveSearch adds a saved search and returns its id.
-func (tx *Tx) SaveSearch(s SavedSearch) (id string) { return savedSearches.create(tx, "SaveSearch", s) }
 
 // invented is what searches find if the seed has nothing: n rows.
 func invented(n int, row func(i int) Row) (once func() []json.RawMessage) {
@@ -204,18 +200,10 @@ func (c *call) saveSearchToList() response {
 	}))
 }
 
-type wireSavedSearch struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
-	Type string `json:"type"`
-}
-
-func (s *SavedSearch) wire() wireSavedSearch {
-	return wireSavedSearch{s.ID, s.Name, map[bool]string{true: "companies", false: "prospects"}[s.Companies]}
-}
-
 func (c *call) listSavedSearches() response {
-	return reply(http.StatusOK, object{"savedSearches": appendEach([]wireSavedSearch{}, savedSearches.in(c.ws), (*SavedSearch).wire)})
+	return listing("savedSearches", savedSearches.in(c.ws), func(s *SavedSearch) object {
+		return object{"id": s.ID, "name": s.Name, "type": map[bool]string{true: "companies", false: "prospects"}[s.Companies]}
+	})
 }
 
 // savedSearch finds a saved search, which has to be of a kind.

@@ -18,24 +18,15 @@ const (
 	stepGap   = 24 * time.Hour
 )
 
-type wireSend struct {
-	ID        string `json:"id"`
-	StepID    string `json:"stepId"`
-	ContactID string `json:"contactId"`
-	State     string `json:"state"`
-	DueAt     string `json:"dueAt"`
-	Subject   string `json:"subject"`
-	Body      string `json:"body"`
-}
-
-func (s Send) wire() wireSend {
-	return wireSend{s.ID, s.StepID, s.ContactID, s.State, s.DueAt.UTC().Format(timeFormat), s.Subject, s.Body}
+func (s Send) wire() object {
+	return object{
+		"id": s.ID, "stepId": s.StepID, "contactId": s.ContactID, "state": s.State, "dueAt": wireTime(s.DueAt), "subject": s.Subject, "body": s.Body,
+	}
 }
 
 func (c *call) listSends() response {
 	page := c.params().paging(100)
-	cp := c.campaign()
-	return pageOf(page, cp.Sends, Send.wire)
+	return pageOf(page, c.campaign().Sends, Send.wire)
 }
 
 func (c *call) editSend() response {
@@ -51,9 +42,7 @@ func (c *call) editSend() response {
 		body.fail("subject", "body or dueAt is required")
 	}
 	body.only("subject", "body", "dueAt")
-	if err := body.err(); err != nil {
-		stop(err)
-	}
+	body.valid()
 	cp, s := c.ws.send(id)
 	switch {
 	case s == nil:
@@ -137,7 +126,7 @@ func (ws *workspace) sendDue(c *Campaign, at time.Time) (sent bool) {
 			continue
 		}
 		s.State, sent = sendSent, true
-		ws.messages = append(ws.messages, Outgoing{
+		ws.sent = append(ws.sent, Outgoing{
 			Time: at, RequestID: ws.approvedBy(c), Kind: "message", To: s.ContactID, Count: 1, CampaignID: c.ID, SendID: s.ID,
 		})
 	}

@@ -51,7 +51,7 @@ func TestSendsAreEditedInTwoStates(t *testing.T) {
 		}
 		edit(id(77), object{"subject": ""}).fails(404, "SCHEDULED_SEND_NOT_FOUND")
 		edit("12", object{"subject": ""}).fails(422, "VALIDATION_FAILED")
-		sb.Do(func(tx *sandbox.Tx) { tx.DeleteCampaign(active) })
+		sb.Do(func(tx *sandbox.Tx) { tx.Put("campaigns", sandbox.Row{"id": active, "access": "deleted"}) })
 		edit(id(60), object{"subject": ""}).fails(404, "SCHEDULED_SEND_NOT_FOUND")
 	})
 }

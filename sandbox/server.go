@@ -164,11 +164,6 @@ func (c *call) enter() {
 }
 
 func (c *call) finish(a *response) {
-	if c.sb.limits.successOnly && a.status >= 400 {
-		for _, name := range []string{"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"} {
-			c.header.Del(name)
-		}
-	}
 	c.header.Set("Content-Type", "application/json")
 	c.header.Set("Date", c.now.UTC().Format(http.TimeFormat)) // by the clock of the sandbox, so that clients can compute with it
 	a.header = c.header

@@ -1,7 +1,7 @@
 package sandbox_test
 
 import (
-	"bytes"
+	"encoding/json"
 	"strings"
 	"testing"
 	"time"
@@ -11,60 +11,86 @@ import (
 	"example.com/prospectkit/sandbox"
 )
 
-func TestStateSurvivesWritingAndReading(t *testing.T) {
-	state := sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+func TestStateSurvivesJSON(t *testing.T) {
+	state := sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name: "a", User: sandbox.User{Name: "Ada"}, Credits: 7, Plan: "free",
 		Keys:    []sandbox.Key{{Name: "k", Token: "t", Scopes: []string{"lists"}, ExpiresAt: time.Date(2030, 1, 2, 3, 4, 5, 6e6, time.UTC)}},
 		Folders: []sandbox.Folder{{ID: "0123456789abcdef01234567", Name: "f", Type: sandbox.ContactList}},
 		CRM:     sandbox.CRM{Connected: []string{"crm-1"}},
 		Lists: []sandbox.List{
-			{Name: "one", Rows: sandbox.Rows(sandbox.Row{"id": rid("x"), "n": 1.5}, sandbox.Row{"id": rid("y"), "s": "<&>"})},
+			{Name: "one", Rows: sandbox.Rows(sandbox.Row{"id": rid("x"), "n": 1.5}, sandbox.Row{"id": rid("y"), "s": "x"})},
 			{Name: "two", EntityType: sandbox.CompanyList, Columns: []sandbox.Column{{Name: "c", Type: "number"}}},
 		},
 	}, {Name: "b"}}}
-
-	var file bytes.Buffer
-	n, err := state.WriteTo(&file)
+	text, err := json.Marshal(state)
 	require.NoError(t, err)
-	require.EqualValues(t, file.Len(), n)
-	require.Contains(t, file.String(), "\n  {\"id\":\""+rid("x")+"\",\"n\":1.5},\n  {", "one row to a line")
-
-	again, err := sandbox.ReadState(&file)
-	require.NoError(t, err)
-	again.Workspaces[0].Lists[1].Rows = nil // an empty array is written for no rows
-	again.Workspaces[1].Lists = nil
+	var again sandbox.State
+	require.NoError(t, json.Unmarshal(text, &again))
 	require.Equal(t, state, again)
 }
 
-func TestReadStateRefuses(t *testing.T) {
+func TestAgentsSearchesAndImportsAreKept(t *testing.T) {
+	state := sandbox.State{Workspaces: []sandbox.Workspace{{
+		Name: "a",
+		Agents: []sandbox.Agent{{
+			ID: id(1), Type: sandbox.PeopleWatcher, Name: "x", Status: "processing", ListID: id(2), Config: json.RawMessage(`{"listName":"x"}`),
+			ExpiresAt: start, Running: true, BeganAt: start, NextAt: start, Due: 1, Spent: 2, Runs: 3, Delivered: 4,
+		}},
+		FilterOptions: map[string][]string{"k": {"v"}},
+		Prospects:     sandbox.Rows(sandbox.Row{"k": "v"}),
+		Companies:     sandbox.Rows(sandbox.Row{"name": "A"}),
+		SavedSearches: []sandbox.SavedSearch{{ID: id(3), Name: "s", Companies: true, Filters: json.RawMessage(`{}`)}},
+		Activities:    []sandbox.Activity{{ID: id(6), ContactID: id(4), Type: "note", At: start, Scheduled: true}},
+		Imports:       []sandbox.Import{{ID: id(5), Name: "f.csv", Format: "csv", Size: 6, Rows: 7, Reserved: true, Uploaded: true}},
+		Lists:         []sandbox.List{{ID: id(2), Name: "x", Rows: sandbox.Rows(sandbox.Row{"id": rid("r")})}},
+	}}}
+	snapshot := sandbox.New(t, sandbox.Seed(state), sandbox.WithClock(sandbox.NewManualClock(start.Add(-time.Hour)))).Snapshot().Workspaces[0]
+	want := state.Workspaces[0]
+	require.Equal(t, want.Agents, snapshot.Agents)
+	require.Equal(t, want.FilterOptions, snapshot.FilterOptions)
+	require.Equal(t, want.Prospects, snapshot.Prospects)
+	require.Equal(t, want.Companies, snapshot.Companies)
+	require.Equal(t, want.SavedSearches, snapshot.SavedSearches)
+	require.Equal(t, want.Activities, snapshot.Activities)
+	require.Equal(t, want.Imports, snapshot.Imports)
+}
+
+func TestValidateRefuses(t *testing.T) {
 	for name, tc := range map[string]struct{ file, want string }{
-		"not JSON":               {`{`, "unexpected EOF"},
-		"unknown field":          {`{"format":1,"workspace":[]}`, "unknown field"},
-		"another format":         {`{"format":2}`, "format 2"},
-		"no format":              {`{}`, "format 0"},
-		"trailing":               {`{"format":1}{}`, "data after"},
-		"twice":                  {`{"format":1,"workspaces":[{"name":"a"},{"name":"a"}]}`, `"a" appears twice`},
-		"negative credits":       {`{"format":1,"workspaces":[{"credits":-1}]}`, "credits are negative"},
-		"unknown scope":          {`{"format":1,"workspaces":[{"keys":[{"scopes":["list"]}]}]}`, `unknown scope "list"`},
-		"shared token":           {`{"format":1,"workspaces":[{"keys":[{"token":"t"},{"token":"t"}]}]}`, "another key has its token"},
-		"short id":               {`{"format":1,"workspaces":[{"lists":[{"id":"12","name":"x"}]}]}`, "24 hexadecimal digits"},
-		"nameless list":          {`{"format":1,"workspaces":[{"lists":[{}]}]}`, "has no name"},
-		"list kind":              {`{"format":1,"workspaces":[{"lists":[{"name":"x","entityType":"list"}]}]}`, `unknown entity type "list"`},
-		"folder kind":            {`{"format":1,"workspaces":[{"folders":[{"name":"x","type":"y"}]}]}`, `unknown type "y"`},
-		"folder twice":           {`{"format":1,"workspaces":[{"folders":[{"name":"x","type":"agent"},{"name":"x","type":"campaign"},{"name":"x","type":"agent"}]}]}`, `another agent folder has the name`},
-		"folder missing":         {`{"format":1,"workspaces":[{"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no contactList folder has the id"},
-		"folder of another kind": {`{"format":1,"workspaces":[{"folders":[{"id":"0123456789abcdef01234567","name":"x","type":"companyList"}],"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no contactList folder has the id"},
-		"one id in two cases":    {`{"format":1,"workspaces":[{"lists":[{"id":"0123456789abcdef01234567","name":"x"},{"id":"0123456789ABCDEF01234567","name":"y"}]}]}`, "appears twice"},
-		"row not object":         {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[1]}]}]}`, "not a JSON object"},
-		"row id":                 {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":1}]}]}]}`, "the id is not 24 hexadecimal digits"},
-		"row id, short":          {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":"ada"}]}]}]}`, "the id is not 24 hexadecimal digits"},
-		"column id":              {`{"format":1,"workspaces":[{"lists":[{"name":"x","columns":[{"id":"c","name":"c","type":"string"}]}]}]}`, "24 hexadecimal digits"},
-		"user id":                {`{"format":1,"workspaces":[{"user":{"id":"u"}}]}`, "24 hexadecimal digits"},
-		"row twice":              {`{"format":1,"workspaces":[{"lists":[{"name":"x","rows":[{"id":"0123456789abcdef01234567"},{"id":"0123456789abcdef01234567"}]}]}]}`, "another row has the id 0123456789abcdef01234567"},
+		"twice":                  {`{"workspaces":[{"name":"a"},{"name":"a"}]}`, `another one is called "a"`},
+		"negative credits":       {`{"workspaces":[{"credits":-1}]}`, "credits are negative"},
+		"unknown scope":          {`{"workspaces":[{"keys":[{"scopes":["list"]}]}]}`, `unknown scope "list"`},
+		"shared token":           {`{"workspaces":[{"keys":[{"token":"t"},{"token":"t"}]}]}`, "another key has its token"},
+		"short id":               {`{"workspaces":[{"lists":[{"id":"12","name":"x"}]}]}`, "24 hexadecimal digits"},
+		"nameless list":          {`{"workspaces":[{"lists":[{}]}]}`, "has no name"},
+		"list kind":              {`{"workspaces":[{"lists":[{"name":"x","entityType":"list"}]}]}`, `unknown entity type "list"`},
+		"folder kind":            {`{"workspaces":[{"folders":[{"name":"x","type":"y"}]}]}`, `unknown type "y"`},
+		"folder twice":           {`{"workspaces":[{"folders":[{"name":"x","type":"agent"},{"name":"x","type":"campaign"},{"name":"x","type":"agent"}]}]}`, `another agent folder has the name`},
+		"folder missing":         {`{"workspaces":[{"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no contactList folder has the id"},
+		"folder of another kind": {`{"workspaces":[{"folders":[{"id":"0123456789abcdef01234567","name":"x","type":"companyList"}],"lists":[{"name":"x","folderId":"0123456789abcdef01234567"}]}]}`, "no contactList folder has the id"},
+		"one id in two cases":    {`{"workspaces":[{"lists":[{"id":"0123456789abcdef01234567","name":"x"},{"id":"0123456789ABCDEF01234567","name":"y"}]}]}`, "appears twice"},
+		"row not object":         {`{"workspaces":[{"lists":[{"name":"x","rows":[1]}]}]}`, "not a JSON object"},
+		"row id":                 {`{"workspaces":[{"lists":[{"name":"x","rows":[{"id":1}]}]}]}`, "the id is not 24 hexadecimal digits"},
+		"row id, short":          {`{"workspaces":[{"lists":[{"name":"x","rows":[{"id":"ada"}]}]}]}`, "the id is not 24 hexadecimal digits"},
+		"column id":              {`{"workspaces":[{"lists":[{"name":"x","columns":[{"id":"c","name":"c","type":"string"}]}]}]}`, "24 hexadecimal digits"},
+		"user id":                {`{"workspaces":[{"user":{"id":"u"}}]}`, "24 hexadecimal digits"},
+		"agent type":             {`{"workspaces":[{"agents":[{"name":"x","type":"y"}]}]}`, `unknown type "y"`},
+		"agent status":           {`{"workspaces":[{"agents":[{"name":"x","status":"running"}]}]}`, `unknown status "running"`},
+		"agent list":             {`{"workspaces":[{"agents":[{"name":"x","listId":"000000000000000000000001"}]}]}`, "no list has the id"},
+		"agent config":           {`{"workspaces":[{"agents":[{"name":"x","config":[]}]}]}`, "not a JSON object"},
+		"agent id":               {`{"workspaces":[{"agents":[{"name":"x","id":"1"}]}]}`, "24 hexadecimal digits"},
+		"saved search id":        {`{"workspaces":[{"savedSearches":[{"name":"x","id":"1"}]}]}`, "24 hexadecimal digits"},
+		"import id twice":        {`{"workspaces":[{"imports":[{"id":"000000000000000000000001"},{"id":"000000000000000000000001"}]}]}`, "appears twice"},
+		"prospect":               {`{"workspaces":[{"prospects":[5]}]}`, "prospect or company 0: not a JSON object"},
+		"company":                {`{"workspaces":[{"companies":[[]]}]}`, "prospect or company 0: not a JSON object"},
+		"activity":               {`{"workspaces":[{"activities":[{"type":"note"}]}]}`, "lacks its type, or the id of its contact"},
+		"activity of a type":     {`{"workspaces":[{"activities":[{"contactId":"000000000000000000000001"}]}]}`, "lacks its type, or"},
+		"row twice":              {`{"workspaces":[{"lists":[{"name":"x","rows":[{"id":"0123456789abcdef01234567"},{"id":"0123456789abcdef01234567"}]}]}]}`, "another row has the id 0123456789abcdef01234567"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, err := sandbox.ReadState(strings.NewReader(tc.file))
-			require.ErrorContains(t, err, tc.want)
+			var state sandbox.State
+			require.NoError(t, json.Unmarshal([]byte(tc.file), &state))
+			require.ErrorContains(t, state.Validate(), tc.want)
 		})
 	}
 }
@@ -83,7 +109,7 @@ func TestOneIdMayServeSeveralKinds(t *testing.T) {
 	c.do("PATCH", facts+id(1), object{"category": "faq"}).ok(200)
 	c.get(campaignPath(id(1), "steps")).ok(200)
 	sb.Do(func(tx *sandbox.Tx) {
-		tx.CreateFact(sandbox.Fact{ID: id(2), Claim: "x"})
+		tx.Put("facts", sandbox.Row{"id": id(2), "claim": "x"})
 		tx.CreateCampaign(sandbox.Campaign{ID: id(2), Name: "x"})
 	})
 	require.Len(t, sb.Campaigns(), 2)
@@ -93,5 +119,35 @@ func TestTokensThatNoRequestCanCarry(t *testing.T) {
 	for _, token := range []string{"a:b", "a\nexport X=1", "a\x1b[2J", "\u202e"} {
 		state := sandbox.State{Workspaces: []sandbox.Workspace{{Keys: []sandbox.Key{{Token: token}}}}}
 		require.ErrorContains(t, state.Validate(), "no colon and no control character", "%q", token)
+	}
+}
+
+func TestTeammatesPutObjects(t *testing.T) {
+	sb := sandbox.New(t, manual())
+	c := inPlace(t, sb)
+	var hub string
+	sb.Do(func(tx *sandbox.Tx) {
+		hub = tx.Put("hubs", sandbox.Row{"name": "Company", "pages": []sandbox.Row{{"title": "Prices"}}})
+		require.Equal(t, hub, tx.Put("hubs", sandbox.Row{"id": strings.ToUpper(hub), "default": true, "status": "processing", "readyAt": start.Add(time.Hour)}))
+	})
+	require.Len(t, sb.Hubs(), 1)
+	require.Equal(t, "Prices", sb.Hubs()[0].Pages[0].Title, "what is not given stays")
+	require.True(t, sb.Hubs()[0].Default)
+	c.get(hubs+"/"+hub+"/pages").fails(409, "KNOWLEDGE_HUB_NOT_READY")
+	require.Equal(t, []string{"hub ready"}, kinds(sb.Advance(time.Hour)), "its time was set")
+	again := sandbox.New(t, sandbox.Seed(sb.Snapshot()))
+	again.Do(func(tx *sandbox.Tx) { require.NotEqual(t, hub, tx.Put("hubs", sandbox.Row{"name": "another"})) })
+}
+
+func TestAWrongPutIsReported(t *testing.T) {
+	for kind, fields := range map[string]sandbox.Row{
+		"gadgets": {}, "hubs": {"name": 1}, "agents": {"name": "x", "status": "asleep"}, "facts": {"claim": "x", "colour": "red"}, "folders": {"name": "x", "type": "agent", "id": "1"},
+	} {
+		rec := &recorder{}
+		sb := sandbox.New(rec)
+		before := sb.Snapshot()
+		sb.Do(func(tx *sandbox.Tx) { require.Empty(t, tx.Put(kind, fields), kind) })
+		require.Len(t, rec.errors, 1, kind)
+		sameState(t, before, sb.Snapshot())
 	}
 }

@@ -75,15 +75,6 @@ func arrange(steps []Step) error {
 	return nil
 }
 
-type wireStep struct {
-	ID             string `json:"id"`
-	SequenceNumber int    `json:"sequenceNumber"`
-	Type           string `json:"type"`
-	Subject        string `json:"subject"`
-	Body           string `json:"body"`
-	Topic          string `json:"topic"`
-}
-
 // steps reads the steps of a body.
 func (f *form) steps() []Step {
 	raw, ok := f.fields["steps"]
@@ -129,8 +120,9 @@ func fit(steps []Step, channels []string) error {
 }
 
 func (c *call) listSteps() response {
-	cp := c.campaign()
-	return reply(http.StatusOK, object{"steps": appendEach([]wireStep{}, cp.Steps, func(s Step) wireStep { return wireStep(s) })})
+	return listing("steps", c.campaign().Steps, func(s Step) object {
+		return object{"id": s.ID, "sequenceNumber": s.SequenceNumber, "type": s.Type, "subject": s.Subject, "body": s.Body, "topic": s.Topic}
+	})
 }
 
 func (c *call) previewStep() response {

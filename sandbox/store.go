@@ -2,8 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"maps"
-	"slices"
 	"time"
 
 	"example.com/prospectkit/internal/op"
@@ -23,10 +21,9 @@ type workspace struct {
 	scrolls   map[string]*scrollToken
 	minted    uint64 // scroll tokens so far
 	approvals []approval
-	messages  []Outgoing      // that would have been sent
+	sent      []Outgoing      // what would have been
 	audited   int             // how many of them
 	heard     map[string]bool // the sends of those
-	pushes    []CRMPush
 	windows   map[op.Surface]*quota
 	ledger    []LedgerEntry
 	ids       uint64 // how many were handed out
@@ -49,20 +46,21 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 		heard: map[string]bool{}, windows: map[op.Surface]*quota{},
 	}
 	sb.workspaces = append(sb.workspaces, ws)
-	ws.noteIDs(seed)
-	for _, k := range []keeper{campaigns, facts, hubs} { // in this order, since the ids that are made depend on it
-		k.load(ws, seed)
+	eachID(&seed, func(_ string, id *string) { ws.seen(*id) })
+	for _, l := range seed.Lists {
+		for _, row := range l.Rows {
+			id, _ := fieldString(row, "id")
+			ws.seen(id)
+		}
 	}
 	ws.fill(&ws.User.ID)
 	ws.User.Name = cmp.Or(ws.User.Name, "Sandbox User")
 	ws.User.Email = cmp.Or(ws.User.Email, "user@sandbox.example")
-	folders.load(ws, seed)
 	for _, l := range inOrder(seed.Lists) {
 		sb.addList(ws, l)
 	}
-	agents.load(ws, seed)
 	for _, name := range kindNames() {
-		kinds[name].load(ws, seed)
+		kinds[name].load(ws, &seed)
 	}
 	for _, k := range seed.Keys {
 		sb.addKey(ws, k)
@@ -71,23 +69,6 @@ func (sb *Sandbox) addWorkspace(seed Workspace) *workspace {
 		sb.addKey(ws, Key{Name: "owner"})
 	}
 	return ws
-}
-
-func kindNames() []string { return slices.Sorted(maps.Keys(kinds)) }
-
-// noteIDs keeps the sandbox from making an id that the seed has.
-func (ws *workspace) noteIDs(seed Workspace) {
-	seen := func(_ string, id *string) { ws.seen(*id) }
-	eachID(&seed, seen)
-	for _, k := range kinds {
-		k.eachID(seed, seen)
-	}
-	for _, l := range seed.Lists {
-		for _, row := range l.Rows {
-			id, _ := fieldString(row, "id")
-			ws.seen(id)
-		}
-	}
 }
 
 // begin sets the times that the seed leaves open. It runs at the first use, because a sandbox may be made outside of the synctest
@@ -105,11 +86,11 @@ func (sb *Sandbox) begin(now time.Time) {
 	}
 }
 
-// snapshot copies a workspace. The bytes of rows are shared, because they are replaced and never changed.
-func (ws *workspace) snapshot() Workspace {
+// snapshot copies a workspace, with or without the rows of its lists. Their bytes are shared, because they are replaced and never changed.
+func (ws *workspace) snapshot(rows bool) Workspace {
 	out := copied(ws.Workspace)
 	out.Keys = appendEach(nil, ws.keys, func(k *key) Key { return copied(k.Key) })
-	out.Lists = appendEach(nil, ws.lists, (*list).snapshot)
+	out.Lists = appendEach(nil, ws.lists, func(l *list) List { return l.snapshot(rows) })
 	for _, k := range kinds {
 		k.save(ws, &out)
 	}

@@ -21,14 +21,6 @@ const (
 	hostPort    = invalidHost + ":443"
 )
 
-// EscapeError says that a client with the transport of a sandbox tried to reach another host.
-type EscapeError struct{ Host string }
-
-// Error names the host that the client tried to reach.
-func (e *EscapeError) Error() string {
-	return fmt.Sprintf("sandbox: refused to leave for %q: this transport reaches only %s", e.Host, invalidHost)
-}
-
 // BaseURL is the base URL for a client with the sandbox's transport.
 func (sb *Sandbox) BaseURL() string { return "https://" + invalidHost + basePath }
 
@@ -47,8 +39,8 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.Body != nil {
 		defer req.Body.Close()
 	}
-	if req.URL == nil || req.URL.Host != invalidHost && req.URL.Host != hostPort || req.URL.Scheme != "https" {
-		return nil, &EscapeError{hostOf(req.URL)}
+	if u := cmp.Or(req.URL, new(url.URL)); u.Host != invalidHost && u.Host != hostPort || u.Scheme != "https" {
+		return nil, fmt.Errorf("sandbox: refused to leave for \"%s://%s\": this transport reaches only %s", u.Scheme, u.Host, invalidHost)
 	}
 	if err := req.Context().Err(); err != nil {
 		return nil, err
@@ -88,13 +80,6 @@ func (t transport) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func broken(operation, call string, err error) error {
 	return &net.OpError{Op: operation, Net: "tcp", Addr: address(hostPort), Err: os.NewSyscallError(call, err)}
-}
-
-func hostOf(u *url.URL) string {
-	if u == nil {
-		return ""
-	}
-	return u.Scheme + "://" + u.Host
 }
 
 // arrived is the request as a server receives it.

@@ -100,10 +100,7 @@ func TestTransportReachesNoOtherHost(t *testing.T) {
 		if resp != nil {
 			require.NoError(t, resp.Body.Close())
 		}
-		var escape *sandbox.EscapeError
-		require.ErrorAs(t, err, &escape)
-		require.Contains(t, target, escape.Host)
-		require.ErrorContains(t, err, escape.Host)
+		require.ErrorContains(t, err, "refused to leave for ")
 		require.Equal(t, 1, body.closed)
 		require.Empty(t, *hooks)
 	}

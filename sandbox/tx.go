@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"fmt"
+	"errors"
 	"net/http"
 	"slices"
 	"time"
@@ -21,32 +21,38 @@ type Tx struct {
 // Do makes changes as a teammate.
 func (w *Tenant) Do(act func(*Tx)) { act(&Tx{sb: w.sb, ws: w.ws}) }
 
-func (tx *Tx) change(what string, apply func(now time.Time) bool) {
+// do makes one change.
+func (tx *Tx) do(apply func(now time.Time) error) error {
 	now := tx.sb.enter()
-	done := apply(now)
-	if done {
+	defer tx.sb.mu.Unlock()
+	err := apply(now)
+	if err == nil {
 		tx.ws.version++
 	}
-	tx.sb.mu.Unlock()
-	if !done {
-		tx.sb.misuse("Tx.%s: nothing has this id or name, or it is not in a state for that", what)
+	return err
+}
+
+func (tx *Tx) change(what string, apply func(now time.Time) bool) {
+	err := tx.do(func(now time.Time) error {
+		if !apply(now) {
+			return errors.New("nothing has this id or name, or it is not in a state for that")
+		}
+		return nil
+	})
+	if err != nil {
+		tx.sb.misuse("Tx.%s: %v", what, err)
 	}
 }
 
-// Put adds an object of a kind, such as those in [Workspace.More], and returns its id. If one has the id in fields, these replace its own.
+// Put changes the fields of the object that has the id in fields, or adds an object, and returns its id. The kinds are those of
+// [Workspace] in JSON: agents, campaigns, facts, hubs, folders, savedSearches, activities, imports. Fields are those of [Agent], [Campaign] and so on.
 func (tx *Tx) Put(kind string, fields Row) (id string) {
-	k, raw := kinds[kind], Rows(fields)[0]
-	err := fmt.Errorf("no kind of object is called %q", kind)
-	now := tx.sb.enter()
-	if k != nil {
-		id, err = k.put(tx.ws, raw, now)
-		tx.ws.version++
+	k := kinds[kind]
+	if k == nil {
+		tx.sb.misuse("Tx.Put: no kind of object is called %q", kind)
+		return ""
 	}
-	tx.sb.mu.Unlock()
-	if err != nil {
-		tx.sb.misuse("Tx.Put: %v", err)
-	}
-	return id
+	return k.put(tx, Rows(fields)[0])
 }
 
 // connect adds a word to a set, if it is a known one.
@@ -58,26 +64,6 @@ func (tx *Tx) connect(what string, set *[]string, known []string, word string) {
 		}
 		return is
 	})
-}
-
-// disconnect removes a word from a set that has it.
-func (tx *Tx) disconnect(what string, set *[]string, word string) {
-	tx.change(what, func(time.Time) bool {
-		at := slices.Index(*set, word)
-		if at >= 0 {
-			*set = slices.Delete(*set, at, at+1)
-		}
-		return at >= 0
-	})
-}
-
-// valid checks the seed of an object to add.
-func (tx *Tx) valid(what string, seed Workspace) bool {
-	err := State{Workspaces: []Workspace{seed}}.Validate()
-	if err != nil {
-		tx.sb.misuse("Tx.%s: %v", what, err)
-	}
-	return err == nil
 }
 
 // between runs while a client is between two requests of an operation.

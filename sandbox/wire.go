@@ -13,35 +13,23 @@ func reply(status int, v any) response {
 	return response{status: status, body: must(json.Marshal(v))}
 }
 
-type wireError struct {
-	Code      string  `json:"code"`
-	Message   string  `json:"message"`
-	Param     *string `json:"param"`
-	DocURL    *string `json:"doc_url"`
-	RequestID *string `json:"request_id"`
-}
-
 func envelope(code, message, param, requestID string) []byte {
-	e := wireError{Code: code, Message: message, Param: optional(param), RequestID: optional(requestID)}
+	e := object{"code": code, "message": message, "param": optional(param), "doc_url": nil, "request_id": optional(requestID)}
 	if requestID != "" {
-		e.DocURL = optional(docsURL + strings.ToLower(code))
+		e["doc_url"] = docsURL + strings.ToLower(code)
 	}
-	return must(json.Marshal(map[string]wireError{"error": e}))
+	return must(json.Marshal(object{"error": e}))
 }
 
 // optional is what is null without a value.
-func optional(s string) *string {
+func optional(s string) any {
 	if s == "" {
 		return nil
 	}
-	return &s
+	return s
 }
 
-type wirePages struct {
-	PageNum      int64 `json:"pageNum"`
-	TotalPages   int   `json:"totalPages"`
-	TotalRecords int   `json:"totalRecords"`
-}
+func wireTime(t time.Time) string { return t.UTC().Format(timeFormat) }
 
 // paging is the page that a request asks for.
 type paging struct {
@@ -56,7 +44,7 @@ func (q *params) paging(fallback int) paging {
 }
 
 // of is the range of n elements on the page.
-func (p paging) of(n int) (from, to int, pages wirePages) {
+func (p paging) of(n int) (from, to int, pages object) {
 	fills := func(n int) int { return (n + p.limit - 1) / p.limit }
 	counted := n
 	if p.cap != nil {
@@ -65,7 +53,7 @@ func (p paging) of(n int) (from, to int, pages wirePages) {
 		}
 		counted = min(n, *p.cap)
 	}
-	pages = wirePages{PageNum: p.pageNum, TotalPages: fills(counted), TotalRecords: counted}
+	pages = object{"pageNum": p.pageNum, "totalPages": fills(counted), "totalRecords": counted}
 	if p.pageNum > int64(fills(n)) {
 		return n, n, pages
 	}
@@ -74,9 +62,14 @@ func (p paging) of(n int) (from, to int, pages wirePages) {
 }
 
 // pageOf responds with the elements on a page, in the form that a response shows them in.
-func pageOf[T, U any](p paging, all []T, wire func(T) U) response {
+func pageOf[T any](p paging, all []T, wire func(T) object) response {
 	from, to, pages := p.of(len(all))
-	return reply(http.StatusOK, object{"data": appendEach([]U{}, all[from:to], wire), "pagination": pages})
+	return reply(http.StatusOK, object{"data": appendEach([]object{}, all[from:to], wire), "pagination": pages})
+}
+
+// listing responds with all elements, under their name.
+func listing[T any](name string, all []T, wire func(T) object) response {
+	return reply(http.StatusOK, object{name: appendEach([]object{}, all, wire)})
 }
 
 // timeFormat is ISO 8601 with milliseconds.

@@ -96,11 +96,11 @@ func (e *evidence) wrong() (wrong []string) {
 // startSandbox starts the sandbox command.
 func startSandbox(t *testing.T) service {
 	t.Helper()
-	state, err := os.Create(filepath.Join(t.TempDir(), "state.json"))
+	state, err := json.Marshal(tests.EveryState(time.Now(), time.Now().AddDate(20, 0, 0)))
 	require.NoError(t, err)
-	_, err = tests.EveryState(time.Now(), time.Now().AddDate(20, 0, 0)).WriteTo(state)
-	require.NoError(t, errors.Join(err, state.Close()))
-	args := []string{"-seed", state.Name(), "-limits", "off", "-credits", "1000000000"}
+	seed := filepath.Join(t.TempDir(), "seed.json")
+	require.NoError(t, os.WriteFile(seed, state, 0o600))
+	args := []string{"-seed", seed, "-limits", "off", "-credits", "1000000000"}
 	for _, f := range []string{"every=5:status=429:retry-after=0", "every=4:status=502:applied", "every=7:drop-after", "every=11:drop-before"} {
 		args = append(args, "-fault", "lists.create:"+f, "-fault", "lists.add-contacts:"+f)
 	}

@@ -6,6 +6,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"regexp"
 	"slices"
@@ -316,12 +317,11 @@ func TestPropagationKeepsTheProof(t *testing.T) {
 
 func TestPropagationByItsOwnTransport(t *testing.T) {
 	r := newRig(t)
-	server, err := r.sb.Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
+	server := httptest.NewServer(r.sb.Handler())
 	defer server.Close()
 	telemetry, err := otelprospectkit.New(otelprospectkit.WithTracerProvider(r.tracers), otelprospectkit.WithMeterProvider(r.meters))
 	require.NoError(t, err)
-	client, err := prospectkit.New(server.BaseURL(), r.sb.Token(), telemetry,
+	client, err := prospectkit.New(server.URL+"/api/v1", r.sb.Token(), telemetry,
 		prospectkit.WithTransport(otelprospectkit.Propagate(nil, propagation.TraceContext{})))
 	require.NoError(t, err)
 	_, err = client.Account.Me(t.Context())

@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,14 +120,13 @@ func TestFleetIsKilled(t *testing.T) {
 	sb := sandbox.New(t, sandbox.Limits(map[string]sandbox.Limit{"lists": {PerMinute: 1 << 20, PerDay: 1 << 21}}))
 	sb.Fail("lists.create", sandbox.Every(7), sandbox.DropAfter())
 	sb.Fail("lists.create", sandbox.Every(97), sandbox.DropBefore())
-	api, err := sb.Listen(context.Background(), "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = api.Close() })
+	api := httptest.NewServer(sb.Handler())
+	t.Cleanup(api.Close)
 	database := startPostgres(t)
 	database.prepare(t, "acme")
 	pause := 300 * time.Millisecond
 	j := job{
-		DSN: database.dsn(""), Workspace: "acme", BaseURL: api.BaseURL(), Token: sb.Token(),
+		DSN: database.dsn(""), Workspace: "acme", BaseURL: api.URL + "/api/v1", Token: sb.Token(),
 		Until: time.Now().Add(time.Duration(*killsFlag) * pause), Verdicts: filepath.Join(t.TempDir(), "verdicts"),
 	}
 	workers := make([]*exec.Cmd, 4)

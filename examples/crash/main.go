@@ -50,7 +50,7 @@ func demo(ctx context.Context, path string, out io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(out, "%d lists were pushed, none twice\n", len(sb.CRMPushes()))
+	_, err := fmt.Fprintf(out, "%d lists were pushed, none twice\n", len(sb.Outbox()))
 	return err
 }
 

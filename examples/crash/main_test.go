@@ -37,7 +37,7 @@ func TestEveryFailure(t *testing.T) {
 		return err
 	}, func(run *sandbox.Run) error {
 		pushes := map[string]int{}
-		for _, p := range run.CRMPushes() {
+		for _, p := range run.Outbox() {
 			if pushes[p.ListID]++; pushes[p.ListID] > 1 {
 				return errors.New("a list was pushed twice")
 			}

@@ -131,7 +131,7 @@ func (g *together) Sending(ctx context.Context, t journal.Ticket) error {
 // sends one while it sees the ticket of the other.
 func TestTake_TwiceAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t, sandbox.ActivatesFor(0), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		sb := sandbox.New(t, sandbox.ActivatesFor(0), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 			Name: "acme", Accounts: []string{"email"}, Lists: []sandbox.List{contacts},
 		}}}))
 		sb.Between("campaigns.approve", func(tx *sandbox.Tx) { tx.StopCampaign(sb.Campaigns()[0].ID) })

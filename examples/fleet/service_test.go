@@ -62,7 +62,7 @@ const agentResults = 5
 const workerName = "worker-"
 
 func seed(o options) sandbox.State {
-	state := sandbox.State{Format: sandbox.Format}
+	state := sandbox.State{}
 	for i := range o.workspaces {
 		w := sandbox.Workspace{Name: fmt.Sprintf("customer-%02d", i+1), Credits: 100_000, Accounts: []string{"email"}}
 		for _, name := range []string{"Newsletter", "Trade fair"} {

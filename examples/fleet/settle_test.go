@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"net/http/httptest"
 	"testing"
 	"time"
 
@@ -18,14 +19,14 @@ func small(t *testing.T, name string) *supervisor {
 	s := &supervisor{options: options{workspaces: 1, workers: 1, rows: 1}}
 	s.sb, s.clock = service(s.options, newArrivals())
 	s.sb.Clear()
-	api, err := s.sb.Listen(t.Context(), "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, api.Close()) })
+	api := httptest.NewServer(s.sb.Handler())
+	t.Cleanup(api.Close)
+	var err error
 	s.database, err = startDatabase(t.Context())
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.database.remove()) })
 	s.fleet, err = newFleet(t.Context(), config{
-		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.BaseURL(), PageSize: 10,
+		Name: "worker-0", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1", PageSize: 10,
 		Tokens: map[string]string{name: s.sb.Workspace(name).Token()},
 	})
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -60,17 +61,14 @@ func supervise(ctx context.Context, o options, out io.Writer) (err error) {
 	s := &supervisor{options: o, out: out}
 	seen := newArrivals()
 	s.sb, s.clock = service(o, seen)
-	api, err := s.sb.Listen(ctx, "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
+	api := httptest.NewServer(s.sb.Handler())
 	defer api.Close()
 	if s.database, err = startDatabase(ctx); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.database.remove()) }()
 	s.logs = filepath.Join(s.database.dir, "workers")
-	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.BaseURL(), Tokens: map[string]string{}, PageSize: o.pageSize}
+	j := config{Name: "supervisor", DSN: s.database.dsn(), BaseURL: api.URL + "/api/v1", Tokens: map[string]string{}, PageSize: o.pageSize}
 	for _, w := range s.sb.Snapshot().Workspaces {
 		j.Tokens[w.Name] = s.sb.Workspace(w.Name).Token()
 	}

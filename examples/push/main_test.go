@@ -70,7 +70,7 @@ func TestEveryFailure(t *testing.T) {
 			return push(run.Context(), client.Lists, listID, file, &said)
 		}, func(run *sandbox.Run) error {
 			pushed := map[string]int{}
-			for _, p := range run.CRMPushes() {
+			for _, p := range run.Outbox() {
 				for _, id := range p.ContactIDs {
 					if pushed[id]++; pushed[id] > 1 {
 						return fmt.Errorf("%s was pushed twice", id)
@@ -121,7 +121,7 @@ func TestAfterTheLook(t *testing.T) {
 	require.Empty(t, run())
 	require.Empty(t, run())
 	pushed := []string{}
-	for _, p := range sb.CRMPushes() {
+	for _, p := range sb.Outbox() {
 		pushed = append(pushed, p.ContactIDs...)
 	}
 	require.ElementsMatch(t, all, pushed)

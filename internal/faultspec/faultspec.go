@@ -17,8 +17,8 @@ import (
 )
 
 // Help explains the words of a fault.
-const Help = `OPERATION is a name such as lists.rows, or * for all (GET /_sandbox/operations lists them).
-WHEN is one of nth=N, first=N, every=N, always (the default), and key=TOKEN.
+const Help = `OPERATION is a name such as lists.rows, or * for all (docs/operations.md lists them).
+WHEN is one of nth=N, first=N, every=N and always (the default).
 WHAT is any of
   status=N code=CODE     a documented error; one of them is enough if it implies the other
   status=N future-code=X an undocumented error code
@@ -28,14 +28,13 @@ WHAT is any of
   retry-after=SECONDS    the header
   drop-before drop-after connection cut before, or after, the effect; with reset, by the peer
   refuse reset           connection refused, or reset
-  latency=D stall=D slow-body=BYTES_PER_SECOND
-  truncate=N empty-body oversized=N content-type=TYPE extra-fields null=PATH enum=PATH=VALUE
+  latency=D stall=D truncate=N empty-body oversized=N extra-fields null=PATH enum=PATH=VALUE
   resent                 it arrives twice, and the second response is forwarded, with Via
-  age=SECONDS cap-totals=N empty-page
+  cap-totals=N empty-page
 and one of these, which take the rest of the text and so come last
   body=TEXT              this body, with status 200 or the one given
   location=URL           a redirect, with status 302 or the one given
-  retry-after-raw=TEXT   a date, or garbage
+  header=NAME=TEXT       any header
 `
 
 // Spec is a fault for [sandbox.Sandbox.Fail].
@@ -61,29 +60,24 @@ func Read(spec string) (*Spec, error) {
 	name, rest, _ := strings.Cut(spec, ":")
 	f, response := &Spec{Operation: name}, map[string]string{}
 	for rest != "" {
-		var part string
-		if word, _, _ := strings.Cut(rest, "="); slices.Contains(greedy, word) {
-			part, rest = rest, ""
-		} else {
-			part, rest, _ = strings.Cut(rest, ":")
+		part, more, _ := strings.Cut(rest, ":")
+		if word, _, _ := strings.Cut(part, "="); slices.Contains([]string{"body", "location", "header"}, word) {
+			part, more = rest, "" // it may have colons
 		}
+		rest = more
 		word, value, valued := strings.Cut(part, "=")
-		switch {
-		case flags[word] != nil && !valued:
-			f.Options = append(f.Options, flags[word]())
-		case !valued || value == "" && word != "body":
-			return nil, fmt.Errorf("%q needs a value, or is not a word of a fault", part)
-		case slices.Contains(responses, word):
-			response[word] = value
-		case words[word] == nil:
-			return nil, fmt.Errorf("%s: not a word of a fault", part)
-		default:
-			option, err := words[word](value)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", part, err)
-			}
-			f.Options = append(f.Options, option)
+		if slices.Contains([]string{"status", "code", "future-code", "body", "location"}, word) && valued {
+			response[word] = value // they set it together
+			continue
 		}
+		if words[word] == nil {
+			return nil, fmt.Errorf("%q is not a word of a fault, or needs a value", part)
+		}
+		option, err := words[word](value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", part, err)
+		}
+		f.Options = append(f.Options, option)
 	}
 	return f, f.respond(response)
 }
@@ -97,66 +91,52 @@ func (*Trial) Helper() {}
 // Cleanup does nothing: a temporary sandbox needs no end.
 func (*Trial) Cleanup(func()) {}
 
-// Errorf keeps the first line of a report, without what the sandbox puts before it.
+// Errorf keeps the first line of a report, because later ones often follow from it.
 func (t *Trial) Errorf(format string, args ...any) {
-	message := strings.TrimPrefix(fmt.Sprintf(format, args...), "sandbox: ")
-	if _, why, ok := strings.Cut(message, "): "); ok && strings.HasPrefix(message, "Fail(") {
-		message = why
-	}
-	message, _, _ = strings.Cut(message, "\n") // later lines often follow from the first
-	*t = append(*t, errors.New(message))
+	message, _, _ := strings.Cut(fmt.Sprintf(format, args...), "\n")
+	*t = append(*t, errors.New(strings.TrimPrefix(message, "sandbox: ")))
 }
 
-var (
-	greedy    = []string{"body", "location", "retry-after-raw"}               // may contain colons
-	responses = []string{"status", "code", "future-code", "body", "location"} // set the response together
-)
+type reader func(value string) (sandbox.FaultOption, error)
 
-// flags are the words without a value.
-var flags = map[string]func() sandbox.FaultOption{
-	"always":       sandbox.Always,
-	"applied":      sandbox.Applied,
-	"drop-before":  sandbox.DropBefore,
-	"drop-after":   sandbox.DropAfter,
-	"refuse":       sandbox.Refuse,
-	"reset":        sandbox.Reset,
-	"empty-body":   sandbox.EmptyBody,
-	"extra-fields": sandbox.ExtraFields,
-	"resent":       sandbox.Resent,
-	"empty-page":   sandbox.EmptyPage,
+// words are those whose value, if they have one, is all of an option.
+var words = map[string]reader{
+	"always":       flag(sandbox.Always),
+	"applied":      flag(sandbox.Applied),
+	"drop-before":  flag(sandbox.DropBefore),
+	"drop-after":   flag(sandbox.DropAfter),
+	"refuse":       flag(sandbox.Refuse),
+	"reset":        flag(sandbox.Reset),
+	"empty-body":   flag(sandbox.EmptyBody),
+	"extra-fields": flag(sandbox.ExtraFields),
+	"resent":       flag(sandbox.Resent),
+	"empty-page":   flag(sandbox.EmptyPage),
+	"nth":          read(strconv.Atoi, sandbox.Nth),
+	"first":        read(strconv.Atoi, sandbox.First),
+	"every":        read(strconv.Atoi, sandbox.Every),
+	"retry-after":  read(strconv.Atoi, sandbox.RetryAfter),
+	"truncate":     read(strconv.Atoi, sandbox.Truncate),
+	"html":         read(strconv.Atoi, sandbox.HTML),
+	"sparse":       read(strconv.Atoi, func(status int) sandbox.FaultOption { return sandbox.Status(status, "") }),
+	"cap-totals":   read(strconv.Atoi, sandbox.CapTotals),
+	"oversized":    read(strconv.Atoi, func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) }),
+	"latency":      read(time.ParseDuration, sandbox.Latency),
+	"stall":        read(time.ParseDuration, sandbox.Stall),
+	"null":         func(path string) (sandbox.FaultOption, error) { return sandbox.NullField(path), nil },
+	"enum":         pair(sandbox.EnumValue),
+	"header":       pair(sandbox.Header),
 }
 
-// words are those whose value is all of an option.
-var words = map[string]func(value string) (sandbox.FaultOption, error){
-	"nth":             read(strconv.Atoi, sandbox.Nth),
-	"first":           read(strconv.Atoi, sandbox.First),
-	"every":           read(strconv.Atoi, sandbox.Every),
-	"retry-after":     read(strconv.Atoi, sandbox.RetryAfter),
-	"slow-body":       read(strconv.Atoi, sandbox.SlowBody),
-	"truncate":        read(strconv.Atoi, sandbox.Truncate),
-	"html":            read(strconv.Atoi, sandbox.HTML),
-	"sparse":          read(strconv.Atoi, func(status int) sandbox.FaultOption { return sandbox.Status(status, "") }),
-	"cap-totals":      read(strconv.Atoi, sandbox.CapTotals),
-	"age":             read(strconv.Atoi, sandbox.Age),
-	"oversized":       read(strconv.Atoi, func(n int) sandbox.FaultOption { return sandbox.Oversized(int64(n)) }),
-	"latency":         read(time.ParseDuration, sandbox.Latency),
-	"stall":           read(time.ParseDuration, sandbox.Stall),
-	"key":             read(text, sandbox.ForKey),
-	"content-type":    read(text, sandbox.ContentType),
-	"retry-after-raw": read(text, sandbox.RetryAfterRaw),
-	"null":            read(text, sandbox.NullField),
-	"enum": func(value string) (sandbox.FaultOption, error) {
-		path, v, ok := strings.Cut(value, "=")
-		if !ok {
-			return nil, errors.New("has to be enum=PATH=VALUE")
+func flag(option func() sandbox.FaultOption) reader {
+	return func(value string) (sandbox.FaultOption, error) {
+		if value != "" {
+			return nil, errors.New("takes no value")
 		}
-		return sandbox.EnumValue(path, v), nil
-	},
+		return option(), nil
+	}
 }
 
-func text(value string) (string, error) { return value, nil }
-
-func read[T any](parse func(string) (T, error), option func(T) sandbox.FaultOption) func(string) (sandbox.FaultOption, error) {
+func read[T any](parse func(string) (T, error), option func(T) sandbox.FaultOption) reader {
 	return func(value string) (sandbox.FaultOption, error) {
 		v, err := parse(value)
 		if err != nil {
@@ -166,30 +146,39 @@ func read[T any](parse func(string) (T, error), option func(T) sandbox.FaultOpti
 	}
 }
 
+func pair(option func(name, value string) sandbox.FaultOption) reader {
+	return func(both string) (sandbox.FaultOption, error) {
+		name, value, ok := strings.Cut(both, "=")
+		if !ok {
+			return nil, errors.New("needs a name and a value")
+		}
+		return option(name, value), nil
+	}
+}
+
 // respond turns the words of the response into an option. Contradicting words give several, which the sandbox refuses.
 func (f *Spec) respond(set map[string]string) error {
-	before := len(f.Options)
 	status, err := strconv.Atoi(cmp.Or(set["status"], "0"))
 	if err != nil {
 		return fmt.Errorf("status=%s: not a number", set["status"])
 	}
-	if body, ok := set["body"]; ok {
-		f.Options = append(f.Options, sandbox.RawBody(cmp.Or(status, http.StatusOK), body))
+	add := func(word string, option func(value string) sandbox.FaultOption) {
+		if value, given := set[word]; given {
+			f.Options = append(f.Options, option(value))
+		}
 	}
-	if location, ok := set["location"]; ok {
-		f.Options = append(f.Options, sandbox.Redirect(cmp.Or(status, http.StatusFound), location))
+	add("body", func(body string) sandbox.FaultOption { return sandbox.RawBody(cmp.Or(status, http.StatusOK), body) })
+	add("location", func(url string) sandbox.FaultOption { return sandbox.Redirect(cmp.Or(status, http.StatusFound), url) })
+	add("future-code", func(code string) sandbox.FaultOption { return sandbox.FutureCode(status, code) })
+	if _, given := set["code"]; !given && len(set) == 1 && status != 0 {
+		set["code"] = onlyCode(status)
 	}
-	if code, ok := set["future-code"]; ok {
-		f.Options = append(f.Options, sandbox.FutureCode(status, code))
-	}
-	code, ok := set["code"]
-	if !ok && (status == 0 || len(f.Options) > before) {
-		return nil
-	}
-	if known, ok := op.CodeByName(code); ok {
-		status = cmp.Or(status, known.Statuses[0])
-	}
-	f.Options = append(f.Options, sandbox.Status(status, cmp.Or(code, onlyCode(status))))
+	add("code", func(code string) sandbox.FaultOption {
+		if known, ok := op.CodeByName(code); ok {
+			status = cmp.Or(status, known.Statuses[0])
+		}
+		return sandbox.Status(status, code)
+	})
 	return nil
 }
 

@@ -52,15 +52,15 @@ var requestFaults = []struct {
 	{"500 of a gateway", 0.01, []sandbox.FaultOption{sandbox.HTML(502)}},
 	{"501 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(501)}},
 	{"520 of a gateway, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(520), sandbox.Applied()}},
-	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.RetryAfterRaw("2")}},
+	{"503, retry after", 0.01, []sandbox.FaultOption{sandbox.HTML(503), sandbox.Header("Retry-After", "2")}},
 	{"504 of a gateway, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(504), sandbox.Applied()}},
 	{refusing, 0.01, []sandbox.FaultOption{sandbox.Status(500, "UNEXPECTED_ERROR"), sandbox.Applied()}},
 	{"403 of another server, applied", 0.01, []sandbox.FaultOption{sandbox.HTML(403), sandbox.Applied()}},
-	{"2xx of another server", 0.01, []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.ContentType("text/html")}},
+	{"2xx of another server", 0.01, []sandbox.FaultOption{sandbox.RawBody(200, "<html>welcome</html>"), sandbox.Header("Content-Type", "text/html")}},
 	{"redirected", 0.01, []sandbox.FaultOption{sandbox.Redirect(307, "https://elsewhere.invalid/")}},
 	{shortWait, 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(3)}},
 	{"429 without a wait", 0.005, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED")}},
-	{"429 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(429), sandbox.RetryAfterRaw("2")}},
+	{"429 of a gateway", 0.005, []sandbox.FaultOption{sandbox.HTML(429), sandbox.Header("Retry-After", "2")}},
 	{"401 of another server, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(401), sandbox.Applied()}},
 	{"404 of another server, applied", 0.005, []sandbox.FaultOption{sandbox.HTML(404), sandbox.Applied()}},
 	{"409 with an undocumented code", 0.005, []sandbox.FaultOption{sandbox.FutureCode(409, "SOMETHING_NEW")}},
@@ -69,8 +69,8 @@ var requestFaults = []struct {
 	{"an undocumented status", 0.005, []sandbox.FaultOption{sandbox.EnumValue("data.status", "resting")}},
 	{noSuchHost, 0.005, nil},
 	{cutShort, 0.03, nil},
-	{"JSON of another server, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(403, `{"error":{"code":"ACCESS_DENIED","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
-	{"503 with an envelope, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(503, `{"error":{"code":"UNEXPECTED_ERROR","message":"no"}}`), sandbox.ContentType("application/json"), sandbox.Applied()}},
+	{"JSON of another server, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(403, `{"error":{"code":"ACCESS_DENIED","message":"no"}}`), sandbox.Header("Content-Type", "application/json"), sandbox.Applied()}},
+	{"503 with an envelope, applied", 0.01, []sandbox.FaultOption{sandbox.RawBody(503, `{"error":{"code":"UNEXPECTED_ERROR","message":"no"}}`), sandbox.Header("Content-Type", "application/json"), sandbox.Applied()}},
 	{longWait, 0.01, []sandbox.FaultOption{sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfter(45)}},
 	{untilDate, 0.01, nil},
 	{panics, 0.01, nil},
@@ -334,7 +334,7 @@ func (w wire) arm(o *op.Op, r *http.Request, t *sim.Turn) {
 		w.service.Fail("*", does...)
 	case untilDate:
 		until := w.clock.Now().Add(20 * time.Second).UTC().Format(http.TimeFormat)
-		w.service.Fail("*", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.RetryAfterRaw(until))
+		w.service.Fail("*", sandbox.First(1), sandbox.Status(429, "RATE_LIMITED"), sandbox.Header("Retry-After", until))
 	}
 }
 

@@ -210,7 +210,7 @@ func EveryState(begin, due time.Time) sandbox.State {
 		},
 		Imports: []sandbox.Import{{ID: ImportID, Name: "people.csv", Format: "csv", Size: 9, Rows: 1, Reserved: true, Uploaded: true}},
 	}
-	return sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}
+	return sandbox.State{Workspaces: []sandbox.Workspace{ws}}
 }
 
 // SandboxClient is a client that the sandbox paces like the service. It has a journal in memory, unless the options give it another one.

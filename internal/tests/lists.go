@@ -18,7 +18,7 @@ func Ensuring(t *testing.T, seed sandbox.Workspace, opts []sandbox.Option, test 
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		seed.Name = "main"
-		state := sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{seed}}
+		state := sandbox.State{Workspaces: []sandbox.Workspace{seed}}
 		sb := sandbox.New(t, append([]sandbox.Option{sandbox.Seed(state)}, opts...)...)
 		time.Sleep(time.Hour) // so that what the seed holds is older than what the test makes
 		test(t, sb, SandboxClient(t, sb))

@@ -2,10 +2,12 @@ package tests
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -32,10 +34,9 @@ var worldFile = Path("testdata", "retry-world.json")
 // TestRetryData_World holds the file against the state. go generate writes it.
 func TestRetryData_World(t *testing.T) {
 	begin := time.Date(2026, time.March, 1, 9, 0, 0, 0, time.UTC)
-	var want strings.Builder
-	_, err := EveryState(begin, begin.AddDate(100, 0, 0)).WriteTo(&want)
+	want, err := json.MarshalIndent(EveryState(begin, begin.AddDate(100, 0, 0)), "", " ")
 	require.NoError(t, err)
-	golden.Equal(t, worldFile, want.String())
+	golden.Equal(t, worldFile, string(want)+"\n")
 }
 
 func retryFile(t *testing.T) *retrydata.File {
@@ -98,8 +99,8 @@ func playAll(t *testing.T, file *retrydata.File, serve func(*testing.T, *sandbox
 	t.Helper()
 	state, err := os.ReadFile(worldFile)
 	require.NoError(t, err)
-	world, err := sandbox.ReadState(strings.NewReader(string(state)))
-	require.NoError(t, err)
+	var world sandbox.State
+	require.NoError(t, json.Unmarshal(state, &world))
 	time.Sleep(time.Until(world.Workspaces[0].Lists[0].CreatedAt.Add(24 * time.Hour))) // nothing but in a bubble
 	var all sync.WaitGroup
 	turn := make(chan struct{}, 128) // most of them wait
@@ -139,16 +140,13 @@ func inMemory(t *testing.T, sb *sandbox.Sandbox) (*http.Transport, error) {
 // overSockets serves a sandbox on a port of this machine.
 func overSockets(t *testing.T, sb *sandbox.Sandbox) (*http.Transport, error) {
 	t.Helper()
-	server, err := sb.Listen(t.Context(), "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
+	server := httptest.NewServer(sb.Handler())
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
-		return new(net.Dialer).DialContext(ctx, network, server.Addr().String())
+		return new(net.Dialer).DialContext(ctx, network, server.Listener.Addr().String())
 	}}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
-		_ = server.Close()
+		server.Close()
 	})
 	return transport, nil
 }

@@ -27,7 +27,7 @@ func hundred(t *testing.T, n int) (*sandbox.Sandbox, []string) {
 		ids[i] = fmt.Sprintf("%024x", i+1)
 		agents[i] = sandbox.Agent{ID: ids[i], Type: sandbox.PersonDiscovery, Name: fmt.Sprintf("agent %d", i), Status: "processing"}
 	}
-	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Agents: agents}}}))
+	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Agents: agents}}}))
 	return sb, ids
 }
 

@@ -47,7 +47,7 @@ func (f following) RoundTrip(req *http.Request) (*http.Response, error) {
 
 func service(t *testing.T) *sandbox.Sandbox {
 	t.Helper()
-	return sandbox.New(t, sandbox.ActivatesFor(time.Second), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	return sandbox.New(t, sandbox.ActivatesFor(time.Second), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name: "acme", Accounts: []string{"email"},
 		Lists: []sandbox.List{{Name: "Berlin", Rows: sandbox.Rows(sandbox.Row{"email": "ada@example.org"})}},
 	}}}))

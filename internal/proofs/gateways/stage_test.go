@@ -85,7 +85,7 @@ type stage struct {
 
 func start(t *testing.T, g gateway, opts ...sandbox.Option) *stage {
 	t.Helper()
-	opts = append(opts, sandbox.AllowRemote(), sandbox.NoLimits(), sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	opts = append(opts, sandbox.AllowRemote(), sandbox.NoLimits(), sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name: "main", Credits: 1_000_000, Accounts: []string{"email"}, CRM: sandbox.CRM{Connected: []string{"crm-1"}},
 		Folders:   []sandbox.Folder{{ID: folders[0], Name: "A", Type: sandbox.ContactList}, {ID: folders[1], Name: "B", Type: sandbox.ContactList}},
 		Lists:     []sandbox.List{{ID: listID, Name: "People", Rows: sandbox.Rows(sandbox.Row{"id": contactID, "firstName": "Ada", "email": "ada@engines.example"})}},

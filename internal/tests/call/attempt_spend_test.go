@@ -32,7 +32,7 @@ func spending(t *testing.T, test func(t *testing.T, sb *sandbox.Sandbox), opts .
 		}
 		people := sandbox.Rows(sandbox.Row{"firstName": "Ada", "socialUrl": "https://social.example/ada"})
 		ws.Lists = []sandbox.List{{ID: "a00000000000000000000001", Name: "People", EntityType: sandbox.ContactList, Rows: people}}
-		state := sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}
+		state := sandbox.State{Workspaces: []sandbox.Workspace{ws}}
 		time.Sleep(time.Hour) // so that everything is older than the calls
 		test(t, sandbox.New(t, append([]sandbox.Option{sandbox.Seed(state), sandbox.NoLimits()}, opts...)...))
 	})

@@ -52,7 +52,7 @@ func TestCreateAndStart_AsSpecified(t *testing.T) {
 				ws := tests.SeededList("People", sandbox.ContactList)
 				ws.Lists[0].ID, ws.Credits = tests.ListID, 50_000
 				ws.Lists[0].Rows = sandbox.Rows(sandbox.Row{"socialUrl": "https://social.example/ada"})
-				sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{ws}}))
+				sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{ws}}))
 				agents := tests.SandboxClient(t, sb).Agents
 				sb.Fail("agents.activate", sandbox.Nth(1), sandbox.Status(http.StatusPaymentRequired, "INSUFFICIENT_CREDITS"))
 				_, err := agents.CreateAndStart(t.Context(), test.first)

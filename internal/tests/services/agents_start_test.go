@@ -445,7 +445,7 @@ func TestCreateAndStart_EndsWithTheContext(t *testing.T) {
 // No read shows an adjustment. One by CreateAndStart, which adjusts the draft again before it starts it, is watched until it cannot come late.
 func TestCreateAndStart_AdjustmentInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
 		book := prospectkit.WithJournal(new(journal.MemoryJournal))
 		client := tests.SandboxClient(t, sb, book)
 		draft, err := client.Agents.Ensure(t.Context(), tests.Capped())
@@ -482,7 +482,7 @@ func TestCreateAndStart_AdjustmentInDoubt(t *testing.T) {
 func TestCreateAndStart_StaysUnknown(t *testing.T) {
 	for code, status := range map[string]int{"INSUFFICIENT_CREDITS": 402, "AGENT_NOT_FOUND": 404, "VALIDATION_FAILED": 422} {
 		synctest.Test(t, func(t *testing.T) {
-			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+			sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
 			sb.Fail("agents.activate", sandbox.Nth(1), sandbox.DropBefore())
 			sb.Fail("agents.activate", sandbox.Nth(2), sandbox.Status(status, code))
 			draft, err := tests.SandboxClient(t, sb).Agents.CreateAndStart(t.Context(), tests.Capped())
@@ -549,7 +549,7 @@ func TestEnsureAgent(t *testing.T) {
 // Many processes that ensure the same agent at the same moment end with one agent, started once.
 func TestEnsureAgent_Races(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
+		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Name: "main", Credits: 5000}}}))
 		var all sync.WaitGroup
 		for range 5 {
 			all.Go(func() {

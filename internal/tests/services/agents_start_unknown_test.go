@@ -41,7 +41,7 @@ func TestEnsureAgent_StaysUnknownWhenTheNameIsTaken(t *testing.T) {
 // What has the name, and is of another kind, stands beside the error of Ensure, and is never taken for the draft of CreateAndStart.
 func TestAgents_NameOfAnotherKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+		sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 			Name: "main", Credits: 5000, Agents: []sandbox.Agent{{ID: tests.AgentID, Name: tests.Capped().ListName, Type: sandbox.PersonDiscovery, Status: "initializing"}},
 		}}}))
 		agents := tests.SandboxClient(t, sb).Agents

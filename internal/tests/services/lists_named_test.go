@@ -17,7 +17,7 @@ import (
 func TestNamed(t *testing.T) {
 	ctx := t.Context()
 	long := strings.Repeat("x", 300) // of the results of an agent, whose name has no documented maximum
-	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name: "main", User: sandbox.User{Email: "ada@workspace.example", Name: "Ada"},
 		Lists: []sandbox.List{
 			{Name: "Berlin 2", EntityType: sandbox.ContactList},

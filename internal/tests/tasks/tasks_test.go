@@ -128,7 +128,7 @@ var judges = map[string]judge{
 		tx.AddRows(p.leads, sandbox.Row{"email": "ada@new.example"})
 	}, verdict: func(p *play) (wanted, found string) {
 		var pushed []string
-		for _, push := range p.CRMPushes() {
+		for _, push := range p.Outbox() {
 			pushed = append(pushed, push.ContactIDs...)
 		}
 		slices.Sort(pushed)
@@ -235,10 +235,10 @@ func (j judge) judged(t *testing.T, program string, env ...string) error {
 
 func (j judge) play(t *testing.T, p *play, program string, env []string) error {
 	p.Sandbox = sandbox.New(nil, sandbox.Credits(10_000), sandbox.ActivatesFor(time.Millisecond), sandbox.InitializesFor(time.Millisecond))
-	server := must(p.Listen(t.Context(), "127.0.0.1:0"))
+	server := httptest.NewServer(p.Handler())
 	defer server.Close()
-	p.client = must(prospectkit.New(server.BaseURL(), p.Token()))
-	env = append(slices.Clone(env), "PROSPECTKIT_BASE_URL="+server.BaseURL(), "PROSPECTKIT_TOKEN="+p.Token())
+	p.client = must(prospectkit.New(server.URL+"/api/v1", p.Token()))
+	env = append(slices.Clone(env), "PROSPECTKIT_BASE_URL="+server.URL+"/api/v1", "PROSPECTKIT_TOKEN="+p.Token())
 	list := sandbox.List{Name: "Leads"}
 	for i := range 1100 {
 		list.Rows = append(list.Rows, sandbox.Rows(sandbox.Row{"email": fmt.Sprint(i, "@old.example"), "updatedAt": "2025-03-01T09:00:00.000Z"})...)

@@ -42,7 +42,7 @@ func requireReasons(t *testing.T, report *firstcontact.Report) {
 
 // Whatever the workspace holds, the sandbox does not differ from itself.
 func TestRun_Unchanged(t *testing.T) {
-	nulls := sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	nulls := sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name: "nulls", Credits: 1,
 		Lists: []sandbox.List{
 			{Name: "a", Rows: sandbox.Rows(sandbox.Row{"firstName": nil, "company": nil, "revenue": "much"}, sandbox.Row{"email": "a@b.example"})},
@@ -130,7 +130,7 @@ func TestRun_StaticMock(t *testing.T) {
 // oneList is a list, as a listing shows it, and the response of a read of it alone.
 func oneList(t *testing.T, id string) (listed, alone string) {
 	t.Helper()
-	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{{ID: id, Name: "Berlin"}}}}}))
+	sb := sandbox.New(t, sandbox.Seed(sandbox.State{Workspaces: []sandbox.Workspace{{Lists: []sandbox.List{{ID: id, Name: "Berlin"}}}}}))
 	read := func(path string) []byte {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, sb.BaseURL()+path, http.NoBody)
 		require.NoError(t, err)

@@ -1,7 +1,7 @@
 package sandbox
 
 import (
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -9,223 +9,310 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
 
 	"example.com/prospectkit/cmd/prospectkit/internal/cli"
 	"example.com/prospectkit/internal/check"
-	"example.com/prospectkit/internal/op"
+	"example.com/prospectkit/internal/faultspec"
 	"example.com/prospectkit/sandbox"
 )
 
+// host keeps the current sandbox. A reset replaces it.
+type host struct {
+	cfg     config
+	seed    sandbox.State
+	clock   sandbox.Clock
+	stderr  io.Writer
+	current atomic.Pointer[instance]
+}
+
+// instance is one sandbox, from its start to the next reset. It is the test of its sandbox: mistakes, broken invariants, and faults that
+// never fired are printed for the user.
+type instance struct {
+	*sandbox.Sandbox
+	api    http.Handler
+	stderr io.Writer
+	ended  func()
+
+	acting sync.Mutex // a teammate
+	mu     sync.Mutex
+	wrong  []string // what the teammate did
+	acts   bool
+	faults []givenFault
+}
+
+// givenFault is a fault as it was written.
+type givenFault struct {
+	spec  string
+	fault *sandbox.Fault
+}
+
+func newHost(cfg config, stderr io.Writer) (*host, error) {
+	seed, err := cfg.load()
+	if err != nil {
+		return nil, err
+	}
+	clock, err := clockOf(cfg.clock)
+	if err != nil {
+		return nil, err
+	}
+	h := &host{cfg: cfg, seed: seed, clock: clock, stderr: stderr}
+	return h, h.reset()
+}
+
+// reset makes a new sandbox from the seed and the flags. The clock continues: time never goes back.
+func (h *host) reset() error {
+	opts := append([]sandbox.Option{sandbox.Seed(h.seed), sandbox.WithClock(h.clock)}, h.cfg.options...)
+	if h.cfg.credits >= 0 {
+		opts = append(opts, sandbox.Credits(h.cfg.credits))
+	}
+	if h.cfg.allowRemote {
+		opts = append(opts, sandbox.AllowRemote())
+	}
+	next := &instance{stderr: h.stderr}
+	next.Sandbox = sandbox.New(next, opts...)
+	next.api = next.Handler()
+	for _, spec := range h.cfg.faults {
+		if err := next.addFault(spec, h.cfg.options); err != nil {
+			return fmt.Errorf("-fault %s: %w", spec, err)
+		}
+	}
+	h.current.Store(next)
+	return nil
+}
+
+// Helper does nothing.
+func (box *instance) Helper() {}
+
+// Cleanup keeps what is to be called at the end.
+func (box *instance) Cleanup(f func()) { box.ended = f }
+
+// Errorf prints for the user, unless a teammate is told.
+func (box *instance) Errorf(format string, args ...any) {
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	if box.acts {
+		box.wrong = append(box.wrong, fmt.Sprintf(format, args...))
+		return
+	}
+	fmt.Fprintf(box.stderr, format+"\n", args...)
+}
+
+func (box *instance) addFault(spec string, opts []sandbox.Option) error {
+	f, err := faultspec.Parse(spec, opts...)
+	if err != nil {
+		return err
+	}
+	fault := box.Fail(f.Operation, f.Options...)
+	box.mu.Lock()
+	defer box.mu.Unlock()
+	box.faults = append(box.faults, givenFault{spec, fault})
+	return nil
+}
+
 const controlPath = "/_sandbox/"
 
-// routes separates the control plane from the API, which gets its paths unchanged: a mux would clean them.
+// routes separates the control plane, which is for this machine only, from the API, which gets its paths unchanged: a mux would clean them.
 func (h *host) routes() http.Handler {
-	control := onlyFromHere(http.NewCrossOriginProtection().Handler(h.control()))
+	control := http.NewCrossOriginProtection().Handler(h.control())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasPrefix(r.URL.Path, controlPath) {
+		from, _, _ := net.SplitHostPort(r.RemoteAddr)
+		switch {
+		case !strings.HasPrefix(r.URL.Path, controlPath):
+			h.current.Load().api.ServeHTTP(w, r)
+		case check.IsLoopback((&url.URL{Host: r.Host}).Hostname()) && check.IsLoopback(from): // and no web page by a name of its own
 			control.ServeHTTP(w, r)
-			return
+		default:
+			http.Error(w, "the control plane works on this machine only, under 127.0.0.1, [::1] or localhost", http.StatusForbidden)
 		}
-		h.ServeHTTP(w, r)
 	})
 }
 
-// onlyFromHere refuses requests from another machine, and those of a web page whose own name points here.
-func onlyFromHere(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if from, _, _ := net.SplitHostPort(r.RemoteAddr); check.IsLoopback((&url.URL{Host: r.Host}).Hostname()) && check.IsLoopback(from) {
-			next.ServeHTTP(w, r)
-			return
-		}
-		handler(func(*http.Request) (any, error) {
-			return refuse(http.StatusForbidden, "the control plane works on this machine only, under 127.0.0.1, [::1] or localhost")
-		}).ServeHTTP(w, r)
-	})
+// ask is a request to the control plane, in a workspace: the one that ?workspace names, or the first one.
+type ask struct {
+	*http.Request
+	*host
+	box *instance
+	ws  *sandbox.Tenant
 }
+
+type handler func(a ask) (response any, err error)
 
 // control serves the control plane. It needs no token.
 func (h *host) control() http.Handler {
 	mux := http.NewServeMux()
-	help := map[string]string{"GET /_sandbox/state": "the state, in the format of -seed and -state"}
+	help := map[string]string{}
 	for _, route := range []struct {
 		pattern, help string
 		handle        handler
 	}{
-		{"POST /_sandbox/reset", "reset to the seed and the flags; the clock continues", h.postReset},
-		{"GET /_sandbox/faults", "the faults and how often each fired", h.getFaults},
-		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`, h.postFault},
-		{"DELETE /_sandbox/faults", "remove all faults", h.deleteFaults},
-		{"GET /_sandbox/clock", "the time", h.getClock},
-		{"POST /_sandbox/clock", `move a manual clock, by ten years at most: {"advance": "24h"} or {"to": "2026-01-31T09:00:00Z"}`, h.postClock},
-		{"GET /_sandbox/journal", "the requests so far; ?last=N for the newest", h.getJournal},
-		{"GET /_sandbox/calls", "of each operation: how many requests arrived, and how many the service processed", h.getCalls},
-		{"GET /_sandbox/ledger", "the credits; ?last=N for the newest, ?workspace=NAME for another workspace", h.within(getLedger)},
-		{"GET /_sandbox/outbox", "what the service would have sent; ?workspace=NAME for another workspace", h.within(getOutbox)},
-		{"GET /_sandbox/windows", "the rate windows; ?workspace=NAME for another workspace", h.within(getWindows)},
-		{"POST /_sandbox/campaigns/{id}/stop", "stop an active campaign, as a teammate does in the app; ?workspace=NAME for another workspace", h.within(h.postStop)},
-		{"GET /_sandbox/operations", "the operations and their routes", getOperations},
+		{"GET /_sandbox/{$}", "this help; where something is of a workspace, ?workspace=NAME is another than the first", func(ask) (any, error) { return help, nil }},
+		{"GET /_sandbox/state", "the state, as -seed takes it", func(a ask) (any, error) { return a.box.Snapshot(), nil }},
+		{"POST /_sandbox/reset", "reset to the seed and the flags; the clock continues", func(a ask) (any, error) { return map[string]any{}, a.reset() }},
+		{"GET /_sandbox/faults", "the faults and how often each fired", getFaults},
+		{"POST /_sandbox/faults", `inject one: {"fault": "lists.rows:nth=3:status=429:retry-after=2"}`, postFault},
+		{"DELETE /_sandbox/faults", "remove all faults", deleteFaults},
+		{"POST /_sandbox/clock", `move a manual clock, by ten years at most: {"advance": "24h"}`, postClock},
+		{"GET /_sandbox/journal", "the requests so far; ?last=N for the newest", getJournal},
+		{"GET /_sandbox/calls", "of each operation: how many requests arrived, and how many the service processed", getCalls},
+		{"GET /_sandbox/ledger", "the credits", func(a ask) (any, error) {
+			return map[string]any{"balance": a.ws.Balance(), "entries": some(a.ws.Ledger())}, nil
+		}},
+		{"GET /_sandbox/outbox", "what the service would have sent", func(a ask) (any, error) { return map[string]any{"outbox": some(a.ws.Outbox())}, nil }},
+		{"POST /_sandbox/lists", "as a teammate: add a list with its rows, as the state has them", teammate(func(tx *sandbox.Tx, a ask, l sandbox.List) any { return tx.CreateList(l) })},
+		{"POST /_sandbox/lists/{id}/rows", "as a teammate: add an array of rows", teammate(func(tx *sandbox.Tx, a ask, rows []sandbox.Row) any { return tx.AddRows(a.PathValue("id"), rows...) })},
+		{"DELETE /_sandbox/lists/{id}/rows", "as a teammate: remove an array of ids of rows", teammate(func(tx *sandbox.Tx, a ask, ids []string) any {
+			tx.RemoveRows(a.PathValue("id"), ids...)
+			return ids
+		})},
+		{"POST /_sandbox/campaigns/{id}/stop", "as a teammate: stop an active campaign", teammate(func(tx *sandbox.Tx, a ask, _ struct{}) any {
+			tx.StopCampaign(a.PathValue("id"))
+			return a.PathValue("id")
+		})},
+		{"PUT /_sandbox/{kind}", "as a teammate: add an object of a kind of the state, such as agents, or change fields of the one that has the id", teammate(func(tx *sandbox.Tx, a ask, fields sandbox.Row) any {
+			return tx.Put(a.PathValue("kind"), fields)
+		})},
 	} {
-		mux.Handle(route.pattern, route.handle)
 		help[route.pattern] = route.help
+		mux.HandleFunc(route.pattern, func(w http.ResponseWriter, r *http.Request) {
+			a := ask{r, h, h.current.Load(), nil}
+			status, response, err := http.StatusOK, any(nil), a.find()
+			if err == nil {
+				response, err = route.handle(a)
+			}
+			if err != nil {
+				status, response = http.StatusBadRequest, map[string]string{"error": err.Error()}
+			}
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			_ = cli.WriteJSON(w, response) // an error here means that the client is gone
+		})
 	}
-	mux.HandleFunc("GET /_sandbox/state", func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		_, _ = h.current.Load().Snapshot().WriteTo(w) // an error here means that the client is gone
-	})
-	mux.Handle("GET /_sandbox/{$}", handler(func(*http.Request) (any, error) { return help, nil }))
 	return mux
 }
 
-// handler makes a response of JSON.
-type handler func(r *http.Request) (response any, err error)
-
-// refusal is an error with its status.
-type refusal struct {
-	status int
-	error
-}
-
-// refuse returns the results of a handler that refuses a request.
-func refuse(status int, format string, args ...any) (any, error) {
-	return nil, refusal{status, fmt.Errorf(format, args...)}
-}
-
-// created is a response with another status.
-type created struct{ what any }
-
-// ServeHTTP sends the response.
-func (f handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	status := http.StatusOK
-	response, err := f(r)
-	if made, ok := response.(created); ok {
-		status, response = http.StatusCreated, made.what
+// find finds the workspace. It never creates one.
+func (a *ask) find() error {
+	name := a.URL.Query().Get("workspace")
+	if a.ws = a.box.Tenant; name == "" {
+		return nil
 	}
-	if err != nil {
-		status, response = http.StatusInternalServerError, map[string]string{"error": err.Error()}
+	if !slices.ContainsFunc(a.box.Snapshot().Workspaces, func(ws sandbox.Workspace) bool { return ws.Name == name }) {
+		return fmt.Errorf("no workspace has the name %q", name)
 	}
-	if refused, ok := errors.AsType[refusal](err); ok {
-		status = refused.status
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = cli.WriteJSON(w, response) // an error here means that the client is gone
-}
-
-// read decodes a small JSON body.
-func read(r *http.Request, into any) error {
-	dec := json.NewDecoder(http.MaxBytesReader(nil, r.Body, 1<<20))
-	dec.DisallowUnknownFields()
-	err := dec.Decode(into)
-	if errors.Is(err, io.EOF) {
-		err = errors.New("a JSON object is missing")
-	}
-	if err != nil {
-		return refusal{http.StatusBadRequest, err}
-	}
+	a.ws = a.box.Workspace(name)
 	return nil
 }
 
-// within makes a handler of a workspace: the one that the query names, or the first one. It never creates one.
-func (h *host) within(handle func(r *http.Request, tenant *sandbox.Tenant) (any, error)) handler {
-	return func(r *http.Request) (any, error) {
-		box := h.current.Load()
-		name := r.URL.Query().Get("workspace")
-		if name == "" {
-			return handle(r, box.Tenant)
+// teammate acts with what the body says. What is wrong with that is the response.
+func teammate[T any](act func(tx *sandbox.Tx, a ask, body T) (id any)) handler {
+	return func(a ask) (response any, err error) {
+		var body T
+		if err := decode(io.LimitReader(a.Body, 64<<20), &body); err != nil && !errors.Is(err, io.EOF) {
+			return nil, err
 		}
-		if !slices.ContainsFunc(box.Snapshot().Workspaces, func(ws sandbox.Workspace) bool { return ws.Name == name }) {
-			return refuse(http.StatusNotFound, "no workspace has the name %q", name)
+		box := a.box
+		box.acting.Lock()
+		defer box.acting.Unlock()
+		set := func(acts bool) (wrong []string) {
+			box.mu.Lock()
+			defer box.mu.Unlock()
+			wrong, box.wrong, box.acts = box.wrong, nil, acts
+			return wrong
 		}
-		return handle(r, box.Workspace(name))
+		set(true)
+		a.ws.Do(func(tx *sandbox.Tx) { response = map[string]any{"id": act(tx, a, body)} })
+		if wrong := set(false); len(wrong) > 0 {
+			return nil, errors.New(strings.Join(wrong, "; "))
+		}
+		return response, nil
 	}
 }
 
 // some are records as JSON has them: none are an empty array.
 func some[T any](records []T) []T { return append([]T{}, records...) }
 
-// each converts records. None are an empty array in JSON.
-func each[A, B any](records []A, convert func(A) B) []B {
-	all := make([]B, len(records))
-	for i, r := range records {
-		all[i] = convert(r)
+// faultView is a fault as the control plane shows it.
+type faultView struct {
+	Number int    `json:"number"` // as in the header X-Sandbox-Fault
+	Fault  string `json:"fault"`
+	Does   string `json:"does"`
+	Hits   int    `json:"hits"`
+}
+
+func getFaults(a ask) (any, error) {
+	a.box.mu.Lock()
+	defer a.box.mu.Unlock()
+	views := make([]faultView, len(a.box.faults))
+	for i, given := range a.box.faults {
+		views[i] = faultView{i + 1, given.spec, given.fault.String(), a.box.Hits(given.fault)}
 	}
-	return all
+	return map[string]any{"faults": views}, nil
 }
 
-func (h *host) postReset(*http.Request) (any, error) {
-	if err := h.reset(); err != nil {
-		return nil, err
-	}
-	return h.inventory(), nil
-}
-
-func (h *host) getFaults(*http.Request) (any, error) {
-	return map[string]any{"faults": h.current.Load().faultViews()}, nil
-}
-
-func (h *host) postFault(r *http.Request) (any, error) {
+func postFault(a ask) (any, error) {
 	var in struct{ Fault string }
-	if err := read(r, &in); err != nil {
+	if err := decode(a.Body, &in); err != nil {
 		return nil, err
 	}
-	if err := h.current.Load().addFault(in.Fault, h.cfg.options); err != nil {
-		return refuse(http.StatusBadRequest, "fault %q: %w", in.Fault, err)
+	if err := a.box.addFault(in.Fault, a.cfg.options); err != nil {
+		return nil, fmt.Errorf("fault %q: %w", in.Fault, err)
 	}
-	all, err := h.getFaults(r)
-	return created{all}, err
+	return getFaults(a)
 }
 
-func (h *host) deleteFaults(r *http.Request) (any, error) {
-	h.current.Load().clearFaults()
-	return h.getFaults(r)
+func deleteFaults(a ask) (any, error) {
+	a.box.mu.Lock()
+	a.box.Clear()
+	a.box.faults = nil
+	a.box.mu.Unlock()
+	return getFaults(a)
 }
 
-func (h *host) getClock(*http.Request) (any, error) { return h.time(nil), nil }
-
-// time is what the clock shows, and what happened when it was moved.
-func (h *host) time(happened []sandbox.Event) any {
-	return map[string]any{"clock": h.cfg.clock, "now": h.clock.Now().UTC(), "events": some(happened)}
-}
-
-// farthest is how far the clock moves at once. The sandbox is blocked meanwhile.
-const farthest = 10 * 366 * 24 * time.Hour
-
-func (h *host) postClock(r *http.Request) (any, error) {
-	var in struct {
-		Advance string
-		To      time.Time
-	}
-	if err := read(r, &in); err != nil {
+func postClock(a ask) (any, error) {
+	var in struct{ Advance string }
+	if err := decode(a.Body, &in); err != nil {
 		return nil, err
-	}
-	if _, manual := h.clock.(*sandbox.ManualClock); !manual {
-		return refuse(http.StatusConflict, "this clock cannot be moved: start with -clock manual")
 	}
 	d, err := time.ParseDuration(in.Advance)
-	box := h.current.Load()
-	switch {
-	case d > farthest || in.To.Sub(h.clock.Now()) > farthest:
-		return refuse(http.StatusBadRequest, "at most ten years at once: all events of that time are computed")
-	case in.Advance == "" && !in.To.IsZero():
-		return h.time(box.AdvanceTo(in.To)), nil
-	case err == nil && d >= 0 && in.To.IsZero():
-		return h.time(box.Advance(d)), nil
+	const farthest = 10 * 366 * 24 * time.Hour // all events of that time are computed
+	switch _, manual := a.clock.(*sandbox.ManualClock); {
+	case !manual:
+		return nil, errors.New("this clock cannot be moved: start with -clock manual")
+	case err != nil || d < 0 || d > farthest:
+		return nil, errors.New(`{"advance": "24h"} is by how much, at most ten years`)
 	}
-	return refuse(http.StatusBadRequest, `either {"advance": "24h"}, not negative, or {"to": "2026-01-31T09:00:00Z"}`)
+	return map[string]any{"events": some(a.box.Advance(d)), "now": a.clock.Now().UTC()}, nil
 }
 
-func (h *host) postStop(r *http.Request, tenant *sandbox.Tenant) (any, error) {
-	id := r.PathValue("id")
-	if !slices.ContainsFunc(tenant.Campaigns(), func(c sandbox.Campaign) bool { return strings.EqualFold(c.ID, id) && c.Status == "active" }) {
-		return refuse(http.StatusNotFound, "no active campaign has the id %q", id)
+func getJournal(a ask) (any, error) {
+	requests := a.box.Journal()
+	n, err := strconv.Atoi(cmp.Or(a.URL.Query().Get("last"), strconv.Itoa(len(requests))))
+	if err != nil || n < 0 {
+		return nil, errors.New("last has to be a number, not negative")
 	}
-	tenant.Do(func(tx *sandbox.Tx) { tx.StopCampaign(id) })
-	h.current.Load().touched.Add(1)
-	return map[string]any{"campaigns": campaignItems(tenant)}, nil
+	return map[string]any{"requests": some(requests[max(0, len(requests)-n):])}, nil
 }
 
-func getOperations(*http.Request) (any, error) {
-	return map[string]any{"operations": each(op.All(), func(o *op.Op) routeItem { return routeItem{o.Name, o.Route()} })}, nil
+// getCalls counts what the journal holds.
+func getCalls(a ask) (any, error) {
+	type count struct {
+		Requests  int `json:"requests"`
+		Processed int `json:"processed"`
+	}
+	calls := map[string]*count{}
+	for _, e := range a.box.Journal() {
+		if calls[e.Op] == nil {
+			calls[e.Op] = &count{}
+		}
+		if calls[e.Op].Requests++; e.Processed {
+			calls[e.Op].Processed++
+		}
+	}
+	delete(calls, "")
+	return map[string]any{"calls": calls}, nil
 }

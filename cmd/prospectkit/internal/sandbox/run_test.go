@@ -155,11 +155,10 @@ func listNames(t *testing.T, p *process) (names []string) {
 
 func TestEverythingAnnouncedCanBeCalled(t *testing.T) {
 	p := start(t)
-	require.Len(t, p.Lists, 3)
-	for _, l := range p.Lists {
+	require.Len(t, p.Lists, 4)
+	for _, l := range p.Lists[1:] { // the first one is a system list
 		rows := p.ok(t, "GET", "/business/lists/"+l.ID+"/rows?limit=1", "")
 		require.Equal(t, l.EntityType, rows.body["entityType"])
-		require.EqualValues(t, l.Rows, rows.body["pagination"].(map[string]any)["totalRecords"])
 		require.NotEmpty(t, l.Columns)
 	}
 	require.Len(t, listNames(t, p), 3)
@@ -168,7 +167,7 @@ func TestEverythingAnnouncedCanBeCalled(t *testing.T) {
 			"id": f.ID, "name": f.Name, "type": f.Type,
 		})
 	}
-	foreign, err := p.api(t, "GET", "/business/lists/"+p.Workspaces[0].Lists[0].ID, "")
+	foreign, err := p.api(t, "GET", "/business/lists/"+p.Others[0].Lists[1].ID, "")
 	require.NoError(t, err)
 	require.Equal(t, "LIST_NOT_FOUND", foreign.code())
 
@@ -208,43 +207,10 @@ func TestTextTellsWhatToExport(t *testing.T) {
 	require.Equal(t, cli.OK, <-done)
 }
 
-func TestStateOutlivesTheProcess(t *testing.T) {
-	dir := t.TempDir()
-	link, file := filepath.Join(dir, "link"), filepath.Join(dir, "volume", "state.json")
-	require.NoError(t, os.Mkdir(filepath.Dir(file), 0o700))
-	require.NoError(t, os.Symlink(filepath.Join("volume", "state.json"), link)) // which stays
-	p := start(t, "-state", link)
-	p.ok(t, "POST", "/business/lists", `{"name":"kept"}`)
-	p.stopped(t)
-
-	again := start(t, "-state", file, "-seed", "empty")
-	require.Equal(t, p.Token, again.Token)
-	require.Contains(t, listNames(t, again), "kept")
-	require.Len(t, again.Lists, len(p.Lists)+1)
-	again.stopped(t)
-
-	seeded := start(t, "-seed", file)
-	require.Contains(t, listNames(t, seeded), "kept")
-
-	left, err := os.ReadDir(filepath.Dir(file))
-	require.NoError(t, err)
-	require.Len(t, left, 1, "no temporary file is left")
-}
-
-func TestUnwritableStateIsAFailure(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "folder")
-	require.NoError(t, os.Mkdir(dir, 0o700))
-	p := start(t, "-state", filepath.Join(dir, "state.json"))
-	require.NoError(t, os.Remove(dir))
-	code, _ := p.stop()
-	require.Equal(t, cli.Failed, code)
-	require.Contains(t, p.stderr.String(), "save the state")
-}
-
 // What the start text says goes to a terminal, and through eval into a shell: names and tokens are no more than text there.
 func TestTheStartTextIsSafe(t *testing.T) {
 	const token, name = `x$(touch /tmp/no)y"'` + "`id`; z", "A\nexport PROSPECTKIT_TOKEN=evil\x1b[2J\u202e"
-	h := newTestHost(t, "-seed", seedFile(t, sandbox.State{Format: sandbox.Format, Workspaces: []sandbox.Workspace{{
+	h := newTestHost(t, "-seed", seedFile(t, sandbox.State{Workspaces: []sandbox.Workspace{{
 		Name: "main", Keys: []sandbox.Key{{Token: token}}, Lists: []sandbox.List{{Name: name}, {Name: "Ménage à trois, 日本"}},
 	}}}))
 	var text bytes.Buffer
@@ -280,52 +246,34 @@ func TestForeignHostNames(t *testing.T) {
 func seedFile(t *testing.T, state sandbox.State) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "seed.json")
-	require.NoError(t, writeState(path, state))
+	text, err := json.Marshal(state)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, text, 0o600))
 	return path
 }
 
-// A program that starts the command learns of everything that has an id, and moves, prices and limits what it wants.
+// A program that starts the command learns of everything that has an id, and moves what it wants.
 func TestEverythingIsAnnouncedAndCanBeSet(t *testing.T) {
-	p := start(t, "-limit", "agents=2/7", "-limit", "imports=0/3", "-limits", "off", "-price", "search.prospects=3", "-credits", "50",
-		"-route", "agents.pause=POST /business/agents/{agentId}/pause", "-route", "contacts.timeline=GET /business/contacts/{contactId}/activities")
+	p := start(t, "-limits", "off", "-credits", "50", "-route", "agents.pause=POST /business/agents/{agentId}/pause")
 	require.NotEmpty(t, p.Facts)
 	require.NotEmpty(t, p.Hubs)
-	require.NotEmpty(t, p.Searches)
+	require.NotEmpty(t, p.SavedSearches)
 	require.Len(t, p.CRM.Supported, 5)
 	require.NotEmpty(t, p.CRM.Connected)
-	require.Equal(t, "agents.pause", p.Routes[0].Operation)
-	var active, steps string
 	for _, a := range p.Agents {
 		if a.Status == "active" {
-			active = a.ID
+			p.ok(t, "POST", "/business/agents/"+a.ID+"/pause", "")
 		}
 	}
-	for _, c := range p.Campaigns {
-		if len(c.Steps) > 0 {
-			steps = c.ID
-		}
-	}
-	require.NotEmpty(t, steps)
-	paused := p.ok(t, "POST", "/business/agents/"+active+"/pause", "")
-	require.Equal(t, "2", paused.Header.Get("RateLimit-Limit"))
-	require.Equal(t, "3", p.ok(t, "POST", "/business/imports/presign", "{}").Header.Get("RateLimit-Limit"))
-	require.Equal(t, "999999", p.ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Remaining"), "the others as -limits says")
+	require.Equal(t, "999999", p.ok(t, "GET", "/business/me", "").Header.Get("RateLimit-Remaining"))
 	p.ok(t, "POST", "/business/prospects/search", `{"filters":{},"size":10}`)
-	require.EqualValues(t, 20, p.control(t, "GET", "ledger", "").body["balance"])
+	require.EqualValues(t, 40, p.control(t, "GET", "ledger", "").body["balance"])
 
 	for _, args := range [][]string{
-		{"-limit", "search"},
-		{"-limit", "search=5"},
-		{"-limit", "nobody=1/1"},
-		{"-limit", "search=-1/1"},
-		{"-price", "lists.list=1"},
-		{"-price", "search.prospects=x"},
-		{"-price", "search.prospects=-1"},
 		{"-route", "agents.pause"},
 		{"-route", "lists.list=GET /x"},
 		{"-route", "agents.pause=POST /x"},
 		{"-route", "agents.pause=POST /a/{agentId}", "-route", "contacts.timeline=POST /a/{agentId}"},
-		{"-state", filepath.Join(t.TempDir(), "no", "state.json")},
 	} {
 		var stderr lockedBuffer
 		require.Equal(t, cli.Failed, run(t.Context(), args, io.Discard, &stderr), args)
@@ -343,24 +291,14 @@ func TestFlagsShapeTheSandbox(t *testing.T) {
 		raised := start(t, "-limits", "off").ok(t, "GET", "/business/me", "").Header
 		require.Equal(t, "999999", raised.Get("RateLimit-Remaining"), "raised, and still told")
 	})
-	t.Run("seed number", func(t *testing.T) {
-		one, two := start(t), start(t, "-seed-number", "2")
-		require.NotEqual(t, one.Lists[0].ID, two.Lists[0].ID)
-		require.Equal(t, one.Lists, start(t, "-seed-number", "1").Lists)
-	})
 	t.Run("empty", func(t *testing.T) {
 		require.Empty(t, start(t, "-seed", "empty").Lists)
-	})
-	t.Run("latency", func(t *testing.T) {
-		p := start(t, "-clock", "manual:2030-01-01T00:00:00Z", "-latency", "1m")
-		p.ok(t, "GET", "/business/me", "")
-		require.Equal(t, "2030-01-01T00:01:00Z", p.control(t, "GET", "clock", "").body["now"], "the wait moved the clock")
 	})
 }
 
 func TestUsage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "state.json")
-	require.NoError(t, os.WriteFile(file, []byte(`{"format":9}`), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(`{"lists":[]}`), 0o600))
 	for name, tc := range map[string]struct {
 		args []string
 		want string
@@ -373,14 +311,11 @@ func TestUsage(t *testing.T) {
 		"name":           {[]string{"-addr", "sandbox.example:0"}, "-allow-remote"},
 		"limits":         {[]string{"-limits", "maybe"}, "on or off"},
 		"credits":        {[]string{"-credits", "many"}, "-credits"},
-		"latency":        {[]string{"-latency", "-1s"}, "negative"},
 		"clock":          {[]string{"-clock", "sundial"}, "manual"},
-		"clock time":     {[]string{"-clock", "manual:noon"}, "2026-01-31T09:00:00Z"},
-		"clock factor":   {[]string{"-clock", "x0"}, "above 0"},
+		"clock factor":   {[]string{"-clock", "x0"}, "at most a million"},
 		"seed":           {[]string{"-seed", "medium"}, "large:N"},
 		"seed rows":      {[]string{"-seed", "large:all"}, "rows"},
-		"seed file":      {[]string{"-seed", file}, "format 9"},
-		"state file":     {[]string{"-state", file}, "format 9"},
+		"seed file":      {[]string{"-seed", file}, `unknown field "lists"`},
 		"fault":          {[]string{"-fault", "lists.rows:status=418"}, "status=418"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -402,9 +337,9 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-func TestRules(t *testing.T) {
+func TestAssumptions(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	require.Equal(t, cli.OK, run(t.Context(), []string{"-rules"}, &stdout, &stderr))
+	require.Equal(t, cli.OK, run(t.Context(), []string{"-assumptions"}, &stdout, &stderr))
 	require.Empty(t, stderr.String())
 	require.Equal(t, sandbox.Assumptions(), stdout.String())
 	require.Contains(t, stdout.String(), "\naccount.credits: GET credits returns credits.balance\n")
@@ -418,22 +353,4 @@ func TestPortInUse(t *testing.T) {
 	_, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", addr)
 	require.Error(t, err)
 	require.Contains(t, stderr.String(), err.Error(), "each system has its own words")
-}
-
-func TestManualClockStartsBehindTheState(t *testing.T) {
-	for name, ws := range map[string]sandbox.Workspace{
-		"list":     {Lists: []sandbox.List{{Name: "later", CreatedAt: date(2040)}}},
-		"campaign": {Campaigns: []sandbox.Campaign{{Name: "later", CreatedAt: date(2040)}}},
-		"agent":    {Agents: []sandbox.Agent{{Name: "later", BeganAt: date(2040)}}},
-	} {
-		state := sandbox.State{Workspaces: []sandbox.Workspace{ws}}
-		for _, tc := range []struct {
-			clock string
-			want  int
-		}{{"manual:2041-01-01T00:00:00Z", 2041}, {"manual:2030-01-01T00:00:00Z", 2040}} {
-			clock, err := config{clock: tc.clock}.newClock(state)
-			require.NoError(t, err)
-			require.Equal(t, date(tc.want), clock.Now(), name)
-		}
-	}
 }
