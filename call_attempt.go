@@ -58,7 +58,8 @@ func (t roundTripper) RoundTrip(req *http.Request) (*http.Response, error) {
 	}
 	a.unrecorded, c.lastSent = true, time.Now()
 	resp, err := a.send(c.conf.httpClient.Transport, req)
-	c.lastSent = a.trace.Left(time.Now())
+	a.ended = time.Now()
+	c.lastSent = a.trace.Left(a.ended)
 	a.dumpResponse()
 	c.recordAttempt(a, resp, err)
 	a.unrecorded = false
@@ -227,6 +228,9 @@ func (c *call) reserveAndStore(now time.Time) error {
 // lookForOthers keeps the attempt back if another call, whose ticket is stored by now, is in its way. If that takes long, the ticket is stored
 // again: another worker may have taken it over meanwhile, and then it cannot be.
 func (c *call) lookForOthers() error {
+	if c.opts.once == "" && c.in.beforeAttempt == nil {
+		return nil
+	}
 	began := time.Now()
 	if err := c.onceMeanwhile(); err != nil {
 		return err
@@ -425,7 +429,7 @@ func (a *attempt) prepareRequest(ctx context.Context, of *http.Request) {
 func (a *attempt) exchangeWith(ctx context.Context, base http.RoundTripper, timer *time.Timer) {
 	c, x := a.call, &a.exchange
 	x.Base, x.Request, x.Upload = base, &a.request, a.upload
-	x.Limit, x.Timer, x.Silence = c.conf.maxBody, timer, c.timeout
+	x.Limit, x.Timer, x.Silence, x.Began = c.conf.maxBody, timer, c.timeout, c.lastSent
 	if c.conf.ownTransport != nil && x.Upload == nil { // it ends with its context; other transports might not
 		a.Result = x.Do()
 	} else {
@@ -489,8 +493,7 @@ func (a *attempt) delivered(resp *http.Response, err error) string {
 
 // recordAttempt records the result of an attempt, and decides what comes next.
 func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
-	now := time.Now()
-	a.ended = now
+	now := a.ended
 	if c.status != 0 {
 		earlier := c.errorResponse
 		c.earlier = &earlier
@@ -513,20 +516,31 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		At: a.began, Duration: now.Sub(a.began), Status: c.status, Code: c.errorResponse.Code, Delivery: a.delivery, Err: c.cause,
 	}
 	c.attempts = append(c.attempts, try)
+	reason := ""
+	if !c.done {
+		reason = c.decideNext(a, resp, err, now)
+	}
+	c.emitAttempt(try, reason)
+}
+
+// emitAttempt tells the observers what came of the last attempt, and of a pause before the next one.
+func (c *call) emitAttempt(try Attempt, reason string) {
+	if len(c.conf.observers) == 0 {
+		return
+	}
 	e := Event{
-		Kind: EventAttempt, Attempt: len(c.attempts), Start: a.began, Duration: try.Duration,
+		Kind: EventAttempt, Attempt: len(c.attempts), Start: try.At, Duration: try.Duration,
 		Status: try.Status, Code: try.Code, Delivery: try.Delivery, Err: try.Err,
-		ErrorType: errorType(try.Err, try.Status, try.Code, try.Delivery),
+		ErrorType: errorType(try.Err, try.Status, try.Code, try.Delivery), Reason: reason,
 	}
 	if !c.done {
-		e.Reason = c.decideNext(a, resp, err, now)
 		if e.Next = c.next.String(); c.asksAfter() {
 			e.Next = "read whether something drops the headers"
 		}
 	}
 	c.emit(e)
 	if !c.pausing.IsZero() {
-		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: now, Wait: c.pause, Reason: e.Reason})
+		c.emit(Event{Kind: EventWait, Attempt: len(c.attempts) + 1, Start: c.pausing, Wait: c.pause, Reason: reason})
 	}
 }
 
@@ -535,7 +549,7 @@ func (c *call) noteResponse(a *attempt, resp *http.Response, now time.Time) {
 	c.status, c.respHeader = resp.StatusCode, resp.Header
 	c.conf.idle.Hear(resp.Header)
 	c.conf.relayed.Hear(resp.Header)
-	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, c.conf.clock.At(now))
+	a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, now, c.conf.clock)
 	if isSuccess(resp.StatusCode) && (a.truncated || isForeign(resp, *a.Body, a.BodyErr == nil)) { // some gateways send such headers, too
 		a.hasRateHeaders = false
 	}

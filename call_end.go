@@ -124,6 +124,9 @@ func (c *call) deliver(err error) error {
 }
 
 func (c *call) emitEnd(err error) {
+	if len(c.conf.observers) == 0 {
+		return
+	}
 	now := time.Now()
 	c.countPause(now)
 	c.emit(Event{

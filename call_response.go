@@ -314,11 +314,10 @@ func (c *call) retryAfter(resp *http.Response, now time.Time) (wait time.Duratio
 	if resp == nil {
 		return 0, false
 	}
-	now = c.conf.clock.At(now)
-	if wait, given = ratehdr.ParseRetryAfter(resp.Header, now); given || resp.StatusCode != http.StatusTooManyRequests {
+	if wait, given = ratehdr.ParseRetryAfter(resp.Header, now, c.conf.clock); given || resp.StatusCode != http.StatusTooManyRequests {
 		return wait, given
 	}
-	if rate, _ := ratehdr.ParseRate(resp.Header, now); rate.Remaining == 0 && rate.HasReset {
+	if rate, _ := ratehdr.ParseRate(resp.Header, now, c.conf.clock); rate.Remaining == 0 && rate.HasReset {
 		const rounding = time.Second
 		return min(rate.Reset, budget.LongestHold-rounding) + rounding, true
 	}

@@ -169,7 +169,7 @@ func (c *call) pauseOf(asked time.Duration, given bool) time.Duration {
 // untoldWait is the pause after a 429 without a figure: it grows to the documented minute, before the last attempt. If the headers say
 // that something is left, the 429 is about something else, such as requests at the same moment, and there is none.
 func (c *call) untoldWait() time.Duration {
-	if rate, _ := ratehdr.ParseRate(c.respHeader, time.Now()); rate.Remaining > 0 {
+	if rate, _ := ratehdr.ParseRate(c.respHeader, time.Now(), c.conf.clock); rate.Remaining > 0 {
 		return 0
 	}
 	left := max(0, c.opts.retry.MaxAttempts-1-c.in.before-len(c.attempts))

@@ -37,7 +37,7 @@ func (c *Client) PassBudget(ctx context.Context) func() error {
 		if err := call.admit(&a); err != nil {
 			return err
 		}
-		a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, time.Time{})
+		a.rate, a.hasRateHeaders = ratehdr.ParseRate(resp.Header, time.Time{}, c.conf.clock)
 		call.reportToBudget(&a, resp)
 		return nil
 	}

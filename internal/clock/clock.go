@@ -176,11 +176,15 @@ type Service struct{ date, made seen }
 type seen struct {
 	mu     sync.Mutex
 	at, by time.Time
+	date   string // heard later, and not parsed yet, because most are never asked for
+	heard  time.Time
 }
 
 // Hear notes the Date of a response of the service that arrived at an instant, so long after its request left. That of a cache is ignored.
 func (s *Service) Hear(h http.Header, at time.Time, took time.Duration) {
-	if date, dated := DateOf(h, took); dated {
+	if lines := h["Date"]; len(lines) == 1 && len(lines[0]) == len(http.TimeFormat) && !Cached(h, took) {
+		s.date.hear(lines[0], at)
+	} else if date, dated := DateOf(h, took); dated {
 		s.date.note(date, at)
 	}
 }
@@ -193,32 +197,49 @@ func (s *Service) Made(created, at time.Time, took time.Duration) {
 }
 
 // Ahead returns how far the service's clock is ahead, or nil if that is unknown, also because the local clock was set since, or the machine slept.
-func (s *Service) Ahead() *time.Duration { return s.date.ahead() }
+func (s *Service) Ahead() *time.Duration { return known(s.date.ahead(time.Now())) }
 
 // MadeAhead returns how far createdAt is ahead, or nil, as Ahead does.
-func (s *Service) MadeAhead() *time.Duration { return s.made.ahead() }
+func (s *Service) MadeAhead() *time.Duration { return known(s.made.ahead(time.Now())) }
+
+func known(ahead time.Duration, ok bool) *time.Duration {
+	if !ok {
+		return nil
+	}
+	return &ahead
+}
 
 // At returns the service's time at an instant of this machine: that of this machine if its clock is unknown.
 func (s *Service) At(t time.Time) time.Time {
-	if ahead := s.Ahead(); ahead != nil {
-		return t.Add(*ahead)
-	}
-	return t
+	ahead, _ := s.date.ahead(t)
+	return t.Add(ahead)
 }
 
 func (s *seen) note(by, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.by, s.at = by, at
+	s.by, s.at, s.date = by, at, ""
 }
 
-func (s *seen) ahead() *time.Duration {
+func (s *seen) hear(date string, at time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	set := time.Since(s.at) - time.Since(s.at.Round(0))
-	if s.by.IsZero() || set.Abs() > MaxError {
-		return nil
+	s.date, s.heard = date, at
+}
+
+// ahead is how far the instant was ahead, unless the local clock was set between then and now.
+func (s *seen) ahead(now time.Time) (ahead time.Duration, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.date != "" {
+		if date, err := http.ParseTime(s.date); err == nil {
+			s.by, s.at = date, s.heard
+		}
+		s.date = ""
 	}
-	ahead := s.by.Sub(s.at)
-	return &ahead
+	set := now.Sub(s.at) - now.Round(0).Sub(s.at.Round(0))
+	if s.by.IsZero() || set.Abs() > MaxError {
+		return 0, false
+	}
+	return s.by.Sub(s.at), true
 }

@@ -32,8 +32,8 @@ type Exchange struct {
 	Limit   int64         // of the body
 	Timer   *time.Timer   // ends the attempt; what arrives restarts it
 	Silence time.Duration // that ends it
+	Began   time.Time     // when it was set
 
-	began   time.Time
 	arrived atomic.Pointer[http.Response]
 	body    io.Closer // of what has arrived: the caller may replace that in the response
 }
@@ -56,7 +56,6 @@ func (x *Exchange) DoOrAbandon(ctx context.Context) (r Result, abandoned bool) {
 }
 
 func (x *Exchange) do() {
-	x.began = time.Now()
 	if InBrowser() {
 		x.withoutRedirects()
 	}
@@ -91,7 +90,7 @@ func normalize(resp *http.Response, err error) (*http.Response, error) {
 
 // renew restarts the time limit of the attempt, unless the attempt has taken as long as 64 of them.
 func (x *Exchange) renew() {
-	if time.Since(x.began)/64 < x.Silence {
+	if time.Since(x.Began)/64 < x.Silence {
 		x.Timer.Reset(x.Silence)
 	}
 }

@@ -37,7 +37,7 @@ func of(t *testing.T, base http.RoundTripper) *Exchange {
 	t.Cleanup(func() { timer.Stop() })
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://host/", http.NoBody)
 	require.NoError(t, err)
-	return &Exchange{Base: base, Request: req, Limit: 1 << 20, Timer: timer, Silence: time.Minute}
+	return &Exchange{Base: base, Request: req, Limit: 1 << 20, Timer: timer, Silence: time.Minute, Began: time.Now()}
 }
 
 func TestDo(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -62,11 +63,13 @@ var ErrReplay error = redact.OwnError("net/http was about to send the request a 
 //
 // Over HTTP/1, they also close a connection that was idle for too long before such a request is written on it: see [Trace.Stale].
 func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.ClientTrace {
-	t.began = time.Now()
+	if !safe { // of a read, nobody asks when it left
+		t.began = time.Now()
+	}
 	t.hooks = httptrace.ClientTrace{
 		GetConn: func(string) {
 			t.dumped.Store(false)
-			if !t.asked.Swap(true) {
+			if !t.asked.Swap(true) && !safe {
 				t.late.Store(time.Since(t.began) > promptly)
 			}
 		},
@@ -77,7 +80,9 @@ func (t *Trace) Hooks(safe bool, cancel context.CancelCauseFunc) *httptrace.Clie
 				return
 			}
 			t.reused.Store(info.Reused)
-			t.connected.Store(int64(time.Since(t.began)))
+			if !safe {
+				t.connected.Store(int64(time.Since(t.began)))
+			}
 			old := !safe && info.Reused && (info.IdleTime > t.Fresh || t.Fresh <= 0) && !t.speaksHTTP2(info.Conn)
 			if t.stale.Swap(old) {
 				t.wrote.Store(false) // into the buffer of a closed connection
@@ -131,7 +136,7 @@ func (t *Trace) speaksHTTP2(conn net.Conn) bool {
 
 // isDump reports whether a connection is the one of [httputil.DumpRequestOut], which a logging or recording transport uses: its hooks are
 // called as if the request were sent.
-func isDump(conn net.Conn) bool { return fmt.Sprintf("%T", conn) == "*httputil.dumpConn" }
+func isDump(conn net.Conn) bool { return conn != nil && reflect.TypeOf(conn).String() == "*httputil.dumpConn" }
 
 // Stale reports whether a request that failed got only connections that were closed before anything was written: it may be sent again.
 func (t *Trace) Stale(err error) bool {
@@ -144,9 +149,9 @@ func isClosed(err error) bool {
 }
 
 // Left returns when the request left at the latest, which may be long after it was handed over: the name, the connection, a proxy and
-// TLS come first. Without hooks, that is when it ended.
+// TLS come first. Without hooks, or of a read, that is when it ended.
 func (t *Trace) Left(ended time.Time) time.Time {
-	if t.conns.Load() == 0 {
+	if t.conns.Load() == 0 || t.began.IsZero() {
 		return ended
 	}
 	return t.began.Add(time.Duration(t.connected.Load()))

@@ -33,12 +33,12 @@ type Rate struct {
 }
 
 // ParseRate parses the three RateLimit headers. A reset that is a time stamp is relative to the Date of the response, or
-// else to now by the service's clock, and one with decimals is rounded up. Of several lines, as where a gateway has a limit of its own, the
+// else to now by the service's clock if that is known, and one with decimals is rounded up. Of several lines, as where a gateway has a limit of its own, the
 // one with the fewest requests remaining counts. It reports false if both limit and remaining are absent.
-func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
-	r = rateOf(h, 0, now)
+func ParseRate(h http.Header, now time.Time, service *clock.Service) (r Rate, ok bool) {
+	r = rateOf(h, 0, now, service)
 	for i := 1; i < len(h["Ratelimit-Remaining"]); i++ {
-		if other := rateOf(h, i, now); r.Remaining < 0 || other.Remaining >= 0 && other.Remaining < r.Remaining {
+		if other := rateOf(h, i, now, service); r.Remaining < 0 || other.Remaining >= 0 && other.Remaining < r.Remaining {
 			r = other
 		}
 	}
@@ -46,7 +46,7 @@ func ParseRate(h http.Header, now time.Time) (r Rate, ok bool) {
 }
 
 // rateOf is what the lines in one place say. A header with fewer lines says the same for all.
-func rateOf(h http.Header, i int, now time.Time) (r Rate) {
+func rateOf(h http.Header, i int, now time.Time, service *clock.Service) (r Rate) {
 	line := func(key string) string {
 		if lines := h[key]; len(lines) > 0 {
 			return lines[min(i, len(lines)-1)]
@@ -68,19 +68,19 @@ func rateOf(h http.Header, i int, now time.Time) (r Rate) {
 	case reset <= maxRelativeReset:
 		r.Reset, r.HasReset = time.Duration(reset)*time.Second, true
 	case reset >= epochFloor:
-		r.Reset, r.HasReset = max(0, time.Unix(reset, 0).Sub(sentAt(h, now))), true
+		r.Reset, r.HasReset = max(0, time.Unix(reset, 0).Sub(sentAt(h, now, service))), true
 	}
 	return r
 }
 
 // ParseRetryAfter parses Retry-After: seconds, or a date in any of the three forms of RFC 9110,
-// relative to the Date of the response if the service has just sent it, or else to now by the service's clock. Of several lines, which a proxy may have
+// relative to the Date of the response if the service has just sent it, or else to now by the service's clock if that is known. Of several lines, which a proxy may have
 // joined by commas, the longest wait counts.
 // Negative and invalid values count as absent, a date in the past as zero, an absurd value as
 // [Never].
-func ParseRetryAfter(h http.Header, now time.Time) (wait time.Duration, ok bool) {
+func ParseRetryAfter(h http.Header, now time.Time, service *clock.Service) (wait time.Duration, ok bool) {
 	if len(h["Retry-After"]) > 0 {
-		now = sentAt(h, now)
+		now = sentAt(h, now, service)
 	}
 	for _, line := range h["Retry-After"] {
 		before := ""
@@ -113,11 +113,11 @@ func retryAfter(s string, now time.Time) (time.Duration, bool) {
 }
 
 // sentAt is the instant that the dates of a response are relative to: the Date of the service, or else now.
-func sentAt(h http.Header, now time.Time) time.Time {
+func sentAt(h http.Header, now time.Time, service *clock.Service) time.Time {
 	if date, dated := clock.DateOf(h, 0); dated {
 		return date
 	}
-	return now
+	return service.At(now)
 }
 
 func count(line string) int {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"example.com/prospectkit/internal/clock"
 )
 
 var now = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
@@ -61,7 +63,7 @@ func TestRetryAfter(t *testing.T) {
 			if tc.date != "" {
 				h.Set("Date", tc.date)
 			}
-			got, ok := ParseRetryAfter(h, now)
+			got, ok := ParseRetryAfter(h, now, new(clock.Service))
 			require.Equal(t, tc.want != absent, ok)
 			if ok {
 				require.Equal(t, tc.want, got)
@@ -73,7 +75,7 @@ func TestRetryAfter(t *testing.T) {
 // How long a cache has kept a response is no part of the wait.
 func TestRetryAfter_FromACache(t *testing.T) {
 	h := http.Header{"Retry-After": {"Sat, 21 Nov 2026 12:00:30 GMT"}, "Date": {"Sat, 21 Nov 2026 11:59:30 GMT"}, "Age": {"20"}}
-	got, ok := ParseRetryAfter(h, now)
+	got, ok := ParseRetryAfter(h, now, new(clock.Service))
 	require.True(t, ok)
 	require.Equal(t, 30*time.Second, got)
 }
@@ -121,7 +123,7 @@ func TestRate(t *testing.T) {
 		{"out of range", header("99999999999999999999", "1000000000000000", "1000000000000000"), Rate{-1, -1, 0, false}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got, ok := ParseRate(tc.h, now)
+			got, ok := ParseRate(tc.h, now, new(clock.Service))
 			require.Equal(t, tc.ok, ok)
 			require.Equal(t, tc.want, got)
 		})
@@ -139,12 +141,12 @@ func FuzzHeaders(f *testing.F) {
 			"Ratelimit-Limit": {limit}, "Ratelimit-Remaining": {remaining}, "Ratelimit-Reset": {reset},
 			"Retry-After": {after}, "Date": {date},
 		}
-		rate, ok := ParseRate(h, now)
+		rate, ok := ParseRate(h, now, new(clock.Service))
 		require.GreaterOrEqual(t, rate.Limit, -1)
 		require.GreaterOrEqual(t, rate.Remaining, -1)
 		require.GreaterOrEqual(t, rate.Reset, time.Duration(0))
 		require.Equal(t, ok, rate.Limit >= 0 || rate.Remaining >= 0)
-		wait, _ := ParseRetryAfter(h, now)
+		wait, _ := ParseRetryAfter(h, now, new(clock.Service))
 		require.GreaterOrEqual(t, wait, time.Duration(0))
 	})
 }

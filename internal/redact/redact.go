@@ -85,12 +85,14 @@ func (s Secrets) Query(query url.Values) Secrets {
 
 // Sent adds what a request has sent under the name of a secret, in its query or body. Short values, which may be numbers, are left out.
 func (s Secrets) Sent(to *url.URL, body []byte) Secrets {
-	for name, values := range to.Query() {
-		if namesSecret(name) {
-			s = s.Plain(longer(values, shortSecret)...)
+	if to.RawQuery != "" {
+		for name, values := range to.Query() {
+			if namesSecret(name) {
+				s = s.Plain(longer(values, shortSecret)...)
+			}
 		}
 	}
-	return s.Plain(named(body)...)
+	return s.Plain(named(beginning(body))...)
 }
 
 func longer(texts []string, least int) (those []string) {
@@ -112,18 +114,26 @@ func (s Secrets) Clean(text string, most int) string { return Shorten(s.hide(tex
 // the name of a secret is hidden wherever it stands.
 func (s Secrets) Body(body []byte, most int) (clean string, cut bool) {
 	most = min(most, longestBody)
-	text := withoutNamed(s.Plain(named(body)...).hide(beginning(body), most))
+	text := beginning(body)
+	names := namesSecret(text)
+	if names {
+		s = s.Plain(named(text)...)
+	}
+	if text = s.hide(text, most); names {
+		text = withoutNamed(text)
+	}
+	text = withoutQueries(text)
 	return Shorten(text, most), len(body) > most || len(text) > most
 }
 
 // Header returns a copy of the header of a message without the secrets, and without those of its body.
 func (s Secrets) Header(h http.Header, body []byte) http.Header {
-	s = s.Plain(named(body)...)
+	s = s.Plain(named(beginning(body))...)
 	clean := make(http.Header, len(h))
 	for name, values := range h {
 		name = s.Hide(name)
 		for _, value := range values {
-			if value = withoutNamed(s.Hide(value)); namesSecret(strings.TrimSuffix(name, "Policy")) { // as in RateLimit-Policy
+			if value = withoutQueries(withoutNamed(s.Hide(value))); namesSecret(strings.TrimSuffix(name, "Policy")) { // as in RateLimit-Policy
 				value = Hidden
 			}
 			clean[name] = append(clean[name], value)
@@ -135,13 +145,23 @@ func (s Secrets) Header(h http.Header, body []byte) http.Header {
 // hide returns the first bytes of a text without the secrets that begin there, wherever they end.
 func (s Secrets) hide(text string, most int) string {
 	most = len(Shorten(text, most))
+	var begins [256]bool // a secret, with a byte of either case
+	for _, form := range s {
+		begins[form[0]|0x20] = true
+	}
 	var out strings.Builder
 	done := 0
 	for i := 0; i < most; i++ {
+		if !begins[text[i]|0x20] {
+			continue
+		}
 		if n := s.length(text, i); n > 0 {
 			out.WriteString(text[done:i] + Hidden)
 			done, i = i+n, i+n-1
 		}
+	}
+	if done == 0 {
+		return text[:most]
 	}
 	return out.String() + text[min(done, most):most]
 }
@@ -167,14 +187,25 @@ func alone(before, after string) bool {
 	return (before == "" || !word(before[len(before)-1])) && (after == "" || !word(after[0]))
 }
 
-var secretNames = []string{
-	"authorization", "authenticat", "cookie", "token", "cursor", "secret", "signature", "credential", "password", "apikey", "api-key", "policy",
+// secretNames are the names of secrets, by their first letter.
+var secretNames = [256][]string{
+	'a': {"authorization", "authenticat", "apikey", "api-key"},
+	'c': {"cookie", "cursor", "credential"},
+	'p': {"password", "policy"},
+	's': {"secret", "signature"},
+	't': {"token"},
 }
 
 // namesSecret reports whether a name, or anything in a text, is that of a secret.
-func namesSecret(name string) bool {
-	name = strings.ToLower(name)
-	return slices.ContainsFunc(secretNames, func(part string) bool { return strings.Contains(name, part) })
+func namesSecret(text string) bool {
+	for i := range len(text) {
+		for _, name := range secretNames[text[i]|0x20] {
+			if len(text)-i >= len(name) && strings.EqualFold(text[i:i+len(name)], name) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 var (
@@ -188,9 +219,8 @@ const mark = `(?:\?|\\u003f)`
 
 func beginning(body []byte) string { return string(body[:min(len(body), 2*longestBody)]) }
 
-// named returns what stands in a body under the names of secrets, but for what may be a number.
-func named(body []byte) (values []string) {
-	text := beginning(body)
+// named returns what stands in the text of a body under the names of secrets, but for what may be a number.
+func named(text string) (values []string) {
 	if !namesSecret(text) {
 		return nil
 	}
@@ -203,18 +233,23 @@ func named(body []byte) (values []string) {
 	return longer(values, shortSecret)
 }
 
-// withoutNamed hides in a text what has the name of a secret, and the queries of URLs.
+// withoutNamed hides in a text what has the name of a secret.
 func withoutNamed(text string) string {
-	if namesSecret(text) {
-		text = field.ReplaceAllStringFunc(text, func(match string) string {
-			if m := field.FindStringSubmatch(match); namesSecret(m[2]) {
-				return m[1] + Hidden
-			}
-			return match
-		})
+	if !namesSecret(text) {
+		return text
 	}
-	if strings.ContainsAny(text, `?\`) {
-		text = query.ReplaceAllString(text, "${1}"+Hidden)
+	return field.ReplaceAllStringFunc(text, func(match string) string {
+		if m := field.FindStringSubmatch(match); namesSecret(m[2]) {
+			return m[1] + Hidden
+		}
+		return match
+	})
+}
+
+// withoutQueries hides the queries of URLs in a text.
+func withoutQueries(text string) string {
+	if strings.IndexByte(text, '?') < 0 && strings.IndexByte(text, '\\') < 0 {
+		return text
 	}
-	return text
+	return query.ReplaceAllString(text, "${1}"+Hidden)
 }
