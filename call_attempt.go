@@ -362,8 +362,7 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 		defer time.AfterFunc(whole, func() { cancel(timeLimitError(whole)) }).Stop()
 	}
 	for again := false; !again || a.mayGoAgain(ctx); again = true { // on another connection
-		a.traceOf(base)
-		a.prepareRequest(httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel)), req)
+		a.prepareRequest(a.traced(ctx, base, cancel), req)
 		if again && c.body != nil {
 			a.request.Body = io.NopCloser(bytes.NewReader(c.body))
 		}
@@ -376,12 +375,18 @@ func (a *attempt) send(base http.RoundTripper, req *http.Request) (resp *http.Re
 	return a.Response, a.Err
 }
 
-// traceOf makes a new trace of the attempt.
-func (a *attempt) traceOf(base http.RoundTripper) {
-	a.trace = exchange.Trace{Hooked: a.call.conf.ownTransport != nil, Fresh: a.call.conf.idle.Fresh()}
+// traced returns the context with a new trace of the attempt. Over the default transport, a free read goes without as long as the client gets
+// responses: however far it got, it may be sent again, and the trace of the next attempt tells what keeps it from being sent.
+func (a *attempt) traced(ctx context.Context, base http.RoundTripper, cancel context.CancelCauseFunc) context.Context {
+	c := a.call
+	if c.op.FreeRead() && c.conf.ownTransport != nil && c.conf.responds.Load() {
+		return ctx
+	}
+	a.trace = exchange.Trace{Hooked: c.conf.ownTransport != nil, Fresh: c.conf.idle.Fresh()}
 	if std, ok := base.(*http.Transport); ok {
 		a.trace.Plain, a.trace.H2C = true, std.Protocols != nil && std.Protocols.UnencryptedHTTP2()
 	}
+	return httptrace.WithClientTrace(ctx, a.trace.Hooks(c.op.FreeRead(), cancel))
 }
 
 // mayGoAgain reports whether the attempt got only connections that the server might just have been closing: the hooks closed them, so that
@@ -445,7 +450,9 @@ func (a *attempt) explain(ctx context.Context, base http.RoundTripper) {
 	if a.Err != nil && !a.abandoned {
 		a.Err = a.trace.Failed(a.Err, base, &a.request)
 	}
-	a.expired = ctx.Err() != nil
+	if a.expired = ctx.Err() != nil; !a.expired {
+		return
+	}
 	ended := context.Cause(ctx)
 	if limit, late := errors.AsType[timeLimitError](ended); late || errors.Is(ended, exchange.ErrReplay) {
 		if late && a.Err != nil && a.trace.Unconnected {
@@ -499,6 +506,9 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		c.earlier = &earlier
 	}
 	c.status, c.errorResponse, c.doubted = 0, Error{}, false
+	if c.conf.responds.Load() != (resp != nil) {
+		c.conf.responds.Store(resp != nil)
+	}
 	if resp != nil {
 		c.noteResponse(a, resp, now)
 	}
@@ -523,7 +533,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 	c.emitAttempt(try, reason)
 }
 
-// emitAttempt tells the observers what came of the last attempt, and of a pause before the next one.
+// emitAttempt tells the observers the result of the last attempt, and of a pause before the next one.
 func (c *call) emitAttempt(try Attempt, reason string) {
 	if len(c.conf.observers) == 0 {
 		return

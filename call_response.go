@@ -352,10 +352,13 @@ func (e *Error) clean(c *call, body []byte) {
 	if !e.Code.Known() {
 		e.Code = Code(secrets.Clean(string(e.Code), maxName))
 	}
-	for _, field := range []*string{&e.Message, &e.Param, &e.DocURL, &e.RequestID, &e.ContentType} {
+	fields := []*string{&e.ContentType, &e.Message, &e.Param, &e.DocURL, &e.RequestID}
+	if e.Body, _ = secrets.Body(body, redact.MaxText); e.Body == string(body) && !strings.Contains(e.Body, `\`) {
+		fields = fields[:1] // the others stand in the body, as they are
+	}
+	for _, field := range fields {
 		*field = secrets.Clean(*field, redact.MaxText)
 	}
-	e.Body, _ = secrets.Body(body, redact.MaxText)
 	if message := e.Message; strings.ContainsAny(message, `/=%&\`) {
 		to := c.url
 		e.withoutURL = func() string { return redact.Secrets{}.URL(&to).Hide(message) } // the keys are hidden by now

@@ -148,6 +148,7 @@ type config struct {
 	clock       *clock.Service
 	idle        *exchange.Idle
 	relayed     *exchange.Relayed
+	responds    *atomic.Bool // the last attempt had a response
 	headersSeen *ratehdr.Seen
 }
 

@@ -136,7 +136,9 @@ func (t *Trace) speaksHTTP2(conn net.Conn) bool {
 
 // isDump reports whether a connection is the one of [httputil.DumpRequestOut], which a logging or recording transport uses: its hooks are
 // called as if the request were sent.
-func isDump(conn net.Conn) bool { return conn != nil && reflect.TypeOf(conn).String() == "*httputil.dumpConn" }
+func isDump(conn net.Conn) bool {
+	return conn != nil && reflect.TypeOf(conn).String() == "*httputil.dumpConn"
+}
 
 // Stale reports whether a request that failed got only connections that were closed before anything was written: it may be sent again.
 func (t *Trace) Stale(err error) bool {

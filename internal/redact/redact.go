@@ -187,20 +187,20 @@ func alone(before, after string) bool {
 	return (before == "" || !word(before[len(before)-1])) && (after == "" || !word(after[0]))
 }
 
-// secretNames are the names of secrets, by their first letter.
-var secretNames = [256][]string{
-	'a': {"authorization", "authenticat", "apikey", "api-key"},
-	'c': {"cookie", "cursor", "credential"},
-	'p': {"password", "policy"},
-	's': {"secret", "signature"},
-	't': {"token"},
+// secretNames are the names of secrets, by the bits of their first letter that upper and lower case share.
+var secretNames = [32][]string{
+	'a' & 31: {"authorization", "authenticat", "apikey", "api-key"},
+	'c' & 31: {"cookie", "cursor", "credential"},
+	'p' & 31: {"password", "policy"},
+	's' & 31: {"secret", "signature"},
+	't' & 31: {"token"},
 }
 
 // namesSecret reports whether a name, or anything in a text, is that of a secret.
 func namesSecret(text string) bool {
 	for i := range len(text) {
-		for _, name := range secretNames[text[i]|0x20] {
-			if len(text)-i >= len(name) && strings.EqualFold(text[i:i+len(name)], name) {
+		for _, name := range secretNames[text[i]&31] {
+			if len(text)-i >= len(name) && text[i+1]|0x20 == name[1] && strings.EqualFold(text[i:i+len(name)], name) {
 				return true
 			}
 		}

@@ -218,6 +218,45 @@ func TestDelivery_CauseOfTheContextProvesNothing(t *testing.T) {
 	})
 }
 
+// Over the default transport, a free read is traced unless the attempt before it had a response: the retry tells that nothing was sent. Any
+// other call always is.
+func TestDelivery_OfAServiceThatWasThere(t *testing.T) {
+	read := func(client *prospectkit.Client, info *prospectkit.Info) error {
+		_, err := client.Account.Me(t.Context(), prospectkit.WithInfo(info))
+		return err
+	}
+	write := func(client *prospectkit.Client, info *prospectkit.Info) error {
+		_, err := client.Lists.Create(t.Context(), prospectkit.NewList{Name: "Q1"}, prospectkit.WithInfo(info))
+		return err
+	}
+	paid := func(client *prospectkit.Client, info *prospectkit.Info) error {
+		_, err := client.Search.Companies(t.Context(), prospectkit.CompanySearch{SavedSearchID: tests.ListID}, prospectkit.WithInfo(info))
+		return err
+	}
+	for first, calls := range map[string][]func(*prospectkit.Client, *prospectkit.Info) error{"unknown": {read}, "not sent": {write, paid}} {
+		for i, call := range calls {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Connection", "close") // no request meets it idle
+				_, _ = io.WriteString(w, tests.OneUser)
+			}))
+			client, err := prospectkit.New(server.URL+"/api/v1", "token", prospectkit.WithRetry(prospectkit.RetryPolicy{BaseDelay: time.Millisecond}))
+			require.NoError(t, err)
+			require.NoError(t, read(client, new(prospectkit.Info)))
+			server.Close()
+			for _, first := range []string{first, "not sent"} {
+				var info prospectkit.Info
+				err := call(client, &info)
+				require.ErrorContains(t, err, "no connection to the service: ")
+				require.Equal(t, prospectkit.OutcomeNotApplied, prospectkit.OutcomeOf(err))
+				require.Len(t, info.Attempts, 3)
+				for n, want := range []string{first, "not sent", "not sent"} {
+					require.Equal(t, want, info.Attempts[n].Delivery, "%d, attempt %d", i, n+1)
+				}
+			}
+		}
+	}
+}
+
 // Without a byte written, nothing was sent; but once the context has ended, a writer may be late, so that proves nothing.
 func TestDelivery_UnwrittenWhenTheContextEnds(t *testing.T) {
 	for ends, want := range map[bool]string{false: "not sent", true: "unknown"} {
