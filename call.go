@@ -3,7 +3,6 @@ package prospectkit
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 	"net/http"
 	"slices"
@@ -94,9 +93,7 @@ func doCall(ctx context.Context, conf *config, o *op.Op, in args, opts []CallOpt
 	if err != nil {
 		return c, c.deliver(err)
 	}
-	err = c.run()
-	c.believe()
-	return c, c.finish(err)
+	return c, c.finish(c.run())
 }
 
 // prepare makes a plan of arguments and options, or returns a refusal: all violations at once, or a rule. It looks into the
@@ -289,30 +286,3 @@ var (
 	// followed. An attempt sends the header of the call.
 	placeholderHeader = http.Header{}
 )
-
-// believe believes a success of undocumented shape, if the read of asksAfter shows it.
-func (c *call) believe() {
-	if !c.asksAfter() {
-		return
-	}
-	var page struct {
-		Pagination struct {
-			TotalRecords *int `json:"totalRecords"`
-		} `json:"pagination"`
-	}
-	query := struct {
-		Limit int `url:"limit"`
-	}{1}
-	once := callOption(func(o *callConfig, _ *check.Violations) { o.settings = c.opts.settings; o.retry.MaxAttempts = 1 })
-	_, err := doCall(c.ctx, c.conf, op.ListsList, args{query: query}, []CallOption{once}, expected{
-		out: &page, proof: func() bool { return page.Pagination.TotalRecords != nil },
-	})
-	switch seen := c.conf.headersSeen; {
-	case seen.Dropped() && err == nil && c.take() == nil:
-		c.done, c.open, c.next, c.unknown = true, false, stepStop, nil
-	case c.unknown != nil && !seen.Nothing() && !seen.Dropped(): // nothing removes them
-		if e, ok := errors.AsType[*Error](c.unknown.cause); ok {
-			e.hint = ""
-		}
-	}
-}

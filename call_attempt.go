@@ -505,7 +505,7 @@ func (c *call) recordAttempt(a *attempt, resp *http.Response, err error) {
 		earlier := c.errorResponse
 		c.earlier = &earlier
 	}
-	c.status, c.errorResponse, c.doubted = 0, Error{}, false
+	c.status, c.errorResponse = 0, Error{}
 	if c.conf.responds.Load() != (resp != nil) {
 		c.conf.responds.Store(resp != nil)
 	}
@@ -544,9 +544,7 @@ func (c *call) emitAttempt(try Attempt, reason string) {
 		ErrorType: errorType(try.Err, try.Status, try.Code, try.Delivery), Reason: reason,
 	}
 	if !c.done {
-		if e.Next = c.next.String(); c.asksAfter() {
-			e.Next = "read whether something drops the headers"
-		}
+		e.Next = c.next.String()
 	}
 	c.emit(e)
 	if !c.pausing.IsZero() {

@@ -55,7 +55,7 @@ func (c *call) readResponse(a *attempt, resp *http.Response, now time.Time) erro
 	}
 	if err != nil && (!a.hasRateHeaders || err == errEnveloped) { //nolint:errorlint // it is our own
 		c.readErrorResponse(resp, body, now) // so that the error shows who sent it
-		if c.doubted {
+		if errors.Is(err, errNotProved) && !c.op.FreeRead() && c.conf.headersSeen.Nothing() && isJSON(resp) && isPlausible(body) {
 			c.errorResponse.hint = "something on the way may rename or remove them: make Account.Me the first call of the client, which learns that by it"
 		}
 	}
@@ -196,14 +196,8 @@ func (c *call) judge(resp *http.Response, body []byte, hasRateHeaders bool) erro
 		return nil
 	default:
 		err = errNotProved
-		c.doubted = !read && headers.Nothing() && isJSON(resp) && isPlausible(body)
 	}
 	return err
-}
-
-// asksAfter reports whether a free read of the same surface can tell if something removes the rate headers from a success of undocumented shape.
-func (c *call) asksAfter() bool {
-	return c.doubted && c.op.Surface == op.ListsList.Surface && c.ctx.Err() == nil && !c.next.retries()
 }
 
 var (

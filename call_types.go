@@ -141,7 +141,6 @@ type tally struct {
 	earlier       *Error // the previous one, reported if the context ends mid-attempt
 	cause         error  // why the last attempt has no usable response
 	done          bool   // a success was decoded
-	doubted       bool   // a success was, that a read without the rate headers would prove
 
 	// What follows the last attempt.
 	next        step

@@ -46,7 +46,9 @@ func (c *Client) Recover(ctx context.Context, opts ...CallOption) (*Recovery, er
 			return r.pending() == 0 || ctx.Err() != nil, nil
 		})
 	}
-	if c.conf.clock.Ahead() == nil && ctx.Err() == nil { // tickets of this run are to know the time of the service. If this fails, they do not
+	// Tickets of this run are to know the time of the service, and this client whether something removes the rate headers. If this fails,
+	// they do not.
+	if (c.conf.clock.Ahead() == nil || c.conf.headersSeen.Nothing()) && ctx.Err() == nil {
 		_, _ = c.Account.Me(ctx, append(slices.Clip(opts), WithInfo(new(Info)))...)
 	}
 	return r.result(ctx)
